@@ -1,1 +1,53 @@
-//! placeholder
+//! One server's memory: tables as files of splitting buckets, read at snapshots and written by transactions.
+//!
+//! A [`Store`] holds tables. Each is one ordered file of buckets, and a bucket is a delta of recent row
+//! versions over immutable Arrow runs. Readers take a [`Snapshot`] and scan [`Morsel`]s or look keys up;
+//! writers gather changes in a [`Transaction`], and a commit is one entry of a log that a state machine
+//! applies. Nothing else changes anything.
+//!
+//! Not here: SQL (`query`), more than one server.
+
+mod bucket;
+pub mod catalog;
+mod check;
+mod chunk;
+mod compaction;
+mod delta;
+mod error;
+mod file;
+mod info;
+mod ingest;
+pub mod key;
+mod layout;
+mod log;
+mod machine;
+mod maintenance;
+mod memory;
+mod morsel;
+mod present;
+mod row;
+mod snapshot;
+mod source;
+mod store;
+#[cfg(test)]
+mod test_tables;
+#[cfg(test)]
+mod tests;
+mod transaction;
+mod view;
+mod views;
+mod write_set;
+pub mod zone;
+
+pub use chunk::CHUNK_ROWS;
+pub use error::Error;
+pub use info::{BucketInfo, Counters, RunInfo};
+pub use ingest::IngestPart;
+pub use memory::Memory;
+pub use morsel::Morsel;
+pub use row::VALUE_BYTES_MAX;
+pub use snapshot::Snapshot;
+pub use store::{Options, Store};
+pub use transaction::{Savepoint, Transaction};
+pub use view::TableView;
+pub use zone::{Zone, ZoneValue};

@@ -1,0 +1,357 @@
+//! `BucketScan`: the leaf of a plan that reads a table's buckets at a snapshot, in key order.
+//!
+//! What to read is decided before it runs: a list of [`Piece`]s in key order, dealt out to partitions as
+//! contiguous stretches of about equal size, so that every partition's output is in key order too. The
+//! optimizer may then hand it a predicate (also one that a join or a top-N fills in while it runs),
+//! take columns away that only the predicate needed, and set a limit.
+
+use super::{pruning, statistics, stream};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, Statistics};
+use datafusion::config::ConfigOptions;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{
+    EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr, conjunction,
+};
+use datafusion::physical_expr_common::physical_expr::is_volatile;
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
+use datafusion::physical_plan::filter_pushdown::{
+    ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown,
+};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use store::Morsel;
+use store::catalog::Table;
+
+/// One morsel to read, wholly or without its chunk.
+#[derive(Clone)]
+pub(crate) struct Piece {
+    pub(crate) morsel: Morsel,
+    /// False when the zone map has excluded the chunk: only changed rows can match.
+    pub(crate) with_chunk: bool,
+}
+
+/// What was looked at and what was left out, for EXPLAIN.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Coverage {
+    pub(crate) buckets: usize,
+    pub(crate) buckets_in_table: usize,
+    pub(crate) chunks: usize,
+    pub(crate) chunks_pruned: usize,
+}
+
+/// Reads pieces of one table.
+#[derive(Clone)]
+pub(crate) struct BucketScan {
+    pub(crate) table: Arc<Table>,
+    pub(crate) pieces: Arc<[Piece]>,
+    /// The stretch of `pieces` that each partition reads.
+    pub(crate) stretches: Vec<Range<usize>>,
+    /// The table's columns that are read, in the order of `read_schema`.
+    pub(crate) read: Vec<usize>,
+    pub(crate) read_schema: SchemaRef,
+    /// Which of the read columns come out, in which order.
+    pub(crate) output: Vec<usize>,
+    pub(crate) schema: SchemaRef,
+    /// Over `read_schema`.
+    pub(crate) predicate: Option<Arc<dyn PhysicalExpr>>,
+    pub(crate) limit: Option<usize>,
+    pub(crate) coverage: Coverage,
+    properties: Arc<PlanProperties>,
+    pub(crate) metrics: ExecutionPlanMetricsSet,
+}
+
+impl BucketScan {
+    /// A scan of `read` columns of all `pieces` in up to `partitions` partitions.
+    pub(crate) fn new(
+        table: Arc<Table>,
+        pieces: Vec<Piece>,
+        read: Vec<usize>,
+        read_schema: SchemaRef,
+        partitions: usize,
+        coverage: Coverage,
+    ) -> Self {
+        let stretches = deal(&pieces, partitions);
+        let output: Vec<usize> = (0..read.len()).collect();
+        let properties = properties(&table, &read, &output, &read_schema, stretches.len());
+        Self {
+            table,
+            pieces: pieces.into(),
+            stretches,
+            read,
+            schema: Arc::clone(&read_schema),
+            read_schema,
+            output,
+            predicate: None,
+            limit: None,
+            coverage,
+            properties: Arc::new(properties),
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
+    /// The same scan with a limit on the rows of each partition.
+    pub(crate) fn with_limit(mut self, limit: Option<usize>) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// The same scan with other columns coming out: positions in the present output.
+    fn with_output(&self, positions: &[usize]) -> Result<Self> {
+        let output: Vec<usize> = positions.iter().map(|&p| self.output[p]).collect();
+        let schema = Arc::new(self.read_schema.project(&output)?);
+        let count = self.stretches.len();
+        let properties = properties(&self.table, &self.read, &output, &schema, count);
+        Ok(Self { output, schema, properties: Arc::new(properties), ..self.clone() })
+    }
+
+    /// The same scan with another conjunct, given over the output columns.
+    fn with_conjuncts(&self, conjuncts: Vec<Arc<dyn PhysicalExpr>>) -> Result<Self> {
+        let mut all: Vec<_> = self.predicate.iter().cloned().collect();
+        for conjunct in conjuncts {
+            all.push(datafusion::physical_expr::utils::reassign_expr_columns(
+                conjunct,
+                &self.read_schema,
+            )?);
+        }
+        Ok(Self { predicate: Some(conjunction(all)), ..self.clone() })
+    }
+
+    fn name_of_table(&self) -> String {
+        match self.table.schema.as_str() {
+            "public" => self.table.name.clone(),
+            schema => format!("{schema}.{}", self.table.name),
+        }
+    }
+}
+
+/// Cuts the pieces into contiguous stretches of about equal numbers of rows.
+fn deal(pieces: &[Piece], partitions: usize) -> Vec<Range<usize>> {
+    let total: usize = pieces.iter().map(|piece| piece.morsel.rows()).sum();
+    let partitions = partitions.clamp(1, pieces.len().max(1));
+    let mut stretches = Vec::with_capacity(partitions);
+    let (mut start, mut rows) = (0, 0);
+    for (index, piece) in pieces.iter().enumerate() {
+        rows += piece.morsel.rows();
+        let full = rows * partitions >= total * (stretches.len() + 1);
+        if full && stretches.len() + 1 < partitions {
+            stretches.push(start..index + 1);
+            start = index + 1;
+        }
+    }
+    stretches.push(start..pieces.len());
+    stretches
+}
+
+fn properties(
+    table: &Table,
+    read: &[usize],
+    output: &[usize],
+    schema: &SchemaRef,
+    partitions: usize,
+) -> PlanProperties {
+    let mut equivalences = EquivalenceProperties::new(Arc::clone(schema));
+    let position = |key: usize| output.iter().position(|&out| read[out] == key);
+    let ordered = table.key_indices().into_iter().map_while(position).map(|at| {
+        PhysicalSortExpr::new_default(Arc::new(Column::new(schema.field(at).name(), at)))
+    });
+    if let Some(ordering) = LexOrdering::new(ordered) {
+        equivalences.add_ordering(ordering);
+    }
+    PlanProperties::new(
+        equivalences,
+        Partitioning::UnknownPartitioning(partitions),
+        EmissionType::Incremental,
+        Boundedness::Bounded,
+    )
+    .with_scheduling_type(SchedulingType::Cooperative)
+}
+
+impl fmt::Debug for BucketScan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BucketScan({})", self.name_of_table())
+    }
+}
+
+impl DisplayAs for BucketScan {
+    fn fmt_as(&self, t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if matches!(t, DisplayFormatType::TreeRender) {
+            writeln!(f, "table={}", self.name_of_table())?;
+            writeln!(f, "buckets={}/{}", self.coverage.buckets, self.coverage.buckets_in_table)?;
+            return writeln!(f, "pruned chunks={}", self.coverage.chunks_pruned);
+        }
+        let columns: Vec<&str> = self.schema.fields().iter().map(|f| f.name().as_str()).collect();
+        let Coverage { buckets, buckets_in_table, chunks, chunks_pruned } = self.coverage;
+        write!(
+            f,
+            "BucketScan: table={}, buckets={buckets}/{buckets_in_table}, chunks={chunks}, \
+             chunks_pruned={chunks_pruned}, partitions={}, columns=[{}]",
+            self.name_of_table(),
+            self.stretches.len(),
+            columns.join(", "),
+        )?;
+        if let Some(predicate) = &self.predicate {
+            write!(f, ", predicate={predicate}")?;
+        }
+        if let Some(limit) = self.limit {
+            write!(f, ", limit={limit}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for BucketScan {
+    fn name(&self) -> &'static str {
+        "BucketScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.predicate.as_ref().map_or(Ok(TreeNodeRecursion::Continue), f)
+    }
+
+    /// More partitions than were planned, where that splits the work further.
+    fn repartitioned(
+        &self,
+        partitions: usize,
+        _: &ConfigOptions,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        if self.limit.is_some() || partitions.min(self.pieces.len()) <= self.stretches.len() {
+            return Ok(None);
+        }
+        let stretches = deal(&self.pieces, partitions);
+        let properties =
+            properties(&self.table, &self.read, &self.output, &self.schema, stretches.len());
+        Ok(Some(Arc::new(Self { stretches, properties: Arc::new(properties), ..self.clone() })))
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        stream::open(self, partition, &context)
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        _: &[Arc<Statistics>],
+        args: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        Ok(Arc::new(statistics::of_scan(self, args.partition())))
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        true
+    }
+
+    fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
+        Some(Arc::new(self.clone().with_limit(limit)))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.limit
+    }
+
+    fn try_swapping_with_projection(
+        &self,
+        projection: &ProjectionExec,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let mut positions = Vec::new();
+        for expr in projection.expr() {
+            match expr.expr.downcast_ref::<Column>() {
+                Some(column) if column.name() == expr.alias => positions.push(column.index()),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(Arc::new(self.with_output(&positions)?)))
+    }
+
+    fn handle_child_pushdown_result(
+        &self,
+        _: FilterPushdownPhase,
+        child_pushdown_result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let filters = child_pushdown_result.parent_filters;
+        if self.limit.is_some() {
+            let answers = vec![PushedDown::No; filters.len()];
+            return Ok(FilterPushdownPropagation::with_parent_pushdown_result(answers));
+        }
+        let mut taken = Vec::new();
+        let mut answers = Vec::new();
+        for filter in filters {
+            if is_volatile(&filter.filter) {
+                answers.push(PushedDown::No);
+            } else {
+                answers.push(PushedDown::Yes);
+                taken.push(filter.filter);
+            }
+        }
+        let propagation = FilterPushdownPropagation::with_parent_pushdown_result(answers);
+        if taken.is_empty() {
+            return Ok(propagation);
+        }
+        let scan = self.with_conjuncts(taken)?;
+        Ok(propagation.with_updated_node(Arc::new(scan) as Arc<dyn ExecutionPlan>))
+    }
+}
+
+/// Drops what the zone maps exclude: whole pieces, or the chunks of pieces that have changes.
+pub(crate) fn prune(
+    morsels: Vec<Morsel>,
+    predicate: Option<&Arc<dyn PhysicalExpr>>,
+    schema: &SchemaRef,
+    columns: &[usize],
+    coverage: &mut Coverage,
+) -> Vec<Piece> {
+    let keep = match predicate {
+        Some(predicate) => {
+            let all: Vec<&Morsel> = morsels.iter().collect();
+            pruning::chunks_to_read(predicate, schema, columns, &all)
+        }
+        None => vec![true; morsels.len()],
+    };
+    let mut pieces = Vec::with_capacity(morsels.len());
+    for (morsel, keep) in morsels.into_iter().zip(keep) {
+        if morsel.has_chunk() && !keep {
+            coverage.chunks_pruned += 1;
+        } else if morsel.has_chunk() {
+            coverage.chunks += 1;
+        }
+        if keep || morsel.has_changes() {
+            pieces.push(Piece { morsel, with_chunk: keep });
+        }
+    }
+    pieces
+}

@@ -1,0 +1,165 @@
+//! Filters to key ranges: which part of a table's key space can hold matching rows at all.
+//!
+//! The leading key columns that a filter fixes by `=` form a prefix; the next key column may be bounded
+//! by `<`, `<=`, `>`, `>=` or chosen from an `IN` list. Everything else is left to zone maps and to the
+//! filter itself, which is evaluated in any case: ranges only ever leave out rows that cannot match.
+
+use datafusion::arrow::array::ArrayRef;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Expr, Operator};
+use sdds::{Bound, Key, KeyRange};
+use store::catalog::Table;
+
+/// The longest `IN` list that becomes one range a value.
+const IN_LIST_MAX: usize = 1024;
+
+/// What a filter's conjunct says about one column.
+enum Bounded<'a> {
+    Compared(Operator, &'a ScalarValue),
+    OneOf(Vec<&'a ScalarValue>),
+}
+
+/// The ranges of `table` that can hold rows for which all of `filters` are true, in key order.
+pub(crate) fn of_filters(table: &Table, filters: &[Expr]) -> Vec<KeyRange> {
+    let mut conjuncts = Vec::new();
+    for filter in filters {
+        split_conjuncts(filter, &mut conjuncts);
+    }
+    let mut prefix = Vec::new();
+    for &column in &table.key_indices() {
+        let column = &table.columns[column];
+        let bounds: Vec<_> =
+            conjuncts.iter().filter_map(|expr| bound_on(expr, &column.name)).collect();
+        let equal = bounds.iter().find_map(|bound| match bound {
+            Bounded::Compared(Operator::Eq, value) => Some(*value),
+            _ => None,
+        });
+        match equal.and_then(|value| array_of(value, &column.sql_type.arrow())) {
+            Some(value) => prefix.push(value),
+            None => return ranges_below(&prefix, &bounds, &column.sql_type.arrow()),
+        }
+    }
+    ranges_below(&prefix, &[], &datafusion::arrow::datatypes::DataType::Null)
+}
+
+fn split_conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
+    match expr {
+        Expr::BinaryExpr(binary) if binary.op == Operator::And => {
+            split_conjuncts(&binary.left, out);
+            split_conjuncts(&binary.right, out);
+        }
+        other => out.push(other),
+    }
+}
+
+/// The conjunct's bound on the column, when it is of a form that ranges can express.
+fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> {
+    let is_column = |e: &Expr| matches!(e, Expr::Column(c) if c.name == column);
+    match expr {
+        Expr::BinaryExpr(binary) => match (&*binary.left, &*binary.right) {
+            (left, Expr::Literal(value, _)) if is_column(left) => {
+                Some(Bounded::Compared(binary.op, value))
+            }
+            (Expr::Literal(value, _), right) if is_column(right) => {
+                Some(Bounded::Compared(binary.op.swap()?, value))
+            }
+            _ => None,
+        },
+        Expr::InList(list) if !list.negated && is_column(&list.expr) => {
+            let values = list.list.iter().map(|e| match e {
+                Expr::Literal(value, _) => Some(value),
+                _ => None,
+            });
+            let values = values.collect::<Option<Vec<_>>>()?;
+            (values.len() <= IN_LIST_MAX).then_some(Bounded::OneOf(values))
+        }
+        _ => None,
+    }
+}
+
+/// One value of the column's own type; `None` when it is NULL or of a type that does not convert exactly.
+fn array_of(
+    value: &ScalarValue,
+    data_type: &datafusion::arrow::datatypes::DataType,
+) -> Option<ArrayRef> {
+    if value.is_null() {
+        return None;
+    }
+    let same = value.data_type() == *data_type;
+    let texts = value.data_type().is_string() && data_type.is_string();
+    let value = if same { value.clone() } else { value.cast_to(data_type).ok().filter(|_| texts)? };
+    value.to_array().ok()
+}
+
+/// The ranges under a prefix of fixed columns, narrowed by what is known of the next column.
+fn ranges_below(
+    prefix: &[ArrayRef],
+    bounds: &[Bounded<'_>],
+    data_type: &datafusion::arrow::datatypes::DataType,
+) -> Vec<KeyRange> {
+    let with = |value: &ScalarValue| -> Option<Vec<u8>> {
+        let mut columns = prefix.to_vec();
+        columns.push(array_of(value, data_type)?);
+        encode(&columns)
+    };
+    let Some(all) = encode(prefix).and_then(|bytes| prefix_range(&bytes)) else {
+        return vec![KeyRange::all()];
+    };
+    let one_of = bounds.iter().find_map(|bound| match bound {
+        Bounded::OneOf(values) => {
+            let points = values.iter().filter(|value| !value.is_null());
+            points.map(|value| prefix_range(&with(value)?)).collect::<Option<Vec<_>>>()
+        }
+        Bounded::Compared(..) => None,
+    });
+    let mut ranges = one_of.unwrap_or_else(|| vec![all]);
+    for bound in bounds {
+        let Bounded::Compared(op, value) = bound else { continue };
+        let Some(limit) = with(value).and_then(|bytes| half_line(*op, &bytes)) else { continue };
+        ranges = ranges.iter().filter_map(|range| range.intersect(&limit)).collect();
+    }
+    ranges.sort_by(|a, b| a.low.cmp(&b.low));
+    ranges.dedup();
+    ranges
+}
+
+fn encode(columns: &[ArrayRef]) -> Option<Vec<u8>> {
+    if columns.is_empty() {
+        return Some(Vec::new());
+    }
+    let types: Vec<_> = columns.iter().map(|c| c.data_type().clone()).collect();
+    let keys = store::key::encode_columns(&types, columns).ok()?;
+    keys.first().map(|key| key.as_bytes().to_vec())
+}
+
+/// All keys that begin with these bytes.
+fn prefix_range(prefix: &[u8]) -> Option<KeyRange> {
+    if prefix.is_empty() {
+        return Some(KeyRange::all());
+    }
+    KeyRange::new(Bound::At(Key::from(prefix)), after(prefix))
+}
+
+/// The keys whose prefix is below, above, at most or at least the given one.
+fn half_line(op: Operator, prefix: &[u8]) -> Option<KeyRange> {
+    let at = Bound::At(Key::from(prefix));
+    match op {
+        Operator::Lt => KeyRange::new(Bound::NegInf, at),
+        Operator::LtEq => KeyRange::new(Bound::NegInf, after(prefix)),
+        Operator::Gt => KeyRange::new(after(prefix), Bound::PosInf),
+        Operator::GtEq => KeyRange::new(at, Bound::PosInf),
+        _ => None,
+    }
+}
+
+/// The least bound above every key that begins with these bytes.
+fn after(prefix: &[u8]) -> Bound {
+    let mut bytes = prefix.to_vec();
+    while let Some(last) = bytes.pop() {
+        if last < u8::MAX {
+            bytes.push(last + 1);
+            return Bound::At(Key::from(bytes));
+        }
+    }
+    Bound::PosInf
+}

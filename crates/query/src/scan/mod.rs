@@ -1,0 +1,12 @@
+//! Reading tables: from a name in a query to Arrow batches out of buckets.
+//!
+//! [`provider`] is a table as the planner sees it; it turns filters into [`key_ranges`], asks the
+//! store for the morsels of those ranges, leaves out what zone maps exclude ([`pruning`]) and makes a
+//! [`bucket_scan`], the leaf of every plan over our tables.
+
+pub(crate) mod bucket_scan;
+pub(crate) mod key_ranges;
+pub(crate) mod provider;
+pub(crate) mod pruning;
+mod statistics;
+mod stream;

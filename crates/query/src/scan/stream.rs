@@ -1,0 +1,213 @@
+//! The running of a [`BucketScan`]: piece after piece, filtered, gathered into batches of full size.
+
+use super::bucket_scan::{BucketScan, Piece};
+use super::pruning;
+use datafusion::arrow::array::{AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::compute::{BatchCoalescer, prep_null_mask_filter};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::physical_expr::snapshot_generation;
+use datafusion::physical_plan::coop::cooperative;
+use datafusion::physical_plan::metrics::{BaselineMetrics, Count, MetricBuilder};
+use futures::Stream;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use store::Morsel;
+
+/// Pieces that may be read without a row for the caller before other tasks get their turn.
+const PIECES_PER_TURN: usize = 8;
+/// A predicate that changes while the scan runs is tried on the zone maps again after so many pieces.
+const PIECES_PER_PRUNING: usize = 16;
+
+/// Starts reading one partition.
+pub(crate) fn open(
+    scan: &BucketScan,
+    partition: usize,
+    context: &TaskContext,
+) -> Result<SendableRecordBatchStream> {
+    let batch_rows = context.session_config().batch_size();
+    let gather = BatchCoalescer::new(Arc::clone(&scan.schema), batch_rows)
+        .with_biggest_coalesce_batch_size(Some(batch_rows / 2));
+    let chunks_skipped = MetricBuilder::new(&scan.metrics).counter("chunks_skipped", partition);
+    let stream = ScanStream {
+        pieces: Arc::clone(&scan.pieces),
+        remaining: scan.stretches[partition].clone(),
+        read: scan.read.clone(),
+        read_schema: Arc::clone(&scan.read_schema),
+        output: scan.output.clone(),
+        schema: Arc::clone(&scan.schema),
+        live: scan.predicate.as_ref().map(|p| snapshot_generation(p)).filter(|g| *g > 0).map(|_| {
+            LivePruning { generation: 0, next: 0, skip: Vec::new(), base: 0 }
+        }),
+        predicate: scan.predicate.clone(),
+        rows_left: scan.limit.unwrap_or(usize::MAX),
+        gather,
+        chunks_skipped,
+        metrics: BaselineMetrics::new(&scan.metrics, partition),
+    };
+    Ok(Box::pin(cooperative(stream)))
+}
+
+/// Zone maps tried again with a predicate that got sharper since planning.
+struct LivePruning {
+    generation: u64,
+    /// The piece from which it is worth looking at the predicate again.
+    next: usize,
+    /// From piece `base` on: whether the piece's chunk cannot match.
+    skip: Vec<bool>,
+    base: usize,
+}
+
+struct ScanStream {
+    pieces: Arc<[Piece]>,
+    remaining: Range<usize>,
+    read: Vec<usize>,
+    read_schema: SchemaRef,
+    output: Vec<usize>,
+    schema: SchemaRef,
+    predicate: Option<Arc<dyn PhysicalExpr>>,
+    live: Option<LivePruning>,
+    rows_left: usize,
+    gather: BatchCoalescer,
+    chunks_skipped: Count,
+    metrics: BaselineMetrics,
+}
+
+impl ScanStream {
+    /// Reads one piece into the gathered rows.
+    fn take_piece(&mut self, index: usize) -> Result<()> {
+        let piece = &self.pieces[index];
+        let excluded = self.live_pruning_excludes(index);
+        let piece = Piece { morsel: piece.morsel.clone(), with_chunk: piece.with_chunk && !excluded };
+        if excluded && !piece.morsel.has_changes() {
+            return Ok(());
+        }
+        let batch = match piece.with_chunk {
+            true => piece.morsel.read(&self.read)?,
+            false => piece.morsel.read_changes(&self.read)?,
+        };
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        let batch = batch.with_schema(Arc::clone(&self.read_schema))?;
+        let mask = self.matching(&batch)?;
+        let batch = if self.output.len() == self.read.len()
+            && self.output.iter().enumerate().all(|(at, out)| at == *out)
+        {
+            batch
+        } else {
+            batch.project(&self.output)?
+        };
+        match mask {
+            None => self.gather.push_batch(batch)?,
+            Some(mask) if mask.true_count() == batch.num_rows() => self.gather.push_batch(batch)?,
+            Some(mask) if mask.true_count() == 0 => {}
+            Some(mask) => self.gather.push_batch_with_filter(batch, &mask)?,
+        }
+        Ok(())
+    }
+
+    fn matching(&self, batch: &RecordBatch) -> Result<Option<BooleanArray>> {
+        let Some(predicate) = &self.predicate else { return Ok(None) };
+        let mask = predicate.evaluate(batch)?.into_array(batch.num_rows())?;
+        let mask = mask.as_boolean();
+        Ok(Some(match mask.null_count() {
+            0 => mask.clone(),
+            _ => prep_null_mask_filter(mask),
+        }))
+    }
+
+    fn live_pruning_excludes(&mut self, index: usize) -> bool {
+        let (Some(live), Some(predicate)) = (&mut self.live, &self.predicate) else { return false };
+        if index >= live.next {
+            live.next = index + PIECES_PER_PRUNING;
+            let generation = snapshot_generation(predicate);
+            if generation != live.generation {
+                live.generation = generation;
+                live.base = index;
+                let rest: Vec<&Morsel> =
+                    self.pieces[index..self.remaining.end].iter().map(|p| &p.morsel).collect();
+                live.skip =
+                    pruning::chunks_to_read(predicate, &self.read_schema, &self.read, &rest)
+                        .into_iter()
+                        .map(|keep| !keep)
+                        .collect();
+            }
+        }
+        let skip = live.skip.get(index - live.base).copied().unwrap_or(false);
+        if skip {
+            self.chunks_skipped.add(1);
+        }
+        skip
+    }
+
+    /// A full batch if there is one, cut to what the limit leaves.
+    fn next_gathered(&mut self) -> Option<RecordBatch> {
+        let batch = self.gather.next_completed_batch()?;
+        let batch = match batch.num_rows() > self.rows_left {
+            true => batch.slice(0, self.rows_left),
+            false => batch,
+        };
+        self.rows_left -= batch.num_rows();
+        Some(batch)
+    }
+
+    fn step(&mut self) -> Result<Step> {
+        for _ in 0..PIECES_PER_TURN {
+            if self.rows_left == 0 {
+                return Ok(Step::Done);
+            }
+            if let Some(batch) = self.next_gathered() {
+                return Ok(Step::Batch(batch));
+            }
+            if self.gather.get_buffered_rows() >= self.rows_left {
+                self.gather.finish_buffered_batch()?;
+                continue;
+            }
+            match self.remaining.next() {
+                Some(index) => self.take_piece(index)?,
+                None if self.gather.is_empty() => return Ok(Step::Done),
+                None => self.gather.finish_buffered_batch()?,
+            }
+        }
+        Ok(Step::OthersTurn)
+    }
+}
+
+enum Step {
+    Batch(RecordBatch),
+    OthersTurn,
+    Done,
+}
+
+impl Stream for ScanStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let timer = this.metrics.elapsed_compute().clone();
+        let timed = timer.timer();
+        let step = this.step();
+        timed.done();
+        let poll = match step {
+            Ok(Step::Batch(batch)) => Poll::Ready(Some(Ok(batch))),
+            Ok(Step::Done) => Poll::Ready(None),
+            Ok(Step::OthersTurn) => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Err(error) => Poll::Ready(Some(Err(error))),
+        };
+        this.metrics.record_poll(poll)
+    }
+}
+
+impl RecordBatchStream for ScanStream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

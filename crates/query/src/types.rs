@@ -1,0 +1,197 @@
+//! SQL's types as the parser spells them, as the catalog keeps them, and as results name them.
+//!
+//! One function a direction: [`from_ast`] for what a statement says, [`of_field`] for what a plan
+//! computes. The Arrow form of a type is the catalog's business ([`SqlType::arrow`]).
+
+use crate::error::{Error, Result, SqlState};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, TimeUnit};
+use datafusion::logical_expr::planner::TypePlanner;
+use datafusion::sql::sqlparser::ast::{
+    ArrayElemTypeDef, CharacterLength, DataType as Ast, ExactNumberInfo, TimezoneInfo,
+};
+use std::sync::Arc;
+use store::catalog::SqlType;
+
+/// The metadata key under which a field carries the name of a type that Arrow does not know.
+pub(crate) const TYPE_KEY: &str = "pando.type";
+
+/// Digits after the point of a `numeric` that is declared without any.
+const NUMERIC_DEFAULT_SCALE: i8 = 10;
+/// Digits of a `numeric` that is declared without any, and the most that there can be.
+const NUMERIC_MAX_PRECISION: u8 = 38;
+
+/// The catalog's type for a type in a statement. `serial` types are for the caller, who makes a sequence.
+pub(crate) fn from_ast(ast: &Ast) -> Result<SqlType> {
+    Ok(match ast {
+        Ast::Boolean | Ast::Bool => SqlType::Boolean,
+        Ast::SmallInt(_) | Ast::Int2(_) | Ast::Int16 => SqlType::SmallInt,
+        Ast::Int(_) | Ast::Integer(_) | Ast::Int4(_) | Ast::Int32 => SqlType::Integer,
+        Ast::BigInt(_) | Ast::Int8(_) | Ast::Int64 => SqlType::BigInt,
+        Ast::Real | Ast::Float4 | Ast::Float32 => SqlType::Real,
+        Ast::Double(_) | Ast::DoublePrecision | Ast::Float8 | Ast::Float64 => SqlType::Double,
+        Ast::Float(info) => float(info)?,
+        Ast::Numeric(info) | Ast::Decimal(info) | Ast::Dec(info) => numeric(info)?,
+        Ast::Text | Ast::String(_) | Ast::Clob(_) => SqlType::Text,
+        Ast::Varchar(n) | Ast::CharacterVarying(n) | Ast::CharVarying(n) | Ast::Nvarchar(n) => {
+            SqlType::Varchar(length(n, ast)?)
+        }
+        Ast::Char(n) | Ast::Character(n) => SqlType::Char(length(n, ast)?.unwrap_or(1)),
+        Ast::Bytea | Ast::Blob(_) | Ast::Varbinary(_) | Ast::Binary(_) => SqlType::Bytea,
+        Ast::Date | Ast::Date32 => SqlType::Date,
+        Ast::Time(_, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => SqlType::Time,
+        Ast::Timestamp(_, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone)
+        | Ast::TimestampNtz(_)
+        | Ast::Datetime(_) => SqlType::Timestamp,
+        Ast::Timestamp(_, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => SqlType::TimestampTz,
+        Ast::Interval { .. } => SqlType::Interval,
+        Ast::Uuid => SqlType::Uuid,
+        Ast::JSON | Ast::JSONB => SqlType::Json,
+        Ast::Array(
+            ArrayElemTypeDef::SquareBracket(inner, _)
+            | ArrayElemTypeDef::AngleBracket(inner)
+            | ArrayElemTypeDef::Parenthesis(inner),
+        ) => SqlType::Array(Box::new(from_ast(inner)?)),
+        Ast::Custom(name, _) => named(&name.to_string(), ast)?,
+        other => return Err(unknown(other)),
+    })
+}
+
+fn unknown(ast: &Ast) -> Error {
+    Error::new(SqlState::UndefinedObject, format!("type \"{ast}\" does not exist")).with_hint(
+        "types: boolean, smallint, integer, bigint, real, double precision, numeric(p,s), text, \
+         varchar(n), char(n), bytea, date, time, timestamp, timestamptz, interval, uuid, json, and arrays",
+    )
+}
+
+/// PostgreSQL names that the parser hands on as custom types.
+fn named(name: &str, ast: &Ast) -> Result<SqlType> {
+    Ok(match name.to_ascii_lowercase().as_str() {
+        "name" | "citext" | "bpchar" => SqlType::Text,
+        "oid" => SqlType::BigInt,
+        "jsonb" | "json" => SqlType::Json,
+        "timestamptz" => SqlType::TimestampTz,
+        _ => return Err(unknown(ast)),
+    })
+}
+
+fn length(declared: &Option<CharacterLength>, ast: &Ast) -> Result<Option<u32>> {
+    match declared {
+        None | Some(CharacterLength::Max) => Ok(None),
+        Some(CharacterLength::IntegerLength { length, .. }) => match u32::try_from(*length) {
+            Ok(n) if n > 0 => Ok(Some(n)),
+            _ => Err(Error::new(
+                SqlState::InvalidParameterValue,
+                format!("length of type {ast} must be between 1 and {}", u32::MAX),
+            )),
+        },
+    }
+}
+
+fn float(info: &ExactNumberInfo) -> Result<SqlType> {
+    match info {
+        ExactNumberInfo::None => Ok(SqlType::Double),
+        ExactNumberInfo::Precision(1..=24) => Ok(SqlType::Real),
+        ExactNumberInfo::Precision(25..=53) => Ok(SqlType::Double),
+        ExactNumberInfo::Precision(p) | ExactNumberInfo::PrecisionAndScale(p, _) => Err(Error::new(
+            SqlState::InvalidParameterValue,
+            format!("precision {p} for type float must be between 1 and 53"),
+        )),
+    }
+}
+
+fn numeric(info: &ExactNumberInfo) -> Result<SqlType> {
+    let (precision, scale) = match info {
+        ExactNumberInfo::None => {
+            let (precision, scale) = (NUMERIC_MAX_PRECISION, NUMERIC_DEFAULT_SCALE);
+            return Ok(SqlType::Numeric { precision, scale });
+        }
+        ExactNumberInfo::Precision(p) => (*p, 0),
+        ExactNumberInfo::PrecisionAndScale(p, s) => (*p, *s),
+    };
+    let p = u8::try_from(precision).ok().filter(|p| (1..=NUMERIC_MAX_PRECISION).contains(p));
+    let Some(precision) = p else {
+        return Err(Error::new(
+            SqlState::InvalidParameterValue,
+            format!("NUMERIC precision {precision} must be between 1 and {NUMERIC_MAX_PRECISION}"),
+        ));
+    };
+    match i8::try_from(scale).ok().filter(|s| (0..=precision as i8).contains(s)) {
+        Some(scale) => Ok(SqlType::Numeric { precision, scale }),
+        None => Err(Error::new(
+            SqlState::InvalidParameterValue,
+            format!("NUMERIC scale {scale} must be between 0 and precision {precision}"),
+        )),
+    }
+}
+
+/// The type of a computed column: the one its metadata names, else the one its Arrow type suggests.
+pub(crate) fn of_field(field: &Field) -> SqlType {
+    match field.metadata().get(TYPE_KEY).map(String::as_str) {
+        Some("uuid") => SqlType::Uuid,
+        Some("json") => SqlType::Json,
+        _ => of_arrow(field.data_type()),
+    }
+}
+
+/// The SQL type that holds the values of an Arrow type without loss, where there is one.
+pub(crate) fn of_arrow(data_type: &DataType) -> SqlType {
+    match data_type {
+        DataType::Boolean => SqlType::Boolean,
+        DataType::Int8 | DataType::Int16 | DataType::UInt8 => SqlType::SmallInt,
+        DataType::Int32 | DataType::UInt16 => SqlType::Integer,
+        DataType::Int64 | DataType::UInt32 => SqlType::BigInt,
+        DataType::UInt64 => SqlType::Numeric { precision: 20, scale: 0 },
+        DataType::Float16 | DataType::Float32 => SqlType::Real,
+        DataType::Float64 => SqlType::Double,
+        DataType::Decimal32(p, s) | DataType::Decimal64(p, s) | DataType::Decimal128(p, s) => {
+            SqlType::Numeric { precision: *p, scale: *s }
+        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => SqlType::Text,
+        DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(_) => SqlType::Bytea,
+        DataType::Date32 | DataType::Date64 => SqlType::Date,
+        DataType::Time32(_) | DataType::Time64(_) => SqlType::Time,
+        DataType::Timestamp(_, None) => SqlType::Timestamp,
+        DataType::Timestamp(_, Some(_)) => SqlType::TimestampTz,
+        DataType::Interval(_) | DataType::Duration(_) => SqlType::Interval,
+        DataType::Dictionary(_, value) => of_arrow(value),
+        DataType::List(item) | DataType::LargeList(item) | DataType::ListView(item) => {
+            SqlType::Array(Box::new(of_field(item)))
+        }
+        DataType::FixedSizeList(item, _) => SqlType::Array(Box::new(of_field(item))),
+        other => SqlType::Other(other.clone()),
+    }
+}
+
+/// A field for a column of a table as plans see it: types that Arrow lacks are named in the metadata.
+pub(crate) fn plan_field(name: &str, sql_type: &SqlType, nullable: bool) -> Field {
+    let field = Field::new(name, sql_type.arrow(), nullable);
+    match sql_type {
+        SqlType::Uuid | SqlType::Json => {
+            field.with_metadata([(TYPE_KEY.to_owned(), sql_type.to_string())].into())
+        }
+        _ => field,
+    }
+}
+
+/// Gives DataFusion's planner our reading of the types in casts.
+#[derive(Debug)]
+pub(crate) struct Types;
+
+impl TypePlanner for Types {
+    fn plan_type_field(&self, ast: &Ast) -> datafusion::common::Result<Option<FieldRef>> {
+        if matches!(ast, Ast::Regclass) {
+            return Ok(Some(Arc::new(Field::new("", DataType::Utf8View, true))));
+        }
+        match from_ast(ast) {
+            Ok(SqlType::Interval) => Ok(None),
+            Ok(sql_type) => Ok(Some(Arc::new(plan_field("", &sql_type, true)))),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// The unit of all our timestamps and times.
+pub(crate) const TIME_UNIT: TimeUnit = TimeUnit::Microsecond;

@@ -1,0 +1,65 @@
+//! The checker of the store's invariants, for tests: everything derived is derived again and compared.
+
+use crate::bucket::Bucket;
+use crate::snapshot::Published;
+use std::collections::BTreeSet;
+
+/// Says what is wrong, or nothing.
+///
+/// Ranges tile the key space; every key lies in the one bucket whose range holds it and in at most one
+/// run; a key's versions are not before its run; counts and bytes agree.
+pub(crate) fn check(published: &Published, accounted_bytes: Option<u64>) -> Result<(), String> {
+    let mut bytes = 0;
+    for (id, file) in &published.files {
+        let directory = file.directory();
+        directory.assert_tiling();
+        for (range, bucket) in directory.iter() {
+            let place = |problem: String| format!("table {} bucket {range}: {problem}", id.0);
+            if bucket.range != range {
+                return Err(place(format!("it believes to be {}", bucket.range)));
+            }
+            check_bucket(bucket).map_err(place)?;
+            bytes += bucket.state().bytes();
+        }
+    }
+    match accounted_bytes {
+        Some(accounted) if accounted != bytes => {
+            Err(format!("buckets hold {bytes} bytes and {accounted} are accounted for"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_bucket(bucket: &Bucket) -> Result<(), String> {
+    let state = bucket.state();
+    let mut keys = BTreeSet::new();
+    for run in &state.runs {
+        for chunk in &run.chunks {
+            let encoder = chunk.keys();
+            for row in 0..chunk.rows() {
+                let key = encoder.key(row);
+                if !bucket.range.contains(&key) {
+                    return Err(format!("run key {key} is outside"));
+                }
+                if state.delta.get(&key).is_some_and(|chain| chain.timestamp < run.timestamp) {
+                    return Err(format!("the delta's version of {key} is older than its run"));
+                }
+                if !keys.insert(key.clone()) {
+                    return Err(format!("key {key} is in two runs"));
+                }
+            }
+        }
+    }
+    if let Some((key, _)) = state.delta.iter().find(|(key, _)| !bucket.range.contains(key)) {
+        return Err(format!("delta key {key} is outside"));
+    }
+    let (rows, counted) = (state.rows, state.count_rows());
+    if rows != counted {
+        return Err(format!("it counts {rows} rows and holds {counted}"));
+    }
+    let (bytes, counted) = (state.delta.bytes(), state.delta.count_bytes());
+    if bytes != counted {
+        return Err(format!("its delta counts {bytes} bytes and holds {counted}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! What the store refuses, named by what the caller can do about it.
+
+use arrow::error::ArrowError;
+
+/// An error of the store. Nothing has changed when one comes back.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A row with this key exists already.
+    #[error("duplicate key value violates unique constraint \"{constraint}\"")]
+    DuplicateKey {
+        /// The table.
+        table: String,
+        /// The name of its primary key.
+        constraint: String,
+        /// Columns and values, `(a, b)=(1, x)`.
+        key: String,
+    },
+    /// Another transaction wrote this row after ours began.
+    #[error("could not serialize access due to concurrent update of table \"{table}\"")]
+    Conflict {
+        /// The table.
+        table: String,
+        /// Columns and values, `(a, b)=(1, x)`.
+        key: String,
+    },
+    /// Another transaction changed this definition after ours began.
+    #[error("\"{relation}\" was changed by another transaction")]
+    SchemaConflict {
+        /// The table, view or sequence.
+        relation: String,
+    },
+    /// The memory limit is reached.
+    #[error("out of memory: {requested} more bytes asked for, {used} of {limit} in use")]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: u64,
+        /// Bytes in use.
+        used: u64,
+        /// Bytes that may be in use.
+        limit: u64,
+    },
+    /// One value is larger than values may be.
+    #[error("value of {bytes} bytes for column \"{column}\" exceeds the limit of {limit}")]
+    ValueTooLarge {
+        /// The column.
+        column: String,
+        /// The value's size.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// NULL in a column of the primary key.
+    #[error("null value in column \"{column}\" violates not-null constraint")]
+    NullKey {
+        /// The column.
+        column: String,
+    },
+    /// A type that has no order-preserving form.
+    #[error("type {data_type} cannot be part of a primary key")]
+    KeyType {
+        /// The type.
+        data_type: String,
+    },
+    /// A relation of this name exists.
+    #[error("relation \"{relation}\" already exists")]
+    RelationExists {
+        /// The name.
+        relation: String,
+    },
+    /// No relation of this name exists.
+    #[error("relation {relation} does not exist")]
+    RelationMissing {
+        /// The name.
+        relation: String,
+    },
+    /// A schema of this name exists.
+    #[error("schema \"{schema}\" already exists")]
+    SchemaExists {
+        /// The name.
+        schema: String,
+    },
+    /// No schema of this name exists.
+    #[error("schema \"{schema}\" does not exist")]
+    SchemaMissing {
+        /// The name.
+        schema: String,
+    },
+    /// The schema holds something.
+    #[error("cannot drop schema \"{schema}\": it holds {relation}")]
+    SchemaNotEmpty {
+        /// The schema.
+        schema: String,
+        /// One thing that it holds.
+        relation: String,
+    },
+    /// The name belongs to the system.
+    #[error("\"{name}\" is a reserved name")]
+    ReservedName {
+        /// The name.
+        name: String,
+    },
+    /// A sequence that does not begin again has given its last value.
+    #[error("nextval: reached {end} value of sequence \"{sequence}\" ({limit})")]
+    SequenceExhausted {
+        /// The sequence.
+        sequence: String,
+        /// `maximum` or `minimum`.
+        end: &'static str,
+        /// The last value.
+        limit: i64,
+    },
+    /// Arrow refused an array; a defect or a value out of range.
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
+}
+
+impl Error {
+    /// Whether the same transaction may succeed when it is run again on a new snapshot.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Conflict { .. } | Self::SchemaConflict { .. })
+    }
+}

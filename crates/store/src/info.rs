@@ -1,0 +1,80 @@
+//! What the store tells about itself: for system tables, the demo's map, and tests.
+
+use crate::bucket::Bucket;
+use sdds::{BucketId, Key, KeyRange, Timestamp};
+
+/// A bucket at one moment.
+#[derive(Debug, Clone)]
+pub struct BucketInfo {
+    /// Its id.
+    pub id: BucketId,
+    /// The keys that it is responsible for.
+    pub range: KeyRange,
+    /// Live rows.
+    pub rows: u64,
+    /// Bytes of runs and delta.
+    pub bytes: u64,
+    /// Keys in the delta, tombstones included.
+    pub delta_rows: u64,
+    /// Bytes of the delta.
+    pub delta_bytes: u64,
+    /// Its runs.
+    pub runs: Vec<RunInfo>,
+}
+
+/// A run at one moment.
+#[derive(Debug, Clone)]
+pub struct RunInfo {
+    /// Rows, those that the delta supersedes included.
+    pub rows: u64,
+    /// Bytes of its chunks.
+    pub bytes: u64,
+    /// How many chunks it has.
+    pub chunks: usize,
+    /// Its first key.
+    pub first: Key,
+    /// Its last key.
+    pub last: Key,
+    /// Snapshots from this commit on see it.
+    pub timestamp: Timestamp,
+}
+
+/// What has happened since the store was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Transactions that were committed and had written something.
+    pub commits: u64,
+    /// Buckets that were split.
+    pub splits: u64,
+    /// Pairs of buckets that were merged.
+    pub merges: u64,
+    /// Buckets that were compacted.
+    pub compactions: u64,
+    /// Commits refused because somebody else was first.
+    pub conflicts: u64,
+    /// Entries of the log.
+    pub log_position: u64,
+}
+
+impl BucketInfo {
+    pub(crate) fn of(bucket: &Bucket) -> Self {
+        let state = bucket.state();
+        let run = |run: &std::sync::Arc<crate::chunk::Run>| RunInfo {
+            rows: run.rows,
+            bytes: run.bytes,
+            chunks: run.chunks.len(),
+            first: run.first().clone(),
+            last: run.last().clone(),
+            timestamp: run.timestamp,
+        };
+        Self {
+            id: bucket.id,
+            range: bucket.range.clone(),
+            rows: state.rows,
+            bytes: state.bytes(),
+            delta_rows: state.delta.len() as u64,
+            delta_bytes: state.delta.bytes(),
+            runs: state.runs.iter().map(run).collect(),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Keeping buckets in shape: splitting what is full, merging what is small, compacting what has changed.
+//!
+//! Splits happen at once, under the lock of whoever filled the bucket, and copy no rows. Compaction is
+//! asked for and happens in one background thread, which sleeps when there is nothing to do and ends
+//! with the store.
+
+use crate::bucket::Bucket;
+use crate::catalog::{Table, TableId};
+use crate::compaction;
+use crate::file::TableFile;
+use crate::log::Entry;
+use crate::machine::Machine;
+use crate::store::Store;
+use parking_lot::{Condvar, Mutex};
+use sdds::{Bound, KeyRange, splitting};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+
+/// Buckets that wait for compaction.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    state: Mutex<QueueState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct QueueState {
+    waiting: BTreeSet<(TableId, Bound)>,
+    closed: bool,
+}
+
+impl Queue {
+    fn ask(&self, table: TableId, low: Bound) {
+        self.state.lock().waiting.insert((table, low));
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn close(&self) {
+        self.state.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for the next bucket; `None` when the store goes.
+    fn next(&self) -> Option<(TableId, Bound)> {
+        let mut state = self.state.lock();
+        loop {
+            if state.closed {
+                return None;
+            }
+            if let Some(next) = state.waiting.pop_first() {
+                return Some(next);
+            }
+            self.changed.wait(&mut state);
+        }
+    }
+}
+
+/// Starts the background thread.
+pub(crate) fn start(store: &Arc<Store>, queue: Arc<Queue>) {
+    let store: Weak<Store> = Arc::downgrade(store);
+    let work = move || {
+        while let Some((table, low)) = queue.next() {
+            let Some(store) = store.upgrade() else { return };
+            store.compact_bucket(table, &low);
+        }
+    };
+    let thread = std::thread::Builder::new().name("pando-compaction".to_owned());
+    thread.spawn(work).expect("the process can start a thread");
+}
+
+impl Store {
+    /// Splits the buckets of a range until each fits, and asks for compaction of those that need it.
+    pub(crate) fn settle(&self, machine: &mut Machine, table: &Table, ranges: &[KeyRange]) {
+        let Some(file) = machine.snapshots.newest().files.get(&table.id).cloned() else { return };
+        let directory = file.directory();
+        let mut buckets: Vec<Arc<Bucket>> = Vec::new();
+        for range in ranges {
+            buckets.extend(directory.cover(range).map(|(_, bucket)| Arc::clone(bucket)));
+        }
+        while let Some(bucket) = buckets.pop() {
+            let state = bucket.state();
+            if !splitting::should_split(state.bytes(), state.rows, table.bucket_size) {
+                if compaction::is_due(&state, table.bucket_size) {
+                    self.queue().ask(table.id, bucket.range.low.clone());
+                }
+                continue;
+            }
+            let samples = state.samples();
+            let Some(at) = splitting::median(&samples).cloned() else { continue };
+            machine.commit_entry(Entry::Split { table: table.id, at: at.clone() });
+            let directory = file.directory();
+            let (lower, upper) =
+                (directory.next_before(&Bound::At(at.clone())), directory.locate(&at));
+            buckets.push(Arc::clone(upper.1));
+            buckets.extend(lower.map(|(_, bucket)| Arc::clone(bucket)));
+        }
+    }
+
+    /// Compacts the bucket that begins at `low`, then merges or splits it if its size now asks for that.
+    pub(crate) fn compact_bucket(&self, table: TableId, low: &Bound) {
+        let published = self.snapshots().newest();
+        let Some(table) = published.catalog.table_by_id(table) else { return };
+        let Some(file) = published.files.get(&table.id) else { return };
+        let Some(bucket) = bucket_from(file, low) else { return };
+        let horizon = self.snapshots().horizon();
+        let folded = compaction::fold(table, &bucket, horizon);
+        let folded = folded.expect("what is stored can be read and written again");
+        let mut machine = self.machine();
+        let same_file = machine.snapshots.newest().files.get(&table.id).map(Arc::as_ptr);
+        let same_bucket = bucket_from(file, low).as_ref().map(Arc::as_ptr);
+        if same_file != Some(Arc::as_ptr(file)) || same_bucket != Some(Arc::as_ptr(&bucket)) {
+            return;
+        }
+        if let Some(folded) = folded {
+            machine.change_bucket(&bucket, |state| folded.install(state));
+            machine.counts.compactions += 1;
+        }
+        self.merge_if_small(&mut machine, table, file, &bucket);
+        let state = bucket.state();
+        if splitting::should_split(state.bytes(), state.rows, table.bucket_size) {
+            self.settle(&mut machine, table, std::slice::from_ref(&bucket.range));
+        }
+    }
+
+    fn merge_if_small(
+        &self,
+        machine: &mut Machine,
+        table: &Table,
+        file: &TableFile,
+        bucket: &Bucket,
+    ) {
+        let directory = file.directory();
+        let before = directory.next_before(&bucket.range.low).map(|(_, neighbour)| neighbour);
+        let after = directory.next_after(&bucket.range.low).map(|(_, neighbour)| neighbour);
+        let bytes = bucket.state().bytes();
+        let small = |neighbour: &&Arc<Bucket>| {
+            splitting::should_merge(bytes, neighbour.state().bytes(), table.bucket_size)
+        };
+        let low = match (before.filter(small), after.filter(small)) {
+            (Some(neighbour), _) => neighbour.range.low.clone(),
+            (None, Some(_)) => bucket.range.low.clone(),
+            (None, None) => return,
+        };
+        machine.commit_entry(Entry::Merge { table: table.id, low });
+    }
+}
+
+fn bucket_from(file: &TableFile, low: &Bound) -> Option<Arc<Bucket>> {
+    let directory = file.directory();
+    let point = KeyRange { low: low.clone(), high: Bound::PosInf };
+    let (range, bucket) = directory.cover(&point).next()?;
+    (range.low == *low).then(|| Arc::clone(bucket))
+}

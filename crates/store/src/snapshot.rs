@@ -1,0 +1,110 @@
+//! Snapshots: what was committed at one moment, and who still looks at which.
+//!
+//! Everything that a commit changes is published in one pointer, so that a snapshot sees all of it or
+//! nothing. Taking one registers its timestamp; compaction keeps every version that a registered
+//! snapshot can see ([`Snapshots::horizon`]).
+
+use crate::catalog::{Catalog, TableId};
+use crate::file::TableFile;
+use crate::view::TableView;
+use arc_swap::ArcSwap;
+use imbl::OrdMap;
+use parking_lot::Mutex;
+use sdds::Timestamp;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What the newest commit left.
+#[derive(Debug, Clone)]
+pub(crate) struct Published {
+    pub(crate) timestamp: Timestamp,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) files: OrdMap<TableId, Arc<TableFile>>,
+}
+
+/// The newest commit, and the snapshots in use.
+#[derive(Debug)]
+pub(crate) struct Snapshots {
+    published: ArcSwap<Published>,
+    in_use: Mutex<BTreeMap<Timestamp, usize>>,
+}
+
+impl Snapshots {
+    pub(crate) fn new() -> Arc<Self> {
+        let catalog = Arc::new(Catalog::new());
+        let first = Published { timestamp: Timestamp::ZERO, catalog, files: OrdMap::new() };
+        let in_use = Mutex::new(BTreeMap::new());
+        Arc::new(Self { published: ArcSwap::from_pointee(first), in_use })
+    }
+
+    /// What the newest commit left.
+    pub(crate) fn newest(&self) -> Arc<Published> {
+        self.published.load_full()
+    }
+
+    /// Makes a commit visible. Only for the one who applies the log.
+    pub(crate) fn publish(&self, next: Published) {
+        debug_assert!(next.timestamp >= self.published.load().timestamp);
+        self.published.store(Arc::new(next));
+    }
+
+    /// A snapshot of the newest commit. Registered before anybody can compute a later horizon.
+    pub(crate) fn take(self: &Arc<Self>) -> Snapshot {
+        let mut in_use = self.in_use.lock();
+        let published = self.newest();
+        *in_use.entry(published.timestamp).or_default() += 1;
+        drop(in_use);
+        Snapshot(Arc::new(Registered { published, snapshots: Arc::clone(self) }))
+    }
+
+    /// No snapshot, now or later, is before this timestamp.
+    pub(crate) fn horizon(&self) -> Timestamp {
+        let in_use = self.in_use.lock();
+        let newest = self.published.load().timestamp;
+        in_use.first_key_value().map_or(newest, |(oldest, _)| *oldest)
+    }
+}
+
+/// What was committed at one moment. A clone is the same snapshot.
+#[derive(Debug, Clone)]
+pub struct Snapshot(Arc<Registered>);
+
+#[derive(Debug)]
+struct Registered {
+    published: Arc<Published>,
+    snapshots: Arc<Snapshots>,
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        let mut in_use = self.snapshots.in_use.lock();
+        if let Some(count) = in_use.get_mut(&self.published.timestamp) {
+            *count -= 1;
+            if *count == 0 {
+                in_use.remove(&self.published.timestamp);
+            }
+        }
+    }
+}
+
+impl Snapshot {
+    /// The newest commit that it sees.
+    pub fn timestamp(&self) -> Timestamp {
+        self.0.published.timestamp
+    }
+
+    /// The catalog then.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.0.published.catalog
+    }
+
+    /// A table then.
+    pub fn table(&self, id: TableId) -> Option<TableView> {
+        let table = self.catalog().table_by_id(id)?;
+        Some(TableView::new(Arc::clone(table), self.file(id).cloned(), self.clone(), None))
+    }
+
+    pub(crate) fn file(&self, id: TableId) -> Option<&Arc<TableFile>> {
+        self.0.published.files.get(&id)
+    }
+}

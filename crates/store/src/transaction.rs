@@ -1,0 +1,236 @@
+//! A transaction: a snapshot to read from, and writes that nobody else sees until they are committed.
+//!
+//! Snapshot isolation: reads see the snapshot and the transaction's own writes; a commit is refused when
+//! somebody else has written one of the same rows since the snapshot ([`Error::Conflict`]).
+
+use crate::catalog::{Catalog, CatalogChange, Table, TableId};
+use crate::ingest::{IngestPart, duplicate, private_run};
+use crate::memory::Reservation;
+use crate::row::RowEncoder;
+use crate::store::Store;
+use crate::view::{TableView, key_encoder};
+use crate::write_set::{TableWrites, WriteSet};
+use crate::{Error, Snapshot};
+use arrow::array::RecordBatch;
+use sdds::{Key, Timestamp};
+use std::sync::Arc;
+
+/// What a change costs in the write set beside key and row, in bytes.
+const CHANGE_OVERHEAD: u64 = 64;
+
+/// A running transaction. Dropping it rolls it back.
+#[derive(Debug)]
+pub struct Transaction {
+    store: Arc<Store>,
+    snapshot: Snapshot,
+    catalog: Arc<Catalog>,
+    catalog_changes: Vec<CatalogChange>,
+    writes: WriteSet,
+    reservation: Reservation,
+}
+
+/// A place in a transaction that it can go back to.
+#[derive(Debug, Clone)]
+pub struct Savepoint {
+    catalog: Arc<Catalog>,
+    catalog_changes: usize,
+    writes: WriteSet,
+}
+
+/// What a commit needs of a transaction.
+pub(crate) struct Parts {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) catalog_changes: Vec<CatalogChange>,
+    pub(crate) writes: WriteSet,
+    pub(crate) _reservation: Reservation,
+}
+
+impl Transaction {
+    pub(crate) fn new(store: Arc<Store>, snapshot: Snapshot) -> Self {
+        let reservation = Reservation::new(store.memory());
+        Self {
+            catalog: Arc::clone(snapshot.catalog()),
+            store,
+            snapshot,
+            catalog_changes: Vec::new(),
+            writes: WriteSet::new(),
+            reservation,
+        }
+    }
+
+    /// The snapshot that it reads.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The catalog, with its own changes.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Changes the catalog.
+    ///
+    /// # Errors
+    /// As [`Catalog::apply`].
+    pub fn change_catalog(&mut self, change: CatalogChange) -> Result<(), Error> {
+        self.catalog = Arc::new(self.catalog.apply(&change)?);
+        match &change {
+            CatalogChange::Truncate(id) => {
+                let emptied = TableWrites { truncated: true, ..TableWrites::default() };
+                self.writes.insert(*id, emptied);
+            }
+            CatalogChange::Drop(id) => {
+                self.writes.remove(&TableId(id.0));
+            }
+            _ => {}
+        }
+        self.catalog_changes.push(change);
+        Ok(())
+    }
+
+    /// A table with its own writes up to now.
+    pub fn table(&self, id: TableId) -> Option<TableView> {
+        let table = Arc::clone(self.catalog.table_by_id(id)?);
+        let file = self.snapshot.file(id).cloned();
+        let writes = self.writes.get(&id).cloned();
+        Some(TableView::new(table, file, self.snapshot.clone(), writes))
+    }
+
+    fn table_or_missing(&self, id: TableId) -> Result<TableView, Error> {
+        let missing = || Error::RelationMissing { relation: format!("with id {}", id.0) };
+        self.table(id).ok_or_else(missing)
+    }
+
+    /// Adds rows with all columns of the table.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateKey`], [`Error::NullKey`], [`Error::ValueTooLarge`], [`Error::OutOfMemory`]. Some rows
+    /// may have been added then; go back to a savepoint.
+    pub fn insert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
+        let view = self.table_or_missing(id)?;
+        self.write_rows(&view, rows, |writes, key| match writes.changes.get(key) {
+            Some(change) => change.is_some(),
+            None => view.contains(key),
+        })
+    }
+
+    /// Adds rows, or replaces those with the same key.
+    ///
+    /// # Errors
+    /// As [`Self::insert`], without [`Error::DuplicateKey`].
+    pub fn upsert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
+        let view = self.table_or_missing(id)?;
+        self.write_rows(&view, rows, |_, _| false)
+    }
+
+    fn write_rows(
+        &mut self,
+        view: &TableView,
+        rows: &RecordBatch,
+        is_duplicate: impl Fn(&TableWrites, &Key) -> bool,
+    ) -> Result<(), Error> {
+        let table: &Table = view.table();
+        let keys = key_encoder(table, rows)?;
+        let encoder = RowEncoder::new(&self.store.row_layout(table), rows.columns())?;
+        let mut writes = self.writes.get(&table.id).cloned().unwrap_or_default();
+        for index in 0..rows.num_rows() {
+            let key = keys.key(index);
+            if is_duplicate(&writes, &key) {
+                return Err(duplicate(table, &key));
+            }
+            let row = encoder.encode(index)?;
+            let bytes = (std::mem::size_of::<Key>() + key.heap_bytes() + row.len()) as u64;
+            self.reservation.try_grow(bytes + CHANGE_OVERHEAD)?;
+            writes.changes.insert(key, Some(row));
+        }
+        self.writes.insert(table.id, writes);
+        Ok(())
+    }
+
+    /// Removes the rows of some keys; keys without a row are passed over. Memory is not refused.
+    ///
+    /// # Errors
+    /// Only for a table that does not exist.
+    pub fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
+        self.table_or_missing(id)?;
+        let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
+        for key in keys {
+            self.reservation.grow(CHANGE_OVERHEAD + std::mem::size_of::<Key>() as u64);
+            writes.changes.insert(key.clone(), None);
+        }
+        self.writes.insert(id, writes);
+        Ok(())
+    }
+
+    /// A part of a bulk load, to be filled anywhere and handed to [`Self::finish_ingest`].
+    ///
+    /// # Errors
+    /// Only for a table that does not exist.
+    pub fn ingest(&self, id: TableId) -> Result<IngestPart, Error> {
+        let view = self.table_or_missing(id)?;
+        Ok(IngestPart::new(view.table(), self.store.memory()))
+    }
+
+    /// Ends a bulk load: the rows of all its parts become the transaction's writes. How many comes back.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateKey`], within the load and against the table.
+    pub fn finish_ingest(&mut self, id: TableId, parts: Vec<IngestPart>) -> Result<u64, Error> {
+        let view = self.table_or_missing(id)?;
+        let Some(gathered) = IngestPart::gather(parts)? else { return Ok(0) };
+        let sorted = view.sort_out_present(&gathered.chunks)?;
+        let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
+        if !sorted.absent.is_empty() {
+            writes.runs.push_back(private_run(sorted.absent));
+        }
+        self.writes.insert(id, writes);
+        self.reservation.absorb(gathered.reservation);
+        for rows in sorted.traced {
+            self.upsert(id, &rows)?;
+        }
+        Ok(gathered.rows)
+    }
+
+    /// Whether it has written nothing.
+    pub fn is_read_only(&self) -> bool {
+        self.writes.is_empty() && self.catalog_changes.is_empty()
+    }
+
+    /// A place to go back to.
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint {
+            catalog: Arc::clone(&self.catalog),
+            catalog_changes: self.catalog_changes.len(),
+            writes: self.writes.clone(),
+        }
+    }
+
+    /// Undoes what was done since a savepoint of this transaction.
+    pub fn rollback_to(&mut self, savepoint: &Savepoint) {
+        assert!(
+            savepoint.catalog_changes <= self.catalog_changes.len(),
+            "a savepoint is in the past"
+        );
+        self.catalog = Arc::clone(&savepoint.catalog);
+        self.catalog_changes.truncate(savepoint.catalog_changes);
+        self.writes = savepoint.writes.clone();
+    }
+
+    /// Makes the writes visible to everybody, all at once. Their timestamp comes back.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] and [`Error::SchemaConflict`] where somebody else was first; nothing has changed
+    /// then.
+    pub fn commit(self) -> Result<Timestamp, Error> {
+        if self.is_read_only() {
+            return Ok(self.snapshot.timestamp());
+        }
+        let store = Arc::clone(&self.store);
+        store.commit(Parts {
+            snapshot: self.snapshot,
+            catalog_changes: self.catalog_changes,
+            writes: self.writes,
+            _reservation: self.reservation,
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! View arrays (text and bytes): short values stand in the view, longer ones in buffers beside it.
+//!
+//! Slices and filtered arrays keep the whole buffers alive; what is kept for long is made compact first.
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::DataType;
+use std::sync::Arc;
+
+/// Bytes of a view.
+const VIEW_BYTES: u64 = 16;
+/// The longest value that a view keeps in itself.
+const VIEW_INLINE_BYTES: usize = 12;
+
+/// Frees text and bytes from buffers that mostly hold the text of other rows.
+pub(crate) fn compact_views(array: &ArrayRef) -> ArrayRef {
+    match array.data_type() {
+        DataType::Utf8View => {
+            let views = array.as_string_view();
+            let held: usize = views.data_buffers().iter().map(|buffer| buffer.capacity()).sum();
+            let used = outside_bytes(views.views());
+            if held > used + used / 8 { Arc::new(views.gc()) } else { Arc::clone(array) }
+        }
+        DataType::BinaryView => {
+            let views = array.as_binary_view();
+            let held: usize = views.data_buffers().iter().map(|buffer| buffer.capacity()).sum();
+            let used = outside_bytes(views.views());
+            if held > used + used / 8 { Arc::new(views.gc()) } else { Arc::clone(array) }
+        }
+        _ => Arc::clone(array),
+    }
+}
+
+fn outside_bytes(views: &[u128]) -> usize {
+    let lengths = views.iter().map(|view| *view as u32 as usize);
+    lengths.filter(|len| *len > VIEW_INLINE_BYTES).sum()
+}
+
+/// The length of the longest text or byte string; zero for other types.
+pub(crate) fn longest_value(array: &ArrayRef) -> u64 {
+    let views = match array.data_type() {
+        DataType::Utf8View => array.as_string_view().views(),
+        DataType::BinaryView => array.as_binary_view().views(),
+        _ => return 0,
+    };
+    views.iter().map(|view| u64::from(*view as u32)).max().unwrap_or(0)
+}
+
+/// The bytes that an array's values take, without what its buffers hold beside them.
+pub(crate) fn array_bytes(array: &ArrayRef) -> u64 {
+    let rows = array.len() as u64;
+    let values = match array.data_type() {
+        DataType::Utf8View => {
+            rows * VIEW_BYTES + outside_bytes(array.as_string_view().views()) as u64
+        }
+        DataType::BinaryView => {
+            rows * VIEW_BYTES + outside_bytes(array.as_binary_view().views()) as u64
+        }
+        other => match other.primitive_width() {
+            Some(width) => rows * width as u64,
+            None => array.to_data().get_slice_memory_size().unwrap_or(0) as u64,
+        },
+    };
+    values + if array.null_count() > 0 { rows.div_ceil(8) } else { 0 }
+}
