@@ -10,7 +10,7 @@ use super::workspace::Workspace;
 const EDGES: &[(&str, &[&str])] = &[
     ("sdds", &[]),
     ("store", &["sdds"]),
-    ("query", &["store"]),
+    ("query", &["store", "sdds"]),
     ("bench", &["query"]),
     ("pando", &["query", "bench"]),
     ("xtask", &[]),
