@@ -194,7 +194,7 @@ fn from_text(message: &str) -> Error {
         SqlState::UndefinedTable
     } else if says("Divide by zero") || says("divide by zero") {
         return Error::new(SqlState::DivisionByZero, "division by zero");
-    } else if says("verflow") || says("out of range") {
+    } else if says("verflow") || says("out of range") || says("is too large to store") {
         SqlState::NumericValueOutOfRange
     } else if says("Placeholder") || says("placeholder") {
         SqlState::UndefinedParameter

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 struct Sql(Session);
 
+#[async_trait::async_trait]
 impl AsyncDB for Sql {
     type Error = query::Error;
     type ColumnType = DefaultColumnType;
@@ -58,14 +59,16 @@ fn files() -> Vec<PathBuf> {
 }
 
 async fn run_all(options: Options) {
+    let mut failures = String::new();
     for file in files() {
         let database = Database::open(options.clone()).expect("opened");
         let mut runner = Runner::new(|| async { Ok(Sql(database.session())) });
         if let Err(error) = runner.run_file_async(&file).await {
-            panic!("{}:\n{}", file.display(), error.display(false));
+            failures += &format!("{}:\n{}\n", file.display(), error.display(false));
         }
         drop(runner);
     }
+    assert!(failures.is_empty(), "{failures}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,6 +6,7 @@
 mod context;
 pub(crate) mod files;
 pub(crate) mod relations;
+pub(crate) mod unique_names;
 
 use crate::error::{Error, Result};
 use crate::translate::with_position;
@@ -65,6 +66,7 @@ impl<'a> Planner<'a> {
         statement: ast::Statement,
     ) -> Result<LogicalPlan> {
         self.resolve(&statement).await?;
+        let statement = unique_names::of_statement(statement);
         let context = Context { engine: self.engine, sources: &self.sources };
         let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
         let types = self.parameters.iter().map(|value| {

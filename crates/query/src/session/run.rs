@@ -8,6 +8,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome, Rows, Tag};
 use crate::parse::Statement;
 use crate::planner::relations::{Tables, fold};
+use crate::planner::unique_names::shown;
 use crate::{copy, ddl, dml, types};
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
@@ -234,7 +235,7 @@ impl Inner {
 /// The columns that a plan gives.
 pub(crate) fn fields_of(plan: &LogicalPlan) -> Vec<Field> {
     let field = |field: &Arc<datafusion::arrow::datatypes::Field>| Field {
-        name: field.name().clone(),
+        name: shown(field.name()).to_owned(),
         sql_type: types::of_field(field),
     };
     plan.schema().fields().iter().map(field).collect()

@@ -1,0 +1,48 @@
+//! Result columns may share a name in PostgreSQL; in the engine they may not.
+//!
+//! Of several equal expressions in a select list all but the first get an alias that no one can write;
+//! [`shown`] gives the name back.
+
+use datafusion::sql::sqlparser::ast::{Ident, Query, SelectItem, SetExpr, Statement};
+use std::collections::HashSet;
+
+const MARK: &str = "?again";
+
+/// The statement with names that differ, in its outermost select list.
+pub(crate) fn of_statement(mut statement: Statement) -> Statement {
+    match &mut statement {
+        Statement::Query(query) => of_query(query),
+        Statement::Explain { statement: inner, .. } => {
+            if let Statement::Query(query) = &mut **inner {
+                of_query(query);
+            }
+        }
+        _ => {}
+    }
+    statement
+}
+
+fn of_query(query: &mut Query) {
+    let SetExpr::Select(select) = &mut *query.body else { return };
+    let mut seen = HashSet::new();
+    for (position, item) in select.projection.iter_mut().enumerate() {
+        let (name, expression) = match item {
+            SelectItem::UnnamedExpr(expression) => (expression.to_string(), expression.clone()),
+            SelectItem::ExprWithAlias { expr, alias } => (alias.value.clone(), expr.clone()),
+            _ => continue,
+        };
+        if !seen.insert(name.clone()) {
+            let name = name.rsplit('.').next().unwrap_or(&name).to_owned();
+            let alias = Ident::with_quote('"', format!("{MARK}{position}?{name}"));
+            *item = SelectItem::ExprWithAlias { expr: expression, alias };
+        }
+    }
+}
+
+/// The name that a result column is shown with.
+pub(crate) fn shown(name: &str) -> &str {
+    match name.strip_prefix(MARK) {
+        Some(rest) => rest.split_once('?').map_or(rest, |(_, name)| name),
+        None => name,
+    }
+}
