@@ -1,1 +1,40 @@
-//! placeholder
+//! SQL over tables of splitting buckets.
+//!
+//! A [`Database`] has sessions; a [`Session`] runs statements. A statement is parsed ([`parse`]), planned
+//! by DataFusion over our tables at a snapshot, and run; what it changes is one commit of the store.
+//! Statements on one row by its key go a shorter way ([`Prepared`]).
+//!
+//! The ways in the house: `planner` gives names their meaning, `scan` reads buckets, `dml`, `ddl` and
+//! `copy` change them, `short` is the way without a planner, `system` are the tables about tables.
+
+mod bytes;
+mod copy;
+mod database;
+mod ddl;
+mod dml;
+mod error;
+mod functions;
+mod memory_pool;
+mod outcome;
+mod parse;
+mod planner;
+mod scan;
+mod session;
+mod short;
+mod system;
+mod translate;
+pub mod text;
+mod types;
+
+pub use bytes::bytes_of;
+pub use database::{Database, Options};
+pub use error::{Error, Result, SqlState};
+pub use outcome::{Field, Outcome, Progress, Rows, Tag};
+pub use parse::{Statement, parse};
+pub use session::{CancelHandle, Prepared, ProgressCallback, Session, TransactionStatus};
+
+pub use datafusion::arrow;
+pub use datafusion::common::ScalarValue;
+pub use datafusion::execution::SendableRecordBatchStream;
+pub use store;
+pub use store::catalog::SqlType;

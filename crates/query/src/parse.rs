@@ -1,7 +1,7 @@
 //! SQL text to statements: one script can hold many, and each keeps its own text and place.
 
 use crate::error::{Error, Result, SqlState};
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
@@ -21,23 +21,28 @@ pub struct Statement {
 
 /// Splits a script into statements and parses each. Empty statements (`;;`) are left out.
 pub fn parse(script: &str) -> Result<Vec<Statement>> {
-    let dialect = PostgreSqlDialect {};
     let lines = Lines::new(script);
-    let tokens = Tokenizer::new(&dialect, script).tokenize_with_location().map_err(|error| {
-        Error::new(SqlState::SyntaxError, error.message).at(lines.character(error.location) + 1)
-    })?;
+    let tokens = tokenize(script)?;
     statements(&tokens)
         .map(|tokens| {
-            let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
-                return Err(Error::new(SqlState::SyntaxError, "empty statement"));
-            };
+            let (first, last) = (&tokens[0], &tokens[tokens.len() - 1]);
             let offset = lines.character(first.span.start);
             let end = lines.character(last.span.end);
-            let text = script.chars().skip(offset).take(end - offset).collect();
-            let ast = parse_one(&dialect, tokens, &lines)?;
+            let text: String = script.chars().skip(offset).take(end - offset).collect();
+            let ast = parse_one(&text).map_err(|error| match error.position() {
+                Some(position) => error.at(position + offset),
+                None => error,
+            })?;
             Ok(Statement { text, offset, ast })
         })
         .collect()
+}
+
+fn tokenize(text: &str) -> Result<Vec<TokenWithSpan>> {
+    Tokenizer::new(&PostgreSqlDialect {}, text).tokenize_with_location().map_err(|error| {
+        let position = Lines::new(text).character(error.location) + 1;
+        Error::new(SqlState::SyntaxError, error.message).at(position)
+    })
 }
 
 /// The runs of tokens between semicolons, each without leading and trailing white space.
@@ -53,18 +58,26 @@ fn statements(tokens: &[TokenWithSpan]) -> impl Iterator<Item = &[TokenWithSpan]
         .filter(|run| !run.is_empty())
 }
 
-fn parse_one(dialect: &PostgreSqlDialect, tokens: &[TokenWithSpan], lines: &Lines) -> Result<Ast> {
-    let mut parser = Parser::new(dialect)
+fn parse_one(text: &str) -> Result<Ast> {
+    let mut parser = Parser::new(&PostgreSqlDialect {})
         .with_recursion_limit(RECURSION_LIMIT)
-        .with_tokens_with_locations(tokens.to_vec());
+        .with_tokens_with_locations(tokenize(text)?);
     let parsed = parser.parse_statement().and_then(|ast| match parser.peek_token().token {
         Token::EOF => Ok(ast),
         _ => parser.expected("end of statement", parser.peek_token()),
     });
-    parsed.map_err(|error| syntax_error(error, tokens, lines))
+    parsed.map_err(|error| syntax_error(error, &Lines::new(text)))
 }
 
-fn syntax_error(error: ParserError, tokens: &[TokenWithSpan], lines: &Lines) -> Error {
+/// Parses one expression: a default or a check that the catalog keeps as text.
+pub(crate) fn parse_expression(text: &str) -> Result<Expr> {
+    let mut parser = Parser::new(&PostgreSqlDialect {})
+        .with_recursion_limit(RECURSION_LIMIT)
+        .with_tokens_with_locations(tokenize(text)?);
+    parser.parse_expr().map_err(|error| syntax_error(error, &Lines::new(text)))
+}
+
+fn syntax_error(error: ParserError, lines: &Lines) -> Error {
     let (message, location) = match error {
         ParserError::TokenizerError(message) | ParserError::ParserError(message) => {
             split_location(message)
@@ -74,10 +87,7 @@ fn syntax_error(error: ParserError, tokens: &[TokenWithSpan], lines: &Lines) -> 
             return Error::new(SqlState::ProgramLimitExceeded, message);
         }
     };
-    let position = match location.or_else(|| tokens.last().map(|token| token.span.end)) {
-        Some(location) => lines.character(location) + 1,
-        None => 1,
-    };
+    let position = location.map_or(lines.characters, |location| lines.character(location)) + 1;
     Error::new(SqlState::SyntaxError, format!("syntax error: {message}")).at(position)
 }
 

@@ -4,7 +4,7 @@
 //! computes. The Arrow form of a type is the catalog's business ([`SqlType::arrow`]).
 
 use crate::error::{Error, Result, SqlState};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, TimeUnit};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::logical_expr::planner::TypePlanner;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as Ast, ExactNumberInfo, TimezoneInfo,
@@ -92,10 +92,12 @@ fn float(info: &ExactNumberInfo) -> Result<SqlType> {
         ExactNumberInfo::None => Ok(SqlType::Double),
         ExactNumberInfo::Precision(1..=24) => Ok(SqlType::Real),
         ExactNumberInfo::Precision(25..=53) => Ok(SqlType::Double),
-        ExactNumberInfo::Precision(p) | ExactNumberInfo::PrecisionAndScale(p, _) => Err(Error::new(
-            SqlState::InvalidParameterValue,
-            format!("precision {p} for type float must be between 1 and 53"),
-        )),
+        ExactNumberInfo::Precision(p) | ExactNumberInfo::PrecisionAndScale(p, _) => {
+            Err(Error::new(
+                SqlState::InvalidParameterValue,
+                format!("precision {p} for type float must be between 1 and 53"),
+            ))
+        }
     }
 }
 
@@ -192,6 +194,3 @@ impl TypePlanner for Types {
         }
     }
 }
-
-/// The unit of all our timestamps and times.
-pub(crate) const TIME_UNIT: TimeUnit = TimeUnit::Microsecond;

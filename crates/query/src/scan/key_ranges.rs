@@ -87,7 +87,8 @@ fn array_of(
     }
     let same = value.data_type() == *data_type;
     let texts = value.data_type().is_string() && data_type.is_string();
-    let value = if same { value.clone() } else { value.cast_to(data_type).ok().filter(|_| texts)? };
+    let value =
+        if same { value.clone() } else { value.cast_to(data_type).ok().filter(|_| texts)? };
     value.to_array().ok()
 }
 
@@ -127,8 +128,7 @@ fn encode(columns: &[ArrayRef]) -> Option<Vec<u8>> {
     if columns.is_empty() {
         return Some(Vec::new());
     }
-    let types: Vec<_> = columns.iter().map(|c| c.data_type().clone()).collect();
-    let keys = store::key::encode_columns(&types, columns).ok()?;
+    let keys = store::key::encode_columns(columns).ok()?;
     keys.first().map(|key| key.as_bytes().to_vec())
 }
 

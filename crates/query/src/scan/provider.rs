@@ -117,8 +117,7 @@ impl TableProvider for BucketTable {
             }
             None => None,
         };
-        let pieces =
-            prune(morsels, predicate.as_ref(), &self.schema, &self.columns, &mut coverage);
+        let pieces = prune(morsels, predicate.as_ref(), &self.schema, &self.columns, &mut coverage);
         let fields: Vec<usize> = match projection {
             Some(projection) => projection.clone(),
             None => (0..self.columns.len()).collect(),

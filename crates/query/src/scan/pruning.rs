@@ -5,7 +5,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Column;
 use datafusion::common::pruning::PruningStatistics;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_optimizer::pruning::PruningPredicate;
+use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{Morsel, Zone, ZoneValue};
@@ -21,12 +21,15 @@ pub(crate) fn chunks_to_read(
     morsels: &[&Morsel],
 ) -> Vec<bool> {
     let keep_all = || vec![true; morsels.len()];
-    match PruningPredicate::try_new(Arc::clone(predicate), Arc::clone(schema)) {
-        Ok(pruning) if !pruning.always_true() => {
+    let pruning = PruningPredicateBuilder::new()
+        .with_file_schema(Arc::clone(schema))
+        .build(Arc::clone(predicate));
+    match pruning {
+        Some(pruning) => {
             let zones = Zones { schema, columns, morsels };
             pruning.prune(&zones).unwrap_or_else(|_| keep_all())
         }
-        _ => keep_all(),
+        None => keep_all(),
     }
 }
 
@@ -74,7 +77,11 @@ impl PruningStatistics for Zones<'_> {
         None
     }
 
-    fn contained(&self, _: &Column, _: &HashSet<datafusion::common::ScalarValue>) -> Option<BooleanArray> {
+    fn contained(
+        &self,
+        _: &Column,
+        _: &HashSet<datafusion::common::ScalarValue>,
+    ) -> Option<BooleanArray> {
         None
     }
 }

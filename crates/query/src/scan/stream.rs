@@ -2,7 +2,8 @@
 
 use super::bucket_scan::{BucketScan, Piece};
 use super::pruning;
-use datafusion::arrow::array::{AsArray, BooleanArray, RecordBatch};
+use crate::translate::external;
+use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use datafusion::arrow::compute::{BatchCoalescer, prep_null_mask_filter};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
@@ -40,9 +41,12 @@ pub(crate) fn open(
         read_schema: Arc::clone(&scan.read_schema),
         output: scan.output.clone(),
         schema: Arc::clone(&scan.schema),
-        live: scan.predicate.as_ref().map(|p| snapshot_generation(p)).filter(|g| *g > 0).map(|_| {
-            LivePruning { generation: 0, next: 0, skip: Vec::new(), base: 0 }
-        }),
+        live: scan
+            .predicate
+            .as_ref()
+            .map(|p| snapshot_generation(p))
+            .filter(|g| *g > 0)
+            .map(|_| LivePruning { generation: 0, next: 0, skip: Vec::new(), base: 0 }),
         predicate: scan.predicate.clone(),
         rows_left: scan.limit.unwrap_or(usize::MAX),
         gather,
@@ -80,20 +84,21 @@ struct ScanStream {
 impl ScanStream {
     /// Reads one piece into the gathered rows.
     fn take_piece(&mut self, index: usize) -> Result<()> {
-        let piece = &self.pieces[index];
         let excluded = self.live_pruning_excludes(index);
-        let piece = Piece { morsel: piece.morsel.clone(), with_chunk: piece.with_chunk && !excluded };
+        let piece = &self.pieces[index];
+        let piece =
+            Piece { morsel: piece.morsel.clone(), with_chunk: piece.with_chunk && !excluded };
         if excluded && !piece.morsel.has_changes() {
             return Ok(());
         }
         let batch = match piece.with_chunk {
-            true => piece.morsel.read(&self.read)?,
-            false => piece.morsel.read_changes(&self.read)?,
+            true => piece.morsel.read(&self.read, &self.read_schema),
+            false => piece.morsel.read_changes(&self.read, &self.read_schema),
         };
+        let batch = batch.map_err(|error| external(error.into()))?;
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let batch = batch.with_schema(Arc::clone(&self.read_schema))?;
         let mask = self.matching(&batch)?;
         let batch = if self.output.len() == self.read.len()
             && self.output.iter().enumerate().all(|(at, out)| at == *out)

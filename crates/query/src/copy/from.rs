@@ -1,0 +1,94 @@
+//! COPY table FROM 'file'.
+
+use super::options::Options;
+use crate::dml::assembly::Assembly;
+use crate::dml::{declared_column, ingest, target};
+use crate::error::{Error, Result, SqlState};
+use crate::outcome::{Outcome, Tag};
+use crate::planner::files::{self, Format};
+use crate::planner::relations::fold;
+use crate::scan::provider::plan_schema;
+use crate::session::Frame;
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::file_format::csv::CsvFormat;
+use datafusion::datasource::file_format::json::JsonFormat;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::LogicalPlanBuilder;
+use datafusion::sql::sqlparser::ast::{CopySource, Ident, Statement};
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::Table;
+
+/// Runs a COPY FROM.
+pub(crate) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    statement: &Statement,
+) -> Result<Outcome> {
+    let Statement::Copy { source: CopySource::Table { table_name, columns }, .. } = statement
+    else {
+        return Err(Error::new(SqlState::SyntaxError, "COPY query FROM makes no sense"));
+    };
+    let options = Options::of(statement)?;
+    let table = target(frame, transaction, table_name)?;
+    let given = given_columns(&table, columns)?;
+    let schema = Arc::new(plan_schema(&table, &given));
+    let (format, schema): (Arc<dyn FileFormat>, _) = match options.format {
+        Format::Parquet => (Arc::new(ParquetFormat::default()), None),
+        Format::Json => (Arc::new(JsonFormat::default()), Some(schema)),
+        Format::Csv => (Arc::new(csv(&options)), Some(schema)),
+    };
+    let provider = files::listing(&frame.engine, &options.path, format, schema).await?;
+    let given = match options.format {
+        Format::Csv => given,
+        Format::Json => given,
+        Format::Parquet => {
+            let fields = provider.schema();
+            fields
+                .fields()
+                .iter()
+                .map(|f| declared_column(&table, f.name()))
+                .collect::<Result<_>>()?
+        }
+    };
+    let plan = LogicalPlanBuilder::scan("file", provider_as_source(provider), None)?.build()?;
+    let (physical, assembly) = {
+        let planner = frame.planner(transaction);
+        let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &given)?;
+        (planner.physical(&plan).await?, assembly)
+    };
+    let rows = ingest(frame, transaction, table.id, physical, assembly).await?;
+    Ok(Outcome::Done(Tag::counted("COPY", rows)))
+}
+
+fn given_columns(table: &Table, named: &[Ident]) -> Result<Vec<usize>> {
+    match named.is_empty() {
+        true => Ok((0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect()),
+        false => named.iter().map(|name| declared_column(table, &fold(name))).collect(),
+    }
+}
+
+fn csv(options: &Options) -> CsvFormat {
+    let format = CsvFormat::default()
+        .with_has_header(options.header)
+        .with_delimiter(options.delimiter)
+        .with_quote(options.quote)
+        .with_escape(options.escape);
+    match &options.null {
+        Some(text) => format.with_null_regex(Some(format!("^{}$", escaped(text)))),
+        None => format,
+    }
+}
+
+/// A text as a regular expression that matches it and nothing else.
+fn escaped(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() * 2);
+    for c in text.chars() {
+        if c.is_ascii_punctuation() {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}

@@ -1,0 +1,5 @@
+//! COPY: files into tables, and queries into files.
+
+pub(crate) mod from;
+mod options;
+pub(crate) mod to;

@@ -1,0 +1,119 @@
+//! COPY query TO 'file'.
+
+use super::options::Options;
+use crate::error::{Error, Result, SqlState};
+use crate::outcome::{Outcome, Tag};
+use crate::planner::files::Format;
+use crate::planner::relations::Tables;
+use crate::session::Frame;
+use crate::session::run::start;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::csv::WriterBuilder;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::json::LineDelimitedWriter;
+use datafusion::sql::sqlparser::ast::{CopySource, Query, Statement};
+use futures::TryStreamExt;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use std::fs::File;
+use std::io::BufWriter;
+
+/// Runs a COPY TO.
+pub(crate) async fn run(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    statement: &Statement,
+) -> Result<Outcome> {
+    let options = Options::of(statement)?;
+    let mut planner = frame.planner(tables);
+    let plan = planner.plan_query(query(statement)?).await?;
+    let physical = planner.physical(&plan).await?;
+    let mut stream = start(frame, physical)?;
+    let mut sink = Sink::create(&options, &stream.schema())?;
+    let mut rows = 0;
+    while let Some(batch) = stream.try_next().await? {
+        rows += batch.num_rows() as u64;
+        sink.write(&batch)?;
+    }
+    sink.finish()?;
+    Ok(Outcome::Done(Tag::counted("COPY", rows)))
+}
+
+fn query(statement: &Statement) -> Result<Query> {
+    let Statement::Copy { source, .. } = statement else {
+        unreachable!("only COPY comes here");
+    };
+    match source {
+        CopySource::Query(query) => Ok(Query::clone(query)),
+        CopySource::Table { table_name, columns } => {
+            let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
+            let columns = if columns.is_empty() { "*".to_owned() } else { columns.join(", ") };
+            let text = format!("SELECT {columns} FROM {table_name}");
+            match crate::parse::parse(&text)?.remove(0).ast {
+                Statement::Query(query) => Ok(*query),
+                _ => Err(Error::new(SqlState::SyntaxError, format!("{table_name} is no table"))),
+            }
+        }
+    }
+}
+
+/// A file that takes batches.
+enum Sink {
+    Csv(Box<datafusion::arrow::csv::Writer<BufWriter<File>>>),
+    Json(LineDelimitedWriter<BufWriter<File>>),
+    Parquet(Box<ArrowWriter<BufWriter<File>>>),
+}
+
+impl Sink {
+    fn create(options: &Options, schema: &SchemaRef) -> Result<Self> {
+        let file = File::create(&options.path).map_err(|error| {
+            let message = format!("cannot write file \"{}\": {error}", options.path);
+            Error::new(SqlState::IoError, message)
+        })?;
+        let file = BufWriter::new(file);
+        Ok(match options.format {
+            Format::Csv => {
+                let builder = WriterBuilder::new()
+                    .with_header(options.header)
+                    .with_delimiter(options.delimiter)
+                    .with_quote(options.quote)
+                    .with_null(options.null.clone().unwrap_or_default());
+                Self::Csv(Box::new(builder.build(file)))
+            }
+            Format::Json => Self::Json(LineDelimitedWriter::new(file)),
+            Format::Parquet => {
+                let compression = Compression::ZSTD(ZstdLevel::default());
+                let properties = WriterProperties::builder().set_compression(compression).build();
+                let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties));
+                Self::Parquet(Box::new(writer.map_err(parquet_error)?))
+            }
+        })
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        match self {
+            Self::Csv(writer) => writer.write(batch)?,
+            Self::Json(writer) => writer.write(batch)?,
+            Self::Parquet(writer) => writer.write(batch).map_err(parquet_error)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        use std::io::Write;
+        let flushed = match self {
+            Self::Csv(writer) => writer.into_inner().flush(),
+            Self::Json(mut writer) => {
+                writer.finish()?;
+                writer.into_inner().flush()
+            }
+            Self::Parquet(writer) => writer.into_inner().map_err(parquet_error)?.flush(),
+        };
+        flushed.map_err(|error| Error::new(SqlState::IoError, error.to_string()))
+    }
+}
+
+fn parquet_error(error: parquet::errors::ParquetError) -> Error {
+    Error::new(SqlState::IoError, error.to_string())
+}

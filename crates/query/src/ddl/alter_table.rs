@@ -1,0 +1,263 @@
+//! ALTER TABLE: columns come and go without a row being rewritten.
+
+use super::columns::define;
+use crate::dml::assembly::evaluate_alone;
+use crate::dml::assign::assign;
+use crate::dml::{declared_column, target};
+use crate::error::{Error, Result, SqlState};
+use crate::parse::parse_expression;
+use crate::planner::relations::{find, fold, split_name};
+use crate::session::Frame;
+use datafusion::arrow::array::Array;
+use datafusion::common::DFSchema;
+use datafusion::sql::sqlparser::ast::{
+    AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, RenameTableNameKind,
+};
+use futures::TryStreamExt;
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::{CatalogChange, Relation, Table, View};
+
+/// Runs an ALTER TABLE.
+pub(crate) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    alter: &AlterTable,
+) -> Result<&'static str> {
+    let path = &frame.settings.search_path;
+    let relation = find(transaction.catalog(), path, &alter.name)?.cloned();
+    if relation.is_none() && alter.if_exists {
+        return Ok("ALTER TABLE");
+    }
+    for operation in &alter.operations {
+        if let (AlterTableOperation::RenameTable { table_name }, Some(Relation::View(view))) =
+            (operation, &relation)
+        {
+            let view = View { name: new_name(table_name)?, ..View::clone(view) };
+            transaction.change_catalog(CatalogChange::Replace(Relation::View(Arc::new(view))))?;
+            continue;
+        }
+        let table = match &relation {
+            Some(Relation::Table(table)) => {
+                let now = transaction.catalog().table_by_id(table.id);
+                now.cloned().unwrap_or_else(|| Arc::clone(table))
+            }
+            _ => target(frame, transaction, &alter.name)?,
+        };
+        let mut next = Table::clone(&table);
+        if change(frame, transaction, &mut next, operation).await? {
+            next.version += 1;
+            let next = Relation::Table(Arc::new(next));
+            transaction.change_catalog(CatalogChange::Replace(next))?;
+        }
+    }
+    Ok("ALTER TABLE")
+}
+
+/// Changes the definition; false where there is nothing to change.
+async fn change(
+    frame: &Frame<'_>,
+    transaction: &Transaction,
+    table: &mut Table,
+    operation: &AlterTableOperation,
+) -> Result<bool> {
+    match operation {
+        AlterTableOperation::AddColumn { column_def, if_not_exists, .. } => {
+            if *if_not_exists && table.column(&fold(&column_def.name)).is_some() {
+                return Ok(false);
+            }
+            add_column(frame, transaction, table, column_def)?;
+        }
+        AlterTableOperation::DropColumn { column_names, if_exists, .. } => {
+            for name in column_names {
+                let name = fold(name);
+                if *if_exists && table.column(&name).is_none() {
+                    continue;
+                }
+                drop_column(table, &name)?;
+            }
+        }
+        AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
+            rename_column(table, &fold(old_column_name), fold(new_column_name))?;
+        }
+        AlterTableOperation::RenameTable { table_name } => table.name = new_name(table_name)?,
+        AlterTableOperation::AlterColumn { column_name, op } => {
+            let column = declared_column(table, &fold(column_name))?;
+            alter_column(frame, transaction, table, column, op).await?;
+        }
+        other => {
+            let text = other.to_string();
+            let what: Vec<&str> = text.split_whitespace().take(2).collect();
+            return Err(Error::unsupported(format!(
+                "ALTER TABLE {} is not supported",
+                what.join(" ")
+            )));
+        }
+    }
+    Ok(true)
+}
+
+fn new_name(kind: &RenameTableNameKind) -> Result<String> {
+    let (RenameTableNameKind::As(name) | RenameTableNameKind::To(name)) = kind;
+    Ok(split_name(name)?.1)
+}
+
+fn refuse_taken(table: &Table, name: &str) -> Result<()> {
+    match table.column(name) {
+        None => Ok(()),
+        Some(_) => Err(Error::new(
+            SqlState::DuplicateColumn,
+            format!("column \"{name}\" of relation \"{}\" already exists", table.name),
+        )),
+    }
+}
+
+/// Rows that exist get the default's value of now, without being touched.
+fn add_column(
+    frame: &Frame<'_>,
+    transaction: &Transaction,
+    table: &mut Table,
+    definition: &ColumnDef,
+) -> Result<()> {
+    let mut defined = define(&table.name, table.next_column, definition)?;
+    refuse_taken(table, &defined.column.name)?;
+    if defined.is_key || defined.sequence.is_some() {
+        let message = "a column with a key or a sequence cannot be added to a table that exists";
+        return Err(Error::unsupported(message));
+    }
+    if let Some(default) = &defined.column.default {
+        let planner = frame.planner(transaction);
+        let (_, value) = planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;
+        defined.column.missing = Some(assign(&evaluate_alone(&value, 1)?, &defined.column)?);
+    }
+    let missing_is_null = defined.column.missing.as_ref().is_none_or(|value| value.is_null(0));
+    let empty = transaction.table(table.id).is_some_and(|view| view.row_count() == Some(0));
+    if !defined.column.nullable && missing_is_null && !empty {
+        return Err(Error::new(
+            SqlState::NotNullViolation,
+            format!(
+                "column \"{}\" of relation \"{}\" contains null values",
+                defined.column.name, table.name
+            ),
+        )
+        .with_hint("Give the column a DEFAULT."));
+    }
+    table.checks.extend(defined.checks);
+    table.columns.push(defined.column);
+    table.next_column += 1;
+    Ok(())
+}
+
+fn drop_column(table: &mut Table, name: &str) -> Result<()> {
+    let index = declared_column(table, name)?;
+    if table.key.contains(&table.columns[index].id) {
+        let message = format!("cannot drop column \"{name}\": it is part of the primary key");
+        return Err(Error::new(SqlState::DependentObjectsStillExist, message));
+    }
+    let check = table.checks.iter().find(|check| mentions(&check.expression, name));
+    if let Some(check) = check {
+        let message =
+            format!("cannot drop column \"{name}\": constraint \"{}\" uses it", check.name);
+        return Err(Error::new(SqlState::DependentObjectsStillExist, message));
+    }
+    table.columns.remove(index);
+    Ok(())
+}
+
+fn mentions(expression: &str, column: &str) -> bool {
+    use datafusion::sql::sqlparser::ast::{Expr, visit_expressions};
+    let Ok(expression) = parse_expression(expression) else { return false };
+    let mut found = false;
+    let _ = visit_expressions(&expression, |expr| {
+        found |= match expr {
+            Expr::Identifier(ident) => fold(ident) == column,
+            Expr::CompoundIdentifier(parts) => parts.last().is_some_and(|p| fold(p) == column),
+            _ => false,
+        };
+        std::ops::ControlFlow::<()>::Continue(())
+    });
+    found
+}
+
+fn rename_column(table: &mut Table, old: &str, new: String) -> Result<()> {
+    let index = declared_column(table, old)?;
+    refuse_taken(table, &new)?;
+    for check in &mut table.checks {
+        check.expression = renamed(&check.expression, old, &new)?;
+    }
+    table.columns[index].name = new;
+    Ok(())
+}
+
+fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
+    use datafusion::sql::sqlparser::ast::{Expr, Ident, visit_expressions_mut};
+    let mut expression = parse_expression(expression)?;
+    let _ = visit_expressions_mut(&mut expression, |expr| {
+        let ident = match expr {
+            Expr::Identifier(ident) => Some(ident),
+            Expr::CompoundIdentifier(parts) => parts.last_mut(),
+            _ => None,
+        };
+        if let Some(ident) = ident.filter(|ident| fold(ident) == old) {
+            *ident = Ident::with_quote('"', new);
+        }
+        std::ops::ControlFlow::<()>::Continue(())
+    });
+    Ok(expression.to_string())
+}
+
+async fn alter_column(
+    frame: &Frame<'_>,
+    transaction: &Transaction,
+    table: &mut Table,
+    column: usize,
+    operation: &AlterColumnOperation,
+) -> Result<()> {
+    match operation {
+        AlterColumnOperation::SetDefault { value } => {
+            let planner = frame.planner(transaction);
+            planner.plan_expression(value.clone(), &DFSchema::empty())?;
+            table.columns[column].default = Some(value.to_string());
+        }
+        AlterColumnOperation::DropDefault => table.columns[column].default = None,
+        AlterColumnOperation::DropNotNull => {
+            if table.key.contains(&table.columns[column].id) {
+                let message =
+                    format!("column \"{}\" is in a primary key", table.columns[column].name);
+                return Err(Error::new(SqlState::InvalidTableDefinition, message));
+            }
+            table.columns[column].nullable = true;
+        }
+        AlterColumnOperation::SetNotNull => {
+            refuse_nulls(frame, transaction, table, column).await?;
+            table.columns[column].nullable = false;
+        }
+        other => return Err(Error::unsupported(format!("ALTER COLUMN {other} is not supported"))),
+    }
+    Ok(())
+}
+
+async fn refuse_nulls(
+    frame: &Frame<'_>,
+    transaction: &Transaction,
+    table: &Table,
+    column: usize,
+) -> Result<()> {
+    let name = &table.columns[column].name;
+    let text = format!(
+        "SELECT 1 FROM \"{}\".\"{}\" WHERE \"{name}\" IS NULL LIMIT 1",
+        table.schema, table.name
+    );
+    let statement = crate::parse::parse(&text)?.remove(0);
+    let mut planner = frame.planner(transaction);
+    let plan = planner.plan_statement(statement.ast).await?;
+    let physical = planner.physical(&plan).await?;
+    let batches: Vec<_> = crate::session::run::start(frame, physical)?.try_collect().await?;
+    match batches.iter().all(|batch| batch.num_rows() == 0) {
+        true => Ok(()),
+        false => Err(Error::new(
+            SqlState::NotNullViolation,
+            format!("column \"{name}\" of relation \"{}\" contains null values", table.name),
+        )),
+    }
+}

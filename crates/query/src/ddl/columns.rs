@@ -1,0 +1,120 @@
+//! Column definitions: type, NULL, default, identity, serial, checks.
+
+use crate::error::{Error, Result, SqlState};
+use crate::planner::relations::fold;
+use crate::types;
+use datafusion::sql::sqlparser::ast::{
+    ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, SequenceOptions,
+};
+use store::catalog::{Check, Column, ColumnId, Identity, SqlType};
+
+/// A column as its definition says, and what comes with it.
+pub(crate) struct Defined {
+    pub(crate) column: Column,
+    pub(crate) is_key: bool,
+    pub(crate) checks: Vec<Check>,
+    /// The column takes its default from a sequence of its own, with these options.
+    pub(crate) sequence: Option<Vec<SequenceOptions>>,
+}
+
+/// Reads a column definition of a table.
+pub(crate) fn define(table: &str, id: u32, definition: &ColumnDef) -> Result<Defined> {
+    let name = fold(&definition.name);
+    let serial = serial_type(&definition.data_type);
+    let sql_type = match &serial {
+        Some(sql_type) => sql_type.clone(),
+        None => types::from_ast(&definition.data_type)?,
+    };
+    let column = Column {
+        id: ColumnId(id),
+        name,
+        sql_type,
+        nullable: serial.is_none(),
+        default: None,
+        identity: None,
+        hidden: false,
+        missing: None,
+        comment: None,
+    };
+    let sequence = serial.map(|_| Vec::new());
+    let mut defined = Defined { column, is_key: false, checks: Vec::new(), sequence };
+    for option in &definition.options {
+        let name = option.name.as_ref().map(fold);
+        defined.take(table, name, &option.option)?;
+    }
+    if defined.is_key {
+        defined.column.nullable = false;
+    }
+    Ok(defined)
+}
+
+fn serial_type(data_type: &DataType) -> Option<SqlType> {
+    let DataType::Custom(name, _) = data_type else { return None };
+    match name.to_string().to_ascii_lowercase().as_str() {
+        "serial" | "serial4" => Some(SqlType::Integer),
+        "bigserial" | "serial8" => Some(SqlType::BigInt),
+        "smallserial" | "serial2" => Some(SqlType::SmallInt),
+        _ => None,
+    }
+}
+
+impl Defined {
+    fn take(&mut self, table: &str, name: Option<String>, option: &ColumnOption) -> Result<()> {
+        match option {
+            ColumnOption::Null => self.column.nullable = true,
+            ColumnOption::NotNull => self.column.nullable = false,
+            ColumnOption::Default(expression) => self.column.default = Some(expression.to_string()),
+            ColumnOption::PrimaryKey(_) => self.is_key = true,
+            ColumnOption::Check(check) => {
+                let name = name.or_else(|| check.name.as_ref().map(fold));
+                let name = name.unwrap_or_else(|| format!("{table}_{}_check", self.column.name));
+                self.checks.push(Check { name, expression: check.expr.to_string() });
+            }
+            ColumnOption::Generated {
+                generated_as,
+                sequence_options,
+                generation_expr: None,
+                ..
+            } => {
+                self.column.identity = Some(match generated_as {
+                    GeneratedAs::Always => Identity::Always,
+                    GeneratedAs::ByDefault => Identity::ByDefault,
+                    GeneratedAs::ExpStored => {
+                        return Err(Error::unsupported("generated columns are not supported"));
+                    }
+                });
+                self.column.nullable = false;
+                self.sequence = Some(sequence_options.clone().unwrap_or_default());
+                if !is_integer(&self.column.sql_type) {
+                    return Err(Error::new(
+                        SqlState::InvalidParameterValue,
+                        "identity column type must be smallint, integer, or bigint",
+                    ));
+                }
+            }
+            ColumnOption::Collation(_) | ColumnOption::CharacterSet(_) => {}
+            ColumnOption::Comment(text) => self.column.comment = Some(text.clone()),
+            ColumnOption::Unique(_) => {
+                return Err(Error::unsupported("UNIQUE constraints are not supported yet")
+                    .with_hint("The primary key is the one constraint that makes values unique."));
+            }
+            ColumnOption::ForeignKey(_) => {
+                return Err(Error::unsupported("foreign keys are not supported yet"));
+            }
+            other => return Err(Error::unsupported(format!("{other} is not supported"))),
+        }
+        Ok(())
+    }
+}
+
+fn is_integer(sql_type: &SqlType) -> bool {
+    matches!(sql_type, SqlType::SmallInt | SqlType::Integer | SqlType::BigInt)
+}
+
+/// A whole number that an option gives.
+pub(crate) fn integer(expression: &Expr) -> Result<i64> {
+    let text = expression.to_string();
+    text.parse().map_err(|_| {
+        Error::new(SqlState::InvalidParameterValue, format!("\"{text}\" is not a whole number"))
+    })
+}

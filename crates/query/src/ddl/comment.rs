@@ -1,0 +1,70 @@
+//! COMMENT ON.
+
+use crate::dml::{declared_column, target};
+use crate::error::{Error, Result, SqlState};
+use crate::planner::relations::{find, split_name, undefined};
+use crate::session::Frame;
+use datafusion::sql::sqlparser::ast::{CommentObject, ObjectName, Statement};
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::{CatalogChange, Relation, Schema, Sequence, Table, View};
+
+/// Runs a COMMENT ON.
+pub(crate) fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    statement: &Statement,
+) -> Result<&'static str> {
+    let Statement::Comment { object_type, object_name, comment, .. } = statement else {
+        unreachable!("only COMMENT comes here");
+    };
+    let comment = comment.clone();
+    let change = match object_type {
+        CommentObject::Column => column(frame, transaction, object_name, comment)?,
+        CommentObject::Schema => {
+            let (_, name) = split_name(object_name)?;
+            if transaction.catalog().schema(&name).is_none() {
+                let message = format!("schema \"{name}\" does not exist");
+                return Err(Error::new(SqlState::InvalidSchemaName, message));
+            }
+            CatalogChange::ReplaceSchema(Schema { name, comment })
+        }
+        CommentObject::Table | CommentObject::View | CommentObject::Sequence => {
+            let path = &frame.settings.search_path;
+            let relation = find(transaction.catalog(), path, object_name)?;
+            CatalogChange::Replace(match relation.ok_or_else(|| undefined(object_name))? {
+                Relation::Table(table) => Relation::Table(Arc::new(Table {
+                    comment,
+                    version: table.version + 1,
+                    ..Table::clone(table)
+                })),
+                Relation::View(view) => {
+                    Relation::View(Arc::new(View { comment, ..View::clone(view) }))
+                }
+                Relation::Sequence(sequence) => {
+                    Relation::Sequence(Arc::new(Sequence { comment, ..Sequence::clone(sequence) }))
+                }
+            })
+        }
+        other => return Err(Error::unsupported(format!("COMMENT ON {other} is not supported"))),
+    };
+    transaction.change_catalog(change)?;
+    Ok("COMMENT")
+}
+
+fn column(
+    frame: &Frame<'_>,
+    transaction: &Transaction,
+    name: &ObjectName,
+    comment: Option<String>,
+) -> Result<CatalogChange> {
+    let (table_parts, column) = name.0.split_at(name.0.len().saturating_sub(1));
+    let table = target(frame, transaction, &ObjectName(table_parts.to_vec()))?;
+    let column = column.first().and_then(|part| part.as_ident());
+    let column = column.map(crate::planner::relations::fold).unwrap_or_default();
+    let index = declared_column(&table, &column)?;
+    let mut table = Table::clone(&table);
+    table.columns[index].comment = comment;
+    table.version += 1;
+    Ok(CatalogChange::Replace(Relation::Table(Arc::new(table))))
+}

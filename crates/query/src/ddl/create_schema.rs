@@ -1,0 +1,28 @@
+//! CREATE SCHEMA.
+
+use crate::error::{Error, Result};
+use crate::planner::relations::{fold, split_name};
+use datafusion::sql::sqlparser::ast::SchemaName;
+use store::Transaction;
+use store::catalog::{CatalogChange, Schema};
+
+/// Runs a CREATE SCHEMA.
+pub(crate) fn run(
+    transaction: &mut Transaction,
+    name: &SchemaName,
+    if_not_exists: bool,
+) -> Result<&'static str> {
+    let name = match name {
+        SchemaName::Simple(name) => split_name(name)?.1,
+        SchemaName::NamedAuthorization(name, _) => split_name(name)?.1,
+        SchemaName::UnnamedAuthorization(name) => fold(name),
+    };
+    if if_not_exists && transaction.catalog().schema(&name).is_some() {
+        return Ok("CREATE SCHEMA");
+    }
+    if name.is_empty() {
+        return Err(Error::unsupported("a schema without a name"));
+    }
+    transaction.change_catalog(CatalogChange::CreateSchema(Schema { name, comment: None }))?;
+    Ok("CREATE SCHEMA")
+}

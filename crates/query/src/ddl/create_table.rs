@@ -1,0 +1,335 @@
+//! CREATE TABLE, also AS a query.
+
+use super::columns::{Defined, define};
+use super::create_sequence::owned_sequence;
+use crate::dml::assembly::Assembly;
+use crate::dml::constraints::Constraints;
+use crate::dml::ingest;
+use crate::error::{Error, Result, SqlState};
+use crate::outcome::{Outcome, Tag};
+use crate::parse::parse_expression;
+use crate::planner::relations::{fold, rename_columns, schema_for_new};
+use crate::session::Frame;
+use crate::types;
+use datafusion::common::DFSchema;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::sqlparser::ast::{
+    ColumnDef, CreateTable, CreateTableOptions, Expr, IndexColumn, SequenceOptions, SqlOption,
+    TableConstraint, Value,
+};
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::{
+    BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE,
+    Relation, SqlType, Table, TableId,
+};
+
+/// What the hidden key column is called.
+const ROW_ID: &str = "pando_row_id";
+/// How many columns a table may have.
+const COLUMNS_MAX: usize = 1600;
+
+/// Runs a CREATE TABLE.
+pub(crate) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    create: &CreateTable,
+) -> Result<Outcome> {
+    refuse_unsupported(create)?;
+    let catalog = Arc::clone(transaction.catalog());
+    let (schema, name) = schema_for_new(&catalog, &frame.settings.search_path, &create.name)?;
+    if create.if_not_exists && catalog.relation(&schema, &name).is_some() {
+        return Ok(Outcome::Done(Tag::plain("CREATE TABLE")));
+    }
+    let query = match &create.query {
+        None => None,
+        Some(query) => {
+            let mut planner = frame.planner(transaction);
+            let plan = planner.plan_query(query.as_ref().clone()).await?;
+            let names: Vec<String> = create.columns.iter().map(|c| fold(&c.name)).collect();
+            let plan = rename_columns(plan, &names)?;
+            let physical = planner.physical(&plan).await?;
+            Some((plan, physical))
+        }
+    };
+    let id = frame.session.shared.store.next_relation_id();
+    let mut builder = Builder::new(TableId(id.0), schema, name);
+    match &query {
+        Some((plan, _)) => builder.add_query_columns(plan),
+        None => builder.add_columns(&create.columns)?,
+    }
+    builder.add_constraints(&create.constraints)?;
+    builder.table.bucket_size = bucket_size(&create.table_options)?;
+    let (table, sequences) = builder.finish()?;
+    let table = Arc::new(table);
+    refuse_bad_expressions(frame, transaction, &table)?;
+    transaction.change_catalog(CatalogChange::Create(Relation::Table(Arc::clone(&table))))?;
+    for (column, options) in sequences {
+        let id = frame.session.shared.store.next_relation_id();
+        let sequence = owned_sequence(id, &table, column, &options)?;
+        let create = CatalogChange::Create(Relation::Sequence(Arc::new(sequence)));
+        transaction.change_catalog(create)?;
+    }
+    let Some((_, physical)) = query else {
+        return Ok(Outcome::Done(Tag::plain("CREATE TABLE")));
+    };
+    let given: Vec<usize> =
+        (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect();
+    let assembly = {
+        let planner = frame.planner(transaction);
+        Assembly::new(&planner, &frame.session.shared.store, &table, &given)?
+    };
+    let rows = ingest(frame, transaction, table.id, physical, assembly).await?;
+    Ok(Outcome::Done(Tag::counted("SELECT", rows)))
+}
+
+fn refuse_unsupported(create: &CreateTable) -> Result<()> {
+    let unsupported = [
+        (create.temporary, "TEMPORARY tables"),
+        (create.external, "EXTERNAL tables"),
+        (create.or_replace, "CREATE OR REPLACE TABLE"),
+        (create.like.is_some(), "CREATE TABLE LIKE"),
+        (create.inherits.is_some(), "INHERITS"),
+        (create.partition_by.is_some() || create.partition_of.is_some(), "PARTITION"),
+    ];
+    match unsupported.iter().find(|(used, _)| *used) {
+        Some((_, what)) => {
+            let error = Error::unsupported(format!("{what} are not supported"));
+            Err(match *what {
+                "PARTITION" => error.with_hint("Every table divides by itself as it grows."),
+                _ => error,
+            })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Gathers a table's definition.
+struct Builder {
+    table: Table,
+    keys: Vec<String>,
+    sequences: OwnedSequences,
+}
+
+/// Columns that take their values from a sequence of their own, and its options.
+type OwnedSequences = Vec<(ColumnId, Vec<SequenceOptions>)>;
+
+impl Builder {
+    fn new(id: TableId, schema: String, name: String) -> Self {
+        let table = Table {
+            id,
+            schema,
+            name,
+            columns: Vec::new(),
+            key: Vec::new(),
+            checks: Vec::new(),
+            bucket_size: DEFAULT_BUCKET_SIZE,
+            next_column: 0,
+            version: 1,
+            comment: None,
+        };
+        Self { table, keys: Vec::new(), sequences: Vec::new() }
+    }
+
+    fn add_columns(&mut self, definitions: &[ColumnDef]) -> Result<()> {
+        for definition in definitions {
+            let id = self.table.next_column;
+            let Defined { mut column, is_key, checks, sequence } =
+                define(&self.table.name, id, definition)?;
+            if let Some(options) = sequence {
+                let name = format!("{}_{}_seq", self.table.name, column.name);
+                let name = format!("\"{}\".\"{name}\"", self.table.schema);
+                column.default = Some(format!("nextval('{name}')"));
+                self.sequences.push((column.id, options));
+            }
+            if is_key {
+                if !self.keys.is_empty() {
+                    return Err(self.second_key());
+                }
+                self.keys.push(column.name.clone());
+            }
+            self.table.checks.extend(checks);
+            self.add_column(column)?;
+        }
+        Ok(())
+    }
+
+    fn add_column(&mut self, column: Column) -> Result<()> {
+        if self.table.column(&column.name).is_some() {
+            let message = format!("column \"{}\" specified more than once", column.name);
+            return Err(Error::new(SqlState::DuplicateColumn, message));
+        }
+        self.table.columns.push(column);
+        self.table.next_column += 1;
+        Ok(())
+    }
+
+    fn add_query_columns(&mut self, plan: &LogicalPlan) {
+        for field in plan.schema().fields() {
+            let column = Column {
+                id: ColumnId(self.table.next_column),
+                name: unique_name(&self.table, field.name()),
+                sql_type: types::of_field(field),
+                nullable: true,
+                default: None,
+                identity: None,
+                hidden: false,
+                missing: None,
+                comment: None,
+            };
+            self.table.columns.push(column);
+            self.table.next_column += 1;
+        }
+    }
+
+    fn second_key(&self) -> Error {
+        let message =
+            format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
+        Error::new(SqlState::InvalidTableDefinition, message)
+    }
+
+    fn add_constraints(&mut self, constraints: &[TableConstraint]) -> Result<()> {
+        for constraint in constraints {
+            match constraint {
+                TableConstraint::PrimaryKey(key) => {
+                    if !self.keys.is_empty() {
+                        return Err(self.second_key());
+                    }
+                    self.keys = key.columns.iter().map(key_column).collect::<Result<_>>()?;
+                }
+                TableConstraint::Check(check) => {
+                    let name = check.name.as_ref().map(fold).unwrap_or_else(|| {
+                        format!("{}_check{}", self.table.name, self.table.checks.len())
+                    });
+                    self.table.checks.push(Check { name, expression: check.expr.to_string() });
+                }
+                TableConstraint::Unique(_) => {
+                    return Err(Error::unsupported("UNIQUE constraints are not supported yet"));
+                }
+                TableConstraint::ForeignKey(_) => {
+                    return Err(Error::unsupported("foreign keys are not supported yet"));
+                }
+                other => return Err(Error::unsupported(format!("{other} is not supported"))),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(Table, OwnedSequences)> {
+        if self.table.columns.len() > COLUMNS_MAX {
+            let message = format!("tables can have at most {COLUMNS_MAX} columns");
+            return Err(Error::new(SqlState::ProgramLimitExceeded, message));
+        }
+        let mut key = Vec::new();
+        for name in &self.keys {
+            let Some(column) = self.table.columns.iter_mut().find(|c| c.name == *name) else {
+                let message = format!("column \"{name}\" named in key does not exist");
+                return Err(Error::new(SqlState::UndefinedColumn, message));
+            };
+            if key.contains(&column.id) {
+                let message = format!("column \"{name}\" appears twice in primary key constraint");
+                return Err(Error::new(SqlState::DuplicateColumn, message));
+            }
+            let data_type = column.sql_type.arrow();
+            if !store::key::is_key_type(&data_type) {
+                let message = format!("type {} cannot be part of a primary key", column.sql_type);
+                return Err(Error::new(SqlState::InvalidTableDefinition, message));
+            }
+            column.nullable = false;
+            key.push(column.id);
+        }
+        if key.is_empty() {
+            key.push(self.add_row_id()?);
+        }
+        self.table.key = key;
+        Ok((self.table, self.sequences))
+    }
+
+    fn add_row_id(&mut self) -> Result<ColumnId> {
+        let id = ColumnId(self.table.next_column);
+        self.add_column(Column {
+            id,
+            name: ROW_ID.to_owned(),
+            sql_type: SqlType::BigInt,
+            nullable: false,
+            default: None,
+            identity: None,
+            hidden: true,
+            missing: None,
+            comment: None,
+        })?;
+        Ok(id)
+    }
+}
+
+fn key_column(column: &IndexColumn) -> Result<String> {
+    match &column.column.expr {
+        Expr::Identifier(ident) => Ok(fold(ident)),
+        other => Err(Error::new(
+            SqlState::InvalidTableDefinition,
+            format!("a primary key consists of columns, not of {other}"),
+        )),
+    }
+}
+
+fn unique_name(table: &Table, name: &str) -> String {
+    let mut unique = name.to_owned();
+    let mut number = 1;
+    while table.column(&unique).is_some() {
+        unique = format!("{name}_{number}");
+        number += 1;
+    }
+    unique
+}
+
+/// `WITH (bucket_size = ...)`: bytes, or a text like '4MiB'.
+fn bucket_size(options: &CreateTableOptions) -> Result<u64> {
+    let mut size = DEFAULT_BUCKET_SIZE;
+    let options = match options {
+        CreateTableOptions::None => return Ok(size),
+        CreateTableOptions::With(options)
+        | CreateTableOptions::Options(options)
+        | CreateTableOptions::Plain(options)
+        | CreateTableOptions::TableProperties(options) => options,
+    };
+    for option in options {
+        let SqlOption::KeyValue { key, value } = option else {
+            return Err(Error::unsupported(format!("table option {option} is not supported")));
+        };
+        if fold(key) != "bucket_size" {
+            let message = format!("unrecognized table option \"{}\"", key.value);
+            return Err(Error::new(SqlState::InvalidParameterValue, message)
+                .with_hint("Table options: bucket_size."));
+        }
+        let text = match value {
+            Expr::Value(value) => match &value.value {
+                Value::SingleQuotedString(text) => text.clone(),
+                other => other.to_string(),
+            },
+            other => other.to_string(),
+        };
+        let bytes = crate::bytes_of(&text);
+        size = bytes
+            .filter(|bytes| (BUCKET_SIZE_MIN..=BUCKET_SIZE_MAX).contains(bytes))
+            .ok_or_else(|| {
+                let message = format!("bucket_size \"{text}\" must be between 4 KiB and 1 GiB");
+                Error::new(SqlState::InvalidParameterValue, message)
+                    .with_hint("Give bytes or a text like '64MiB'.")
+            })?;
+    }
+    Ok(size)
+}
+
+/// Defaults and checks must mean something now, not only when the first row comes.
+fn refuse_bad_expressions(
+    frame: &Frame<'_>,
+    transaction: &Transaction,
+    table: &Arc<Table>,
+) -> Result<()> {
+    let planner = frame.planner(transaction);
+    Constraints::new(&planner, table)?;
+    for default in table.columns.iter().filter_map(|column| column.default.as_ref()) {
+        planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;
+    }
+    Ok(())
+}

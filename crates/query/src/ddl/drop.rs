@@ -1,0 +1,109 @@
+//! DROP TABLE, VIEW, SEQUENCE, SCHEMA.
+
+use crate::error::{Error, Result, SqlState};
+use crate::planner::relations::{find, split_name};
+use crate::session::Frame;
+use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement};
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::{Catalog, CatalogChange, Relation, TableId};
+
+/// Runs a DROP.
+pub(crate) fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    statement: &Statement,
+) -> Result<&'static str> {
+    let Statement::Drop { object_type, if_exists, names, cascade, .. } = statement else {
+        unreachable!("only DROP comes here");
+    };
+    for name in names {
+        match object_type {
+            ObjectType::Schema => drop_schema(transaction, name, *if_exists, *cascade)?,
+            ObjectType::Table | ObjectType::View | ObjectType::Sequence => {
+                drop_relation(frame, transaction, object_type, name, *if_exists)?;
+            }
+            other => return Err(Error::unsupported(format!("DROP {other} is not supported"))),
+        }
+    }
+    Ok(match object_type {
+        ObjectType::Schema => "DROP SCHEMA",
+        ObjectType::View => "DROP VIEW",
+        ObjectType::Sequence => "DROP SEQUENCE",
+        _ => "DROP TABLE",
+    })
+}
+
+fn drop_relation(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    object_type: &ObjectType,
+    name: &ObjectName,
+    if_exists: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let wanted = object_type.to_string().to_lowercase();
+    let Some(relation) = find(&catalog, &frame.settings.search_path, name)? else {
+        if if_exists {
+            return Ok(());
+        }
+        let message = format!("{wanted} \"{}\" does not exist", split_name(name)?.1);
+        return Err(Error::new(SqlState::UndefinedTable, message));
+    };
+    if relation.kind() != wanted {
+        let message = format!("\"{}\" is not a {wanted}", relation.name());
+        return Err(Error::new(SqlState::WrongObjectType, message)
+            .with_hint(format!("Use DROP {}.", relation.kind().to_uppercase())));
+    }
+    if let Relation::Sequence(sequence) = relation
+        && sequence.owned_by.is_some_and(|(table, _)| catalog.table_by_id(table).is_some())
+    {
+        let message = format!(
+            "cannot drop sequence \"{}\": a column takes its values from it",
+            sequence.name
+        );
+        return Err(Error::new(SqlState::DependentObjectsStillExist, message));
+    }
+    drop_with_owned(transaction, &catalog, relation)
+}
+
+/// Drops a relation, and the sequences that only its columns use.
+fn drop_with_owned(
+    transaction: &mut Transaction,
+    catalog: &Catalog,
+    relation: &Relation,
+) -> Result<()> {
+    let owner = TableId(relation.id().0);
+    for other in catalog.relations() {
+        if let Relation::Sequence(sequence) = other
+            && sequence.owned_by.is_some_and(|(table, _)| table == owner)
+        {
+            transaction.change_catalog(CatalogChange::Drop(sequence.id))?;
+        }
+    }
+    transaction.change_catalog(CatalogChange::Drop(relation.id()))?;
+    Ok(())
+}
+
+fn drop_schema(
+    transaction: &mut Transaction,
+    name: &ObjectName,
+    if_exists: bool,
+    cascade: bool,
+) -> Result<()> {
+    let (_, name) = split_name(name)?;
+    let catalog = Arc::clone(transaction.catalog());
+    if catalog.schema(&name).is_none() && if_exists {
+        return Ok(());
+    }
+    if cascade {
+        for relation in catalog.relations_in(&name) {
+            if transaction.catalog().relation_by_id(relation.id()).is_some() {
+                let now = Arc::clone(transaction.catalog());
+                drop_with_owned(transaction, &now, relation)?;
+            }
+        }
+    }
+    transaction.change_catalog(CatalogChange::DropSchema(name))?;
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Statements that change definitions: one file a kind of statement.
+
+mod alter_table;
+mod columns;
+mod comment;
+mod create_schema;
+mod create_sequence;
+mod create_table;
+mod create_view;
+mod drop;
+mod truncate;
+
+use crate::error::{Error, Result};
+use crate::outcome::{Outcome, Tag};
+use crate::session::Frame;
+use datafusion::sql::sqlparser::ast::Statement;
+use store::Transaction;
+
+/// Runs a statement that changes definitions.
+pub(crate) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    statement: &Statement,
+) -> Result<Outcome> {
+    let tag = match statement {
+        Statement::CreateTable(create) => {
+            return create_table::run(frame, transaction, create).await;
+        }
+        Statement::CreateView(create) => create_view::run(frame, transaction, create).await?,
+        Statement::CreateSchema { schema_name, if_not_exists, .. } => {
+            create_schema::run(transaction, schema_name, *if_not_exists)?
+        }
+        Statement::CreateSequence { .. } => create_sequence::run(frame, transaction, statement)?,
+        Statement::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,
+        Statement::Drop { .. } => drop::run(frame, transaction, statement)?,
+        Statement::Truncate(truncate) => truncate::run(frame, transaction, truncate)?,
+        Statement::Comment { .. } => comment::run(frame, transaction, statement)?,
+        Statement::Analyze(_) => "ANALYZE",
+        Statement::Vacuum(_) => "VACUUM",
+        Statement::Discard { .. } => "DISCARD ALL",
+        other => {
+            let text = other.to_string();
+            let command: Vec<&str> = text.split_whitespace().take(2).collect();
+            return Err(Error::unsupported(format!("{} is not supported", command.join(" "))));
+        }
+    };
+    Ok(Outcome::Done(Tag::plain(tag)))
+}

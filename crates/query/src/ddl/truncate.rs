@@ -1,0 +1,26 @@
+//! TRUNCATE.
+
+use crate::dml::target;
+use crate::error::Result;
+use crate::planner::relations::find;
+use crate::session::Frame;
+use datafusion::sql::sqlparser::ast::Truncate;
+use store::Transaction;
+use store::catalog::CatalogChange;
+
+/// Runs a TRUNCATE.
+pub(crate) fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    truncate: &Truncate,
+) -> Result<&'static str> {
+    for named in &truncate.table_names {
+        let path = &frame.settings.search_path;
+        if truncate.if_exists && find(transaction.catalog(), path, &named.name)?.is_none() {
+            continue;
+        }
+        let table = target(frame, transaction, &named.name)?;
+        transaction.change_catalog(CatalogChange::Truncate(table.id))?;
+    }
+    Ok("TRUNCATE TABLE")
+}

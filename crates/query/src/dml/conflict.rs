@@ -1,0 +1,194 @@
+//! INSERT ... ON CONFLICT: what happens to a row whose key exists already.
+
+use super::assign::assign;
+use super::constraints::Constraints;
+use super::declared_column;
+use super::insert::{default_of, is_default};
+use crate::error::{Error, Result, SqlState};
+use crate::planner::Planner;
+use crate::planner::relations::fold;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
+use datafusion::arrow::datatypes::Schema;
+use datafusion::common::DFSchema;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::sql::sqlparser::ast::{
+    Assignment, AssignmentTarget, ConflictTarget, OnConflict, OnConflictAction,
+};
+use std::collections::HashSet;
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::Table;
+
+/// What to do, planned.
+pub(crate) enum Resolution {
+    Nothing,
+    Update {
+        /// Column and new value, over the existing row followed by the excluded one.
+        assignments: Vec<(usize, Arc<dyn PhysicalExpr>)>,
+        selection: Option<Arc<dyn PhysicalExpr>>,
+        constraints: Constraints,
+    },
+}
+
+impl Resolution {
+    pub(crate) fn new(
+        planner: &Planner<'_>,
+        table: &Arc<Table>,
+        called: &str,
+        on: &OnConflict,
+    ) -> Result<Self> {
+        refuse_other_target(table, on)?;
+        let update = match &on.action {
+            OnConflictAction::DoNothing => return Ok(Self::Nothing),
+            OnConflictAction::DoUpdate(update) => update,
+        };
+        let row = table.arrow_schema();
+        let schema = DFSchema::try_from_qualified_schema(called, &row)?
+            .join(&DFSchema::try_from_qualified_schema("excluded", &row)?)?;
+        let mut assignments = Vec::new();
+        for Assignment { target, value } in &update.assignments {
+            let column = assigned_column(table, target)?;
+            let value = match is_default(value) {
+                true => default_of(table, column)?,
+                false => value.clone(),
+            };
+            let value = qualify(value, table, called);
+            assignments.push((column, planner.plan_expression(value, &schema)?.1));
+        }
+        if assignments.iter().any(|(column, _)| table.key_indices().contains(column)) {
+            return Err(Error::unsupported("ON CONFLICT DO UPDATE cannot change the primary key"));
+        }
+        let selection = update
+            .selection
+            .clone()
+            .map(|selection| planner.plan_expression(qualify(selection, table, called), &schema));
+        let selection = selection.transpose()?.map(|(_, physical)| physical);
+        let constraints = Constraints::new(planner, table)?;
+        Ok(Self::Update { assignments, selection, constraints })
+    }
+}
+
+/// Bare column names mean the existing row, as in PostgreSQL.
+fn qualify(
+    mut expression: datafusion::sql::sqlparser::ast::Expr,
+    table: &Table,
+    called: &str,
+) -> datafusion::sql::sqlparser::ast::Expr {
+    use datafusion::sql::sqlparser::ast::{Expr, visit_expressions_mut};
+    let _ = visit_expressions_mut(&mut expression, |expr| {
+        if let Expr::Identifier(ident) = expr
+            && table.column(&fold(ident)).is_some()
+        {
+            *expr = Expr::CompoundIdentifier(vec![super::select::quoted(called), ident.clone()]);
+        }
+        std::ops::ControlFlow::<()>::Continue(())
+    });
+    expression
+}
+
+fn refuse_other_target(table: &Table, on: &OnConflict) -> Result<()> {
+    let is_key = match &on.conflict_target {
+        None => matches!(on.action, OnConflictAction::DoNothing),
+        Some(ConflictTarget::OnConstraint(name)) => name.to_string() == table.key_name(),
+        Some(ConflictTarget::Columns(columns)) => {
+            let named: HashSet<String> = columns.iter().map(fold).collect();
+            let key = table.key_indices();
+            named == key.iter().map(|index| table.columns[*index].name.clone()).collect()
+        }
+    };
+    match is_key {
+        true => Ok(()),
+        false => Err(Error::new(
+            SqlState::InvalidColumnReference,
+            "there is no unique or exclusion constraint matching the ON CONFLICT specification",
+        )
+        .with_hint("The primary key is the one that can be named.")),
+    }
+}
+
+/// The column on the left of an assignment.
+pub(crate) fn assigned_column(table: &Table, target: &AssignmentTarget) -> Result<usize> {
+    match target {
+        AssignmentTarget::ColumnName(name) => {
+            let last = name.0.last().and_then(|part| part.as_ident()).map(fold);
+            declared_column(table, &last.unwrap_or_default())
+        }
+        AssignmentTarget::Tuple(_) => {
+            Err(Error::unsupported("assignment to a list of columns is not supported here"))
+        }
+    }
+}
+
+/// Inserts a batch; the rows that were inserted or updated come back.
+pub(crate) fn insert(
+    transaction: &mut Transaction,
+    table: &Arc<Table>,
+    resolution: &Resolution,
+    batch: &RecordBatch,
+) -> Result<Vec<RecordBatch>> {
+    let view = transaction.table(table.id).ok_or_else(|| {
+        Error::new(SqlState::UndefinedTable, format!("relation \"{}\" does not exist", table.name))
+    })?;
+    let keys = view.encode_keys(batch)?;
+    let mut seen = HashSet::new();
+    let (mut fresh, mut met) = (Vec::new(), Vec::new());
+    for (row, key) in keys.iter().enumerate() {
+        let first_time = seen.insert(key.clone());
+        match (view.contains(key), first_time, resolution) {
+            (false, true, _) => fresh.push(row as u32),
+            (_, false, Resolution::Update { .. }) => {
+                let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
+                return Err(Error::new(SqlState::CardinalityViolation, message));
+            }
+            (true, true, Resolution::Update { .. }) => met.push(row as u32),
+            (_, _, Resolution::Nothing) => {}
+        }
+    }
+    let mut written = Vec::new();
+    if !fresh.is_empty() {
+        let rows = take_record_batch(batch, &UInt32Array::from(fresh))?;
+        transaction.insert(table.id, &rows)?;
+        written.push(rows);
+    }
+    if let (Resolution::Update { assignments, selection, constraints }, false) =
+        (resolution, met.is_empty())
+    {
+        let met_keys: Vec<_> = met.iter().map(|row| keys[*row as usize].clone()).collect();
+        let all: Vec<usize> = (0..table.columns.len()).collect();
+        let (existing, _) = view.get_many(&met_keys, &all)?;
+        let excluded = take_record_batch(batch, &UInt32Array::from(met))?;
+        let both = side_by_side(table, existing, &excluded)?;
+        let both = selected(both, selection.as_ref())?;
+        let mut columns: Vec<ArrayRef> = both.columns()[..table.columns.len()].to_vec();
+        for (column, value) in assignments {
+            let value = value.evaluate(&both)?.into_array(both.num_rows())?;
+            columns[*column] = assign(&value, &table.columns[*column])?;
+        }
+        let rows = constraints.batch(columns)?;
+        transaction.upsert(table.id, &rows)?;
+        written.push(rows);
+    }
+    Ok(written)
+}
+
+fn side_by_side(
+    table: &Table,
+    existing: Vec<ArrayRef>,
+    excluded: &RecordBatch,
+) -> Result<RecordBatch> {
+    let row = table.arrow_schema();
+    let fields: Vec<_> = row.fields().iter().chain(row.fields()).cloned().collect();
+    let mut columns = existing;
+    columns.extend(excluded.columns().iter().cloned());
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
+}
+
+fn selected(rows: RecordBatch, selection: Option<&Arc<dyn PhysicalExpr>>) -> Result<RecordBatch> {
+    let Some(selection) = selection else { return Ok(rows) };
+    let mask = selection.evaluate(&rows)?.into_array(rows.num_rows())?;
+    let mask = mask.as_boolean();
+    let chosen: BooleanArray =
+        (0..mask.len()).map(|row| Some(mask.is_valid(row) && mask.value(row))).collect();
+    Ok(filter_record_batch(&rows, &chosen)?)
+}

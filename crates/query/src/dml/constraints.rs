@@ -1,0 +1,72 @@
+//! NOT NULL and CHECK: what every row of a table must satisfy.
+
+use crate::error::{Error, Result, SqlState};
+use crate::parse::parse_expression;
+use crate::planner::Planner;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use datafusion::arrow::util::display::array_value_to_string;
+use datafusion::common::DFSchema;
+use datafusion::physical_expr::PhysicalExpr;
+use std::sync::Arc;
+use store::catalog::Table;
+
+/// A table's constraints, planned.
+pub(crate) struct Constraints {
+    table: Arc<Table>,
+    checks: Vec<(String, Arc<dyn PhysicalExpr>)>,
+}
+
+impl Constraints {
+    pub(crate) fn new(planner: &Planner<'_>, table: &Arc<Table>) -> Result<Self> {
+        let schema = DFSchema::try_from_qualified_schema(&table.name, &table.arrow_schema())?;
+        let mut checks = Vec::with_capacity(table.checks.len());
+        for check in &table.checks {
+            let expression = parse_expression(&check.expression)?;
+            let (_, physical) = planner.plan_expression(expression, &schema)?;
+            checks.push((check.name.clone(), physical));
+        }
+        Ok(Self { table: Arc::clone(table), checks })
+    }
+
+    /// The columns as a batch of the table, if every row may be one of the table's.
+    ///
+    /// # Errors
+    /// 23502, 23514: the message names the constraint, the detail shows the row.
+    pub(crate) fn batch(&self, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+        for (column, array) in self.table.columns.iter().zip(&columns) {
+            if !column.nullable && array.null_count() > 0 {
+                let row = (0..array.len()).find(|row| array.is_null(*row)).unwrap_or(0);
+                let message = format!(
+                    "null value in column \"{}\" of relation \"{}\" violates not-null constraint",
+                    column.name, self.table.name
+                );
+                return Err(Error::new(SqlState::NotNullViolation, message)
+                    .with_detail(self.describe_row(&columns, row)));
+            }
+        }
+        let batch = RecordBatch::try_new(self.table.arrow_schema(), columns)?;
+        for (name, check) in &self.checks {
+            let holds = check.evaluate(&batch)?.into_array(batch.num_rows())?;
+            let holds = holds.as_boolean();
+            let broken = (0..holds.len()).find(|row| holds.is_valid(*row) && !holds.value(*row));
+            if let Some(row) = broken {
+                let message = format!(
+                    "new row for relation \"{}\" violates check constraint \"{name}\"",
+                    self.table.name
+                );
+                return Err(Error::new(SqlState::CheckViolation, message)
+                    .with_detail(self.describe_row(batch.columns(), row)));
+            }
+        }
+        Ok(batch)
+    }
+
+    fn describe_row(&self, columns: &[ArrayRef], row: usize) -> String {
+        let shown = self.table.columns.iter().zip(columns).filter(|(column, _)| !column.hidden);
+        let values = shown.map(|(_, array)| match array.is_null(row) {
+            true => "null".to_owned(),
+            false => array_value_to_string(array, row).unwrap_or_default(),
+        });
+        format!("Failing row contains ({}).", values.collect::<Vec<_>>().join(", "))
+    }
+}

@@ -1,0 +1,60 @@
+//! DELETE.
+
+use super::returning::{Returning, outcome};
+use super::select::{TARGET, all_columns, query, target_of};
+use super::target;
+use crate::error::{Error, Result};
+use crate::outcome::Outcome;
+use crate::scan::provider::{BucketTable, Columns};
+use crate::session::Frame;
+use crate::session::run::start;
+use datafusion::arrow::array::{RecordBatch, UInt32Array};
+use datafusion::arrow::compute::take_record_batch;
+use datafusion::datasource::provider_as_source;
+use datafusion::sql::sqlparser::ast::{Delete, FromTable};
+use futures::TryStreamExt;
+use std::collections::HashSet;
+use std::sync::Arc;
+use store::Transaction;
+
+/// Runs a DELETE: a query gives the rows, and their keys go.
+pub(crate) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    delete: &Delete,
+) -> Result<Outcome> {
+    let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+    let [relation] = &from[..] else {
+        return Err(Error::unsupported("DELETE takes rows from one table; use USING for others"));
+    };
+    let (name, called) = target_of(relation)?;
+    let table = target(frame, transaction, &name)?;
+    let others = delete.using.as_deref().unwrap_or_default();
+    let query = query(all_columns(&table, &called), &called, others, delete.selection.clone())?;
+    let view = transaction.table(table.id).ok_or_else(|| super::undefined(&name))?;
+    let mut planner = frame.planner(transaction);
+    let source = BucketTable::new(view.clone(), Columns::All);
+    planner.add_source(TARGET, provider_as_source(Arc::new(source)));
+    let plan = planner.plan_query(query).await?;
+    let physical = planner.physical(&plan).await?;
+    let returning = Returning::new(&planner, &table, &called, delete.returning.as_deref())?;
+    drop(planner);
+    let mut stream = start(frame, physical)?;
+    let mut seen = HashSet::new();
+    let mut gone = Vec::new();
+    let mut rows = 0;
+    while let Some(batch) = stream.try_next().await? {
+        let batch = RecordBatch::try_new(table.arrow_schema(), batch.columns().to_vec())?;
+        let keys = view.encode_keys(&batch)?;
+        let first: Vec<u32> = (0..keys.len() as u32)
+            .filter(|row| others.is_empty() || seen.insert(keys[*row as usize].clone()))
+            .collect();
+        let keys: Vec<_> = first.iter().map(|row| keys[*row as usize].clone()).collect();
+        rows += keys.len() as u64;
+        transaction.delete(table.id, &keys)?;
+        if returning.is_some() {
+            gone.push(take_record_batch(&batch, &UInt32Array::from(first))?);
+        }
+    }
+    outcome("DELETE", returning.as_ref(), rows, &gone)
+}

@@ -1,0 +1,80 @@
+//! Bulk writes: every partition of a plan fills its own part of one load, in parallel.
+
+use super::assembly::Assembly;
+use crate::error::{Error, Result, SqlState};
+use crate::outcome::Progress;
+use crate::session::Frame;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use futures::StreamExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::catalog::TableId;
+use store::{IngestPart, Transaction};
+use tokio::task::JoinSet;
+
+/// Runs a plan and loads its rows; how many comes back.
+pub(crate) async fn ingest(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    table: TableId,
+    plan: Arc<dyn ExecutionPlan>,
+    assembly: Assembly,
+) -> Result<u64> {
+    let context = frame.engine.task_ctx();
+    let mut streams = Vec::new();
+    for partition in 0..plan.output_partitioning().partition_count() {
+        streams.push(plan.execute(partition, Arc::clone(&context))?);
+    }
+    load_streams(frame, transaction, table, streams, assembly).await
+}
+
+/// Loads the rows of some streams; how many comes back.
+pub(crate) async fn load_streams(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    table: TableId,
+    streams: Vec<SendableRecordBatchStream>,
+    assembly: Assembly,
+) -> Result<u64> {
+    let assembly = Arc::new(assembly);
+    let rows = Arc::new(AtomicU64::new(0));
+    let mut tasks = JoinSet::new();
+    for stream in streams {
+        let part = transaction.ingest(table)?;
+        tasks.spawn(fill(part, stream, Arc::clone(&assembly), Arc::clone(&rows)));
+    }
+    let mut parts = Vec::new();
+    let mut pulse = tokio::time::interval(std::time::Duration::from_millis(100));
+    loop {
+        tokio::select! {
+            finished = tasks.join_next() => match finished {
+                None => break,
+                Some(Ok(part)) => parts.push(part?),
+                Some(Err(error)) => {
+                    return Err(Error::new(SqlState::InternalError, error.to_string()));
+                }
+            },
+            _ = pulse.tick() => frame.session.report(Progress {
+                rows: rows.load(Ordering::Relaxed),
+                rows_expected: None,
+            }),
+        }
+    }
+    Ok(transaction.finish_ingest(table, parts)?)
+}
+
+async fn fill(
+    mut part: IngestPart,
+    mut stream: SendableRecordBatchStream,
+    assembly: Arc<Assembly>,
+    rows: Arc<AtomicU64>,
+) -> Result<IngestPart> {
+    while let Some(batch) = stream.next().await {
+        let batch = assembly.assemble(&batch?)?;
+        rows.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
+        part.append(batch)?;
+        tokio::task::consume_budget().await;
+    }
+    Ok(part)
+}

@@ -1,0 +1,176 @@
+//! INSERT.
+
+use super::assembly::Assembly;
+use super::conflict::{self, Resolution};
+use super::returning::{Returning, outcome};
+use super::{declared_column, ingest, target};
+use crate::error::{Error, Result, SqlState};
+use crate::outcome::Outcome;
+use crate::planner::relations::fold;
+use crate::session::Frame;
+use crate::session::run::start;
+use datafusion::sql::sqlparser::ast::{
+    Expr, Insert, ObjectName, OnInsert, Query, SetExpr, Statement, TableObject, Value,
+};
+use futures::TryStreamExt;
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::{Identity, Table};
+
+/// Runs an INSERT.
+pub(crate) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    insert: &Insert,
+) -> Result<Outcome> {
+    let TableObject::TableName(name) = &insert.table else {
+        return Err(Error::unsupported(format!("INSERT INTO {} is not supported", insert.table)));
+    };
+    let table = target(frame, transaction, name)?;
+    let called = match &insert.table_alias {
+        Some(alias) => fold(&alias.alias),
+        None => table.name.clone(),
+    };
+    let columns = columns(&table, &insert.columns)?;
+    let (query, columns) = source(&table, insert, columns)?;
+    let is_values = matches!(&*query.body, SetExpr::Values(_)) || query_is_one_row(&query);
+    let mut planner = frame.planner(transaction);
+    let plan = planner.plan_query(query).await?;
+    let width = plan.schema().fields().len();
+    let columns = match_width(width, columns, !insert.columns.is_empty())?;
+    refuse_generated_always(&table, &columns, insert)?;
+    let physical = planner.physical(&plan).await?;
+    let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &columns)?;
+    let returning = Returning::new(&planner, &table, &called, insert.returning.as_deref())?;
+    let resolution = match &insert.on {
+        None => None,
+        Some(OnInsert::OnConflict(on)) => Some(Resolution::new(&planner, &table, &called, on)?),
+        Some(other) => return Err(Error::unsupported(format!("{other} is not supported"))),
+    };
+    drop(planner);
+    if !is_values && returning.is_none() && resolution.is_none() {
+        let rows = ingest(frame, transaction, table.id, physical, assembly).await?;
+        return outcome("INSERT", None, rows, &[]);
+    }
+    let mut written = Vec::new();
+    let mut stream = start(frame, physical)?;
+    while let Some(batch) = stream.try_next().await? {
+        let batch = assembly.assemble(&batch)?;
+        match &resolution {
+            None => transaction.insert(table.id, &batch)?,
+            Some(resolution) => {
+                written.extend(conflict::insert(transaction, &table, resolution, &batch)?);
+                continue;
+            }
+        }
+        written.push(batch);
+    }
+    let rows = written.iter().map(|batch| batch.num_rows() as u64).sum();
+    outcome("INSERT", returning.as_ref(), rows, &written)
+}
+
+/// The columns that values go to, in the order in which they are given.
+fn columns(table: &Table, named: &[ObjectName]) -> Result<Vec<usize>> {
+    if named.is_empty() {
+        return Ok((0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect());
+    }
+    let mut columns = Vec::with_capacity(named.len());
+    for name in named {
+        let last = name.0.last().and_then(|part| part.as_ident()).map(fold).unwrap_or_default();
+        let column = declared_column(table, &last)?;
+        if columns.contains(&column) {
+            let message = format!("column \"{last}\" specified more than once");
+            return Err(Error::new(SqlState::DuplicateColumn, message));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+/// The query that gives the rows, and the columns that it gives.
+fn source(table: &Table, insert: &Insert, columns: Vec<usize>) -> Result<(Query, Vec<usize>)> {
+    let Some(query) = &insert.source else {
+        let Statement::Query(one_row) = crate::parse::parse("SELECT NULL")?.remove(0).ast else {
+            unreachable!("a SELECT is a query");
+        };
+        let first = columns.into_iter().next().unwrap_or_default();
+        let mut query = *one_row;
+        if let SetExpr::Select(select) = &mut *query.body {
+            let default = default_of(table, first)?;
+            select.projection =
+                vec![datafusion::sql::sqlparser::ast::SelectItem::UnnamedExpr(default)];
+        }
+        return Ok((query, vec![first]));
+    };
+    let mut query = Query::clone(query);
+    if let SetExpr::Values(values) = &mut *query.body {
+        for row in &mut values.rows {
+            for (index, value) in row.content.iter_mut().enumerate() {
+                if let (true, Some(column)) = (is_default(value), columns.get(index)) {
+                    *value = default_of(table, *column)?;
+                }
+            }
+        }
+    }
+    Ok((query, columns))
+}
+
+fn query_is_one_row(query: &Query) -> bool {
+    matches!(&*query.body, SetExpr::Select(select) if select.from.is_empty())
+}
+
+/// The keyword DEFAULT where a value is expected.
+pub(crate) fn is_default(value: &Expr) -> bool {
+    match value {
+        Expr::Identifier(ident) => {
+            ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default")
+        }
+        _ => false,
+    }
+}
+
+/// The expression of a column's default.
+pub(crate) fn default_of(table: &Table, column: usize) -> Result<Expr> {
+    match &table.columns[column].default {
+        Some(text) => crate::parse::parse_expression(text),
+        None => Ok(Expr::Value(Value::Null.with_empty_span())),
+    }
+}
+
+fn match_width(width: usize, mut columns: Vec<usize>, named: bool) -> Result<Vec<usize>> {
+    if width > columns.len() {
+        let message = "INSERT has more expressions than target columns";
+        return Err(Error::new(SqlState::SyntaxError, message));
+    }
+    if width < columns.len() && named {
+        let message = "INSERT has more target columns than expressions";
+        return Err(Error::new(SqlState::SyntaxError, message));
+    }
+    columns.truncate(width);
+    Ok(columns)
+}
+
+fn refuse_generated_always(table: &Arc<Table>, columns: &[usize], insert: &Insert) -> Result<()> {
+    let values = insert.source.as_ref().and_then(|query| match &*query.body {
+        SetExpr::Values(values) => Some(values),
+        _ => None,
+    });
+    for (position, &column) in columns.iter().enumerate() {
+        let column = &table.columns[column];
+        if column.identity != Some(Identity::Always) || insert.source.is_none() {
+            continue;
+        }
+        let all_default = values.is_some_and(|values| {
+            values.rows.iter().all(|row| row.content.get(position).is_some_and(is_default))
+        });
+        if !all_default {
+            let message =
+                format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name);
+            return Err(Error::new(SqlState::GeneratedAlways, message).with_detail(format!(
+                "Column \"{}\" is an identity column defined as GENERATED ALWAYS.",
+                column.name
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! Loading Arrow batches from the embedding program.
+
+use super::assembly::Assembly;
+use super::{declared_column, ingest, target};
+use crate::error::Result;
+use crate::session::Frame;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::sql::sqlparser::ast::TableObject;
+use store::Transaction;
+
+/// Appends a stream's rows to a table, columns by name; how many comes back.
+pub(crate) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    table: &str,
+    batches: SendableRecordBatchStream,
+) -> Result<u64> {
+    let statement = crate::parse::parse(&format!("INSERT INTO {table} DEFAULT VALUES"))?.remove(0);
+    let datafusion::sql::sqlparser::ast::Statement::Insert(insert) = statement.ast else {
+        unreachable!("an INSERT is an INSERT");
+    };
+    let TableObject::TableName(name) = &insert.table else {
+        return Err(crate::Error::unsupported(format!("{table} is not a table")));
+    };
+    let table = target(frame, transaction, name)?;
+    let given: Result<Vec<usize>> = batches
+        .schema()
+        .fields()
+        .iter()
+        .map(|field| declared_column(&table, field.name()))
+        .collect();
+    let assembly = {
+        let planner = frame.planner(transaction);
+        Assembly::new(&planner, &frame.session.shared.store, &table, &given?)?
+    };
+    ingest::load_streams(frame, transaction, table.id, vec![batches], assembly).await
+}

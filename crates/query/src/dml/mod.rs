@@ -1,0 +1,58 @@
+//! Statements that change rows: INSERT, UPDATE, DELETE, and bulk loads.
+//!
+//! All of them compute rows with a plan, bring them into the table's shape ([`assembly`]), and hand them
+//! to the transaction. What RETURNING gives is computed from the same rows ([`returning`]).
+
+pub(crate) mod assembly;
+pub(crate) mod assign;
+pub(crate) mod conflict;
+pub(crate) mod constraints;
+pub(crate) mod delete;
+mod ingest;
+pub(crate) mod insert;
+pub(crate) mod load;
+mod returning;
+mod select;
+pub(crate) mod update;
+
+use crate::error::{Error, Result, SqlState};
+use crate::planner::relations::{Tables, find, split_name, undefined};
+use crate::session::Frame;
+use datafusion::sql::sqlparser::ast::ObjectName;
+use std::sync::Arc;
+use store::catalog::{Relation, Table};
+
+pub(crate) use ingest::ingest;
+
+/// The table that a statement writes to.
+pub(crate) fn target(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    name: &ObjectName,
+) -> Result<Arc<Table>> {
+    match find(tables.catalog(), &frame.settings.search_path, name)? {
+        Some(Relation::Table(table)) => Ok(Arc::clone(table)),
+        Some(other) => Err(Error::new(
+            SqlState::WrongObjectType,
+            format!("\"{}\" is a {}, not a table", other.name(), other.kind()),
+        )),
+        None => match split_name(name)? {
+            (Some(schema), _) if store::catalog::RESERVED_SCHEMAS.contains(&schema.as_str()) => {
+                let message = format!("\"{name}\" is a system table and cannot be changed");
+                Err(Error::new(SqlState::WrongObjectType, message))
+            }
+            _ => Err(undefined(name)),
+        },
+    }
+}
+
+/// The position of a declared column.
+pub(crate) fn declared_column(table: &Table, name: &str) -> Result<usize> {
+    match table.column(name) {
+        Some((index, column)) if !column.hidden => Ok(index),
+        _ => Err(Error::new(
+            SqlState::UndefinedColumn,
+            format!("column \"{name}\" of relation \"{}\" does not exist", table.name),
+        )),
+    }
+}

@@ -1,0 +1,98 @@
+//! RETURNING: expressions over the rows that a statement wrote.
+
+use crate::error::{Error, Result};
+use crate::outcome::{Field, Outcome, Rows, Tag};
+use crate::planner::Planner;
+use crate::types;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{Field as ArrowField, Schema, SchemaRef};
+use datafusion::common::DFSchema;
+use datafusion::logical_expr::ExprSchemable;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::memory::MemoryStream;
+use datafusion::sql::sqlparser::ast::{Expr, Ident, SelectItem};
+use std::sync::Arc;
+use store::catalog::Table;
+
+/// What a statement returns for each row, planned.
+pub(crate) struct Returning {
+    schema: SchemaRef,
+    expressions: Vec<Arc<dyn PhysicalExpr>>,
+}
+
+impl Returning {
+    /// Plans the items over the table's columns, under the name that the statement calls it.
+    pub(crate) fn new(
+        planner: &Planner<'_>,
+        table: &Table,
+        alias: &str,
+        items: Option<&[SelectItem]>,
+    ) -> Result<Option<Self>> {
+        let Some(items) = items else { return Ok(None) };
+        let all: Vec<usize> = (0..table.columns.len()).collect();
+        let schema = crate::scan::provider::plan_schema(table, &all);
+        let schema = DFSchema::try_from_qualified_schema(alias, &schema)?;
+        let (mut fields, mut expressions) = (Vec::new(), Vec::new());
+        for (name, expression) in expand(table, items)? {
+            let (logical, physical) = planner.plan_expression(expression, &schema)?;
+            let (_, field) = logical.to_field(&schema)?;
+            let name = name.unwrap_or_else(|| field.name().clone());
+            let metadata = field.metadata().clone();
+            let field = ArrowField::new(name, field.data_type().clone(), true);
+            fields.push(field.with_metadata(metadata));
+            expressions.push(physical);
+        }
+        Ok(Some(Self { schema: Arc::new(Schema::new(fields)), expressions }))
+    }
+
+    fn rows(&self, written: &RecordBatch) -> Result<RecordBatch> {
+        let value = |expression: &Arc<dyn PhysicalExpr>| {
+            expression.evaluate(written)?.into_array(written.num_rows())
+        };
+        let arrays: Result<Vec<_>, _> = self.expressions.iter().map(value).collect();
+        Ok(RecordBatch::try_new(Arc::clone(&self.schema), arrays?)?)
+    }
+}
+
+/// A statement's answer: the rows that it returns, or the tag with their number.
+pub(crate) fn outcome(
+    command: &'static str,
+    returning: Option<&Returning>,
+    count: u64,
+    written: &[RecordBatch],
+) -> Result<Outcome> {
+    let Some(returning) = returning else {
+        return Ok(Outcome::Done(Tag::counted(command, count)));
+    };
+    let batches: Result<Vec<_>> = written.iter().map(|batch| returning.rows(batch)).collect();
+    let field = |field: &Arc<ArrowField>| Field {
+        name: field.name().clone(),
+        sql_type: types::of_field(field),
+    };
+    let fields = returning.schema.fields().iter().map(field).collect();
+    let stream = MemoryStream::try_new(batches?, Arc::clone(&returning.schema), None)?;
+    Ok(Outcome::Rows(Rows { fields, stream: Box::pin(stream), command }))
+}
+
+/// The items with their names; wildcards become the declared columns.
+fn expand(table: &Table, items: &[SelectItem]) -> Result<Vec<(Option<String>, Expr)>> {
+    let mut expanded = Vec::new();
+    for item in items {
+        match item {
+            SelectItem::UnnamedExpr(expression) => expanded.push((None, expression.clone())),
+            SelectItem::ExprWithAlias { expr, alias } => {
+                expanded.push((Some(crate::planner::relations::fold(alias)), expr.clone()));
+            }
+            SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..) => {
+                for column in table.columns.iter().filter(|column| !column.hidden) {
+                    let ident = Ident::with_quote('"', column.name.clone());
+                    expanded.push((Some(column.name.clone()), Expr::Identifier(ident)));
+                }
+            }
+            other => {
+                return Err(Error::unsupported(format!("RETURNING {other} is not supported")));
+            }
+        }
+    }
+    Ok(expanded)
+}

@@ -1,0 +1,143 @@
+//! UPDATE.
+
+use super::assign::assign;
+use super::constraints::Constraints;
+use super::insert::{default_of, is_default};
+use super::returning::{Returning, outcome};
+use super::select::{TARGET, all_columns, query, target_of};
+use super::{conflict::assigned_column, target};
+use crate::error::{Error, Result, SqlState};
+use crate::outcome::Outcome;
+use crate::scan::provider::{BucketTable, Columns};
+use crate::session::Frame;
+use crate::session::run::start;
+use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::take_record_batch;
+use datafusion::datasource::provider_as_source;
+use datafusion::sql::sqlparser::ast::{
+    Assignment, AssignmentTarget, Expr, Ident, SelectItem, Update, UpdateTableFromKind,
+};
+use futures::TryStreamExt;
+use std::collections::HashSet;
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::{Identity, Table};
+
+/// Runs an UPDATE: a query gives each old row with the new values, and the rows are replaced.
+pub(crate) async fn run(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    update: &Update,
+) -> Result<Outcome> {
+    let (name, called) = target_of(&update.table)?;
+    let table = target(frame, transaction, &name)?;
+    let others = match &update.from {
+        None => &[][..],
+        Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => from,
+    };
+    let assignments = assignments(&table, &update.assignments)?;
+    let mut items = all_columns(&table, &called);
+    for (index, (_, value)) in assignments.iter().enumerate() {
+        let alias = Ident::with_quote('"', format!("?new{index}"));
+        items.push(SelectItem::ExprWithAlias { expr: value.clone(), alias });
+    }
+    let query = query(items, &called, others, update.selection.clone())?;
+    let view = transaction.table(table.id).ok_or_else(|| super::undefined(&name))?;
+    let mut planner = frame.planner(transaction);
+    let source = BucketTable::new(view.clone(), Columns::All);
+    planner.add_source(TARGET, provider_as_source(Arc::new(source)));
+    let plan = planner.plan_query(query).await?;
+    let physical = planner.physical(&plan).await?;
+    let constraints = Constraints::new(&planner, &table)?;
+    let returning = Returning::new(&planner, &table, &called, update.returning.as_deref())?;
+    drop(planner);
+    let targets: Vec<usize> = assignments.iter().map(|(column, _)| *column).collect();
+    let mut stream = start(frame, physical)?;
+    let mut seen = HashSet::new();
+    let (mut old_keys, mut written) = (Vec::new(), Vec::new());
+    while let Some(batch) = stream.try_next().await? {
+        let old = old_rows(&table, &batch)?;
+        let keys = view.encode_keys(&old)?;
+        let mut new = new_rows(&table, &batch, &targets, &constraints)?;
+        if !others.is_empty() {
+            new = keep_first_of_each(&new, &keys, &mut seen)?;
+        }
+        old_keys.extend(keys);
+        written.push(new);
+    }
+    let moves_keys = targets.iter().any(|column| table.key_indices().contains(column));
+    if moves_keys {
+        transaction.delete(table.id, &old_keys)?;
+    }
+    for rows in &written {
+        match moves_keys {
+            true => transaction.insert(table.id, rows)?,
+            false => transaction.upsert(table.id, rows)?,
+        }
+    }
+    let rows = written.iter().map(|batch| batch.num_rows() as u64).sum();
+    outcome("UPDATE", returning.as_ref(), rows, &written)
+}
+
+/// Columns with their new values.
+fn assignments(table: &Table, given: &[Assignment]) -> Result<Vec<(usize, Expr)>> {
+    let mut assignments: Vec<(usize, Expr)> = Vec::new();
+    for Assignment { target, value } in given {
+        match (target, value) {
+            (AssignmentTarget::Tuple(names), Expr::Tuple(values))
+                if names.len() == values.len() =>
+            {
+                for (name, value) in names.iter().zip(values) {
+                    let target = AssignmentTarget::ColumnName(name.clone());
+                    assignments.push((assigned_column(table, &target)?, value.clone()));
+                }
+            }
+            _ => assignments.push((assigned_column(table, target)?, value.clone())),
+        }
+    }
+    let mut columns = HashSet::new();
+    for (column, value) in &mut assignments {
+        let definition = &table.columns[*column];
+        if !columns.insert(*column) {
+            let message = format!("multiple assignments to same column \"{}\"", definition.name);
+            return Err(Error::new(SqlState::SyntaxError, message));
+        }
+        if is_default(value) {
+            *value = default_of(table, *column)?;
+        } else if definition.identity == Some(Identity::Always) {
+            let message = format!("column \"{}\" can only be updated to DEFAULT", definition.name);
+            return Err(Error::new(SqlState::GeneratedAlways, message));
+        }
+    }
+    Ok(assignments)
+}
+
+fn old_rows(table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {
+    let columns = batch.columns()[..table.columns.len()].to_vec();
+    Ok(RecordBatch::try_new(table.arrow_schema(), columns)?)
+}
+
+fn new_rows(
+    table: &Table,
+    batch: &RecordBatch,
+    targets: &[usize],
+    constraints: &Constraints,
+) -> Result<RecordBatch> {
+    let mut columns: Vec<ArrayRef> = batch.columns()[..table.columns.len()].to_vec();
+    for (index, target) in targets.iter().enumerate() {
+        let value = batch.column(table.columns.len() + index);
+        columns[*target] = assign(value, &table.columns[*target])?;
+    }
+    constraints.batch(columns)
+}
+
+/// A row that joins with several others takes the values of the first.
+fn keep_first_of_each(
+    rows: &RecordBatch,
+    keys: &[sdds::Key],
+    seen: &mut HashSet<sdds::Key>,
+) -> Result<RecordBatch> {
+    let first = keys.iter().enumerate().filter(|(_, key)| seen.insert((*key).clone()));
+    let first = UInt32Array::from_iter_values(first.map(|(row, _)| row as u32));
+    Ok(take_record_batch(rows, &first)?)
+}

@@ -1,0 +1,185 @@
+//! nextval, currval, setval, lastval.
+
+use crate::error::{Error, Result, SqlState};
+use crate::planner::relations::find;
+use crate::session::Names;
+use crate::translate::external;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use store::catalog::{Relation, Sequence};
+
+/// What a function does with a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Action {
+    Next,
+    Current,
+    Set,
+    Last,
+}
+
+/// The functions, for one session.
+pub(crate) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
+    [Action::Next, Action::Current, Action::Set, Action::Last]
+        .map(|action| ScalarUDF::new_from_impl(Function::new(action, Arc::clone(names))))
+        .into()
+}
+
+#[derive(Debug)]
+struct Function {
+    action: Action,
+    names: Arc<Names>,
+    signature: Signature,
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.action == other.action && Arc::ptr_eq(&self.names, &other.names)
+    }
+}
+
+impl Eq for Function {}
+
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.action.hash(state);
+        Arc::as_ptr(&self.names).hash(state);
+    }
+}
+
+impl Function {
+    fn new(action: Action, names: Arc<Names>) -> Self {
+        let signature = match action {
+            Action::Last => Signature::nullary(Volatility::Volatile),
+            _ => Signature::variadic_any(Volatility::Volatile),
+        };
+        Self { action, names, signature }
+    }
+
+    fn call(&self, arrays: &[ArrayRef], rows: usize) -> Result<Vec<i64>> {
+        if self.action == Action::Last {
+            let last = self.names.last_values.lock().1;
+            let last = last.ok_or_else(|| not_yet("lastval is not yet defined in this session"))?;
+            return Ok(vec![last; rows]);
+        }
+        let texts = arrays.first().ok_or_else(|| wrong_arguments(self.action))?;
+        let texts = cast(texts, &DataType::Utf8View)?;
+        (0..rows)
+            .map(|row| {
+                let sequence = self.sequence(texts.as_string_view().value(row))?;
+                match self.action {
+                    Action::Next => self.next(&sequence),
+                    Action::Current => self.current(&sequence),
+                    Action::Set => self.set(&sequence, arrays, row),
+                    Action::Last => unreachable!("answered above"),
+                }
+            })
+            .collect()
+    }
+
+    fn sequence(&self, text: &str) -> Result<Arc<Sequence>> {
+        let name = Parser::new(&PostgreSqlDialect {})
+            .try_with_sql(text)
+            .and_then(|mut parser| parser.parse_object_name(false))
+            .map_err(|error| Error::new(SqlState::InvalidName, error.to_string()))?;
+        let catalog = self.names.catalog.load();
+        match find(&catalog, &self.names.search_path.load(), &name)? {
+            Some(Relation::Sequence(sequence)) => Ok(Arc::clone(sequence)),
+            Some(other) => {
+                let message = format!("\"{}\" is not a sequence", other.name());
+                Err(Error::new(SqlState::WrongObjectType, message))
+            }
+            None => Err(crate::planner::relations::undefined(&name)),
+        }
+    }
+
+    fn remember(&self, sequence: &Sequence, value: i64) {
+        let mut last = self.names.last_values.lock();
+        last.0.insert(sequence.id, value);
+        last.1 = Some(value);
+    }
+
+    fn next(&self, sequence: &Sequence) -> Result<i64> {
+        let value = self.names.shared.store.sequence_next(sequence, 1)?;
+        self.remember(sequence, value);
+        Ok(value)
+    }
+
+    fn current(&self, sequence: &Sequence) -> Result<i64> {
+        let last = self.names.last_values.lock();
+        last.0.get(&sequence.id).copied().ok_or_else(|| {
+            let name = &sequence.name;
+            not_yet(&format!("currval of sequence \"{name}\" is not yet defined in this session"))
+        })
+    }
+
+    fn set(&self, sequence: &Sequence, arrays: &[ArrayRef], row: usize) -> Result<i64> {
+        let value = arrays.get(1).ok_or_else(|| wrong_arguments(self.action))?;
+        let value = cast(value, &DataType::Int64)?;
+        let value = value.as_primitive::<Int64Type>().value(row);
+        let called = match arrays.get(2) {
+            Some(flag) => cast(flag, &DataType::Boolean)?.as_boolean().value(row),
+            None => true,
+        };
+        self.names.shared.store.sequence_set(sequence, value, called)?;
+        if called {
+            self.remember(sequence, value);
+        }
+        Ok(value)
+    }
+}
+
+fn not_yet(message: &str) -> Error {
+    Error::new(SqlState::ObjectNotInPrerequisiteState, message)
+}
+
+fn wrong_arguments(action: Action) -> Error {
+    let call = match action {
+        Action::Next => "nextval('sequence')",
+        Action::Current => "currval('sequence')",
+        Action::Set => "setval('sequence', value [, is_called])",
+        Action::Last => "lastval()",
+    };
+    Error::new(SqlState::UndefinedFunction, format!("the function is called as {call}"))
+}
+
+impl ScalarUDFImpl for Function {
+    fn name(&self) -> &str {
+        match self.action {
+            Action::Next => "nextval",
+            Action::Current => "currval",
+            Action::Set => "setval",
+            Action::Last => "lastval",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> datafusion::common::Result<DataType> {
+        Ok(DataType::Int64)
+    }
+
+    fn invoke_with_args(
+        &self,
+        args: ScalarFunctionArgs,
+    ) -> datafusion::common::Result<ColumnarValue> {
+        let rows = args.number_rows;
+        let arrays = args.args.iter().map(|arg| arg.to_array(rows));
+        let arrays = arrays.collect::<datafusion::common::Result<Vec<_>>>()?;
+        if arrays.iter().any(|array| array.null_count() > 0) {
+            let nulls = datafusion::arrow::array::new_null_array(&DataType::Int64, rows);
+            return Ok(ColumnarValue::Array(nulls));
+        }
+        let values = self.call(&arrays, rows).map_err(external)?;
+        Ok(ColumnarValue::Array(Arc::new(Int64Array::from(values))))
+    }
+}

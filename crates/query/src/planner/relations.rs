@@ -1,0 +1,188 @@
+//! The relations that a statement names: tables, views, system tables, files.
+
+use super::Planner;
+use super::files;
+use crate::error::{Error, Result, SqlState};
+use crate::scan::provider::{BucketTable, Columns};
+use crate::system;
+use datafusion::catalog::view::ViewTable;
+use datafusion::datasource::{TableProvider, provider_as_source};
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, col};
+use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement, visit_relations};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use store::catalog::{Catalog, RESERVED_SCHEMAS, Relation, TableId, View};
+use store::{Snapshot, TableView, Transaction};
+
+/// Where a statement reads: a snapshot, or a transaction with its own writes.
+pub(crate) trait Tables: Send + Sync {
+    /// The catalog that names are looked up in.
+    fn catalog(&self) -> &Arc<Catalog>;
+    /// A table as the statement sees it.
+    fn table(&self, id: TableId) -> Option<TableView>;
+}
+
+impl Tables for Snapshot {
+    fn catalog(&self) -> &Arc<Catalog> {
+        Snapshot::catalog(self)
+    }
+
+    fn table(&self, id: TableId) -> Option<TableView> {
+        Snapshot::table(self, id)
+    }
+}
+
+impl Tables for Transaction {
+    fn catalog(&self) -> &Arc<Catalog> {
+        Transaction::catalog(self)
+    }
+
+    fn table(&self, id: TableId) -> Option<TableView> {
+        Transaction::table(self, id)
+    }
+}
+
+/// A name as SQL means it: lower case, unless it is quoted.
+pub(crate) fn fold(ident: &Ident) -> String {
+    match ident.quote_style {
+        Some(_) => ident.value.clone(),
+        None => ident.value.to_lowercase(),
+    }
+}
+
+/// The schema (if any) and the name of an object; a database name in front is passed over.
+pub(crate) fn split_name(name: &ObjectName) -> Result<(Option<String>, String)> {
+    let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
+    match &parts[..] {
+        [name] => Ok((None, name.clone())),
+        [schema, name] | [_, schema, name] => Ok((Some(schema.clone()), name.clone())),
+        _ => Err(Error::new(SqlState::InvalidName, format!("improper relation name: {name}"))),
+    }
+}
+
+/// The relation of a name, by the search path where the name has no schema.
+pub(crate) fn find<'a>(
+    catalog: &'a Catalog,
+    search_path: &[String],
+    name: &ObjectName,
+) -> Result<Option<&'a Relation>> {
+    let (schema, name) = split_name(name)?;
+    Ok(match schema {
+        Some(schema) => catalog.relation(&schema, &name),
+        None => search_path.iter().find_map(|schema| catalog.relation(schema, &name)),
+    })
+}
+
+/// The schema in which a new relation of this name goes.
+pub(crate) fn schema_for_new(
+    catalog: &Catalog,
+    search_path: &[String],
+    name: &ObjectName,
+) -> Result<(String, String)> {
+    let (schema, name) = split_name(name)?;
+    let schema = match schema {
+        Some(schema) => schema,
+        None => search_path
+            .iter()
+            .find(|schema| catalog.schema(schema).is_some())
+            .cloned()
+            .ok_or_else(|| {
+                Error::new(SqlState::InvalidSchemaName, "no schema has been selected to create in")
+            })?,
+    };
+    if RESERVED_SCHEMAS.contains(&schema.as_str()) {
+        let message = format!("permission denied: schema \"{schema}\" is the system's own");
+        return Err(Error::new(SqlState::ReservedName, message));
+    }
+    Ok((schema, name))
+}
+
+/// What a relation that does not exist is answered with.
+pub(crate) fn undefined(name: &ObjectName) -> Error {
+    let message = format!("relation \"{}\" does not exist", name.to_string().replace('"', ""));
+    Error::new(SqlState::UndefinedTable, message)
+}
+
+impl Planner<'_> {
+    /// Looks up every relation that a statement names. Names that are not found may still be those of
+    /// common table expressions; the SQL planner tells.
+    pub(crate) async fn resolve(&mut self, statement: &Statement) -> Result<()> {
+        let mut names: Vec<ObjectName> = Vec::new();
+        let _ = visit_relations(statement, |name| {
+            names.push(name.clone());
+            ControlFlow::<()>::Continue(())
+        });
+        for name in names {
+            let spelled = spelled(&name);
+            if self.sources.contains_key(&spelled) {
+                continue;
+            }
+            if let Some(provider) = self.provider(&name).await? {
+                self.sources.insert(spelled, provider_as_source(provider));
+            }
+        }
+        Ok(())
+    }
+
+    async fn provider(&self, name: &ObjectName) -> Result<Option<Arc<dyn TableProvider>>> {
+        if let Some(path) = file_name(name) {
+            return files::table(self.engine, path).await.map(Some);
+        }
+        if let Some(relation) = find(self.tables.catalog(), self.search_path, name)? {
+            return match relation {
+                Relation::Table(table) => match self.tables.table(table.id) {
+                    Some(view) => Ok(Some(Arc::new(BucketTable::new(view, Columns::Declared)))),
+                    None => Ok(None),
+                },
+                Relation::View(view) => Box::pin(self.view(view)).await.map(Some),
+                Relation::Sequence(sequence) => {
+                    Ok(Some(system::sequence_table(self.engine, sequence)?))
+                }
+            };
+        }
+        let (schema, name) = split_name(name)?;
+        system::table(self.engine, self.tables, schema.as_deref(), &name)
+    }
+
+    async fn view(&self, view: &View) -> Result<Arc<dyn TableProvider>> {
+        let statement = crate::parse::parse(&view.sql)?.remove(0);
+        let mut planner =
+            Planner::new(self.engine, self.tables, &view.search_path, self.parameters);
+        let plan = planner.plan_statement(statement.ast).await?;
+        let plan = rename_columns(plan, &view.columns)?;
+        Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))))
+    }
+}
+
+/// A plan whose first columns have other names.
+pub(crate) fn rename_columns(plan: LogicalPlan, names: &[String]) -> Result<LogicalPlan> {
+    if names.is_empty() {
+        return Ok(plan);
+    }
+    let columns = plan.schema().columns();
+    if names.len() > columns.len() {
+        let message = format!("{} column names for {} columns", names.len(), columns.len());
+        return Err(Error::new(SqlState::InvalidTableDefinition, message));
+    }
+    let renamed = columns.into_iter().enumerate().map(|(index, column)| {
+        let expr = datafusion::logical_expr::Expr::Column(column.clone());
+        match names.get(index) {
+            Some(name) => expr.alias(name),
+            None => col(column),
+        }
+    });
+    Ok(LogicalPlanBuilder::from(plan).project(renamed.collect::<Vec<_>>())?.build()?)
+}
+
+fn file_name(name: &ObjectName) -> Option<&str> {
+    match &name.0[..] {
+        [part] => part.as_ident().filter(|i| i.quote_style == Some('\'')).map(|i| i.value.as_str()),
+        _ => None,
+    }
+}
+
+fn spelled(name: &ObjectName) -> String {
+    let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
+    let last_two = parts.len().saturating_sub(2);
+    parts[last_two..].join(".")
+}

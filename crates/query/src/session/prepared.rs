@@ -1,0 +1,63 @@
+//! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
+
+use super::Session;
+use crate::error::Result;
+use crate::outcome::Outcome;
+use crate::parse::Statement;
+use crate::short::Short;
+use datafusion::common::ScalarValue;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use store::catalog::Catalog;
+
+/// A statement that is executed many times.
+pub struct Prepared {
+    session: Session,
+    statement: Statement,
+    /// The short form for a catalog; `None` inside where the statement has none.
+    short: Mutex<Option<(Arc<Catalog>, Option<Arc<Short>>)>>,
+}
+
+impl Prepared {
+    pub(crate) fn new(session: Session, statement: Statement) -> Result<Self> {
+        Ok(Self { session, statement, short: Mutex::new(None) })
+    }
+
+    /// Runs the statement with values for `$1`, `$2`, ...
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub async fn execute(&self, parameters: &[ScalarValue]) -> Result<Outcome> {
+        if let Some(outcome) = self.execute_short(parameters)? {
+            return Ok(outcome);
+        }
+        self.session.run(&self.statement, parameters).await
+    }
+
+    /// The short path: a row by its key, outside a transaction, without the engine's planner.
+    fn execute_short(&self, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
+        let inner = self.session.inner();
+        let Ok(conversation) = inner.conversation.try_lock() else { return Ok(None) };
+        if conversation.status() != super::TransactionStatus::Idle {
+            return Ok(None);
+        }
+        let store = &inner.shared.store;
+        let snapshot = store.snapshot();
+        let catalog = snapshot.catalog();
+        let mut known = self.short.lock();
+        let short = match &*known {
+            Some((of, short)) if Arc::ptr_eq(of, catalog) => short.clone(),
+            _ => {
+                let frame = inner.frame(&[], &self.statement.text);
+                let short = Short::recognise(&frame, &snapshot, &self.statement.ast)?.map(Arc::new);
+                *known = Some((Arc::clone(catalog), short.clone()));
+                short
+            }
+        };
+        drop(known);
+        match short {
+            Some(short) => short.execute(store, snapshot, parameters),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The session's transaction: none, open, or failed and waiting for ROLLBACK.
+
+use crate::error::{Error, Result, SqlState};
+use store::{Savepoint, Transaction};
+
+/// Whether a transaction is open, as clients are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionStatus {
+    /// Each statement commits by itself.
+    Idle,
+    /// Inside a transaction.
+    Open,
+    /// Inside a transaction that can only be rolled back.
+    Failed,
+}
+
+/// The session's transaction and its savepoints.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) transaction: Transaction,
+    pub(crate) read_only: bool,
+    failed: bool,
+    savepoints: Vec<(String, Savepoint)>,
+}
+
+impl Conversation {
+    pub(crate) fn status(&self) -> TransactionStatus {
+        match &self.open {
+            None => TransactionStatus::Idle,
+            Some(open) if open.failed => TransactionStatus::Failed,
+            Some(_) => TransactionStatus::Open,
+        }
+    }
+
+    /// The open transaction, if there is one.
+    pub(crate) fn open(&mut self) -> Option<&mut Open> {
+        self.open.as_mut()
+    }
+
+    /// Begins; PostgreSQL only warns inside a transaction, and goes on with it.
+    pub(crate) fn begin(&mut self, transaction: Transaction, read_only: bool) -> Result<()> {
+        if self.open.is_some() {
+            let message = "there is already a transaction in progress";
+            return Err(Error::new(SqlState::ActiveSqlTransaction, message));
+        }
+        let savepoints = Vec::new();
+        self.open = Some(Open { transaction, read_only, failed: false, savepoints });
+        Ok(())
+    }
+
+    /// Ends the transaction; true where it was committed, false where it had failed or was none.
+    pub(crate) fn commit(&mut self) -> Result<bool> {
+        match self.open.take() {
+            Some(open) if !open.failed => {
+                open.transaction.commit()?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Ends the transaction without a trace.
+    pub(crate) fn rollback(&mut self) {
+        self.open = None;
+    }
+
+    /// Marks the transaction, if there is one, as failed.
+    pub(crate) fn fail(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.failed = true;
+        }
+    }
+
+    /// Refuses a statement in a failed transaction.
+    pub(crate) fn refuse_if_failed(&self) -> Result<()> {
+        match self.status() {
+            TransactionStatus::Failed => Err(Error::new(
+                SqlState::InFailedSqlTransaction,
+                "current transaction is aborted, commands ignored until end of transaction block",
+            )
+            .with_hint("ROLLBACK, or ROLLBACK TO a savepoint.")),
+            TransactionStatus::Idle | TransactionStatus::Open => Ok(()),
+        }
+    }
+
+    pub(crate) fn savepoint(&mut self, name: String) -> Result<()> {
+        let open = self.open.as_mut().ok_or_else(|| no_transaction("SAVEPOINT"))?;
+        open.savepoints.push((name, open.transaction.savepoint()));
+        Ok(())
+    }
+
+    pub(crate) fn release(&mut self, name: &str) -> Result<()> {
+        let open = self.open.as_mut().ok_or_else(|| no_transaction("RELEASE SAVEPOINT"))?;
+        let index = open.find(name)?;
+        open.savepoints.truncate(index);
+        Ok(())
+    }
+
+    pub(crate) fn rollback_to(&mut self, name: &str) -> Result<()> {
+        let open = self.open.as_mut().ok_or_else(|| no_transaction("ROLLBACK TO SAVEPOINT"))?;
+        let index = open.find(name)?;
+        open.savepoints.truncate(index + 1);
+        let (_, savepoint) = open.savepoints[index].clone();
+        open.transaction.rollback_to(&savepoint);
+        open.failed = false;
+        Ok(())
+    }
+}
+
+impl Open {
+    fn find(&self, name: &str) -> Result<usize> {
+        self.savepoints.iter().rposition(|(known, _)| known == name).ok_or_else(|| {
+            let message = format!("savepoint \"{name}\" does not exist");
+            Error::new(SqlState::InvalidSavepointSpecification, message)
+        })
+    }
+}
+
+fn no_transaction(command: &str) -> Error {
+    let message = format!("{command} can only be used in transaction blocks");
+    Error::new(SqlState::NoActiveSqlTransaction, message).with_hint("BEGIN first.")
+}

@@ -1,0 +1,148 @@
+//! The schema `pando`: tables, buckets, runs, running queries, settings.
+
+use super::columns::Columns;
+use crate::database::{Running, Shared};
+use crate::planner::relations::Tables;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+use store::catalog::{Relation, Table};
+use store::{BucketInfo, key};
+
+/// One of the tables; `None` where there is none of this name.
+pub(crate) fn table(
+    shared: &Shared,
+    settings: &[(String, String)],
+    tables: &dyn Tables,
+    name: &str,
+) -> Option<Columns> {
+    match name {
+        "tables" => Some(all_tables(shared, tables)),
+        "buckets" => Some(buckets(shared, tables)),
+        "runs" => Some(runs(shared, tables)),
+        "queries" => Some(queries(shared)),
+        "settings" => Some(setting_rows(settings)),
+        "memory" => Some(memory(shared)),
+        "counters" => Some(counters(shared)),
+        _ => None,
+    }
+}
+
+fn stored_tables(shared: &Shared, tables: &dyn Tables) -> Vec<(Arc<Table>, Vec<BucketInfo>)> {
+    let relations = tables.catalog().relations();
+    let tables = relations.filter_map(|relation| match relation {
+        Relation::Table(table) => Some(Arc::clone(table)),
+        Relation::View(_) | Relation::Sequence(_) => None,
+    });
+    tables.map(|table| (Arc::clone(&table), shared.store.bucket_infos(table.id))).collect()
+}
+
+fn all_tables(shared: &Shared, tables: &dyn Tables) -> Columns {
+    let all = stored_tables(shared, tables);
+    let sum = |get: fn(&BucketInfo) -> u64| {
+        all.iter().map(move |(_, buckets)| buckets.iter().map(get).sum::<u64>()).collect::<Vec<_>>()
+    };
+    let key = |table: &Table| {
+        let names = table.key_indices().into_iter().map(|index| table.columns[index].name.clone());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    Columns::default()
+        .text("schema", all.iter().map(|(table, _)| table.schema.clone()))
+        .text("table", all.iter().map(|(table, _)| table.name.clone()))
+        .text("key", all.iter().map(|(table, _)| key(table)))
+        .count("buckets", all.iter().map(|(_, buckets)| buckets.len() as u64))
+        .count("rows", sum(|bucket| bucket.rows))
+        .count("bytes", sum(|bucket| bucket.bytes))
+        .count("delta_rows", sum(|bucket| bucket.delta_rows))
+        .count("runs", sum(|bucket| bucket.runs.len() as u64))
+        .count("bucket_size", all.iter().map(|(table, _)| table.bucket_size))
+}
+
+fn buckets(shared: &Shared, tables: &dyn Tables) -> Columns {
+    let all = stored_tables(shared, tables);
+    let all: Vec<(&Table, &BucketInfo)> = all
+        .iter()
+        .flat_map(|(table, buckets)| buckets.iter().map(move |bucket| (table.as_ref(), bucket)))
+        .collect();
+    let bound = |table: &Table, bound| key::describe_bound(table, bound);
+    Columns::default()
+        .text("schema", all.iter().map(|(table, _)| table.schema.clone()))
+        .text("table", all.iter().map(|(table, _)| table.name.clone()))
+        .count("bucket", all.iter().map(|(_, bucket)| bucket.id.0))
+        .text("low", all.iter().map(|(table, bucket)| bound(table, &bucket.range.low)))
+        .text("high", all.iter().map(|(table, bucket)| bound(table, &bucket.range.high)))
+        .count("rows", all.iter().map(|(_, bucket)| bucket.rows))
+        .count("bytes", all.iter().map(|(_, bucket)| bucket.bytes))
+        .count("delta_rows", all.iter().map(|(_, bucket)| bucket.delta_rows))
+        .count("delta_bytes", all.iter().map(|(_, bucket)| bucket.delta_bytes))
+        .count("runs", all.iter().map(|(_, bucket)| bucket.runs.len() as u64))
+}
+
+fn runs(shared: &Shared, tables: &dyn Tables) -> Columns {
+    let all = stored_tables(shared, tables);
+    let mut rows = Vec::new();
+    for (table, buckets) in &all {
+        for bucket in buckets {
+            rows.extend(bucket.runs.iter().map(|run| (table, bucket, run)));
+        }
+    }
+    let bound =
+        |table: &Table, at: &sdds::Key| key::describe_bound(table, &sdds::Bound::At(at.clone()));
+    Columns::default()
+        .text("schema", rows.iter().map(|(table, ..)| table.schema.clone()))
+        .text("table", rows.iter().map(|(table, ..)| table.name.clone()))
+        .count("bucket", rows.iter().map(|(_, bucket, _)| bucket.id.0))
+        .text("first", rows.iter().map(|(table, _, run)| bound(table, &run.first)))
+        .text("last", rows.iter().map(|(table, _, run)| bound(table, &run.last)))
+        .count("rows", rows.iter().map(|(.., run)| run.rows))
+        .count("bytes", rows.iter().map(|(.., run)| run.bytes))
+        .count("chunks", rows.iter().map(|(.., run)| run.chunks as u64))
+        .count("timestamp", rows.iter().map(|(.., run)| run.timestamp.0))
+}
+
+fn queries(shared: &Shared) -> Columns {
+    let running: Vec<(u64, Running)> =
+        shared.running.lock().iter().map(|(number, running)| (*number, running.clone())).collect();
+    let since_epoch = |running: &Running| {
+        let started = running.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(started.as_micros()).unwrap_or(i64::MAX)
+    };
+    let elapsed = |running: &Running| {
+        running.started.elapsed().map_or(0, |elapsed| elapsed.as_millis() as u64)
+    };
+    Columns::default()
+        .count("query", running.iter().map(|(number, _)| *number))
+        .count("session", running.iter().map(|(_, running)| running.session))
+        .moment("started", running.iter().map(|(_, running)| since_epoch(running)))
+        .count("elapsed_ms", running.iter().map(|(_, running)| elapsed(running)))
+        .text("text", running.iter().map(|(_, running)| running.text.clone()))
+}
+
+fn setting_rows(settings: &[(String, String)]) -> Columns {
+    Columns::default()
+        .text("name", settings.iter().map(|(name, _)| name.clone()))
+        .text("setting", settings.iter().map(|(_, value)| value.clone()))
+}
+
+fn memory(shared: &Shared) -> Columns {
+    let memory = shared.store.memory();
+    let limit = memory.limit().and_then(|limit| i64::try_from(limit).ok());
+    Columns::default()
+        .number("limit_bytes", [limit])
+        .count("table_bytes", [memory.table_bytes()])
+        .count("query_bytes", [memory.query_bytes()])
+}
+
+fn counters(shared: &Shared) -> Columns {
+    let counters = shared.store.counters();
+    let all = [
+        ("commits", counters.commits),
+        ("conflicts", counters.conflicts),
+        ("splits", counters.splits),
+        ("merges", counters.merges),
+        ("compactions", counters.compactions),
+        ("log_entries", counters.log_position),
+    ];
+    Columns::default()
+        .text("name", all.map(|(name, _)| name.to_owned()))
+        .count("value", all.map(|(_, value)| value))
+}
