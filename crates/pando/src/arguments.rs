@@ -87,7 +87,7 @@ pub(crate) struct DemoArguments {
     pub(crate) scale: f64,
     /// Rows of the table `person`.
     #[arg(long, default_value_t = 100_000, value_name = "ROWS")]
-    pub(crate) persons: u64,
+    pub(crate) persons: u32,
     /// Exit after the queries instead of opening the shell.
     #[arg(long)]
     pub(crate) once: bool,

@@ -7,26 +7,12 @@ use std::io::{IsTerminal, stderr, stdin, stdout};
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
     interactive: bool,
-    width: Option<usize>,
 }
 
 impl Terminal {
     /// Standard output.
     pub(crate) fn of_output() -> Self {
-        let interactive = stdout().is_terminal();
-        Self { interactive, width: None }
-    }
-
-    /// No terminal at all: for tests.
-    #[cfg(test)]
-    pub(crate) fn none() -> Self {
-        Self { interactive: false, width: None }
-    }
-
-    /// Text of any origin, as if on a terminal of this width: for tests.
-    #[cfg(test)]
-    pub(crate) fn of_width(width: usize) -> Self {
-        Self { interactive: true, width: Some(width) }
+        Self { interactive: stdout().is_terminal() }
     }
 
     /// Whether a person is looking.
@@ -34,10 +20,9 @@ impl Terminal {
         self.interactive
     }
 
-    /// Columns of text; `None` where lines can be of any length.
+    /// Columns of text, as of now; `None` where lines can be of any length.
     pub(crate) fn width(&self) -> Option<usize> {
-        let now = || Term::stdout().size().1.into();
-        self.interactive.then(|| self.width.unwrap_or_else(now))
+        self.interactive.then(|| Term::stdout().size().1.into())
     }
 }
 

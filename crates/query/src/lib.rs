@@ -22,8 +22,8 @@ mod scan;
 mod session;
 mod short;
 mod system;
-mod translate;
 pub mod text;
+mod translate;
 mod types;
 
 pub use bytes::bytes_of;

@@ -16,7 +16,7 @@ mod nested;
 mod number;
 
 use crate::error::{Error, Result};
-use arrow::array::{Array, ArrayAccessor, AsArray, OffsetSizeTrait, PrimitiveArray};
+use arrow::array::{Array, ArrayAccessor, AsArray, PrimitiveArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
     ArrowPrimitiveType, DataType, Date32Type, Date64Type, Decimal32Type, Decimal64Type,
@@ -76,7 +76,7 @@ fn writer(array: &dyn Array) -> Result<Writer<'_>> {
         DataType::Null => Box::new(|_, _| ()),
         DataType::Boolean => {
             let values = array.as_boolean();
-            Box::new(|row, out| out.push(if values.value(row) { 't' } else { 'f' }))
+            Box::new(move |row, out| out.push(if values.value(row) { 't' } else { 'f' }))
         }
         DataType::Utf8 => strings(array.as_string::<i32>()),
         DataType::LargeUtf8 => strings(array.as_string::<i64>()),
@@ -122,7 +122,7 @@ fn numeric(array: &dyn Array) -> Result<Writer<'_>> {
         DataType::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale),
         DataType::Decimal256(..) => {
             let values = array.as_primitive::<Decimal256Type>();
-            Box::new(|row, out| out.push_str(&values.value_as_string(row)))
+            Box::new(move |row, out| out.push_str(&values.value_as_string(row)))
         }
         _ => other(array)?,
     })
@@ -131,16 +131,23 @@ fn numeric(array: &dyn Array) -> Result<Writer<'_>> {
 fn time(array: &dyn Array) -> Result<Writer<'_>> {
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
     Ok(match array.data_type() {
-        DataType::Date32 => each::<Date32Type>(array, |days, out| calendar::write_date(days.into(), out)),
-        DataType::Date64 => moments::<Date64Type>(array, 1_000, |m, out| calendar::write_date(m.days(), out)),
+        DataType::Date32 => {
+            each::<Date32Type>(array, |days, out| calendar::write_date(days.into(), out))
+        }
+        DataType::Date64 => {
+            moments::<Date64Type>(array, 1_000, |m, out| calendar::write_date(m.days(), out))
+        }
         DataType::Time32(Second) => moments::<Time32SecondType>(array, 1, Moment::write_time),
         DataType::Time32(_) => moments::<Time32MillisecondType>(array, 1_000, Moment::write_time),
         DataType::Time64(Nanosecond) => {
             moments::<Time64NanosecondType>(array, 1_000_000_000, Moment::write_time)
         }
-        DataType::Time64(_) => moments::<Time64MicrosecondType>(array, 1_000_000, Moment::write_time),
+        DataType::Time64(_) => {
+            moments::<Time64MicrosecondType>(array, 1_000_000, Moment::write_time)
+        }
         DataType::Timestamp(unit, zone) => {
-            let write = if zone.is_some() { Moment::write_instant } else { Moment::write_timestamp };
+            let write =
+                if zone.is_some() { Moment::write_instant } else { Moment::write_timestamp };
             match unit {
                 Second => moments::<TimestampSecondType>(array, 1, write),
                 Millisecond => moments::<TimestampMillisecondType>(array, 1_000, write),
@@ -150,7 +157,9 @@ fn time(array: &dyn Array) -> Result<Writer<'_>> {
         }
         DataType::Duration(unit) => match unit {
             Second => moments::<DurationSecondType>(array, 1, interval::write_duration),
-            Millisecond => moments::<DurationMillisecondType>(array, 1_000, interval::write_duration),
+            Millisecond => {
+                moments::<DurationMillisecondType>(array, 1_000, interval::write_duration)
+            }
             Microsecond => {
                 moments::<DurationMicrosecondType>(array, 1_000_000, interval::write_duration)
             }
@@ -161,9 +170,11 @@ fn time(array: &dyn Array) -> Result<Writer<'_>> {
         DataType::Interval(IntervalUnit::YearMonth) => {
             each::<IntervalYearMonthType>(array, |months, out| interval::write(months, 0, 0, out))
         }
-        DataType::Interval(IntervalUnit::DayTime) => each::<IntervalDayTimeType>(array, |v, out| {
-            interval::write(0, v.days, i64::from(v.milliseconds) * 1_000, out);
-        }),
+        DataType::Interval(IntervalUnit::DayTime) => {
+            each::<IntervalDayTimeType>(array, |v, out| {
+                interval::write(0, v.days, i64::from(v.milliseconds) * 1_000, out);
+            })
+        }
         DataType::Interval(IntervalUnit::MonthDayNano) => {
             each::<IntervalMonthDayNanoType>(array, |v, out| {
                 interval::write(v.months, v.days, v.nanoseconds / 1_000, out);
@@ -225,12 +236,17 @@ fn dictionary(array: &dyn Array) -> Result<Writer<'_>> {
     )
 }
 
-/// Types that SQL has no name for: as Arrow displays them.
+/// Types that SQL has no name for: as Arrow displays them. Its formatter cannot go from thread to thread,
+/// so each value gets one of its own.
 fn other(array: &dyn Array) -> Result<Writer<'_>> {
-    static OPTIONS: FormatOptions<'static> = FormatOptions::new();
-    let formatter =
-        ArrayFormatter::try_new(array, &OPTIONS).map_err(|_| no_text(array.data_type()))?;
-    Ok(Box::new(move |row, out| push(out, formatter.value(row))))
+    if ArrayFormatter::try_new(array, &FormatOptions::new()).is_err() {
+        return Err(no_text(array.data_type()));
+    }
+    Ok(Box::new(move |row, out| {
+        if let Ok(formatter) = ArrayFormatter::try_new(array, &FormatOptions::new()) {
+            push(out, formatter.value(row));
+        }
+    }))
 }
 
 fn no_text(data_type: &DataType) -> Error {

@@ -60,7 +60,7 @@ impl Layout {
         let all = || natural.iter().copied().enumerate().map(Some).collect();
         let Some(screen) = screen else { return Self(all()) };
         let mut columns: Vec<Option<(usize, usize)>> = all();
-        while columns.len() > 1 && needed(&columns, WIDTH_MIN) > screen {
+        while columns.iter().flatten().count() > 1 && needed(&columns, WIDTH_MIN) > screen {
             leave_one_out(&mut columns);
         }
         let widest = natural.iter().copied().max().unwrap_or(0).min(screen);
@@ -96,7 +96,8 @@ impl Layout {
         let cell = |column| grid.cell(row, column).unwrap_or(NULL);
         let height = |&(column, _): &(usize, usize)| lines(cell(column)).count();
         for line in 0..self.0.iter().flatten().map(height).max().unwrap_or(0) {
-            let text = |column: usize| lines(cell(column)).nth(line).unwrap_or_default().into_owned();
+            let text =
+                |column: usize| lines(cell(column)).nth(line).unwrap_or_default().into_owned();
             let styled = |column: usize| grid.cell(row, column).is_none();
             self.styled_line(
                 |column| (text(column), grid.headings[column].align),
@@ -152,7 +153,7 @@ fn leave_one_out(columns: &mut Vec<Option<(usize, usize)>>) {
             let middle = columns.len() / 2;
             columns[middle] = None;
         }
-        Some(gap) if gap < columns.len() - gap - 1 => {
+        Some(gap) if gap < columns.len() - gap => {
             columns.remove(gap + 1);
         }
         Some(gap) => {
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn the_widest_column_gives_way_first() {
         let shown = drawn(&awkward_grid(), Some(22));
-        assert!(shown.contains("│ lines, \"q… │"), "{shown}");
+        assert!(shown.contains("│ lines, \"… │"), "{shown}");
         assert!(shown.lines().all(|line| width(line) == 22), "{shown}");
     }
 
@@ -203,9 +204,9 @@ mod tests {
         let natural = [20, 5, 20, 5, 20];
         let columns = |screen| Layout::new(&natural, Some(screen)).0;
         assert_eq!(columns(86), natural.iter().copied().enumerate().map(Some).collect::<Vec<_>>());
-        assert_eq!(columns(40), [Some((0, 9)), Some((1, 5)), None, Some((3, 5)), Some((4, 9))]);
-        assert_eq!(columns(30), [Some((0, 10)), None, Some((4, 10))]);
-        assert_eq!(columns(1).len(), 1);
+        assert_eq!(columns(40), [Some((0, 10)), Some((1, 5)), None, Some((4, 10))]);
+        assert_eq!(columns(30), [Some((0, 9)), None, Some((4, 9))]);
+        assert_eq!(columns(1), [Some((0, WIDTH_MIN)), None]);
     }
 
     #[test]

@@ -16,7 +16,8 @@ pub(crate) fn write(grid: &Grid, screen: Option<usize>, out: &mut impl Write) ->
             writeln!(out, "{}", faint("⋮"))?;
         }
         let title = format!("── row {} ", row + 1);
-        let title = if grid.gap.is_some_and(|gap| row >= gap) { "── ".to_owned() } else { title };
+        let title =
+            if grid.gap.is_some_and(|gap| row >= gap) { "── ".to_owned() } else { title };
         let length = screen.unwrap_or(RULE_MAX).min(RULE_MAX);
         let rule = "─".repeat(length.saturating_sub(width(&title)));
         writeln!(out, "{}", faint(&format!("{title}{rule}")))?;
@@ -66,7 +67,7 @@ näme │ two
      │ lines, \"quoted\"
 ── row 3 ───────────
 id   │ NULL
-näme │ 
+näme │\u{20}
 ";
         assert_eq!(console::strip_ansi_codes(&text), expected);
     }

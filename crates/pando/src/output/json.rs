@@ -67,7 +67,9 @@ impl<'a> JsonColumn<'a> {
             return Ok(());
         }
         match &self.kind {
-            Kind::Boolean => replace(start, out, |text| if text == "t" { "true" } else { "false" }.into()),
+            Kind::Boolean => {
+                replace(start, out, |text| if text == "t" { "true" } else { "false" }.into())
+            }
             Kind::Number if out.ends_with(|c: char| c.is_ascii_digit()) => (),
             // The grammar of JSON has line breaks between tokens only, so blanks do as well.
             Kind::Json => replace(start, out, |text| text.replace(['\n', '\r'], " ")),

@@ -12,6 +12,7 @@ mod json;
 mod types;
 mod window;
 
+pub(crate) use cells::{cut, harmless, width as text_width};
 pub(crate) use grid::{Align, Grid, Heading};
 pub(crate) use types::short_name;
 
@@ -108,7 +109,12 @@ impl View {
     }
 
     /// Shows that something was done. Programs that read rows are not told.
-    pub(crate) fn show_done(&self, tag: &Tag, time: Duration, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn show_done(
+        &self,
+        tag: &Tag,
+        time: Duration,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
         if self.format != Format::Box {
             return Ok(());
         }
@@ -120,6 +126,11 @@ impl View {
             out.write_all(faint(&done_in(tag, time)).as_bytes())?;
         }
         writeln!(out)
+    }
+
+    /// Shows a table without a row count, as a box whatever the format.
+    pub(crate) fn write_columns(&self, grid: &Grid, out: &mut impl Write) -> io::Result<()> {
+        boxes::write(grid, self.terminal.width(), out).map(drop)
     }
 
     /// Shows a table and its row count.

@@ -118,6 +118,10 @@ fn block_comment(rest: &str) -> (Kind, usize, bool) {
 fn dollar(rest: &str) -> (Kind, usize, bool) {
     let tag = 1 + span(&rest[1..], is_word);
     let digit = rest[1..].starts_with(|c: char| c.is_ascii_digit());
+    if tag == rest.len() && !digit {
+        // The rest of the tag may be still to come.
+        return (Kind::Symbol, rest.len(), true);
+    }
     if digit || !rest[tag..].starts_with('$') {
         return (Kind::Symbol, 1, true);
     }

@@ -58,7 +58,8 @@ pub(super) fn render(error: &Error, origin: Origin<'_>, screen: Option<usize>) -
 }
 
 fn find(text: &str, position: usize) -> Option<Place<'_>> {
-    let at = text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(position.checked_sub(1)?)?;
+    let at =
+        text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(position.checked_sub(1)?)?;
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
     let line = text[..start].matches('\n').count();
@@ -104,13 +105,15 @@ mod tests {
 
     #[test]
     fn a_caret_stands_under_the_trouble() {
-        let expected = "ERROR 42P01: no such table\nLINE 1: select * from prson\n                      ^\n";
+        let expected =
+            "ERROR 42P01: no such table\nLINE 1: select * from prson\n                      ^\n";
         assert_eq!(report("select * from prson", 15, 1, None), expected);
     }
 
     #[test]
     fn lines_count_in_the_script() {
-        let expected = "a.sql:8: ERROR 42P01: no such table\nLINE 8:  from prson\n              ^\n";
+        let expected =
+            "a.sql:8: ERROR 42P01: no such table\nLINE 8:  from prson\n              ^\n";
         assert_eq!(report("select *\n from prson\n where true", 16, 7, Some("a.sql")), expected);
     }
 

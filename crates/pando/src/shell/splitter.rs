@@ -85,10 +85,14 @@ impl Splitter {
         Piece { kind, text, line }
     }
 
+    /// Comments between pieces belong to none, so that a command may follow one.
     fn skip_blanks(&mut self) {
-        let blanks = self.buffer.len() - self.buffer.trim_start().len();
-        if blanks > 0 {
-            self.drop_to(blanks);
+        let skipped = tokens(&self.buffer, 0)
+            .take_while(|token| token.closed && !token.is_solid())
+            .last()
+            .map_or(0, |token| token.range.end);
+        if skipped > 0 {
+            self.drop_to(skipped);
         }
     }
 
@@ -136,7 +140,8 @@ mod tests {
 
     #[test]
     fn the_size_of_the_parts_does_not_matter() {
-        let script = "select 'a;b' ;\n\\d t\n/* ; */ insert into t values ($$;$$, E'\\';');\n-- end";
+        let script =
+            "select 'a;b' ;\n\\d t\n/* ; */ insert into t values ($$;$$, E'\\';');\n-- end";
         let whole = split(&[script]);
         assert_eq!(whole.len(), 3);
         for size in 1..script.len() {
@@ -149,9 +154,9 @@ mod tests {
 
     #[test]
     fn a_command_is_a_line_where_a_statement_could_begin() {
-        let pieces = split(&["\\timing\n  \\d t\nselect 1\n\\x;"]);
+        let pieces = split(&["\\timing\n -- why\n\\d t\nselect 1\n\\x;"]);
         let expected =
-            [(1, "\\timing".to_owned()), (2, "\\d t".to_owned()), (3, "select 1\n\\x".to_owned())];
+            [(1, "\\timing".to_owned()), (3, "\\d t".to_owned()), (4, "select 1\n\\x".to_owned())];
         assert_eq!(pieces, expected);
     }
 

@@ -25,7 +25,7 @@ pub(super) fn list_view<O: OffsetSizeTrait>(lists: &GenericListViewArray<O>) -> 
 }
 
 pub(super) fn fixed_list(lists: &FixedSizeListArray) -> Result<Writer<'_>> {
-    elements(lists.values(), |row| {
+    elements(lists.values(), move |row| {
         let start = lists.value_offset(row) as usize;
         start..start + lists.value_length() as usize
     })
@@ -90,9 +90,8 @@ fn needs_quotes(element: &str) -> bool {
 }
 
 fn is_delicate(text: &str, brackets: &[char]) -> bool {
-    let special = |c: char| {
-        matches!(c, '"' | '\\' | ',') || c.is_ascii_whitespace() || brackets.contains(&c)
-    };
+    let special =
+        |c: char| matches!(c, '"' | '\\' | ',') || c.is_ascii_whitespace() || brackets.contains(&c);
     text.is_empty() || text.contains(special)
 }
 

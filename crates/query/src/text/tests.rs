@@ -18,7 +18,10 @@ fn texts(array: &dyn Array) -> Vec<String> {
 
 #[test]
 fn booleans_integers_and_null() {
-    assert_eq!(texts(&BooleanArray::from(vec![Some(true), Some(false), None])), ["t", "f", "<null>"]);
+    assert_eq!(
+        texts(&BooleanArray::from(vec![Some(true), Some(false), None])),
+        ["t", "f", "<null>"]
+    );
     assert_eq!(texts(&Int16Array::from(vec![-32768, 0])), ["-32768", "0"]);
     assert_eq!(texts(&Int64Array::from(vec![i64::MIN])), ["-9223372036854775808"]);
     assert_eq!(texts(&UInt64Array::from(vec![u64::MAX])), ["18446744073709551615"]);
@@ -87,7 +90,7 @@ fn dates_before_christ_and_after_year_9999() {
         "2024-02-29",
         "0001-01-01",
         "0001-12-31 BC",
-        "0044-08-21 BC",
+        "0044-08-22 BC",
         "10000-01-01",
         "5881580-07-11",
     ];
@@ -113,7 +116,7 @@ fn timestamps_with_and_without_a_zone() {
     assert_eq!(texts(&zoned)[0], "2020-01-02 03:04:05.6+00");
     assert_eq!(texts(&TimestampSecondArray::from(vec![0])), ["1970-01-01 00:00:00"]);
     let long_ago = TimestampSecondArray::from(vec![-63_000_000_000]).with_timezone("UTC");
-    assert_eq!(texts(&long_ago), ["0028-08-16 08:00:00+00 BC"]);
+    assert_eq!(texts(&long_ago), ["0028-08-11 08:00:00+00 BC"]);
     assert_eq!(texts(&TimestampSecondArray::from(vec![i64::MIN])).len(), 1);
 }
 
@@ -155,7 +158,8 @@ fn texts_and_bytes() {
     assert_eq!(texts(&StringViewArray::from(vec!["a\tb", ""])), ["a\tb", ""]);
     assert_eq!(texts(&LargeStringArray::from(vec!["ä"])), ["ä"]);
     assert_eq!(texts(&BinaryViewArray::from(vec![&[0u8, 255, 16][..], b""])), ["\\x00ff10", "\\x"]);
-    let dictionary: DictionaryArray<Int8Type> = vec![Some("x"), None, Some("y")].into_iter().collect();
+    let dictionary: DictionaryArray<Int8Type> =
+        vec![Some("x"), None, Some("y")].into_iter().collect();
     assert_eq!(texts(&dictionary), ["x", "<null>", "y"]);
 }
 
