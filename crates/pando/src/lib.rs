@@ -35,9 +35,8 @@
 //! ```
 
 pub use arrow::record_batch::RecordBatch;
-pub use query::text;
+pub use query::store::catalog;
 pub use query::{
     CancelHandle, Database, Error, Field, Options, Outcome, Prepared, Progress, Rows, ScalarValue,
-    Session, SqlState, Statement, Tag, TransactionStatus,
+    Session, SqlState, SqlType, Statement, Tag, TransactionStatus, text,
 };
-pub use store::catalog::{self, SqlType};

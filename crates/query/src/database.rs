@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 use store::Store;
+use store::catalog::{BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, DEFAULT_BUCKET_SIZE};
 
 /// An error about memory names so many of the largest consumers.
 const CONSUMERS_NAMED: usize = 5;
@@ -26,6 +27,8 @@ const BATCH_ROWS: usize = store::CHUNK_ROWS;
 pub struct Options {
     /// Bytes that tables and queries may hold together; `None` for no limit.
     pub memory_limit: Option<u64>,
+    /// Bytes that a bucket may hold before it splits, for tables that do not say; `None` for 64 MiB.
+    pub bucket_size: Option<u64>,
     /// Into how many parts a query's work is divided; `None` for one a processor.
     pub threads: Option<usize>,
 }
@@ -39,6 +42,7 @@ pub struct Database(Arc<Shared>);
 pub(crate) struct Shared {
     pub(crate) store: Arc<Store>,
     pub(crate) engine: SessionState,
+    pub(crate) bucket_size: u64,
     pub(crate) running: Mutex<BTreeMap<u64, Running>>,
     next_number: AtomicU64,
 }
@@ -65,12 +69,19 @@ impl Database {
             Some(threads) => threads,
             None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
         };
+        let sizes = BUCKET_SIZE_MIN..=BUCKET_SIZE_MAX;
+        if let Some(size) = options.bucket_size.filter(|size| !sizes.contains(size)) {
+            let message = format!("bucket_size {size} must be between 4 KiB and 1 GiB");
+            return Err(Error::new(SqlState::InvalidParameterValue, message));
+        }
         let store_options =
             store::Options { memory_limit: options.memory_limit, ..store::Options::default() };
         let store = Store::open(store_options);
         let engine = engine(&store, threads)?;
         let running = Mutex::new(BTreeMap::new());
-        Ok(Self(Arc::new(Shared { store, engine, running, next_number: AtomicU64::new(1) })))
+        let bucket_size = options.bucket_size.unwrap_or(DEFAULT_BUCKET_SIZE);
+        let next_number = AtomicU64::new(1);
+        Ok(Self(Arc::new(Shared { store, engine, bucket_size, running, next_number })))
     }
 
     /// A new session: its own settings and transaction.

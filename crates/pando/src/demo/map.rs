@@ -14,6 +14,7 @@ use crate::output::{cut, harmless, text_width};
 use crate::quantity::{bytes, count, duration, rate};
 use pando::Database;
 use pando::catalog::Table;
+use query::store::{BucketInfo, key};
 use std::time::Duration;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -84,7 +85,7 @@ impl TableMap {
     /// A table as it is.
     pub(super) fn of(database: &Database, table: &Table) -> Self {
         let buckets = database.store().bucket_infos(table.id);
-        let low = |bucket: &store::BucketInfo| store::key::describe_bound(table, &bucket.range.low);
+        let low = |bucket: &BucketInfo| key::describe_bound(table, &bucket.range.low);
         Self {
             rows: buckets.iter().map(|bucket| bucket.rows).sum(),
             bytes: buckets.iter().map(|bucket| bucket.bytes).collect(),

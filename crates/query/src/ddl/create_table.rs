@@ -59,7 +59,8 @@ pub(crate) async fn run(
         None => builder.add_columns(&create.columns)?,
     }
     builder.add_constraints(&create.constraints)?;
-    builder.table.bucket_size = bucket_size(&create.table_options)?;
+    let default = frame.session.shared.bucket_size;
+    builder.table.bucket_size = bucket_size(&create.table_options, default)?;
     let (table, sequences) = builder.finish()?;
     let table = Arc::new(table);
     refuse_bad_expressions(frame, transaction, &table)?;
@@ -283,8 +284,8 @@ fn unique_name(table: &Table, name: &str) -> String {
 }
 
 /// `WITH (bucket_size = ...)`: bytes, or a text like '4MiB'.
-fn bucket_size(options: &CreateTableOptions) -> Result<u64> {
-    let mut size = DEFAULT_BUCKET_SIZE;
+fn bucket_size(options: &CreateTableOptions, default: u64) -> Result<u64> {
+    let mut size = default;
     let options = match options {
         CreateTableOptions::None => return Ok(size),
         CreateTableOptions::With(options)

@@ -1,0 +1,35 @@
+# The commands of the house. `make` alone lists them; they need a Rust toolchain, a C compiler and Python 3.
+
+# Builds lie outside the tree, where a fresh clone finds them again.
+export CARGO_TARGET_DIR ?= $(HOME)/.cache/pando/target
+
+.PHONY: help demo test verify fix
+
+help:
+	@echo 'make demo     starts Pando with data to look at'
+	@echo 'make test     runs every test and the checks that need no tools: what has to pass'
+	@echo 'make verify   checks formatting, lints, documentation, layers and licences; changes nothing'
+	@echo 'make fix      formats the code and applies the fixes that the lints know'
+
+demo:
+	cargo run --release --package pando -- demo
+
+test:
+	cargo test --release --workspace --locked
+	cargo run --release --quiet --locked --package xtask -- tidy
+	cargo fmt --all --check
+	@echo 'make test: everything passed'
+
+verify:
+	cargo fmt --all --check
+	cargo run --release --quiet --locked --package xtask -- tidy
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+	command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
+	cargo deny --locked check licenses bans sources
+	@echo 'make verify: everything passed'
+
+fix:
+	cargo fmt --all
+	cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged
+	cargo fmt --all

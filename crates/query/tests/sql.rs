@@ -1,0 +1,84 @@
+//! The SQL test files under `tests/sql`, each on buckets of the usual size and on tiny ones.
+//!
+//! A file is in sqllogictest's form; `statement error CODE` names the SQLSTATE. Answers must not depend on
+//! how a table is cut into buckets.
+
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use futures::TryStreamExt;
+use query::{Database, Options, Outcome, Session};
+use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
+use std::path::{Path, PathBuf};
+
+struct Sql(Session);
+
+impl AsyncDB for Sql {
+    type Error = query::Error;
+    type ColumnType = DefaultColumnType;
+
+    async fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, query::Error> {
+        let statement = self.0.parse(sql)?.remove(0);
+        let rows = match self.0.run(&statement, &[]).await? {
+            Outcome::Done(tag) => return Ok(DBOutput::StatementComplete(tag.rows.unwrap_or(0))),
+            Outcome::Rows(rows) => rows,
+        };
+        let types = vec![DefaultColumnType::Any; rows.fields.len()];
+        let batches: Vec<_> = rows.stream.try_collect().await?;
+        let options = FormatOptions::new().with_null("NULL");
+        let mut texts = Vec::new();
+        for batch in &batches {
+            let columns: Result<Vec<_>, _> = batch
+                .columns()
+                .iter()
+                .map(|column| ArrayFormatter::try_new(column, &options))
+                .collect();
+            let columns = columns?;
+            for row in 0..batch.num_rows() {
+                let value = |column: &ArrayFormatter<'_>| match column.value(row).to_string() {
+                    empty if empty.is_empty() => "(empty)".to_owned(),
+                    text => text,
+                };
+                texts.push(columns.iter().map(value).collect());
+            }
+        }
+        Ok(DBOutput::Rows { types, rows: texts })
+    }
+
+    async fn shutdown(&mut self) {}
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sql");
+    let entries = std::fs::read_dir(folder).expect("the folder of test files");
+    let paths = entries.map(|entry| entry.expect("a file").path());
+    let mut files: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|e| e == "slt")).collect();
+    files.sort();
+    assert!(files.len() >= 8, "the test files are there");
+    files
+}
+
+async fn run_all(options: Options) {
+    for file in files() {
+        let database = Database::open(options.clone()).expect("opened");
+        let mut runner = Runner::new(|| async { Ok(Sql(database.session())) });
+        if let Err(error) = runner.run_file_async(&file).await {
+            panic!("{}:\n{}", file.display(), error.display(false));
+        }
+        drop(runner);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_buckets_of_the_usual_size() {
+    run_all(Options::default()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_tiny_buckets() {
+    run_all(Options { bucket_size: Some(4 << 10), ..Options::default() }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_one_partition() {
+    run_all(Options { threads: Some(1), ..Options::default() }).await;
+}

@@ -1,0 +1,100 @@
+//! Layers: which of our crates may depend on which.
+//!
+//! Dependencies point down only. A crate appears here when it gets its first passing test, and an edge
+//! when somebody has a reason for it; the compiler would take any that makes no circle.
+
+use super::Finding;
+use super::workspace::Workspace;
+
+/// Each crate of the workspace and those that it may use, in tests too.
+const EDGES: &[(&str, &[&str])] = &[
+    ("sdds", &[]),
+    ("store", &["sdds"]),
+    ("query", &["store", "sdds"]),
+    ("bench", &["query"]),
+    ("pando", &["query", "bench"]),
+    ("xtask", &[]),
+];
+
+pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
+    let ours = |name: &str| workspace.packages.iter().any(|package| package.name == name);
+    let mut findings = Vec::new();
+    for package in &workspace.packages {
+        let manifest = manifest(&package.name);
+        let Some((_, allowed)) = EDGES.iter().find(|(name, _)| *name == package.name) else {
+            let message = "the crate has no layer; name it in EDGES of xtask/src/tidy/edges.rs";
+            findings.push(Finding::of(&manifest, message));
+            continue;
+        };
+        for dependency in package.dependencies.iter().filter(|d| ours(&d.name)) {
+            if !allowed.contains(&dependency.name.as_str()) {
+                let kind = if dependency.dev { "dev-dependency" } else { "dependency" };
+                let message = format!(
+                    "{kind} {} -> {} is not in EDGES of xtask/src/tidy/edges.rs",
+                    package.name, dependency.name
+                );
+                findings.push(Finding::of(&manifest, message));
+            }
+        }
+    }
+    for (name, _) in EDGES.iter().filter(|(name, _)| !ours(name)) {
+        let message = format!("EDGES names the crate {name}, which does not exist");
+        findings.push(Finding::of("xtask/src/tidy/edges.rs", message));
+    }
+    findings
+}
+
+/// Where a crate of the workspace is described.
+pub(super) fn manifest(package: &str) -> String {
+    if package == "xtask" {
+        "xtask/Cargo.toml".to_owned()
+    } else {
+        format!("crates/{package}/Cargo.toml")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn house() -> Workspace {
+        EDGES
+            .iter()
+            .fold(Workspace::of([]), |house, (name, allowed)| house.with_package(name, allowed))
+    }
+
+    #[test]
+    fn the_table_itself_is_allowed() {
+        assert_eq!(check(&house()), []);
+    }
+
+    #[test]
+    fn an_edge_upwards_is_found() {
+        let mut house = house();
+        house.packages.retain(|package| package.name != "store");
+        let house = house.with_package("store", &["sdds", "query", "dev:bench", "arrow"]);
+        let found: Vec<_> = check(&house).into_iter().map(|f| f.message).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("dependency store -> query"));
+        assert!(found[1].starts_with("dev-dependency store -> bench"));
+    }
+
+    #[test]
+    fn a_crate_without_a_layer_and_a_layer_without_a_crate_are_found() {
+        let mut house = house().with_package("server", &[]);
+        assert_eq!(check(&house)[0].path, "crates/server/Cargo.toml");
+        house.packages.retain(|package| package.name != "sdds" && package.name != "server");
+        assert!(check(&house)[0].message.contains("sdds"));
+    }
+
+    #[test]
+    fn the_table_has_no_circle() {
+        let order: Vec<&str> = EDGES.iter().map(|(name, _)| *name).collect();
+        for (position, (name, allowed)) in EDGES.iter().enumerate() {
+            for lower in *allowed {
+                let below = order.iter().position(|other| other == lower);
+                assert!(below < Some(position), "{name} -> {lower} does not point down");
+            }
+        }
+    }
+}
