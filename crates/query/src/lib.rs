@@ -22,6 +22,7 @@ mod scan;
 mod session;
 mod short;
 mod system;
+pub mod text;
 mod translate;
 mod types;
 

@@ -1,0 +1,127 @@
+//! `pando demo`: TPC-H and a table of persons are loaded while a map shows their buckets split; then queries
+//! run; then the shell opens on the same database.
+
+mod load;
+mod map;
+mod questions;
+mod screen;
+
+use crate::arguments::DemoArguments;
+use crate::open::open;
+use crate::output::{Align, Format, Grid, Heading, ROWS_SHOWN_MAX, View};
+use crate::quantity::{bytes, count, counted, duration, rate};
+use crate::shell::{Flow, Shell, Source};
+use crate::terminal::{Terminal, faint, is_conversation, strong};
+use bench::TableSource;
+use pando::Database;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Small buckets, so that there is something to see.
+const BUCKET_BYTES: u64 = 4 << 20;
+/// Persons are small.
+const PERSON_BUCKET_BYTES: u64 = 256 << 10;
+/// Rows of an answer that are shown.
+const ROWS_SHOWN: usize = 6;
+
+/// Shows what Pando does.
+pub(crate) async fn run(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
+    let database = open(&arguments.database)?;
+    let mut shell = Shell::new(&database, View::new(Format::Box, Terminal::of_output()));
+    introduce(&database, &arguments);
+    fill(&database, &shell, &arguments).await?;
+    if !ask(&mut shell).await? {
+        return Ok(ExitCode::FAILURE);
+    }
+    if arguments.once || !is_conversation() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    invite();
+    shell.show_at_most(Some(ROWS_SHOWN_MAX));
+    shell.converse().await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn introduce(database: &Database, arguments: &DemoArguments) {
+    let limit = database.store().memory().limit().map(bytes);
+    let memory = limit.map_or(String::new(), |limit| format!(", with up to {limit} of memory"));
+    println!("{} {}", strong("Pando"), env!("CARGO_PKG_VERSION"));
+    println!("A new database in memory{memory}.\n");
+    let persons = counted(arguments.persons.into(), "person");
+    println!("{}", strong(&format!("1  Load TPC-H at scale {} and {persons}", arguments.scale)));
+    println!("   A table is one ordered file of buckets. A bucket that is full splits in two.\n");
+}
+
+/// Creates and loads the tables.
+async fn fill(database: &Database, shell: &Shell, arguments: &DemoArguments) -> anyhow::Result<()> {
+    let sources = sources(arguments);
+    let started = Instant::now();
+    let rows = load::all(database, shell.session(), sources).await?;
+    let time = started.elapsed();
+    let rate = rate(rows, time).map(|rate| format!(" ({rate})")).unwrap_or_default();
+    let splits = counted(database.store().counters().splits, "split");
+    let used = bytes(database.store().memory().table_bytes());
+    println!(
+        "\n   {} in {}{rate}, {splits}, {used} in memory\n",
+        counted(rows, "row"),
+        duration(time),
+    );
+    Ok(())
+}
+
+fn sources(arguments: &DemoArguments) -> Vec<TableSource> {
+    let person = bench::person::table(arguments.persons).with_bucket_size(PERSON_BUCKET_BYTES);
+    let tables = bench::tpch::tables(arguments.scale).into_iter();
+    let tables = tables.map(|table| table.with_bucket_size(BUCKET_BYTES));
+    std::iter::once(person).chain(tables).collect()
+}
+
+/// Runs the queries; false where one failed, which the shell has reported.
+async fn ask(shell: &mut Shell) -> anyhow::Result<bool> {
+    println!("{}\n", strong("2  Ask"));
+    shell.show_at_most(Some(ROWS_SHOWN));
+    shell.tell_time(true);
+    let mut times = Vec::new();
+    for question in questions::all() {
+        println!("{} {}", strong(question.name), question.meaning);
+        let started = Instant::now();
+        let source = Source { name: None, text: &mut question.sql.as_bytes() };
+        if shell.run_script(source).await? != Flow::Continue {
+            return Ok(false);
+        }
+        times.push((question.name, started.elapsed()));
+        println!();
+    }
+    summarise(shell, &times)?;
+    Ok(true)
+}
+
+fn summarise(shell: &mut Shell, times: &[(&str, Duration)]) -> anyhow::Result<()> {
+    let headings = [Heading::new("query", Align::Left), Heading::new("time", Align::Right)];
+    let mut grid = Grid::new(headings.into());
+    for (name, time) in times {
+        grid.push([(*name).to_owned(), duration(*time)]);
+    }
+    shell.show_grid(&grid)
+}
+
+fn invite() {
+    println!("\n{}\n", strong("3  Your turn"));
+    println!(
+        "   The shell is open on this database. Tab completes, \\? helps, \\q leaves. For example:\n"
+    );
+    for line in [
+        "\\d lineitem",
+        "select * from pando.buckets where \"table\" = 'person';",
+        "select city, count(*) from person group by city order by 2 desc limit 5;",
+        "explain select count(*) from orders where o_orderkey < 1000;",
+    ] {
+        println!("     {}", faint(line));
+    }
+    println!();
+}
+
+/// `12 of 20 rows` with grouped digits.
+fn part_of(part: u64, whole: u64) -> String {
+    format!("{} of {} rows", count(part), count(whole))
+}

@@ -1,0 +1,13 @@
+//! Opening the database that a command works on.
+
+use crate::arguments::DatabaseArguments;
+use crate::machine;
+use pando::{Database, Options};
+use std::num::NonZeroUsize;
+
+/// Opens a database as the command line says.
+pub(crate) fn open(arguments: &DatabaseArguments) -> anyhow::Result<Database> {
+    let memory_limit = arguments.memory.or_else(machine::default_memory_limit);
+    let threads = arguments.threads.map(NonZeroUsize::get);
+    Ok(Database::open(Options { memory_limit, threads })?)
+}

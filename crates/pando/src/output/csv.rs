@@ -1,0 +1,65 @@
+//! CSV as PostgreSQL's COPY writes it: a header, NULL as nothing, an empty text as `""`.
+
+use pando::{Error, Field, RecordBatch, text::TextColumn};
+
+/// Appends the line of column names.
+pub(crate) fn header(fields: &[Field], out: &mut String) {
+    for (index, field) in fields.iter().enumerate() {
+        separate(index, out);
+        let start = out.len();
+        out.push_str(&field.name);
+        quote_if_needed(start, out);
+    }
+    out.push('\n');
+}
+
+/// Appends a line for each row.
+pub(crate) fn rows(_: &[Field], batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
+    let columns =
+        batch.columns().iter().map(|c| TextColumn::new(c)).collect::<Result<Vec<_>, _>>()?;
+    for row in 0..batch.num_rows() {
+        for (index, column) in columns.iter().enumerate() {
+            separate(index, out);
+            let start = out.len();
+            if column.write(row, out) {
+                quote_if_needed(start, out);
+            }
+        }
+        out.push('\n');
+    }
+    Ok(())
+}
+
+fn separate(index: usize, out: &mut String) {
+    if index > 0 {
+        out.push(',');
+    }
+}
+
+/// Quotes what stands from `start` on if a reader would misunderstand it bare.
+fn quote_if_needed(start: usize, out: &mut String) {
+    let bare = &out[start..];
+    if !bare.is_empty() && !bare.contains(['"', ',', '\n', '\r']) {
+        return;
+    }
+    let quoted = bare.replace('"', "\"\"");
+    out.truncate(start);
+    out.push('"');
+    out.push_str(&quoted);
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grid::tests::awkward;
+    use super::*;
+
+    #[test]
+    fn quotes_commas_lines_nulls_and_nothing() {
+        let (fields, batch) = awkward();
+        let mut out = String::new();
+        header(&fields, &mut out);
+        rows(&fields, &batch, &mut out).expect("has text");
+        assert_eq!(out, "id,näme\n1,plain\n-20,\"two\nlines, \"\"quoted\"\"\"\n,\"\"\n");
+    }
+}

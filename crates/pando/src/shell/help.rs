@@ -1,0 +1,121 @@
+//! What `\?` and `\h` print.
+
+/// The shell's own commands.
+pub(super) const COMMANDS: &str = "\
+Statements end with a semicolon and may have many lines. Tab completes names and keywords.
+Ctrl-C cancels the running statement, or clears what is typed; Ctrl-D leaves.
+
+  \\d             tables, views and sequences
+  \\d NAME        columns, key and buckets of a table
+  \\dt  \\dv  \\dn  tables, views, schemas
+  \\h [STATEMENT] how a statement is written
+  \\i FILE        run a script
+  \\x [on|off]    one line a column, for wide rows
+  \\timing [on|off]
+  \\?             this
+  \\q             leave
+
+Files are tables, too:  select * from 'file.parquet' limit 5;
+The database about itself:  select * from pando.tables;  also pando.buckets, runs, memory, queries
+";
+
+/// A statement's name and form.
+struct Topic {
+    name: &'static str,
+    form: &'static str,
+}
+
+const TOPICS: [Topic; 17] = [
+    Topic {
+        name: "SELECT",
+        form: "\
+[WITH name AS (query), ...] SELECT [DISTINCT] expressions FROM tables
+    [WHERE condition] [GROUP BY expressions] [HAVING condition]
+    [ORDER BY expressions] [LIMIT n] [OFFSET n]",
+    },
+    Topic {
+        name: "INSERT",
+        form: "\
+INSERT INTO table [(columns)] VALUES (...), ... | query
+    [ON CONFLICT [(key)] DO NOTHING | DO UPDATE SET column = expression, ...]
+    [RETURNING expressions]",
+    },
+    Topic {
+        name: "UPDATE",
+        form: "UPDATE table SET column = expression, ... [WHERE condition] [RETURNING expressions]",
+    },
+    Topic { name: "DELETE", form: "DELETE FROM table [WHERE condition] [RETURNING expressions]" },
+    Topic {
+        name: "COPY",
+        form: "\
+COPY table [(columns)] FROM 'file' [WITH (FORMAT csv | parquet | json, HEADER, ...)]
+COPY table | (query) TO 'file' [WITH (...)]",
+    },
+    Topic {
+        name: "CREATE TABLE",
+        form: "\
+CREATE TABLE [IF NOT EXISTS] name (
+    column type [NOT NULL] [DEFAULT expression] [PRIMARY KEY] [CHECK (condition)], ...
+    [, PRIMARY KEY (columns)]
+) [WITH (bucket_size = '64MiB')]
+CREATE TABLE name AS query",
+    },
+    Topic { name: "CREATE VIEW", form: "CREATE [OR REPLACE] VIEW name [(columns)] AS query" },
+    Topic { name: "CREATE SCHEMA", form: "CREATE SCHEMA [IF NOT EXISTS] name" },
+    Topic {
+        name: "CREATE SEQUENCE",
+        form: "CREATE SEQUENCE [IF NOT EXISTS] name [START n] [INCREMENT n]",
+    },
+    Topic {
+        name: "ALTER TABLE",
+        form: "\
+ALTER TABLE name ADD COLUMN column type ... | DROP COLUMN column | RENAME TO name
+    | RENAME COLUMN column TO name | ALTER COLUMN column SET DEFAULT expression | ...",
+    },
+    Topic {
+        name: "DROP",
+        form: "DROP TABLE | VIEW | SEQUENCE | SCHEMA [IF EXISTS] name [CASCADE]",
+    },
+    Topic { name: "TRUNCATE", form: "TRUNCATE TABLE name, ..." },
+    Topic { name: "BEGIN", form: "BEGIN [READ ONLY] ... COMMIT | ROLLBACK" },
+    Topic {
+        name: "SAVEPOINT",
+        form: "SAVEPOINT name ... ROLLBACK TO SAVEPOINT name | RELEASE SAVEPOINT name",
+    },
+    Topic { name: "EXPLAIN", form: "EXPLAIN [ANALYZE] query" },
+    Topic { name: "SET", form: "SET name = value | SHOW name | RESET name" },
+    Topic { name: "COMMENT", form: "COMMENT ON TABLE | COLUMN | VIEW name IS 'text'" },
+];
+
+/// The statements that there is help on.
+pub(super) fn topics() -> impl Iterator<Item = &'static str> {
+    TOPICS.iter().map(|topic| topic.name)
+}
+
+/// How statements that begin like this are written; without a topic, which statements there are.
+pub(super) fn about(topic: Option<&str>) -> Result<String, String> {
+    let Some(topic) = topic else {
+        let names: String = topics().map(|name| format!("  {name}\n")).collect();
+        return Ok(format!("\\h STATEMENT tells how to write one of:\n{names}"));
+    };
+    let wanted = topic.to_uppercase();
+    let found = TOPICS.iter().filter(|topic| topic.name.starts_with(&wanted));
+    let text: String = found.map(|topic| format!("{}\n", topic.form)).collect();
+    if text.is_empty() {
+        return Err(format!("no help on \"{topic}\"; \\h alone lists what there is help on"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_are_found_by_their_beginning() {
+        assert_eq!(about(Some("truncate")).as_deref(), Ok("TRUNCATE TABLE name, ...\n"));
+        assert_eq!(about(Some("create")).map(|text| text.matches("CREATE").count()), Ok(5));
+        assert!(about(None).is_ok_and(|text| TOPICS.iter().all(|topic| text.contains(topic.name))));
+        assert!(about(Some("dance")).is_err());
+    }
+}

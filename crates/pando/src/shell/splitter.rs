@@ -1,0 +1,177 @@
+//! Cuts a script into statements and backslash commands, as it arrives.
+//!
+//! A statement ends at a semicolon outside quotes and comments. A backslash command is a line that begins
+//! with a backslash where a statement could begin, and ends with the line.
+
+use super::lexer::{Kind, tokens};
+
+/// A piece of a script that can be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) kind: PieceKind,
+    /// Without blanks around it, and without the semicolon.
+    pub(super) text: String,
+    /// The line of the script that it begins on, from 1.
+    pub(super) line: usize,
+}
+
+/// How a piece is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PieceKind {
+    Statement,
+    Command,
+}
+
+/// Takes in a script in parts of any size and gives out its pieces.
+#[derive(Debug)]
+pub(super) struct Splitter {
+    /// From the beginning of the piece that is not complete.
+    buffer: String,
+    /// Bytes of the buffer that need not be looked at again.
+    scanned: usize,
+    /// The line that the buffer begins on.
+    line: usize,
+}
+
+impl Splitter {
+    pub(super) fn new() -> Self {
+        Self { buffer: String::new(), scanned: 0, line: 1 }
+    }
+
+    /// Adds more of the script.
+    pub(super) fn push(&mut self, text: &str) {
+        self.buffer.push_str(text);
+    }
+
+    /// Takes the next piece, if it is complete.
+    pub(super) fn next_complete(&mut self) -> Option<Piece> {
+        self.skip_blanks();
+        if self.buffer.starts_with('\\') {
+            let end = self.buffer.find('\n')?;
+            return Some(self.take(PieceKind::Command, end, end));
+        }
+        let end = self.find_semicolon()?;
+        Some(self.take(PieceKind::Statement, end, end + 1))
+    }
+
+    /// Takes what is left when the script is over; `None` if that is nothing.
+    pub(super) fn finish(&mut self) -> Option<Piece> {
+        self.skip_blanks();
+        let command = self.buffer.starts_with('\\');
+        let kind = if command { PieceKind::Command } else { PieceKind::Statement };
+        let end = self.buffer.len();
+        let solid = command || tokens(&self.buffer, 0).any(|token| token.is_solid());
+        let piece = self.take(kind, end, end);
+        solid.then_some(piece)
+    }
+
+    /// Remembers how far it has looked, so that a long statement is not looked through again for each part.
+    fn find_semicolon(&mut self) -> Option<usize> {
+        let mut last = self.scanned;
+        for token in tokens(&self.buffer, self.scanned) {
+            if token.kind == Kind::Semicolon {
+                return Some(token.range.start);
+            }
+            last = token.range.start;
+        }
+        self.scanned = last;
+        None
+    }
+
+    fn take(&mut self, kind: PieceKind, end: usize, next: usize) -> Piece {
+        let text = self.buffer[..end].trim_end().to_owned();
+        let line = self.line;
+        self.drop_to(next);
+        Piece { kind, text, line }
+    }
+
+    /// Comments between pieces belong to none, so that a command may follow one.
+    fn skip_blanks(&mut self) {
+        let skipped = tokens(&self.buffer, 0)
+            .take_while(|token| token.closed && !token.is_solid())
+            .last()
+            .map_or(0, |token| token.range.end);
+        if skipped > 0 {
+            self.drop_to(skipped);
+        }
+    }
+
+    fn drop_to(&mut self, at: usize) {
+        self.line += self.buffer[..at].matches('\n').count();
+        self.buffer.drain(..at);
+        self.scanned = 0;
+    }
+}
+
+/// Whether what was typed can be run: it is a command, or ends with a complete statement, or is nothing.
+pub(super) fn is_complete(text: &str) -> bool {
+    let mut splitter = Splitter::new();
+    splitter.push(text);
+    splitter.push("\n");
+    while splitter.next_complete().is_some() {}
+    splitter.finish().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(parts: &[&str]) -> Vec<(usize, String)> {
+        let mut splitter = Splitter::new();
+        let mut pieces = Vec::new();
+        for part in parts {
+            splitter.push(part);
+            pieces.extend(std::iter::from_fn(|| splitter.next_complete()));
+        }
+        pieces.extend(splitter.finish());
+        pieces.into_iter().map(|piece| (piece.line, piece.text)).collect()
+    }
+
+    #[test]
+    fn statements_end_at_semicolons_outside_quotes() {
+        let script = "select ';' ; select \"a;\" -- ;\n from t;\n\nselect $$;\n;$$ /* ; */";
+        let expected = [
+            (1, "select ';'".to_owned()),
+            (1, "select \"a;\" -- ;\n from t".to_owned()),
+            (4, "select $$;\n;$$ /* ; */".to_owned()),
+        ];
+        assert_eq!(split(&[script]), expected);
+    }
+
+    #[test]
+    fn the_size_of_the_parts_does_not_matter() {
+        let script =
+            "select 'a;b' ;\n\\d t\n/* ; */ insert into t values ($$;$$, E'\\';');\n-- end";
+        let whole = split(&[script]);
+        assert_eq!(whole.len(), 3);
+        for size in 1..script.len() {
+            let chars: Vec<char> = script.chars().collect();
+            let parts: Vec<String> = chars.chunks(size).map(|part| part.iter().collect()).collect();
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            assert_eq!(split(&parts), whole, "{size}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_a_line_where_a_statement_could_begin() {
+        let pieces = split(&["\\timing\n -- why\n\\d t\nselect 1\n\\x;"]);
+        let expected =
+            [(1, "\\timing".to_owned()), (3, "\\d t".to_owned()), (4, "select 1\n\\x".to_owned())];
+        assert_eq!(pieces, expected);
+    }
+
+    #[test]
+    fn comments_alone_are_nothing() {
+        assert_eq!(split(&["-- a\n /* b */ "]), []);
+    }
+
+    #[test]
+    fn typing_is_over_with_the_semicolon() {
+        for complete in ["", "  ", "select 1;", "\\d", "select 1; -- done", "select ';';"] {
+            assert!(is_complete(complete), "{complete}");
+        }
+        for open in ["select 1", "select ';", "select 1; select", "select $$;", "-- a\nselect"] {
+            assert!(!is_complete(open), "{open}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What a person sees while a statement runs: how long already, and for loads how far and how fast.
+//!
+//! Nothing for short statements, and nothing without a terminal. It goes to standard error and is wiped
+//! away before the answer is printed.
+
+use crate::terminal::shows_progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use pando::{Progress, Session};
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// A statement is long from here on.
+const REVEAL_AFTER: Duration = Duration::from_millis(600);
+const REDRAW_EVERY: Duration = Duration::from_millis(100);
+/// Redraws a second, at most.
+const REDRAWS: u8 = 10;
+
+/// Shows that a statement runs, until dropped.
+pub(crate) struct Waiting {
+    session: Session,
+    bar: Arc<Mutex<Option<ProgressBar>>>,
+    reveal: JoinHandle<()>,
+}
+
+impl Waiting {
+    /// Begins to wait for a statement of this session.
+    pub(crate) fn begin(session: &Session) -> Option<Self> {
+        if !shows_progress() {
+            return None;
+        }
+        let bar = ProgressBar::hidden().with_style(running_style());
+        let reports = bar.clone();
+        session.on_progress(Some(Arc::new(move |progress| report(&reports, progress))));
+        let bar = Arc::new(Mutex::new(Some(bar)));
+        let shown = Arc::clone(&bar);
+        let reveal = tokio::spawn(async move {
+            tokio::time::sleep(REVEAL_AFTER).await;
+            if let Some(bar) = &*shown.lock().unwrap_or_else(PoisonError::into_inner) {
+                bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(REDRAWS));
+                bar.enable_steady_tick(REDRAW_EVERY);
+            }
+        });
+        Some(Self { session: session.clone(), bar, reveal })
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.reveal.abort();
+        self.session.on_progress(None);
+        if let Some(bar) = self.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn report(bar: &ProgressBar, progress: Progress) {
+    if bar.position() == 0 {
+        bar.set_style(match progress.rows_expected {
+            Some(_) => load_style(),
+            None => open_load_style(),
+        });
+    }
+    if let Some(expected) = progress.rows_expected {
+        bar.set_length(expected.max(progress.rows));
+    }
+    bar.set_position(progress.rows);
+}
+
+fn running_style() -> ProgressStyle {
+    style("{spinner} {elapsed}  Ctrl-C cancels")
+}
+
+fn load_style() -> ProgressStyle {
+    style("{bar:30} {percent:>3} %  {human_pos} of {human_len} rows  {rate}  {eta} left")
+}
+
+fn open_load_style() -> ProgressStyle {
+    style("{spinner} {elapsed}  {human_pos} rows  {rate}")
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .expect("our templates are well formed")
+        .progress_chars("█▉▊▋▌▍▎▏ ")
+        .with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
+            let rate = crate::quantity::rate(state.pos(), state.elapsed());
+            // A bar that cannot be written is not worth an error.
+            let _ = out.write_str(rate.as_deref().unwrap_or(""));
+        })
+}
