@@ -1,1 +1,48 @@
-//! placeholder
+//! Experiments of the papers and comparisons with peers, as `pando bench <experiment>`.
+//!
+//! Every figure that is printed can be printed again with one command. An experiment makes its own data
+//! ([`tpch`], [`person`]), loads it into an embedded Pando and, where there is one, into a peer, takes turns
+//! with the peer, checks that both say the same, and prints a line a result: text for people, or
+//! with `--json` an object.
+
+mod answer;
+mod embedded;
+mod expected;
+mod experiments;
+mod parquet_files;
+mod peer;
+pub mod person;
+mod process;
+mod report;
+mod source;
+mod statistics;
+pub mod tpch;
+
+pub use answer::{Answer, Kind, Row};
+pub use embedded::Embedded;
+pub use expected::Expected;
+pub use experiments::Experiment;
+pub use peer::{PeerArgs, PeerName};
+pub use source::TableSource;
+
+use anyhow::Result;
+use report::Report;
+
+/// What `pando bench` is told.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    /// What to measure.
+    #[command(subcommand)]
+    pub experiment: Experiment,
+    /// Print one JSON object a line
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// Runs an experiment and prints its results.
+///
+/// # Errors
+/// Where something cannot be started, and after the last result where answers were wrong.
+pub async fn run(args: Args) -> Result<()> {
+    args.experiment.run(Report::new(args.json)).await
+}

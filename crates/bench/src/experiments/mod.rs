@@ -1,0 +1,37 @@
+//! The experiments, one a file.
+
+mod keyed;
+mod load;
+mod person;
+mod tpch;
+mod tpch_data;
+
+use crate::report::Report;
+use anyhow::Result;
+
+/// What can be measured.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum Experiment {
+    /// TPC-H's 22 queries, warm, beside a peer on the same data
+    Tpch(tpch::TpchArgs),
+    /// Loading TPC-H's lineitem from a Parquet file, and the memory that it takes then
+    Load(load::LoadArgs),
+    /// One row by its key through prepared statements: insert, read, update
+    Keyed(keyed::KeyedArgs),
+    /// Pairs of persons in one city (the join of AMOS-SDDS), counted and fetched
+    Person(person::PersonArgs),
+    /// Writes TPC-H's tables as Parquet files
+    TpchData(tpch_data::TpchDataArgs),
+}
+
+impl Experiment {
+    pub(crate) async fn run(&self, report: Report) -> Result<()> {
+        match self {
+            Self::Tpch(args) => tpch::run(args, report).await,
+            Self::Load(args) => load::run(args, report).await,
+            Self::Keyed(args) => keyed::run(args, report).await,
+            Self::Person(args) => person::run(args, report).await,
+            Self::TpchData(args) => tpch_data::run(args, report),
+        }
+    }
+}

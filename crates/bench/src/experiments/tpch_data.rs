@@ -1,0 +1,30 @@
+//! `pando bench tpch-data`: TPC-H's tables as Parquet files, for other programs.
+
+use crate::report::Report;
+use crate::{parquet_files, tpch};
+use anyhow::{Context, Result};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// What is written, and where.
+#[derive(Debug, Clone, clap::Args)]
+pub struct TpchDataArgs {
+    /// TPC-H's scale factor
+    #[arg(long, default_value_t = 1.0)]
+    pub scale: f64,
+    /// The directory for the files; it is made where it does not exist
+    #[arg(long)]
+    pub dir: PathBuf,
+}
+
+pub(super) fn run(args: &TpchDataArgs, report: Report) -> Result<()> {
+    std::fs::create_dir_all(&args.dir)
+        .with_context(|| format!("cannot make {}", args.dir.display()))?;
+    for table in tpch::tables(args.scale) {
+        let name = table.name.clone();
+        let (path, rows) = parquet_files::write(table, &args.dir)?;
+        let text = format!("{:<10} {rows:>12} rows   {}", name, path.display());
+        report.result(&text, json!({"table": name, "rows": rows, "file": path}));
+    }
+    Ok(())
+}

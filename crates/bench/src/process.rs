@@ -1,0 +1,41 @@
+//! What this process takes of its machine, where the system says (Linux).
+
+use std::fs;
+use std::time::Duration;
+
+/// Ticks of processor time in a second; every Linux counts so for user programs.
+const TICKS_A_SECOND: u64 = 100;
+const KIB: u64 = 1024;
+
+/// Bytes of memory that the process has in use.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib * KIB)
+}
+
+/// Processor time that the process has used.
+pub(crate) fn processor_time() -> Option<Duration> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name in parentheses may hold blanks; user and system time are the 12th and 13th field behind it.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let ticks = fields.split_whitespace().skip(11).take(2);
+    let ticks: u64 = ticks.map(|ticks| ticks.parse::<u64>().ok()).sum::<Option<_>>()?;
+    Some(Duration::from_millis(ticks * 1000 / TICKS_A_SECOND))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_memory_and_uses_time() {
+        assert!(resident_bytes().unwrap() > 100 * KIB);
+        let before = processor_time().unwrap();
+        let start = std::time::Instant::now();
+        while start.elapsed() < Duration::from_millis(200) {}
+        let used = processor_time().unwrap() - before;
+        assert!(used >= Duration::from_millis(10), "{used:?}");
+    }
+}

@@ -1,0 +1,61 @@
+//! All 22 queries of TPC-H against DuckDB's answers, on tables of few buckets and of hundreds.
+
+use bench::{Embedded, Expected, TableSource, tpch};
+
+/// Into so many buckets a large table is divided, roughly.
+const BUCKETS: u64 = 400;
+/// So many there are at least, where rows are shorter than the mean.
+const BUCKETS_MIN: u64 = 200;
+/// About what a row of these tables takes.
+const ROW_BYTES: u64 = 200;
+/// The smallest bucket that can be asked for.
+const BUCKET_BYTES_MIN: u64 = 4096;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_smallest_scale_in_usual_buckets() {
+    answers(0.01, |table| table).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_smallest_scale_in_hundreds_of_buckets() {
+    answers(0.01, in_small_buckets).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenth_in_usual_buckets() {
+    answers(0.1, |table| table).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenth_in_hundreds_of_buckets() {
+    let pando = answers(0.1, in_small_buckets).await;
+    for table in ["customer", "part", "partsupp", "orders", "lineitem"] {
+        let sql = format!("SELECT count(*) FROM pando.buckets WHERE \"table\" = '{table}'");
+        let buckets = pando.number(&sql).await.unwrap();
+        assert!(buckets >= BUCKETS_MIN, "{table} has {buckets} buckets");
+    }
+}
+
+fn in_small_buckets(table: TableSource) -> TableSource {
+    let bytes = table.rows * ROW_BYTES / BUCKETS;
+    table.with_bucket_size(bytes.max(BUCKET_BYTES_MIN))
+}
+
+/// Loads the tables, asks all queries and names every one that is answered otherwise than it should be.
+async fn answers(scale: f64, table: fn(TableSource) -> TableSource) -> Embedded {
+    let expected = Expected::at(scale).unwrap();
+    let pando = Embedded::open().unwrap();
+    for source in tpch::tables(scale) {
+        pando.load(table(source)).await.unwrap();
+    }
+    let mut wrong = Vec::new();
+    for n in 1..=tpch::QUERIES {
+        let checked = match pando.answer(tpch::query(n)).await {
+            Ok(answer) => expected.check(n, &answer),
+            Err(error) => Err(error.context(format!("query {n}"))),
+        };
+        wrong.extend(checked.err().map(|error| format!("{error:#}")));
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    pando
+}
