@@ -15,7 +15,8 @@ demo:
 	cargo run --release --package pando -- demo
 
 test:
-	cargo test --release --workspace --locked
+	cargo test --release --locked
+	cargo test --release --quiet --locked --package xtask
 	cargo run --release --quiet --locked --package xtask -- tidy
 	cargo fmt --all --check
 	@echo 'make test: everything passed'

@@ -9,5 +9,5 @@ use std::num::NonZeroUsize;
 pub(crate) fn open(arguments: &DatabaseArguments) -> anyhow::Result<Database> {
     let memory_limit = arguments.memory.or_else(machine::default_memory_limit);
     let threads = arguments.threads.map(NonZeroUsize::get);
-    Ok(Database::open(Options { memory_limit, threads })?)
+    Ok(Database::open(Options { memory_limit, threads, ..Options::default() })?)
 }
