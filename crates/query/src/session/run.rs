@@ -214,12 +214,32 @@ impl Inner {
         outcome
     }
 
+    /// Loads batches into a table, in the open transaction or in one of its own.
     pub(crate) async fn load(
         &self,
         table: &str,
         batches: SendableRecordBatchStream,
     ) -> Result<u64> {
         let mut conversation = self.conversation.lock().await;
+        let token = self.cancellation.begin();
+        let timeout = self.settings.load().statement_timeout;
+        let result = tokio::select! {
+            biased;
+            error = ending(token, timeout) => Err(error),
+            rows = self.load_into(&mut conversation, table, batches) => rows,
+        };
+        if result.is_err() {
+            conversation.fail();
+        }
+        result
+    }
+
+    async fn load_into(
+        &self,
+        conversation: &mut Conversation,
+        table: &str,
+        batches: SendableRecordBatchStream,
+    ) -> Result<u64> {
         conversation.refuse_if_failed()?;
         let frame = self.frame(&[], "");
         if let Some(open) = conversation.open() {
