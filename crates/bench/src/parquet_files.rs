@@ -9,7 +9,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Writes a table to `<name>.parquet` in a directory; where it is, and how many rows it has.
-pub fn write(table: TableSource, directory: &Path) -> Result<(PathBuf, u64)> {
+pub(crate) fn write(table: TableSource, directory: &Path) -> Result<(PathBuf, u64)> {
     let path = directory.join(format!("{}.parquet", table.name));
     let file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
