@@ -12,6 +12,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "python"))
+sys.dont_write_bytecode = True
 import peer  # noqa: E402 (found by the line above)
 
 TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]

@@ -2,6 +2,7 @@
 
 use crate::{Answer, TableSource};
 use anyhow::{Context, Result, bail};
+use datafusion::common::DataFusionError;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, TryStreamExt};
 use query::{Database, Options, Outcome, Session};
@@ -30,7 +31,7 @@ impl Embedded {
     pub async fn load(&self, table: TableSource) -> Result<u64> {
         let doing = || format!("loading {}", table.name);
         self.session.execute(&table.create_sql).await.with_context(doing)?;
-        let batches = futures::stream::iter(table.batches).map(Ok);
+        let batches = futures::stream::iter(table.batches).map(Ok::<_, DataFusionError>);
         let stream = Box::pin(RecordBatchStreamAdapter::new(table.schema, batches));
         self.session.load(&table.name, stream).await.with_context(doing)
     }

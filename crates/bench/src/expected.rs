@@ -38,10 +38,10 @@ enum Content {
 impl Expected {
     /// The answers at a scale factor; `None` where none are kept.
     pub fn at(scale: f64) -> Option<Self> {
-        let kept = KEPT.iter().map(|json| {
+        let mut kept = KEPT.iter().map(|json| {
             serde_json::from_str::<Self>(json).expect("the answers are as make.py writes them")
         });
-        kept.into_iter().find(|expected| expected.scale.to_bits() == scale.to_bits())
+        kept.find(|expected| expected.scale.to_bits() == scale.to_bits())
     }
 
     /// Fails unless this is the answer to query `n`, in the order that the query asks for.
@@ -107,8 +107,9 @@ mod tests {
 
     fn answer(cells: [[&str; 2]; 2]) -> Answer {
         let columns = vec![("k".to_owned(), Kind::Exact), ("v".to_owned(), Kind::Text)];
-        let rows = cells.map(|row| row.map(|cell| Some(cell.to_owned())).into());
-        Answer { columns, rows: rows.into() }
+        let row =
+            |row: &[&str; 2]| row.iter().map(|cell| Some((*cell).to_owned())).collect::<Row>();
+        Answer { columns, rows: cells.iter().map(row).collect() }
     }
 
     #[test]

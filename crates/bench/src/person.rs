@@ -92,6 +92,11 @@ const FAMILY: [&str; 31] = [
     "Rossi", "Sato", "Silva", "Singh", "Smith", "Toure", "Virtanen", "Wang", "Weber", "Yilmaz",
 ];
 
+const INITIALS: [char; 25] = [
+    'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'N', 'O', 'P', 'Q', 'R', 'S',
+    'T', 'U', 'V', 'W', 'Y', 'Z',
+];
+
 /// The table with keys 1 to `rows`.
 pub fn table(rows: u32) -> TableSource {
     let schema = schema();
@@ -144,10 +149,12 @@ fn city(ssn: u32) -> &'static str {
     CITIES[place as usize]
 }
 
-/// The numbers of given and family names share no divisor, so that 992 persons go by before a name repeats.
+/// The numbers of given names, initials and family names share no divisors, so that thousands of persons go by
+/// before a name repeats.
 fn name(ssn: u32) -> String {
-    let (given, family) = (ssn as usize % GIVEN.len(), ssn as usize % FAMILY.len());
-    format!("{} {}", GIVEN[given], FAMILY[family])
+    let of = |count: usize| ssn as usize % count;
+    let (given, family) = (GIVEN[of(GIVEN.len())], FAMILY[of(FAMILY.len())]);
+    format!("{given} {}. {family}", INITIALS[of(INITIALS.len())])
 }
 
 #[cfg(test)]
@@ -182,8 +189,8 @@ mod tests {
     fn rows_have_about_twenty_five_bytes() {
         let bytes: usize = (1..=992 * 50).map(|ssn| 4 + name(ssn).len() + city(ssn).len()).sum();
         let mean = bytes as f64 / f64::from(992 * 50);
-        assert!((20.0..28.0).contains(&mean), "{mean}");
-        let names: BTreeSet<String> = (0..992).map(name).collect();
-        assert_eq!(names.len(), 992);
+        assert!((22.0..28.0).contains(&mean), "{mean}");
+        let names: BTreeSet<String> = (0..20_000).map(name).collect();
+        assert_eq!(names.len(), 20_000);
     }
 }

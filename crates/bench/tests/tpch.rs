@@ -43,10 +43,10 @@ fn in_small_buckets(table: TableSource) -> TableSource {
 
 /// Loads the tables, asks all queries and names every one that is answered otherwise than it should be.
 async fn answers(scale: f64, table: fn(TableSource) -> TableSource) -> Embedded {
-    let expected = Expected::at(scale).unwrap();
-    let pando = Embedded::open().unwrap();
+    let expected = Expected::at(scale).expect("answers at this scale");
+    let pando = Embedded::open().expect("a database");
     for source in tpch::tables(scale) {
-        pando.load(table(source)).await.unwrap();
+        pando.load(table(source)).await.expect("loaded");
     }
     let mut wrong = Vec::new();
     for n in 1..=tpch::QUERIES {

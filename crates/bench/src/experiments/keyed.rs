@@ -48,9 +48,9 @@ pub(super) async fn run(args: &KeyedArgs, report: Report) -> Result<()> {
     // A stride without a common divisor with the number of rows visits each key once.
     let inserted = (0..args.rows).map(|i| vec![key(i, args.rows), filler.clone()]);
     print(report, args, "insert", &measure(&insert, inserted).await?);
-    let asked = |salt: u64| {
-        (0..args.operations).map(move |i| vec![random_key(u64::from(i) ^ salt, args.rows)])
-    };
+    let (rows, operations) = (args.rows, args.operations);
+    let asked =
+        |salt: u64| (0..operations).map(move |i| vec![random_key(u64::from(i) ^ salt, rows)]);
     let select = pando.session.prepare(SELECT).await?;
     print(report, args, "select", &measure(&select, asked(1 << 40)).await?);
     let update = pando.session.prepare(UPDATE).await?;

@@ -23,14 +23,16 @@ pub struct LoadArgs {
     /// How often it is loaded
     #[arg(long, default_value_t = 3)]
     pub runs: u32,
+    /// The peer.
     #[command(flatten)]
     pub peer: PeerArgs,
 }
 
 const TABLE: &str = "lineitem";
 const MIB: f64 = 1024.0 * 1024.0;
-/// Bytes that a view of a text takes; shorter texts than this lie inside, for all but four bytes.
+/// Bytes that the view of a text takes.
 const VIEW_BYTES: usize = 16;
+/// Texts up to so many bytes lie inside their view.
 const INLINE_BYTES: usize = 12;
 
 /// One way of loading, measured.
@@ -117,10 +119,9 @@ fn without_key(create: &str) -> String {
 fn arrow_bytes(batch: &RecordBatch) -> u64 {
     let column_bytes = |column: &dyn Array| match column.data_type() {
         DataType::Utf8View => {
+            let beyond = |n: u32| if n as usize > INLINE_BYTES { n as usize } else { 0 };
             let lengths = column.as_string_view().lengths();
-            lengths
-                .map(|n| VIEW_BYTES + if n as usize > INLINE_BYTES { n as usize } else { 0 })
-                .sum()
+            lengths.map(|n| VIEW_BYTES + beyond(n)).sum::<usize>()
         }
         other => other.primitive_width().unwrap_or_default() * column.len(),
     };

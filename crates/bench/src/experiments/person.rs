@@ -21,6 +21,7 @@ pub struct PersonArgs {
     /// How often each query is measured
     #[arg(long, default_value_t = 3)]
     pub runs: u32,
+    /// The peer.
     #[command(flatten)]
     pub peer: PeerArgs,
 }
@@ -76,7 +77,7 @@ pub(super) async fn run(args: &PersonArgs, report: Report) -> Result<()> {
         }
         print(report, args, query.name(), ("pando", &ours));
         if let Some(peer) = &peer {
-            print(report, args, query.name(), (&peer.name, &theirs));
+            print(report, args, query.name(), (peer.name.as_str(), &theirs));
         }
     }
     Ok(())

@@ -27,6 +27,7 @@ pub struct TpchArgs {
     /// Bytes of a bucket, where it shall not be the default
     #[arg(long)]
     pub bucket_size: Option<u64>,
+    /// The peer.
     #[command(flatten)]
     pub peer: PeerArgs,
 }
@@ -42,12 +43,12 @@ pub(super) async fn run(args: &TpchArgs, report: Report) -> Result<()> {
     let mut peer = args.peer.start()?;
     let pando = Embedded::open()?;
     load(args, &pando, peer.as_mut(), report).await?;
-    let name = peer.as_ref().map_or("peer", |peer| &peer.name).to_owned();
+    let name = peer.as_ref().map_or("peer", |peer| peer.name.as_str()).to_owned();
     report.heading(&format!(
         "{:>5} {:>12} {name:>18} {:>8} {:>8}",
         "query", "pando ms", "ratio", "rows"
     ));
-    let queries = match &args.queries[..] {
+    let queries: Vec<u8> = match &args.queries[..] {
         [] => (1..=tpch::QUERIES).collect(),
         chosen => chosen.to_vec(),
     };
@@ -145,10 +146,7 @@ fn print(report: Report, args: &TpchArgs, n: u8, query: &Measured, peer: &str) {
 }
 
 fn summary(report: Report, args: &TpchArgs, measured: &[Measured], peer: &str) {
-    let mean = |times: fn(&Measured) -> Duration| {
-        geometric_mean(&measured.iter().map(|query| ms(times(query))).collect::<Vec<_>>())
-    };
-    let ours = mean(|query| query.ours.median());
+    let ours = mean(measured, |query| query.ours.median());
     let ratios: Option<Vec<f64>> = measured.iter().map(ratio).collect();
     let ratios = ratios.filter(|ratios| !ratios.is_empty());
     let mut values = json!({
@@ -157,7 +155,8 @@ fn summary(report: Report, args: &TpchArgs, measured: &[Measured], peer: &str) {
     });
     let text = match ratios {
         Some(ratios) => {
-            let (theirs, ratio) = (mean(|query| query.theirs.median()), geometric_mean(&ratios));
+            let (theirs, ratio) =
+                (mean(measured, |query| query.theirs.median()), geometric_mean(&ratios));
             values["peer"] = json!(peer);
             values["peer_ms_median"] = json!(theirs);
             values["ratio"] = json!(ratio);
@@ -166,6 +165,11 @@ fn summary(report: Report, args: &TpchArgs, measured: &[Measured], peer: &str) {
         None => format!("{:>5} {ours:>12.2}", "mean"),
     };
     report.result(&text, values);
+}
+
+/// The geometric mean of times in milliseconds.
+fn mean(measured: &[Measured], time: fn(&Measured) -> Duration) -> f64 {
+    geometric_mean(&measured.iter().map(|query| ms(time(query))).collect::<Vec<_>>())
 }
 
 /// Our time in parts of theirs; `None` without a peer.
