@@ -149,9 +149,9 @@ mod tests {
 
     #[test]
     fn a_syntax_error_names_the_character() {
-        let error = parse("select 1;\nselect from where").expect_err("refused");
+        let error = parse("select 1;\nselect 2 from )").expect_err("refused");
         assert_eq!(error.state(), SqlState::SyntaxError);
-        assert_eq!(error.position(), Some(23), "{error}");
+        assert_eq!(error.position(), Some(25), "{error}");
     }
 
     #[test]
