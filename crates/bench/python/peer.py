@@ -27,6 +27,8 @@ class DuckDb:
     def __init__(self):
         import duckdb
         self.connection, self.version = duckdb.connect(), duckdb.__version__
+        # A bar on stdout would stand between the answers.
+        self.connection.execute("SET enable_progress_bar = false")
 
     def load(self, table, file, create):
         if create:
