@@ -48,7 +48,7 @@ impl AsyncDB for Sql {
 }
 
 fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sql");
+    let folder = Path::new("tests/sql");
     let entries = std::fs::read_dir(folder).expect("the folder of test files");
     let paths = entries.map(|entry| entry.expect("a file").path());
     let mut files: Vec<_> =

@@ -2,6 +2,7 @@
 
 use crate::bucket::Bucket;
 use crate::snapshot::Published;
+use sdds::Key;
 use std::collections::BTreeSet;
 
 /// Says what is wrong, or nothing.
@@ -34,10 +35,18 @@ fn check_bucket(bucket: &Bucket) -> Result<(), String> {
     let state = bucket.state();
     let mut keys = BTreeSet::new();
     for run in &state.runs {
+        let bytes: u64 = run.chunks.iter().map(|chunk| chunk.count_bytes()).sum();
+        if run.bytes != bytes {
+            return Err(format!("a run counts {} bytes and holds {bytes}", run.bytes));
+        }
         for chunk in &run.chunks {
             let encoder = chunk.keys();
+            let mut previous: Option<Key> = None;
             for row in 0..chunk.rows() {
                 let key = encoder.key(row);
+                if previous.replace(key.clone()).is_some_and(|previous| previous >= key) {
+                    return Err(format!("key {key} is out of order in its chunk"));
+                }
                 if !bucket.range.contains(&key) {
                     return Err(format!("run key {key} is outside"));
                 }

@@ -58,6 +58,11 @@ impl Chunk {
         self.bytes
     }
 
+    /// What the byte count should be, counted again.
+    pub(crate) fn count_bytes(&self) -> u64 {
+        self.columns.iter().map(array_bytes).sum()
+    }
+
     pub(crate) fn first(&self) -> &Key {
         &self.first
     }

@@ -17,7 +17,7 @@ use std::ops::Bound as RangeBound;
 use std::sync::Arc;
 
 /// What a delta's map, chain and counters cost for a version beside key and row, in bytes.
-const VERSION_OVERHEAD: u64 = 96;
+pub(crate) const VERSION_OVERHEAD: u64 = 96;
 
 /// A row at a time, or that there is none.
 #[derive(Debug)]

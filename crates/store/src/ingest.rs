@@ -61,12 +61,13 @@ impl IngestPart {
         self.pending_rows += batch.num_rows();
         self.pending.push(batch);
         match self.pending_rows >= CHUNK_ROWS {
-            true => self.cut_chunks(),
+            true => self.cut_chunks(CHUNK_ROWS),
             false => Ok(()),
         }
     }
 
-    fn cut_chunks(&mut self) -> Result<(), Error> {
+    /// Makes chunks of what is pending; less than `rows_min` rows stay for the next batch.
+    fn cut_chunks(&mut self, rows_min: usize) -> Result<(), Error> {
         let batches = std::mem::take(&mut self.pending);
         self.pending_rows = 0;
         let batch = match &batches[..] {
@@ -75,8 +76,13 @@ impl IngestPart {
             [first, ..] => concat_batches(&first.schema(), &batches)?,
         };
         for start in (0..batch.num_rows()).step_by(CHUNK_ROWS) {
-            let rows = CHUNK_ROWS.min(batch.num_rows() - start);
-            self.add_chunk(&batch.slice(start, rows))?;
+            let rows = batch.slice(start, CHUNK_ROWS.min(batch.num_rows() - start));
+            if rows.num_rows() < rows_min {
+                self.pending_rows = rows.num_rows();
+                self.pending.push(rows);
+            } else {
+                self.add_chunk(&rows)?;
+            }
         }
         Ok(())
     }
@@ -97,8 +103,7 @@ impl IngestPart {
 
     fn refuse_large_values(&self, columns: &[ArrayRef]) -> Result<(), Error> {
         for (column, array) in self.layout.columns.iter().zip(columns) {
-            let longest = longest_value(array);
-            check_value_size(column, longest)?;
+            check_value_size(column, longest_value(array))?;
         }
         Ok(())
     }
@@ -107,7 +112,7 @@ impl IngestPart {
     pub(crate) fn gather(parts: Vec<Self>) -> Result<Option<Gathered>, Error> {
         let mut all: Option<Self> = None;
         for mut part in parts {
-            part.cut_chunks()?;
+            part.cut_chunks(1)?;
             match &mut all {
                 None => all = Some(part),
                 Some(all) => {

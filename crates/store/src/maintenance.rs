@@ -14,24 +14,44 @@ use crate::store::Store;
 use parking_lot::{Condvar, Mutex};
 use sdds::{Bound, KeyRange, splitting};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 /// Buckets that wait for compaction.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     state: Mutex<QueueState>,
+    is_blocked: AtomicBool,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct QueueState {
     waiting: BTreeSet<(TableId, Bound)>,
+    /// Still due after a compaction: a snapshot looks at what would be folded.
+    blocked: BTreeSet<(TableId, Bound)>,
     closed: bool,
 }
 
 impl Queue {
     fn ask(&self, table: TableId, low: Bound) {
         self.state.lock().waiting.insert((table, low));
+        self.changed.notify_one();
+    }
+
+    fn ask_later(&self, table: TableId, low: Bound) {
+        self.state.lock().blocked.insert((table, low));
+        self.is_blocked.store(true, Ordering::Release);
+    }
+
+    /// Asks again for what a snapshot was in the way of. To be called when the oldest snapshot has gone.
+    pub(crate) fn horizon_moved(&self) {
+        if !self.is_blocked.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        let mut state = self.state.lock();
+        let blocked = std::mem::take(&mut state.blocked);
+        state.waiting.extend(blocked);
         self.changed.notify_one();
     }
 
@@ -115,8 +135,14 @@ impl Store {
             machine.change_bucket(&bucket, |state| folded.install(state));
             machine.counts.compactions += 1;
         }
-        self.merge_if_small(&mut machine, table, file, &bucket);
         let state = bucket.state();
+        if compaction::is_due(&state, table.bucket_size) {
+            self.queue().ask_later(table.id, low.clone());
+            if self.snapshots().horizon() > horizon {
+                self.queue().horizon_moved();
+            }
+        }
+        self.merge_if_small(&mut machine, table, file, &bucket);
         if splitting::should_split(state.bytes(), state.rows, table.bucket_size) {
             self.settle(&mut machine, table, std::slice::from_ref(&bucket.range));
         }
@@ -141,7 +167,8 @@ impl Store {
             (None, Some(_)) => bucket.range.low.clone(),
             (None, None) => return,
         };
-        machine.commit_entry(Entry::Merge { table: table.id, low });
+        machine.commit_entry(Entry::Merge { table: table.id, low: low.clone() });
+        self.queue().ask(table.id, low);
     }
 }
 

@@ -92,10 +92,10 @@ impl Reservation {
         Ok(())
     }
 
-    /// Takes more, beyond the limit if need be: what it takes to delete.
-    pub(crate) fn grow(&mut self, bytes: u64) {
-        self.memory.tables_changed(0, bytes);
-        self.bytes += bytes;
+    /// Holds so much from now on, beyond the limit if need be: what it takes to delete.
+    pub(crate) fn set(&mut self, bytes: u64) {
+        self.memory.tables_changed(self.bytes, bytes);
+        self.bytes = bytes;
     }
 
     /// Takes over what another has taken.

@@ -10,10 +10,11 @@ use crate::chunk::search;
 use crate::row::{Row, decode_column};
 use crate::source::{Change, Part, Source};
 use crate::{Error, Zone, ZoneValue};
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::interleave;
 use arrow::datatypes::SchemaRef;
 use sdds::{BucketId, Key, KeyRange};
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -84,11 +85,14 @@ impl Morsel {
         let id = self.table.columns[column].id;
         let mut zones = self.parts.iter().map(|part| {
             let mut zone = part.chunk.zone(id)?.clone();
-            zone.exact &= part.rows.len() == part.chunk.rows();
-            Some(zone)
+            if part.rows.len() < part.chunk.rows() {
+                zone.exact = false;
+                zone.nulls = part.chunk.column(&self.table, column, &part.rows).null_count() as u64;
+            }
+            Some((part.rows.len() as u64, zone))
         });
         let first = zones.next()??;
-        zones.try_fold(first, |all, zone| Some(widen(all, zone?)))
+        zones.try_fold(first, |all, zone| Some(widen(all, zone?))).map(|(_, zone)| zone)
     }
 
     /// All its rows in key order: some columns of the table, under a schema with as many fields.
@@ -187,17 +191,24 @@ fn batch(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<Recor
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)?)
 }
 
-/// The zone of two zones.
-fn widen(a: Zone, b: Zone) -> Zone {
-    let pick = |a: Option<ZoneValue>, b: Option<ZoneValue>, least: bool| match (a, b) {
-        (Some(a), Some(b)) if (b < a) == least => Some(b),
-        (Some(a), Some(_)) => Some(a),
-        _ => None,
+/// The rows and the zone of two stretches of rows. One of only NULLs has no bounds to add.
+fn widen((a_rows, a): (u64, Zone), (b_rows, b): (u64, Zone)) -> (u64, Zone) {
+    let (rows, nulls) = (a_rows + b_rows, a.nulls + b.nulls);
+    let bounds = if a.nulls == a_rows {
+        Zone { exact: a.exact && b.exact, ..b }
+    } else if b.nulls == b_rows {
+        Zone { exact: a.exact && b.exact, ..a }
+    } else {
+        let pick = |a: Option<ZoneValue>, b: Option<ZoneValue>, outer: Ordering| {
+            let (a, b) = (a?, b?);
+            Some(if b.partial_cmp(&a) == Some(outer) { b } else { a })
+        };
+        Zone {
+            nulls,
+            min: pick(a.min, b.min, Ordering::Less),
+            max: pick(a.max, b.max, Ordering::Greater),
+            exact: a.exact && b.exact,
+        }
     };
-    Zone {
-        nulls: a.nulls + b.nulls,
-        min: pick(a.min, b.min, true),
-        max: pick(a.max, b.max, false),
-        exact: a.exact && b.exact,
-    }
+    (rows, Zone { nulls, ..bounds })
 }

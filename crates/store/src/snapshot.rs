@@ -6,6 +6,7 @@
 
 use crate::catalog::{Catalog, TableId};
 use crate::file::TableFile;
+use crate::maintenance::Queue;
 use crate::view::TableView;
 use arc_swap::ArcSwap;
 use imbl::OrdMap;
@@ -27,14 +28,15 @@ pub(crate) struct Published {
 pub(crate) struct Snapshots {
     published: ArcSwap<Published>,
     in_use: Mutex<BTreeMap<Timestamp, usize>>,
+    queue: Arc<Queue>,
 }
 
 impl Snapshots {
-    pub(crate) fn new() -> Arc<Self> {
+    pub(crate) fn new(queue: Arc<Queue>) -> Arc<Self> {
         let catalog = Arc::new(Catalog::new());
         let first = Published { timestamp: Timestamp::ZERO, catalog, files: OrdMap::new() };
         let in_use = Mutex::new(BTreeMap::new());
-        Arc::new(Self { published: ArcSwap::from_pointee(first), in_use })
+        Arc::new(Self { published: ArcSwap::from_pointee(first), in_use, queue })
     }
 
     /// What the newest commit left.
@@ -78,7 +80,15 @@ struct Registered {
 impl Drop for Registered {
     fn drop(&mut self) {
         let mut in_use = self.snapshots.in_use.lock();
-        if let Some(count) = in_use.get_mut(&self.published.timestamp) {
+        let Some(mut oldest) = in_use.first_entry() else { return };
+        if *oldest.key() == self.published.timestamp {
+            *oldest.get_mut() -= 1;
+            if *oldest.get() == 0 {
+                oldest.remove();
+                drop(in_use);
+                self.snapshots.queue.horizon_moved();
+            }
+        } else if let Some(count) = in_use.get_mut(&self.published.timestamp) {
             *count -= 1;
             if *count == 0 {
                 in_use.remove(&self.published.timestamp);

@@ -57,10 +57,10 @@ impl Drop for Store {
 impl Store {
     /// An empty store.
     pub fn open(options: Options) -> Arc<Self> {
-        let snapshots = Snapshots::new();
+        let queue = Arc::new(Queue::default());
+        let snapshots = Snapshots::new(Arc::clone(&queue));
         let memory = Memory::new(options.memory_limit);
         let machine = Machine::new(Arc::clone(&snapshots), Arc::clone(&memory));
-        let queue = Arc::new(Queue::default());
         let store = Arc::new(Self {
             machine: Mutex::new(machine),
             snapshots,
@@ -194,8 +194,14 @@ impl Store {
         machine.sequences.get(&sequence).filter(|state| state.called).map(|state| state.last)
     }
 
-    /// The layout in which rows of a table are written; the same one for all rows of a version.
+    /// The layout in which rows of a table are written. The one of the committed definition is made once; a
+    /// definition that may still be rolled back shares its version with the one that comes instead.
     pub(crate) fn row_layout(&self, table: &Table) -> Arc<RowLayout> {
+        let newest = self.snapshots.newest();
+        let committed = newest.catalog.table_by_id(table.id).map(Arc::as_ptr);
+        if committed != Some(std::ptr::from_ref(table)) {
+            return RowLayout::new(Layout::of(table));
+        }
         let mut layouts = self.layouts.lock();
         match layouts.get(&table.id) {
             Some((version, layout)) if *version == table.version => Arc::clone(layout),
@@ -231,7 +237,7 @@ impl Store {
         let touched: Vec<(TableId, Vec<KeyRange>)> = transaction
             .writes
             .iter()
-            .map(|(table, writes)| (*table, touched_ranges(writes)))
+            .map(|(table, writes)| (*table, touched_ranges(published.files.get(table), writes)))
             .collect();
         let Parts { snapshot, catalog_changes, writes, _reservation } = transaction;
         machine.commit_entry(Entry::Commit { timestamp, catalog: catalog_changes, writes });
@@ -265,20 +271,22 @@ fn exhausted(sequence: &Sequence, up: bool) -> Error {
 }
 
 /// The stretches of a table that writes fall into, in which buckets may now be full.
-fn touched_ranges(writes: &TableWrites) -> Vec<KeyRange> {
-    let mut ranges: Vec<KeyRange> = writes
-        .runs
-        .iter()
-        .filter_map(|run| {
-            KeyRange::new(Bound::At(run.first().clone()), Bound::At(run.last().successor()))
-        })
-        .collect();
-    match (writes.changes.get_min(), writes.changes.get_max()) {
-        (Some((first, _)), Some((last, _))) if writes.changes.len() > 16 => {
-            let (low, high) = (Bound::At(first.clone()), Bound::At(last.successor()));
-            ranges.extend(KeyRange::new(low, high));
-        }
-        _ => ranges.extend(writes.changes.keys().map(KeyRange::point)),
+fn touched_ranges(file: Option<&Arc<TableFile>>, writes: &TableWrites) -> Vec<KeyRange> {
+    let Some(file) = file else { return vec![KeyRange::all()] };
+    let directory = file.directory();
+    let span = |run: &Arc<crate::chunk::Run>| {
+        KeyRange::new(Bound::At(run.first().clone()), Bound::At(run.last().successor()))
+    };
+    let mut ranges: Vec<KeyRange> = writes.runs.iter().filter_map(span).collect();
+    let mut next = writes.changes.get_min().map(|(key, _)| key);
+    while let Some(key) = next {
+        let (range, _) = directory.locate(key);
+        let rest = KeyRange { low: range.high.clone(), high: Bound::PosInf };
+        next = match range.high {
+            Bound::At(_) => writes.changes_in(&rest).next().map(|(key, _)| key),
+            _ => None,
+        };
+        ranges.push(range);
     }
     ranges
 }

@@ -15,9 +15,6 @@ use arrow::array::RecordBatch;
 use sdds::{Key, Timestamp};
 use std::sync::Arc;
 
-/// What a change costs in the write set beside key and row, in bytes.
-const CHANGE_OVERHEAD: u64 = 64;
-
 /// A running transaction. Dropping it rolls it back.
 #[derive(Debug)]
 pub struct Transaction {
@@ -77,11 +74,9 @@ impl Transaction {
         match &change {
             CatalogChange::Truncate(id) => {
                 let emptied = TableWrites { truncated: true, ..TableWrites::default() };
-                self.writes.insert(*id, emptied);
+                self.put_writes(*id, emptied);
             }
-            CatalogChange::Drop(id) => {
-                self.writes.remove(&TableId(id.0));
-            }
+            CatalogChange::Drop(id) => self.put_writes(TableId(id.0), TableWrites::default()),
             _ => {}
         }
         self.catalog_changes.push(change);
@@ -138,12 +133,11 @@ impl Transaction {
             if is_duplicate(&writes, &key) {
                 return Err(duplicate(table, &key));
             }
-            let row = encoder.encode(index)?;
-            let bytes = (std::mem::size_of::<Key>() + key.heap_bytes() + row.len()) as u64;
-            self.reservation.try_grow(bytes + CHANGE_OVERHEAD)?;
-            writes.changes.insert(key, Some(row));
+            let before = writes.bytes;
+            writes.put(key, Some(encoder.encode(index)?));
+            self.reservation.try_grow(writes.bytes.saturating_sub(before))?;
         }
-        self.writes.insert(table.id, writes);
+        self.put_writes(table.id, writes);
         Ok(())
     }
 
@@ -155,11 +149,23 @@ impl Transaction {
         self.table_or_missing(id)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
         for key in keys {
-            self.reservation.grow(CHANGE_OVERHEAD + std::mem::size_of::<Key>() as u64);
-            writes.changes.insert(key.clone(), None);
+            writes.put(key.clone(), None);
         }
-        self.writes.insert(id, writes);
+        self.put_writes(id, writes);
         Ok(())
+    }
+
+    /// Replaces the writes to a table. What all writes hold is from now on what is accounted for.
+    fn put_writes(&mut self, id: TableId, writes: TableWrites) {
+        match writes.is_empty() {
+            true => self.writes.remove(&id),
+            false => self.writes.insert(id, writes),
+        };
+        self.account();
+    }
+
+    fn account(&mut self) {
+        self.reservation.set(self.writes.values().map(|writes| writes.bytes).sum());
     }
 
     /// A part of a bulk load, to be filled anywhere and handed to [`Self::finish_ingest`].
@@ -181,10 +187,10 @@ impl Transaction {
         let sorted = view.sort_out_present(&gathered.chunks)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
         if !sorted.absent.is_empty() {
-            writes.runs.push_back(private_run(sorted.absent));
+            writes.put_run(private_run(sorted.absent));
         }
-        self.writes.insert(id, writes);
         self.reservation.absorb(gathered.reservation);
+        self.put_writes(id, writes);
         for rows in sorted.traced {
             self.upsert(id, &rows)?;
         }
@@ -214,6 +220,7 @@ impl Transaction {
         self.catalog = Arc::clone(&savepoint.catalog);
         self.catalog_changes.truncate(savepoint.catalog_changes);
         self.writes = savepoint.writes.clone();
+        self.account();
     }
 
     /// Makes the writes visible to everybody, all at once. Their timestamp comes back.

@@ -35,12 +35,16 @@ fn outside_bytes(views: &[u128]) -> usize {
     lengths.filter(|len| *len > VIEW_INLINE_BYTES).sum()
 }
 
-/// The length of the longest text or byte string; zero for other types.
+/// The bytes of the longest value; zero for types whose values are all of one length.
 pub(crate) fn longest_value(array: &ArrayRef) -> u64 {
     let views = match array.data_type() {
         DataType::Utf8View => array.as_string_view().views(),
         DataType::BinaryView => array.as_binary_view().views(),
-        _ => return 0,
+        other if other.primitive_width().is_some() || *other == DataType::Boolean => return 0,
+        _ => {
+            let bytes = |row| array_bytes(&array.slice(row, 1));
+            return (0..array.len()).map(bytes).max().unwrap_or(0);
+        }
     };
     views.iter().map(|view| u64::from(*view as u32)).max().unwrap_or(0)
 }

@@ -5,7 +5,7 @@
 
 use crate::catalog::TableId;
 use crate::chunk::{Chunk, Run};
-use crate::delta::std_range;
+use crate::delta::{VERSION_OVERHEAD, std_range};
 use crate::row::Row;
 use imbl::{OrdMap, Vector};
 use sdds::{Key, KeyRange};
@@ -23,11 +23,27 @@ pub(crate) struct TableWrites {
     pub(crate) runs: Vector<Arc<Run>>,
     /// Whether what was committed before counts for nothing.
     pub(crate) truncated: bool,
+    /// What changes and runs hold, as the bucket that takes them will count it.
+    pub(crate) bytes: u64,
 }
 
 impl TableWrites {
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.runs.is_empty() && !self.truncated
+    }
+
+    /// Writes one row, or with `None` removes it.
+    pub(crate) fn put(&mut self, key: Key, row: Option<Row>) {
+        let fixed = VERSION_OVERHEAD + (std::mem::size_of::<Key>() + key.heap_bytes()) as u64;
+        let bytes = |row: &Option<Row>| fixed + row.as_ref().map_or(0, |row| row.len() as u64);
+        self.bytes += bytes(&row);
+        self.bytes -= self.changes.insert(key, row).as_ref().map_or(0, bytes);
+    }
+
+    /// Takes a bulk load in.
+    pub(crate) fn put_run(&mut self, run: Arc<Run>) {
+        self.bytes += run.bytes;
+        self.runs.push_back(run);
     }
 
     pub(crate) fn find_in_runs(&self, key: &Key) -> Option<(&Arc<Chunk>, usize)> {

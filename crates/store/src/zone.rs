@@ -12,6 +12,7 @@ use arrow::datatypes::{
     ArrowPrimitiveType, DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type,
     Int32Type, Int64Type, Time64MicrosecondType, TimeUnit, TimestampMicrosecondType,
 };
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// Text and bytes are cut to this many bytes.
@@ -31,7 +32,7 @@ pub struct Zone {
 }
 
 /// A value in its normal form. Values of one column have one form and compare.
-#[derive(Debug, Clone, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ZoneValue {
     /// Integers, booleans, dates, times, timestamps, and decimals without their point.
     Int(i128),
@@ -39,6 +40,17 @@ pub enum ZoneValue {
     Float(f64),
     /// Text and bytes.
     Bytes(Box<[u8]>),
+}
+
+impl PartialOrd for ZoneValue {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => Some(a.cmp(b)),
+            (Self::Float(a), Self::Float(b)) => Some(a.total_cmp(b)),
+            (Self::Bytes(a), Self::Bytes(b)) => Some(a.cmp(b)),
+            _ => None,
+        }
+    }
 }
 
 /// The zone of an array; `None` for types that have no order here.
@@ -104,17 +116,21 @@ where
     Some((min.into(), max.into()))
 }
 
-/// NaN is above everything, as in the order of keys and sorts; then there is no finite upper bound.
+/// NaN is above everything, as in the order of keys and sorts; then there is no finite upper bound. The
+/// zeros are two values, as for the engine: -0 is below 0.
 fn float_zone(nulls: u64, values: impl Iterator<Item = f64>) -> Option<Zone> {
-    let mut nan = false;
-    let numbers = values.filter(|value| {
-        nan |= value.is_nan();
-        !value.is_nan()
-    });
-    let (min, max) = bounds(numbers).unzip();
-    let max = if nan { None } else { max };
+    let mut bounds: Option<(f64, f64)> = None;
+    for value in values {
+        if value.is_nan() {
+            return None;
+        }
+        let (min, max) = bounds.unwrap_or((value, value));
+        let min = if value.total_cmp(&min).is_lt() { value } else { min };
+        bounds = Some((min, if value.total_cmp(&max).is_gt() { value } else { max }));
+    }
+    let (min, max) = bounds.unzip();
     let (min, max) = (min.map(ZoneValue::Float), max.map(ZoneValue::Float));
-    (!nan).then_some(Zone { nulls, min, max, exact: true })
+    Some(Zone { nulls, min, max, exact: true })
 }
 
 fn bytes_zone(nulls: u64, min: Option<&[u8]>, max: Option<&[u8]>, text: bool) -> Zone {

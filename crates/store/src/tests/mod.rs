@@ -3,12 +3,13 @@
 mod commits;
 mod memory;
 mod model;
+mod regressions;
 mod threads;
 
 use crate::catalog::{CatalogChange, Relation, Table, TableId};
 use crate::test_tables::keyed;
 use crate::{Options, Snapshot, Store, TableView, key};
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::Int64Type;
 use sdds::{Key, KeyRange};
 use std::collections::BTreeMap;
