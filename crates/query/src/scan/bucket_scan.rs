@@ -12,10 +12,11 @@ use datafusion::common::{Result, Statistics};
 use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::reassign_expr_columns;
 use datafusion::physical_expr::{
     EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr, conjunction,
 };
-use datafusion::physical_expr_common::physical_expr::is_volatile;
+use datafusion::physical_expr_common::physical_expr::{is_volatile, snapshot_generation};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown,
@@ -64,6 +65,9 @@ pub(crate) struct BucketScan {
     pub(crate) schema: SchemaRef,
     /// Over `read_schema`.
     pub(crate) predicate: Option<Arc<dyn PhysicalExpr>>,
+    /// Over `read_schema`, filled in by a join or a top-N while it runs. Who made it checks again, so it
+    /// may be left out where it does not pay.
+    pub(crate) hint: Option<Arc<dyn PhysicalExpr>>,
     pub(crate) limit: Option<usize>,
     pub(crate) coverage: Coverage,
     properties: Arc<PlanProperties>,
@@ -92,6 +96,7 @@ impl BucketScan {
             read_schema,
             output,
             predicate: None,
+            hint: None,
             limit: None,
             coverage,
             properties: Arc::new(properties),
@@ -116,14 +121,17 @@ impl BucketScan {
 
     /// The same scan with another conjunct, given over the output columns.
     fn with_conjuncts(&self, conjuncts: Vec<Arc<dyn PhysicalExpr>>) -> Result<Self> {
-        let mut all: Vec<_> = self.predicate.iter().cloned().collect();
+        let mut fixed: Vec<_> = self.predicate.iter().cloned().collect();
+        let mut hints: Vec<_> = self.hint.iter().cloned().collect();
         for conjunct in conjuncts {
-            all.push(datafusion::physical_expr::utils::reassign_expr_columns(
-                conjunct,
-                &self.read_schema,
-            )?);
+            let conjunct = reassign_expr_columns(conjunct, &self.read_schema)?;
+            match snapshot_generation(&conjunct) {
+                0 => fixed.push(conjunct),
+                _ => hints.push(conjunct),
+            }
         }
-        Ok(Self { predicate: Some(conjunction(all)), ..self.clone() })
+        let all = |conjuncts: Vec<_>| (!conjuncts.is_empty()).then(|| conjunction(conjuncts));
+        Ok(Self { predicate: all(fixed), hint: all(hints), ..self.clone() })
     }
 
     fn name_of_table(&self) -> String {
@@ -202,6 +210,9 @@ impl DisplayAs for BucketScan {
         if let Some(predicate) = &self.predicate {
             write!(f, ", predicate={predicate}")?;
         }
+        if let Some(hint) = &self.hint {
+            write!(f, ", hint={hint}")?;
+        }
         if let Some(limit) = self.limit {
             write!(f, ", limit={limit}")?;
         }
@@ -233,7 +244,10 @@ impl ExecutionPlan for BucketScan {
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        self.predicate.as_ref().map_or(Ok(TreeNodeRecursion::Continue), f)
+        for expression in self.predicate.iter().chain(&self.hint) {
+            f(expression)?;
+        }
+        Ok(TreeNodeRecursion::Continue)
     }
 
     /// More partitions than were planned, where that splits the work further.

@@ -5,6 +5,7 @@
 //! [`bucket_scan`], the leaf of every plan over our tables.
 
 pub(crate) mod bucket_scan;
+mod hint;
 pub(crate) mod key_ranges;
 pub(crate) mod provider;
 pub(crate) mod pruning;

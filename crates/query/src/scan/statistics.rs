@@ -33,9 +33,9 @@ pub(crate) fn of_scan(scan: &BucketScan, partition: Option<usize>) -> Statistics
         total_byte_size: Precision::Inexact(bytes),
         column_statistics,
     };
-    match (&scan.predicate, scan.limit) {
-        (None, None) => statistics,
-        (_, limit) => {
+    match (&scan.predicate, &scan.hint, scan.limit) {
+        (None, None, None) => statistics,
+        (_, _, limit) => {
             let mut statistics = statistics.to_inexact();
             if let (Some(limit), Precision::Inexact(rows)) = (limit, statistics.num_rows) {
                 statistics.num_rows = Precision::Inexact(rows.min(limit * scan.stretches.len()));

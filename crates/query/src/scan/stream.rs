@@ -1,7 +1,7 @@
 //! The running of a [`BucketScan`]: piece after piece, filtered, gathered into batches of full size.
 
 use super::bucket_scan::{BucketScan, Piece};
-use super::pruning;
+use super::hint::Hint;
 use crate::translate::external;
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use datafusion::arrow::compute::{BatchCoalescer, prep_null_mask_filter};
@@ -9,7 +9,6 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr_common::physical_expr::snapshot_generation;
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::metrics::{BaselineMetrics, Count, MetricBuilder};
 use futures::Stream;
@@ -17,12 +16,9 @@ use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use store::Morsel;
 
 /// Pieces that may be read without a row for the caller before other tasks get their turn.
 const PIECES_PER_TURN: usize = 8;
-/// A predicate that changes while the scan runs is tried on the zone maps again after so many pieces.
-const PIECES_PER_PRUNING: usize = 16;
 
 /// Starts reading one partition.
 pub(crate) fn open(
@@ -41,29 +37,14 @@ pub(crate) fn open(
         read_schema: Arc::clone(&scan.read_schema),
         output: scan.output.clone(),
         schema: Arc::clone(&scan.schema),
-        live: scan
-            .predicate
-            .as_ref()
-            .map(|p| snapshot_generation(p))
-            .filter(|g| *g > 0)
-            .map(|_| LivePruning { generation: 0, next: 0, skip: Vec::new(), base: 0 }),
         predicate: scan.predicate.clone(),
+        hint: scan.hint.clone().map(Hint::new),
         rows_left: scan.limit.unwrap_or(usize::MAX),
         gather,
         chunks_skipped,
         metrics: BaselineMetrics::new(&scan.metrics, partition),
     };
     Ok(Box::pin(cooperative(stream)))
-}
-
-/// Zone maps tried again with a predicate that got sharper since planning.
-struct LivePruning {
-    generation: u64,
-    /// The piece from which it is worth looking at the predicate again.
-    next: usize,
-    /// From piece `base` on: whether the piece's chunk cannot match.
-    skip: Vec<bool>,
-    base: usize,
 }
 
 struct ScanStream {
@@ -74,7 +55,7 @@ struct ScanStream {
     output: Vec<usize>,
     schema: SchemaRef,
     predicate: Option<Arc<dyn PhysicalExpr>>,
-    live: Option<LivePruning>,
+    hint: Option<Hint>,
     rows_left: usize,
     gather: BatchCoalescer,
     chunks_skipped: Count,
@@ -84,7 +65,7 @@ struct ScanStream {
 impl ScanStream {
     /// Reads one piece into the gathered rows.
     fn take_piece(&mut self, index: usize) -> Result<()> {
-        let excluded = self.live_pruning_excludes(index);
+        let excluded = self.hint_excludes(index);
         let piece = &self.pieces[index];
         let piece =
             Piece { morsel: piece.morsel.clone(), with_chunk: piece.with_chunk && !excluded };
@@ -116,38 +97,29 @@ impl ScanStream {
         Ok(())
     }
 
-    fn matching(&self, batch: &RecordBatch) -> Result<Option<BooleanArray>> {
-        let Some(predicate) = &self.predicate else { return Ok(None) };
-        let mask = predicate.evaluate(batch)?.into_array(batch.num_rows())?;
-        let mask = mask.as_boolean();
-        Ok(Some(match mask.null_count() {
-            0 => mask.clone(),
-            _ => prep_null_mask_filter(mask),
-        }))
+    /// The rows that the predicate and the hint keep; `None` for all.
+    fn matching(&mut self, batch: &RecordBatch) -> Result<Option<BooleanArray>> {
+        let fixed = match &self.predicate {
+            None => None,
+            Some(predicate) => {
+                let mask = predicate.evaluate(batch)?.into_array(batch.num_rows())?;
+                Some(match mask.null_count() {
+                    0 => mask.as_boolean().clone(),
+                    _ => prep_null_mask_filter(mask.as_boolean()),
+                })
+            }
+        };
+        let nothing_left = fixed.as_ref().is_some_and(|mask| mask.true_count() == 0);
+        let Some(hint) = self.hint.as_mut().filter(|_| !nothing_left) else { return Ok(fixed) };
+        Ok(hint.matching(batch, fixed.as_ref())?.or(fixed))
     }
 
-    fn live_pruning_excludes(&mut self, index: usize) -> bool {
-        let (Some(live), Some(predicate)) = (&mut self.live, &self.predicate) else { return false };
-        if index >= live.next {
-            live.next = index + PIECES_PER_PRUNING;
-            let generation = snapshot_generation(predicate);
-            if generation != live.generation {
-                live.generation = generation;
-                live.base = index;
-                let rest: Vec<&Morsel> =
-                    self.pieces[index..self.remaining.end].iter().map(|p| &p.morsel).collect();
-                live.skip =
-                    pruning::chunks_to_read(predicate, &self.read_schema, &self.read, &rest)
-                        .into_iter()
-                        .map(|keep| !keep)
-                        .collect();
-            }
-        }
-        let skip = live.skip.get(index - live.base).copied().unwrap_or(false);
-        if skip {
-            self.chunks_skipped.add(1);
-        }
-        skip
+    fn hint_excludes(&mut self, index: usize) -> bool {
+        let Some(hint) = &mut self.hint else { return false };
+        let rest = &self.pieces[index..self.remaining.end.max(index)];
+        let excludes = hint.excludes(index, rest, &self.read_schema, &self.read);
+        self.chunks_skipped.add(usize::from(excludes));
+        excludes
     }
 
     /// A full batch if there is one, cut to what the limit leaves.

@@ -1,0 +1,90 @@
+//! Predicates that a join or a top-N finds while a scan runs: used as long as they pay.
+//!
+//! A hint prunes chunks by zone map whenever it has become sharper, and filters rows. Whoever made it checks
+//! rows again, so filtering is given up where most rows pass: then it costs more than it saves.
+
+use super::bucket_scan::Piece;
+use super::pruning;
+use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::compute::prep_null_mask_filter;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::physical_expr::snapshot_generation;
+use std::sync::Arc;
+use store::Morsel;
+
+/// A hint that changed is tried on the zone maps again after so many pieces.
+const PIECES_PER_PRUNING: usize = 16;
+/// Rows that a hint is judged by.
+const ROWS_ON_TRIAL: usize = 8 * store::CHUNK_ROWS;
+/// A hint that keeps more than this many of ten rows is not worth evaluating.
+const TENTHS_KEPT_MAX: usize = 7;
+
+/// A hint, and what has been seen of it.
+pub(crate) struct Hint {
+    expression: Arc<dyn PhysicalExpr>,
+    generation: u64,
+    /// The piece from which it is worth looking whether the hint is sharper.
+    next: usize,
+    /// From piece `base` on: whether the piece's chunk cannot match.
+    skip: Vec<bool>,
+    base: usize,
+    seen: usize,
+    kept: usize,
+}
+
+impl Hint {
+    pub(crate) fn new(expression: Arc<dyn PhysicalExpr>) -> Self {
+        Self { expression, generation: 0, next: 0, skip: Vec::new(), base: 0, seen: 0, kept: 0 }
+    }
+
+    /// Whether a piece's chunk cannot match; pieces are asked for in order.
+    pub(crate) fn excludes(
+        &mut self,
+        index: usize,
+        rest: &[Piece],
+        schema: &SchemaRef,
+        columns: &[usize],
+    ) -> bool {
+        if index >= self.next {
+            self.next = index + PIECES_PER_PRUNING;
+            let generation = snapshot_generation(&self.expression);
+            if generation != self.generation {
+                let morsels: Vec<&Morsel> = rest.iter().map(|piece| &piece.morsel).collect();
+                let keep = pruning::chunks_to_read(&self.expression, schema, columns, &morsels);
+                (self.generation, self.base) = (generation, index);
+                (self.seen, self.kept) = (0, 0);
+                self.skip = keep.into_iter().map(|keep| !keep).collect();
+            }
+        }
+        self.skip.get(index - self.base).copied().unwrap_or(false)
+    }
+
+    /// The rows that match among those that are selected; `None` where the hint does not pay.
+    pub(crate) fn matching(
+        &mut self,
+        batch: &RecordBatch,
+        selected: Option<&BooleanArray>,
+    ) -> Result<Option<BooleanArray>> {
+        if self.seen >= ROWS_ON_TRIAL && self.kept * 10 > self.seen * TENTHS_KEPT_MAX {
+            return Ok(None);
+        }
+        let (value, seen) = match selected {
+            Some(mask) => (self.expression.evaluate_selection(batch, mask)?, mask.true_count()),
+            None => (self.expression.evaluate(batch)?, batch.num_rows()),
+        };
+        let mask = value.into_array(batch.num_rows())?;
+        let mask = match mask.null_count() {
+            0 => mask.as_boolean().clone(),
+            _ => prep_null_mask_filter(mask.as_boolean()),
+        };
+        let mask = match selected {
+            Some(selected) => datafusion::arrow::compute::and(&mask, selected)?,
+            None => mask,
+        };
+        self.seen += seen;
+        self.kept += mask.true_count();
+        Ok(Some(mask))
+    }
+}
