@@ -1,0 +1,1 @@
+//! The front doors of a server: the PostgreSQL wire and HTTP.
