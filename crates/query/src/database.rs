@@ -89,6 +89,19 @@ impl Database {
         Session::new(Arc::clone(&self.0))
     }
 
+    /// Whether there is anybody who could log in.
+    pub fn has_users(&self) -> bool {
+        self.0.store.catalog().roles().len() > 0
+    }
+
+    /// What a user's password is checked against; `None` where there is no such user, or none who may
+    /// log in with a password.
+    pub fn verifier(&self, user: &str) -> Option<String> {
+        let catalog = self.0.store.catalog();
+        let role = catalog.role(user).filter(|role| role.login)?;
+        role.verifier.clone()
+    }
+
     /// The store below, for tools that look at buckets.
     pub fn store(&self) -> &Arc<Store> {
         &self.0.store

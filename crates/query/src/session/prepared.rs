@@ -1,6 +1,6 @@
 //! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
 
-use super::Session;
+use super::{Description, Session};
 use crate::error::Result;
 use crate::outcome::Outcome;
 use crate::parse::Statement;
@@ -8,7 +8,7 @@ use crate::short::Short;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use store::catalog::Catalog;
+use store::catalog::{Catalog, SqlType};
 
 /// A statement that is executed many times.
 pub struct Prepared {
@@ -19,8 +19,16 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    pub(crate) fn new(session: Session, statement: Statement) -> Result<Self> {
-        Ok(Self { session, statement, short: Mutex::new(None) })
+    pub(crate) fn new(session: Session, statement: Statement) -> Self {
+        Self { session, statement, short: Mutex::new(None) }
+    }
+
+    /// What the statement takes and gives; `given` are the parameter types that the client says.
+    ///
+    /// # Errors
+    /// As planning the statement.
+    pub async fn describe(&self, given: &[Option<SqlType>]) -> Result<Description> {
+        self.session.describe(&self.statement, given).await
     }
 
     /// Runs the statement with values for `$1`, `$2`, ...
