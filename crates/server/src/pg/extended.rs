@@ -140,7 +140,7 @@ impl<S: Stream> Connection<S> {
     }
 
     /// What a statement takes and gives; found out once.
-    async fn description(&self, prepared: &Prepared) -> Result<Arc<Description>, Error> {
+    async fn description(&mut self, prepared: &Prepared) -> Result<Arc<Description>, Error> {
         if let Some(known) = prepared.description.get() {
             return Ok(Arc::clone(known));
         }
@@ -187,7 +187,7 @@ impl<S: Stream> Connection<S> {
     }
 
     /// In a failed transaction only the statements that end it are taken.
-    async fn refuse_if_failed(&self, prepared: &Prepared) -> Result<(), Error> {
+    async fn refuse_if_failed(&mut self, prepared: &Prepared) -> Result<(), Error> {
         match &prepared.statement {
             Some((statement, _)) if !statement.ends_transaction() => {
                 self.session.refuse_if_failed().await
