@@ -1,5 +1,6 @@
 //! A session: what one client has open. Settings, a transaction, prepared statements, the running query.
 
+mod apart;
 mod cancel;
 mod copying;
 mod describe;

@@ -223,6 +223,8 @@ impl<S: Stream> Connection<S> {
         self.notices();
         self.session.fail().await;
         self.wire.out.error("ERROR", error, offset);
+        // A client that asked for answers with Flush waits for this one.
+        self.flush_due = true;
     }
 
     /// What is gathered is sent as soon as nothing more is there to handle.
