@@ -4,7 +4,7 @@
 //! column that it is inserted into or assigned to); else what the engine infers from the expression
 //! around it; else text.
 
-use super::{Frame, Session};
+use super::{Frame, Session, TransactionStatus};
 use crate::dml::conflict::assigned_column;
 use crate::dml::select::target_of;
 use crate::dml::{declared_column, target};
@@ -13,12 +13,13 @@ use crate::outcome::Field;
 use crate::parse::Statement;
 use crate::planner::relations::{Tables, fold};
 use crate::session::run::fields_of;
+use crate::short::Short;
 use crate::types;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
-    Assignment, Expr, Insert, OnConflictAction, OnInsert, Query, SelectItem, SetExpr,
-    Statement as Ast, TableObject, Value, visit_expressions,
+    Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query, SelectItem, SetExpr,
+    Statement as Ast, TableObject, Value, visit_expressions, visit_expressions_mut,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -48,10 +49,19 @@ impl Session {
         let mut conversation = inner.conversation.lock().await;
         let snapshot = inner.shared.store.snapshot();
         let frame = inner.frame(&[], &statement.text);
+        let outside = conversation.status() == TransactionStatus::Idle;
         let tables: &dyn Tables = match conversation.open() {
             Some(open) => &open.transaction,
             None => &snapshot,
         };
+        if outside
+            && let Ok(Some(short)) = Short::recognise(&frame, &snapshot, &statement.ast)
+        {
+            let mut known = Known(given.iter().cloned().enumerate().collect());
+            short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
+            let count = known.0.keys().max().map_or(0, |last| last + 1);
+            return Ok(known.description(count, short.fields()));
+        }
         inner.names.see(tables, &frame);
         describe(&frame, tables, &statement.ast, given).await
     }
@@ -65,6 +75,7 @@ async fn describe(
 ) -> Result<Description> {
     let mut known = Known(given.iter().cloned().enumerate().collect());
     known.look_at_casts(ast);
+    known.look_at_limits(ast);
     let count = known.0.keys().max().map_or(0, |last| last + 1);
     let fields = match ast {
         Ast::Query(_) | Ast::Explain { .. } => known.infer(frame, tables, ast, count).await?,
@@ -154,6 +165,16 @@ impl Known {
             }
             ControlFlow::<()>::Continue(())
         });
+    }
+
+    /// LIMIT and OFFSET take whole numbers.
+    fn look_at_limits(&mut self, ast: &Ast) {
+        let Ast::Query(query) = ast else { return };
+        let Some(LimitClause::LimitOffset { limit, offset, .. }) = &query.limit_clause else { return };
+        let offset = offset.as_ref().map(|offset| &offset.value);
+        for number in limit.iter().chain(offset).filter_map(placeholder) {
+            self.learn(number, &SqlType::BigInt);
+        }
     }
 
     async fn look_at_insert(
@@ -251,10 +272,12 @@ impl Known {
         ast: &Ast,
         count: usize,
     ) -> Result<Option<Vec<Field>>> {
-        if self.0.values().any(Option::is_none)
-            && let Ok(plan) = frame.planner(tables).plan_described(ast.clone(), &self.types(count)).await
-        {
-            self.look_at_plan(&plan);
+        if self.0.values().any(Option::is_none) {
+            let (ast, arrays) = without_any(ast.clone());
+            let mut planner = frame.planner(tables);
+            if let Ok(plan) = planner.plan_described(ast, &self.types(count)).await {
+                self.look_at_plan(&plan, &arrays);
+            }
         }
         for number in 0..count {
             self.learn(number, &SqlType::Text);
@@ -267,12 +290,16 @@ impl Known {
         (0..count).map(|number| self.0.get(&number).cloned().flatten()).collect()
     }
 
-    fn look_at_plan(&mut self, plan: &LogicalPlan) {
+    fn look_at_plan(&mut self, plan: &LogicalPlan, arrays: &[usize]) {
         let Ok(inferred) = plan.get_parameter_fields() else { return };
         for (name, field) in inferred {
             let number = name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok());
             if let (Some(number), Some(field)) = (number.and_then(|n| n.checked_sub(1)), field) {
-                self.learn(number, &types::of_field(&field));
+                let sql_type = types::of_field(&field);
+                match arrays.contains(&number) {
+                    true => self.learn(number, &SqlType::Array(Box::new(sql_type))),
+                    false => self.learn(number, &sql_type),
+                }
             }
         }
     }
@@ -282,6 +309,23 @@ impl Known {
         let parameters = parameters.into_iter().map(|known| known.unwrap_or(SqlType::Text));
         Description { parameters: parameters.collect(), fields }
     }
+}
+
+/// The statement with `x = $1` for `x = ANY($1)`, from which the engine infers the item's type; and the
+/// parameters that are arrays of what it infers.
+fn without_any(mut ast: Ast) -> (Ast, Vec<usize>) {
+    let mut arrays = Vec::new();
+    let _ = visit_expressions_mut(&mut ast, |expression| {
+        if let Expr::AnyOp { left, right, .. } | Expr::AllOp { left, right, .. } = expression
+            && let Some(number) = placeholder(right)
+        {
+            arrays.push(number);
+            let (left, right) = (left.clone(), right.clone());
+            *expression = Expr::BinaryOp { left, op: BinaryOperator::Eq, right };
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    (ast, arrays)
 }
 
 /// A parameter's value in its type's form, from the text that a client sent.
