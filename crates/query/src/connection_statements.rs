@@ -60,9 +60,10 @@ impl Statement {
                 let (binary, hold) = (declare.binary == Some(true), declare.hold == Some(true));
                 Some(Ok(ConnectionStatement::Declare { name, query, binary, hold }))
             }
-            Ast::Fetch { name, direction, .. } => Some(count(direction).map(|count| {
-                ConnectionStatement::Fetch { name: fold(name), count }
-            })),
+            Ast::Fetch { name, direction, .. } => Some(
+                count(direction)
+                    .map(|count| ConnectionStatement::Fetch { name: fold(name), count }),
+            ),
             Ast::Close { cursor: CloseCursor::All } => Some(Ok(ConnectionStatement::Close(None))),
             Ast::Close { cursor: CloseCursor::Specific { name } } => {
                 Some(Ok(ConnectionStatement::Close(Some(fold(name)))))

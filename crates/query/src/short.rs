@@ -115,10 +115,14 @@ impl Short {
         let column = |index: usize| self.table.columns[index].sql_type.clone();
         let of_key = move |key: &'_ [Operand]| -> Vec<(usize, SqlType)> {
             let operands = key.iter().zip(self.table.key_indices());
-            operands.filter_map(|(operand, index)| Some((operand.number()?, column(index)))).collect()
+            operands
+                .filter_map(|(operand, index)| Some((operand.number()?, column(index))))
+                .collect()
         };
         match &self.action {
-            Action::Select { key, .. } | Action::Delete { key } => Box::new(of_key(key).into_iter()),
+            Action::Select { key, .. } | Action::Delete { key } => {
+                Box::new(of_key(key).into_iter())
+            }
             Action::Insert { rows, schema, .. } => Box::new(rows.iter().flat_map(move |row| {
                 let operands = row.iter().zip(schema.fields());
                 operands.filter_map(|(operand, field)| {

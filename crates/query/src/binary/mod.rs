@@ -47,7 +47,11 @@ enum Form {
     Time(PrimitiveArray<Time64MicrosecondType>),
     Timestamp(PrimitiveArray<TimestampMicrosecondType>),
     Interval(PrimitiveArray<IntervalMonthDayNanoType>),
-    List { lists: ListArray, items: Box<BinaryColumn>, item_oid: u32 },
+    List {
+        lists: ListArray,
+        items: Box<BinaryColumn>,
+        item_oid: u32,
+    },
     /// A type that has only a text form.
     TextOf(ArrayRef),
 }
@@ -57,12 +61,17 @@ impl BinaryColumn {
     ///
     /// # Errors
     /// 22003 and the like: a value does not fit the type.
-    pub fn new(array: &ArrayRef, sql_type: &SqlType, item_oid: impl Fn(&SqlType) -> u32) -> Result<Self> {
+    pub fn new(
+        array: &ArrayRef,
+        sql_type: &SqlType,
+        item_oid: impl Fn(&SqlType) -> u32,
+    ) -> Result<Self> {
         if let SqlType::Other(_) = sql_type {
             return Ok(Self(Form::TextOf(ArrayRef::clone(array))));
         }
         let to = sql_type.arrow();
-        let array = if *array.data_type() == to { ArrayRef::clone(array) } else { cast(array, &to)? };
+        let array =
+            if *array.data_type() == to { ArrayRef::clone(array) } else { cast(array, &to)? };
         Ok(Self(match sql_type {
             SqlType::Boolean => Form::Boolean(array.as_boolean().clone()),
             SqlType::SmallInt => Form::SmallInt(array.as_primitive().clone()),
@@ -191,7 +200,9 @@ mod tests {
     #[test]
     fn values_come_back_as_they_went() {
         let numeric = |value, scale| ScalarValue::Decimal128(Some(value), 38, scale);
-        for value in [0, 1, -1, 9_999, 10_000, 123_456_789, -1_000_000_000_001, i128::from(i64::MAX)] {
+        for value in
+            [0, 1, -1, 9_999, 10_000, 123_456_789, -1_000_000_000_001, i128::from(i64::MAX)]
+        {
             for scale in [0, 1, 2, 4, 7, 10] {
                 round_trip(&numeric(value, scale), &SqlType::Numeric { precision: 38, scale });
             }
@@ -229,6 +240,9 @@ mod tests {
         assert!(read(&[0xff], &SqlType::Text).is_err());
         assert!(read(&[0, 9, 0, 0], &SqlType::Numeric { precision: 38, scale: 2 }).is_err());
         let list = SqlType::Array(Box::new(SqlType::Integer));
-        assert!(read(&[0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 23, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 1], &list).is_err());
+        assert!(
+            read(&[0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 23, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 1], &list)
+                .is_err()
+        );
     }
 }

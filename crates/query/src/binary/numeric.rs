@@ -79,7 +79,8 @@ pub(super) fn read(mut bytes: &[u8]) -> Result<(i128, i8)> {
             return Err(bad());
         }
         // The power of ten that one unit of this digit weighs once the point is shifted out.
-        let power = (i64::from(weight) - i64::from(position)) * i64::from(BASE_DIGITS) + i64::from(scale);
+        let power =
+            (i64::from(weight) - i64::from(position)) * i64::from(BASE_DIGITS) + i64::from(scale);
         let part = match u32::try_from(power) {
             Ok(power) => 10i128.checked_pow(power).and_then(|p| p.checked_mul(digit.into())),
             Err(_) => {

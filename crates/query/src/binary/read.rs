@@ -48,7 +48,8 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
             text(all.strip_prefix(&[1]).unwrap_or(all))?
         }
         SqlType::Uuid => {
-            let uuid = uuid::Uuid::from_slice(std::mem::take(&mut rest)).map_err(|_| bad(sql_type))?;
+            let uuid =
+                uuid::Uuid::from_slice(std::mem::take(&mut rest)).map_err(|_| bad(sql_type))?;
             ScalarValue::Utf8View(Some(uuid.hyphenated().to_string()))
         }
         SqlType::Bytea => ScalarValue::BinaryView(Some(std::mem::take(&mut rest).to_vec())),

@@ -90,7 +90,8 @@ mod tests {
 
     #[test]
     fn literals_give_their_elements() {
-        let texts = |items: &[&str]| items.iter().map(|i| Some((*i).to_owned())).collect::<Vec<_>>();
+        let texts =
+            |items: &[&str]| items.iter().map(|i| Some((*i).to_owned())).collect::<Vec<_>>();
         assert_eq!(parsed("{}"), Some(vec![]));
         assert_eq!(parsed("{1,2}"), Some(texts(&["1", "2"])));
         assert_eq!(parsed("{ a , \"b, c\" ,d}"), Some(texts(&["a", "b, c", "d"])));

@@ -32,10 +32,10 @@ impl Session {
         let Some(workers) = self.inner().shared.workers.clone() else {
             return self.run(statement, parameters).await;
         };
-        let (session, statement, parameters) = (self.clone(), statement.clone(), parameters.to_vec());
-        let mut task = Awaited(workers.spawn(async move {
-            session.run(&statement, &parameters).await
-        }));
+        let (session, statement, parameters) =
+            (self.clone(), statement.clone(), parameters.to_vec());
+        let mut task =
+            Awaited(workers.spawn(async move { session.run(&statement, &parameters).await }));
         let outcome = (&mut task.0).await.map_err(|error| {
             Error::new(SqlState::InternalError, format!("the statement ended early: {error}"))
         })?;

@@ -33,15 +33,17 @@ impl Inner {
                 }
                 let before = open.transaction.savepoint();
                 let transaction = &mut open.transaction;
-                let loaded = self.copy_into(text, transaction, &table, &given, options, &mut pieces).await;
+                let loaded =
+                    self.copy_into(text, transaction, &table, &given, options, &mut pieces).await;
                 if loaded.is_err() {
                     open.transaction.rollback_to(&before);
                 }
                 return loaded;
             }
             let mut transaction = self.shared.store.begin();
-            let loaded =
-                self.copy_into(text, &mut transaction, &table, &given, options, &mut pieces).await?;
+            let loaded = self
+                .copy_into(text, &mut transaction, &table, &given, options, &mut pieces)
+                .await?;
             transaction.commit()?;
             Ok(loaded)
         };
@@ -89,8 +91,15 @@ impl Inner {
             }
         }
         if assembler.rejected > 0 {
-            let message = format!("{} rows were skipped due to data type incompatibility", assembler.rejected);
-            self.notice_with(SqlState::SuccessfulCompletion, message, assembler.first_rejected.join("; "));
+            let message = format!(
+                "{} rows were skipped due to data type incompatibility",
+                assembler.rejected
+            );
+            self.notice_with(
+                SqlState::SuccessfulCompletion,
+                message,
+                assembler.first_rejected.join("; "),
+            );
         }
         let rows = transaction.finish_ingest(table.id, vec![part])?;
         Ok(Loaded { rows })

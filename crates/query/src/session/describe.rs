@@ -18,8 +18,9 @@ use crate::types;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
-    Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query, SelectItem, SetExpr,
-    Statement as Ast, TableObject, Value, visit_expressions, visit_expressions_mut,
+    Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query,
+    SelectItem, SetExpr, Statement as Ast, TableObject, Value, visit_expressions,
+    visit_expressions_mut,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -54,9 +55,7 @@ impl Session {
             Some(open) => &open.transaction,
             None => &snapshot,
         };
-        if outside
-            && let Ok(Some(short)) = Short::recognise(&frame, &snapshot, &statement.ast)
-        {
+        if outside && let Ok(Some(short)) = Short::recognise(&frame, &snapshot, &statement.ast) {
             let mut known = Known(given.iter().cloned().enumerate().collect());
             short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
             let count = known.0.keys().max().map_or(0, |last| last + 1);
@@ -88,7 +87,8 @@ async fn describe(
             let (name, called) = target_of(&update.table)?;
             let table = target(frame, tables, &name)?;
             known.look_at_assignments(&table, &update.assignments)?;
-            let from = update.from.as_ref().map_or(String::new(), |from| format!(", {}", from_of(from)));
+            let from =
+                update.from.as_ref().map_or(String::new(), |from| format!(", {}", from_of(from)));
             let probe = probe(&update.table.to_string(), &from, update.selection.as_ref());
             known.infer_probe(frame, tables, &probe, count).await?;
             known.returning(frame, tables, &table, &called, update.returning.as_deref())?
@@ -133,7 +133,9 @@ fn expression_of(item: &SelectItem) -> Option<&Expr> {
 fn placeholder(expression: &Expr) -> Option<usize> {
     match expression {
         Expr::Value(value) => match &value.value {
-            Value::Placeholder(name) => name.strip_prefix('$')?.parse::<usize>().ok()?.checked_sub(1),
+            Value::Placeholder(name) => {
+                name.strip_prefix('$')?.parse::<usize>().ok()?.checked_sub(1)
+            }
             _ => None,
         },
         Expr::Nested(inner) => placeholder(inner),
@@ -156,7 +158,8 @@ impl Known {
     fn look_at_casts(&mut self, ast: &Ast) {
         let _ = visit_expressions(ast, |expression| {
             if let Expr::Cast { expr, data_type, .. } = expression
-                && let (Some(number), Ok(sql_type)) = (placeholder(expr), types::from_ast(data_type))
+                && let (Some(number), Ok(sql_type)) =
+                    (placeholder(expr), types::from_ast(data_type))
             {
                 self.learn(number, &sql_type);
             }
@@ -170,7 +173,9 @@ impl Known {
     /// LIMIT and OFFSET take whole numbers.
     fn look_at_limits(&mut self, ast: &Ast) {
         let Ast::Query(query) = ast else { return };
-        let Some(LimitClause::LimitOffset { limit, offset, .. }) = &query.limit_clause else { return };
+        let Some(LimitClause::LimitOffset { limit, offset, .. }) = &query.limit_clause else {
+            return;
+        };
         let offset = offset.as_ref().map(|offset| &offset.value);
         for number in limit.iter().chain(offset).filter_map(placeholder) {
             self.learn(number, &SqlType::BigInt);

@@ -356,6 +356,16 @@ impl Inner {
 }
 
 impl Frame<'_> {
+    /// Tells the client that something exists already and nothing was done.
+    pub(crate) fn skip_existing(&self, state: SqlState, kind: &str, name: &str) {
+        self.session.notice(state, format!("{kind} \"{name}\" already exists, skipping"));
+    }
+
+    /// Tells the client that something does not exist and nothing was done.
+    pub(crate) fn skip_missing(&self, state: SqlState, kind: &str, name: &str) {
+        self.session.notice(state, format!("{kind} \"{name}\" does not exist, skipping"));
+    }
+
     /// A planner for this statement over some tables.
     pub(crate) fn planner<'b>(&'b self, tables: &'b dyn Tables) -> Planner<'b> {
         Planner::new(&self.engine, tables, &self.settings.search_path, self.parameters)

@@ -14,9 +14,11 @@ use store::catalog::{Catalog, SqlType};
 pub struct Prepared {
     session: Session,
     statement: Statement,
-    /// The short form for a catalog; `None` inside where the statement has none.
-    short: Mutex<Option<(Arc<Catalog>, Option<Arc<Short>>)>>,
+    short: Mutex<Option<Recognised>>,
 }
+
+/// The short form of a statement under a catalog; `None` where it has none.
+type Recognised = (Arc<Catalog>, Option<Arc<Short>>);
 
 impl Prepared {
     pub(crate) fn new(session: Session, statement: Statement) -> Self {

@@ -105,7 +105,10 @@ impl Inner {
                 let read_only =
                     modes.contains(&TransactionMode::AccessMode(TransactionAccessMode::ReadOnly));
                 if !conversation.begin(self.shared.store.begin(), read_only)? {
-                    self.warn(SqlState::ActiveSqlTransaction, "there is already a transaction in progress");
+                    self.warn(
+                        SqlState::ActiveSqlTransaction,
+                        "there is already a transaction in progress",
+                    );
                 }
                 "BEGIN"
             }

@@ -167,7 +167,8 @@ fn same_setting(name: &str, fixed: &str, value: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let value = plain(value);
     plain(fixed) == value
-        || name == "timezone" && matches!(value.as_str(), "etc/utc" | "gmt" | "0" | "+00:00" | "zulu")
+        || name == "timezone"
+            && matches!(value.as_str(), "etc/utc" | "gmt" | "0" | "+00:00" | "zulu")
         || name == "client_encoding" && matches!(value.as_str(), "unicode" | "auto" | "'utf8'")
         || name == "datestyle" && value.starts_with("iso")
         || name == "transaction_isolation"

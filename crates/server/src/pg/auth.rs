@@ -91,7 +91,9 @@ async fn answer<S: Stream>(wire: &mut Wire<S>) -> Result<bytes::Bytes, Ending> {
         match wire.frames.next()? {
             Some((b'p', body)) => return Ok(body),
             Some((other, _)) => {
-                return Err(violation(format!("expected a password, got message {other:#04x}")).into());
+                return Err(
+                    violation(format!("expected a password, got message {other:#04x}")).into()
+                );
             }
             None => wire.receive().await?,
         }

@@ -44,7 +44,8 @@ impl<S: Stream> Connection<S> {
         describe: bool,
     ) -> Answer {
         let Some(mut portal) = self.portals.remove(name) else { return Ok(Err(no_cursor(name))) };
-        let formats = if portal.is_binary_cursor() { vec![Format::Binary] } else { formats.to_vec() };
+        let formats =
+            if portal.is_binary_cursor() { vec![Format::Binary] } else { formats.to_vec() };
         if describe && let Some(fields) = portal.fields() {
             self.wire.out.row_description(fields, &formats);
         }

@@ -12,7 +12,8 @@ use super::{oid, parameters};
 use futures::StreamExt;
 use query::arrow::array::RecordBatch;
 use query::{
-    ConnectionStatement, Description, Error, Field, Outcome, Rows, ScalarValue, SqlState, SqlType, Statement,
+    ConnectionStatement, Description, Error, Field, Outcome, Rows, ScalarValue, SqlState, SqlType,
+    Statement,
 };
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -41,9 +42,17 @@ pub(crate) struct Portal {
 impl Portal {
     /// A cursor over rows.
     pub(crate) fn cursor(rows: Rows, formats: Vec<Format>, hold: bool) -> Self {
-        let prepared = Prepared { statement: None, given: Vec::new(), description: OnceLock::new() };
+        let prepared =
+            Prepared { statement: None, given: Vec::new(), description: OnceLock::new() };
         let state = State::Open(Fetching { rows, pending: None, sent: 0 });
-        Self { prepared: Arc::new(prepared), values: Vec::new(), formats, state, fields: None, hold }
+        Self {
+            prepared: Arc::new(prepared),
+            values: Vec::new(),
+            formats,
+            state,
+            fields: None,
+            hold,
+        }
     }
 
     /// Whether it was declared to send values in binary.
@@ -169,8 +178,8 @@ impl<S: Stream> Connection<S> {
         }
         let prepared = attempt!(self.statement(&bind.statement));
         attempt!(self.refuse_if_failed(&prepared).await);
-        let known = bind.values.len() == prepared.given.len()
-            && prepared.given.iter().all(Option::is_some);
+        let known =
+            bind.values.len() == prepared.given.len() && prepared.given.iter().all(Option::is_some);
         let values = if known {
             let types: Vec<SqlType> = prepared.given.iter().flatten().cloned().collect();
             attempt!(parameters::decode(&bind, &types))
@@ -300,7 +309,12 @@ impl<S: Stream> Connection<S> {
     }
 
     /// Sends up to so many rows; whether there are no more.
-    async fn fetch(&mut self, from: &mut Fetching, formats: &[Format], limit: usize) -> Answer<bool> {
+    async fn fetch(
+        &mut self,
+        from: &mut Fetching,
+        formats: &[Format],
+        limit: usize,
+    ) -> Answer<bool> {
         let mut left = limit;
         loop {
             let (batch, start) = match from.pending.take() {

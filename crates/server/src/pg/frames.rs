@@ -67,7 +67,9 @@ impl Frames {
         }
         if length > self.limit {
             let limit = self.limit;
-            return Err(violation(format!("message of {length} bytes is above the limit of {limit}")));
+            return Err(violation(format!(
+                "message of {length} bytes is above the limit of {limit}"
+            )));
         }
         Ok((self.buffer.len() >= offset + length).then_some(length))
     }

@@ -73,7 +73,14 @@ impl Door {
     /// A door to a database.
     pub fn new(database: Database, limits: Limits, tls: Option<TlsAcceptor>) -> Arc<Self> {
         let places = Semaphore::new(limits.connections_max.min(Semaphore::MAX_PERMITS));
-        Arc::new(Self { database, limits, tls, cancels: Arc::default(), places, nobody: auth::nobody() })
+        Arc::new(Self {
+            database,
+            limits,
+            tls,
+            cancels: Arc::default(),
+            places,
+            nobody: auth::nobody(),
+        })
     }
 
     /// Takes connections until `stop`, then waits for those that are open to end. They are told to

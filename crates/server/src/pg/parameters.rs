@@ -1,7 +1,7 @@
 //! The values of a prepared statement's parameters.
 
-use super::frontend::{Bind, Format};
 use super::backend::format_of;
+use super::frontend::{Bind, Format};
 use query::{Error, ScalarValue, SqlState, SqlType, binary, parameter_of_text};
 
 /// Decodes the values of a Bind message as the statement's types.
@@ -24,21 +24,23 @@ pub(crate) fn decode(bind: &Bind, types: &[SqlType]) -> Result<Vec<ScalarValue>,
         return Err(Error::new(SqlState::ProtocolViolation, message));
     }
     let values = bind.values.iter().zip(types).enumerate();
-    values.map(|(index, (value, sql_type))| {
-        let Some(value) = value else {
-            return Ok(ScalarValue::try_from(sql_type.arrow())?);
-        };
-        match format_of(&bind.formats, index) {
-            Format::Binary => binary::read(value, sql_type),
-            Format::Text => {
-                let text = std::str::from_utf8(value).map_err(|_| {
-                    let message = "invalid byte sequence for encoding \"UTF8\"";
-                    Error::new(SqlState::CharacterNotInRepertoire, message)
-                })?;
-                of_text(text, sql_type)
+    values
+        .map(|(index, (value, sql_type))| {
+            let Some(value) = value else {
+                return Ok(ScalarValue::try_from(sql_type.arrow())?);
+            };
+            match format_of(&bind.formats, index) {
+                Format::Binary => binary::read(value, sql_type),
+                Format::Text => {
+                    let text = std::str::from_utf8(value).map_err(|_| {
+                        let message = "invalid byte sequence for encoding \"UTF8\"";
+                        Error::new(SqlState::CharacterNotInRepertoire, message)
+                    })?;
+                    of_text(text, sql_type)
+                }
             }
-        }
-    }).collect()
+        })
+        .collect()
 }
 
 /// The common types are read here; the rest goes through the same code as a cast.

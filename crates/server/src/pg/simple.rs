@@ -80,11 +80,7 @@ impl<S: Stream> Connection<S> {
         Ok(Ok(()))
     }
 
-    async fn send_batch(
-        &mut self,
-        fields: &[Field],
-        batch: &RecordBatch,
-    ) -> Answer {
+    async fn send_batch(&mut self, fields: &[Field], batch: &RecordBatch) -> Answer {
         for start in (0..batch.num_rows()).step_by(ROWS_PER_PIECE) {
             let end = (start + ROWS_PER_PIECE).min(batch.num_rows());
             if let Err(error) = write_rows(&mut self.wire.out, batch, start..end, fields, &[]) {

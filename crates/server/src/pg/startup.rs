@@ -57,7 +57,11 @@ impl Startup {
 }
 
 /// Serves a connection from its first byte on.
-pub(crate) async fn serve<S: Stream + 'static>(stream: S, door: Arc<Door>, stop: CancellationToken) {
+pub(crate) async fn serve<S: Stream + 'static>(
+    stream: S,
+    door: Arc<Door>,
+    stop: CancellationToken,
+) {
     let mut wire = Wire::new(stream);
     let limit = door.limits.startup_timeout;
     match tokio::time::timeout(limit, negotiate(&mut wire, &door)).await {
@@ -172,7 +176,9 @@ async fn first<S: Stream>(wire: &mut Wire<S>) -> Result<First, Ending> {
         }
         other => {
             let (major, minor) = (other >> 16, other & 0xffff);
-            let message = format!("unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.2");
+            let message = format!(
+                "unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.2"
+            );
             Err(Ending::Fatal(Error::new(SqlState::FeatureNotSupported, message)))
         }
     }
@@ -185,14 +191,17 @@ async fn log_in<S: Stream>(
     stop: CancellationToken,
 ) {
     let limit = door.limits.startup_timeout;
-    let session = match tokio::time::timeout(limit, authenticate(&mut wire, &startup, &door)).await {
+    let session = match tokio::time::timeout(limit, authenticate(&mut wire, &startup, &door)).await
+    {
         Ok(Ok(session)) => session,
         Ok(Err(ending)) => return refuse(wire, ending).await,
         Err(_) => return,
     };
     wire.frames.limit = door.limits.message_bytes_max;
-    let secret_bytes = if startup.minor >= PROTOCOL_MINOR { SECRET_BYTES } else { SECRET_BYTES_OLD };
-    let registered = door.cancels.register(session.cancel_handle(), auth::random_bytes(secret_bytes));
+    let secret_bytes =
+        if startup.minor >= PROTOCOL_MINOR { SECRET_BYTES } else { SECRET_BYTES_OLD };
+    let registered =
+        door.cancels.register(session.cancel_handle(), auth::random_bytes(secret_bytes));
     let mut connection = Connection::new(wire, session, door);
     connection.greet(registered.process, &registered.secret);
     connection.serve(stop).await;
@@ -218,7 +227,10 @@ async fn authenticate<S: Stream>(
         let message = "no PostgreSQL user name specified in startup packet".to_owned();
         return Err(fatal(SqlState::InvalidAuthorization, message));
     };
-    if startup.get("replication").is_some_and(|value| !matches!(value, "false" | "off" | "no" | "0")) {
+    if startup
+        .get("replication")
+        .is_some_and(|value| !matches!(value, "false" | "off" | "no" | "0"))
+    {
         let message = "replication connections are not supported".to_owned();
         return Err(fatal(SqlState::FeatureNotSupported, message));
     }
@@ -288,7 +300,10 @@ impl<S: Stream> Connection<S> {
         }
         let user = self.session.user();
         out.parameter_status("session_authorization", &user);
-        out.parameter_status("is_superuser", if self.session.is_superuser() { "on" } else { "off" });
+        out.parameter_status(
+            "is_superuser",
+            if self.session.is_superuser() { "on" } else { "off" },
+        );
         out.parameter_status("in_hot_standby", "off");
         out.parameter_status("default_transaction_read_only", "off");
         out.key_data(process, secret);

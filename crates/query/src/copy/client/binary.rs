@@ -62,7 +62,6 @@ impl Reader {
     }
 
     /// A row, or the end, and its length; `None` where not all of it is there.
-    #[expect(clippy::type_complexity, reason = "two kinds of absence")]
     fn row(&self, bytes: &[u8]) -> Result<Option<(Option<Vec<ScalarValue>>, usize)>> {
         let mut rest = bytes;
         let Ok(count) = rest.try_get_i16() else { return Ok(None) };

@@ -111,7 +111,10 @@ impl Reader {
         while at < line.len() {
             let byte = line[at];
             let next = line.get(at + 1).copied();
-            if quoted && byte == self.escape && (next == Some(self.quote) || next == Some(self.escape)) {
+            if quoted
+                && byte == self.escape
+                && (next == Some(self.quote) || next == Some(self.escape))
+            {
                 self.scratch.extend(next);
                 at += 1;
             } else if byte == self.quote {
@@ -132,10 +135,8 @@ pub(super) fn write(value: &str, options: &Options, force: bool, alone: bool, ou
     let special = |byte: u8| {
         byte == options.delimiter || byte == options.quote || byte == b'\n' || byte == b'\r'
     };
-    let quoted = force
-        || value == options.null
-        || alone && value == "\\."
-        || value.bytes().any(special);
+    let quoted =
+        force || value == options.null || alone && value == "\\." || value.bytes().any(special);
     if !quoted {
         out.extend_from_slice(value.as_bytes());
         return;
@@ -171,8 +172,11 @@ mod tests {
                 pending.drain(..used);
             }
             reader.read(&pending, true, &mut lines).expect("readable");
-            let expected =
-                [row(&["1", "a,\"b\"\n c", "NULL"]), row(&["2", "NULL", ""]), row(&["xyz", "3", "4"])];
+            let expected = [
+                row(&["1", "a,\"b\"\n c", "NULL"]),
+                row(&["2", "NULL", ""]),
+                row(&["xyz", "3", "4"]),
+            ];
             assert_eq!(lines.done, expected, "in pieces of {piece}");
         }
     }

@@ -266,12 +266,25 @@ impl RowsOfText {
     fn new(table: &str, names: Vec<String>, options: &Options) -> Self {
         let fields = names.iter().map(|name| Field::new(name, DataType::Utf8View, true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let builder = || StringViewBuilder::with_capacity(BATCH_ROWS).with_fixed_block_size(64 << 10);
+        let builder =
+            || StringViewBuilder::with_capacity(BATCH_ROWS).with_fixed_block_size(64 << 10);
         let builders = names.iter().map(|_| builder()).collect();
         let header = options.header;
         let table = table.to_owned();
         let (named, column, count, bytes) = (Vec::new(), 0, 0, 0);
-        Self { table, names, schema, builders, header, named, column, count, bytes, line: 1, first_line: 1 }
+        Self {
+            table,
+            names,
+            schema,
+            builders,
+            header,
+            named,
+            column,
+            count,
+            bytes,
+            line: 1,
+            first_line: 1,
+        }
     }
 
     fn batch(&mut self) -> Result<Option<RecordBatch>> {
@@ -358,7 +371,11 @@ const REJECTED_TOLD: usize = 20;
 
 impl Assembler {
     /// The rows of a batch that can be read.
-    pub(crate) fn assemble(&mut self, batch: &RecordBatch, first_line: u64) -> Result<Vec<RecordBatch>> {
+    pub(crate) fn assemble(
+        &mut self,
+        batch: &RecordBatch,
+        first_line: u64,
+    ) -> Result<Vec<RecordBatch>> {
         match self.assembly.assemble(batch) {
             Ok(batch) => Ok(vec![batch]),
             Err(error) if !self.ignore_errors => Err(error),
@@ -383,7 +400,9 @@ impl Assembler {
         }
         match self.reject_limit {
             Some(limit) if self.rejected > limit => {
-                let message = format!("skipped more than REJECT_LIMIT ({limit}) rows due to data type incompatibility");
+                let message = format!(
+                    "skipped more than REJECT_LIMIT ({limit}) rows due to data type incompatibility"
+                );
                 Err(Error::new(SqlState::InvalidTextRepresentation, message)
                     .with_detail(self.first_rejected.join("; ")))
             }

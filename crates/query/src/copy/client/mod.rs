@@ -8,8 +8,8 @@ mod output;
 mod parse;
 mod text;
 
-pub(crate) use input::{Assembler, Loaded, Piece, given_up};
 pub use input::CopyIn;
+pub(crate) use input::{Assembler, Loaded, Piece, given_up};
 pub use output::CopyOut;
 
 pub(crate) use options::Options;

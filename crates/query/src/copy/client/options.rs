@@ -125,7 +125,9 @@ impl Options {
             return wrong("COPY null representation cannot use newline or carriage return");
         }
         if [b'\n', b'\r', b'\\', b'.'].contains(&self.delimiter) {
-            return wrong("COPY delimiter cannot be newline, carriage return, backslash or a point");
+            return wrong(
+                "COPY delimiter cannot be newline, carriage return, backslash or a point",
+            );
         }
         if self.form == Form::Csv && self.delimiter == self.quote {
             return wrong("COPY delimiter and quote must be different");
@@ -152,7 +154,8 @@ fn byte(name: &str, word: &str) -> Result<u8> {
     match word.as_bytes() {
         [byte] if byte.is_ascii() => Ok(*byte),
         _ => {
-            let message = format!("COPY {name} must be a single one-byte character, not \"{word}\"");
+            let message =
+                format!("COPY {name} must be a single one-byte character, not \"{word}\"");
             Err(Error::new(SqlState::InvalidParameterValue, message))
         }
     }

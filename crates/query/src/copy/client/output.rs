@@ -117,7 +117,8 @@ impl CopyOut {
     fn text(&self, batch: &RecordBatch, row: &mut (dyn FnMut(&[u8]) + Send)) -> Result<()> {
         let mut columns = Vec::with_capacity(batch.num_columns());
         for (array, field) in batch.columns().iter().zip(&self.rows.fields) {
-            let force = self.options.force_quote.iter().any(|name| *name == field.name || name == "*");
+            let force =
+                self.options.force_quote.iter().any(|name| *name == field.name || name == "*");
             columns.push((TextColumn::new(array)?, force));
         }
         let (mut line, mut value) = (Vec::new(), String::new());

@@ -52,7 +52,8 @@ fn client_copy(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, ParserErro
         return Ok(None);
     }
     let given = options(parser)?;
-    let options = Options::of(&given).map_err(|error| ParserError::ParserError(error.message().to_owned()))?;
+    let options = Options::of(&given)
+        .map_err(|error| ParserError::ParserError(error.message().to_owned()))?;
     let what = match (out, table, query) {
         (true, _, Some(query)) => What::Out { query },
         (true, Some(table), None) => What::Out { query: all_of(&table, &columns)? },

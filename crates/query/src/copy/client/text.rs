@@ -105,7 +105,9 @@ fn unescape(raw: &[u8], out: &mut Vec<u8>) {
             Some(b'x') => {
                 let mut value: Option<u8> = None;
                 for _ in 0..2 {
-                    let Some(digit) = bytes.peek().and_then(|b| (*b as char).to_digit(16)) else { break };
+                    let Some(digit) = bytes.peek().and_then(|b| (*b as char).to_digit(16)) else {
+                        break;
+                    };
                     bytes.next();
                     value = Some(value.unwrap_or(0) << 4 | digit as u8);
                 }
@@ -114,7 +116,9 @@ fn unescape(raw: &[u8], out: &mut Vec<u8>) {
             Some(digit @ b'0'..=b'7') => {
                 let mut value = u32::from(digit - b'0');
                 for _ in 0..2 {
-                    let Some(digit) = bytes.peek().and_then(|b| (*b as char).to_digit(8)) else { break };
+                    let Some(digit) = bytes.peek().and_then(|b| (*b as char).to_digit(8)) else {
+                        break;
+                    };
                     bytes.next();
                     value = value << 3 | digit;
                 }
