@@ -2,6 +2,7 @@
 
 use crate::quantity::parse_bytes;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use server::config::SETTINGS;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ Examples:
   pando demo                                  see it work, then try SQL on it
   pando sql                                   the SQL shell on an empty database
   pando sql -c \"select 1 + 1\"                 one statement
+  pando serve                                 PostgreSQL clients, on port 5433
   pando sql --csv -f report.sql > report.csv  a script, its rows as CSV";
 
 /// What to do.
@@ -72,14 +74,42 @@ pub(crate) struct SqlArguments {
     pub(crate) scripts: Vec<Script>,
 }
 
-/// Options of `pando serve`.
+/// Options of `pando serve`. Every setting is a flag, a variable PANDO_NAME and a key of the file.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// Where PostgreSQL clients connect.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5433")]
-    pub(crate) pg: String,
-    #[command(flatten)]
-    pub(crate) database: DatabaseArguments,
+    /// Read settings from this file (TOML, a key a setting).
+    #[arg(long, value_name = "FILE", env = "PANDO_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print every setting with where it comes from, and exit.
+    #[arg(long)]
+    pub(crate) print_config: bool,
+    /// The settings that flags gave.
+    #[arg(skip)]
+    pub(crate) settings: Vec<(String, String)>,
+}
+
+/// `pando serve` with a flag for each setting.
+fn with_settings(command: clap::Command) -> clap::Command {
+    command.mut_subcommand("serve", |serve| {
+        SETTINGS.iter().fold(serve, |serve, setting| {
+            let default = match setting.default {
+                "" => String::new(),
+                default => format!(" [default: {default}]"),
+            };
+            let argument = clap::Arg::new(setting.name)
+                .long(setting.flag)
+                .value_name("VALUE")
+                .help(format!("{}{default}", setting.meaning));
+            serve.arg(argument)
+        })
+    })
+}
+
+/// The settings among the flags of `pando serve`.
+fn given_settings(matches: &ArgMatches) -> Vec<(String, String)> {
+    let Some(serve) = matches.subcommand_matches("serve") else { return Vec::new() };
+    let given = |name: &str| serve.get_one::<String>(name).cloned();
+    SETTINGS.iter().filter_map(|s| Some((s.name.to_owned(), given(s.name)?))).collect()
 }
 
 /// Something to run.
@@ -110,7 +140,8 @@ pub(crate) struct DemoArguments {
 impl Arguments {
     /// Reads the command line; explains and exits with 2 where it cannot be understood.
     pub(crate) fn read() -> Self {
-        Self::from_matches(&Self::command().get_matches()).unwrap_or_else(|error| error.exit())
+        Self::from_matches(&with_settings(Self::command()).get_matches())
+            .unwrap_or_else(|error| error.exit())
     }
 
     fn from_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
@@ -119,6 +150,9 @@ impl Arguments {
             (&mut arguments.command, matches.subcommand_matches("sql"))
         {
             sql.scripts = scripts_in_order(matches);
+        }
+        if let Command::Serve(serve) = &mut arguments.command {
+            serve.settings = given_settings(matches);
         }
         Ok(arguments)
     }
@@ -129,7 +163,10 @@ impl Command {
     pub(crate) fn threads(&self) -> Option<usize> {
         match self {
             Self::Sql(arguments) => arguments.database.threads,
-            Self::Serve(arguments) => arguments.database.threads,
+            Self::Serve(arguments) => {
+                let threads = arguments.settings.iter().find(|(name, _)| name == "threads");
+                threads.and_then(|(_, value)| value.parse().ok())
+            }
             Self::Demo(arguments) => arguments.database.threads,
             Self::Bench(_) => None,
         }

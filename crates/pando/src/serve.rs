@@ -1,35 +1,97 @@
-//! `pando serve`: a database behind its front doors.
+//! `pando serve`: a database behind its front doors, until a signal comes.
 
 use crate::arguments::ServeArguments;
-use crate::open::open_to_serve;
-use server::pg::{Door, Limits};
+use crate::machine;
+use anyhow::Context;
+use pando::{Database, Options};
+use server::config::{Config, Values};
+use server::{Server, logging};
 use std::io::{self, Write};
 use std::process::ExitCode;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
 
-/// Serves until a signal comes.
+/// Serves until SIGTERM or SIGINT; a second one does not wait for running statements.
 pub(crate) async fn run(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
-    let database = open_to_serve(&arguments.database)?;
-    let clients = tokio::runtime::Builder::new_multi_thread()
+    let values = gather(&arguments)?;
+    let config = Config::of(&values)?;
+    if arguments.print_config {
+        write!(io::stdout(), "{values}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    logging::start(config.log_level, config.log_format);
+    let database = open(&config)?;
+    let clients = clients()?;
+    let server = start(&clients, config.clone(), database).await?;
+    announce(&server)?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    let stopping = clients.spawn(server.stop(config.shutdown_grace));
+    tokio::select! {
+        stopped = stopping => stopped?,
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    clients.shutdown_background();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All settings as texts: flags, environment, the file.
+fn gather(arguments: &ServeArguments) -> anyhow::Result<Values> {
+    let file = match &arguments.config {
+        None => None,
+        Some(path) => {
+            let text = std::fs::read_to_string(path);
+            let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+            Some((path.display().to_string(), text))
+        }
+    };
+    let file = file.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+    Ok(Values::gather(&arguments.settings, |name| std::env::var(name).ok(), file)?)
+}
+
+fn open(config: &Config) -> anyhow::Result<Database> {
+    let database = Database::open(Options {
+        memory_limit: config.memory.or_else(machine::default_memory_limit),
+        bucket_size: Some(config.bucket_size),
+        threads: config.threads,
+        workers: Some(Handle::current()),
+    })?;
+    if let Some((name, file)) = &config.superuser {
+        let password = std::fs::read_to_string(file);
+        let password = password.with_context(|| format!("cannot read {}", file.display()))?;
+        database.put_superuser(name, password.trim_end_matches(['\r', '\n']))?;
+    }
+    Ok(database)
+}
+
+/// A runtime for talking to clients: statements run on another, and do not keep it busy.
+pub(crate) fn clients() -> io::Result<Runtime> {
+    Builder::new_multi_thread()
         .thread_name("pando-clients")
         .thread_stack_size(crate::THREAD_STACK_BYTES)
         .enable_all()
-        .build()?;
-    let listener = clients.spawn(TcpListener::bind(arguments.pg)).await??;
-    let address = listener.local_addr()?;
-    writeln!(io::stdout(), "psql postgres://{address}/pando")?;
-    io::stdout().flush()?;
-    let (stop, end) = (CancellationToken::new(), CancellationToken::new());
-    let door = Door::new(database, Limits::default(), None);
-    let serving = clients.spawn({
-        let (stop, end) = (stop.clone(), end.clone());
-        async move { door.serve(listener, stop, end).await }
-    });
-    tokio::signal::ctrl_c().await?;
-    stop.cancel();
-    end.cancel();
-    serving.await??;
-    clients.shutdown_background();
-    Ok(ExitCode::SUCCESS)
+        .build()
+}
+
+/// Opens the doors on the clients' runtime.
+pub(crate) async fn start(
+    clients: &Runtime,
+    config: Config,
+    database: Database,
+) -> anyhow::Result<Server> {
+    Ok(clients.spawn(async move { Server::start(&config, database).await }).await??)
+}
+
+fn announce(server: &Server) -> io::Result<()> {
+    let (pg, http) = (server.pg(), server.http());
+    let mut out = io::stdout().lock();
+    let mode = if server.is_encrypted() { "?sslmode=require" } else { "" };
+    writeln!(out, "PostgreSQL   psql 'postgres://{pg}/pando{mode}'")?;
+    writeln!(out, "HTTP         curl http://{http}/healthz")?;
+    out.flush()
 }

@@ -15,7 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 use store::Store;
-use store::catalog::{BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, DEFAULT_BUCKET_SIZE};
+use store::catalog::{
+    BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, DEFAULT_BUCKET_SIZE, Relation, Role,
+};
 
 /// An error about memory names so many of the largest consumers.
 const CONSUMERS_NAMED: usize = 5;
@@ -34,6 +36,21 @@ pub struct Options {
     /// Where statements run that take longer than a few microseconds; `None` for wherever they are called.
     /// Whoever serves clients gives a runtime of its own here, so that long work does not keep them waiting.
     pub workers: Option<tokio::runtime::Handle>,
+}
+
+/// How large a table is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableSize {
+    /// Its schema.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// Its rows.
+    pub rows: u64,
+    /// Bytes that its buckets hold.
+    pub bytes: u64,
+    /// Its buckets.
+    pub buckets: u64,
 }
 
 /// An embedded database. A clone is another handle on the same one.
@@ -92,6 +109,45 @@ impl Database {
     /// A new session: its own settings and transaction.
     pub fn session(&self) -> Session {
         Session::new(Arc::clone(&self.0))
+    }
+
+    /// How large each table is.
+    pub fn table_sizes(&self) -> Vec<TableSize> {
+        let store = &self.0.store;
+        let catalog = store.catalog();
+        let tables = catalog.relations().filter_map(|relation| match relation {
+            Relation::Table(table) => Some(table),
+            _ => None,
+        });
+        tables
+            .map(|table| {
+                let buckets = store.bucket_infos(table.id);
+                TableSize {
+                    schema: table.schema.clone(),
+                    name: table.name.clone(),
+                    rows: buckets.iter().map(|bucket| bucket.rows).sum(),
+                    bytes: buckets.iter().map(|bucket| bucket.bytes).sum(),
+                    buckets: buckets.len() as u64,
+                }
+            })
+            .collect()
+    }
+
+    /// Makes a user who may do everything, or gives one that exists another password.
+    ///
+    /// # Errors
+    /// As CREATE ROLE.
+    pub fn put_superuser(&self, name: &str, password: &str) -> Result<()> {
+        let role = Role {
+            superuser: true,
+            login: true,
+            verifier: Some(postgres_protocol::password::scram_sha_256(password.as_bytes())),
+            ..Role::new(name)
+        };
+        let mut transaction = self.0.store.begin();
+        transaction.change_catalog(CatalogChange::PutRole(role))?;
+        transaction.commit()?;
+        Ok(())
     }
 
     /// Whether there is anybody who could log in.

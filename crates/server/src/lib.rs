@@ -1,3 +1,118 @@
 //! The front doors of a server: the PostgreSQL wire and HTTP.
+//!
+//! [`Server::start`] binds both and serves a database until [`Server::stop`]. Configuration is gathered by
+//! whoever starts it ([`config`]).
 
+pub mod config;
+mod http;
+pub mod logging;
+pub mod metrics;
 pub mod pg;
+pub mod tls;
+
+use config::Config;
+use metrics::Metrics;
+use pg::{Door, DoorOptions};
+use query::Database;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// A database behind its front doors.
+pub struct Server {
+    pg: SocketAddr,
+    http: SocketAddr,
+    encrypted: bool,
+    stopping: CancellationToken,
+    end: CancellationToken,
+    doors: Vec<JoinHandle<io::Result<()>>>,
+}
+
+impl Server {
+    /// Opens the doors, on the current runtime.
+    ///
+    /// # Errors
+    /// An address that cannot be had, certificates that cannot be used, or addresses that others can reach
+    /// while there is nobody who could log in.
+    pub async fn start(config: &Config, database: Database) -> io::Result<Self> {
+        refuse_open_doors(config, &database)?;
+        let pg = bind("pg", config.pg).await?;
+        let http = bind("http", config.http).await?;
+        let (pg_address, http_address) = (pg.local_addr()?, http.local_addr()?);
+        let hosts = vec!["localhost".to_owned(), config.pg.ip().to_string()];
+        let tls = tls::acceptor(&config.tls, hosts)?;
+        let encrypted = tls.is_some();
+        let metrics = Arc::new(Metrics::new());
+        let (stopping, end) = (CancellationToken::new(), CancellationToken::new());
+        let options = DoorOptions {
+            limits: config.limits.clone(),
+            tls,
+            slow_statement: config.slow_statement,
+        };
+        let door = Door::new(database.clone(), options, Arc::clone(&metrics));
+        let (stop_pg, end_pg) = (stopping.clone(), end.clone());
+        let page = http::page(pg_address);
+        let doors = vec![
+            tokio::spawn(async move { door.serve(pg, stop_pg, end_pg).await }),
+            tokio::spawn(http::serve(http, database, metrics, page, stopping.clone(), end.clone())),
+        ];
+        tracing::info!(pg = %pg_address, http = %http_address, tls = encrypted, "listening");
+        Ok(Self { pg: pg_address, http: http_address, encrypted, stopping, end, doors })
+    }
+
+    /// Where PostgreSQL clients connect.
+    pub fn pg(&self) -> SocketAddr {
+        self.pg
+    }
+
+    /// Where HTTP is.
+    pub fn http(&self) -> SocketAddr {
+        self.http
+    }
+
+    /// Whether clients can ask for encryption.
+    pub fn is_encrypted(&self) -> bool {
+        self.encrypted
+    }
+
+    /// Takes no more connections, waits for those that are open, and ends them after the grace period.
+    pub async fn stop(self, grace: Duration) {
+        self.stopping.cancel();
+        tracing::info!(grace_seconds = grace.as_secs_f64(), "stopping");
+        tokio::time::sleep(grace).await;
+        self.end.cancel();
+        for door in self.doors {
+            if let Ok(Err(error)) = door.await {
+                tracing::error!(%error, "a door failed");
+            }
+        }
+    }
+}
+
+async fn bind(name: &str, address: SocketAddr) -> io::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let message =
+            format!("cannot listen on {address} ({name}): {error}; --{name} takes another address");
+        io::Error::new(error.kind(), message)
+    })
+}
+
+/// Without users everybody who reaches an address may do everything: only this machine may reach it then.
+fn refuse_open_doors(config: &Config, database: &Database) -> io::Result<()> {
+    let reachable =
+        [config.pg, config.http].into_iter().find(|address| !address.ip().is_loopback());
+    match reachable {
+        Some(address) if !database.has_users() => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!(
+                "{address} can be reached from other machines, and nobody needs a password: give \
+                 --superuser NAME and --superuser-password-file FILE, or listen on 127.0.0.1"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}

@@ -9,10 +9,10 @@ use super::error::Ending;
 use super::extended::{Portal, Prepared};
 use super::frames::Frames;
 use super::frontend::Message;
-use query::{Error, Session, SqlState, TransactionStatus};
+use query::{Error, Session, SqlState, StatementKind, TransactionStatus};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +20,9 @@ use tokio_util::sync::CancellationToken;
 const OUTPUT_BYTES: usize = 64 << 10;
 /// A buffer that has grown beyond this is given back when it is empty.
 const OUTPUT_BYTES_KEPT: usize = 256 << 10;
+
+/// Bytes of a message's type and length.
+const HEADER_BYTES: usize = 5;
 
 /// A byte stream in both directions: plain or encrypted.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -30,13 +33,13 @@ pub(crate) struct Wire<S> {
     pub(crate) stream: S,
     pub(crate) frames: Frames,
     pub(crate) out: Output,
-    /// How often something was sent.
-    pub(crate) flushes: u64,
+    /// Bytes that were sent and are not counted yet.
+    pub(crate) sent: usize,
 }
 
 impl<S: Stream> Wire<S> {
     pub(crate) fn new(stream: S) -> Self {
-        Self { stream, frames: Frames::new(), out: Output::default(), flushes: 0 }
+        Self { stream, frames: Frames::new(), out: Output::default(), sent: 0 }
     }
 
     /// Sends everything that is gathered.
@@ -44,7 +47,7 @@ impl<S: Stream> Wire<S> {
         if self.out.0.is_empty() {
             return Ok(());
         }
-        self.flushes += 1;
+        self.sent += self.out.0.len();
         self.stream.write_all(&self.out.0).await?;
         self.stream.flush().await?;
         match self.out.0.capacity() > OUTPUT_BYTES_KEPT {
@@ -119,7 +122,11 @@ impl<S: Stream> Connection<S> {
                 "terminating connection due to administrator command",
             )),
         };
+        if let Ending::Io(error) = &ending {
+            tracing::debug!(%error, "a connection broke");
+        }
         if let Ending::Fatal(error) = ending {
+            self.door.metrics.error(error.state());
             self.wire.out.error("FATAL", &error, 0);
             let _ = tokio::time::timeout(Duration::from_secs(1), self.wire.flush()).await;
         }
@@ -137,6 +144,7 @@ impl<S: Stream> Connection<S> {
     /// Handles everything that is there, answers, and waits for more.
     async fn step(&mut self) -> Result<(), Ending> {
         while let Some((kind, body)) = self.wire.frames.next()? {
+            self.door.metrics.received(body.len() + HEADER_BYTES);
             let message = Message::decode(kind, body)?;
             self.handle(message).await?;
             self.wire.flush_if_full().await?;
@@ -144,6 +152,7 @@ impl<S: Stream> Connection<S> {
         if std::mem::take(&mut self.flush_due) {
             self.wire.flush().await?;
         }
+        self.door.metrics.sent(std::mem::take(&mut self.wire.sent));
         self.wait().await
     }
 
@@ -218,10 +227,21 @@ impl<S: Stream> Connection<S> {
         self.flush_due = true;
     }
 
+    /// Counts a statement that is complete, and logs it if it was slow.
+    pub(crate) fn count(&self, kind: StatementKind, text: &str, since: Instant, rows: usize) {
+        let time = since.elapsed();
+        self.door.metrics.statement(kind, time, rows as u64);
+        if self.door.slow_statement.is_some_and(|limit| time > limit) {
+            let milliseconds = time.as_secs_f64() * 1e3;
+            tracing::warn!(milliseconds, rows, statement = text, "slow statement");
+        }
+    }
+
     /// Tells the client of an error; the transaction, if one is open, has failed.
     pub(crate) async fn fail(&mut self, error: &Error, offset: usize) {
         self.notices();
         self.session.fail().await;
+        self.door.metrics.error(error.state());
         self.wire.out.error("ERROR", error, offset);
         // A client that asked for answers with Flush waits for this one.
         self.flush_due = true;

@@ -17,6 +17,7 @@ use query::{
 };
 use std::sync::Arc;
 use std::sync::OnceLock;
+use std::time::Instant;
 
 /// A prepared statement.
 pub(crate) struct Prepared {
@@ -60,6 +61,15 @@ impl Portal {
         self.prepared.statement.is_none() && self.formats == [Format::Binary]
     }
 
+    /// Rows that were sent last.
+    fn sent(&self) -> usize {
+        match &self.state {
+            State::Open(fetching) => fetching.sent,
+            State::Done { sent, .. } => *sent,
+            State::Bound => 0,
+        }
+    }
+
     /// The columns of its rows, as far as they are known.
     pub(crate) fn fields(&self) -> Option<&[Field]> {
         match &self.state {
@@ -72,8 +82,11 @@ impl Portal {
 enum State {
     Bound,
     Open(Fetching),
-    /// All rows are fetched; the tag to answer once more with.
-    Done(String),
+    /// All rows are fetched; the tag to answer once more with, and how many rows came last.
+    Done {
+        tag: String,
+        sent: usize,
+    },
 }
 
 /// Rows on their way to the client.
@@ -236,7 +249,12 @@ impl<S: Stream> Connection<S> {
 
     async fn execute(&mut self, name: &str, rows_max: u32) -> Answer {
         let Some(mut portal) = self.portals.remove(name) else { return Ok(Err(no_portal(name))) };
+        let since = Instant::now();
         let answer = self.execute_portal(&mut portal, rows_max).await;
+        if let Some((statement, _)) = &portal.prepared.statement {
+            let rows = portal.sent();
+            self.count(statement.kind(), &statement.text, since, rows);
+        }
         self.portals.insert(name.to_owned(), portal);
         answer
     }
@@ -265,7 +283,7 @@ impl<S: Stream> Connection<S> {
                 Outcome::Done(tag) => {
                     let tag = tag.to_string();
                     self.wire.out.command_complete(&tag);
-                    portal.state = State::Done(tag);
+                    portal.state = State::Done { tag, sent: 0 };
                     return Ok(Ok(()));
                 }
             };
@@ -279,12 +297,13 @@ impl<S: Stream> Connection<S> {
                     let tag = tag_of(fetching.rows.command, fetching.sent);
                     self.notices();
                     self.wire.out.command_complete(&tag);
-                    portal.state = State::Done(tag_of(fetching.rows.command, 0));
+                    let (tag, sent) = (tag_of(fetching.rows.command, 0), fetching.sent);
+                    portal.state = State::Done { tag, sent };
                 } else {
                     self.wire.out.portal_suspended();
                 }
             }
-            State::Done(tag) => self.wire.out.command_complete(tag),
+            State::Done { tag, .. } => self.wire.out.command_complete(tag),
             State::Bound => {}
         }
         Ok(Ok(()))
@@ -302,7 +321,7 @@ impl<S: Stream> Connection<S> {
         if attempt!(self.fetch(fetching, formats, count.unwrap_or(usize::MAX)).await?) {
             let sent = fetching.sent;
             portal.fields = Some(fetching.rows.fields.clone());
-            portal.state = State::Done("FETCH 0".to_owned());
+            portal.state = State::Done { tag: "FETCH 0".to_owned(), sent };
             return Ok(Ok(sent));
         }
         Ok(Ok(fetching.sent))

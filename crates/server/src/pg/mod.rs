@@ -26,6 +26,7 @@ mod simple;
 mod startup;
 mod steer;
 
+use crate::metrics::Metrics;
 use cancel::Cancels;
 use query::Database;
 use std::io;
@@ -58,11 +59,24 @@ impl Default for Limits {
     }
 }
 
+/// How a door is opened.
+#[derive(Default)]
+pub struct DoorOptions {
+    /// What a client may take.
+    pub limits: Limits,
+    /// What encrypts connections, if anything does.
+    pub tls: Option<TlsAcceptor>,
+    /// Statements that take longer are logged.
+    pub slow_statement: Option<Duration>,
+}
+
 /// The door: what all its connections share.
 pub struct Door {
     database: Database,
     limits: Limits,
     tls: Option<TlsAcceptor>,
+    slow_statement: Option<Duration>,
+    metrics: Arc<Metrics>,
     cancels: Arc<Cancels>,
     places: Semaphore,
     /// What somebody who does not exist is challenged with.
@@ -71,16 +85,11 @@ pub struct Door {
 
 impl Door {
     /// A door to a database.
-    pub fn new(database: Database, limits: Limits, tls: Option<TlsAcceptor>) -> Arc<Self> {
+    pub fn new(database: Database, options: DoorOptions, metrics: Arc<Metrics>) -> Arc<Self> {
+        let DoorOptions { limits, tls, slow_statement } = options;
         let places = Semaphore::new(limits.connections_max.min(Semaphore::MAX_PERMITS));
-        Arc::new(Self {
-            database,
-            limits,
-            tls,
-            cancels: Arc::default(),
-            places,
-            nobody: auth::nobody(),
-        })
+        let (cancels, nobody) = (Arc::default(), auth::nobody());
+        Arc::new(Self { database, limits, tls, slow_statement, metrics, cancels, places, nobody })
     }
 
     /// Takes connections until `stop`, then waits for those that are open to end. They are told to
@@ -120,8 +129,11 @@ impl Door {
     async fn take(self: Arc<Self>, stream: tokio::net::TcpStream, end: CancellationToken) {
         let door = Arc::clone(&self);
         let Ok(_place) = door.places.try_acquire() else {
+            door.metrics.connection_refused();
             return startup::turn_away(stream).await;
         };
+        door.metrics.connection_opened();
         startup::serve(stream, self, end).await;
+        door.metrics.connection_closed();
     }
 }

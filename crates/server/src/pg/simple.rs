@@ -7,6 +7,7 @@ use super::rows::write_rows;
 use futures::StreamExt;
 use query::arrow::array::RecordBatch;
 use query::{Field, Outcome, Rows, Statement};
+use std::time::Instant;
 
 /// Rows that are written before looking whether the output is full.
 pub(crate) const ROWS_PER_PIECE: usize = 256;
@@ -32,7 +33,10 @@ impl<S: Stream> Connection<S> {
             if several {
                 self.session.begin_implicit().await;
             }
-            if let Err(error) = self.simple_statement(statement).await? {
+            let (kind, text, since) = (statement.kind(), statement.text.clone(), Instant::now());
+            let answer = self.simple_statement(statement).await?;
+            self.count(kind, &text, since, *answer.as_ref().unwrap_or(&0));
+            if let Err(error) = answer {
                 self.fail(&error, offset).await;
                 break;
             }
@@ -41,12 +45,12 @@ impl<S: Stream> Connection<S> {
         Ok(())
     }
 
-    async fn simple_statement(&mut self, statement: Statement) -> Answer {
+    async fn simple_statement(&mut self, statement: Statement) -> Answer<usize> {
         if statement.is_client_copy() {
-            return self.copy(&statement).await;
+            return Ok(self.copy(&statement).await?.map(|()| 0));
         }
         if let Some(wanted) = statement.for_connection() {
-            return self.steer(attempt!(wanted), &[], true).await;
+            return Ok(self.steer(attempt!(wanted), &[], true).await?.map(|()| 0));
         }
         let outcome = self.session.prepare_statement(statement).execute(&[]).await;
         self.notices();
@@ -54,7 +58,7 @@ impl<S: Stream> Connection<S> {
             Err(error) => Ok(Err(error)),
             Ok(Outcome::Done(tag)) => {
                 self.wire.out.command_complete(&tag.to_string());
-                Ok(Ok(()))
+                Ok(Ok(0))
             }
             Ok(Outcome::Rows(rows)) => {
                 self.wire.out.row_description(&rows.fields, &[]);
@@ -63,7 +67,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    async fn all_rows(&mut self, mut rows: Rows) -> Answer {
+    async fn all_rows(&mut self, mut rows: Rows) -> Answer<usize> {
         let mut count = 0;
         while let Some(batch) = rows.stream.next().await {
             let batch = match batch {
@@ -77,7 +81,7 @@ impl<S: Stream> Connection<S> {
         }
         self.notices();
         self.wire.out.command_complete(&tag_of(rows.command, count));
-        Ok(Ok(()))
+        Ok(Ok(count))
     }
 
     async fn send_batch(&mut self, fields: &[Field], batch: &RecordBatch) -> Answer {

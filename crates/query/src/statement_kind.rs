@@ -1,0 +1,78 @@
+//! What kind of statement a statement is, for those who count them.
+
+use crate::parse::Statement;
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+
+/// A kind of statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StatementKind {
+    /// Queries, EXPLAIN and FETCH.
+    Select,
+    /// INSERT.
+    Insert,
+    /// UPDATE.
+    Update,
+    /// DELETE.
+    Delete,
+    /// COPY in either direction.
+    Copy,
+    /// BEGIN, COMMIT, ROLLBACK, savepoints.
+    Transaction,
+    /// SET, SHOW, RESET.
+    Setting,
+    /// Everything that changes definitions.
+    Definition,
+}
+
+impl StatementKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::Select,
+        Self::Insert,
+        Self::Update,
+        Self::Delete,
+        Self::Copy,
+        Self::Transaction,
+        Self::Setting,
+        Self::Definition,
+    ];
+
+    /// Its name in metrics and logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Select => "select",
+            Self::Insert => "insert",
+            Self::Update => "update",
+            Self::Delete => "delete",
+            Self::Copy => "copy",
+            Self::Transaction => "transaction",
+            Self::Setting => "setting",
+            Self::Definition => "definition",
+        }
+    }
+}
+
+impl Statement {
+    /// What kind it is.
+    pub fn kind(&self) -> StatementKind {
+        if self.client_copy.is_some() {
+            return StatementKind::Copy;
+        }
+        match &self.ast {
+            Ast::Query(_) | Ast::Explain { .. } | Ast::Fetch { .. } | Ast::Declare { .. } => {
+                StatementKind::Select
+            }
+            Ast::Insert(_) => StatementKind::Insert,
+            Ast::Update(_) => StatementKind::Update,
+            Ast::Delete(_) => StatementKind::Delete,
+            Ast::Copy { .. } => StatementKind::Copy,
+            Ast::StartTransaction { .. }
+            | Ast::Commit { .. }
+            | Ast::Rollback { .. }
+            | Ast::Savepoint { .. }
+            | Ast::ReleaseSavepoint { .. } => StatementKind::Transaction,
+            Ast::Set(_) | Ast::ShowVariable { .. } | Ast::Reset(_) => StatementKind::Setting,
+            _ => StatementKind::Definition,
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! How a server is configured: flags, environment, a file, defaults, in that order of precedence.
+//!
+//! Every setting is a text until all sources are gathered ([`Values`]), so that each can say where it came
+//! from; then all are read at once ([`Config`]). Nothing here touches the environment or a file.
+
+mod parse;
+mod values;
+
+pub use values::{Source, Values};
+
+use crate::pg::Limits;
+use parse::{duration, optional, size};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+use thiserror::Error;
+
+/// A setting: its name (the key in a file), its default, and what it is.
+pub struct Setting {
+    /// The key in a file.
+    pub name: &'static str,
+    /// The flag of the command line, without its dashes in front.
+    pub flag: &'static str,
+    /// The default; empty is none.
+    pub default: &'static str,
+    /// What it is, in a line.
+    pub meaning: &'static str,
+}
+
+const fn setting(
+    name: &'static str,
+    flag: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+) -> Setting {
+    Setting { name, flag, default, meaning }
+}
+
+/// Every setting.
+pub const SETTINGS: &[Setting] = &[
+    setting("pg", "pg", "127.0.0.1:5433", "where PostgreSQL clients connect"),
+    setting("http", "http", "127.0.0.1:8433", "where /healthz and /metrics are"),
+    setting(
+        "memory",
+        "memory",
+        "",
+        "memory for tables and queries together [80 % of the machine's]",
+    ),
+    setting("threads", "threads", "", "threads that work on queries [one a processor]"),
+    setting("bucket_size", "bucket-size", "64MiB", "bytes that a bucket holds before it splits"),
+    setting("max_connections", "max-connections", "10000", "connections at a time"),
+    setting("max_message_bytes", "max-message-bytes", "16MiB", "bytes of a client's message"),
+    setting("startup_timeout", "startup-timeout", "60s", "time that a client has to log in"),
+    setting(
+        "shutdown_grace",
+        "shutdown-grace",
+        "10s",
+        "time that running statements have when the server stops",
+    ),
+    setting(
+        "tls_certificate",
+        "tls-certificate",
+        "",
+        "a file with the server's certificates (PEM)",
+    ),
+    setting("tls_key", "tls-key", "", "a file with the certificate's key (PEM)"),
+    setting("tls_self_signed", "tls-self-signed", "false", "make a certificate at the start"),
+    setting("superuser", "superuser", "", "a user who may do everything, made at the start"),
+    setting(
+        "superuser_password_file",
+        "superuser-password-file",
+        "",
+        "a file with that user's password",
+    ),
+    setting("log_level", "log-level", "info", "error, warn, info, debug or trace"),
+    setting("log_format", "log-format", "text", "text or json"),
+    setting(
+        "slow_statement",
+        "slow-statement",
+        "",
+        "log statements that take longer, like 500ms [none]",
+    ),
+];
+
+/// What is wrong with a configuration.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum ConfigError {
+    /// A key that is no setting.
+    #[error("{place}: unknown setting \"{name}\"{hint}")]
+    Unknown {
+        /// The file and line.
+        place: String,
+        /// The key.
+        name: String,
+        /// The nearest setting, as a question.
+        hint: String,
+    },
+    /// A value that a setting cannot have.
+    #[error("{source_of_value}: {name} = \"{value}\": {reason}")]
+    Value {
+        /// Where the value comes from.
+        source_of_value: String,
+        /// The setting.
+        name: &'static str,
+        /// What it was given.
+        value: String,
+        /// What it takes.
+        reason: String,
+    },
+    /// A file that is no TOML.
+    #[error("{0}")]
+    Syntax(String),
+    /// Settings that do not go together.
+    #[error("{0}")]
+    Together(String),
+}
+
+/// How logs are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+/// Where a certificate comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tls {
+    /// Connections are plain.
+    Off,
+    /// From files.
+    Files {
+        /// The certificates.
+        certificate: PathBuf,
+        /// The key.
+        key: PathBuf,
+    },
+    /// Made at the start.
+    SelfSigned,
+}
+
+/// A configuration.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where PostgreSQL clients connect.
+    pub pg: SocketAddr,
+    /// Where HTTP is.
+    pub http: SocketAddr,
+    /// Bytes for tables and queries; `None` for the machine's share.
+    pub memory: Option<u64>,
+    /// Threads that work on queries; `None` for one a processor.
+    pub threads: Option<usize>,
+    /// Bytes that a bucket holds.
+    pub bucket_size: u64,
+    /// What a client may take.
+    pub limits: Limits,
+    /// Time that running statements have when the server stops.
+    pub shutdown_grace: Duration,
+    /// Encryption.
+    pub tls: Tls,
+    /// The first user, and the file with the password.
+    pub superuser: Option<(String, PathBuf)>,
+    /// The least serious kind of event that is logged.
+    pub log_level: tracing::Level,
+    /// How it is logged.
+    pub log_format: LogFormat,
+    /// Statements that take longer are logged.
+    pub slow_statement: Option<Duration>,
+}
+
+impl Config {
+    /// Reads every value.
+    ///
+    /// # Errors
+    /// The first value that cannot be, with its name and where it comes from.
+    pub fn of(values: &Values) -> Result<Self, ConfigError> {
+        let limits = Limits {
+            message_bytes_max: values.read("max_message_bytes", |text| {
+                usize::try_from(size(text)?).map_err(|_| "is too large".to_owned())
+            })?,
+            startup_timeout: values.read("startup_timeout", duration)?,
+            connections_max: values.read("max_connections", parse::number)?,
+        };
+        Ok(Self {
+            pg: values.read("pg", parse::address)?,
+            http: values.read("http", parse::address)?,
+            memory: values.read("memory", |text| optional(text, size))?,
+            threads: values.read("threads", |text| optional(text, parse::positive))?,
+            bucket_size: values.read("bucket_size", size)?,
+            limits,
+            shutdown_grace: values.read("shutdown_grace", duration)?,
+            tls: tls(values)?,
+            superuser: superuser(values)?,
+            log_level: values.read("log_level", parse::level)?,
+            log_format: values.read("log_format", |text| match text {
+                "text" => Ok(LogFormat::Text),
+                "json" => Ok(LogFormat::Json),
+                _ => Err("must be text or json".to_owned()),
+            })?,
+            slow_statement: values.read("slow_statement", |text| optional(text, duration))?,
+        })
+    }
+}
+
+fn tls(values: &Values) -> Result<Tls, ConfigError> {
+    let self_signed = values.read("tls_self_signed", parse::flag)?;
+    match (values.get("tls_certificate"), values.get("tls_key"), self_signed) {
+        ("", "", false) => Ok(Tls::Off),
+        ("", "", true) => Ok(Tls::SelfSigned),
+        (_, _, true) => {
+            let message =
+                "tls_self_signed makes a certificate: give no tls_certificate and tls_key with it";
+            Err(ConfigError::Together(message.to_owned()))
+        }
+        ("", _, _) | (_, "", _) => {
+            let message = "tls_certificate and tls_key go together: give both";
+            Err(ConfigError::Together(message.to_owned()))
+        }
+        (certificate, key, false) => {
+            Ok(Tls::Files { certificate: certificate.into(), key: key.into() })
+        }
+    }
+}
+
+fn superuser(values: &Values) -> Result<Option<(String, PathBuf)>, ConfigError> {
+    match (values.get("superuser"), values.get("superuser_password_file")) {
+        ("", "") => Ok(None),
+        ("", _) | (_, "") => {
+            let message = "superuser and superuser_password_file go together: give both";
+            Err(ConfigError::Together(message.to_owned()))
+        }
+        (name, file) => Ok(Some((name.to_owned(), file.into()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gather(
+        flags: &[(&str, &str)],
+        env: &[(&str, &str)],
+        file: &str,
+    ) -> Result<Values, ConfigError> {
+        let flags: Vec<(String, String)> =
+            flags.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        let environment = |name: &str| {
+            env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        Values::gather(&flags, environment, Some(("pando.toml", file)))
+    }
+
+    #[test]
+    fn flags_win_over_the_environment_and_that_over_the_file() {
+        let file = "pg = \"127.0.0.1:1\"\nhttp = \"127.0.0.1:2\"\nthreads = 3\nmemory = \"1GiB\"";
+        let environment = [("PANDO_PG", "127.0.0.1:4"), ("PANDO_HTTP", "127.0.0.1:5")];
+        let values = gather(&[("pg", "127.0.0.1:6")], &environment, file).expect("fine");
+        let config = Config::of(&values).expect("fine");
+        assert_eq!(config.pg.port(), 6);
+        assert_eq!(config.http.port(), 5);
+        assert_eq!(config.threads, Some(3));
+        assert_eq!(config.memory, Some(1 << 30));
+        let shown = values.to_string();
+        assert!(shown.contains("pando.toml, line 3"), "{shown}");
+        assert!(shown.contains("environment (PANDO_HTTP)"), "{shown}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name_and_place() {
+        let wrong =
+            |file: &str| gather(&[], &[], file).and_then(|values| Config::of(&values).map(drop));
+        let message = |file: &str| wrong(file).expect_err("refused").to_string();
+        assert_eq!(
+            message("\nmax_conections = 3"),
+            "pando.toml, line 2: unknown setting \"max_conections\". Is it max_connections?"
+        );
+        assert!(message("pg = \"here\"").starts_with("pando.toml, line 1: pg = \"here\": "));
+        assert!(message("[pg]\nport = 1").contains("line 1"));
+        assert!(message("tls_key = \"k\"").contains("go together"));
+        assert!(message("pg = ").contains("pando.toml"));
+        assert!(message("slow_statement = \"5 parsecs\"").contains("5 parsecs"));
+    }
+}

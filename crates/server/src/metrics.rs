@@ -1,0 +1,215 @@
+//! What a server counts, in Prometheus' form.
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use query::{Database, SqlState, StatementKind};
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+/// The fastest statement that a bucket of its own is kept for, in seconds.
+const FASTEST_SECONDS: f64 = 10e-6;
+/// Each bucket goes so much further than the one before; the last reaches about 80 s.
+const BUCKET_FACTOR: f64 = 2.0;
+const BUCKETS: u16 = 24;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfStatement {
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfState {
+    state: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfTable {
+    schema: String,
+    table: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Kind(StatementKind);
+
+impl EncodeLabelValue for Kind {
+    fn encode(
+        &self,
+        encoder: &mut prometheus_client::encoding::LabelValueEncoder<'_>,
+    ) -> Result<(), std::fmt::Error> {
+        EncodeLabelValue::encode(&self.0.name(), encoder)
+    }
+}
+
+/// Counters of one server. Counting costs nanoseconds.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    statements: Vec<Histogram>,
+    errors: Family<OfState, Counter>,
+    rows_sent: Counter,
+    bytes_received: Counter,
+    bytes_sent: Counter,
+    connections_open: Gauge,
+    connections: Counter,
+    connections_refused: Counter,
+    tables: Tables,
+}
+
+/// What is read from the database when somebody asks.
+#[derive(Debug, Default)]
+struct Tables {
+    rows: Family<OfTable, Gauge>,
+    bytes: Family<OfTable, Gauge>,
+    buckets: Family<OfTable, Gauge>,
+    splits: Gauge,
+    merges: Gauge,
+    compactions: Gauge,
+    commits: Gauge,
+    conflicts: Gauge,
+    table_bytes: Gauge,
+    query_bytes: Gauge,
+    limit_bytes: Gauge<i64, std::sync::atomic::AtomicI64>,
+    uptime: Gauge<f64, AtomicU64>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// Nothing has happened yet.
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("pando");
+        let new = || Histogram::new(exponential_buckets(FASTEST_SECONDS, BUCKET_FACTOR, BUCKETS));
+        let by_kind =
+            Family::<OfStatement, Histogram, fn() -> Histogram>::new_with_constructor(new);
+        let kinds = StatementKind::ALL.iter();
+        let statements = kinds
+            .map(|kind| by_kind.get_or_create(&OfStatement { kind: Kind(*kind) }).clone())
+            .collect();
+        let help = "Time from a statement's message to its last row, by kind";
+        registry.register_with_unit("statement_duration", help, Unit::Seconds, by_kind);
+        let metrics = Self {
+            registry: Registry::default(),
+            statements,
+            errors: Family::default(),
+            rows_sent: Counter::default(),
+            bytes_received: Counter::default(),
+            bytes_sent: Counter::default(),
+            connections_open: Gauge::default(),
+            connections: Counter::default(),
+            connections_refused: Counter::default(),
+            tables: Tables::default(),
+        };
+        metrics.register(&mut registry);
+        Self { registry, ..metrics }
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        registry.register("errors", "Errors sent, by SQLSTATE", self.errors.clone());
+        registry.register("rows_sent", "Rows sent to clients", self.rows_sent.clone());
+        registry.register("received_bytes", "Bytes from clients", self.bytes_received.clone());
+        registry.register("sent_bytes", "Bytes to clients", self.bytes_sent.clone());
+        registry.register("connections_open", "Connections now", self.connections_open.clone());
+        registry.register("connections", "Connections taken", self.connections.clone());
+        let refused = self.connections_refused.clone();
+        registry.register("connections_refused", "Connections turned away", refused);
+        let tables = &self.tables;
+        registry.register("table_rows", "Rows of a table", tables.rows.clone());
+        registry.register("table_bytes", "Bytes of a table", tables.bytes.clone());
+        registry.register("table_buckets", "Buckets of a table", tables.buckets.clone());
+        for (name, help, gauge) in [
+            ("splits", "Buckets that split", &tables.splits),
+            ("merges", "Buckets that merged", &tables.merges),
+            ("compactions", "Buckets compacted", &tables.compactions),
+            ("commits", "Transactions committed", &tables.commits),
+            ("conflicts", "Transactions refused since others were first", &tables.conflicts),
+            ("memory_tables_bytes", "Bytes that tables hold", &tables.table_bytes),
+            ("memory_queries_bytes", "Bytes that queries have asked for", &tables.query_bytes),
+            ("memory_limit_bytes", "Bytes that both may hold; 0 is no limit", &tables.limit_bytes),
+        ] {
+            registry.register(name, help, gauge.clone());
+        }
+        registry.register("uptime_seconds", "Time since the start", tables.uptime.clone());
+    }
+
+    /// A connection was taken.
+    pub fn connection_opened(&self) {
+        self.connections.inc();
+        self.connections_open.inc();
+    }
+
+    /// A connection has ended.
+    pub fn connection_closed(&self) {
+        self.connections_open.dec();
+    }
+
+    /// A connection was turned away.
+    pub fn connection_refused(&self) {
+        self.connections_refused.inc();
+    }
+
+    /// A statement is complete.
+    pub fn statement(&self, kind: StatementKind, duration: Duration, rows: u64) {
+        self.statements[kind as usize].observe(duration.as_secs_f64());
+        self.rows_sent.inc_by(rows);
+    }
+
+    /// An error was sent.
+    pub fn error(&self, state: SqlState) {
+        self.errors.get_or_create(&OfState { state: state.code().to_owned() }).inc();
+    }
+
+    /// Bytes came.
+    pub fn received(&self, bytes: usize) {
+        self.bytes_received.inc_by(bytes as u64);
+    }
+
+    /// Bytes went.
+    pub fn sent(&self, bytes: usize) {
+        self.bytes_sent.inc_by(bytes as u64);
+    }
+
+    /// Everything, as Prometheus reads it.
+    ///
+    /// # Errors
+    /// None that can be caused from outside.
+    pub fn text(&self, database: &Database, uptime: Duration) -> Result<String, std::fmt::Error> {
+        self.look(database);
+        self.tables.uptime.set(uptime.as_secs_f64());
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+
+    fn look(&self, database: &Database) {
+        let gauge = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        let (store, tables) = (database.store(), &self.tables);
+        tables.rows.clear();
+        tables.bytes.clear();
+        tables.buckets.clear();
+        for table in database.table_sizes() {
+            let label = OfTable { schema: table.schema, table: table.name };
+            tables.rows.get_or_create(&label).set(gauge(table.rows));
+            tables.bytes.get_or_create(&label).set(gauge(table.bytes));
+            tables.buckets.get_or_create(&label).set(gauge(table.buckets));
+        }
+        let counters = store.counters();
+        tables.splits.set(gauge(counters.splits));
+        tables.merges.set(gauge(counters.merges));
+        tables.compactions.set(gauge(counters.compactions));
+        tables.commits.set(gauge(counters.commits));
+        tables.conflicts.set(gauge(counters.conflicts));
+        let memory = store.memory();
+        tables.table_bytes.set(gauge(memory.table_bytes()));
+        tables.query_bytes.set(gauge(memory.query_bytes()));
+        tables.limit_bytes.set(memory.limit().map_or(0, gauge));
+    }
+}
