@@ -21,7 +21,7 @@ pub(crate) async fn run(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
     }
     logging::start(config.log_level, config.log_format);
     let database = open(&config)?;
-    let clients = clients()?;
+    let clients = Clients::new()?;
     let server = start(&clients, config.clone(), database).await?;
     announce(&server)?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -30,13 +30,12 @@ pub(crate) async fn run(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
-    let stopping = clients.spawn(server.stop(config.shutdown_grace));
+    let stopping = clients.handle().spawn(server.stop(config.shutdown_grace));
     tokio::select! {
         stopped = stopping => stopped?,
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
-    clients.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -70,21 +69,35 @@ fn open(config: &Config) -> anyhow::Result<Database> {
 }
 
 /// A runtime for talking to clients: statements run on another, and do not keep it busy.
-pub(crate) fn clients() -> io::Result<Runtime> {
-    Builder::new_multi_thread()
-        .thread_name("pando-clients")
-        .thread_stack_size(crate::THREAD_STACK_BYTES)
-        .enable_all()
-        .build()
+pub(crate) struct Clients(Option<Runtime>);
+
+impl Clients {
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut builder = Builder::new_multi_thread();
+        builder.thread_name("pando-clients").thread_stack_size(crate::THREAD_STACK_BYTES);
+        Ok(Self(Some(builder.enable_all().build()?)))
+    }
+
+    fn handle(&self) -> &Handle {
+        self.0.as_ref().expect("it goes with this value").handle()
+    }
+}
+
+impl Drop for Clients {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// Opens the doors on the clients' runtime.
 pub(crate) async fn start(
-    clients: &Runtime,
+    clients: &Clients,
     config: Config,
     database: Database,
 ) -> anyhow::Result<Server> {
-    Ok(clients.spawn(async move { Server::start(&config, database).await }).await??)
+    Ok(clients.handle().spawn(async move { Server::start(&config, database).await }).await??)
 }
 
 fn announce(server: &Server) -> io::Result<()> {

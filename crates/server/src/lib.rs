@@ -29,7 +29,8 @@ pub struct Server {
     encrypted: bool,
     stopping: CancellationToken,
     end: CancellationToken,
-    doors: Vec<JoinHandle<io::Result<()>>>,
+    pg_door: JoinHandle<io::Result<()>>,
+    http_door: JoinHandle<io::Result<()>>,
 }
 
 impl Server {
@@ -56,12 +57,19 @@ impl Server {
         let door = Door::new(database.clone(), options, Arc::clone(&metrics));
         let (stop_pg, end_pg) = (stopping.clone(), end.clone());
         let page = http::page(pg_address);
-        let doors = vec![
-            tokio::spawn(async move { door.serve(pg, stop_pg, end_pg).await }),
-            tokio::spawn(http::serve(http, database, metrics, page, stopping.clone(), end.clone())),
-        ];
+        let pg_door = tokio::spawn(async move { door.serve(pg, stop_pg, end_pg).await });
+        let serving = http::serve(http, database, metrics, page, stopping.clone(), end.clone());
+        let http_door = tokio::spawn(serving);
         tracing::info!(pg = %pg_address, http = %http_address, tls = encrypted, "listening");
-        Ok(Self { pg: pg_address, http: http_address, encrypted, stopping, end, doors })
+        Ok(Self {
+            pg: pg_address,
+            http: http_address,
+            encrypted,
+            stopping,
+            end,
+            pg_door,
+            http_door,
+        })
     }
 
     /// Where PostgreSQL clients connect.
@@ -83,13 +91,13 @@ impl Server {
     pub async fn stop(self, grace: Duration) {
         self.stopping.cancel();
         tracing::info!(grace_seconds = grace.as_secs_f64(), "stopping");
-        tokio::time::sleep(grace).await;
-        self.end.cancel();
-        for door in self.doors {
-            if let Ok(Err(error)) = door.await {
-                tracing::error!(%error, "a door failed");
-            }
+        let mut pg = self.pg_door;
+        if tokio::time::timeout(grace, &mut pg).await.is_err() {
+            self.end.cancel();
+            let _ = pg.await;
         }
+        self.end.cancel();
+        let _ = self.http_door.await;
     }
 }
 

@@ -3,12 +3,12 @@
 //! What is received is handled message by message; what is answered is gathered and sent when the client
 //! waits for it: once for everything that came together. Rows are sent as they fill a buffer.
 
-use super::Door;
 use super::backend::Output;
 use super::error::Ending;
 use super::extended::{Portal, Prepared};
 use super::frames::Frames;
 use super::frontend::Message;
+use super::{Door, Stopping};
 use query::{Error, Session, SqlState, StatementKind, TransactionStatus};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -114,13 +114,10 @@ impl<S: Stream> Connection<S> {
     }
 
     /// Serves the client until one side has enough.
-    pub(crate) async fn serve(mut self, stop: CancellationToken) {
+    pub(crate) async fn serve(mut self, stopping: Stopping) {
         let ending = tokio::select! {
-            ending = self.converse() => ending,
-            () = stop.cancelled() => Ending::Fatal(Error::new(
-                SqlState::AdminShutdown,
-                "terminating connection due to administrator command",
-            )),
+            ending = self.converse(&stopping.soon) => ending,
+            () = stopping.now.cancelled() => shut_down(),
         };
         if let Ending::Io(error) = &ending {
             tracing::debug!(%error, "a connection broke");
@@ -133,15 +130,23 @@ impl<S: Stream> Connection<S> {
         let _ = self.wire.stream.shutdown().await;
     }
 
-    async fn converse(&mut self) -> Ending {
+    async fn converse(&mut self, stop: &CancellationToken) -> Ending {
         loop {
-            if let Err(ending) = self.step().await {
+            let step = self.step().await;
+            let waited = match step {
+                Err(ending) => return ending,
+                Ok(()) => tokio::select! {
+                    waited = self.wait() => waited,
+                    () = stop.cancelled() => return shut_down(),
+                },
+            };
+            if let Err(ending) = waited {
                 return ending;
             }
         }
     }
 
-    /// Handles everything that is there, answers, and waits for more.
+    /// Handles everything that is there, and answers.
     async fn step(&mut self) -> Result<(), Ending> {
         while let Some((kind, body)) = self.wire.frames.next()? {
             self.door.metrics.received(body.len() + HEADER_BYTES);
@@ -153,7 +158,7 @@ impl<S: Stream> Connection<S> {
             self.wire.flush().await?;
         }
         self.door.metrics.sent(std::mem::take(&mut self.wire.sent));
-        self.wait().await
+        Ok(())
     }
 
     /// Waits for the client, but not for ever inside a transaction.
@@ -269,4 +274,9 @@ impl<S: Stream> Connection<S> {
             }
         }
     }
+}
+
+fn shut_down() -> Ending {
+    let message = "terminating connection due to administrator command";
+    Ending::Fatal(Error::new(SqlState::AdminShutdown, message))
 }

@@ -70,6 +70,15 @@ pub struct DoorOptions {
     pub slow_statement: Option<Duration>,
 }
 
+/// When a connection ends that its client would go on with.
+#[derive(Debug, Clone)]
+pub(crate) struct Stopping {
+    /// As soon as no statement is running.
+    pub(crate) soon: CancellationToken,
+    /// At once.
+    pub(crate) now: CancellationToken,
+}
+
 /// The door: what all its connections share.
 pub struct Door {
     database: Database,
@@ -92,8 +101,8 @@ impl Door {
         Arc::new(Self { database, limits, tls, slow_statement, metrics, cancels, places, nobody })
     }
 
-    /// Takes connections until `stop`, then waits for those that are open to end. They are told to
-    /// end when `end` comes.
+    /// Takes connections until `stop`. Those that are open end then, as soon as they run no statement; at
+    /// `end` they all do.
     ///
     /// # Errors
     /// Only when the listener itself fails for good.
@@ -114,8 +123,9 @@ impl Door {
             match accepted {
                 Ok((stream, _)) => {
                     let _ = stream.set_nodelay(true);
-                    let (door, end) = (Arc::clone(self), end.clone());
-                    connections.spawn(async move { door.take(stream, end).await });
+                    let (door, stopping) =
+                        (Arc::clone(self), Stopping { soon: stop.clone(), now: end.clone() });
+                    connections.spawn(async move { door.take(stream, stopping).await });
                 }
                 // Out of descriptors or the like: what is open goes on, and later there is room again.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -126,14 +136,14 @@ impl Door {
         Ok(())
     }
 
-    async fn take(self: Arc<Self>, stream: tokio::net::TcpStream, end: CancellationToken) {
+    async fn take(self: Arc<Self>, stream: tokio::net::TcpStream, stopping: Stopping) {
         let door = Arc::clone(&self);
         let Ok(_place) = door.places.try_acquire() else {
             door.metrics.connection_refused();
             return startup::turn_away(stream).await;
         };
         door.metrics.connection_opened();
-        startup::serve(stream, self, end).await;
+        startup::serve(stream, self, stopping).await;
         door.metrics.connection_closed();
     }
 }

@@ -5,10 +5,9 @@ use super::cancel::{SECRET_BYTES, SECRET_BYTES_OLD};
 use super::connection::{Connection, Stream, Wire};
 use super::error::{Ending, violation};
 use super::frontend::Body;
-use super::{Door, auth};
+use super::{Door, Stopping, auth};
 use query::{Error, Session, SqlState};
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 const SSL_REQUEST: u32 = 80_877_103;
 const GSS_REQUEST: u32 = 80_877_104;
@@ -57,22 +56,18 @@ impl Startup {
 }
 
 /// Serves a connection from its first byte on.
-pub(crate) async fn serve<S: Stream + 'static>(
-    stream: S,
-    door: Arc<Door>,
-    stop: CancellationToken,
-) {
+pub(crate) async fn serve<S: Stream + 'static>(stream: S, door: Arc<Door>, stopping: Stopping) {
     let mut wire = Wire::new(stream);
     let limit = door.limits.startup_timeout;
     match tokio::time::timeout(limit, negotiate(&mut wire, &door)).await {
-        Ok(Ok(Some(Negotiated::Plain(startup)))) => log_in(wire, startup, door, stop).await,
+        Ok(Ok(Some(Negotiated::Plain(startup)))) => log_in(wire, startup, door, stopping).await,
         Ok(Ok(Some(Negotiated::Encrypt(tls)))) => {
             // Bytes that came before encryption could be anybody's: they are not looked at.
             let accepted = tokio::time::timeout(limit, tls.accept(wire.stream)).await;
             let Ok(Ok(stream)) = accepted else { return };
             let mut wire = Wire::new(stream);
             match tokio::time::timeout(limit, negotiate_encrypted(&mut wire)).await {
-                Ok(Ok(startup)) => log_in(wire, startup, door, stop).await,
+                Ok(Ok(startup)) => log_in(wire, startup, door, stopping).await,
                 Ok(Err(ending)) => refuse(wire, ending).await,
                 Err(_) => {}
             }
@@ -188,7 +183,7 @@ async fn log_in<S: Stream>(
     mut wire: Wire<S>,
     startup: Startup,
     door: Arc<Door>,
-    stop: CancellationToken,
+    stopping: Stopping,
 ) {
     let limit = door.limits.startup_timeout;
     let session = match tokio::time::timeout(limit, authenticate(&mut wire, &startup, &door)).await
@@ -204,7 +199,7 @@ async fn log_in<S: Stream>(
         door.cancels.register(session.cancel_handle(), auth::random_bytes(secret_bytes));
     let mut connection = Connection::new(wire, session, door);
     connection.greet(registered.process, &registered.secret);
-    connection.serve(stop).await;
+    connection.serve(stopping).await;
 }
 
 /// Finds out who it is; a session with the client's settings comes back.
