@@ -1,5 +1,7 @@
 //! Functions that PostgreSQL has and the engine lacks.
 
+pub(crate) mod catalog;
+mod row_function;
 mod sequences;
 mod simple;
 
@@ -20,7 +22,7 @@ pub(crate) fn register_shared(engine: &mut SessionState) -> Result<()> {
 /// Adds what depends on the session: sequences, and who and where it is.
 pub(crate) fn register_for_session(engine: &mut SessionState, names: &Arc<Names>) {
     let functions = sequences::all(names).into_iter().chain(simple::of_session(names));
-    for function in functions {
+    for function in functions.chain(catalog::all(names)) {
         let registered = engine.register_udf(Arc::new(ScalarUDF::clone(&function)));
         debug_assert!(registered.is_ok(), "the registry takes functions");
     }

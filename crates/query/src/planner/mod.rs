@@ -4,6 +4,7 @@
 //! ([`relations`]), then lets the engine's SQL planner do its work.
 
 mod context;
+mod dialect;
 pub(crate) mod files;
 pub(crate) mod relations;
 pub(crate) mod unique_names;
@@ -32,6 +33,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) search_path: &'a [String],
     pub(crate) parameters: &'a [ScalarValue],
     text: &'a str,
+    /// The statement is a view whose columns are being looked up.
+    describes_views: bool,
     sources: HashMap<String, Arc<dyn TableSource>>,
 }
 
@@ -42,7 +45,8 @@ impl<'a> Planner<'a> {
         search_path: &'a [String],
         parameters: &'a [ScalarValue],
     ) -> Self {
-        Self { engine, tables, search_path, parameters, text: "", sources: HashMap::new() }
+        let sources = HashMap::new();
+        Self { engine, tables, search_path, parameters, text: "", describes_views: false, sources }
     }
 
     /// The same planner, with the text that errors point into.
@@ -65,6 +69,7 @@ impl<'a> Planner<'a> {
         &mut self,
         statement: ast::Statement,
     ) -> Result<LogicalPlan> {
+        let statement = dialect::of_statement(statement, self.engine);
         self.resolve(&statement).await?;
         let statement = unique_names::of_statement(statement);
         let context = Context { engine: self.engine, sources: &self.sources };
