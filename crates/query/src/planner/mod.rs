@@ -4,6 +4,7 @@
 //! ([`relations`]), then lets the engine's SQL planner do its work.
 
 mod context;
+mod correlated;
 mod dialect;
 pub(crate) mod files;
 pub(crate) mod relations;
@@ -69,7 +70,7 @@ impl<'a> Planner<'a> {
         &mut self,
         statement: ast::Statement,
     ) -> Result<LogicalPlan> {
-        let statement = dialect::of_statement(statement, self.engine);
+        let statement = dialect::of_statement(statement);
         self.resolve(&statement).await?;
         let statement = unique_names::of_statement(statement);
         let context = Context { engine: self.engine, sources: &self.sources };
@@ -127,12 +128,25 @@ impl<'a> Planner<'a> {
 
     /// The physical plan of a logical one.
     pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
-        self.engine.create_physical_plan(plan).await.map_err(|error| self.locate(error))
+        physical_plan(self.engine, plan).await.map_err(|error| self.locate(error))
     }
 
     /// Points an error of planning at its place in the statement.
     fn locate(&self, error: DataFusionError) -> Error {
         with_position(error, self.text)
+    }
+}
+
+/// The physical plan of a logical one. Correlated subqueries that the engine refuses run by row.
+async fn physical_plan(
+    engine: &SessionState,
+    plan: &LogicalPlan,
+) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
+    match engine.create_physical_plan(plan).await {
+        Err(_) if correlated::is_in(plan) => {
+            engine.create_physical_plan(&correlated::by_row(plan.clone(), engine)?).await
+        }
+        planned => planned,
     }
 }
 

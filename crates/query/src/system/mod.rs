@@ -32,12 +32,10 @@ pub(crate) fn install(config: &mut SessionConfig, origin: Origin) {
     config.set_extension(Arc::new(origin));
 }
 
-/// The value of a setting in the session that a statement runs in; `None` where there is none of this name.
-pub(crate) fn setting(engine: &SessionState, name: &str) -> Option<String> {
-    let origin = engine.config().get_extension::<Origin>()?;
-    let name = name.to_lowercase();
-    let all = pg_catalog::server::all_settings(&origin.settings);
-    all.into_iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+/// The settings of the session that a statement runs in, with their values.
+pub(crate) fn settings(engine: &SessionState) -> Vec<(String, String)> {
+    let origin = engine.config().get_extension::<Origin>();
+    origin.map_or_else(Vec::new, |origin| pg_catalog::server::all_settings(&origin.settings))
 }
 
 /// Whether a name without a schema means a table of `pg_catalog`, which comes first in every search path.

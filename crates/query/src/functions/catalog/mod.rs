@@ -7,12 +7,14 @@ mod privileges;
 mod routines;
 mod server;
 mod sizes;
+mod texts;
 
 use super::row_function::Row;
 use crate::session::Names;
 use crate::system::pg_catalog::world::Class;
 use datafusion::logical_expr::ScalarUDF;
 pub(crate) use names::CAST_FUNCTIONS;
+pub(crate) use server::current_setting;
 use std::sync::Arc;
 use store::catalog::Catalog;
 
@@ -26,6 +28,7 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
         routines::all,
         server::all,
         sizes::all,
+        texts::all,
     ];
     groups.into_iter().flat_map(|group| group(names)).collect()
 }

@@ -37,13 +37,17 @@ const fn cast(
 }
 
 /// The types for object names.
-pub(crate) const CAST_FUNCTIONS: [CastFunctions; 6] = [
+pub(crate) const CAST_FUNCTIONS: [CastFunctions; 10] = [
     cast("regclass", "regclassin", "regclassout"),
     cast("regtype", "regtypein", "regtypeout"),
     cast("regproc", "regprocin", "regprocout"),
     cast("regprocedure", "regprocedurein", "regprocedureout"),
     cast("regnamespace", "regnamespacein", "regnamespaceout"),
     cast("regrole", "regrolein", "regroleout"),
+    cast("regoper", "regoperin", "regoperout"),
+    cast("regoperator", "regoperatorin", "regoperatorout"),
+    cast("regcollation", "regcollationin", "regcollationout"),
+    cast("regconfig", "regconfigin", "regconfigout"),
 ];
 
 /// A schema and a name, out of text that holds an SQL name.
@@ -59,13 +63,17 @@ type Lookup = fn(&Sight, &str) -> Option<i64>;
 type Show = fn(&Sight, i64) -> Option<String>;
 
 /// What each type's names lead to, and how its ids are shown.
-const LOOKUPS: [(Lookup, Show); 6] = [
+const LOOKUPS: [(Lookup, Show); 10] = [
     (class_by_name, show_class),
     (type_by_name, show_type),
     (procedure, show_procedure),
     (procedure, show_procedure),
     (schema_by_name, show_schema),
     (role_by_name, show_role),
+    (nothing_by_name, show_nothing),
+    (nothing_by_name, show_nothing),
+    (nothing_by_name, show_nothing),
+    (nothing_by_name, show_nothing),
 ];
 
 /// The functions.
@@ -193,8 +201,17 @@ fn show_role(_: &Sight, oid: i64) -> Option<String> {
     roles::all().into_iter().find(|role| role.oid == oid).map(|role| quote_ident(&role.name))
 }
 
+/// Operators and text search have no catalog here.
+fn nothing_by_name(_: &Sight, _: &str) -> Option<i64> {
+    None
+}
+
+fn show_nothing(_: &Sight, _: i64) -> Option<String> {
+    None
+}
+
 /// Text as SQL has it between quotes.
-fn quote_literal(text: &str) -> String {
+pub(super) fn quote_literal(text: &str) -> String {
     let escape = if text.contains('\\') { "E" } else { "" };
     format!("{escape}'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }

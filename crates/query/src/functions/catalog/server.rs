@@ -1,6 +1,7 @@
 //! The server and the session: who, where, since when.
 
 use super::super::row_function::{function, volatile};
+use crate::error::{Error, SqlState};
 use crate::session::Names;
 use crate::system::pg_catalog::world::{Class, DATABASE};
 use crate::system::pg_catalog::{oids, roles};
@@ -98,4 +99,20 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
         all.push(function(name, 1..=1, Form::Number, |_| Ok(Cell::Number(0))));
     }
     all
+}
+
+/// `current_setting`, for one statement.
+pub(crate) fn current_setting(settings: Vec<(String, String)>) -> ScalarUDF {
+    function("current_setting", 1..=2, Form::Text, move |row| {
+        let Some(name) = row.text(0) else { return Ok(Cell::Null) };
+        let wanted = name.to_lowercase();
+        match settings.iter().find(|(known, _)| *known == wanted) {
+            Some((_, value)) => Ok(value.as_str().into()),
+            None if row.flag(1) == Some(true) => Ok(Cell::Null),
+            None => {
+                let message = format!("unrecognized configuration parameter \"{name}\"");
+                Err(Error::new(SqlState::UndefinedObject, message))
+            }
+        }
+    })
 }

@@ -12,29 +12,26 @@ mod composites;
 pub(crate) mod object_names;
 mod qualified;
 mod set_functions;
-mod settings;
 mod subscripts;
+mod table_oids;
 
-use datafusion::execution::SessionState;
 use datafusion::sql::sqlparser::ast::{Expr, Statement, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 
 /// The statement in the engine's words.
-pub(crate) fn of_statement(mut statement: Statement, engine: &SessionState) -> Statement {
+pub(crate) fn of_statement(mut statement: Statement) -> Statement {
     column_names::rewrite(&mut statement);
+    table_oids::rewrite(&mut statement);
     set_functions::of_tables(&mut statement);
-    let mut expressions = Expressions { engine };
-    let _ = statement.visit(&mut expressions);
+    let _ = statement.visit(&mut Expressions);
     object_names::show(&mut statement);
     statement
 }
 
 /// The rewrites of single expressions, from the inside out.
-struct Expressions<'a> {
-    engine: &'a SessionState,
-}
+struct Expressions;
 
-impl VisitorMut for Expressions<'_> {
+impl VisitorMut for Expressions {
     type Break = ();
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
@@ -46,7 +43,6 @@ impl VisitorMut for Expressions<'_> {
         composites::rewrite(expr);
         set_functions::rewrite(expr);
         array_queries::rewrite(expr);
-        settings::rewrite(expr, self.engine);
         ControlFlow::Continue(())
     }
 }

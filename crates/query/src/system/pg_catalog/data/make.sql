@@ -1,6 +1,8 @@
 -- Writes the files beside this one from a PostgreSQL 15: psql -XAtq -f make.sql (in this folder).
 \set ON_ERROR_STOP on
+-- functions.txt: the names of the functions that Pando has.
 CREATE TEMPORARY TABLE functions_here (n text);
+\copy functions_here FROM functions.txt
 
 -- relations.txt: schema.relation oid kind, then `column type`; an exclamation mark stands for NOT NULL.
 \o relations.txt
