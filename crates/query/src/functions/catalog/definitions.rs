@@ -42,7 +42,12 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
 fn index(sight: &Sight, row: &Row<'_>) -> Option<String> {
     let Class::KeyIndex(table) = sight.class(row, 0)? else { return None };
     match row.number(1) {
-        None | Some(0) => Some(definitions::key_index(table)),
+        None | Some(0) => {
+            // Made pretty, the table's name has its schema only where the search path does not lead there.
+            let bare = row.flag(2) == Some(true)
+                && Class::KeyIndex(table).is_visible(&sight.catalog, &sight.search_path);
+            Some(definitions::key_index(table, !bare))
+        }
         Some(number) => {
             let columns = key_columns(table);
             let column = columns.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
@@ -62,7 +67,7 @@ fn constraint(sight: &Sight, row: &Row<'_>) -> Option<String> {
     let of_table = |table: &Arc<Table>| {
         let id = table.id.relation();
         let check = table.checks.iter().find(|check| oids::check(id, &check.name) == oid);
-        check.map(check_definition)
+        check.map(|check| check_definition(check, row.flag(1) == Some(true)))
     };
     tables(&sight.catalog).find_map(of_table)
 }

@@ -20,7 +20,9 @@ pub(super) fn rewrite(expr: &mut Expr) {
     if aggregate_in_place(&mut query).is_none() {
         query = around(query);
     }
-    *expr = Expr::Subquery(Box::new(query));
+    // Without rows the aggregate is NULL, and the array is empty.
+    let none = super::build::call("make_array", Vec::new());
+    *expr = super::build::call("coalesce", vec![Expr::Subquery(Box::new(query)), none]);
 }
 
 fn empty() -> Query {

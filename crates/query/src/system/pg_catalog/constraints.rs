@@ -124,9 +124,12 @@ pub(crate) fn key_definition(table: &Table) -> String {
     format!("PRIMARY KEY ({})", key_list(table))
 }
 
-/// The definition of a check, as SQL.
-pub(crate) fn check_definition(check: &Check) -> String {
-    format!("CHECK (({}))", check.expression)
+/// The definition of a check, as SQL; made pretty, without a second pair of parentheses.
+pub(crate) fn check_definition(check: &Check, pretty: bool) -> String {
+    match pretty {
+        true => format!("CHECK ({})", check.expression),
+        false => format!("CHECK (({}))", check.expression),
+    }
 }
 
 /// The columns of a primary key, as SQL.

@@ -94,11 +94,14 @@ const RESERVED: [&str; 77] = [
 ];
 
 /// The index under a primary key.
-pub(crate) fn key_index(table: &Table) -> String {
+pub(crate) fn key_index(table: &Table, with_schema: bool) -> String {
+    let schema = match with_schema {
+        true => format!("{}.", quote_ident(&table.schema)),
+        false => String::new(),
+    };
     format!(
-        "CREATE UNIQUE INDEX {} ON {}.{} USING btree ({})",
+        "CREATE UNIQUE INDEX {} ON {schema}{} USING btree ({})",
         quote_ident(&table.key_name()),
-        quote_ident(&table.schema),
         quote_ident(&table.name),
         key_list(table)
     )

@@ -38,6 +38,7 @@ pub(super) fn roles(rows: &mut TableRows) {
             ("rolcreatedb", role.superuser.into()),
             ("rolcanlogin", role.can_log_in.into()),
             ("rolbypassrls", role.superuser.into()),
+            ("rolreplication", role.superuser.into()),
             ("rolconnlimit", (-1_i64).into()),
         ]);
     }

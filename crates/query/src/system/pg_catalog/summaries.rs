@@ -55,7 +55,7 @@ pub(super) fn indexes(world: &World<'_>, rows: &mut TableRows) {
             ("schemaname", table.schema.as_str().into()),
             ("tablename", table.name.as_str().into()),
             ("indexname", table.key_name().into()),
-            ("indexdef", definitions::key_index(table).into()),
+            ("indexdef", definitions::key_index(table, true).into()),
         ]);
     }
 }
