@@ -4,17 +4,19 @@ use crate::error::{Error, Result, SqlState};
 use crate::system::rows::{Cell, array};
 use crate::system::shape::Form;
 use crate::translate::external;
+use crate::types;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
-    Volatility,
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    TypeSignature, Volatility,
 };
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use store::catalog::SqlType;
 
 type Body = Arc<dyn Fn(&Row<'_>) -> Result<Cell> + Send + Sync>;
 
@@ -23,6 +25,7 @@ struct RowFunction {
     name: &'static str,
     arguments: RangeInclusive<usize>,
     returns: Form,
+    is_json: bool,
     signature: Signature,
     body: Body,
 }
@@ -34,7 +37,17 @@ pub(super) fn function(
     returns: Form,
     body: impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync + 'static,
 ) -> ScalarUDF {
-    with_volatility(Volatility::Stable, name, arguments, returns, body)
+    ScalarUDF::new_from_impl(row_function(Volatility::Stable, name, arguments, returns, body))
+}
+
+/// A function that gives JSON.
+pub(super) fn json_function(
+    name: &'static str,
+    arguments: RangeInclusive<usize>,
+    body: impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync + 'static,
+) -> ScalarUDF {
+    let function = row_function(Volatility::Stable, name, arguments, Form::Text, body);
+    ScalarUDF::new_from_impl(RowFunction { is_json: true, ..function })
 }
 
 /// A function that must be called again for each row.
@@ -44,16 +57,16 @@ pub(super) fn volatile(
     returns: Form,
     body: impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync + 'static,
 ) -> ScalarUDF {
-    with_volatility(Volatility::Volatile, name, arguments, returns, body)
+    ScalarUDF::new_from_impl(row_function(Volatility::Volatile, name, arguments, returns, body))
 }
 
-fn with_volatility(
+fn row_function(
     volatility: Volatility,
     name: &'static str,
     arguments: RangeInclusive<usize>,
     returns: Form,
     body: impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync + 'static,
-) -> ScalarUDF {
+) -> RowFunction {
     let mut kinds = Vec::new();
     if *arguments.start() == 0 {
         kinds.push(TypeSignature::Nullary);
@@ -63,7 +76,7 @@ fn with_volatility(
     }
     let signature = Signature::one_of(kinds, volatility);
     let body = Arc::new(body);
-    ScalarUDF::new_from_impl(RowFunction { name, arguments, returns, signature, body })
+    RowFunction { name, arguments, returns, is_json: false, signature, body }
 }
 
 /// The arguments of a function at one row.
@@ -119,6 +132,14 @@ impl Row<'_> {
         flags.is_valid(self.row).then(|| flags.value(self.row))
     }
 
+    /// Whether JSON writes an argument's text without quotes.
+    pub(super) fn is_bare_in_json(&self, index: usize) -> bool {
+        self.column(index).is_some_and(|column| {
+            let data_type = column.array.data_type();
+            data_type.is_numeric() || *data_type == DataType::Boolean
+        })
+    }
+
     /// The elements of an argument that is an array.
     pub(super) fn list(&self, index: usize) -> Option<ArrayRef> {
         let array = &self.column(index)?.array;
@@ -169,6 +190,19 @@ impl ScalarUDFImpl for RowFunction {
     fn return_type(&self, arguments: &[DataType]) -> datafusion::common::Result<DataType> {
         self.refuse_wrong_count(arguments.len())?;
         Ok(self.returns.arrow())
+    }
+
+    fn return_field_from_args(
+        &self,
+        args: ReturnFieldArgs<'_>,
+    ) -> datafusion::common::Result<FieldRef> {
+        let types: Vec<DataType> =
+            args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let returns = self.return_type(&types)?;
+        Ok(Arc::new(match self.is_json {
+            true => types::plan_field(self.name, &SqlType::Json, true),
+            false => Field::new(self.name, returns, true),
+        }))
     }
 
     fn invoke_with_args(

@@ -17,6 +17,7 @@ pub(crate) use names::CAST_FUNCTIONS;
 pub(crate) use server::current_setting;
 use std::sync::Arc;
 use store::catalog::Catalog;
+pub(crate) use texts::SUBSCRIPTS;
 
 /// All of them.
 pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {

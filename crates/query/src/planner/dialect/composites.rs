@@ -2,7 +2,7 @@
 //!
 //! pgjdbc asks for primary keys and indexes so.
 
-use super::build::{arguments, call, called, number, text};
+use super::build::{arguments, call, called, text};
 use crate::planner::relations::fold;
 use datafusion::sql::sqlparser::ast::{AccessExpr, Expr};
 
@@ -19,10 +19,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     };
     let Expr::Nested(inner) = &**root else { return };
     *expr = match (expanded(inner), field.as_str()) {
-        (Some(array), "n") => {
-            let count = call("cardinality", vec![array]);
-            call("unnest", vec![call("generate_series", vec![number(1), count])])
-        }
+        (Some(array), "n") => call("unnest", vec![super::set_functions::numbers(array)]),
         (Some(array), _) => call("unnest", vec![array]),
         (None, _) => call("get_field", vec![(**inner).clone(), text(field)]),
     };

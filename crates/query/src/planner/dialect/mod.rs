@@ -9,6 +9,7 @@ mod build;
 mod casts;
 mod column_names;
 mod composites;
+mod like_escapes;
 pub(crate) mod object_names;
 mod qualified;
 mod set_functions;
@@ -37,6 +38,7 @@ impl VisitorMut for Expressions {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         qualified::rewrite(expr);
         casts::rewrite(expr);
+        like_escapes::rewrite(expr);
         object_names::rewrite(expr);
         array_literals::rewrite(expr);
         subscripts::rewrite(expr);

@@ -7,6 +7,7 @@
 use super::array_queries::{query_of, select_of};
 use super::build::{arguments, call, called, column, last, number};
 use super::subscripts::is_vector;
+use crate::functions::catalog::SUBSCRIPTS;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, Ident, SelectItem, Statement, TableAlias, TableFactor,
     VisitMut, VisitorMut, visit_expressions,
@@ -30,16 +31,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
 /// The subscripts of an array, as an array.
 fn subscripts(array: Expr) -> Expr {
     let first = i64::from(!column(&array).is_some_and(|name| is_vector(&name)));
-    let count = call("cardinality", vec![array]);
-    let last = match first {
-        1 => count,
-        _ => Expr::BinaryOp {
-            left: Box::new(count),
-            op: datafusion::sql::sqlparser::ast::BinaryOperator::Minus,
-            right: Box::new(number(1)),
-        },
-    };
-    call("generate_series", vec![number(first), last])
+    call(SUBSCRIPTS, vec![array, number(first)])
 }
 
 /// In FROM.
@@ -121,8 +113,8 @@ impl Source {
 }
 
 /// The numbers of an array's elements, from 1.
-fn numbers(array: Expr) -> Expr {
-    call("generate_series", vec![number(1), call("cardinality", vec![array])])
+pub(super) fn numbers(array: Expr) -> Expr {
+    call(SUBSCRIPTS, vec![array, number(1)])
 }
 
 /// The function in FROM as a select; `None` where it can stay.

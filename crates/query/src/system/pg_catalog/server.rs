@@ -73,10 +73,12 @@ pub(super) fn collations(rows: &mut TableRows) {
 }
 
 /// Settings of PostgreSQL's that clients look up here and that a session cannot change.
-const CONSTANTS: [(&str, &str); 10] = [
+const CONSTANTS: [(&str, &str); 12] = [
     ("block_size", "8192"),
+    ("default_table_access_method", "heap"),
     ("default_transaction_isolation", "repeatable read"),
     ("integer_datetimes", "on"),
+    ("jit", "off"),
     ("lc_collate", "C"),
     ("lc_ctype", "C"),
     ("max_connections", "10000"),
