@@ -1,5 +1,6 @@
 //! Functions that PostgreSQL has and the engine lacks.
 
+mod arrays;
 pub(crate) mod catalog;
 mod row_function;
 mod sequences;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 /// Adds what is the same for every session.
 pub(crate) fn register_shared(engine: &mut SessionState) -> Result<()> {
-    for function in simple::all() {
+    for function in simple::all().into_iter().chain(arrays::all()) {
         engine.register_udf(Arc::new(function))?;
     }
     Ok(())

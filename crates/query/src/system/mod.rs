@@ -40,7 +40,7 @@ pub(crate) fn settings(engine: &SessionState) -> Vec<(String, String)> {
 
 /// Whether a name without a schema means a table of `pg_catalog`, which comes first in every search path.
 pub(crate) fn is_implicit(name: &str) -> bool {
-    shape::of("pg_catalog", name).is_some()
+    shape::of("pg_catalog", name).is_some_and(|shape| !shape.is_function())
 }
 
 /// Whether a system table lists the columns of views.

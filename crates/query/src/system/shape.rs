@@ -93,7 +93,7 @@ pub(crate) struct Shape {
     pub(crate) name: &'static str,
     /// PostgreSQL's own id of the relation.
     pub(crate) oid: i64,
-    /// `r` or `v`.
+    /// `r`, `v`, or `f` for a function that gives rows.
     pub(crate) kind: &'static str,
     pub(crate) columns: Vec<ShapeColumn>,
     arrow: SchemaRef,
@@ -111,6 +111,11 @@ impl Shape {
         let field = |column: &ShapeColumn| Field::new(column.name, column.form.arrow(), true);
         let arrow = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         Some(Self { schema, name, oid, kind, columns, arrow })
+    }
+
+    /// Whether it is a function that gives rows.
+    pub(crate) fn is_function(&self) -> bool {
+        self.kind == "f"
     }
 
     /// The position of a column.
@@ -133,16 +138,21 @@ impl ShapeColumn {
     }
 }
 
-static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
-    include_str!("pg_catalog/data/relations.txt").lines().filter_map(Shape::parse).collect()
-});
+/// Relations, and the few functions that give rows and are kept as if they were relations.
+const FILES: [&str; 2] = [
+    include_str!("pg_catalog/data/relations.txt"),
+    include_str!("pg_catalog/data/functions_as_relations.txt"),
+];
+
+static SHAPES: LazyLock<Vec<Shape>> =
+    LazyLock::new(|| FILES.iter().flat_map(|file| file.lines()).filter_map(Shape::parse).collect());
 
 static BY_NAME: LazyLock<HashMap<(&'static str, &'static str), &'static Shape>> =
-    LazyLock::new(|| all().map(|shape| ((shape.schema, shape.name), shape)).collect());
+    LazyLock::new(|| SHAPES.iter().map(|shape| ((shape.schema, shape.name), shape)).collect());
 
 /// All system relations.
 pub(crate) fn all() -> impl Iterator<Item = &'static Shape> {
-    SHAPES.iter()
+    SHAPES.iter().filter(|shape| !shape.is_function())
 }
 
 /// The system relation of a name.
@@ -156,7 +166,7 @@ mod tests {
 
     #[test]
     fn every_line_of_the_file_is_a_relation() {
-        assert_eq!(SHAPES.len(), include_str!("pg_catalog/data/relations.txt").lines().count());
+        assert_eq!(SHAPES.len(), FILES.iter().map(|file| file.lines().count()).sum::<usize>());
         let class = of("pg_catalog", "pg_class").expect("pg_class is there");
         assert_eq!((class.oid, class.kind), (1259, "r"));
         assert_eq!(class.columns[1].name, "relname");

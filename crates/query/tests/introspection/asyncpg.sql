@@ -395,8 +395,6 @@ FROM
 ORDER BY
     depth DESC;
 
-select '{1}'::int[], '1.2.3.4'::inet, row(1,2);
-
 SELECT
     t.oid,
     t.typelem     AS elemtype,
@@ -601,10 +599,3 @@ FROM
     typeinfo_tree
 ORDER BY
     depth DESC;
-
-select 'a'::mood;
-
-SELECT pg_advisory_unlock_all();
-CLOSE ALL;
-UNLISTEN *;
-RESET ALL;

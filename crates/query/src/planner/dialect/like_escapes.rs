@@ -1,6 +1,6 @@
 //! `LIKE 'pg/_%' ESCAPE '/'`: the engine knows the backslash only. SQLAlchemy escapes with a slash.
 
-use super::build::{literal_text, text};
+use super::build::{call, literal_text, take, text};
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
 
 pub(super) fn rewrite(expr: &mut Expr) {
@@ -9,8 +9,14 @@ pub(super) fn rewrite(expr: &mut Expr) {
         return;
     };
     let Some(escape) = escape_char.as_ref().and_then(character) else { return };
-    let Some(written) = literal_text(pattern) else { return };
-    **pattern = text(with_backslashes(written, escape));
+    **pattern = match literal_text(pattern) {
+        Some(written) => text(with_backslashes(written, escape)),
+        // Two escapes in a row would be one such character; nobody computes such patterns.
+        None => {
+            let doubled = call("replace", vec![take(pattern), text("\\"), text("\\\\")]);
+            call("replace", vec![doubled, text(escape), text("\\")])
+        }
+    };
     *escape_char = None;
 }
 

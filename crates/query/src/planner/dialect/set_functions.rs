@@ -8,9 +8,10 @@ use super::array_queries::{query_of, select_of};
 use super::build::{arguments, call, called, column, last, number};
 use super::subscripts::is_vector;
 use crate::functions::catalog::SUBSCRIPTS;
+use crate::system::shape::{self, Shape};
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, Ident, SelectItem, Statement, TableAlias, TableFactor,
-    VisitMut, VisitorMut, visit_expressions,
+    Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, SelectItem, Statement, TableAlias,
+    TableFactor, VisitMut, VisitorMut, visit_expressions,
 };
 use std::ops::ControlFlow;
 
@@ -40,6 +41,7 @@ pub(super) fn of_tables(statement: &mut Statement) {
     impl VisitorMut for Tables {
         type Break = ();
         fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+            as_relation(factor);
             if let Some(derived) = derived(factor) {
                 *factor = derived;
             }
@@ -117,12 +119,46 @@ pub(super) fn numbers(array: Expr) -> Expr {
     call(SUBSCRIPTS, vec![array, number(1)])
 }
 
+/// Whether the engine's own table functions take an argument.
+fn is_constant(expr: &Expr) -> bool {
+    match expr {
+        Expr::Value(_) | Expr::Interval(_) | Expr::TypedString(_) => true,
+        Expr::UnaryOp { expr, .. } | Expr::Cast { expr, .. } => is_constant(expr),
+        _ => false,
+    }
+}
+
+/// A function that gives rows, without arguments that matter: kept as a system table. The schema in front
+/// of the engine's own table functions goes.
+fn as_relation(factor: &mut TableFactor) {
+    let TableFactor::Table { name, args, .. } = factor else { return };
+    if args.is_none() {
+        return;
+    }
+    let function = last(name);
+    let in_catalog = name.0.len() == 1 || name.0[0].to_string() == "pg_catalog";
+    if !in_catalog {
+        return;
+    }
+    if shape::of("pg_catalog", &function).is_some_and(Shape::is_function) {
+        *args = None;
+        *name = ObjectName::from(vec![Ident::new("pg_catalog"), Ident::new(function)]);
+    } else {
+        *name = ObjectName::from(vec![Ident::new(function)]);
+    }
+}
+
 /// The function in FROM as a select; `None` where it can stay.
 fn derived(factor: &TableFactor) -> Option<TableFactor> {
     let source = Source::of(factor)?;
     let lateral = source.is_lateral();
-    let stays = matches!(source.name.as_str(), "generate_series" | "unnest");
-    if stays && !lateral && !source.with_ordinality {
+    let constant = source.arguments.iter().all(is_constant);
+    let stays = match source.name.as_str() {
+        "generate_series" => constant,
+        "unnest" => !lateral,
+        _ => false,
+    };
+    if stays && !source.with_ordinality {
         return None;
     }
     let mut arrays = source.arrays()?;

@@ -13,7 +13,7 @@ pub(crate) fn quote_ident(name: &str) -> String {
 }
 
 /// Words that cannot stand for a name without quotes.
-const RESERVED: [&str; 77] = [
+pub(super) const RESERVED: [&str; 77] = [
     "all",
     "analyse",
     "analyze",

@@ -156,3 +156,11 @@ pub(super) fn time_zones(rows: &mut TableRows) {
         rows.row([("name", name.into()), ("abbrev", short.into()), ("is_dst", false.into())]);
     }
 }
+
+/// pg_get_keywords(): the words that need quotes as names.
+pub(super) fn keywords(rows: &mut TableRows) {
+    for word in super::definitions::RESERVED {
+        let reserved = ("catdesc", "reserved".into());
+        rows.row([("word", word.into()), ("catcode", "R".into()), reserved]);
+    }
+}
