@@ -134,7 +134,6 @@ select * from t;
 
 SELECT c.oid, a.attnum, a.attname, c.relname, n.nspname, a.attnotnull OR (t.typtype = 'd' AND t.typnotnull), a.attidentity != '' OR pg_catalog.pg_get_expr(d.adbin, d.adrelid) LIKE '%nextval(%' FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON (c.relnamespace = n.oid) JOIN pg_catalog.pg_attribute a ON (c.oid = a.attrelid) JOIN pg_catalog.pg_type t ON (a.atttypid = t.oid) LEFT JOIN pg_catalog.pg_attrdef d ON (d.adrelid = a.attrelid AND d.adnum = a.attnum) JOIN (SELECT ${t} AS oid , 1 AS attnum UNION ALL SELECT ${t}, 2 UNION ALL SELECT ${t}, 3 UNION ALL SELECT ${t}, 4) vals ON (c.oid = vals.oid AND a.attnum = vals.attnum);
 
-select '{1,2}'::int[], null::oidvector, 't'::regclass, null::bit, null::xid;
 
 SELECT n.nspname = ANY(current_schemas(true)), n.nspname, t.typname FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON t.typnamespace = n.oid WHERE t.oid = '2205';
 
