@@ -1,6 +1,7 @@
 # The commands of the house. `make` alone lists them; they need a Rust toolchain, a C compiler and Python 3.
 
-# Builds lie outside the tree, where a fresh clone finds them again.
+# Builds lie outside the tree, where a fresh clone finds them again. Our crates are built together: chosen one
+# by one, their dependencies would have other features and be compiled again.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/pando/target
 
 .PHONY: help demo test verify fix
@@ -12,7 +13,7 @@ help:
 	@echo 'make fix      formats the code and applies the fixes that the lints know'
 
 demo:
-	cargo run --release --package pando -- demo
+	cargo run --release --locked --bin pando -- demo
 
 test:
 	cargo test --release --locked
@@ -24,13 +25,14 @@ test:
 verify:
 	cargo fmt --all --check
 	cargo run --release --quiet --locked --package xtask -- tidy
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+	cargo clippy --release --all-targets --locked -- -D warnings
+	cargo clippy --release --all-targets --locked --package xtask -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --release --no-deps --locked
 	command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny --locked check licenses bans sources
 	@echo 'make verify: everything passed'
 
 fix:
 	cargo fmt --all
-	cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged
+	cargo clippy --release --all-targets --fix --allow-dirty --allow-staged
 	cargo fmt --all

@@ -28,6 +28,8 @@ Examples:
 pub(crate) enum Command {
     /// The SQL shell, or a script, on a new database in memory.
     Sql(SqlArguments),
+    /// Serve a database in memory to PostgreSQL clients.
+    Serve(ServeArguments),
     /// Load TPC-H and watch its tables split, run queries, then try your own.
     Demo(DemoArguments),
     /// Run the experiments of the papers, and comparisons.
@@ -68,6 +70,16 @@ pub(crate) struct SqlArguments {
     /// What -c and -f give, in the order of the command line.
     #[arg(skip)]
     pub(crate) scripts: Vec<Script>,
+}
+
+/// Options of `pando serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Where PostgreSQL clients connect.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5433")]
+    pub(crate) pg: String,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArguments,
 }
 
 /// Something to run.
@@ -117,6 +129,7 @@ impl Command {
     pub(crate) fn threads(&self) -> Option<usize> {
         match self {
             Self::Sql(arguments) => arguments.database.threads,
+            Self::Serve(arguments) => arguments.database.threads,
             Self::Demo(arguments) => arguments.database.threads,
             Self::Bench(_) => None,
         }

@@ -7,6 +7,7 @@ mod machine;
 mod open;
 mod output;
 mod quantity;
+mod serve;
 mod shell;
 mod sql;
 mod terminal;
@@ -43,6 +44,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     let code = runtime.block_on(async {
         match command {
             Command::Sql(arguments) => sql::run(arguments).await,
+            Command::Serve(arguments) => serve::run(arguments).await,
             Command::Demo(arguments) => demo::run(arguments).await,
             Command::Bench(arguments) => bench::run(arguments).await.map(|()| ExitCode::SUCCESS),
         }

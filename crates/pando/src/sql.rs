@@ -6,7 +6,7 @@ use crate::output::{Format, View};
 use crate::shell::{Flow, Shell, Source};
 use crate::terminal::{Terminal, is_conversation, strong};
 use pando::Database;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Runs what the command line says.
@@ -19,7 +19,7 @@ pub(crate) async fn run(arguments: SqlArguments) -> anyhow::Result<ExitCode> {
     };
     let mut shell = Shell::new(&database, View::new(format, Terminal::of_output()));
     if arguments.scripts.is_empty() && is_conversation() {
-        greet(&database);
+        greet(&database)?;
         shell.converse().await?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -49,10 +49,13 @@ async fn run_script(shell: &mut Shell, script: &Script) -> anyhow::Result<Flow> 
     }
 }
 
-fn greet(database: &Database) {
+fn greet(database: &Database) -> io::Result<()> {
     let limit = database.store().memory().limit().map(crate::quantity::bytes);
     let memory = limit.map_or("without a limit".to_owned(), |limit| format!("of up to {limit}"));
-    println!("{} {}", strong("Pando"), env!("CARGO_PKG_VERSION"));
-    println!("A new database in memory {memory}. Everything in it goes when you leave.");
-    println!("Type \\? for help, \\q to leave.\n");
+    writeln!(io::stdout(), "{} {}", strong("Pando"), env!("CARGO_PKG_VERSION"))?;
+    writeln!(
+        io::stdout(),
+        "A new database in memory {memory}. Everything in it goes when you leave."
+    )?;
+    writeln!(io::stdout(), "Type \\? for help, \\q to leave.\n")
 }

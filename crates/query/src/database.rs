@@ -31,6 +31,9 @@ pub struct Options {
     pub bucket_size: Option<u64>,
     /// Into how many parts a query's work is divided; `None` for one a processor.
     pub threads: Option<usize>,
+    /// Where statements run that take longer than a few microseconds; `None` for wherever they are called.
+    /// Whoever serves clients gives a runtime of its own here, so that long work does not keep them waiting.
+    pub workers: Option<tokio::runtime::Handle>,
 }
 
 /// An embedded database. A clone is another handle on the same one.
@@ -43,6 +46,7 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<Store>,
     pub(crate) engine: SessionState,
     pub(crate) bucket_size: u64,
+    pub(crate) workers: Option<tokio::runtime::Handle>,
     pub(crate) running: Mutex<BTreeMap<u64, Running>>,
     next_number: AtomicU64,
 }
@@ -81,12 +85,26 @@ impl Database {
         let running = Mutex::new(BTreeMap::new());
         let bucket_size = options.bucket_size.unwrap_or(DEFAULT_BUCKET_SIZE);
         let next_number = AtomicU64::new(1);
-        Ok(Self(Arc::new(Shared { store, engine, bucket_size, running, next_number })))
+        let workers = options.workers;
+        Ok(Self(Arc::new(Shared { store, engine, bucket_size, workers, running, next_number })))
     }
 
     /// A new session: its own settings and transaction.
     pub fn session(&self) -> Session {
         Session::new(Arc::clone(&self.0))
+    }
+
+    /// Whether there is anybody who could log in.
+    pub fn has_users(&self) -> bool {
+        self.0.store.catalog().roles().len() > 0
+    }
+
+    /// What a user's password is checked against; `None` where there is no such user, or none who may
+    /// log in with a password.
+    pub fn verifier(&self, user: &str) -> Option<String> {
+        let catalog = self.0.store.catalog();
+        let role = catalog.role(user).filter(|role| role.login)?;
+        role.verifier.clone()
     }
 
     /// The store below, for tools that look at buckets.

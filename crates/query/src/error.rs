@@ -108,6 +108,38 @@ pub enum SqlState {
     IoError,
     /// 58P01: no file has this name.
     UndefinedFile,
+    /// 08P01: a message that does not follow the wire protocol.
+    ProtocolViolation,
+    /// 22021: bytes that are no text.
+    CharacterNotInRepertoire,
+    /// 22P03: bytes that are no value of the type.
+    InvalidBinaryRepresentation,
+    /// 25P03: a transaction was left open for too long.
+    IdleInTransactionSessionTimeout,
+    /// 28000: this user may not log in.
+    InvalidAuthorization,
+    /// 28P01: the password is wrong.
+    InvalidPassword,
+    /// 34000: no cursor or portal has this name.
+    InvalidCursorName,
+    /// 3D000: no database has this name.
+    InvalidCatalogName,
+    /// 42501: the user may not do this.
+    InsufficientPrivilege,
+    /// 42P03: a cursor of this name is open.
+    DuplicateCursor,
+    /// 42P05: a prepared statement of this name exists.
+    DuplicatePreparedStatement,
+    /// 53300: no more connections are taken.
+    TooManyConnections,
+    /// 57P01: the server stops.
+    AdminShutdown,
+    /// 00000: nothing is wrong.
+    SuccessfulCompletion,
+    /// 57P05: a session said nothing for too long.
+    IdleSessionTimeout,
+    /// 01000: something that a client may want to know.
+    Warning,
     /// XX000: a defect of Pando.
     InternalError,
 }
@@ -165,6 +197,22 @@ impl SqlState {
             Self::QueryCanceled => "57014",
             Self::IoError => "58030",
             Self::UndefinedFile => "58P01",
+            Self::ProtocolViolation => "08P01",
+            Self::CharacterNotInRepertoire => "22021",
+            Self::InvalidBinaryRepresentation => "22P03",
+            Self::IdleInTransactionSessionTimeout => "25P03",
+            Self::InvalidAuthorization => "28000",
+            Self::InvalidPassword => "28P01",
+            Self::InvalidCursorName => "34000",
+            Self::InvalidCatalogName => "3D000",
+            Self::InsufficientPrivilege => "42501",
+            Self::DuplicateCursor => "42P03",
+            Self::DuplicatePreparedStatement => "42P05",
+            Self::TooManyConnections => "53300",
+            Self::AdminShutdown => "57P01",
+            Self::SuccessfulCompletion => "00000",
+            Self::IdleSessionTimeout => "57P05",
+            Self::Warning => "01000",
             Self::InternalError => "XX000",
         }
     }

@@ -7,7 +7,9 @@
 //! The ways in the house: `planner` gives names their meaning, `scan` reads buckets, `dml`, `ddl` and
 //! `copy` change them, `short` is the way without a planner, `system` are the tables about tables.
 
+pub mod binary;
 mod bytes;
+mod connection_statements;
 mod copy;
 mod database;
 mod ddl;
@@ -27,11 +29,16 @@ mod translate;
 mod types;
 
 pub use bytes::bytes_of;
+pub use connection_statements::ConnectionStatement;
+pub use copy::client::{CopyIn, CopyOut};
 pub use database::{Database, Options};
 pub use error::{Error, Result, SqlState};
 pub use outcome::{Field, Outcome, Progress, Rows, Tag};
 pub use parse::{Statement, parse};
-pub use session::{CancelHandle, Prepared, ProgressCallback, Session, TransactionStatus};
+pub use session::{
+    CancelHandle, Description, Notice, Prepared, ProgressCallback, Session, TransactionStatus,
+    parameter_of_text,
+};
 
 pub use datafusion::arrow;
 pub use datafusion::common::ScalarValue;

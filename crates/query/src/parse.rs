@@ -1,7 +1,9 @@
 //! SQL text to statements: one script can hold many, and each keeps its own text and place.
 
+use crate::copy;
+use crate::copy::client::{ClientCopy, What};
 use crate::error::{Error, Result, SqlState};
-use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{DiscardObject, Expr, Statement as Ast};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
@@ -17,6 +19,29 @@ pub struct Statement {
     /// Characters of the script before the text: what to add to positions inside the text.
     pub offset: usize,
     pub(crate) ast: Ast,
+    /// What it says where it is a COPY whose other end is the client; `ast` says nothing then.
+    pub(crate) client_copy: Option<ClientCopy>,
+}
+
+impl Statement {
+    /// Whether it is a COPY from or to the client.
+    pub fn is_client_copy(&self) -> bool {
+        self.client_copy.is_some()
+    }
+
+    /// Whether it is a COPY from the client.
+    pub fn is_copy_in(&self) -> bool {
+        matches!(&self.client_copy, Some(ClientCopy { what: What::In { .. }, .. }))
+    }
+
+    /// Whether it ends a transaction, or goes back in one.
+    pub fn ends_transaction(&self) -> bool {
+        matches!(self.ast, Ast::Commit { .. } | Ast::Rollback { .. })
+    }
+
+    pub(crate) fn with_ast(&self, ast: Ast) -> Self {
+        Self { text: self.text.clone(), offset: self.offset, ast, client_copy: None }
+    }
 }
 
 /// Splits a script into statements and parses each. Empty statements (`;;`) are left out.
@@ -29,11 +54,11 @@ pub fn parse(script: &str) -> Result<Vec<Statement>> {
             let offset = lines.character(first.span.start);
             let end = lines.character(last.span.end);
             let text: String = script.chars().skip(offset).take(end - offset).collect();
-            let ast = parse_one(&text).map_err(|error| match error.position() {
+            let (ast, client_copy) = parse_one(&text).map_err(|error| match error.position() {
                 Some(position) => error.at(position + offset),
                 None => error,
             })?;
-            Ok(Statement { text, offset, ast })
+            Ok(Statement { text, offset, ast, client_copy })
         })
         .collect()
 }
@@ -58,15 +83,25 @@ fn statements(tokens: &[TokenWithSpan]) -> impl Iterator<Item = &[TokenWithSpan]
         .filter(|run| !run.is_empty())
 }
 
-fn parse_one(text: &str) -> Result<Ast> {
+fn parse_one(text: &str) -> Result<(Ast, Option<ClientCopy>)> {
     let mut parser = Parser::new(&PostgreSqlDialect {})
         .with_recursion_limit(RECURSION_LIMIT)
         .with_tokens_with_locations(tokenize(text)?);
-    let parsed = parser.parse_statement().and_then(|ast| match parser.peek_token().token {
-        Token::EOF => Ok(ast),
+    let parsed = statement(&mut parser).and_then(|parsed| match parser.peek_token().token {
+        Token::EOF => Ok(parsed),
         _ => parser.expected("end of statement", parser.peek_token()),
     });
     parsed.map_err(|error| syntax_error(error, &Lines::new(text)))
+}
+
+fn statement(parser: &mut Parser<'_>) -> Result<(Ast, Option<ClientCopy>), ParserError> {
+    match copy::client::parse(parser)? {
+        Some(copy) => {
+            let nothing = Ast::Discard { object_type: DiscardObject::PLANS };
+            Ok((nothing, Some(copy)))
+        }
+        None => Ok((parser.parse_statement()?, None)),
+    }
 }
 
 /// Parses one expression: a default or a check that the catalog keeps as text.

@@ -25,7 +25,7 @@ use datafusion::sql::sqlparser::ast::{
     SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update, Value,
 };
 use std::sync::Arc;
-use store::catalog::{Relation, Table};
+use store::catalog::{Relation, SqlType, Table};
 use store::{Snapshot, Store, TableView, Transaction};
 
 /// A write is tried so many times when others write the same row.
@@ -76,6 +76,13 @@ impl Operand {
         }
     }
 
+    fn number(&self) -> Option<usize> {
+        match self {
+            Self::Parameter(number) => Some(*number),
+            Self::Constant(_) => None,
+        }
+    }
+
     fn value<'a>(&'a self, parameters: &'a [ScalarValue]) -> Result<&'a ScalarValue> {
         match self {
             Self::Constant(value) => Ok(value),
@@ -101,6 +108,44 @@ impl Short {
             Statement::Delete(statement) => delete(frame, snapshot, statement),
             _ => None,
         })
+    }
+
+    /// The parameters and the types of the columns that they are compared with or written to.
+    pub(crate) fn parameters(&self) -> Box<dyn Iterator<Item = (usize, SqlType)> + '_> {
+        let column = |index: usize| self.table.columns[index].sql_type.clone();
+        let of_key = move |key: &'_ [Operand]| -> Vec<(usize, SqlType)> {
+            let operands = key.iter().zip(self.table.key_indices());
+            operands
+                .filter_map(|(operand, index)| Some((operand.number()?, column(index))))
+                .collect()
+        };
+        match &self.action {
+            Action::Select { key, .. } | Action::Delete { key } => {
+                Box::new(of_key(key).into_iter())
+            }
+            Action::Insert { rows, schema, .. } => Box::new(rows.iter().flat_map(move |row| {
+                let operands = row.iter().zip(schema.fields());
+                operands.filter_map(|(operand, field)| {
+                    let (_, column) = self.table.column(field.name())?;
+                    Some((operand.number()?, column.sql_type.clone()))
+                })
+            })),
+            Action::Update { key, values, .. } => {
+                let set = values.iter().filter_map(move |(index, value)| match value {
+                    NewValue::Operand(operand) => Some((operand.number()?, column(*index))),
+                    NewValue::Expression(_) => None,
+                });
+                Box::new(set.chain(of_key(key)))
+            }
+        }
+    }
+
+    /// The columns that it gives; `None` where it gives none.
+    pub(crate) fn fields(&self) -> Option<Vec<Field>> {
+        match &self.action {
+            Action::Select { fields, .. } => Some(fields.clone()),
+            _ => None,
+        }
     }
 
     /// Executes it; `None` where the values ask for the long path after all.

@@ -1,1 +1,3 @@
 //! The front doors of a server: the PostgreSQL wire and HTTP.
+
+pub mod pg;

@@ -127,7 +127,9 @@ impl Machine {
             | CatalogChange::Replace(_)
             | CatalogChange::CreateSchema(_)
             | CatalogChange::ReplaceSchema(_)
-            | CatalogChange::DropSchema(_) => {}
+            | CatalogChange::DropSchema(_)
+            | CatalogChange::PutRole(_)
+            | CatalogChange::DropRole(_) => {}
         }
     }
 

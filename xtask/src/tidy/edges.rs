@@ -12,7 +12,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("store", &["sdds"]),
     ("query", &["store", "sdds"]),
     ("bench", &["query"]),
-    ("pando", &["query", "bench"]),
+    ("server", &["query"]),
+    ("pando", &["query", "bench", "server"]),
     ("xtask", &[]),
 ];
 

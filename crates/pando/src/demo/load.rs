@@ -8,6 +8,7 @@ use bench::TableSource;
 use datafusion::physical_plan::memory::MemoryStream;
 use pando::catalog::{DEFAULT_SCHEMA, Relation, Table};
 use pando::{Database, RecordBatch, Session};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -25,7 +26,7 @@ pub(super) async fn all(
     session: &Session,
     sources: Vec<TableSource>,
 ) -> anyhow::Result<u64> {
-    let mut show = Show::new(sources.iter().map(|source| source.rows).sum());
+    let mut show = Show::new(sources.iter().map(|source| source.rows).sum())?;
     let mut total = 0;
     for source in sources {
         session.execute(&source.create_sql).await?;
@@ -96,14 +97,14 @@ struct Show {
 }
 
 impl Show {
-    fn new(rows_expected: u64) -> Self {
+    fn new(rows_expected: u64) -> io::Result<Self> {
         let now = Instant::now();
         let screen = Screen::of_output();
         let map = Map { tables: Vec::new(), rows: 0, rows_expected };
         if screen.is_none() {
-            println!("{}", Map::header());
+            writeln!(io::stdout(), "{}", Map::header())?;
         }
-        Self { map, screen, started: now, drawn: now }
+        Ok(Self { map, screen, started: now, drawn: now })
     }
 
     fn begin(&mut self, table: &Table) -> anyhow::Result<()> {
@@ -122,7 +123,7 @@ impl Show {
     fn finish(&mut self, database: &Database, table: &Table, total: u64) -> anyhow::Result<()> {
         self.look(database, table, total);
         match (&self.screen, self.map.tables.last()) {
-            (None, Some(table)) => println!("{}", table.line(None)),
+            (None, Some(table)) => writeln!(io::stdout(), "{}", table.line(None))?,
             _ => self.draw()?,
         }
         Ok(())

@@ -14,6 +14,7 @@ use crate::shell::{Flow, Shell, Source};
 use crate::terminal::{Terminal, faint, is_conversation, strong};
 use bench::TableSource;
 use pando::Database;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,7 @@ const ROWS_SHOWN: usize = 6;
 pub(crate) async fn run(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
     let database = open(&arguments.database)?;
     let mut shell = Shell::new(&database, View::new(Format::Box, Terminal::of_output()));
-    introduce(&database, &arguments);
+    introduce(&database, &arguments)?;
     fill(&database, &shell, &arguments).await?;
     if !ask(&mut shell).await? {
         return Ok(ExitCode::FAILURE);
@@ -36,20 +37,28 @@ pub(crate) async fn run(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
     if arguments.once || !is_conversation() {
         return Ok(ExitCode::SUCCESS);
     }
-    invite();
+    invite()?;
     shell.show_at_most(Some(ROWS_SHOWN_MAX));
     shell.converse().await?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn introduce(database: &Database, arguments: &DemoArguments) {
+fn introduce(database: &Database, arguments: &DemoArguments) -> io::Result<()> {
     let limit = database.store().memory().limit().map(bytes);
     let memory = limit.map_or(String::new(), |limit| format!(", with up to {limit} of memory"));
-    println!("{} {}", strong("Pando"), env!("CARGO_PKG_VERSION"));
-    println!("A new database in memory{memory}.\n");
+    writeln!(io::stdout(), "{} {}", strong("Pando"), env!("CARGO_PKG_VERSION"))?;
+    writeln!(io::stdout(), "A new database in memory{memory}.\n")?;
     let persons = counted(arguments.persons.into(), "person");
-    println!("{}", strong(&format!("1  Load TPC-H at scale {} and {persons}", arguments.scale)));
-    println!("   A table is one ordered file of buckets. A bucket that is full splits in two.\n");
+    writeln!(
+        io::stdout(),
+        "{}",
+        strong(&format!("1  Load TPC-H at scale {} and {persons}", arguments.scale))
+    )?;
+    writeln!(
+        io::stdout(),
+        "   A table is one ordered file of buckets. A bucket that is full splits in two.\n"
+    )?;
+    Ok(())
 }
 
 /// Creates and loads the tables.
@@ -61,11 +70,12 @@ async fn fill(database: &Database, shell: &Shell, arguments: &DemoArguments) -> 
     let rate = rate(rows, time).map(|rate| format!(" ({rate})")).unwrap_or_default();
     let splits = counted(database.store().counters().splits, "split");
     let used = bytes(database.store().memory().table_bytes());
-    println!(
+    writeln!(
+        io::stdout(),
         "\n   {} in {}{rate}, {splits}, {used} in memory\n",
         counted(rows, "row"),
         duration(time),
-    );
+    )?;
     Ok(())
 }
 
@@ -78,19 +88,19 @@ fn sources(arguments: &DemoArguments) -> Vec<TableSource> {
 
 /// Runs the queries; false where one failed, which the shell has reported.
 async fn ask(shell: &mut Shell) -> anyhow::Result<bool> {
-    println!("{}\n", strong("2  Ask"));
+    writeln!(io::stdout(), "{}\n", strong("2  Ask"))?;
     shell.show_at_most(Some(ROWS_SHOWN));
     shell.tell_time(true);
     let mut times = Vec::new();
     for question in questions::all() {
-        println!("{} {}", strong(question.name), question.meaning);
+        writeln!(io::stdout(), "{} {}", strong(question.name), question.meaning)?;
         let started = Instant::now();
         let source = Source { name: None, text: &mut question.sql.as_bytes() };
         if shell.run_script(source).await? != Flow::Continue {
             return Ok(false);
         }
         times.push((question.name, started.elapsed()));
-        println!();
+        writeln!(io::stdout())?;
     }
     summarise(shell, &times)?;
     Ok(true)
@@ -105,20 +115,21 @@ fn summarise(shell: &mut Shell, times: &[(&str, Duration)]) -> anyhow::Result<()
     shell.show_grid(&grid)
 }
 
-fn invite() {
-    println!("\n{}\n", strong("3  Your turn"));
-    println!(
+fn invite() -> io::Result<()> {
+    writeln!(io::stdout(), "\n{}\n", strong("3  Your turn"))?;
+    writeln!(
+        io::stdout(),
         "   The shell is open on this database. Tab completes, \\? helps, \\q leaves. For example:\n"
-    );
+    )?;
     for line in [
         "\\d lineitem",
         "select * from pando.buckets where \"table\" = 'person';",
         "select city, count(*) from person group by city order by 2 desc limit 5;",
         "explain select count(*) from orders where o_orderkey < 1000;",
     ] {
-        println!("     {}", faint(line));
+        writeln!(io::stdout(), "     {}", faint(line))?;
     }
-    println!();
+    writeln!(io::stdout())
 }
 
 /// `12 of 20 rows` with grouped digits.

@@ -205,7 +205,7 @@ impl Shell {
                 eprintln!("{}{message}", place.unwrap_or_default());
                 Ok(Flow::Failed)
             }
-            Err(CommandError::Output(error)) => Err(error.into()),
+            Err(CommandError::Output(error)) => Err(error),
         }
     }
 

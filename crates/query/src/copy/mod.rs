@@ -1,5 +1,6 @@
 //! COPY: files into tables, and queries into files.
 
+pub(crate) mod client;
 pub(crate) mod from;
 mod options;
 pub(crate) mod to;

@@ -1,13 +1,15 @@
 //! CREATE SCHEMA.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::{fold, split_name};
+use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::SchemaName;
 use store::Transaction;
 use store::catalog::{CatalogChange, Schema};
 
 /// Runs a CREATE SCHEMA.
 pub(crate) fn run(
+    frame: &Frame<'_>,
     transaction: &mut Transaction,
     name: &SchemaName,
     if_not_exists: bool,
@@ -18,6 +20,7 @@ pub(crate) fn run(
         SchemaName::UnnamedAuthorization(name) => fold(name),
     };
     if if_not_exists && transaction.catalog().schema(&name).is_some() {
+        frame.skip_existing(SqlState::DuplicateSchema, "schema", &name);
         return Ok("CREATE SCHEMA");
     }
     if name.is_empty() {

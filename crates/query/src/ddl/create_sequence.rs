@@ -24,6 +24,7 @@ pub(crate) fn run(
     let catalog = Arc::clone(transaction.catalog());
     let (schema, name) = schema_for_new(&catalog, &frame.settings.search_path, name)?;
     if *if_not_exists && catalog.relation(&schema, &name).is_some() {
+        frame.skip_existing(SqlState::DuplicateTable, "relation", &name);
         return Ok("CREATE SEQUENCE");
     }
     let sql_type = match data_type {

@@ -39,6 +39,7 @@ pub(crate) async fn run(
     let catalog = Arc::clone(transaction.catalog());
     let (schema, name) = schema_for_new(&catalog, &frame.settings.search_path, &create.name)?;
     if create.if_not_exists && catalog.relation(&schema, &name).is_some() {
+        frame.skip_existing(SqlState::DuplicateTable, "relation", &name);
         return Ok(Outcome::Done(Tag::plain("CREATE TABLE")));
     }
     let query = match &create.query {

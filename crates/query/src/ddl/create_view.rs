@@ -22,6 +22,7 @@ pub(crate) async fn run(
     let (schema, name) = schema_for_new(&catalog, &frame.settings.search_path, &create.name)?;
     let existing = catalog.relation(&schema, &name);
     if create.if_not_exists && existing.is_some() {
+        frame.skip_existing(SqlState::DuplicateTable, "relation", &name);
         return Ok("CREATE VIEW");
     }
     let columns: Vec<String> = create.columns.iter().map(|column| fold(&column.name)).collect();

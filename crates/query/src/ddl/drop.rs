@@ -19,7 +19,7 @@ pub(crate) fn run(
     };
     for name in names {
         match object_type {
-            ObjectType::Schema => drop_schema(transaction, name, *if_exists, *cascade)?,
+            ObjectType::Schema => drop_schema(frame, transaction, name, *if_exists, *cascade)?,
             ObjectType::Table | ObjectType::View | ObjectType::Sequence => {
                 drop_relation(frame, transaction, object_type, name, *if_exists)?;
             }
@@ -45,6 +45,7 @@ fn drop_relation(
     let wanted = object_type.to_string().to_lowercase();
     let Some(relation) = find(&catalog, &frame.settings.search_path, name)? else {
         if if_exists {
+            frame.skip_missing(SqlState::UndefinedTable, &wanted, &split_name(name)?.1);
             return Ok(());
         }
         let message = format!("{wanted} \"{}\" does not exist", split_name(name)?.1);
@@ -86,6 +87,7 @@ fn drop_with_owned(
 }
 
 fn drop_schema(
+    frame: &Frame<'_>,
     transaction: &mut Transaction,
     name: &ObjectName,
     if_exists: bool,
@@ -94,6 +96,7 @@ fn drop_schema(
     let (_, name) = split_name(name)?;
     let catalog = Arc::clone(transaction.catalog());
     if catalog.schema(&name).is_none() && if_exists {
+        frame.skip_missing(SqlState::InvalidSchemaName, "schema", &name);
         return Ok(());
     }
     if cascade {

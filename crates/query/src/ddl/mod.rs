@@ -28,7 +28,7 @@ pub(crate) async fn run(
         }
         Statement::CreateView(create) => create_view::run(frame, transaction, create).await?,
         Statement::CreateSchema { schema_name, if_not_exists, .. } => {
-            create_schema::run(transaction, schema_name, *if_not_exists)?
+            create_schema::run(frame, transaction, schema_name, *if_not_exists)?
         }
         Statement::CreateSequence { .. } => create_sequence::run(frame, transaction, statement)?,
         Statement::AlterTable(alter) => alter_table::run(frame, transaction, alter).await?,

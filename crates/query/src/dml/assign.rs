@@ -2,6 +2,7 @@
 //!
 //! Casts are checked, text must fit its declared length, uuid and json must be what they say.
 
+use super::array_literal;
 use crate::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, StringViewArray, StringViewBuilder,
@@ -17,7 +18,7 @@ use store::catalog::{Column, SqlType};
 /// # Errors
 /// 22001, 22003, 22007, 22P02: the value does not fit; the message names column and value.
 pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
-    let array = cast_to(array, &column.sql_type).map_err(|error| named(error, column))?;
+    let array = input(array, &column.sql_type).map_err(|error| named(error, column))?;
     match &column.sql_type {
         SqlType::Varchar(Some(limit)) => {
             refuse_longer(&array, *limit, column)?;
@@ -28,6 +29,17 @@ pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
             refuse_longer(&array, *limit, column)?;
             Ok(array)
         }
+        _ => Ok(array),
+    }
+}
+
+/// The values in a type's form, lengths apart.
+///
+/// # Errors
+/// 22003, 22007, 22P02: a value is not of the type.
+pub(crate) fn input(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
+    let array = cast_to(array, sql_type)?;
+    match sql_type {
         SqlType::Uuid => rewrite(array, uuid),
         SqlType::Json => {
             for text in array.as_string_view().iter().flatten() {
@@ -56,6 +68,9 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
     }
     if is_text(array.data_type()) && to == DataType::Boolean {
         return booleans_of_text(array);
+    }
+    if let (true, SqlType::Array(item)) = (is_text(array.data_type()), sql_type) {
+        return array_literal::lists_of_text(&text_view(array)?, item);
     }
     if !is_assignable(array.data_type(), &to) {
         let message = format!("a value of type {} does not fit", array.data_type());

@@ -3,6 +3,7 @@
 //! All of them compute rows with a plan, bring them into the table's shape ([`assembly`]), and hand them
 //! to the transaction. What RETURNING gives is computed from the same rows ([`returning`]).
 
+mod array_literal;
 pub(crate) mod assembly;
 pub(crate) mod assign;
 pub(crate) mod conflict;
@@ -12,7 +13,7 @@ mod ingest;
 pub(crate) mod insert;
 pub(crate) mod load;
 mod returning;
-mod select;
+pub(crate) mod select;
 pub(crate) mod update;
 
 use crate::error::{Error, Result, SqlState};
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use store::catalog::{Relation, Table};
 
 pub(crate) use ingest::ingest;
+pub(crate) use returning::returning_fields;
 
 /// The table that a statement writes to.
 pub(crate) fn target(

@@ -45,6 +45,14 @@ impl Returning {
         Ok(Some(Self { schema: Arc::new(Schema::new(fields)), expressions }))
     }
 
+    fn fields(&self) -> Vec<Field> {
+        let field = |field: &Arc<ArrowField>| Field {
+            name: field.name().clone(),
+            sql_type: types::of_field(field),
+        };
+        self.schema.fields().iter().map(field).collect()
+    }
+
     fn rows(&self, written: &RecordBatch) -> Result<RecordBatch> {
         let value = |expression: &Arc<dyn PhysicalExpr>| {
             expression.evaluate(written)?.into_array(written.num_rows())
@@ -52,6 +60,17 @@ impl Returning {
         let arrays: Result<Vec<_>, _> = self.expressions.iter().map(value).collect();
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), arrays?)?)
     }
+}
+
+/// The columns that RETURNING gives; `None` where there is none.
+pub(crate) fn returning_fields(
+    planner: &Planner<'_>,
+    table: &Table,
+    alias: &str,
+    items: Option<&[SelectItem]>,
+) -> Result<Option<Vec<Field>>> {
+    let returning = Returning::new(planner, table, alias, items)?;
+    Ok(returning.map(|returning| returning.fields()))
 }
 
 /// A statement's answer: the rows that it returns, or the tag with their number.
@@ -65,11 +84,7 @@ pub(crate) fn outcome(
         return Ok(Outcome::Done(Tag::counted(command, count)));
     };
     let batches: Result<Vec<_>> = written.iter().map(|batch| returning.rows(batch)).collect();
-    let field = |field: &Arc<ArrowField>| Field {
-        name: field.name().clone(),
-        sql_type: types::of_field(field),
-    };
-    let fields = returning.schema.fields().iter().map(field).collect();
+    let fields = returning.fields();
     let stream = MemoryStream::try_new(batches?, Arc::clone(&returning.schema), None)?;
     Ok(Outcome::Rows(Rows { fields, stream: Box::pin(stream), command }))
 }

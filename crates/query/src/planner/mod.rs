@@ -12,6 +12,7 @@ pub(crate) mod unique_names;
 
 use crate::error::{Error, Result};
 use crate::translate::with_position;
+use crate::types;
 use context::Context;
 use datafusion::arrow::datatypes::FieldRef;
 use datafusion::common::{
@@ -26,6 +27,7 @@ use datafusion::sql::sqlparser::ast;
 use relations::Tables;
 use std::collections::HashMap;
 use std::sync::Arc;
+use store::catalog::SqlType;
 
 /// Plans one statement.
 pub(crate) struct Planner<'a> {
@@ -70,20 +72,11 @@ impl<'a> Planner<'a> {
         &mut self,
         statement: ast::Statement,
     ) -> Result<LogicalPlan> {
-        let statement = dialect::of_statement(statement);
-        self.resolve(&statement).await?;
-        let statement = unique_names::of_statement(statement);
-        let context = Context { engine: self.engine, sources: &self.sources };
-        let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
         let types = self.parameters.iter().map(|value| {
             let field = datafusion::arrow::datatypes::Field::new("", value.data_type(), true);
             Some(Arc::new(field) as FieldRef)
         });
-        let mut planner_context =
-            PlannerContext::new().with_prepare_param_data_types(types.collect());
-        let plan = sql
-            .sql_statement_to_plan_with_context(statement, &mut planner_context)
-            .map_err(|error| self.locate(error))?;
+        let plan = self.plan_typed(statement, types.collect()).await?;
         let plan = if self.parameters.is_empty() {
             plan
         } else {
@@ -91,6 +84,33 @@ impl<'a> Planner<'a> {
             plan.with_param_values(ParamValues::List(values))?
         };
         Ok(plan)
+    }
+
+    /// The plan of a statement whose parameters have types and no values yet.
+    pub(crate) async fn plan_described(
+        &mut self,
+        statement: ast::Statement,
+        types: &[Option<SqlType>],
+    ) -> Result<LogicalPlan> {
+        let field = |known: &Option<SqlType>| {
+            known.as_ref().map(|known| Arc::new(types::plan_field("", known, true)) as FieldRef)
+        };
+        self.plan_typed(statement, types.iter().map(field).collect()).await
+    }
+
+    async fn plan_typed(
+        &mut self,
+        statement: ast::Statement,
+        types: Vec<Option<FieldRef>>,
+    ) -> Result<LogicalPlan> {
+        let statement = dialect::of_statement(statement);
+        self.resolve(&statement).await?;
+        let statement = unique_names::of_statement(statement);
+        let context = Context { engine: self.engine, sources: &self.sources };
+        let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
+        let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
+        sql.sql_statement_to_plan_with_context(statement, &mut planner_context)
+            .map_err(|error| self.locate(error))
     }
 
     /// An expression over some columns, as the engine evaluates it.

@@ -285,10 +285,6 @@ impl ExecutionPlan for BucketScan {
         Ok(Arc::new(statistics::of_scan(self, args.partition())))
     }
 
-    fn supports_limit_pushdown(&self) -> bool {
-        true
-    }
-
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
         Some(Arc::new(self.clone().with_limit(limit)))
     }

@@ -1,6 +1,9 @@
 //! A session: what one client has open. Settings, a transaction, prepared statements, the running query.
 
+mod apart;
 mod cancel;
+mod copying;
+mod describe;
 mod outcome_stream;
 mod prepared;
 pub(crate) mod run;
@@ -8,6 +11,7 @@ pub(crate) mod settings;
 mod transactions;
 
 pub use cancel::CancelHandle;
+pub use describe::{Description, parameter_of_text};
 pub use prepared::Prepared;
 pub use transactions::TransactionStatus;
 
@@ -33,6 +37,9 @@ use std::sync::atomic::AtomicBool;
 use store::catalog::{Catalog, RelationId};
 use transactions::Conversation;
 
+/// Who a session belongs to that nobody has logged in to.
+const DEFAULT_USER: &str = "pando";
+
 /// Called with how far a load has come.
 pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
 
@@ -40,17 +47,27 @@ pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
 #[derive(Clone)]
 pub struct Session(Arc<Inner>);
 
+/// What a statement has to say beside its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// `NOTICE` or `WARNING`.
+    pub severity: &'static str,
+    /// Code and text; nothing has failed.
+    pub error: Error,
+}
+
 /// The session's state.
 pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
     pub(crate) number: u64,
     engine: SessionState,
-    conversation: tokio::sync::Mutex<Conversation>,
+    pub(crate) conversation: tokio::sync::Mutex<Conversation>,
     pub(crate) settings: ArcSwap<Settings>,
     cancellation: Cancellation,
     progress: Mutex<Option<ProgressCallback>>,
     /// Rows that were still being read have ended with an error: the transaction has failed.
     stream_failed: AtomicBool,
+    notices: Mutex<Vec<Notice>>,
     pub(crate) names: Arc<Names>,
 }
 
@@ -61,6 +78,8 @@ pub(crate) struct Names {
     /// The catalog that the running statement sees.
     pub(crate) catalog: ArcSwap<Catalog>,
     pub(crate) search_path: ArcSwap<Vec<String>>,
+    /// Who the session belongs to.
+    pub(crate) user: ArcSwap<String>,
     /// What this session last got from each sequence, and from any.
     pub(crate) last_values: Mutex<(HashMap<RelationId, i64>, Option<i64>)>,
 }
@@ -80,6 +99,7 @@ impl Session {
         let names = Arc::new(Names {
             catalog: ArcSwap::new(shared.store.catalog()),
             search_path: ArcSwap::from_pointee(settings.search_path.clone()),
+            user: ArcSwap::from_pointee(DEFAULT_USER.to_owned()),
             last_values: Mutex::default(),
             shared: Arc::clone(&shared),
         });
@@ -93,6 +113,7 @@ impl Session {
             cancellation: Cancellation::default(),
             progress: Mutex::new(None),
             stream_failed: AtomicBool::new(false),
+            notices: Mutex::default(),
             names,
             shared,
         }))
@@ -152,7 +173,7 @@ impl Session {
     /// # Errors
     /// As [`Self::parse`].
     pub async fn prepare(&self, sql: &str) -> Result<Prepared> {
-        Prepared::new(self.clone(), self.parse_one(sql)?)
+        Ok(Prepared::new(self.clone(), self.parse_one(sql)?))
     }
 
     fn parse_one(&self, sql: &str) -> Result<Statement> {
@@ -215,6 +236,103 @@ impl Session {
         *self.0.progress.lock() = callback;
     }
 
+    /// A statement that has been parsed, to be executed many times.
+    pub fn prepare_statement(&self, statement: Statement) -> Prepared {
+        Prepared::new(self.clone(), statement)
+    }
+
+    /// Refuses what cannot be done in a transaction that has failed.
+    ///
+    /// # Errors
+    /// 25P02.
+    pub async fn refuse_if_failed(&self) -> Result<()> {
+        self.0.conversation.lock().await.refuse_if_failed()
+    }
+
+    /// Begins a transaction for statements that a client sends together, unless one is open. It ends with
+    /// [`Self::end_implicit`], or becomes an ordinary one by BEGIN.
+    pub async fn begin_implicit(&self) {
+        let mut conversation = self.0.conversation.lock().await;
+        conversation.begin_implicit(|| self.0.shared.store.begin());
+    }
+
+    /// Commits the transaction that [`Self::begin_implicit`] began, or undoes it if a statement has failed.
+    ///
+    /// # Errors
+    /// As [`Self::commit`].
+    pub async fn end_implicit(&self) -> Result<()> {
+        let mut conversation = self.0.conversation.lock().await;
+        if conversation.is_implicit() {
+            if self.0.stream_failed.swap(false, std::sync::atomic::Ordering::Relaxed) {
+                conversation.fail();
+            }
+            conversation.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Marks the open transaction as failed: a message around a statement was wrong.
+    pub async fn fail(&self) {
+        self.0.conversation.lock().await.fail();
+    }
+
+    /// What statements had to say since the last call.
+    pub fn take_notices(&self) -> Vec<Notice> {
+        std::mem::take(&mut *self.0.notices.lock())
+    }
+
+    /// The value of a setting, by its lower-case name.
+    pub fn setting(&self, name: &str) -> Option<String> {
+        self.0.settings.load().get(name)
+    }
+
+    /// Sets what a client asks for when it connects; what is not known is passed over.
+    ///
+    /// # Errors
+    /// 22023 for values that cannot be.
+    pub fn set_at_startup(&self, name: &str, value: &str) -> Result<()> {
+        let mut settings = Settings::clone(&self.0.settings.load());
+        let known = settings.get(name).is_some() || name.contains('.');
+        // A time zone is asked for by every client of some kinds: see `set_time_zone`.
+        if !known || name == "timezone" {
+            return Ok(());
+        }
+        let values: Vec<String> = match name {
+            "search_path" => value.split(',').map(|part| part.trim().replace('"', "")).collect(),
+            _ => vec![value.to_owned()],
+        };
+        settings.set(name, &values)?;
+        self.0.settings.store(Arc::new(settings));
+        Ok(())
+    }
+
+    /// After how long without a statement the session ends inside a transaction.
+    pub fn idle_in_transaction_timeout(&self) -> Option<std::time::Duration> {
+        self.0.settings.load().idle_in_transaction_timeout
+    }
+
+    /// After how long without a statement the session ends.
+    pub fn idle_timeout(&self) -> Option<std::time::Duration> {
+        self.0.settings.load().idle_timeout
+    }
+
+    /// Says who the session belongs to.
+    pub fn log_in(&self, user: &str) {
+        self.0.names.user.store(Arc::new(user.to_owned()));
+    }
+
+    /// Who the session belongs to.
+    pub fn user(&self) -> String {
+        String::clone(&self.0.names.user.load())
+    }
+
+    /// Whether the session may do everything.
+    pub fn is_superuser(&self) -> bool {
+        let catalog = self.0.shared.store.catalog();
+        let user = self.0.names.user.load();
+        catalog.roles().len() == 0 || catalog.role(&user).is_some_and(|role| role.superuser)
+    }
+
     pub(crate) fn inner(&self) -> &Arc<Inner> {
         &self.0
     }
@@ -238,6 +356,16 @@ impl Inner {
 }
 
 impl Frame<'_> {
+    /// Tells the client that something exists already and nothing was done.
+    pub(crate) fn skip_existing(&self, state: SqlState, kind: &str, name: &str) {
+        self.session.notice(state, format!("{kind} \"{name}\" already exists, skipping"));
+    }
+
+    /// Tells the client that something does not exist and nothing was done.
+    pub(crate) fn skip_missing(&self, state: SqlState, kind: &str, name: &str) {
+        self.session.notice(state, format!("{kind} \"{name}\" does not exist, skipping"));
+    }
+
     /// A planner for this statement over some tables.
     pub(crate) fn planner<'b>(&'b self, tables: &'b dyn Tables) -> Planner<'b> {
         Planner::new(&self.engine, tables, &self.settings.search_path, self.parameters)

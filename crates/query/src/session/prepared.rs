@@ -1,6 +1,6 @@
 //! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
 
-use super::Session;
+use super::{Description, Session};
 use crate::error::Result;
 use crate::outcome::Outcome;
 use crate::parse::Statement;
@@ -8,19 +8,29 @@ use crate::short::Short;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use store::catalog::Catalog;
+use store::catalog::{Catalog, SqlType};
 
 /// A statement that is executed many times.
 pub struct Prepared {
     session: Session,
     statement: Statement,
-    /// The short form for a catalog; `None` inside where the statement has none.
-    short: Mutex<Option<(Arc<Catalog>, Option<Arc<Short>>)>>,
+    short: Mutex<Option<Recognised>>,
 }
 
+/// The short form of a statement under a catalog; `None` where it has none.
+type Recognised = (Arc<Catalog>, Option<Arc<Short>>);
+
 impl Prepared {
-    pub(crate) fn new(session: Session, statement: Statement) -> Result<Self> {
-        Ok(Self { session, statement, short: Mutex::new(None) })
+    pub(crate) fn new(session: Session, statement: Statement) -> Self {
+        Self { session, statement, short: Mutex::new(None) }
+    }
+
+    /// What the statement takes and gives; `given` are the parameter types that the client says.
+    ///
+    /// # Errors
+    /// As planning the statement.
+    pub async fn describe(&self, given: &[Option<SqlType>]) -> Result<Description> {
+        self.session.describe(&self.statement, given).await
     }
 
     /// Runs the statement with values for `$1`, `$2`, ...
@@ -31,7 +41,7 @@ impl Prepared {
         if let Some(outcome) = self.execute_short(parameters)? {
             return Ok(outcome);
         }
-        self.session.run(&self.statement, parameters).await
+        self.session.run_apart(&self.statement, parameters).await
     }
 
     /// The short path: a row by its key, outside a transaction, without the engine's planner.

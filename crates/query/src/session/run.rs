@@ -2,7 +2,7 @@
 
 use super::outcome_stream::{OutcomeStream, RunningMark, ending};
 use super::transactions::Conversation;
-use super::{Frame, Inner, TransactionStatus};
+use super::{Frame, Inner, Notice, TransactionStatus};
 use crate::database::Running;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome, Rows, Tag};
@@ -104,17 +104,24 @@ impl Inner {
             Ast::StartTransaction { modes, .. } => {
                 let read_only =
                     modes.contains(&TransactionMode::AccessMode(TransactionAccessMode::ReadOnly));
-                conversation.begin(self.shared.store.begin(), read_only)?;
+                if !conversation.begin(self.shared.store.begin(), read_only)? {
+                    self.warn(
+                        SqlState::ActiveSqlTransaction,
+                        "there is already a transaction in progress",
+                    );
+                }
                 "BEGIN"
             }
             Ast::Commit { .. } => {
                 let was = conversation.status();
+                self.warn_without_transaction(conversation);
                 match conversation.commit()? {
                     false if was == TransactionStatus::Failed => "ROLLBACK",
                     _ => "COMMIT",
                 }
             }
             Ast::Rollback { savepoint: None, .. } => {
+                self.warn_without_transaction(conversation);
                 conversation.rollback();
                 "ROLLBACK"
             }
@@ -135,6 +142,28 @@ impl Inner {
             _ => return Ok(None),
         };
         Ok(Some(Outcome::Done(Tag::plain(tag))))
+    }
+
+    fn warn_without_transaction(&self, conversation: &Conversation) {
+        if conversation.status() == TransactionStatus::Idle || conversation.is_implicit() {
+            self.warn(SqlState::NoActiveSqlTransaction, "there is no transaction in progress");
+        }
+    }
+
+    /// Leaves a warning for the client.
+    pub(crate) fn warn(&self, state: SqlState, message: impl Into<String>) {
+        self.notices.lock().push(Notice { severity: "WARNING", error: Error::new(state, message) });
+    }
+
+    /// Leaves a notice for the client, with a detail.
+    pub(crate) fn notice_with(&self, state: SqlState, message: String, detail: String) {
+        let error = Error::new(state, message).with_detail(detail);
+        self.notices.lock().push(Notice { severity: "NOTICE", error });
+    }
+
+    /// Leaves a notice for the client.
+    pub(crate) fn notice(&self, state: SqlState, message: impl Into<String>) {
+        self.notices.lock().push(Notice { severity: "NOTICE", error: Error::new(state, message) });
     }
 
     async fn read(

@@ -25,6 +25,8 @@ pub(crate) struct Open {
     pub(crate) transaction: Transaction,
     pub(crate) read_only: bool,
     failed: bool,
+    /// Begun by the client's messages and not by BEGIN: it ends with them.
+    implicit: bool,
     savepoints: Vec<(String, Savepoint)>,
 }
 
@@ -42,15 +44,35 @@ impl Conversation {
         self.open.as_mut()
     }
 
-    /// Begins; PostgreSQL only warns inside a transaction, and goes on with it.
-    pub(crate) fn begin(&mut self, transaction: Transaction, read_only: bool) -> Result<()> {
-        if self.open.is_some() {
-            let message = "there is already a transaction in progress";
-            return Err(Error::new(SqlState::ActiveSqlTransaction, message));
+    /// Begins; false inside a transaction, which goes on.
+    pub(crate) fn begin(&mut self, transaction: Transaction, read_only: bool) -> Result<bool> {
+        self.refuse_if_failed()?;
+        match &mut self.open {
+            Some(open) if open.implicit => open.implicit = false,
+            Some(_) => return Ok(false),
+            None => {
+                let savepoints = Vec::new();
+                let (failed, implicit) = (false, false);
+                self.open = Some(Open { transaction, read_only, failed, implicit, savepoints });
+            }
         }
-        let savepoints = Vec::new();
-        self.open = Some(Open { transaction, read_only, failed: false, savepoints });
-        Ok(())
+        Ok(true)
+    }
+
+    /// Begins a transaction for statements that a client sends together.
+    pub(crate) fn begin_implicit(&mut self, begin: impl FnOnce() -> Transaction) {
+        self.open.get_or_insert_with(|| Open {
+            transaction: begin(),
+            read_only: false,
+            failed: false,
+            implicit: true,
+            savepoints: Vec::new(),
+        });
+    }
+
+    /// Whether the open transaction was begun for statements that a client sends together.
+    pub(crate) fn is_implicit(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.implicit)
     }
 
     /// Ends the transaction; true where it was committed, false where it had failed or was none.

@@ -1,6 +1,6 @@
 //! Changes of the catalog: each is a value, and applying it gives a new catalog or a reason why not.
 
-use super::{Catalog, RESERVED_SCHEMAS, Relation, RelationId, Schema, TableId};
+use super::{Catalog, RESERVED_SCHEMAS, Relation, RelationId, Role, Schema, TableId};
 use crate::Error;
 use std::sync::Arc;
 
@@ -22,6 +22,10 @@ pub enum CatalogChange {
     Drop(RelationId),
     /// A table loses all rows.
     Truncate(TableId),
+    /// A role is new, or is another than it was.
+    PutRole(Role),
+    /// A role goes.
+    DropRole(String),
 }
 
 impl Catalog {
@@ -42,6 +46,12 @@ impl Catalog {
             CatalogChange::Create(relation) => next.create(relation)?,
             CatalogChange::Replace(relation) => next.replace(relation)?,
             CatalogChange::Drop(id) => next.drop_relation(*id)?,
+            CatalogChange::PutRole(role) => {
+                next.roles.insert(role.name.clone(), Arc::new(role.clone()));
+            }
+            CatalogChange::DropRole(name) => {
+                next.roles.remove(name);
+            }
             CatalogChange::Truncate(id) => {
                 self.table_by_id(*id).ok_or_else(|| missing(id.relation()))?;
             }

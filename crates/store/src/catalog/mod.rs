@@ -6,6 +6,7 @@
 
 mod change;
 mod definitions;
+mod role;
 mod sql_type;
 
 pub use change::CatalogChange;
@@ -13,6 +14,7 @@ pub use definitions::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, Identity,
     Relation, RelationId, Schema, Sequence, Table, TableId, View,
 };
+pub use role::{Privileges, Role};
 pub use sql_type::SqlType;
 
 use imbl::OrdMap;
@@ -30,6 +32,7 @@ pub struct Catalog {
     schemas: OrdMap<String, Arc<Schema>>,
     names: OrdMap<(String, String), RelationId>,
     relations: OrdMap<RelationId, Relation>,
+    roles: OrdMap<String, Arc<Role>>,
 }
 
 impl Default for Catalog {
@@ -46,6 +49,7 @@ impl Catalog {
             schemas: OrdMap::unit(DEFAULT_SCHEMA.to_owned(), Arc::new(public)),
             names: OrdMap::new(),
             relations: OrdMap::new(),
+            roles: OrdMap::new(),
         }
     }
 
@@ -57,6 +61,16 @@ impl Catalog {
     /// All schemas by name.
     pub fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
         self.schemas.values()
+    }
+
+    /// The role of a name.
+    pub fn role(&self, name: &str) -> Option<&Arc<Role>> {
+        self.roles.get(name)
+    }
+
+    /// All roles by name.
+    pub fn roles(&self) -> impl ExactSizeIterator<Item = &Arc<Role>> {
+        self.roles.values()
     }
 
     /// The relation of a name.

@@ -1,0 +1,164 @@
+//! COPY TO STDOUT: rows as bytes.
+
+use super::options::{Form, Header, Options};
+use super::parse::wrong_direction;
+use super::{What, binary, csv, text};
+use crate::binary::BinaryColumn;
+use crate::error::Result;
+use crate::outcome::{Outcome, Rows, Tag};
+use crate::parse::Statement;
+use crate::session::Session;
+use crate::text::TextColumn;
+use bytes::{BufMut, BytesMut};
+use datafusion::arrow::array::RecordBatch;
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use futures::StreamExt;
+use store::catalog::SqlType;
+
+/// A COPY to the client that is still going on.
+pub struct CopyOut {
+    rows: Rows,
+    options: Options,
+    item_oid: fn(&SqlType) -> u32,
+    count: u64,
+    begun: bool,
+    ended: bool,
+}
+
+impl Session {
+    /// Begins a COPY TO STDOUT. `item_oid` numbers the item types of arrays.
+    ///
+    /// # Errors
+    /// As SELECT.
+    pub async fn copy_out(
+        &self,
+        statement: &Statement,
+        item_oid: fn(&SqlType) -> u32,
+    ) -> Result<CopyOut> {
+        let Some(copy) = &statement.client_copy else { return Err(wrong_direction()) };
+        let What::Out { query } = &copy.what else { return Err(wrong_direction()) };
+        let query = statement.with_ast(Ast::Query(query.clone()));
+        match self.run(&query, &[]).await? {
+            Outcome::Rows(rows) => {
+                let options = copy.options.clone();
+                Ok(CopyOut { rows, options, item_oid, count: 0, begun: false, ended: false })
+            }
+            Outcome::Done(_) => Err(wrong_direction()),
+        }
+    }
+}
+
+impl CopyOut {
+    /// How many columns are sent.
+    pub fn columns(&self) -> usize {
+        self.rows.fields.len()
+    }
+
+    /// Whether they are sent in binary.
+    pub fn is_binary(&self) -> bool {
+        self.options.form == Form::Binary
+    }
+
+    /// The next rows, each handed to `row` as bytes; false when there are no more.
+    ///
+    /// # Errors
+    /// What the query fails with.
+    pub async fn next(&mut self, row: &mut (dyn FnMut(&[u8]) + Send)) -> Result<bool> {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.begin(row);
+        }
+        match self.rows.stream.next().await {
+            Some(batch) => {
+                let batch = batch?;
+                self.count += batch.num_rows() as u64;
+                match self.options.form {
+                    Form::Binary => self.binary(&batch, row)?,
+                    Form::Text | Form::Csv => self.text(&batch, row)?,
+                }
+                Ok(true)
+            }
+            None => {
+                if self.is_binary() && !std::mem::replace(&mut self.ended, true) {
+                    row(&binary::TRAILER.to_be_bytes());
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// The tag of what has been sent.
+    pub fn tag(&self) -> Tag {
+        Tag::counted("COPY", self.count)
+    }
+
+    fn begin(&self, row: &mut (dyn FnMut(&[u8]) + Send)) {
+        if self.is_binary() {
+            row(&[&binary::SIGNATURE[..], &binary::HEADER].concat());
+        } else if self.options.header != Header::None {
+            let mut line = Vec::new();
+            for (index, field) in self.rows.fields.iter().enumerate() {
+                if index > 0 {
+                    line.push(self.options.delimiter);
+                }
+                self.value(&field.name, false, &mut line);
+            }
+            line.push(b'\n');
+            row(&line);
+        }
+    }
+
+    fn value(&self, value: &str, force: bool, line: &mut Vec<u8>) {
+        match self.options.form {
+            Form::Csv => csv::write(value, &self.options, force, self.columns() == 1, line),
+            _ => text::escape(value, self.options.delimiter, line),
+        }
+    }
+
+    fn text(&self, batch: &RecordBatch, row: &mut (dyn FnMut(&[u8]) + Send)) -> Result<()> {
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for (array, field) in batch.columns().iter().zip(&self.rows.fields) {
+            let force =
+                self.options.force_quote.iter().any(|name| *name == field.name || name == "*");
+            columns.push((TextColumn::new(array)?, force));
+        }
+        let (mut line, mut value) = (Vec::new(), String::new());
+        for index in 0..batch.num_rows() {
+            line.clear();
+            for (position, (column, force)) in columns.iter().enumerate() {
+                if position > 0 {
+                    line.push(self.options.delimiter);
+                }
+                value.clear();
+                match column.write(index, &mut value) {
+                    true => self.value(&value, *force, &mut line),
+                    false => line.extend_from_slice(self.options.null.as_bytes()),
+                }
+            }
+            line.push(b'\n');
+            row(&line);
+        }
+        Ok(())
+    }
+
+    fn binary(&self, batch: &RecordBatch, row: &mut (dyn FnMut(&[u8]) + Send)) -> Result<()> {
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for (array, field) in batch.columns().iter().zip(&self.rows.fields) {
+            columns.push(BinaryColumn::new(array, &field.sql_type, self.item_oid)?);
+        }
+        let mut line = BytesMut::new();
+        for index in 0..batch.num_rows() {
+            line.clear();
+            line.put_u16(u16::try_from(columns.len()).unwrap_or(u16::MAX));
+            for column in &columns {
+                let place = line.len();
+                line.put_i32(-1);
+                if column.write(index, &mut line) {
+                    let length = i32::try_from(line.len() - place - 4).unwrap_or(i32::MAX);
+                    line[place..place + 4].copy_from_slice(&length.to_be_bytes());
+                }
+            }
+            row(&line);
+        }
+        Ok(())
+    }
+}

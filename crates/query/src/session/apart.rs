@@ -1,0 +1,66 @@
+//! Running a statement on the workers' runtime, so that whoever waits for it can do other things.
+
+use super::Session;
+use crate::error::{Error, Result, SqlState};
+use crate::outcome::{Outcome, Rows};
+use crate::parse::Statement;
+use datafusion::common::ScalarValue;
+use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use futures::StreamExt;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+/// Batches that are computed ahead of whoever takes them.
+const BATCHES_AHEAD: usize = 2;
+
+/// A task that ends when nobody waits for it any more.
+struct Awaited<T>(JoinHandle<T>);
+
+impl<T> Drop for Awaited<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Session {
+    /// Runs a statement on the workers, if there are any.
+    pub(crate) async fn run_apart(
+        &self,
+        statement: &Statement,
+        parameters: &[ScalarValue],
+    ) -> Result<Outcome> {
+        let Some(workers) = self.inner().shared.workers.clone() else {
+            return self.run(statement, parameters).await;
+        };
+        let (session, statement, parameters) =
+            (self.clone(), statement.clone(), parameters.to_vec());
+        let mut task =
+            Awaited(workers.spawn(async move { session.run(&statement, &parameters).await }));
+        let outcome = (&mut task.0).await.map_err(|error| {
+            Error::new(SqlState::InternalError, format!("the statement ended early: {error}"))
+        })?;
+        Ok(match outcome? {
+            Outcome::Rows(rows) => Outcome::Rows(computed_by(&workers, rows)),
+            done => done,
+        })
+    }
+}
+
+/// The same rows, computed on the workers.
+fn computed_by(workers: &Handle, rows: Rows) -> Rows {
+    let Rows { fields, mut stream, command } = rows;
+    let mut builder = RecordBatchReceiverStreamBuilder::new(stream.schema(), BATCHES_AHEAD);
+    let out = builder.tx();
+    builder.spawn_on(
+        async move {
+            while let Some(batch) = stream.next().await {
+                if out.send(batch).await.is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        },
+        workers,
+    );
+    Rows { fields, stream: builder.build(), command }
+}

@@ -1,0 +1,107 @@
+//! The loading side of COPY FROM STDIN.
+
+use super::Inner;
+use super::outcome_stream::ending;
+use crate::copy::client::{Assembler, Loaded, Options, Piece, given_up};
+use crate::dml::assembly::Assembly;
+use crate::error::{Error, Result, SqlState};
+use crate::planner::relations::Tables;
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::Table;
+use tokio::sync::mpsc;
+
+impl Inner {
+    /// Loads what comes until its end, in the open transaction or in one of its own.
+    pub(crate) async fn copy_load(
+        &self,
+        text: &str,
+        table: Arc<Table>,
+        given: Vec<usize>,
+        options: &Options,
+        mut pieces: mpsc::Receiver<Piece>,
+    ) -> Result<Loaded> {
+        let mut conversation = self.conversation.lock().await;
+        let token = self.cancellation.begin();
+        let timeout = self.settings.load().statement_timeout;
+        let work = async {
+            conversation.refuse_if_failed()?;
+            if let Some(open) = conversation.open() {
+                if open.read_only {
+                    let message = "cannot write in a read-only transaction";
+                    return Err(Error::new(SqlState::ReadOnlySqlTransaction, message));
+                }
+                let before = open.transaction.savepoint();
+                let transaction = &mut open.transaction;
+                let loaded =
+                    self.copy_into(text, transaction, &table, &given, options, &mut pieces).await;
+                if loaded.is_err() {
+                    open.transaction.rollback_to(&before);
+                }
+                return loaded;
+            }
+            let mut transaction = self.shared.store.begin();
+            let loaded = self
+                .copy_into(text, &mut transaction, &table, &given, options, &mut pieces)
+                .await?;
+            transaction.commit()?;
+            Ok(loaded)
+        };
+        let result = tokio::select! {
+            biased;
+            error = ending(token, timeout) => Err(error),
+            loaded = work => loaded,
+        };
+        if result.is_err() {
+            conversation.fail();
+        }
+        result
+    }
+
+    async fn copy_into(
+        &self,
+        text: &str,
+        transaction: &mut Transaction,
+        table: &Arc<Table>,
+        given: &[usize],
+        options: &Options,
+        pieces: &mut mpsc::Receiver<Piece>,
+    ) -> Result<Loaded> {
+        let frame = self.frame(&[], text);
+        self.names.see(transaction, &frame);
+        let tables: &dyn Tables = transaction;
+        let assembly = Assembly::new(&frame.planner(tables), &self.shared.store, table, given)?;
+        let mut assembler = Assembler {
+            assembly,
+            ignore_errors: options.ignore_errors,
+            reject_limit: options.reject_limit,
+            rejected: 0,
+            first_rejected: Vec::new(),
+        };
+        let mut part = transaction.ingest(table.id)?;
+        loop {
+            match pieces.recv().await {
+                Some(Piece::Rows(batch, first_line)) => {
+                    for rows in assembler.assemble(&batch, first_line)? {
+                        part.append(rows)?;
+                    }
+                }
+                Some(Piece::End) => break,
+                None => return Err(given_up()),
+            }
+        }
+        if assembler.rejected > 0 {
+            let message = format!(
+                "{} rows were skipped due to data type incompatibility",
+                assembler.rejected
+            );
+            self.notice_with(
+                SqlState::SuccessfulCompletion,
+                message,
+                assembler.first_rejected.join("; "),
+            );
+        }
+        let rows = transaction.finish_ingest(table.id, vec![part])?;
+        Ok(Loaded { rows })
+    }
+}

@@ -1,0 +1,345 @@
+//! What a statement takes and gives, found without running it: PostgreSQL's Describe.
+//!
+//! A parameter's type is what the client says; else what its place in the statement says (`$1::date`, the
+//! column that it is inserted into or assigned to); else what the engine infers from the expression
+//! around it; else text.
+
+use super::{Frame, Session, TransactionStatus};
+use crate::dml::conflict::assigned_column;
+use crate::dml::select::target_of;
+use crate::dml::{declared_column, target};
+use crate::error::Result;
+use crate::outcome::Field;
+use crate::parse::Statement;
+use crate::planner::relations::{Tables, fold};
+use crate::session::run::fields_of;
+use crate::short::Short;
+use crate::types;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::sqlparser::ast::{
+    Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query,
+    SelectItem, SetExpr, Statement as Ast, TableObject, Value, visit_expressions,
+    visit_expressions_mut,
+};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use store::catalog::{SqlType, Table};
+
+/// What a statement takes and gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Description {
+    /// The types of `$1`, `$2`, ...
+    pub parameters: Vec<SqlType>,
+    /// The columns of its rows; `None` where it gives none.
+    pub fields: Option<Vec<Field>>,
+}
+
+impl Session {
+    /// Describes a statement. `given` are the types that the client says, as far as it does.
+    ///
+    /// # Errors
+    /// As planning the statement.
+    pub async fn describe(
+        &self,
+        statement: &Statement,
+        given: &[Option<SqlType>],
+    ) -> Result<Description> {
+        let inner = self.inner();
+        let mut conversation = inner.conversation.lock().await;
+        let snapshot = inner.shared.store.snapshot();
+        let frame = inner.frame(&[], &statement.text);
+        let outside = conversation.status() == TransactionStatus::Idle;
+        let tables: &dyn Tables = match conversation.open() {
+            Some(open) => &open.transaction,
+            None => &snapshot,
+        };
+        if outside && let Ok(Some(short)) = Short::recognise(&frame, &snapshot, &statement.ast) {
+            let mut known = Known(given.iter().cloned().enumerate().collect());
+            short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
+            let count = known.0.keys().max().map_or(0, |last| last + 1);
+            return Ok(known.description(count, short.fields()));
+        }
+        inner.names.see(tables, &frame);
+        describe(&frame, tables, &statement.ast, given).await
+    }
+}
+
+async fn describe(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    ast: &Ast,
+    given: &[Option<SqlType>],
+) -> Result<Description> {
+    let mut known = Known(given.iter().cloned().enumerate().collect());
+    known.look_at_casts(ast);
+    known.look_at_limits(ast);
+    let count = known.0.keys().max().map_or(0, |last| last + 1);
+    let fields = match ast {
+        Ast::Query(_) | Ast::Explain { .. } => known.infer(frame, tables, ast, count).await?,
+        Ast::ShowVariable { variable } => {
+            let name = variable.iter().map(fold).collect::<Vec<_>>().join(".");
+            Some(vec![Field { name, sql_type: SqlType::Text }])
+        }
+        Ast::Insert(insert) => known.look_at_insert(frame, tables, insert, count).await?,
+        Ast::Update(update) => {
+            let (name, called) = target_of(&update.table)?;
+            let table = target(frame, tables, &name)?;
+            known.look_at_assignments(&table, &update.assignments)?;
+            let from =
+                update.from.as_ref().map_or(String::new(), |from| format!(", {}", from_of(from)));
+            let probe = probe(&update.table.to_string(), &from, update.selection.as_ref());
+            known.infer_probe(frame, tables, &probe, count).await?;
+            known.returning(frame, tables, &table, &called, update.returning.as_deref())?
+        }
+        Ast::Delete(delete) => {
+            use datafusion::sql::sqlparser::ast::FromTable;
+            let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+            let Some(first) = from.first() else { return Ok(known.description(count, None)) };
+            let (name, called) = target_of(first)?;
+            let table = target(frame, tables, &name)?;
+            let others = delete.using.iter().flatten().map(|other| format!(", {other}"));
+            let others: String = others.collect();
+            let probe = probe(&first.to_string(), &others, delete.selection.as_ref());
+            known.infer_probe(frame, tables, &probe, count).await?;
+            known.returning(frame, tables, &table, &called, delete.returning.as_deref())?
+        }
+        _ => None,
+    };
+    Ok(known.description(count, fields))
+}
+
+fn from_of(from: &datafusion::sql::sqlparser::ast::UpdateTableFromKind) -> String {
+    use datafusion::sql::sqlparser::ast::UpdateTableFromKind::{AfterSet, BeforeSet};
+    let (BeforeSet(from) | AfterSet(from)) = from;
+    from.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// A query with the same conditions as an UPDATE or DELETE.
+fn probe(target: &str, others: &str, selection: Option<&Expr>) -> String {
+    let condition = selection.map_or(String::new(), |condition| format!(" WHERE {condition}"));
+    format!("SELECT 1 FROM {target}{others}{condition}")
+}
+
+fn expression_of(item: &SelectItem) -> Option<&Expr> {
+    match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
+        _ => None,
+    }
+}
+
+/// The number of a placeholder, from zero.
+fn placeholder(expression: &Expr) -> Option<usize> {
+    match expression {
+        Expr::Value(value) => match &value.value {
+            Value::Placeholder(name) => {
+                name.strip_prefix('$')?.parse::<usize>().ok()?.checked_sub(1)
+            }
+            _ => None,
+        },
+        Expr::Nested(inner) => placeholder(inner),
+        _ => None,
+    }
+}
+
+/// What is known of each parameter, by its number from zero.
+struct Known(BTreeMap<usize, Option<SqlType>>);
+
+impl Known {
+    fn learn(&mut self, number: usize, sql_type: &SqlType) {
+        let known = self.0.entry(number).or_default();
+        if known.is_none() {
+            *known = Some(sql_type.clone());
+        }
+    }
+
+    /// Finds all parameters, and the types of those that are cast at once.
+    fn look_at_casts(&mut self, ast: &Ast) {
+        let _ = visit_expressions(ast, |expression| {
+            if let Expr::Cast { expr, data_type, .. } = expression
+                && let (Some(number), Ok(sql_type)) =
+                    (placeholder(expr), types::from_ast(data_type))
+            {
+                self.learn(number, &sql_type);
+            }
+            if let Some(number) = placeholder(expression) {
+                self.0.entry(number).or_default();
+            }
+            ControlFlow::<()>::Continue(())
+        });
+    }
+
+    /// LIMIT and OFFSET take whole numbers.
+    fn look_at_limits(&mut self, ast: &Ast) {
+        let Ast::Query(query) = ast else { return };
+        let Some(LimitClause::LimitOffset { limit, offset, .. }) = &query.limit_clause else {
+            return;
+        };
+        let offset = offset.as_ref().map(|offset| &offset.value);
+        for number in limit.iter().chain(offset).filter_map(placeholder) {
+            self.learn(number, &SqlType::BigInt);
+        }
+    }
+
+    async fn look_at_insert(
+        &mut self,
+        frame: &Frame<'_>,
+        tables: &dyn Tables,
+        insert: &Insert,
+        count: usize,
+    ) -> Result<Option<Vec<Field>>> {
+        let TableObject::TableName(name) = &insert.table else { return Ok(None) };
+        let table = target(frame, tables, name)?;
+        let mut given = Vec::new();
+        for name in &insert.columns {
+            if let Some(name) = name.0.last().and_then(|part| part.as_ident()) {
+                given.push(declared_column(&table, &fold(name))?);
+            }
+        }
+        if given.is_empty() {
+            given = (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect();
+        }
+        if let Some(source) = &insert.source {
+            self.look_at_source(&table, &given, source);
+            if !matches!(&*source.body, SetExpr::Values(_)) {
+                self.infer(frame, tables, &Ast::Query(source.clone()), count).await?;
+            }
+        }
+        if let Some(OnInsert::OnConflict(conflict)) = &insert.on
+            && let OnConflictAction::DoUpdate(update) = &conflict.action
+        {
+            self.look_at_assignments(&table, &update.assignments)?;
+        }
+        let called = insert.table_alias.as_ref().map_or(table.name.clone(), |a| fold(&a.alias));
+        self.returning(frame, tables, &table, &called, insert.returning.as_deref())
+    }
+
+    /// Parameters that stand alone in a row of VALUES or in a select list have their column's type.
+    fn look_at_source(&mut self, table: &Table, given: &[usize], source: &Query) {
+        let rows: Vec<Vec<Option<&Expr>>> = match &*source.body {
+            SetExpr::Values(values) => {
+                values.rows.iter().map(|row| row.content.iter().map(Some).collect()).collect()
+            }
+            SetExpr::Select(select) => vec![select.projection.iter().map(expression_of).collect()],
+            _ => return,
+        };
+        for row in rows {
+            for (expression, column) in row.into_iter().zip(given) {
+                if let Some(number) = expression.and_then(placeholder) {
+                    self.learn(number, &table.columns[*column].sql_type);
+                }
+            }
+        }
+    }
+
+    fn look_at_assignments(&mut self, table: &Table, assignments: &[Assignment]) -> Result<()> {
+        for assignment in assignments {
+            if let Some(number) = placeholder(&assignment.value) {
+                let column = assigned_column(table, &assignment.target)?;
+                self.learn(number, &table.columns[column].sql_type);
+            }
+        }
+        Ok(())
+    }
+
+    fn returning(
+        &self,
+        frame: &Frame<'_>,
+        tables: &dyn Tables,
+        table: &Arc<Table>,
+        called: &str,
+        items: Option<&[SelectItem]>,
+    ) -> Result<Option<Vec<Field>>> {
+        let planner = frame.planner(tables);
+        crate::dml::returning_fields(&planner, table, called, items)
+    }
+
+    async fn infer_probe(
+        &mut self,
+        frame: &Frame<'_>,
+        tables: &dyn Tables,
+        probe: &str,
+        count: usize,
+    ) -> Result<()> {
+        if count > 0 {
+            let ast = crate::parse::parse(probe)?.remove(0).ast;
+            self.infer(frame, tables, &ast, count).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks the engine for the types of parameters that are not known yet, and for the columns.
+    async fn infer(
+        &mut self,
+        frame: &Frame<'_>,
+        tables: &dyn Tables,
+        ast: &Ast,
+        count: usize,
+    ) -> Result<Option<Vec<Field>>> {
+        if self.0.values().any(Option::is_none) {
+            let (ast, arrays) = without_any(ast.clone());
+            let mut planner = frame.planner(tables);
+            if let Ok(plan) = planner.plan_described(ast, &self.types(count)).await {
+                self.look_at_plan(&plan, &arrays);
+            }
+        }
+        for number in 0..count {
+            self.learn(number, &SqlType::Text);
+        }
+        let plan = frame.planner(tables).plan_described(ast.clone(), &self.types(count)).await?;
+        Ok(Some(fields_of(&plan)))
+    }
+
+    fn types(&self, count: usize) -> Vec<Option<SqlType>> {
+        (0..count).map(|number| self.0.get(&number).cloned().flatten()).collect()
+    }
+
+    fn look_at_plan(&mut self, plan: &LogicalPlan, arrays: &[usize]) {
+        let Ok(inferred) = plan.get_parameter_fields() else { return };
+        for (name, field) in inferred {
+            let number = name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok());
+            if let (Some(number), Some(field)) = (number.and_then(|n| n.checked_sub(1)), field) {
+                let sql_type = types::of_field(&field);
+                match arrays.contains(&number) {
+                    true => self.learn(number, &SqlType::Array(Box::new(sql_type))),
+                    false => self.learn(number, &sql_type),
+                }
+            }
+        }
+    }
+
+    fn description(self, count: usize, fields: Option<Vec<Field>>) -> Description {
+        let parameters = self.types(count);
+        let parameters = parameters.into_iter().map(|known| known.unwrap_or(SqlType::Text));
+        Description { parameters: parameters.collect(), fields }
+    }
+}
+
+/// The statement with `x = $1` for `x = ANY($1)`, from which the engine infers the item's type; and the
+/// parameters that are arrays of what it infers.
+fn without_any(mut ast: Ast) -> (Ast, Vec<usize>) {
+    let mut arrays = Vec::new();
+    let _ = visit_expressions_mut(&mut ast, |expression| {
+        if let Expr::AnyOp { left, right, .. } | Expr::AllOp { left, right, .. } = expression
+            && let Some(number) = placeholder(right)
+        {
+            arrays.push(number);
+            let (left, right) = (left.clone(), right.clone());
+            *expression = Expr::BinaryOp { left, op: BinaryOperator::Eq, right };
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    (ast, arrays)
+}
+
+/// A parameter's value in its type's form, from the text that a client sent.
+///
+/// # Errors
+/// 22P02 and the like: the text is no value of the type.
+pub fn parameter_of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue> {
+    use datafusion::arrow::array::{ArrayRef, StringViewArray};
+    let array: ArrayRef = Arc::new(StringViewArray::from_iter_values([text]));
+    let array = crate::dml::assign::input(&array, sql_type)?;
+    Ok(ScalarValue::try_from_array(&array, 0)?)
+}

@@ -1,0 +1,101 @@
+//! Who a client is: SCRAM-SHA-256 (RFC 5802, 7677) where there are users, trust where there are none.
+
+use super::Door;
+use super::connection::{Stream, Wire};
+use super::error::{Ending, violation};
+use super::frontend::Body;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use bytes::{BufMut, BytesMut};
+use pgwire::api::auth::sasl::scram::{ScramSecret, ScramServerAuth};
+use query::{Error, SqlState};
+
+/// The codes of authentication messages.
+pub(crate) const OK: u32 = 0;
+const SASL: u32 = 10;
+const SASL_CONTINUE: u32 = 11;
+const SASL_FINAL: u32 = 12;
+
+const MECHANISM: &str = "SCRAM-SHA-256";
+
+/// Bytes that nobody can guess.
+pub(crate) fn random_bytes(count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count];
+    rand::fill(&mut bytes[..]);
+    bytes
+}
+
+/// What somebody who does not exist is challenged with, so that it looks like everybody else.
+pub(crate) fn nobody() -> String {
+    postgres_protocol::password::scram_sha_256(&random_bytes(32))
+}
+
+/// Lets the client prove that it is who it says, if there is anybody to be.
+pub(crate) async fn authenticate<S: Stream>(
+    wire: &mut Wire<S>,
+    user: &str,
+    door: &Door,
+) -> Result<(), Ending> {
+    if !door.database.has_users() {
+        return Ok(());
+    }
+    let wrong = || {
+        let message = format!("password authentication failed for user \"{user}\"");
+        Ending::Fatal(Error::new(SqlState::InvalidPassword, message))
+    };
+    // Somebody who does not exist is asked as everybody else is, and fails in the end.
+    let known = door.database.verifier(user);
+    let exists = known.is_some();
+    let secret = secret(known.as_ref().unwrap_or(&door.nobody)).ok_or_else(wrong)?;
+    let mut mechanisms = BytesMut::new();
+    mechanisms.put_slice(MECHANISM.as_bytes());
+    mechanisms.put_slice(&[0, 0]);
+    wire.out.authentication(SASL, &mechanisms);
+    let mut first = Body(answer(wire).await?);
+    let mechanism = first.text()?;
+    if mechanism != MECHANISM {
+        return Err(violation(format!("SASL mechanism \"{mechanism}\" was not offered")).into());
+    }
+    let length = first.u32()? as usize;
+    let first = first.take(length)?;
+    let server = ScramServerAuth::new();
+    let begun = server.on_client_first_message_with_secret(&first, secret);
+    let (challenge, waiting) = begun.map_err(|error| violation(error.to_string()))?;
+    wire.out.authentication(SASL_CONTINUE, challenge.as_bytes());
+    let last = answer(wire).await?;
+    let proof = waiting.on_client_final_message(&last).map_err(|_| wrong())?;
+    if !exists {
+        return Err(wrong());
+    }
+    wire.out.authentication(SASL_FINAL, proof.as_bytes());
+    Ok(())
+}
+
+/// The parts of `SCRAM-SHA-256$iterations:salt$stored key:server key`.
+fn secret(verifier: &str) -> Option<ScramSecret> {
+    let (iterations, rest) = verifier.strip_prefix("SCRAM-SHA-256$")?.split_once(':')?;
+    let (salt, keys) = rest.split_once('$')?;
+    let (stored, server) = keys.split_once(':')?;
+    let bytes = |text: &str| BASE64_STANDARD.decode(text).ok();
+    Some(ScramSecret::Verifier {
+        salt: bytes(salt)?,
+        iterations: iterations.parse().ok()?,
+        stored_key: bytes(stored)?,
+        server_key: bytes(server)?,
+    })
+}
+
+async fn answer<S: Stream>(wire: &mut Wire<S>) -> Result<bytes::Bytes, Ending> {
+    wire.flush().await?;
+    loop {
+        match wire.frames.next()? {
+            Some((b'p', body)) => return Ok(body),
+            Some((other, _)) => {
+                return Err(
+                    violation(format!("expected a password, got message {other:#04x}")).into()
+                );
+            }
+            None => wire.receive().await?,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Cancel requests: a second connection names the first by its process number and secret.
+
+use parking_lot::Mutex;
+use query::CancelHandle;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A secret that a client of protocol 3.2 is given, in bytes...
+pub(crate) const SECRET_BYTES: usize = 32;
+/// ... and one of protocol 3.0, which has no room for more.
+pub(crate) const SECRET_BYTES_OLD: usize = 4;
+
+/// The sessions that can be cancelled.
+#[derive(Debug, Default)]
+pub(crate) struct Cancels {
+    next: AtomicU32,
+    sessions: Mutex<HashMap<u32, (Vec<u8>, CancelHandle)>>,
+}
+
+/// A session's place among those that can be cancelled; it is given up when this value goes.
+#[derive(Debug)]
+pub(crate) struct Registered {
+    cancels: Arc<Cancels>,
+    pub(crate) process: u32,
+    pub(crate) secret: Vec<u8>,
+}
+
+impl Cancels {
+    /// Takes a session in.
+    pub(crate) fn register(self: &Arc<Self>, handle: CancelHandle, secret: Vec<u8>) -> Registered {
+        let process = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1) & 0x7fff_ffff;
+        self.sessions.lock().insert(process, (secret.clone(), handle));
+        Registered { cancels: Arc::clone(self), process, secret }
+    }
+
+    /// Cancels what a session is running, if the secret is its own.
+    pub(crate) fn cancel(&self, process: u32, secret: &[u8]) {
+        let sessions = self.sessions.lock();
+        let Some((known, handle)) = sessions.get(&process) else { return };
+        let differs = known.iter().zip(secret).fold(0, |all, (a, b)| all | (a ^ b));
+        if known.len() == secret.len() && differs == 0 {
+            handle.cancel();
+        }
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        self.cancels.sessions.lock().remove(&self.process);
+    }
+}

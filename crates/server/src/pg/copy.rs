@@ -1,0 +1,71 @@
+//! COPY from and to the client.
+
+use super::connection::{Connection, Stream};
+use super::error::Ending;
+use super::extended::{Answer, attempt};
+use super::frontend::{Format, Message};
+use super::oid;
+use bytes::BufMut;
+use query::{Error, SqlState, Statement};
+
+impl<S: Stream> Connection<S> {
+    /// Runs a COPY whose other end is the client.
+    pub(crate) async fn copy(&mut self, statement: &Statement) -> Answer {
+        match statement.is_copy_in() {
+            true => self.copy_in(statement).await,
+            false => self.copy_out(statement).await,
+        }
+    }
+
+    async fn copy_in(&mut self, statement: &Statement) -> Answer {
+        let mut copy = attempt!(self.session.copy_in(statement).await);
+        let format = if copy.is_binary() { Format::Binary } else { Format::Text };
+        self.wire.out.copy_response(b'G', format, copy.columns());
+        self.wire.flush().await?;
+        loop {
+            match self.wire.message().await? {
+                Message::CopyData(bytes) => {
+                    if let Err(error) = copy.feed(&bytes).await {
+                        drop(copy);
+                        return Ok(Err(error));
+                    }
+                }
+                Message::CopyDone => break,
+                Message::CopyFail(reason) => {
+                    drop(copy);
+                    let message = format!("COPY from stdin failed: {reason}");
+                    return Ok(Err(Error::new(SqlState::QueryCanceled, message)));
+                }
+                // They may come while the client does not know yet that COPY begins.
+                Message::Flush | Message::Sync => {}
+                Message::Terminate => return Err(Ending::Closed),
+                _ => {
+                    let message = "unexpected message during COPY from stdin";
+                    return Ok(Err(Error::new(SqlState::ProtocolViolation, message)));
+                }
+            }
+        }
+        let tag = attempt!(copy.finish().await);
+        self.notices();
+        self.wire.out.command_complete(&tag.to_string());
+        Ok(Ok(()))
+    }
+
+    async fn copy_out(&mut self, statement: &Statement) -> Answer {
+        let item_oid = |item: &query::SqlType| oid::info(item).oid;
+        let mut copy = attempt!(self.session.copy_out(statement, item_oid).await);
+        let format = if copy.is_binary() { Format::Binary } else { Format::Text };
+        self.wire.out.copy_response(b'H', format, copy.columns());
+        loop {
+            let out = &mut self.wire.out;
+            let more = copy.next(&mut |row| out.message(b'd', |body| body.put_slice(row))).await;
+            if !attempt!(more) {
+                break;
+            }
+            self.wire.flush_if_full().await?;
+        }
+        self.wire.out.copy_done();
+        self.wire.out.command_complete(&copy.tag().to_string());
+        Ok(Ok(()))
+    }
+}

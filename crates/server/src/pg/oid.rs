@@ -1,0 +1,152 @@
+//! SQL types as the wire numbers them. The numbers are PostgreSQL's own (`pg_type.dat`).
+
+use query::SqlType;
+
+/// A type as clients are told: its OID, its size in bytes (-1: it varies) and its modifier (-1: none).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TypeInfo {
+    pub(crate) oid: u32,
+    pub(crate) size: i16,
+    pub(crate) modifier: i32,
+}
+
+/// What a length in a modifier counts beside itself, in bytes.
+const MODIFIER_HEADER: i32 = 4;
+
+/// How a type is described.
+pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
+    let plain = |oid, size| TypeInfo { oid, size, modifier: -1 };
+    match sql_type {
+        SqlType::Boolean => plain(16, 1),
+        SqlType::Bytea => plain(17, -1),
+        SqlType::BigInt => plain(20, 8),
+        SqlType::SmallInt => plain(21, 2),
+        SqlType::Integer => plain(23, 4),
+        SqlType::Text | SqlType::Other(_) => plain(25, -1),
+        SqlType::Json => plain(114, -1),
+        SqlType::Real => plain(700, 4),
+        SqlType::Double => plain(701, 8),
+        SqlType::Char(length) => TypeInfo { modifier: length_modifier(*length), ..plain(1042, -1) },
+        SqlType::Varchar(None) => plain(1043, -1),
+        SqlType::Varchar(Some(length)) => {
+            TypeInfo { modifier: length_modifier(*length), ..plain(1043, -1) }
+        }
+        SqlType::Date => plain(1082, 4),
+        SqlType::Time => plain(1083, 8),
+        SqlType::Timestamp => plain(1114, 8),
+        SqlType::TimestampTz => plain(1184, 8),
+        SqlType::Interval => plain(1186, 16),
+        SqlType::Numeric { precision, scale } => {
+            let modifier = (i32::from(*precision) << 16 | i32::from(*scale)) + MODIFIER_HEADER;
+            TypeInfo { modifier, ..plain(1700, -1) }
+        }
+        SqlType::Uuid => plain(2950, 16),
+        SqlType::Array(item) => plain(array_oid(item), -1),
+    }
+}
+
+fn length_modifier(length: u32) -> i32 {
+    i32::try_from(length).unwrap_or(i32::MAX - MODIFIER_HEADER).saturating_add(MODIFIER_HEADER)
+}
+
+fn array_oid(item: &SqlType) -> u32 {
+    match item {
+        SqlType::Boolean => 1000,
+        SqlType::Bytea => 1001,
+        SqlType::SmallInt => 1005,
+        SqlType::Integer => 1007,
+        SqlType::Text | SqlType::Other(_) => 1009,
+        SqlType::Char(_) => 1014,
+        SqlType::Varchar(_) => 1015,
+        SqlType::BigInt => 1016,
+        SqlType::Real => 1021,
+        SqlType::Double => 1022,
+        SqlType::Timestamp => 1115,
+        SqlType::Date => 1182,
+        SqlType::Time => 1183,
+        SqlType::TimestampTz => 1185,
+        SqlType::Interval => 1187,
+        SqlType::Numeric { .. } => 1231,
+        SqlType::Json => 199,
+        SqlType::Uuid => 2951,
+        SqlType::Array(inner) => array_oid(inner),
+    }
+}
+
+/// The type that a client names for a parameter; `None` where it leaves the choice to us.
+pub(crate) fn parameter_type(oid: u32) -> Option<SqlType> {
+    let numeric = SqlType::Numeric { precision: 38, scale: 10 };
+    let array = |item| Some(SqlType::Array(Box::new(item)));
+    match oid {
+        16 => Some(SqlType::Boolean),
+        17 => Some(SqlType::Bytea),
+        20 | 26 => Some(SqlType::BigInt),
+        21 => Some(SqlType::SmallInt),
+        23 => Some(SqlType::Integer),
+        18 | 19 | 25 | 1042 => Some(SqlType::Text),
+        114 | 3802 => Some(SqlType::Json),
+        700 => Some(SqlType::Real),
+        701 => Some(SqlType::Double),
+        1043 => Some(SqlType::Varchar(None)),
+        1082 => Some(SqlType::Date),
+        1083 => Some(SqlType::Time),
+        1114 => Some(SqlType::Timestamp),
+        1184 => Some(SqlType::TimestampTz),
+        1186 => Some(SqlType::Interval),
+        1700 => Some(numeric),
+        2950 => Some(SqlType::Uuid),
+        1000 => array(SqlType::Boolean),
+        1001 => array(SqlType::Bytea),
+        1005 => array(SqlType::SmallInt),
+        1007 => array(SqlType::Integer),
+        1009 | 1003 | 1014 | 1015 => array(SqlType::Text),
+        1016 | 1028 => array(SqlType::BigInt),
+        1021 => array(SqlType::Real),
+        1022 => array(SqlType::Double),
+        1115 => array(SqlType::Timestamp),
+        1182 => array(SqlType::Date),
+        1183 => array(SqlType::Time),
+        1185 => array(SqlType::TimestampTz),
+        1187 => array(SqlType::Interval),
+        1231 => array(numeric),
+        199 | 3807 => array(SqlType::Json),
+        2951 => array(SqlType::Uuid),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_that_is_sent_can_come_back() {
+        for sql_type in [
+            SqlType::Boolean,
+            SqlType::SmallInt,
+            SqlType::Integer,
+            SqlType::BigInt,
+            SqlType::Real,
+            SqlType::Double,
+            SqlType::Text,
+            SqlType::Bytea,
+            SqlType::Date,
+            SqlType::Time,
+            SqlType::Timestamp,
+            SqlType::TimestampTz,
+            SqlType::Interval,
+            SqlType::Uuid,
+            SqlType::Json,
+        ] {
+            assert_eq!(parameter_type(info(&sql_type).oid), Some(sql_type.clone()));
+            let array = SqlType::Array(Box::new(sql_type));
+            assert_eq!(parameter_type(info(&array).oid), Some(array));
+        }
+    }
+
+    #[test]
+    fn modifiers_are_postgresqls() {
+        assert_eq!(info(&SqlType::Varchar(Some(20))).modifier, 24);
+        assert_eq!(info(&SqlType::Numeric { precision: 12, scale: 2 }).modifier, 786_438);
+    }
+}

@@ -1,0 +1,88 @@
+//! The values of a prepared statement's parameters.
+
+use super::backend::format_of;
+use super::frontend::{Bind, Format};
+use query::{Error, ScalarValue, SqlState, SqlType, binary, parameter_of_text};
+
+/// Decodes the values of a Bind message as the statement's types.
+pub(crate) fn decode(bind: &Bind, types: &[SqlType]) -> Result<Vec<ScalarValue>, Error> {
+    if bind.values.len() != types.len() {
+        let message = format!(
+            "bind message supplies {} parameters, but prepared statement \"{}\" requires {}",
+            bind.values.len(),
+            bind.statement,
+            types.len()
+        );
+        return Err(Error::new(SqlState::ProtocolViolation, message));
+    }
+    if bind.formats.len() > 1 && bind.formats.len() != bind.values.len() {
+        let message = format!(
+            "bind message has {} parameter formats but {} parameters",
+            bind.formats.len(),
+            bind.values.len()
+        );
+        return Err(Error::new(SqlState::ProtocolViolation, message));
+    }
+    let values = bind.values.iter().zip(types).enumerate();
+    values
+        .map(|(index, (value, sql_type))| {
+            let Some(value) = value else {
+                return Ok(ScalarValue::try_from(sql_type.arrow())?);
+            };
+            match format_of(&bind.formats, index) {
+                Format::Binary => binary::read(value, sql_type),
+                Format::Text => {
+                    let text = std::str::from_utf8(value).map_err(|_| {
+                        let message = "invalid byte sequence for encoding \"UTF8\"";
+                        Error::new(SqlState::CharacterNotInRepertoire, message)
+                    })?;
+                    of_text(text, sql_type)
+                }
+            }
+        })
+        .collect()
+}
+
+/// The common types are read here; the rest goes through the same code as a cast.
+fn of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue, Error> {
+    let known = match sql_type {
+        SqlType::BigInt => text.parse().ok().map(|v| ScalarValue::Int64(Some(v))),
+        SqlType::Integer => text.parse().ok().map(|v| ScalarValue::Int32(Some(v))),
+        SqlType::Text | SqlType::Varchar(_) => Some(ScalarValue::Utf8View(Some(text.to_owned()))),
+        SqlType::Numeric { .. } => decimal(text),
+        _ => None,
+    };
+    match known {
+        Some(value) => Ok(value),
+        None => parameter_of_text(text, sql_type),
+    }
+}
+
+/// A plain decimal with as many digits after the point as it is written with.
+fn decimal(text: &str) -> Option<ScalarValue> {
+    let text = text.trim();
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = format!("{whole}{fraction}");
+    let plain = digits.strip_prefix(['-', '+']).unwrap_or(&digits);
+    if plain.is_empty() || plain.len() > 38 || !plain.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let scale = i8::try_from(fraction.len()).ok()?;
+    Some(ScalarValue::Decimal128(Some(digits.parse().ok()?), 38, scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_keep_their_digits() {
+        let value = |value, scale| Some(ScalarValue::Decimal128(Some(value), 38, scale));
+        assert_eq!(decimal("12.50"), value(1250, 2));
+        assert_eq!(decimal("-0.5"), value(-5, 1));
+        assert_eq!(decimal("7"), value(7, 0));
+        assert_eq!(decimal("1e3"), None);
+        assert_eq!(decimal("-"), None);
+        assert_eq!(decimal("1.2.3"), None);
+    }
+}

@@ -1,0 +1,337 @@
+//! From the first byte to a session: encryption, protocol version, who it is, what it is told.
+
+use super::backend::Output;
+use super::cancel::{SECRET_BYTES, SECRET_BYTES_OLD};
+use super::connection::{Connection, Stream, Wire};
+use super::error::{Ending, violation};
+use super::frontend::Body;
+use super::{Door, auth};
+use query::{Error, Session, SqlState};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+const SSL_REQUEST: u32 = 80_877_103;
+const GSS_REQUEST: u32 = 80_877_104;
+const CANCEL_REQUEST: u32 = 80_877_102;
+const PROTOCOL_MAJOR: u32 = 3;
+const PROTOCOL_MINOR: u32 = 2;
+/// Parameters that a client may send before it is known.
+const PARAMETERS_MAX: usize = 64;
+/// The one database that there is.
+const DATABASE: &str = "pando";
+/// What clients ask for first when nobody told them a database's name.
+const DATABASE_OF_TOOLS: &str = "postgres";
+
+/// Settings whose values a client is told at once and whenever they change.
+const REPORTED: [&str; 9] = [
+    "server_version",
+    "server_encoding",
+    "client_encoding",
+    "application_name",
+    "DateStyle",
+    "IntervalStyle",
+    "TimeZone",
+    "integer_datetimes",
+    "standard_conforming_strings",
+];
+
+/// The first message of a connection.
+enum First {
+    Ssl,
+    Gss,
+    Cancel { process: u32, secret: Vec<u8> },
+    Startup(Startup),
+}
+
+/// What a client says of itself.
+#[derive(Debug, Default)]
+struct Startup {
+    minor: u32,
+    parameters: Vec<(String, String)>,
+}
+
+impl Startup {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Serves a connection from its first byte on.
+pub(crate) async fn serve<S: Stream + 'static>(
+    stream: S,
+    door: Arc<Door>,
+    stop: CancellationToken,
+) {
+    let mut wire = Wire::new(stream);
+    let limit = door.limits.startup_timeout;
+    match tokio::time::timeout(limit, negotiate(&mut wire, &door)).await {
+        Ok(Ok(Some(Negotiated::Plain(startup)))) => log_in(wire, startup, door, stop).await,
+        Ok(Ok(Some(Negotiated::Encrypt(tls)))) => {
+            // Bytes that came before encryption could be anybody's: they are not looked at.
+            let accepted = tokio::time::timeout(limit, tls.accept(wire.stream)).await;
+            let Ok(Ok(stream)) = accepted else { return };
+            let mut wire = Wire::new(stream);
+            match tokio::time::timeout(limit, negotiate_encrypted(&mut wire)).await {
+                Ok(Ok(startup)) => log_in(wire, startup, door, stop).await,
+                Ok(Err(ending)) => refuse(wire, ending).await,
+                Err(_) => {}
+            }
+        }
+        Ok(Ok(None)) | Err(_) => {}
+        Ok(Err(ending)) => refuse(wire, ending).await,
+    }
+}
+
+/// Tells somebody that there is no room.
+pub(crate) async fn turn_away<S: Stream>(stream: S) {
+    let mut wire = Wire::new(stream);
+    let message = "sorry, too many clients already";
+    wire.out.error("FATAL", &Error::new(SqlState::TooManyConnections, message), 0);
+    let _ = tokio::time::timeout(std::time::Duration::from_secs(1), wire.flush()).await;
+}
+
+async fn refuse<S: Stream>(mut wire: Wire<S>, ending: Ending) {
+    if let Ending::Fatal(error) = ending {
+        wire.out.error("FATAL", &error, 0);
+        let _ = wire.flush().await;
+    }
+}
+
+enum Negotiated {
+    Plain(Startup),
+    Encrypt(tokio_rustls::TlsAcceptor),
+}
+
+/// Answers requests for encryption until the session's own first message comes; `None` is a cancel request.
+async fn negotiate<S: Stream>(
+    wire: &mut Wire<S>,
+    door: &Door,
+) -> Result<Option<Negotiated>, Ending> {
+    loop {
+        match first(wire).await? {
+            First::Ssl => match &door.tls {
+                Some(tls) if wire.frames.is_empty() => {
+                    wire.out.0.extend_from_slice(b"S");
+                    wire.flush().await?;
+                    return Ok(Some(Negotiated::Encrypt(tls.clone())));
+                }
+                Some(_) => {
+                    return Err(violation("received unencrypted data after SSL request").into());
+                }
+                None => {
+                    wire.out.0.extend_from_slice(b"N");
+                    wire.flush().await?;
+                }
+            },
+            First::Gss => {
+                wire.out.0.extend_from_slice(b"N");
+                wire.flush().await?;
+            }
+            First::Cancel { process, secret } => {
+                door.cancels.cancel(process, &secret);
+                return Ok(None);
+            }
+            First::Startup(startup) => return Ok(Some(Negotiated::Plain(startup))),
+        }
+    }
+}
+
+async fn negotiate_encrypted<S: Stream>(wire: &mut Wire<S>) -> Result<Startup, Ending> {
+    match first(wire).await? {
+        First::Startup(startup) => Ok(startup),
+        First::Cancel { .. } => Err(Ending::Closed),
+        First::Ssl | First::Gss => Err(violation("the connection is encrypted already").into()),
+    }
+}
+
+async fn first<S: Stream>(wire: &mut Wire<S>) -> Result<First, Ending> {
+    let mut body = loop {
+        if let Some(body) = wire.frames.next_untyped()? {
+            break Body(body);
+        }
+        wire.receive().await?;
+    };
+    let code = body.u32()?;
+    match code {
+        SSL_REQUEST => Ok(First::Ssl),
+        GSS_REQUEST => Ok(First::Gss),
+        CANCEL_REQUEST => {
+            let process = body.u32()?;
+            Ok(First::Cancel { process, secret: body.rest().to_vec() })
+        }
+        version if version >> 16 == PROTOCOL_MAJOR => {
+            let mut startup = Startup { minor: version & 0xffff, ..Startup::default() };
+            loop {
+                let name = body.text()?;
+                if name.is_empty() {
+                    break;
+                }
+                if startup.parameters.len() == PARAMETERS_MAX {
+                    return Err(violation(format!("more than {PARAMETERS_MAX} parameters")).into());
+                }
+                startup.parameters.push((name, body.text()?));
+            }
+            body.end()?;
+            Ok(First::Startup(startup))
+        }
+        other => {
+            let (major, minor) = (other >> 16, other & 0xffff);
+            let message = format!(
+                "unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.2"
+            );
+            Err(Ending::Fatal(Error::new(SqlState::FeatureNotSupported, message)))
+        }
+    }
+}
+
+async fn log_in<S: Stream>(
+    mut wire: Wire<S>,
+    startup: Startup,
+    door: Arc<Door>,
+    stop: CancellationToken,
+) {
+    let limit = door.limits.startup_timeout;
+    let session = match tokio::time::timeout(limit, authenticate(&mut wire, &startup, &door)).await
+    {
+        Ok(Ok(session)) => session,
+        Ok(Err(ending)) => return refuse(wire, ending).await,
+        Err(_) => return,
+    };
+    wire.frames.limit = door.limits.message_bytes_max;
+    let secret_bytes =
+        if startup.minor >= PROTOCOL_MINOR { SECRET_BYTES } else { SECRET_BYTES_OLD };
+    let registered =
+        door.cancels.register(session.cancel_handle(), auth::random_bytes(secret_bytes));
+    let mut connection = Connection::new(wire, session, door);
+    connection.greet(registered.process, &registered.secret);
+    connection.serve(stop).await;
+}
+
+/// Finds out who it is; a session with the client's settings comes back.
+async fn authenticate<S: Stream>(
+    wire: &mut Wire<S>,
+    startup: &Startup,
+    door: &Door,
+) -> Result<Session, Ending> {
+    let fatal = |state, message: String| Ending::Fatal(Error::new(state, message));
+    let unknown: Vec<String> = startup
+        .parameters
+        .iter()
+        .filter(|(name, _)| name.starts_with("_pq_."))
+        .map(|(name, _)| name.clone())
+        .collect();
+    if startup.minor > PROTOCOL_MINOR || !unknown.is_empty() {
+        wire.out.negotiate(startup.minor.min(PROTOCOL_MINOR), &unknown);
+    }
+    let Some(user) = startup.get("user").filter(|user| !user.is_empty()) else {
+        let message = "no PostgreSQL user name specified in startup packet".to_owned();
+        return Err(fatal(SqlState::InvalidAuthorization, message));
+    };
+    if startup
+        .get("replication")
+        .is_some_and(|value| !matches!(value, "false" | "off" | "no" | "0"))
+    {
+        let message = "replication connections are not supported".to_owned();
+        return Err(fatal(SqlState::FeatureNotSupported, message));
+    }
+    auth::authenticate(wire, user, door).await?;
+    let database = startup.get("database").filter(|name| !name.is_empty()).unwrap_or(user);
+    if ![DATABASE, DATABASE_OF_TOOLS, user].contains(&database) {
+        let error = Error::new(
+            SqlState::InvalidCatalogName,
+            format!("database \"{database}\" does not exist"),
+        );
+        return Err(Ending::Fatal(error.with_hint(format!("The database is called {DATABASE}."))));
+    }
+    let session = door.database.session();
+    session.log_in(user);
+    for (name, value) in settings_of(startup) {
+        session.set_at_startup(&name, &value).map_err(Ending::Fatal)?;
+    }
+    wire.out.authentication(auth::OK, &[]);
+    Ok(session)
+}
+
+/// The settings that a client sends along: as parameters, and in `options` as `-c name=value`.
+fn settings_of(startup: &Startup) -> Vec<(String, String)> {
+    let own = ["user", "database", "replication", "options"];
+    let named = startup.parameters.iter();
+    let mut settings: Vec<(String, String)> = named
+        .filter(|(name, _)| !own.contains(&name.as_str()) && !name.starts_with("_pq_."))
+        .map(|(name, value)| (name.to_lowercase(), value.clone()))
+        .collect();
+    let options = split_options(startup.get("options").unwrap_or(""));
+    let mut words = options.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        let setting = match word {
+            "-c" => words.next(),
+            word => word.strip_prefix("--").or_else(|| word.strip_prefix("-c")),
+        };
+        if let Some((name, value)) = setting.and_then(|setting| setting.split_once('=')) {
+            settings.push((name.to_lowercase().replace('-', "_"), value.to_owned()));
+        }
+    }
+    settings
+}
+
+/// Words between blanks; a backslash keeps what follows it.
+fn split_options(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => words.last_mut().into_iter().for_each(|word| word.extend(letters.next())),
+            blank if blank.is_whitespace() => words.push(String::new()),
+            other => words.last_mut().into_iter().for_each(|word| word.push(other)),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+impl<S: Stream> Connection<S> {
+    /// Tells a client that has logged in what it needs to know.
+    fn greet(&mut self, process: u32, secret: &[u8]) {
+        let value = |name: &str| self.session.setting(&name.to_lowercase()).unwrap_or_default();
+        self.reported = REPORTED.iter().map(|name| (*name, value(name))).collect();
+        let out: &mut Output = &mut self.wire.out;
+        for (name, value) in &self.reported {
+            out.parameter_status(name, value);
+        }
+        let user = self.session.user();
+        out.parameter_status("session_authorization", &user);
+        out.parameter_status(
+            "is_superuser",
+            if self.session.is_superuser() { "on" } else { "off" },
+        );
+        out.parameter_status("in_hot_standby", "off");
+        out.parameter_status("default_transaction_read_only", "off");
+        out.key_data(process, secret);
+        out.ready(query::TransactionStatus::Idle);
+        self.flush_due();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_settings() {
+        let options = "-c statement_timeout=5s --search-path=a\\ b -csearch_path=x -x".to_owned();
+        let parameters = vec![
+            ("user".to_owned(), "u".to_owned()),
+            ("TimeZone".to_owned(), "UTC".to_owned()),
+            ("options".to_owned(), options),
+        ];
+        let settings = settings_of(&Startup { minor: 0, parameters });
+        let pairs: Vec<_> = settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        let expected = [
+            ("timezone", "UTC"),
+            ("statement_timeout", "5s"),
+            ("search_path", "a b"),
+            ("search_path", "x"),
+        ];
+        assert_eq!(pairs, expected);
+    }
+}
