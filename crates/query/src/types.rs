@@ -65,11 +65,27 @@ fn unknown(ast: &Ast) -> Error {
 
 /// PostgreSQL names that the parser hands on as custom types.
 fn named(name: &str, ast: &Ast) -> Result<SqlType> {
-    Ok(match name.to_ascii_lowercase().as_str() {
-        "name" | "citext" | "bpchar" => SqlType::Text,
-        "oid" => SqlType::BigInt,
-        "jsonb" | "json" => SqlType::Json,
+    let lower = name.to_ascii_lowercase();
+    Ok(match lower.strip_prefix("pg_catalog.").unwrap_or(&lower) {
+        "name" | "citext" | "bpchar" | "text" | "varchar" | "\"char\"" | "\"name\"" | "cstring"
+        | "unknown" | "pg_node_tree" | "aclitem" | "refcursor" => SqlType::Text,
+        "oid" | "xid" | "xid8" | "cid" | "regproc" | "int8" => SqlType::BigInt,
+        "bool" => SqlType::Boolean,
+        "int2" => SqlType::SmallInt,
+        "int4" => SqlType::Integer,
+        "float4" => SqlType::Real,
+        "float8" => SqlType::Double,
+        "numeric" => numeric(&ExactNumberInfo::None)?,
+        "bytea" => SqlType::Bytea,
+        "date" => SqlType::Date,
+        "time" => SqlType::Time,
+        "timestamp" => SqlType::Timestamp,
         "timestamptz" => SqlType::TimestampTz,
+        "interval" => SqlType::Interval,
+        "uuid" => SqlType::Uuid,
+        "jsonb" | "json" => SqlType::Json,
+        "int2vector" => SqlType::Array(Box::new(SqlType::SmallInt)),
+        "oidvector" => SqlType::Array(Box::new(SqlType::BigInt)),
         _ => return Err(unknown(ast)),
     })
 }

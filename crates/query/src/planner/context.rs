@@ -1,6 +1,8 @@
 //! What the engine's SQL planner asks about names: tables are the statement's own, functions the engine's.
 
 use crate::error::{Error, SqlState};
+use crate::functions::catalog::current_setting;
+use crate::system;
 use crate::translate::external;
 use crate::types::Types;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
@@ -67,6 +69,9 @@ impl ContextProvider for Context<'_> {
     }
 
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        if name == "current_setting" {
+            return Some(Arc::new(current_setting(system::settings(self.engine))));
+        }
         self.engine.scalar_functions().get(name).cloned()
     }
 

@@ -4,6 +4,8 @@
 //! ([`relations`]), then lets the engine's SQL planner do its work.
 
 mod context;
+mod correlated;
+mod dialect;
 pub(crate) mod files;
 pub(crate) mod relations;
 pub(crate) mod unique_names;
@@ -34,6 +36,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) search_path: &'a [String],
     pub(crate) parameters: &'a [ScalarValue],
     text: &'a str,
+    /// The statement is a view whose columns are being looked up.
+    describes_views: bool,
     sources: HashMap<String, Arc<dyn TableSource>>,
 }
 
@@ -44,7 +48,8 @@ impl<'a> Planner<'a> {
         search_path: &'a [String],
         parameters: &'a [ScalarValue],
     ) -> Self {
-        Self { engine, tables, search_path, parameters, text: "", sources: HashMap::new() }
+        let sources = HashMap::new();
+        Self { engine, tables, search_path, parameters, text: "", describes_views: false, sources }
     }
 
     /// The same planner, with the text that errors point into.
@@ -98,6 +103,7 @@ impl<'a> Planner<'a> {
         statement: ast::Statement,
         types: Vec<Option<FieldRef>>,
     ) -> Result<LogicalPlan> {
+        let statement = dialect::of_statement(statement);
         self.resolve(&statement).await?;
         let statement = unique_names::of_statement(statement);
         let context = Context { engine: self.engine, sources: &self.sources };
@@ -142,12 +148,25 @@ impl<'a> Planner<'a> {
 
     /// The physical plan of a logical one.
     pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
-        self.engine.create_physical_plan(plan).await.map_err(|error| self.locate(error))
+        physical_plan(self.engine, plan).await.map_err(|error| self.locate(error))
     }
 
     /// Points an error of planning at its place in the statement.
     fn locate(&self, error: DataFusionError) -> Error {
         with_position(error, self.text)
+    }
+}
+
+/// The physical plan of a logical one. Correlated subqueries that the engine refuses run by row.
+async fn physical_plan(
+    engine: &SessionState,
+    plan: &LogicalPlan,
+) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
+    match engine.create_physical_plan(plan).await {
+        Err(_) if correlated::is_in(plan) => {
+            engine.create_physical_plan(&correlated::by_row(plan.clone(), engine)?).await
+        }
+        planned => planned,
     }
 }
 

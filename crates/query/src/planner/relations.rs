@@ -2,9 +2,12 @@
 
 use super::Planner;
 use super::files;
+use super::unique_names;
 use crate::error::{Error, Result, SqlState};
 use crate::scan::provider::{BucketTable, Columns};
 use crate::system;
+use crate::system::pg_catalog::world::ViewColumns;
+use crate::types;
 use datafusion::catalog::view::ViewTable;
 use datafusion::datasource::{TableProvider, provider_as_source};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, col};
@@ -128,7 +131,10 @@ impl Planner<'_> {
         if let Some(path) = file_name(name) {
             return files::table(self.engine, path).await.map(Some);
         }
-        if let Some(relation) = find(self.tables.catalog(), self.search_path, name)? {
+        let (schema, bare) = split_name(name)?;
+        let implicit = schema.is_none() && system::is_implicit(&bare);
+        let relation = find(self.tables.catalog(), self.search_path, name)?;
+        if let Some(relation) = relation.filter(|_| !implicit) {
             return match relation {
                 Relation::Table(table) => match self.tables.table(table.id) {
                     Some(view) => Ok(Some(Arc::new(BucketTable::new(view, Columns::Declared)))),
@@ -140,17 +146,47 @@ impl Planner<'_> {
                 }
             };
         }
-        let (schema, name) = split_name(name)?;
-        system::table(self.engine, self.tables, schema.as_deref(), &name)
+        let views = match system::lists_view_columns(schema.as_deref(), &bare) {
+            true => Box::pin(self.view_columns()).await,
+            false => ViewColumns::default(),
+        };
+        system::table(self.engine, self.tables, &views, schema.as_deref(), &bare)
     }
 
     async fn view(&self, view: &View) -> Result<Arc<dyn TableProvider>> {
+        let plan = self.view_plan(view).await?;
+        Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))))
+    }
+
+    async fn view_plan(&self, view: &View) -> Result<LogicalPlan> {
         let statement = crate::parse::parse(&view.sql)?.remove(0);
         let mut planner =
             Planner::new(self.engine, self.tables, &view.search_path, self.parameters);
+        planner.describes_views = self.describes_views;
         let plan = planner.plan_statement(statement.ast).await?;
-        let plan = rename_columns(plan, &view.columns)?;
-        Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))))
+        rename_columns(plan, &view.columns)
+    }
+
+    /// The columns of all views that can be planned. A view over what lists columns is not asked for the
+    /// columns of views again: there would be no end.
+    async fn view_columns(&self) -> ViewColumns {
+        let mut all = ViewColumns::default();
+        if self.describes_views {
+            return all;
+        }
+        let mut planner = Planner::new(self.engine, self.tables, self.search_path, &[]);
+        planner.describes_views = true;
+        for relation in self.tables.catalog().relations() {
+            let Relation::View(view) = relation else { continue };
+            if let Ok(plan) = planner.view_plan(view).await {
+                let fields = plan.schema().fields().iter();
+                let columns = fields.map(|field| {
+                    (unique_names::shown(field.name()).to_owned(), types::of_field(field))
+                });
+                all.insert(view.id, columns.collect());
+            }
+        }
+        all
     }
 }
 

@@ -3,15 +3,20 @@
 mod columns;
 mod information_schema;
 mod pando;
+pub(crate) mod pg_catalog;
+pub(crate) mod rows;
+pub(crate) mod shape;
 
 use crate::database::Shared;
 use crate::error::Result;
 use crate::planner::relations::Tables;
 use columns::Columns;
+use datafusion::arrow::array::RecordBatch;
 use datafusion::catalog::MemTable;
 use datafusion::datasource::TableProvider;
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionConfig;
+use pg_catalog::world::{ViewColumns, World};
 use std::sync::Arc;
 use store::Store;
 use store::catalog::Sequence;
@@ -27,21 +32,67 @@ pub(crate) fn install(config: &mut SessionConfig, origin: Origin) {
     config.set_extension(Arc::new(origin));
 }
 
+/// The settings of the session that a statement runs in, with their values.
+pub(crate) fn settings(engine: &SessionState) -> Vec<(String, String)> {
+    let origin = engine.config().get_extension::<Origin>();
+    origin.map_or_else(Vec::new, |origin| pg_catalog::server::all_settings(&origin.settings))
+}
+
+/// Whether a name without a schema means a table of `pg_catalog`, which comes first in every search path.
+pub(crate) fn is_implicit(name: &str) -> bool {
+    shape::of("pg_catalog", name).is_some_and(|shape| !shape.is_function())
+}
+
+/// Whether a system table lists the columns of views.
+pub(crate) fn lists_view_columns(schema: Option<&str>, name: &str) -> bool {
+    match schema {
+        None | Some("pg_catalog") => matches!(name, "pg_attribute" | "pg_class"),
+        Some("information_schema") => {
+            matches!(name, "columns" | "column_privileges" | "role_column_grants" | "element_types")
+        }
+        Some(_) => false,
+    }
+}
+
 /// A system table; `None` where there is none of this name.
 pub(crate) fn table(
     engine: &SessionState,
     tables: &dyn Tables,
+    views: &ViewColumns,
     schema: Option<&str>,
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>> {
     let Some(origin) = engine.config().get_extension::<Origin>() else { return Ok(None) };
     let Some(shared) = origin.shared.upgrade() else { return Ok(None) };
-    let columns = match schema {
-        Some("pando") => pando::table(&shared, &origin.settings, tables, name),
-        Some("information_schema") => information_schema::table(tables.catalog(), name),
-        _ => None,
+    let world = World {
+        shared: &shared,
+        catalog: tables.catalog(),
+        settings: &origin.settings,
+        views,
+        functions: &|name| has_function(engine, name),
     };
-    columns.map(provider).transpose()
+    let batch = match schema {
+        Some("pando") => {
+            let columns = pando::table(&shared, &origin.settings, tables, name);
+            columns.map(Columns::batch).transpose()?
+        }
+        Some("information_schema") => {
+            let rows = information_schema::table(&world, name);
+            rows.map(|rows| rows.batch()).transpose()?
+        }
+        None | Some("pg_catalog") => {
+            pg_catalog::table(&world, name).map(|rows| rows.batch()).transpose()?
+        }
+        Some(_) => None,
+    };
+    batch.map(provider).transpose()
+}
+
+fn has_function(engine: &SessionState, name: &str) -> bool {
+    engine.scalar_functions().contains_key(name)
+        || engine.aggregate_functions().contains_key(name)
+        || engine.window_functions().contains_key(name)
+        || engine.table_functions().contains_key(name)
 }
 
 /// A sequence as a table of one row.
@@ -53,14 +104,12 @@ pub(crate) fn sequence_table(
     let shared = origin.and_then(|origin| origin.shared.upgrade());
     let store: Option<&Arc<Store>> = shared.as_ref().map(|shared| &shared.store);
     let last = store.and_then(|store| store.sequence_last(sequence.id));
-    provider(
-        Columns::default()
-            .number("last_value", [Some(last.unwrap_or(sequence.start))])
-            .flag("is_called", [last.is_some()]),
-    )
+    let columns = Columns::default()
+        .number("last_value", [Some(last.unwrap_or(sequence.start))])
+        .flag("is_called", [last.is_some()]);
+    provider(columns.batch()?)
 }
 
-fn provider(columns: Columns) -> Result<Arc<dyn TableProvider>> {
-    let batch = columns.batch()?;
+fn provider(batch: RecordBatch) -> Result<Arc<dyn TableProvider>> {
     Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
 }

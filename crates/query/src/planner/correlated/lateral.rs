@@ -1,0 +1,58 @@
+//! `FROM a, LATERAL (SELECT ... a.x ...)`: the rows of the subquery for each row beside it.
+
+use super::function::{Answer, row_field};
+use super::{call, unsupported};
+use datafusion::common::{Column, JoinType, NullHandling, Result, TableReference, UnnestOptions};
+use datafusion::execution::SessionState;
+use datafusion::functions::core::expr_ext::FieldAccessor;
+use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, Subquery, lit};
+use std::sync::Arc;
+
+/// What the rows are called in between.
+const ROWS: &str = "?rows";
+
+/// The join as a function's rows; `None` where its right side refers to nothing on its left.
+pub(super) fn of_join(join: &Join, engine: &Arc<SessionState>) -> Result<Option<LogicalPlan>> {
+    let Some((subquery, alias)) = lateral(&join.right) else { return Ok(None) };
+    let conditions = join.on.iter().map(|(left, right)| left.clone().eq(right.clone()));
+    let condition = conditions.chain(join.filter.clone()).reduce(Expr::and);
+    let always = condition.as_ref().is_none_or(|condition| *condition == lit(true));
+    let null_handling = match join.join_type {
+        JoinType::Inner => NullHandling::Drop,
+        JoinType::Left if always => NullHandling::Preserve,
+        _ => return Err(unsupported("LATERAL with this kind of join")),
+    };
+    let left = join.left.schema();
+    let rows = call(subquery, Answer::Rows, None, left, engine)?.alias(ROWS);
+    let left_columns: Vec<Expr> = left.columns().into_iter().map(Expr::Column).collect();
+    let with_rows: Vec<Expr> = left_columns.iter().cloned().chain([rows]).collect();
+    let options = UnnestOptions { null_handling, ..UnnestOptions::default() };
+    let fields = subquery.subquery.schema();
+    let right_columns = fields.iter().enumerate().map(|(index, (relation, field))| {
+        let value = Expr::Column(Column::from_name(ROWS)).field(row_field(index));
+        let relation = alias.clone().or_else(|| relation.cloned());
+        value.alias_qualified(relation, field.name())
+    });
+    let all = left_columns.into_iter().chain(right_columns);
+    let plan = LogicalPlanBuilder::from(join.left.as_ref().clone())
+        .project(with_rows)?
+        .unnest_column_with_options(Column::from_name(ROWS), options)?
+        .project(all)?;
+    let plan = match condition.filter(|_| !always) {
+        Some(condition) => plan.filter(condition)?,
+        None => plan,
+    };
+    plan.build().map(Some)
+}
+
+/// The subquery on the right of a join, with its alias.
+fn lateral(plan: &LogicalPlan) -> Option<(&Subquery, Option<TableReference>)> {
+    match plan {
+        LogicalPlan::Subquery(subquery) => Some((subquery, None)),
+        LogicalPlan::SubqueryAlias(alias) => match &*alias.input {
+            LogicalPlan::Subquery(subquery) => Some((subquery, Some(alias.alias.clone()))),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,55 @@
+//! `LIKE 'pg/_%' ESCAPE '/'`: the engine knows the backslash only. SQLAlchemy escapes with a slash.
+
+use super::build::{call, literal_text, take, text};
+use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
+
+pub(super) fn rewrite(expr: &mut Expr) {
+    let (Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. }) = expr
+    else {
+        return;
+    };
+    let Some(escape) = escape_char.as_ref().and_then(character) else { return };
+    **pattern = match literal_text(pattern) {
+        Some(written) => text(with_backslashes(written, escape)),
+        // Two escapes in a row would be one such character; nobody computes such patterns.
+        None => {
+            let doubled = call("replace", vec![take(pattern), text("\\"), text("\\\\")]);
+            call("replace", vec![doubled, text(escape), text("\\")])
+        }
+    };
+    *escape_char = None;
+}
+
+fn character(value: &ValueWithSpan) -> Option<char> {
+    let Value::SingleQuotedString(text) = &value.value else { return None };
+    let mut characters = text.chars();
+    characters.next().filter(|c| *c != '\\' && characters.next().is_none())
+}
+
+fn with_backslashes(pattern: &str, escape: char) -> String {
+    let mut out = String::new();
+    let mut characters = pattern.chars();
+    while let Some(c) = characters.next() {
+        if c == escape {
+            out.push('\\');
+            out.extend(characters.next());
+        } else if c == '\\' {
+            out.push_str("\\\\");
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_backslashes;
+
+    #[test]
+    fn another_escape_becomes_a_backslash() {
+        assert_eq!(with_backslashes("pg/_%", '/'), "pg\\_%");
+        assert_eq!(with_backslashes("a//b", '/'), "a\\/b");
+        assert_eq!(with_backslashes("a\\b", '/'), "a\\\\b");
+    }
+}

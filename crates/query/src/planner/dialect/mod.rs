@@ -1,0 +1,50 @@
+//! SQL that PostgreSQL's clients send and the engine does not take as it is, turned into SQL that it takes.
+//!
+//! Each module is one rewrite of the parsed statement and says which client needs it. They run in the order of
+//! [`of_statement`], before names are looked up: later ones see what earlier ones made.
+
+mod array_literals;
+mod array_queries;
+mod build;
+mod casts;
+mod column_names;
+mod composites;
+mod like_escapes;
+pub(crate) mod object_names;
+mod qualified;
+mod set_functions;
+mod subscripts;
+mod table_oids;
+
+use datafusion::sql::sqlparser::ast::{Expr, Statement, VisitMut, VisitorMut};
+use std::ops::ControlFlow;
+
+/// The statement in the engine's words.
+pub(crate) fn of_statement(mut statement: Statement) -> Statement {
+    column_names::rewrite(&mut statement);
+    table_oids::rewrite(&mut statement);
+    set_functions::of_tables(&mut statement);
+    let _ = statement.visit(&mut Expressions);
+    object_names::show(&mut statement);
+    statement
+}
+
+/// The rewrites of single expressions, from the inside out.
+struct Expressions;
+
+impl VisitorMut for Expressions {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        qualified::rewrite(expr);
+        casts::rewrite(expr);
+        like_escapes::rewrite(expr);
+        object_names::rewrite(expr);
+        array_literals::rewrite(expr);
+        subscripts::rewrite(expr);
+        composites::rewrite(expr);
+        set_functions::rewrite(expr);
+        array_queries::rewrite(expr);
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,211 @@
+//! pg_class, pg_attribute, pg_attrdef: what relations there are, and their columns.
+
+use super::super::rows::{Cell, TableRows};
+use super::super::shape::{self, Shape};
+use super::world::{World, declared, key_columns};
+use super::{oids, roles, type_catalog};
+use store::catalog::{Column, DEFAULT_BUCKET_SIZE, Identity, Relation, SqlType, Table};
+
+/// pg_class.
+pub(super) fn classes(world: &World<'_>, rows: &mut TableRows) {
+    for relation in world.catalog.relations() {
+        match relation {
+            Relation::Table(table) => table_class(world, table, rows),
+            Relation::View(view) => {
+                let columns = world.views.get(&view.id).map_or(0, Vec::len);
+                let cells = Class { kind: "v", method: 0, columns, tuples: -1, has_index: false };
+                class(relation.id(), relation.schema(), relation.name(), &cells, rows);
+            }
+            Relation::Sequence(_) => {
+                let cells = Class { kind: "S", method: 0, columns: 3, tuples: 1, has_index: false };
+                class(relation.id(), relation.schema(), relation.name(), &cells, rows);
+            }
+        }
+    }
+    rows.set_all("relispopulated", true.into());
+    shape::all().for_each(|shape| system_class(shape, rows));
+    rows.set_all("relpersistence", "p".into());
+    rows.set_all("relowner", roles::OWNER.into());
+    rows.set_all("relispopulated", true.into());
+}
+
+/// What differs between kinds of relations.
+struct Class {
+    kind: &'static str,
+    method: i64,
+    columns: usize,
+    tuples: i64,
+    has_index: bool,
+}
+
+fn class(
+    id: store::catalog::RelationId,
+    schema: &str,
+    name: &str,
+    of: &Class,
+    rows: &mut TableRows,
+) {
+    rows.row([
+        ("oid", oids::relation(id).into()),
+        ("relname", name.into()),
+        ("relnamespace", oids::schema(schema).into()),
+        ("relam", of.method.into()),
+        ("relfilenode", if of.kind == "v" { 0 } else { oids::relation(id) }.into()),
+        ("relkind", of.kind.into()),
+        ("relnatts", (of.columns as i64).into()),
+        ("reltuples", Cell::Double(of.tuples as f64)),
+        ("relhasindex", of.has_index.into()),
+        ("relhasrules", (of.kind == "v").into()),
+        ("relreplident", if of.kind == "r" { "d" } else { "n" }.into()),
+    ]);
+}
+
+fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
+    let id = table.id.relation();
+    let keyed = !table.has_hidden_key();
+    let tuples = world.row_count(table);
+    let options = (table.bucket_size != DEFAULT_BUCKET_SIZE)
+        .then(|| vec![format!("bucket_size={}", table.bucket_size)]);
+    rows.row([
+        ("oid", oids::relation(id).into()),
+        ("relname", table.name.as_str().into()),
+        ("relnamespace", oids::schema(&table.schema).into()),
+        ("relam", oids::HEAP.into()),
+        ("relfilenode", oids::relation(id).into()),
+        ("relkind", "r".into()),
+        ("relnatts", (declared(table).count() as i64).into()),
+        ("relchecks", (table.checks.len() as i64).into()),
+        ("reltuples", Cell::Double(tuples as f64)),
+        ("relhasindex", keyed.into()),
+        ("relreplident", "d".into()),
+        ("reloptions", options.into()),
+    ]);
+    if keyed {
+        rows.row([
+            ("oid", oids::key_index(id).into()),
+            ("relname", table.key_name().into()),
+            ("relnamespace", oids::schema(&table.schema).into()),
+            ("relam", oids::BTREE.into()),
+            ("relfilenode", oids::key_index(id).into()),
+            ("relkind", "i".into()),
+            ("relnatts", (table.key.len() as i64).into()),
+            ("reltuples", Cell::Double(tuples as f64)),
+            ("relreplident", "n".into()),
+        ]);
+    }
+}
+
+fn system_class(shape: &Shape, rows: &mut TableRows) {
+    rows.row([
+        ("oid", shape.oid.into()),
+        ("relname", shape.name.into()),
+        ("relnamespace", oids::schema(shape.schema).into()),
+        ("relam", if shape.kind == "r" { oids::HEAP } else { 0 }.into()),
+        ("relkind", shape.kind.into()),
+        ("relnatts", (shape.columns.len() as i64).into()),
+        ("reltuples", Cell::Double(-1.0)),
+        ("relhasrules", (shape.kind == "v").into()),
+        ("relreplident", "n".into()),
+    ]);
+}
+
+/// pg_attribute.
+pub(super) fn attributes(world: &World<'_>, rows: &mut TableRows) {
+    for table in world.tables() {
+        let id = table.id.relation();
+        for (number, column) in declared(table) {
+            table_attribute(oids::relation(id), number, column, rows);
+        }
+    }
+    for table in world.keyed() {
+        let index = oids::key_index(table.id.relation());
+        for (number, column) in (1..).zip(key_columns(table)) {
+            attribute(index, number, &column.name, type_catalog::of_sql(&column.sql_type), rows);
+        }
+    }
+    for (view, columns) in world.views() {
+        for (number, (name, sql_type)) in (1..).zip(columns) {
+            let of = type_catalog::of_sql(sql_type);
+            attribute(oids::relation(view.id), number, name, of, rows);
+        }
+    }
+    let own = [("last_value", type_catalog::INT8), ("is_called", type_catalog::BOOL)];
+    for sequence in world.sequences() {
+        for (number, (name, of)) in (1..).zip(own) {
+            attribute(oids::relation(sequence.id), number, name, (of, -1), rows);
+        }
+    }
+    for shape in shape::all() {
+        for (number, column) in (1..).zip(&shape.columns) {
+            let of = system_type(column.type_name);
+            attribute(shape.oid, number, column.name, (of, -1), rows);
+        }
+    }
+    rows.set_all("attislocal", true.into());
+    rows.set_all("attstattarget", (-1_i64).into());
+    rows.set_all("attcacheoff", (-1_i64).into());
+}
+
+/// The id of a type that a system table's shape names; the domains of information_schema as what they are over.
+fn system_type(name: &str) -> i64 {
+    let over = match name {
+        "cardinal_number" => "int4",
+        "sql_identifier" => "name",
+        "character_data" | "yes_or_no" => "varchar",
+        "time_stamp" => "timestamptz",
+        other => other,
+    };
+    type_catalog::by_name(over).unwrap_or(type_catalog::TEXT)
+}
+
+fn table_attribute(relation: i64, number: i64, column: &Column, rows: &mut TableRows) {
+    attribute(relation, number, &column.name, type_catalog::of_sql(&column.sql_type), rows);
+    rows.set_last("attnotnull", (!column.nullable).into());
+    rows.set_last("atthasdef", has_default(column).into());
+    rows.set_last("atthasmissing", column.missing.is_some().into());
+    let dimensions = i64::from(matches!(column.sql_type, SqlType::Array(_)));
+    rows.set_last("attndims", dimensions.into());
+    let identity = match column.identity {
+        Some(Identity::Always) => "a",
+        Some(Identity::ByDefault) => "d",
+        None => "",
+    };
+    rows.set_last("attidentity", identity.into());
+}
+
+fn attribute(relation: i64, number: i64, name: &str, of: (i64, i64), rows: &mut TableRows) {
+    let (oid, modifier) = of;
+    let known = type_catalog::by_oid(oid);
+    rows.row([
+        ("attrelid", relation.into()),
+        ("attname", name.into()),
+        ("atttypid", oid.into()),
+        ("atttypmod", modifier.into()),
+        ("attnum", number.into()),
+        ("attlen", known.map_or(-1, |known| known.length).into()),
+        ("attbyval", known.is_some_and(|known| known.by_value).into()),
+        ("attalign", known.map_or("i", |known| known.align).into()),
+        ("attstorage", known.map_or("x", |known| known.storage).into()),
+        ("attcollation", known.map_or(0, |known| known.collation).into()),
+    ]);
+}
+
+/// Whether a column has a default that PostgreSQL would keep: identity columns have none.
+fn has_default(column: &Column) -> bool {
+    column.default.is_some() && column.identity.is_none()
+}
+
+/// pg_attrdef.
+pub(super) fn defaults(world: &World<'_>, rows: &mut TableRows) {
+    for table in world.tables() {
+        let id = table.id.relation();
+        for (number, column) in declared(table).filter(|(_, column)| has_default(column)) {
+            rows.row([
+                ("oid", oids::default(id, column.id.0).into()),
+                ("adrelid", oids::relation(id).into()),
+                ("adnum", number.into()),
+                ("adbin", column.default.clone().into()),
+            ]);
+        }
+    }
+}

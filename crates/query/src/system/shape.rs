@@ -1,0 +1,175 @@
+//! The shapes of PostgreSQL's own relations: which columns each has, in which order and of which types.
+//!
+//! They are read from `data/relations.txt`, which was written from a PostgreSQL 15, so that a client that
+//! names any column of any system table finds it. Rows are the business of the modules beside this one.
+
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+/// How a column's values are held here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// true, false
+    Flag,
+    /// 16 bits
+    Small,
+    /// 32 bits
+    Integer,
+    /// 64 bits; object ids too
+    Number,
+    /// 32-bit floating point
+    Real,
+    /// 64-bit floating point
+    Double,
+    /// Text, names, single characters, expressions
+    Text,
+    /// A moment in UTC
+    Moment,
+    /// A length of time; only ever NULL
+    Interval,
+    /// An array of 16-bit numbers
+    Smalls,
+    /// An array of object ids
+    Numbers,
+    /// An array of text
+    Texts,
+}
+
+impl Form {
+    fn of(name: &str) -> Self {
+        match name {
+            "boolean" => Self::Flag,
+            "smallint" => Self::Small,
+            "integer" | "cardinal_number" => Self::Integer,
+            "bigint" | "oid" | "xid" | "cid" | "xid8" | "regproc" | "regtype" => Self::Number,
+            "real" => Self::Real,
+            "double precision" | "numeric" => Self::Double,
+            "timestamptz" | "time_stamp" => Self::Moment,
+            "interval" => Self::Interval,
+            "int2vector" | "smallint[]" => Self::Smalls,
+            "oidvector" | "oid[]" => Self::Numbers,
+            "text[]" | "name[]" | "aclitem[]" | "\"char\"[]" | "regtype[]" => Self::Texts,
+            _ => Self::Text,
+        }
+    }
+
+    /// The Arrow type of the form.
+    pub(crate) fn arrow(self) -> DataType {
+        let list = |item| DataType::List(Arc::new(Field::new_list_field(item, true)));
+        match self {
+            Self::Flag => DataType::Boolean,
+            Self::Small => DataType::Int16,
+            Self::Integer => DataType::Int32,
+            Self::Number => DataType::Int64,
+            Self::Real => DataType::Float32,
+            Self::Double => DataType::Float64,
+            Self::Text => DataType::Utf8View,
+            Self::Moment => DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into())),
+            Self::Interval => {
+                DataType::Interval(datafusion::arrow::datatypes::IntervalUnit::MonthDayNano)
+            }
+            Self::Smalls => list(DataType::Int16),
+            Self::Numbers => list(DataType::Int64),
+            Self::Texts => list(DataType::Utf8View),
+        }
+    }
+}
+
+/// A column of a system relation.
+#[derive(Debug)]
+pub(crate) struct ShapeColumn {
+    pub(crate) name: &'static str,
+    /// The type as PostgreSQL names it.
+    pub(crate) type_name: &'static str,
+    pub(crate) form: Form,
+    pub(crate) required: bool,
+}
+
+/// A system relation.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    pub(crate) schema: &'static str,
+    pub(crate) name: &'static str,
+    /// PostgreSQL's own id of the relation.
+    pub(crate) oid: i64,
+    /// `r`, `v`, or `f` for a function that gives rows.
+    pub(crate) kind: &'static str,
+    pub(crate) columns: Vec<ShapeColumn>,
+    arrow: SchemaRef,
+}
+
+impl Shape {
+    fn parse(line: &'static str) -> Option<Self> {
+        let (head, columns) = line.split_once(": ")?;
+        let mut head = head.split(' ');
+        let (schema, name) = head.next()?.split_once('.')?;
+        let oid = head.next()?.parse().ok()?;
+        let kind = head.next()?;
+        let columns: Vec<ShapeColumn> =
+            columns.split(", ").filter_map(ShapeColumn::parse).collect();
+        let field = |column: &ShapeColumn| Field::new(column.name, column.form.arrow(), true);
+        let arrow = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        Some(Self { schema, name, oid, kind, columns, arrow })
+    }
+
+    /// Whether it is a function that gives rows.
+    pub(crate) fn is_function(&self) -> bool {
+        self.kind == "f"
+    }
+
+    /// The position of a column.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// The columns as Arrow has them.
+    pub(crate) fn arrow(&self) -> SchemaRef {
+        Arc::clone(&self.arrow)
+    }
+}
+
+impl ShapeColumn {
+    fn parse(text: &'static str) -> Option<Self> {
+        let (name, type_name) = text.split_once(' ')?;
+        let required = type_name.ends_with('!');
+        let type_name = type_name.trim_end_matches('!');
+        Some(Self { name, type_name, form: Form::of(type_name), required })
+    }
+}
+
+/// Relations, and the few functions that give rows and are kept as if they were relations.
+const FILES: [&str; 2] = [
+    include_str!("pg_catalog/data/relations.txt"),
+    include_str!("pg_catalog/data/functions_as_relations.txt"),
+];
+
+static SHAPES: LazyLock<Vec<Shape>> =
+    LazyLock::new(|| FILES.iter().flat_map(|file| file.lines()).filter_map(Shape::parse).collect());
+
+static BY_NAME: LazyLock<HashMap<(&'static str, &'static str), &'static Shape>> =
+    LazyLock::new(|| SHAPES.iter().map(|shape| ((shape.schema, shape.name), shape)).collect());
+
+/// All system relations.
+pub(crate) fn all() -> impl Iterator<Item = &'static Shape> {
+    SHAPES.iter().filter(|shape| !shape.is_function())
+}
+
+/// The system relation of a name.
+pub(crate) fn of(schema: &str, name: &str) -> Option<&'static Shape> {
+    BY_NAME.get(&(schema, name)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_file_is_a_relation() {
+        assert_eq!(SHAPES.len(), FILES.iter().map(|file| file.lines().count()).sum::<usize>());
+        let class = of("pg_catalog", "pg_class").expect("pg_class is there");
+        assert_eq!((class.oid, class.kind), (1259, "r"));
+        assert_eq!(class.columns[1].name, "relname");
+        assert!(class.columns[1].required);
+    }
+}
