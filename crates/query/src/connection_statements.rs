@@ -37,6 +37,8 @@ pub enum ConnectionStatement {
     DiscardAll,
     /// DISCARD of what there is none of.
     DiscardNothing,
+    /// UNLISTEN: nobody listens.
+    Unlisten,
 }
 
 impl Statement {
@@ -74,6 +76,10 @@ impl Statement {
             }
             Ast::Discard { object_type: DiscardObject::ALL } => {
                 Some(Ok(ConnectionStatement::DiscardAll))
+            }
+            Ast::UNLISTEN { .. } => Some(Ok(ConnectionStatement::Unlisten)),
+            Ast::LISTEN { .. } | Ast::NOTIFY { .. } => {
+                Some(Err(Error::unsupported("LISTEN and NOTIFY are not supported")))
             }
             Ast::Discard { .. } => Some(Ok(ConnectionStatement::DiscardNothing)),
             _ => None,

@@ -3,7 +3,7 @@
 use super::{EPOCH_DAYS, EPOCH_MICROS, numeric};
 use crate::error::{Error, Result, SqlState};
 use bytes::Buf;
-use datafusion::arrow::datatypes::IntervalMonthDayNano;
+use datafusion::arrow::datatypes::{DataType, IntervalMonthDayNano};
 use datafusion::common::ScalarValue;
 use store::catalog::SqlType;
 
@@ -30,8 +30,9 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
         },
         SqlType::SmallInt => ScalarValue::Int16(Some(rest.try_get_i16().map_err(short)?)),
         SqlType::Integer => ScalarValue::Int32(Some(rest.try_get_i32().map_err(short)?)),
-        // An OID has four bytes and is a bigint here.
-        SqlType::BigInt if rest.len() == 4 => ScalarValue::Int64(Some(rest.get_u32().into())),
+        SqlType::Other(DataType::UInt32) => {
+            ScalarValue::UInt32(Some(rest.try_get_u32().map_err(short)?))
+        }
         SqlType::BigInt => ScalarValue::Int64(Some(rest.try_get_i64().map_err(short)?)),
         SqlType::Real => ScalarValue::Float32(Some(rest.try_get_f32().map_err(short)?)),
         SqlType::Double => ScalarValue::Float64(Some(rest.try_get_f64().map_err(short)?)),

@@ -46,6 +46,7 @@ impl<S: Stream> Connection<S> {
                 "DISCARD ALL"
             }
             ConnectionStatement::DiscardNothing => "DISCARD",
+            ConnectionStatement::Unlisten => "UNLISTEN",
         };
         self.wire.out.command_complete(tag);
         Ok(Ok(()))
