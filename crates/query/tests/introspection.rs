@@ -2,7 +2,8 @@
 //!
 //! Each file under `tests/introspection` belongs to one client. Every statement in it must be answered without an
 //! error; `${name}` stands for the id of a relation. Where a query begins with a comment `-- rows:`, the rows are
-//! written below it as comments, columns divided by `|`, and the answer must be these.
+//! written below it as comments, columns divided by `|`, and the answer must be these. `-- error: 42883` stands
+//! before a query that is known not to be answered yet.
 
 use futures::TryStreamExt;
 use query::text::TextColumn;
@@ -90,7 +91,10 @@ async fn every_query_of_every_client_is_answered() {
             count += 1;
             let before: String = script.chars().take(statement.offset).collect();
             let line = before.lines().count() + 1;
+            let known = before.trim_end().lines().last().and_then(|l| l.strip_prefix("-- error: "));
             match rows(&session, &statement.text).await {
+                Err(error) if known == Some(error.state().code()) => {}
+                _ if known.is_some() => failures += &format!("{name}:{line}: has another end\n"),
                 Err(error) => failures += &format!("{name}:{line}: {error}\n"),
                 Ok(rows) => match expected(before.trim_end()) {
                     Some(expected) if expected != rows => {

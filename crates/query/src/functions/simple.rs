@@ -79,8 +79,6 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
         function("version", nullary(), move |_| Ok(text(version))),
         function("current_database", nullary(), |_| Ok(text("pando"))),
         function("current_catalog", nullary(), |_| Ok(text("pando"))),
-        function("current_user", nullary(), |_| Ok(text("pando"))),
-        function("session_user", nullary(), |_| Ok(text("pando"))),
         function("pg_typeof", any(), |args| {
             Ok(text(types::of_field(&args.arg_fields[0]).to_string()))
         }),

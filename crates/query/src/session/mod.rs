@@ -80,6 +80,8 @@ pub(crate) struct Names {
     pub(crate) search_path: ArcSwap<Vec<String>>,
     /// Who the session belongs to.
     pub(crate) user: ArcSwap<String>,
+    /// What `set_config` asked for since the last statement began.
+    pub(crate) asked_settings: Mutex<Vec<(String, String)>>,
     /// What this session last got from each sequence, and from any.
     pub(crate) last_values: Mutex<(HashMap<RelationId, i64>, Option<i64>)>,
 }
@@ -100,6 +102,7 @@ impl Session {
             catalog: ArcSwap::new(shared.store.catalog()),
             search_path: ArcSwap::from_pointee(settings.search_path.clone()),
             user: ArcSwap::from_pointee(DEFAULT_USER.to_owned()),
+            asked_settings: Mutex::default(),
             last_values: Mutex::default(),
             shared: Arc::clone(&shared),
         });
@@ -342,6 +345,7 @@ impl Inner {
     pub(crate) fn frame<'a>(&'a self, parameters: &'a [ScalarValue], text: &'a str) -> Frame<'a> {
         let mut engine = self.engine.clone();
         engine.mark_start_execution();
+        functions::catalog::apply_settings(&self.names, &self.settings);
         let settings = self.settings.load_full();
         let shared = Arc::downgrade(&self.shared);
         system::install(engine.config_mut(), Origin { shared, settings: settings.all() });

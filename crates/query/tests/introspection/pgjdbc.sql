@@ -137,7 +137,7 @@ SELECT c.oid, a.attnum, a.attname, c.relname, n.nspname, a.attnotnull OR (t.typt
 
 SELECT n.nspname = ANY(current_schemas(true)), n.nspname, t.typname FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON t.typnamespace = n.oid WHERE t.oid = '2205';
 
-SELECT t.typarray, arr.typname   FROM pg_catalog.pg_type t  JOIN pg_catalog.pg_namespace n ON t.typnamespace = n.oid  JOIN pg_catalog.pg_type arr ON arr.oid = t.typarray WHERE t.typname = 'mood' AND (n.nspname = NULL OR 't' AND n.nspname = ANY (current_schemas(true))) ORDER BY t.oid DESC LIMIT 1;
+SELECT t.typarray, arr.typname   FROM pg_catalog.pg_type t  JOIN pg_catalog.pg_namespace n ON t.typnamespace = n.oid  JOIN pg_catalog.pg_type arr ON arr.oid = t.typarray WHERE t.typname = 'mood' AND (n.nspname = NULL OR true AND n.nspname = ANY (current_schemas(true))) ORDER BY t.oid DESC LIMIT 1;
 
 select 1;
 

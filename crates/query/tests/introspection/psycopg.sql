@@ -25,6 +25,8 @@ FROM (
 ) x
 GROUP BY name, oid, array_oid, regtype;
 
+-- CompositeInfo: coalesce does not read the text of an array.
+-- error: 42883
 SELECT
     t.typname AS name, t.oid AS oid, t.typarray AS array_oid,
     t.oid::regtype::text AS regtype,

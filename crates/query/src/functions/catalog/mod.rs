@@ -14,7 +14,7 @@ use crate::session::Names;
 use crate::system::pg_catalog::world::Class;
 use datafusion::logical_expr::ScalarUDF;
 pub(crate) use names::CAST_FUNCTIONS;
-pub(crate) use server::current_setting;
+pub(crate) use server::{apply_settings, current_setting};
 use std::sync::Arc;
 use store::catalog::Catalog;
 pub(crate) use texts::SUBSCRIPTS;

@@ -192,13 +192,16 @@ fn show_schema(sight: &Sight, oid: i64) -> Option<String> {
     all.find(|name| oids::schema(name) == oid).map(quote_ident)
 }
 
-fn role_by_name(_: &Sight, text: &str) -> Option<i64> {
+fn role_by_name(sight: &Sight, text: &str) -> Option<i64> {
     let (_, name) = split(text)?;
-    roles::all().into_iter().find(|role| role.name == name).map(|role| role.oid)
+    roles::all(&sight.catalog).into_iter().find(|role| role.name == name).map(|role| role.oid)
 }
 
-fn show_role(_: &Sight, oid: i64) -> Option<String> {
-    roles::all().into_iter().find(|role| role.oid == oid).map(|role| quote_ident(&role.name))
+fn show_role(sight: &Sight, oid: i64) -> Option<String> {
+    roles::all(&sight.catalog)
+        .into_iter()
+        .find(|role| role.oid == oid)
+        .map(|role| quote_ident(&role.name))
 }
 
 /// Operators and text search have no catalog here.

@@ -1,12 +1,14 @@
 //! The server and the session: who, where, since when.
 
-use super::super::row_function::{function, volatile};
+use super::super::row_function::{Row, function, volatile};
 use crate::error::{Error, SqlState};
 use crate::session::Names;
-use crate::system::pg_catalog::world::{Class, DATABASE};
-use crate::system::pg_catalog::{oids, roles};
+use crate::session::settings::Settings;
+use crate::system::pg_catalog::oids;
+use crate::system::pg_catalog::world::Class;
 use crate::system::rows::Cell;
 use crate::system::shape::Form;
+use arc_swap::ArcSwap;
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -26,9 +28,6 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
     LazyLock::force(&STARTED);
     let constant = |name, form, cell: Cell| function(name, 0..=0, form, move |_| Ok(cell.clone()));
     let mut all = vec![
-        constant("current_role", Form::Text, roles::OWNER_NAME.into()),
-        constant("user", Form::Text, roles::OWNER_NAME.into()),
-        constant("current_catalog", Form::Text, DATABASE.into()),
         constant("getdatabaseencoding", Form::Text, "UTF8".into()),
         constant("pg_client_encoding", Form::Text, "UTF8".into()),
         constant("pg_is_in_recovery", Form::Flag, false.into()),
@@ -61,6 +60,16 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
         function("pg_cancel_backend", 1..=1, Form::Flag, |_| Ok(false.into())),
         function("pg_terminate_backend", 1..=2, Form::Flag, |_| Ok(false.into())),
     ];
+    for name in ["current_user", "session_user", "current_role", "user"] {
+        let names = Arc::clone(names);
+        let user = move |_: &Row<'_>| Ok(names.user.load().as_str().into());
+        all.push(function(name, 0..=0, Form::Text, user));
+    }
+    for name in ["pg_advisory_unlock_all", "pg_stat_clear_snapshot"] {
+        // They give `void`, which clients read as empty text.
+        all.push(function(name, 0..=0, Form::Text, |_| Ok("".into())));
+    }
+    all.push(set_config(names));
     for name in ["txid_current", "pg_current_xact_id"] {
         let names = Arc::clone(names);
         all.push(volatile(name, 0..=0, Form::Number, move |_| {
@@ -115,4 +124,46 @@ pub(crate) fn current_setting(settings: Vec<(String, String)>) -> ScalarUDF {
             }
         }
     })
+}
+
+/// `set_config(name, value, is_local)`. The session takes the value over when its next statement begins
+/// ([`apply_settings`]); until the end of a transaction only (`is_local`) is not known here.
+fn set_config(names: &Arc<Names>) -> ScalarUDF {
+    let names = Arc::clone(names);
+    volatile("set_config", 3..=3, Form::Text, move |row| {
+        let Some(name) = row.text(0) else {
+            let message = "SET requires parameter name";
+            return Err(Error::new(SqlState::InvalidParameterValue, message));
+        };
+        let (name, value) = (name.to_lowercase(), row.text(1).unwrap_or_default().to_owned());
+        Settings::default().set(&name, &setting_values(&name, &value))?;
+        names.asked_settings.lock().push((name, value.clone()));
+        Ok(value.into())
+    })
+}
+
+/// Takes over what `set_config` asked for.
+pub(crate) fn apply_settings(names: &Names, settings: &ArcSwap<Settings>) {
+    let asked = std::mem::take(&mut *names.asked_settings.lock());
+    if asked.is_empty() {
+        return;
+    }
+    let mut changed = Settings::clone(&settings.load());
+    for (name, value) in asked {
+        // The function has refused what cannot be set.
+        let set = changed.set(&name, &setting_values(&name, &value));
+        debug_assert!(set.is_ok(), "{name} was tried before");
+    }
+    settings.store(Arc::new(changed));
+}
+
+/// The search path is a list; everything else is one value.
+fn setting_values(name: &str, value: &str) -> Vec<String> {
+    match name {
+        "search_path" => {
+            let parts = value.split(',').map(|part| part.trim().trim_matches('"').to_owned());
+            parts.filter(|part| !part.is_empty()).collect()
+        }
+        _ => vec![value.to_owned()],
+    }
 }

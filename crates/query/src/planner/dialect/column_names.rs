@@ -29,10 +29,8 @@ fn name_columns(select: &mut Select) {
     let mut taken = HashSet::new();
     for item in &select.projection {
         match item {
-            SelectItem::ExprWithAlias { alias, .. } => drop(taken.insert(fold(alias))),
-            SelectItem::UnnamedExpr(expr) => {
-                drop(plain_column(expr).map(|name| taken.insert(name)))
-            }
+            SelectItem::ExprWithAlias { alias, .. } => taken.extend([fold(alias)]),
+            SelectItem::UnnamedExpr(expr) => taken.extend(plain_column(expr)),
             // Their columns are not known here, and names must not meet.
             _ => return,
         }

@@ -35,7 +35,7 @@ const FIRST_RELATION: i64 = 16_384;
 /// Each kind of object has a range of so many ids.
 const RANGE: i64 = 1 << 28;
 
-const _: () = assert!(5 * RANGE + RANGE <= i32::MAX as i64 + 1);
+const _: () = assert!(6 * RANGE + RANGE <= i32::MAX as i64 + 1);
 
 /// A table, view or sequence.
 pub(crate) fn relation(id: RelationId) -> i64 {
@@ -88,6 +88,14 @@ pub(crate) fn schema(name: &str) -> i64 {
         "information_schema" => INFORMATION_SCHEMA,
         "pando" => PANDO_SCHEMA,
         other => 5 * RANGE + hash(&["schema", other]),
+    }
+}
+
+/// A role.
+pub(crate) fn role(name: &str) -> i64 {
+    match name {
+        super::roles::OWNER_NAME => super::roles::OWNER,
+        other => 6 * RANGE + hash(&["role", other]),
     }
 }
 

@@ -10,22 +10,25 @@ use store::catalog::{Column, DEFAULT_BUCKET_SIZE, Identity, Relation, SqlType, T
 pub(super) fn classes(world: &World<'_>, rows: &mut TableRows) {
     for relation in world.catalog.relations() {
         match relation {
-            Relation::Table(table) => table_class(world, table, rows),
+            Relation::Table(table) => {
+                table_class(world, table, rows);
+                if !table.has_hidden_key() {
+                    index_class(world, table, rows);
+                }
+            }
             Relation::View(view) => {
                 let columns = world.views.get(&view.id).map_or(0, Vec::len);
                 let cells = Class { kind: "v", method: 0, columns, tuples: -1, has_index: false };
-                class(relation.id(), relation.schema(), relation.name(), &cells, rows);
+                class(world, relation, &cells, rows);
             }
             Relation::Sequence(_) => {
                 let cells = Class { kind: "S", method: 0, columns: 3, tuples: 1, has_index: false };
-                class(relation.id(), relation.schema(), relation.name(), &cells, rows);
+                class(world, relation, &cells, rows);
             }
         }
     }
-    rows.set_all("relispopulated", true.into());
     shape::all().for_each(|shape| system_class(shape, rows));
     rows.set_all("relpersistence", "p".into());
-    rows.set_all("relowner", roles::OWNER.into());
     rows.set_all("relispopulated", true.into());
 }
 
@@ -38,17 +41,14 @@ struct Class {
     has_index: bool,
 }
 
-fn class(
-    id: store::catalog::RelationId,
-    schema: &str,
-    name: &str,
-    of: &Class,
-    rows: &mut TableRows,
-) {
+fn class(world: &World<'_>, relation: &Relation, of: &Class, rows: &mut TableRows) {
+    let id = relation.id();
     rows.row([
         ("oid", oids::relation(id).into()),
-        ("relname", name.into()),
-        ("relnamespace", oids::schema(schema).into()),
+        ("relname", relation.name().into()),
+        ("relnamespace", oids::schema(relation.schema()).into()),
+        ("relowner", roles::owner(world.catalog, id).into()),
+        ("relacl", roles::access_list(world.catalog, id).into()),
         ("relam", of.method.into()),
         ("relfilenode", if of.kind == "v" { 0 } else { oids::relation(id) }.into()),
         ("relkind", of.kind.into()),
@@ -62,7 +62,6 @@ fn class(
 
 fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
     let id = table.id.relation();
-    let keyed = !table.has_hidden_key();
     let tuples = world.row_count(table);
     let options = (table.bucket_size != DEFAULT_BUCKET_SIZE)
         .then(|| vec![format!("bucket_size={}", table.bucket_size)]);
@@ -70,29 +69,34 @@ fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
         ("oid", oids::relation(id).into()),
         ("relname", table.name.as_str().into()),
         ("relnamespace", oids::schema(&table.schema).into()),
+        ("relowner", roles::owner(world.catalog, id).into()),
+        ("relacl", roles::access_list(world.catalog, id).into()),
         ("relam", oids::HEAP.into()),
         ("relfilenode", oids::relation(id).into()),
         ("relkind", "r".into()),
         ("relnatts", (declared(table).count() as i64).into()),
         ("relchecks", (table.checks.len() as i64).into()),
         ("reltuples", Cell::Double(tuples as f64)),
-        ("relhasindex", keyed.into()),
+        ("relhasindex", (!table.has_hidden_key()).into()),
         ("relreplident", "d".into()),
         ("reloptions", options.into()),
     ]);
-    if keyed {
-        rows.row([
-            ("oid", oids::key_index(id).into()),
-            ("relname", table.key_name().into()),
-            ("relnamespace", oids::schema(&table.schema).into()),
-            ("relam", oids::BTREE.into()),
-            ("relfilenode", oids::key_index(id).into()),
-            ("relkind", "i".into()),
-            ("relnatts", (table.key.len() as i64).into()),
-            ("reltuples", Cell::Double(tuples as f64)),
-            ("relreplident", "n".into()),
-        ]);
-    }
+}
+
+fn index_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
+    let id = table.id.relation();
+    rows.row([
+        ("oid", oids::key_index(id).into()),
+        ("relname", table.key_name().into()),
+        ("relnamespace", oids::schema(&table.schema).into()),
+        ("relowner", roles::owner(world.catalog, id).into()),
+        ("relam", oids::BTREE.into()),
+        ("relfilenode", oids::key_index(id).into()),
+        ("relkind", "i".into()),
+        ("relnatts", (table.key.len() as i64).into()),
+        ("reltuples", Cell::Double(world.row_count(table) as f64)),
+        ("relreplident", "n".into()),
+    ]);
 }
 
 fn system_class(shape: &Shape, rows: &mut TableRows) {
@@ -100,6 +104,7 @@ fn system_class(shape: &Shape, rows: &mut TableRows) {
         ("oid", shape.oid.into()),
         ("relname", shape.name.into()),
         ("relnamespace", oids::schema(shape.schema).into()),
+        ("relowner", roles::OWNER.into()),
         ("relam", if shape.kind == "r" { oids::HEAP } else { 0 }.into()),
         ("relkind", shape.kind.into()),
         ("relnatts", (shape.columns.len() as i64).into()),
@@ -139,6 +144,7 @@ pub(super) fn attributes(world: &World<'_>, rows: &mut TableRows) {
         for (number, column) in (1..).zip(&shape.columns) {
             let of = system_type(column.type_name);
             attribute(shape.oid, number, column.name, (of, -1), rows);
+            rows.set_last("attnotnull", column.required.into());
         }
     }
     rows.set_all("attislocal", true.into());

@@ -27,7 +27,7 @@ pub(super) fn states(world: &World<'_>, rows: &mut TableRows) {
         rows.row([
             ("schemaname", sequence.schema.as_str().into()),
             ("sequencename", sequence.name.as_str().into()),
-            ("sequenceowner", roles::OWNER_NAME.into()),
+            ("sequenceowner", roles::owner_name(world.catalog, sequence.id).into()),
             ("data_type", type_catalog::INT8.into()),
             ("start_value", sequence.start.into()),
             ("min_value", sequence.min.into()),

@@ -19,16 +19,24 @@ pub(super) fn namespaces(world: &World<'_>, rows: &mut TableRows) {
 
 /// pg_tables.
 pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
-    let own = world.tables().map(|table| (table.schema.clone(), table.name.clone(), true));
-    let keyed = |table: &(String, String, bool)| table.2;
-    let system = shape::all().filter(|shape| shape.kind == "r");
-    let system = system.map(|shape| (shape.schema.to_owned(), shape.name.to_owned(), false));
-    for table in own.chain(system) {
+    for table in world.tables() {
+        let owner = roles::owner_name(world.catalog, table.id.relation());
         rows.row([
-            ("hasindexes", keyed(&table).into()),
-            ("schemaname", table.0.into()),
-            ("tablename", table.1.into()),
+            ("schemaname", table.schema.as_str().into()),
+            ("tablename", table.name.as_str().into()),
+            ("tableowner", owner.into()),
+            ("hasindexes", (!table.has_hidden_key()).into()),
+            ("hasrules", false.into()),
+            ("hastriggers", false.into()),
+            ("rowsecurity", false.into()),
+        ]);
+    }
+    for shape in shape::all().filter(|shape| shape.kind == "r") {
+        rows.row([
+            ("schemaname", shape.schema.into()),
+            ("tablename", shape.name.into()),
             ("tableowner", roles::OWNER_NAME.into()),
+            ("hasindexes", false.into()),
             ("hasrules", false.into()),
             ("hastriggers", false.into()),
             ("rowsecurity", false.into()),
@@ -42,7 +50,7 @@ pub(super) fn views(world: &World<'_>, rows: &mut TableRows) {
         rows.row([
             ("schemaname", view.schema.as_str().into()),
             ("viewname", view.name.as_str().into()),
-            ("viewowner", roles::OWNER_NAME.into()),
+            ("viewowner", roles::owner_name(world.catalog, view.id).into()),
             ("definition", definitions::view(view).into()),
         ]);
     }
