@@ -49,7 +49,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
             if OF_NAMES.contains(&name.as_str()) {
                 arguments_mut(expr).into_iter().for_each(as_name);
             } else if OF_TEXT.contains(&name.as_str()) {
-                arguments_mut(expr).into_iter().for_each(|argument| drop(as_text(argument)));
+                arguments_mut(expr).into_iter().for_each(|argument| _ = as_text(argument));
             }
         }
         _ => {}
