@@ -23,11 +23,10 @@ static STARTED: LazyLock<i64> = LazyLock::new(|| {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 });
 
-/// The functions.
-pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
-    LazyLock::force(&STARTED);
+/// Functions whose answer is always the same here.
+fn constants() -> Vec<ScalarUDF> {
     let constant = |name, form, cell: Cell| function(name, 0..=0, form, move |_| Ok(cell.clone()));
-    let mut all = vec![
+    vec![
         constant("getdatabaseencoding", Form::Text, "UTF8".into()),
         constant("pg_client_encoding", Form::Text, "UTF8".into()),
         constant("pg_is_in_recovery", Form::Flag, false.into()),
@@ -59,7 +58,13 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
         function("pg_get_replica_identity_index", 1..=1, Form::Number, |_| Ok(Cell::Null)),
         function("pg_cancel_backend", 1..=1, Form::Flag, |_| Ok(false.into())),
         function("pg_terminate_backend", 1..=2, Form::Flag, |_| Ok(false.into())),
-    ];
+    ]
+}
+
+/// The functions.
+pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
+    LazyLock::force(&STARTED);
+    let mut all = constants();
     for name in ["current_user", "session_user", "current_role", "user"] {
         let names = Arc::clone(names);
         let user = move |_: &Row<'_>| Ok(names.user.load().as_str().into());
