@@ -287,8 +287,9 @@ impl Known {
         for number in 0..count {
             self.learn(number, &SqlType::Text);
         }
-        let plan = frame.planner(tables).plan_described(ast.clone(), &self.types(count)).await?;
-        Ok(Some(fields_of(&plan)))
+        let mut planner = frame.planner(tables);
+        let plan = planner.plan_described(ast.clone(), &self.types(count)).await?;
+        Ok(Some(fields_of(&planner.shown(plan)?)))
     }
 
     fn types(&self, count: usize) -> Vec<Option<SqlType>> {
