@@ -40,6 +40,7 @@ pub use session::{
     CancelHandle, Description, Notice, Prepared, ProgressCallback, Session, TransactionStatus,
     parameter_of_text,
 };
+pub use types::{CHAR, NAME, OID};
 
 pub use datafusion::arrow;
 pub use datafusion::common::ScalarValue;

@@ -15,6 +15,21 @@ use store::catalog::SqlType;
 /// The metadata key under which a field carries the name of a type that Arrow does not know.
 pub(crate) const TYPE_KEY: &str = "pando.type";
 
+/// The metadata key under which a field of a system table carries PostgreSQL's name of its type.
+pub(crate) const SYSTEM_TYPE_KEY: &str = "pando.system_type";
+
+/// PostgreSQL's `oid`, as results name it.
+pub const OID: SqlType = SqlType::Other(DataType::UInt32);
+/// PostgreSQL's `"char"`, a single byte, as results name it.
+pub const CHAR: SqlType = SqlType::Other(DataType::UInt8);
+/// PostgreSQL's `name`, as results name it.
+pub const NAME: SqlType = SqlType::Other(DataType::LargeUtf8);
+
+/// Arrays of `oid`, as results hold them.
+pub(crate) fn oids() -> DataType {
+    DataType::List(Arc::new(Field::new_list_field(DataType::UInt32, true)))
+}
+
 /// Digits after the point of a `numeric` that is declared without any.
 const NUMERIC_DEFAULT_SCALE: i8 = 10;
 /// Digits of a `numeric` that is declared without any, and the most that there can be.
@@ -147,6 +162,10 @@ pub(crate) fn of_field(field: &Field) -> SqlType {
     match field.metadata().get(TYPE_KEY).map(String::as_str) {
         Some("uuid") => SqlType::Uuid,
         Some("json") => SqlType::Json,
+        Some("oid") => OID,
+        Some("oid[]") => SqlType::Array(Box::new(OID)),
+        Some("name") => NAME,
+        Some("\"char\"") => CHAR,
         _ => of_arrow(field.data_type()),
     }
 }
@@ -194,6 +213,19 @@ pub(crate) fn plan_field(name: &str, sql_type: &SqlType, nullable: bool) -> Fiel
     }
 }
 
+/// A field that says which of the system's own types it has, if it is one that clients tell apart.
+pub(crate) fn with_system_type(field: Field, name: &str) -> Field {
+    let name = name.to_lowercase();
+    match name.strip_prefix("pg_catalog.").unwrap_or(&name) {
+        known @ ("oid" | "xid" | "cid" | "name" | "\"char\"" | "int2vector" | "oidvector"
+        | "oid[]" | "regproc" | "regclass" | "regtype" | "regprocedure"
+        | "regnamespace" | "regrole") => {
+            field.with_metadata([(SYSTEM_TYPE_KEY.to_owned(), known.to_owned())].into())
+        }
+        _ => field,
+    }
+}
+
 /// Gives DataFusion's planner our reading of the types in casts.
 #[derive(Debug)]
 pub(crate) struct Types;
@@ -205,7 +237,13 @@ impl TypePlanner for Types {
         }
         match from_ast(ast) {
             Ok(SqlType::Interval) => Ok(None),
-            Ok(sql_type) => Ok(Some(Arc::new(plan_field("", &sql_type, true)))),
+            Ok(sql_type) => {
+                let field = plan_field("", &sql_type, true);
+                Ok(Some(Arc::new(match ast {
+                    Ast::Custom(name, _) => with_system_type(field, &name.to_string()),
+                    _ => field,
+                })))
+            }
             Err(_) => Ok(None),
         }
     }

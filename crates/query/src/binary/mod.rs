@@ -9,14 +9,16 @@ mod read;
 pub use read::read;
 
 use crate::error::Result;
+use crate::types;
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, ListArray, PrimitiveArray,
     StringViewArray,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
-    ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
-    Int64Type, IntervalMonthDayNanoType, Time64MicrosecondType, TimestampMicrosecondType,
+    ArrowPrimitiveType, DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type,
+    Int32Type, Int64Type, IntervalMonthDayNanoType, Time64MicrosecondType,
+    TimestampMicrosecondType, UInt32Type,
 };
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow;
@@ -37,6 +39,7 @@ enum Form {
     SmallInt(PrimitiveArray<Int16Type>),
     Integer(PrimitiveArray<Int32Type>),
     BigInt(PrimitiveArray<Int64Type>),
+    Oid(PrimitiveArray<UInt32Type>),
     Real(PrimitiveArray<Float32Type>),
     Double(PrimitiveArray<Float64Type>),
     Numeric(PrimitiveArray<Decimal128Type>, i8),
@@ -66,6 +69,9 @@ impl BinaryColumn {
         sql_type: &SqlType,
         item_oid: impl Fn(&SqlType) -> u32,
     ) -> Result<Self> {
+        if *sql_type == types::OID {
+            return Ok(Self(Form::Oid(cast(array, &DataType::UInt32)?.as_primitive().clone())));
+        }
         if let SqlType::Other(_) = sql_type {
             return Ok(Self(Form::TextOf(ArrayRef::clone(array))));
         }
@@ -108,6 +114,7 @@ impl BinaryColumn {
             Form::SmallInt(array) => value(array, row, |v| out.put_i16(v)),
             Form::Integer(array) => value(array, row, |v| out.put_i32(v)),
             Form::BigInt(array) => value(array, row, |v| out.put_i64(v)),
+            Form::Oid(array) => value(array, row, |v| out.put_u32(v)),
             Form::Real(array) => value(array, row, |v| out.put_f32(v)),
             Form::Double(array) => value(array, row, |v| out.put_f64(v)),
             Form::Numeric(array, scale) => value(array, row, |v| numeric::write(v, *scale, out)),

@@ -26,6 +26,7 @@ struct RowFunction {
     arguments: RangeInclusive<usize>,
     returns: Form,
     is_json: bool,
+    system_type: Option<&'static str>,
     signature: Signature,
     body: Body,
 }
@@ -48,6 +49,16 @@ pub(super) fn json_function(
 ) -> ScalarUDF {
     let function = row_function(Volatility::Stable, name, arguments, Form::Text, body);
     ScalarUDF::new_from_impl(RowFunction { is_json: true, ..function })
+}
+
+/// A function that gives ids of one of PostgreSQL's types for objects.
+pub(super) fn id_function(
+    name: &'static str,
+    system_type: &'static str,
+    body: impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync + 'static,
+) -> ScalarUDF {
+    let function = row_function(Volatility::Stable, name, 1..=1, Form::Number, body);
+    ScalarUDF::new_from_impl(RowFunction { system_type: Some(system_type), ..function })
 }
 
 /// A function that must be called again for each row.
@@ -76,7 +87,7 @@ fn row_function(
     }
     let signature = Signature::one_of(kinds, volatility);
     let body = Arc::new(body);
-    RowFunction { name, arguments, returns, is_json: false, signature, body }
+    RowFunction { name, arguments, returns, is_json: false, system_type: None, signature, body }
 }
 
 /// The arguments of a function at one row.
@@ -199,9 +210,11 @@ impl ScalarUDFImpl for RowFunction {
         let types: Vec<DataType> =
             args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
         let returns = self.return_type(&types)?;
-        Ok(Arc::new(match self.is_json {
-            true => types::plan_field(self.name, &SqlType::Json, true),
-            false => Field::new(self.name, returns, true),
+        let field = Field::new(self.name, returns, true);
+        Ok(Arc::new(match self.system_type {
+            _ if self.is_json => types::plan_field(self.name, &SqlType::Json, true),
+            Some(system_type) => types::with_system_type(field, system_type),
+            None => field,
         }))
     }
 

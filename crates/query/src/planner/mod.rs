@@ -8,6 +8,7 @@ mod correlated;
 mod dialect;
 pub(crate) mod files;
 pub(crate) mod relations;
+mod shown_types;
 pub(crate) mod unique_names;
 
 use crate::error::{Error, Result};
@@ -111,6 +112,11 @@ impl<'a> Planner<'a> {
         let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
         sql.sql_statement_to_plan_with_context(statement, &mut planner_context)
             .map_err(|error| self.locate(error))
+    }
+
+    /// A query's plan with its columns as clients know their types.
+    pub(crate) fn shown(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        Ok(shown_types::of_plan(plan, self.engine)?)
     }
 
     /// An expression over some columns, as the engine evaluates it.

@@ -15,7 +15,6 @@ use crate::planner::relations::{Tables, fold};
 use crate::session::run::fields_of;
 use crate::short::Short;
 use crate::types;
-use datafusion::arrow;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
@@ -132,7 +131,7 @@ fn expression_of(item: &SelectItem) -> Option<&Expr> {
 
 /// The type that a client is told for a cast; OIDs keep their own, which clients treat apart.
 fn wire_type(ast: &DataType) -> Result<SqlType> {
-    let oid = SqlType::Other(arrow::datatypes::DataType::UInt32);
+    let oid = types::OID;
     let is_oid = |name: &str| matches!(name, "oid" | "pg_catalog.oid");
     let name = ast.to_string().to_lowercase();
     match name.strip_suffix("[]") {
@@ -299,8 +298,9 @@ impl Known {
         for number in 0..count {
             self.learn(number, &SqlType::Text);
         }
-        let plan = frame.planner(tables).plan_described(ast.clone(), &self.types(count)).await?;
-        Ok(Some(fields_of(&plan)))
+        let mut planner = frame.planner(tables);
+        let plan = planner.plan_described(ast.clone(), &self.types(count)).await?;
+        Ok(Some(fields_of(&planner.shown(plan)?)))
     }
 
     fn types(&self, count: usize) -> Vec<Option<SqlType>> {

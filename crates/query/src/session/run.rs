@@ -183,6 +183,7 @@ impl Inner {
         self.names.see(tables, frame);
         let mut planner = frame.planner(tables);
         let plan = planner.plan_statement(statement.ast.clone()).await?;
+        let plan = planner.shown(plan)?;
         let physical = planner.physical(&plan).await?;
         let fields = fields_of(&plan);
         let stream = execute_stream(Arc::clone(&physical), frame.engine.task_ctx())?;

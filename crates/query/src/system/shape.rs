@@ -3,6 +3,7 @@
 //! They are read from `data/relations.txt`, which was written from a PostgreSQL 15, so that a client that
 //! names any column of any system table finds it. Rows are the business of the modules beside this one.
 
+use crate::types::with_system_type;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -108,7 +109,10 @@ impl Shape {
         let kind = head.next()?;
         let columns: Vec<ShapeColumn> =
             columns.split(", ").filter_map(ShapeColumn::parse).collect();
-        let field = |column: &ShapeColumn| Field::new(column.name, column.form.arrow(), true);
+        let field = |column: &ShapeColumn| {
+            let field = Field::new(column.name, column.form.arrow(), true);
+            with_system_type(field, column.type_name)
+        };
         let arrow = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         Some(Self { schema, name, oid, kind, columns, arrow })
     }

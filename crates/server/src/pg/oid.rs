@@ -1,7 +1,6 @@
 //! SQL types as the wire numbers them. The numbers are PostgreSQL's own (`pg_type.dat`).
 
 use query::SqlType;
-use query::arrow::datatypes::DataType;
 
 /// A type as clients are told: its OID, its size in bytes (-1: it varies) and its modifier (-1: none).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub(crate) struct TypeInfo {
 /// What a length in a modifier counts beside itself, in bytes.
 const MODIFIER_HEADER: i32 = 4;
 
-/// How a type is described. An unsigned number of 32 bits is an OID.
+/// How a type is described.
 pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
     let plain = |oid, size| TypeInfo { oid, size, modifier: -1 };
     match sql_type {
@@ -23,7 +22,9 @@ pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
         SqlType::BigInt => plain(20, 8),
         SqlType::SmallInt => plain(21, 2),
         SqlType::Integer => plain(23, 4),
-        SqlType::Other(DataType::UInt32) => plain(26, 4),
+        other if *other == query::CHAR => plain(18, 1),
+        other if *other == query::NAME => plain(19, 64),
+        other if *other == query::OID => plain(26, 4),
         SqlType::Text | SqlType::Other(_) => plain(25, -1),
         SqlType::Json => plain(114, -1),
         SqlType::Real => plain(700, 4),
@@ -55,9 +56,11 @@ fn array_oid(item: &SqlType) -> u32 {
     match item {
         SqlType::Boolean => 1000,
         SqlType::Bytea => 1001,
+        other if *other == query::CHAR => 1002,
+        other if *other == query::NAME => 1003,
+        other if *other == query::OID => 1028,
         SqlType::SmallInt => 1005,
         SqlType::Integer => 1007,
-        SqlType::Other(DataType::UInt32) => 1028,
         SqlType::Text | SqlType::Other(_) => 1009,
         SqlType::Char(_) => 1014,
         SqlType::Varchar(_) => 1015,
@@ -84,7 +87,7 @@ pub(crate) fn parameter_type(oid: u32) -> Option<SqlType> {
         16 => Some(SqlType::Boolean),
         17 => Some(SqlType::Bytea),
         20 => Some(SqlType::BigInt),
-        26 => Some(SqlType::Other(DataType::UInt32)),
+        26 => Some(query::OID),
         21 => Some(SqlType::SmallInt),
         23 => Some(SqlType::Integer),
         18 | 19 | 25 | 1042 => Some(SqlType::Text),
@@ -105,7 +108,7 @@ pub(crate) fn parameter_type(oid: u32) -> Option<SqlType> {
         1007 => array(SqlType::Integer),
         1009 | 1003 | 1014 | 1015 => array(SqlType::Text),
         1016 => array(SqlType::BigInt),
-        1028 => array(SqlType::Other(DataType::UInt32)),
+        1028 => array(query::OID),
         1021 => array(SqlType::Real),
         1022 => array(SqlType::Double),
         1115 => array(SqlType::Timestamp),

@@ -3,7 +3,7 @@
 //! Ids are plain numbers here, so a cast is one of two functions: to the id, or to the name that is shown.
 //! Which one a statement means is decided by [`object_names`](crate::planner::object_names).
 
-use super::super::row_function::{Row, function};
+use super::super::row_function::{Row, function, id_function};
 use super::Sight;
 use crate::error::{Error, Result, SqlState};
 use crate::session::Names;
@@ -89,7 +89,7 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
     ];
     for (cast, (lookup, show)) in CAST_FUNCTIONS.iter().zip(LOOKUPS) {
         let (of, kind) = (Arc::clone(names), cast.type_name);
-        all.push(function(cast.to_oid, 1..=1, Form::Number, move |row| {
+        all.push(id_function(cast.to_oid, kind, move |row| {
             to_oid(&Sight::of(&of), row, lookup, kind)
         }));
         let of = Arc::clone(names);
@@ -112,7 +112,7 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
     for (name, index) in softly {
         let (lookup, _): (Lookup, Show) = LOOKUPS[index];
         let of = Arc::clone(names);
-        all.push(function(name, 1..=1, Form::Number, move |row| {
+        all.push(id_function(name, CAST_FUNCTIONS[index].type_name, move |row| {
             let sight = Sight::of(&of);
             Ok(row.text(0).and_then(|text| lookup(&sight, text)).into())
         }));

@@ -6,13 +6,14 @@ use crate::translate::external;
 use async_trait::async_trait;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
 use datafusion::arrow::compute::{cast, concat_batches};
-use datafusion::arrow::datatypes::{DataType, Field, Fields};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{Column, Result, ScalarValue};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
 use datafusion::logical_expr::{
-    ColumnarValue, LogicalPlan, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
+    Volatility,
 };
 use datafusion::physical_plan::collect;
 use std::collections::HashMap;
@@ -164,6 +165,14 @@ impl ScalarUDFImpl for SubqueryFunction {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(self.returns.clone())
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let field = Field::new(self.name(), self.returns.clone(), true);
+        Ok(Arc::new(match self.answer {
+            Answer::Value => field.with_metadata(self.plan.schema().field(0).metadata().clone()),
+            _ => field,
+        }))
     }
 
     fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
