@@ -37,7 +37,7 @@ fn subscripts(row: &Row<'_>) -> Option<Vec<i64>> {
 
 /// Keys and values by turns, as a JSON object.
 fn json_object(row: &Row<'_>) -> Result<Cell> {
-    if row.count() % 2 != 0 {
+    if !row.count().is_multiple_of(2) {
         return Err(invalid("argument list must have even number of elements"));
     }
     let mut pairs = Vec::new();
