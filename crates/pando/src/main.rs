@@ -16,6 +16,7 @@ mod waiting;
 use arguments::{Arguments, Command};
 use std::io;
 use std::process::ExitCode;
+use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -35,22 +36,31 @@ fn main() -> ExitCode {
     }
 }
 
+/// Two runtimes: one talks to people and clients, the other runs statements. However busy the second is,
+/// the first hears that something is to be cancelled.
 fn run(command: Command) -> anyhow::Result<ExitCode> {
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    if let Some(threads) = command.threads() {
-        runtime.worker_threads(threads);
-    }
-    let runtime = runtime.enable_all().thread_stack_size(THREAD_STACK_BYTES).build()?;
+    let workers = runtime("pando-worker", command.threads())?;
+    let runtime = runtime("pando", None)?;
+    let handle = workers.handle().clone();
     let code = runtime.block_on(async {
         match command {
-            Command::Sql(arguments) => sql::run(arguments).await,
-            Command::Serve(arguments) => serve::run(arguments).await,
-            Command::Demo(arguments) => demo::run(arguments).await,
+            Command::Sql(arguments) => sql::run(arguments, handle).await,
+            Command::Serve(arguments) => serve::run(arguments, handle).await,
+            Command::Demo(arguments) => demo::run(arguments, handle).await,
             Command::Bench(arguments) => bench::run(arguments).await.map(|()| ExitCode::SUCCESS),
         }
     });
     runtime.shutdown_background();
+    workers.shutdown_background();
     code
+}
+
+fn runtime(name: &str, threads: Option<usize>) -> io::Result<Runtime> {
+    let mut runtime = Builder::new_multi_thread();
+    if let Some(threads) = threads {
+        runtime.worker_threads(threads);
+    }
+    runtime.thread_name(name).enable_all().thread_stack_size(THREAD_STACK_BYTES).build()
 }
 
 /// Whoever read our output has seen enough (`pando sql ... | head`).

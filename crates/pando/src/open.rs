@@ -4,10 +4,16 @@ use crate::arguments::DatabaseArguments;
 use crate::machine;
 use pando::{Database, Options};
 use std::num::NonZeroUsize;
+use tokio::runtime::Handle;
 
-/// Opens a database as the command line says.
-pub(crate) fn open(arguments: &DatabaseArguments) -> anyhow::Result<Database> {
+/// Opens a database as the command line says, whose statements run on the workers.
+pub(crate) fn open(arguments: &DatabaseArguments, workers: Handle) -> anyhow::Result<Database> {
     let memory_limit = arguments.memory.or_else(machine::default_memory_limit);
     let threads = arguments.threads.map(NonZeroUsize::get);
-    Ok(Database::open(Options { memory_limit, threads, ..Options::default() })?)
+    Ok(Database::open(Options {
+        memory_limit,
+        threads,
+        workers: Some(workers),
+        ..Options::default()
+    })?)
 }

@@ -8,11 +8,11 @@ use server::config::{Config, Values};
 use server::{Server, logging};
 use std::io::{self, Write};
 use std::process::ExitCode;
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Serves until SIGTERM or SIGINT; a second one does not wait for running statements.
-pub(crate) async fn run(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(arguments: ServeArguments, workers: Handle) -> anyhow::Result<ExitCode> {
     let values = gather(&arguments)?;
     let config = Config::of(&values)?;
     if arguments.print_config {
@@ -20,9 +20,8 @@ pub(crate) async fn run(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     logging::start(config.log_level, config.log_format);
-    let database = open(&config)?;
-    let clients = Clients::new()?;
-    let server = start(&clients, config.clone(), database).await?;
+    let database = open(&config, workers)?;
+    let server = Server::start(&config, database).await?;
     announce(&server)?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -30,7 +29,7 @@ pub(crate) async fn run(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
-    let stopping = clients.handle().spawn(server.stop(config.shutdown_grace));
+    let stopping = tokio::spawn(server.stop(config.shutdown_grace));
     tokio::select! {
         stopped = stopping => stopped?,
         _ = terminate.recv() => {}
@@ -53,12 +52,12 @@ fn gather(arguments: &ServeArguments) -> anyhow::Result<Values> {
     Ok(Values::gather(&arguments.settings, |name| std::env::var(name).ok(), file)?)
 }
 
-fn open(config: &Config) -> anyhow::Result<Database> {
+fn open(config: &Config, workers: Handle) -> anyhow::Result<Database> {
     let database = Database::open(Options {
         memory_limit: config.memory.or_else(machine::default_memory_limit),
         bucket_size: Some(config.bucket_size),
         threads: config.threads,
-        workers: Some(Handle::current()),
+        workers: Some(workers),
     })?;
     if let Some((name, file)) = &config.superuser {
         let password = std::fs::read_to_string(file);
@@ -66,38 +65,6 @@ fn open(config: &Config) -> anyhow::Result<Database> {
         database.put_superuser(name, password.trim_end_matches(['\r', '\n']))?;
     }
     Ok(database)
-}
-
-/// A runtime for talking to clients: statements run on another, and do not keep it busy.
-pub(crate) struct Clients(Option<Runtime>);
-
-impl Clients {
-    pub(crate) fn new() -> io::Result<Self> {
-        let mut builder = Builder::new_multi_thread();
-        builder.thread_name("pando-clients").thread_stack_size(crate::THREAD_STACK_BYTES);
-        Ok(Self(Some(builder.enable_all().build()?)))
-    }
-
-    fn handle(&self) -> &Handle {
-        self.0.as_ref().expect("it goes with this value").handle()
-    }
-}
-
-impl Drop for Clients {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
-/// Opens the doors on the clients' runtime.
-pub(crate) async fn start(
-    clients: &Clients,
-    config: Config,
-    database: Database,
-) -> anyhow::Result<Server> {
-    Ok(clients.handle().spawn(async move { Server::start(&config, database).await }).await??)
 }
 
 fn announce(server: &Server) -> io::Result<()> {

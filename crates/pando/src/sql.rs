@@ -8,10 +8,11 @@ use crate::terminal::{Terminal, is_conversation, strong};
 use pando::Database;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use tokio::runtime::Handle;
 
 /// Runs what the command line says.
-pub(crate) async fn run(arguments: SqlArguments) -> anyhow::Result<ExitCode> {
-    let database = open(&arguments.database)?;
+pub(crate) async fn run(arguments: SqlArguments, workers: Handle) -> anyhow::Result<ExitCode> {
+    let database = open(&arguments.database, workers)?;
     let format = match (arguments.csv, arguments.json) {
         (true, _) => Format::Csv,
         (_, true) => Format::Json,

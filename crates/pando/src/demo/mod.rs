@@ -17,6 +17,7 @@ use pando::Database;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// Small buckets, so that there is something to see.
 const BUCKET_BYTES: u64 = 4 << 20;
@@ -26,8 +27,8 @@ const PERSON_BUCKET_BYTES: u64 = 256 << 10;
 const ROWS_SHOWN: usize = 6;
 
 /// Shows what Pando does.
-pub(crate) async fn run(arguments: DemoArguments) -> anyhow::Result<ExitCode> {
-    let database = open(&arguments.database)?;
+pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Result<ExitCode> {
+    let database = open(&arguments.database, workers)?;
     let mut shell = Shell::new(&database, View::new(Format::Box, Terminal::of_output()));
     introduce(&database, &arguments)?;
     fill(&database, &shell, &arguments).await?;

@@ -45,7 +45,7 @@ fn drop_relation(
     let wanted = object_type.to_string().to_lowercase();
     let Some(relation) = find(&catalog, &frame.settings.search_path, name)? else {
         if if_exists {
-            frame.skip_missing(SqlState::UndefinedTable, &wanted, &split_name(name)?.1);
+            frame.skip_missing(&wanted, &split_name(name)?.1);
             return Ok(());
         }
         let message = format!("{wanted} \"{}\" does not exist", split_name(name)?.1);
@@ -96,7 +96,7 @@ fn drop_schema(
     let (_, name) = split_name(name)?;
     let catalog = Arc::clone(transaction.catalog());
     if catalog.schema(&name).is_none() && if_exists {
-        frame.skip_missing(SqlState::InvalidSchemaName, "schema", &name);
+        frame.skip_missing("schema", &name);
         return Ok(());
     }
     if cascade {

@@ -7,7 +7,7 @@ use crate::translate::external;
 use crate::types::Types;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::{TableFunctionArgs, cte_worktable::CteWorkTable};
-use datafusion::common::{Result, TableReference};
+use datafusion::common::{Result, ScalarValue, TableReference};
 use datafusion::config::ConfigOptions;
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
@@ -21,6 +21,8 @@ use std::sync::Arc;
 /// Answers for one statement.
 pub(crate) struct Context<'a> {
     pub(crate) engine: &'a SessionState,
+    /// The values of `$1`, `$2`, ...; none while the statement is only described.
+    pub(crate) parameters: &'a [ScalarValue],
     /// By the name as the statement gives it, normalised.
     pub(crate) sources: &'a HashMap<String, Arc<dyn TableSource>>,
 }
@@ -31,6 +33,24 @@ pub(crate) fn spelled(name: &TableReference) -> String {
         TableReference::Bare { table } => table.to_string(),
         TableReference::Partial { schema, table } => format!("{schema}.{table}"),
         TableReference::Full { schema, table, .. } => format!("{schema}.{table}"),
+    }
+}
+
+impl Context<'_> {
+    /// A table function wants to know its arguments: parameters have their values, or are NULL where the
+    /// statement is only described.
+    fn known(&self, argument: Expr) -> Expr {
+        let Expr::Placeholder(placeholder) = &argument else { return argument };
+        let number = placeholder.id.strip_prefix('$').and_then(|n| n.parse::<usize>().ok());
+        let value = number.and_then(|number| self.parameters.get(number.checked_sub(1)?));
+        match value {
+            Some(value) if value.data_type().is_integer() => {
+                let wide = value.cast_to(&DataType::Int64).unwrap_or(ScalarValue::Int64(None));
+                Expr::Literal(wide, None)
+            }
+            Some(value) => Expr::Literal(value.clone(), None),
+            None => Expr::Literal(ScalarValue::Null, None),
+        }
     }
 }
 
@@ -52,6 +72,7 @@ impl ContextProvider for Context<'_> {
             let message = format!("table function {name} does not exist");
             external(Error::new(SqlState::UndefinedFunction, message))
         })?;
+        let args: Vec<Expr> = args.into_iter().map(|arg| self.known(arg)).collect();
         let args = TableFunctionArgs::new(&args, self.engine);
         Ok(provider_as_source(function.create_table_provider_with_args(args)?))
     }

@@ -11,7 +11,7 @@ pub(crate) mod relations;
 mod shown_types;
 pub(crate) mod unique_names;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SqlState};
 use crate::translate::with_position;
 use crate::types;
 use context::Context;
@@ -84,7 +84,26 @@ impl<'a> Planner<'a> {
             let values = self.parameters.iter().cloned().map(ScalarAndMetadata::from).collect();
             plan.with_param_values(ParamValues::List(values))?
         };
+        self.refuse_unbound(&plan)?;
         Ok(plan)
+    }
+
+    /// The engine takes for granted that every parameter has a value by now.
+    fn refuse_unbound(&self, plan: &LogicalPlan) -> Result<()> {
+        if !self.text.contains('$') {
+            return Ok(());
+        }
+        match plan.get_parameter_names()?.into_iter().min() {
+            None => Ok(()),
+            Some(name) => {
+                let message = format!("there is no parameter {name}");
+                Err(Error::new(SqlState::UndefinedParameter, message))
+            }
+        }
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context { engine: self.engine, parameters: self.parameters, sources: &self.sources }
     }
 
     /// The plan of a statement whose parameters have types and no values yet.
@@ -107,7 +126,7 @@ impl<'a> Planner<'a> {
         let statement = dialect::of_statement(statement);
         self.resolve(&statement).await?;
         let statement = unique_names::of_statement(statement);
-        let context = Context { engine: self.engine, sources: &self.sources };
+        let context = self.context();
         let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
         let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
         sql.sql_statement_to_plan_with_context(statement, &mut planner_context)
@@ -125,7 +144,7 @@ impl<'a> Planner<'a> {
         expression: ast::Expr,
         schema: &DFSchema,
     ) -> Result<(Expr, Arc<dyn PhysicalExpr>)> {
-        let context = Context { engine: self.engine, sources: &self.sources };
+        let context = self.context();
         let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
         let logical = sql
             .sql_to_expr(expression, schema, &mut PlannerContext::new())

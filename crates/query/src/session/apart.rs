@@ -23,19 +23,18 @@ impl<T> Drop for Awaited<T> {
 }
 
 impl Session {
-    /// Runs a statement on the workers, if there are any.
-    pub(crate) async fn run_apart(
-        &self,
-        statement: &Statement,
-        parameters: &[ScalarValue],
-    ) -> Result<Outcome> {
+    /// Runs one statement, on the workers if there are any. Parameters are `$1`, `$2`, ...
+    ///
+    /// # Errors
+    /// Everything that SQL can be answered with; positions count from the statement's beginning.
+    pub async fn run(&self, statement: &Statement, parameters: &[ScalarValue]) -> Result<Outcome> {
         let Some(workers) = self.inner().shared.workers.clone() else {
-            return self.run(statement, parameters).await;
+            return self.run_here(statement, parameters).await;
         };
         let (session, statement, parameters) =
             (self.clone(), statement.clone(), parameters.to_vec());
         let mut task =
-            Awaited(workers.spawn(async move { session.run(&statement, &parameters).await }));
+            Awaited(workers.spawn(async move { session.run_here(&statement, &parameters).await }));
         let outcome = (&mut task.0).await.map_err(|error| {
             Error::new(SqlState::InternalError, format!("the statement ended early: {error}"))
         })?;

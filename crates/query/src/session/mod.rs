@@ -130,11 +130,7 @@ impl Session {
         parse::parse(script)
     }
 
-    /// Runs one statement. Parameters are `$1`, `$2`, ...
-    ///
-    /// # Errors
-    /// Everything that SQL can be answered with; positions count from the statement's beginning.
-    pub async fn run(&self, statement: &Statement, parameters: &[ScalarValue]) -> Result<Outcome> {
+    async fn run_here(&self, statement: &Statement, parameters: &[ScalarValue]) -> Result<Outcome> {
         self.0.run(&self.0, statement, parameters).await
     }
 
@@ -366,7 +362,8 @@ impl Frame<'_> {
     }
 
     /// Tells the client that something does not exist and nothing was done.
-    pub(crate) fn skip_missing(&self, state: SqlState, kind: &str, name: &str) {
+    pub(crate) fn skip_missing(&self, kind: &str, name: &str) {
+        let state = SqlState::SuccessfulCompletion;
         self.session.notice(state, format!("{kind} \"{name}\" does not exist, skipping"));
     }
 

@@ -41,7 +41,7 @@ impl Prepared {
         if let Some(outcome) = self.execute_short(parameters)? {
             return Ok(outcome);
         }
-        self.session.run_apart(&self.statement, parameters).await
+        self.session.run(&self.statement, parameters).await
     }
 
     /// The short path: a row by its key, outside a transaction, without the engine's planner.

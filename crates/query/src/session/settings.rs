@@ -99,10 +99,6 @@ const KEPT: [(&str, &str, Kind); 22] = [
 impl Settings {
     /// Every setting with its value, by name.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
-        let millis = |limit: Option<Duration>| match limit {
-            None => "0".to_owned(),
-            Some(limit) => format!("{}ms", limit.as_millis()),
-        };
         let mut all: Vec<(String, String)> =
             FIXED.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         all.extend(self.kept.clone());
@@ -112,7 +108,7 @@ impl Settings {
             ("idle_in_transaction_session_timeout", self.idle_in_transaction_timeout),
             ("idle_session_timeout", self.idle_timeout),
         ] {
-            all.push((name.to_owned(), millis(limit)));
+            all.push((name.to_owned(), shown(limit)));
         }
         all.sort();
         all
@@ -161,6 +157,14 @@ impl Settings {
         self.kept.insert(name.to_owned(), value.to_owned());
         Ok(())
     }
+}
+
+/// A duration as PostgreSQL shows it: in the largest unit that it is a whole number of.
+fn shown(limit: Option<Duration>) -> String {
+    let millis = limit.map_or(0, |limit| limit.as_millis());
+    let units = [("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)];
+    let whole = units.iter().find(|(_, unit)| millis > 0 && millis.is_multiple_of(*unit));
+    whole.map_or("0".to_owned(), |(name, unit)| format!("{}{name}", millis / unit))
 }
 
 fn same_setting(name: &str, fixed: &str, value: &str) -> bool {

@@ -4,13 +4,14 @@ use super::connection::{Connection, Stream};
 use super::extended::{Answer, Portal, attempt};
 use super::frontend::Format;
 use super::steer::no_cursor;
-use query::{Error, Outcome, SqlState, Statement, TransactionStatus};
+use query::{Error, Outcome, ScalarValue, SqlState, Statement, TransactionStatus};
 
 impl<S: Stream> Connection<S> {
     pub(crate) async fn declare(
         &mut self,
         name: String,
         query: Statement,
+        values: &[ScalarValue],
         binary: bool,
         hold: bool,
     ) -> Answer {
@@ -22,7 +23,7 @@ impl<S: Stream> Connection<S> {
             let message = "DECLARE CURSOR can only be used in transaction blocks";
             return Ok(Err(Error::new(SqlState::NoActiveSqlTransaction, message)));
         }
-        match attempt!(self.session.prepare_statement(query).execute(&[]).await) {
+        match attempt!(self.session.prepare_statement(query).execute(values).await) {
             Outcome::Rows(rows) => {
                 let format = if binary { Format::Binary } else { Format::Text };
                 self.portals.insert(name, Portal::cursor(rows, vec![format], hold));

@@ -28,6 +28,17 @@ pub(crate) struct Prepared {
     description: OnceLock<Arc<Description>>,
 }
 
+impl Prepared {
+    /// Whether the client was told of other columns than there are now.
+    fn promised_others(&self, rows: &Rows) -> bool {
+        let promised = self.description.get().and_then(|known| known.fields.as_ref());
+        let types = |fields: &[Field]| -> Vec<u32> {
+            fields.iter().map(|field| oid::info(&field.sql_type).oid).collect()
+        };
+        promised.is_some_and(|promised| types(promised) != types(&rows.fields))
+    }
+}
+
 /// A prepared statement with values, and how far its rows have been fetched.
 pub(crate) struct Portal {
     prepared: Arc<Prepared>,
@@ -176,6 +187,11 @@ impl<S: Stream> Connection<S> {
                     let fields = fields.map(<[Field]>::to_vec);
                     return Ok(Arc::new(Description { fields, ..nothing }));
                 }
+                Some(ConnectionStatement::Declare { query, .. }) => {
+                    let planned = self.session.prepare_statement(*query);
+                    let described = planned.describe(&prepared.given).await?;
+                    Description { fields: None, ..described }
+                }
                 Some(_) => nothing,
                 None if statement.is_client_copy() => nothing,
                 None => planned.describe(&prepared.given).await?,
@@ -270,8 +286,8 @@ impl<S: Stream> Connection<S> {
                 return self.copy(&statement).await;
             }
             if let Some(wanted) = statement.for_connection() {
-                let formats = portal.formats.clone();
-                return self.steer(attempt!(wanted), &formats, false).await;
+                let (formats, values) = (portal.formats.clone(), portal.values.clone());
+                return self.steer(attempt!(wanted), &formats, &values, false).await;
             }
             if self.wire.frames.peek() != Some(b'S') {
                 self.session.begin_implicit().await;
@@ -279,6 +295,10 @@ impl<S: Stream> Connection<S> {
             let outcome = attempt!(prepared.execute(&portal.values).await);
             self.notices();
             portal.state = match outcome {
+                Outcome::Rows(rows) if portal.prepared.promised_others(&rows) => {
+                    let message = "cached plan must not change result type";
+                    return Ok(Err(Error::new(SqlState::FeatureNotSupported, message)));
+                }
                 Outcome::Rows(rows) => State::Open(Fetching { rows, pending: None, sent: 0 }),
                 Outcome::Done(tag) => {
                     let tag = tag.to_string();

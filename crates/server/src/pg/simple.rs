@@ -50,7 +50,7 @@ impl<S: Stream> Connection<S> {
             return Ok(self.copy(&statement).await?.map(|()| 0));
         }
         if let Some(wanted) = statement.for_connection() {
-            return Ok(self.steer(attempt!(wanted), &[], true).await?.map(|()| 0));
+            return Ok(self.steer(attempt!(wanted), &[], &[], true).await?.map(|()| 0));
         }
         let outcome = self.session.prepare_statement(statement).execute(&[]).await;
         self.notices();

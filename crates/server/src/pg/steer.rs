@@ -3,7 +3,7 @@
 use super::connection::{Connection, Stream};
 use super::extended::{Answer, attempt};
 use super::frontend::Format;
-use query::{ConnectionStatement, Error, SqlState};
+use query::{ConnectionStatement, Error, ScalarValue, SqlState};
 
 impl<S: Stream> Connection<S> {
     /// Carries a statement out for the connection. `describe`: the rows of FETCH are described first.
@@ -11,11 +11,12 @@ impl<S: Stream> Connection<S> {
         &mut self,
         statement: ConnectionStatement,
         formats: &[Format],
+        values: &[ScalarValue],
         describe: bool,
     ) -> Answer {
         let tag = match statement {
             ConnectionStatement::Declare { name, query, binary, hold } => {
-                return self.declare(name, *query, binary, hold).await;
+                return self.declare(name, *query, values, binary, hold).await;
             }
             ConnectionStatement::Fetch { name, count } => {
                 return self.fetch_from_cursor(&name, count, formats, describe).await;

@@ -22,6 +22,7 @@ pub struct CopyOut {
     item_oid: fn(&SqlType) -> u32,
     count: u64,
     begun: bool,
+    header_sent: bool,
     ended: bool,
 }
 
@@ -41,7 +42,15 @@ impl Session {
         match self.run(&query, &[]).await? {
             Outcome::Rows(rows) => {
                 let options = copy.options.clone();
-                Ok(CopyOut { rows, options, item_oid, count: 0, begun: false, ended: false })
+                Ok(CopyOut {
+                    rows,
+                    options,
+                    item_oid,
+                    count: 0,
+                    begun: false,
+                    header_sent: false,
+                    ended: false,
+                })
             }
             Outcome::Done(_) => Err(wrong_direction()),
         }
@@ -79,7 +88,9 @@ impl CopyOut {
             }
             None => {
                 if self.is_binary() && !std::mem::replace(&mut self.ended, true) {
-                    row(&binary::TRAILER.to_be_bytes());
+                    let mut end = self.header();
+                    end.extend_from_slice(&binary::TRAILER.to_be_bytes());
+                    row(&end);
                 }
                 Ok(false)
             }
@@ -92,9 +103,7 @@ impl CopyOut {
     }
 
     fn begin(&self, row: &mut (dyn FnMut(&[u8]) + Send)) {
-        if self.is_binary() {
-            row(&[&binary::SIGNATURE[..], &binary::HEADER].concat());
-        } else if self.options.header != Header::None {
+        if !self.is_binary() && self.options.header != Header::None {
             let mut line = Vec::new();
             for (index, field) in self.rows.fields.iter().enumerate() {
                 if index > 0 {
@@ -140,7 +149,15 @@ impl CopyOut {
         Ok(())
     }
 
-    fn binary(&self, batch: &RecordBatch, row: &mut (dyn FnMut(&[u8]) + Send)) -> Result<()> {
+    /// The binary header, once: clients expect it in one piece with what follows.
+    fn header(&mut self) -> Vec<u8> {
+        match std::mem::replace(&mut self.header_sent, true) {
+            true => Vec::new(),
+            false => [&binary::SIGNATURE[..], &binary::HEADER].concat(),
+        }
+    }
+
+    fn binary(&mut self, batch: &RecordBatch, row: &mut (dyn FnMut(&[u8]) + Send)) -> Result<()> {
         let mut columns = Vec::with_capacity(batch.num_columns());
         for (array, field) in batch.columns().iter().zip(&self.rows.fields) {
             columns.push(BinaryColumn::new(array, &field.sql_type, self.item_oid)?);
@@ -148,6 +165,7 @@ impl CopyOut {
         let mut line = BytesMut::new();
         for index in 0..batch.num_rows() {
             line.clear();
+            line.put_slice(&self.header());
             line.put_u16(u16::try_from(columns.len()).unwrap_or(u16::MAX));
             for column in &columns {
                 let place = line.len();
