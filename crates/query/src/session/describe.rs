@@ -159,7 +159,7 @@ impl Known {
         let _ = visit_expressions(ast, |expression| {
             if let Expr::Cast { expr, data_type, .. } = expression
                 && let (Some(number), Ok(sql_type)) =
-                    (placeholder(expr), types::from_ast(data_type))
+                    (placeholder(expr), types::of_parameter(data_type))
             {
                 self.learn(number, &sql_type);
             }
