@@ -71,6 +71,20 @@ pub(crate) fn from_ast(ast: &Ast) -> Result<SqlType> {
     })
 }
 
+/// The type that a client is told for a parameter that is cast: as [`from_ast`], and ids are `oid`. asyncpg knows
+/// how to write `oid[]` before it has asked about any other array.
+pub(crate) fn of_parameter(ast: &Ast) -> Result<SqlType> {
+    match ast {
+        Ast::Array(ArrayElemTypeDef::SquareBracket(item, _)) => {
+            Ok(SqlType::Array(Box::new(of_parameter(item)?)))
+        }
+        Ast::Custom(name, _) if matches!(name.to_string().as_str(), "oid" | "pg_catalog.oid") => {
+            Ok(OID)
+        }
+        other => from_ast(other),
+    }
+}
+
 fn unknown(ast: &Ast) -> Error {
     Error::new(SqlState::UndefinedObject, format!("type \"{ast}\" does not exist")).with_hint(
         "types: boolean, smallint, integer, bigint, real, double precision, numeric(p,s), text, \

@@ -2,6 +2,7 @@
 
 use super::{EPOCH_DAYS, EPOCH_MICROS, numeric};
 use crate::error::{Error, Result, SqlState};
+use crate::types;
 use bytes::Buf;
 use datafusion::arrow::datatypes::{DataType, IntervalMonthDayNano};
 use datafusion::common::ScalarValue;
@@ -40,6 +41,7 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
             let (value, scale) = numeric::read(std::mem::take(&mut rest))?;
             ScalarValue::Decimal128(Some(value), 38, scale)
         }
+        oid if *oid == types::OID => ScalarValue::UInt32(Some(rest.try_get_u32().map_err(short)?)),
         SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_) | SqlType::Other(_) => {
             text(std::mem::take(&mut rest))?
         }

@@ -5,6 +5,7 @@ pub(crate) mod catalog;
 mod row_function;
 mod sequences;
 mod simple;
+mod sleep;
 
 use crate::error::Result;
 use crate::session::Names;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 /// Adds what is the same for every session.
 pub(crate) fn register_shared(engine: &mut SessionState) -> Result<()> {
-    for function in simple::all().into_iter().chain(arrays::all()) {
+    for function in simple::all().into_iter().chain(arrays::all()).chain([sleep::function()]) {
         engine.register_udf(Arc::new(function))?;
     }
     Ok(())

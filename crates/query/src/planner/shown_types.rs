@@ -9,41 +9,67 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::{Column, Result};
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast, lit};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, cast, lit};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The plan with its columns as clients know their types.
 pub(super) fn of_plan(plan: LogicalPlan, engine: &SessionState) -> Result<LogicalPlan> {
-    let known = |field: &Arc<Field>| system_type(field).is_some();
-    if !plan.schema().fields().iter().any(known) {
+    let fields = plan.schema().fields().iter().enumerate();
+    let names: Vec<Option<String>> =
+        fields.map(|(index, field)| type_name(&plan, index, field)).collect();
+    if names.iter().all(Option::is_none) {
         return Ok(plan);
     }
-    let columns = plan.schema().iter().map(|(relation, field)| {
+    let columns = plan.schema().iter().zip(names).map(|((relation, field), name)| {
         let column = Expr::Column(Column::new(relation.cloned(), field.name()));
-        match system_type(field) {
-            Some(name) => shown(column, &name, field.data_type(), engine)
-                .map(|(expr, name)| {
-                    let metadata: BTreeMap<String, String> =
-                        name.map(|name| (TYPE_KEY.to_owned(), name)).into_iter().collect();
-                    let metadata = Some(FieldMetadata::from(metadata));
-                    expr.alias_qualified_with_metadata(relation.cloned(), field.name(), metadata)
-                })
-                .unwrap_or_else(|| Expr::Column(Column::new(relation.cloned(), field.name()))),
-            None => column,
-        }
+        let shown = name.and_then(|name| shown(column.clone(), &name, field.data_type(), engine));
+        let Some((expr, name)) = shown else { return column };
+        let metadata: BTreeMap<String, String> =
+            name.map(|name| (TYPE_KEY.to_owned(), name)).into_iter().collect();
+        let metadata = Some(FieldMetadata::from(metadata));
+        expr.alias_qualified_with_metadata(relation.cloned(), field.name(), metadata)
     });
     let columns: Vec<Expr> = columns.collect();
     LogicalPlanBuilder::from(plan).project(columns)?.build()
 }
 
-/// The system's own type of a column.
-fn system_type(field: &Field) -> Option<String> {
+/// The name of a column's type, where it is one that the column does not tell by itself.
+fn type_name(plan: &LogicalPlan, index: usize, field: &Field) -> Option<String> {
     // asyncpg's question about types gathers ids with CASE and recursion, where the engine forgets what they are.
     if field.name() == "attrtypoids" {
         return Some("oid[]".to_owned());
     }
-    field.metadata().get(SYSTEM_TYPE_KEY).cloned()
+    if field.metadata().contains_key(TYPE_KEY) {
+        return None;
+    }
+    field.metadata().get(SYSTEM_TYPE_KEY).cloned().or_else(|| of_case(plan, index))
+}
+
+/// The name of the type of a CASE, about which the engine keeps no more than how its values are held.
+/// SQLAlchemy looks for JSON there.
+fn of_case(plan: &LogicalPlan, index: usize) -> Option<String> {
+    let projection = match plan {
+        LogicalPlan::Projection(projection) => projection,
+        LogicalPlan::Sort(sort) => return of_case(&sort.input, index),
+        LogicalPlan::Limit(limit) => return of_case(&limit.input, index),
+        LogicalPlan::SubqueryAlias(alias) => return of_case(&alias.input, index),
+        _ => return None,
+    };
+    let schema = projection.input.schema();
+    let case = match projection.expr.get(index)?.clone().unalias_nested().data {
+        Expr::Case(case) => case,
+        Expr::Column(column) => {
+            let index = schema.maybe_index_of_column(&column)?;
+            return of_case(&projection.input, index);
+        }
+        _ => return None,
+    };
+    case.when_then_expr.iter().find_map(|(_, then)| {
+        let (_, field) = then.to_field(schema).ok()?;
+        let named =
+            field.metadata().get(TYPE_KEY).or_else(|| field.metadata().get(SYSTEM_TYPE_KEY));
+        named.cloned()
+    })
 }
 
 /// A column as it is shown, and the name of its type where it is one that [`types::of_field`] must be told.
@@ -65,7 +91,7 @@ fn shown(
         ("int2vector" | "oidvector", DataType::List(_)) => {
             Some((call("array_to_string", vec![column, lit(" ")])?, None))
         }
-        ("name" | "\"char\"", DataType::Utf8View) => Some((column, named())),
+        ("name" | "\"char\"" | "json" | "uuid", DataType::Utf8View) => Some((column, named())),
         (object, DataType::Int64) => Some((call(&format!("{object}out"), vec![column])?, None)),
         _ => None,
     }

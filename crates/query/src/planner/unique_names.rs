@@ -24,14 +24,21 @@ pub(crate) fn of_statement(mut statement: Statement) -> Statement {
 
 fn of_query(query: &mut Query) {
     let SetExpr::Select(select) = &mut *query.body else { return };
+    // `SELECT c.oid, c.*`: what an asterisk stands for is not known here, so every other name is made to differ.
+    let any_column = |item: &SelectItem| {
+        matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
+    };
+    let with_asterisk = select.projection.len() > 1 && select.projection.iter().any(any_column);
     let mut seen = HashSet::new();
     for (position, item) in select.projection.iter_mut().enumerate() {
+        let is_unnamed = matches!(item, SelectItem::UnnamedExpr(_));
         let (name, expression) = match item {
             SelectItem::UnnamedExpr(expression) => (expression.to_string(), expression.clone()),
             SelectItem::ExprWithAlias { expr, alias } => (alias.value.clone(), expr.clone()),
             _ => continue,
         };
-        if !seen.insert(name.clone()) {
+        let meets_asterisk = with_asterisk && is_unnamed;
+        if !seen.insert(name.clone()) || meets_asterisk {
             let name = name.rsplit('.').next().unwrap_or(&name).to_owned();
             let alias = Ident::with_quote('"', format!("{MARK}{position}?{name}"));
             *item = SelectItem::ExprWithAlias { expr: expression, alias };

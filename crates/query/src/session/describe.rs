@@ -18,8 +18,8 @@ use crate::types;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
-    Assignment, BinaryOperator, DataType, Expr, Insert, LimitClause, OnConflictAction, OnInsert,
-    Query, SelectItem, SetExpr, Statement as Ast, TableObject, Value, visit_expressions,
+    Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query,
+    SelectItem, SetExpr, Statement as Ast, TableObject, Value, visit_expressions,
     visit_expressions_mut,
 };
 use std::collections::BTreeMap;
@@ -129,18 +129,6 @@ fn expression_of(item: &SelectItem) -> Option<&Expr> {
     }
 }
 
-/// The type that a client is told for a cast; OIDs keep their own, which clients treat apart.
-fn wire_type(ast: &DataType) -> Result<SqlType> {
-    let oid = types::OID;
-    let is_oid = |name: &str| matches!(name, "oid" | "pg_catalog.oid");
-    let name = ast.to_string().to_lowercase();
-    match name.strip_suffix("[]") {
-        Some(item) if is_oid(item) => Ok(SqlType::Array(Box::new(oid))),
-        None if is_oid(&name) => Ok(oid),
-        _ => types::from_ast(ast),
-    }
-}
-
 /// The number of a placeholder, from zero.
 fn placeholder(expression: &Expr) -> Option<usize> {
     match expression {
@@ -170,7 +158,8 @@ impl Known {
     fn look_at_casts(&mut self, ast: &Ast) {
         let _ = visit_expressions(ast, |expression| {
             if let Expr::Cast { expr, data_type, .. } = expression
-                && let (Some(number), Ok(sql_type)) = (placeholder(expr), wire_type(data_type))
+                && let (Some(number), Ok(sql_type)) =
+                    (placeholder(expr), types::of_parameter(data_type))
             {
                 self.learn(number, &sql_type);
             }

@@ -1,3 +1,5 @@
+-- What asyncpg sends to learn about types. Taken down by a PostgreSQL that logged its statements.
+
 SELECT
                         current_setting('jit') AS cur,
                         set_config('jit', 'off', false) AS new;

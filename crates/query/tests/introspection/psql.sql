@@ -16,6 +16,11 @@ FROM pg_catalog.pg_class c
 LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '${t}';
 
+-- rows:
+-- id|integer||t|||
+-- name|character varying(10)|'x'|t|||
+-- price|numeric(8,2)||f|||
+-- tags|text[]||f|||
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)
@@ -30,6 +35,8 @@ FROM pg_catalog.pg_attribute a
 WHERE a.attrelid = '${t}' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
+-- rows:
+-- t_pkey|t|t|f|t|CREATE UNIQUE INDEX t_pkey ON t USING btree (id)|PRIMARY KEY (id)|p|f|f|f|0
 SELECT c2.relname, i.indisprimary, i.indisunique, i.indisclustered, i.indisvalid, pg_catalog.pg_get_indexdef(i.indexrelid, 0, true),
   pg_catalog.pg_get_constraintdef(con.oid, true), contype, condeferrable, condeferred, i.indisreplident, c2.reltablespace
 FROM pg_catalog.pg_class c, pg_catalog.pg_class c2, pg_catalog.pg_index i
@@ -37,6 +44,8 @@ FROM pg_catalog.pg_class c, pg_catalog.pg_class c2, pg_catalog.pg_index i
 WHERE c.oid = '${t}' AND c.oid = i.indrelid AND i.indexrelid = c2.oid
 ORDER BY i.indisprimary DESC, c2.relname;
 
+-- rows:
+-- t_price|CHECK (price > 0)
 SELECT r.conname, pg_catalog.pg_get_constraintdef(r.oid, true)
 FROM pg_catalog.pg_constraint r
 WHERE r.conrelid = '${t}' AND r.contype = 'c'
@@ -403,6 +412,8 @@ WHERE p.proname OPERATOR(pg_catalog.~) '^(lower)$' COLLATE pg_catalog.default
 ORDER BY 1, 2, 4;
 
 -- \du
+-- rows:
+-- pando|t|t|t|t|t|-1||{}|t|t
 SELECT r.rolname, r.rolsuper, r.rolinherit,
   r.rolcreaterole, r.rolcreatedb, r.rolcanlogin,
   r.rolconnlimit, r.rolvaliduntil,
@@ -432,6 +443,8 @@ WHERE r.rolname !~ '^pg_'
 ORDER BY 1;
 
 -- \l
+-- rows:
+-- pando|pando|UTF8|C|C||libc|
 SELECT d.datname as "Name",
        pg_catalog.pg_get_userbyid(d.datdba) as "Owner",
        pg_catalog.pg_encoding_to_char(d.encoding) as "Encoding",

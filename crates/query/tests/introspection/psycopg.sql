@@ -1,3 +1,5 @@
+-- What psycopg 3 sends for TypeInfo.fetch and its relatives. Taken down by a PostgreSQL that logged its statements.
+
 SELECT
     typname AS name, oid, typarray AS array_oid,
     oid::regtype::text AS regtype, typdelim AS delimiter

@@ -23,10 +23,20 @@ static STARTED: LazyLock<i64> = LazyLock::new(|| {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 });
 
-/// Functions whose answer is always the same here.
+/// The functions.
+pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
+    LazyLock::force(&STARTED);
+    let mut all = constants();
+    all.extend(of_ids());
+    all.extend(of_session(names));
+    all.extend(of_store(names));
+    all
+}
+
+/// What is the same whoever asks.
 fn constants() -> Vec<ScalarUDF> {
     let constant = |name, form, cell: Cell| function(name, 0..=0, form, move |_| Ok(cell.clone()));
-    vec![
+    let mut all = vec![
         constant("getdatabaseencoding", Form::Text, "UTF8".into()),
         constant("pg_client_encoding", Form::Text, "UTF8".into()),
         constant("pg_is_in_recovery", Form::Flag, false.into()),
@@ -42,6 +52,17 @@ fn constants() -> Vec<ScalarUDF> {
         constant("pg_my_temp_schema", Form::Number, Cell::Number(0)),
         constant("pg_last_wal_replay_lsn", Form::Text, Cell::Null),
         constant("pg_last_xact_replay_timestamp", Form::Moment, Cell::Null),
+    ];
+    for name in ["pg_advisory_unlock_all", "pg_stat_clear_snapshot"] {
+        // They give `void`, which clients read as empty text.
+        all.push(constant(name, Form::Text, "".into()));
+    }
+    all
+}
+
+/// What answers about an object, an encoding or another process.
+fn of_ids() -> Vec<ScalarUDF> {
+    vec![
         function("pg_is_other_temp_schema", 1..=1, Form::Flag, |_| Ok(false.into())),
         function("pg_tablespace_location", 1..=1, Form::Text, |_| Ok("".into())),
         function("pg_relation_is_publishable", 1..=1, Form::Flag, |_| Ok(false.into())),
@@ -61,27 +82,15 @@ fn constants() -> Vec<ScalarUDF> {
     ]
 }
 
-/// The functions.
-pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
-    LazyLock::force(&STARTED);
-    let mut all = constants();
+/// Who and where the session is.
+fn of_session(names: &Arc<Names>) -> Vec<ScalarUDF> {
+    let mut all = Vec::new();
     for name in ["current_user", "session_user", "current_role", "user"] {
         let names = Arc::clone(names);
         let user = move |_: &Row<'_>| Ok(names.user.load().as_str().into());
         all.push(function(name, 0..=0, Form::Text, user));
     }
-    for name in ["pg_advisory_unlock_all", "pg_stat_clear_snapshot"] {
-        // They give `void`, which clients read as empty text.
-        all.push(function(name, 0..=0, Form::Text, |_| Ok("".into())));
-    }
     all.push(set_config(names));
-    for name in ["txid_current", "pg_current_xact_id"] {
-        let names = Arc::clone(names);
-        all.push(volatile(name, 0..=0, Form::Number, move |_| {
-            let commits = names.shared.store.counters().log_position;
-            Ok(i64::try_from(commits).unwrap_or(i64::MAX).into())
-        }));
-    }
     let of = Arc::clone(names);
     all.push(function("current_schemas", 1..=1, Form::Texts, move |row| {
         let implicit = row.flag(0).unwrap_or_default().then(|| "pg_catalog".to_owned());
@@ -90,6 +99,19 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
         let there = path.iter().filter(|schema| catalog.schema(schema).is_some()).cloned();
         Ok(implicit.into_iter().chain(there).collect::<Vec<String>>().into())
     }));
+    all
+}
+
+/// What the store knows: rows, sequences, commits.
+fn of_store(names: &Arc<Names>) -> Vec<ScalarUDF> {
+    let mut all = Vec::new();
+    for name in ["txid_current", "pg_current_xact_id"] {
+        let names = Arc::clone(names);
+        all.push(volatile(name, 0..=0, Form::Number, move |_| {
+            let commits = names.shared.store.counters().log_position;
+            Ok(i64::try_from(commits).unwrap_or(i64::MAX).into())
+        }));
+    }
     let of = Arc::clone(names);
     all.push(volatile("pg_sequence_last_value", 1..=1, Form::Number, move |row| {
         let catalog = of.catalog.load();

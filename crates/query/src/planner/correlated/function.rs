@@ -13,7 +13,7 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
 use datafusion::logical_expr::{
     ColumnarValue, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
-    Volatility,
+    TypeSignature, Volatility,
 };
 use datafusion::physical_plan::collect;
 use std::collections::HashMap;
@@ -59,7 +59,8 @@ impl SubqueryFunction {
             }
         };
         // Volatile, so that the engine neither moves the call nor tries it while it plans.
-        let signature = Signature::variadic_any(Volatility::Volatile);
+        let kinds = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
+        let signature = Signature::one_of(kinds, Volatility::Volatile);
         Ok(Self { plan, columns, answer, returns, signature, engine })
     }
 

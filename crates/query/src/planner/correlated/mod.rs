@@ -21,10 +21,13 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Operator, Subquery};
 use function::{Answer, SubqueryFunction};
 use std::sync::Arc;
 
-/// Whether a plan has a subquery that refers to what is around it.
+/// Whether a plan has a subquery that the engine may refuse.
 pub(super) fn is_in(plan: &LogicalPlan) -> bool {
     let in_expression = |expr: &Expr| {
-        expr.exists(|expr| Ok(subquery_of(expr).is_some_and(|s| !s.outer_ref_columns.is_empty())))
+        expr.exists(|expr| {
+            let correlated = subquery_of(expr).is_some_and(|s| !s.outer_ref_columns.is_empty());
+            Ok(correlated || is_condition(expr))
+        })
     };
     let found = plan.exists(|node| {
         if matches!(node, LogicalPlan::Subquery(subquery) if !subquery.outer_ref_columns.is_empty())
@@ -47,6 +50,11 @@ fn subquery_of(expr: &Expr) -> Option<&Subquery> {
     }
 }
 
+/// Whether an expression is a subquery that the engine takes as a condition of WHERE only.
+fn is_condition(expr: &Expr) -> bool {
+    matches!(expr, Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_))
+}
+
 /// The plan with its correlated subqueries as functions.
 pub(super) fn by_row(plan: LogicalPlan, engine: &SessionState) -> Result<LogicalPlan> {
     let engine = Arc::new(engine.clone());
@@ -61,10 +69,11 @@ fn of_node(node: LogicalPlan, engine: &Arc<SessionState>) -> Result<Transformed<
     }
     let mut schema = DFSchema::empty();
     node.inputs().into_iter().for_each(|input| schema.merge(input.schema()));
+    let place = Place { schema, is_filter: matches!(node, LogicalPlan::Filter(_)) };
     let names = NamePreserver::new(&node);
     let replaced = node.map_expressions(|expr| {
         let name = names.save(&expr);
-        let replaced = expr.transform_down(|expr| of_expression(expr, &schema, engine))?;
+        let replaced = expr.transform_down(|expr| of_expression(expr, &place, engine))?;
         Ok(replaced.update_data(|expr| name.restore(expr)))
     })?;
     match replaced.transformed {
@@ -73,13 +82,23 @@ fn of_node(node: LogicalPlan, engine: &Arc<SessionState>) -> Result<Transformed<
     }
 }
 
+/// Where an expression is.
+struct Place {
+    /// The columns that it sees.
+    schema: DFSchema,
+    /// The engine takes conditions with subqueries here.
+    is_filter: bool,
+}
+
 fn of_expression(
     expr: Expr,
-    schema: &DFSchema,
+    place: &Place,
     engine: &Arc<SessionState>,
 ) -> Result<Transformed<Expr>> {
+    let schema = &place.schema;
     let correlated = subquery_of(&expr).is_some_and(|s| !references(s, schema).is_empty());
-    if !correlated {
+    let refused = is_condition(&expr) && !place.is_filter;
+    if !correlated && !refused {
         return Ok(Transformed::no(expr));
     }
     let is_any = |c: &SetComparison| c.op == Operator::Eq && c.quantifier == SetQuantifier::Any;

@@ -9,6 +9,7 @@ mod build;
 mod casts;
 mod column_names;
 mod composites;
+mod flag_literals;
 mod like_escapes;
 pub(crate) mod object_names;
 mod qualified;
@@ -41,6 +42,7 @@ impl VisitorMut for Expressions {
         like_escapes::rewrite(expr);
         object_names::rewrite(expr);
         array_literals::rewrite(expr);
+        flag_literals::rewrite(expr);
         subscripts::rewrite(expr);
         composites::rewrite(expr);
         set_functions::rewrite(expr);

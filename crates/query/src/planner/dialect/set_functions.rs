@@ -97,12 +97,30 @@ impl Source {
         })
     }
 
+    /// A function of one value, in FROM: a row with it.
+    fn as_value(&self, lateral: bool) -> TableFactor {
+        let name = self.alias.as_ref().map_or(self.name.as_str(), |alias| &alias.name.value);
+        let alias = Ident::with_quote('"', name);
+        let expr = call(&self.name, self.arguments.clone());
+        self.select(vec![SelectItem::ExprWithAlias { expr, alias }], lateral)
+    }
+
+    /// A select of some items under the function's name.
+    fn select(&self, items: Vec<SelectItem>, lateral: bool) -> TableFactor {
+        let subquery = Box::new(query_of(select_of(items)));
+        let alias = self.alias.clone().or_else(|| {
+            let name = Ident::new(self.name.clone());
+            Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None })
+        });
+        TableFactor::Derived { lateral, subquery, alias, sample: None }
+    }
+
     /// The arrays whose elements are the rows, and what each column is called where nobody says.
     fn arrays(&self) -> Option<Vec<Expr>> {
         let mut arguments = self.arguments.iter().cloned();
         match self.name.as_str() {
             "unnest" => Some(self.arguments.clone()),
-            "generate_series" => Some(vec![call("generate_series", arguments.collect())]),
+            "generate_series" | "range" => Some(vec![call(&self.name, arguments.collect())]),
             "generate_subscripts" => Some(vec![subscripts(arguments.next()?)]),
             "_pg_expandarray" => {
                 let array = arguments.next()?;
@@ -154,14 +172,14 @@ fn derived(factor: &TableFactor) -> Option<TableFactor> {
     let lateral = source.is_lateral();
     let constant = source.arguments.iter().all(is_constant);
     let stays = match source.name.as_str() {
-        "generate_series" => constant,
+        "generate_series" | "range" => constant,
         "unnest" => !lateral,
         _ => false,
     };
     if stays && !source.with_ordinality {
         return None;
     }
-    let mut arrays = source.arrays()?;
+    let Some(mut arrays) = source.arrays() else { return Some(source.as_value(lateral)) };
     if source.with_ordinality {
         arrays.push(numbers(arrays.first()?.clone()));
     }
@@ -179,10 +197,5 @@ fn derived(factor: &TableFactor) -> Option<TableFactor> {
         SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', name) }
     };
     let items = arrays.into_iter().enumerate().map(item).collect();
-    let subquery = Box::new(query_of(select_of(items)));
-    let alias = source.alias.clone().or_else(|| {
-        let name = Ident::new(source.name.clone());
-        Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None })
-    });
-    Some(TableFactor::Derived { lateral, subquery, alias, sample: None })
+    Some(source.select(items, lateral))
 }
