@@ -505,7 +505,7 @@ def pipeline_with_an_error(t):
             skipped = c.execute(f"DELETE FROM {name} RETURNING id")
             with raises(psycopg.errors.DivisionByZero, "22012"):
                 failing.fetchone()
-            with raises(psycopg.errors.PipelineAborted):
+            with raises(psycopg.Error):
                 skipped.fetchone()
             p.sync()
             c.execute(f"DELETE FROM {name} WHERE id = 2")
