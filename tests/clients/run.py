@@ -49,7 +49,7 @@ def jdbc():
 
 def node():
     machine, folder = tools.node()
-    return [machine, str(HERE / "node" / "suite.js")], {"NODE_PATH": str(folder / "node_modules")}
+    return [machine, str(HERE / "node" / "suite.js")], {"NODE_PATH": str(folder / "node_modules"), "NODE_NO_WARNINGS": "1"}
 
 
 def go(client):
