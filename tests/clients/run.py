@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Runs PostgreSQL's own clients against a server and says, one line a test, what works.
+
+    run.py --url postgres://user@host:port/database     a server that runs already
+    run.py --pando target/release/pando                 a `pando serve` that is started and ended here
+
+Each suite is valid for PostgreSQL itself (14 or later): run it there first when you change it. Suites make
+tables with names of their own and drop them. `--expected FILE` names tests that are known to fail, with the
+reason; such a list may only shrink, so a test of the list that passes is a failure too.
+"""
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import served
+import tools
+
+HERE = Path(__file__).resolve().parent
+
+# The longest that a whole suite may take; each test in it has a shorter limit of its own.
+SUITE_SECONDS = 600
+
+
+def system_python(script, *programs):
+    """A suite for command line programs needs no driver."""
+
+    def command():
+        path = os.environ["PATH"]
+        for name in programs:
+            path = f"{Path(tools.program(name)).parent}{os.pathsep}{path}"
+        return [sys.executable, str(HERE / script)], {"PATH": path}
+
+    return command
+
+
+def driver_python(script):
+    return lambda: ([tools.python(), str(HERE / script)], {})
+
+
+def jdbc():
+    return [*tools.java(), "Suite"], {}
+
+
+def node():
+    machine, folder = tools.node()
+    return [machine, str(HERE / "node" / "suite.js")], {"NODE_PATH": str(folder / "node_modules"), "NODE_NO_WARNINGS": "1"}
+
+
+def go(client):
+    return lambda: ([tools.go(), "--client", client], {})
+
+
+SUITES = {
+    "psql": system_python("psql.py", "psql"),
+    "pgbench": system_python("pgbench.py", "psql", "pgbench"),
+    "psycopg": driver_python("psycopg_suite.py"),
+    "asyncpg": driver_python("asyncpg_suite.py"),
+    "sqlalchemy": driver_python("sqlalchemy_suite.py"),
+    "dataframes": driver_python("dataframes.py"),
+    "jdbc": jdbc,
+    "node": node,
+    "pgx": go("pgx"),
+    "pq": go("pq"),
+    "introspection": driver_python("introspection.py"),
+}
+
+
+class Tally:
+    """What happened, test by test."""
+
+    def __init__(self, expected):
+        self.expected = expected
+        self.passed, self.failed, self.known, self.surprises, self.skipped = [], [], [], [], []
+
+    def line(self, line):
+        """Looks at a line of a suite; returns it as it is shown."""
+        word, _, rest = line.partition(" ")
+        test = rest.split(":")[0].strip()
+        if word == "ok":
+            (self.surprises if test in self.expected else self.passed).append(test)
+            return line if test not in self.expected else f"{line} (but it is in the list of expected failures)"
+        if word == "FAIL":
+            if test in self.expected:
+                self.known.append(test)
+                return f"expected {line}"
+            self.failed.append(test)
+        if word == "skip":
+            self.skipped.append(rest)
+        return line
+
+    def report(self, allow_missing):
+        """Prints the summary; returns the exit code."""
+        print(f"\n{len(self.passed)} passed, {len(self.failed)} failed, {len(self.known)} failed as expected, "
+              f"{len(self.skipped)} skipped")  # fmt: skip
+        for title, names in (("failed", self.failed), ("skipped", self.skipped),
+                             ("pass now, take them off the list", self.surprises)):  # fmt: skip
+            if names:
+                print(f"{title}:")
+                print("".join(f"  {name}\n" for name in names), end="")
+        bad = self.failed or self.surprises or (self.skipped and not allow_missing)
+        return 1 if bad else 0
+
+
+def run_suite(client, url, match, tally):
+    """Runs one suite and passes its lines on."""
+    try:
+        command, more = SUITES[client]()
+    except tools.Missing as why:
+        print(tally.line(f"skip {client} all: {why}"), flush=True)
+        return
+    # Clients take time zone, user and password from the environment; what they do here is to depend on the URL alone.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    environment |= {"TZ": "UTC", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", **more}
+    command += ["--url", url] + (["--match", match] if match else [])
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, cwd=HERE)
+    timer = threading.Timer(SUITE_SECONDS, child.kill)
+    timer.start()
+    failed_before = len(tally.failed) + len(tally.known)
+    for line in child.stdout:
+        print(tally.line(line.rstrip("\n")), flush=True)
+    code = child.wait()
+    timer.cancel()
+    if code != 0 and len(tally.failed) + len(tally.known) == failed_before:
+        print(tally.line(f"FAIL {client} suite: ended with code {code}"), flush=True)
+
+
+def read_expected(path):
+    """Lines of `client test  reason`; every one has a reason."""
+    expected = set()
+    for line in Path(path).read_text().splitlines() if path else ():
+        if line.strip() and not line.startswith("#"):
+            client, test, reason = line.split(None, 2)
+            assert reason
+            expected.add(f"{client} {test}")
+    return expected
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--url", help="a server that is running")
+    where.add_argument("--pando", metavar="BINARY", help="start `BINARY serve` for this run")
+    parser.add_argument("--only", default="", help=f"comma separated, of: {', '.join(SUITES)}")
+    parser.add_argument("--match", default="", help="only tests whose name contains this")
+    parser.add_argument("--expected", metavar="FILE", help="known failures: `client test reason` a line")
+    parser.add_argument("--allow-missing", action="store_true", help="a client that cannot be installed is no failure")
+    options = parser.parse_args()
+    clients = [name for name in options.only.split(",") if name] or list(SUITES)
+    unknown = [name for name in clients if name not in SUITES]
+    if unknown:
+        parser.error(f"no such client: {', '.join(unknown)}")
+    tally = Tally({test for test in read_expected(options.expected) if test.split()[0] in clients})
+    server = contextlib.nullcontext((options.url, None)) if options.url else served.pando(options.pando)
+    started = time.monotonic()
+    with server as (url, _pid):
+        for client in clients:
+            run_suite(client, url, options.match, tally)
+    code = tally.report(options.allow_missing)
+    print(f"in {time.monotonic() - started:.0f} s")
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
