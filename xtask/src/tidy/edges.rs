@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn a_crate_without_a_layer_and_a_layer_without_a_crate_are_found() {
-        let mut house = house().with_package("server", &[]);
-        assert_eq!(check(&house)[0].path, "crates/server/Cargo.toml");
-        house.packages.retain(|package| package.name != "sdds" && package.name != "server");
+        let mut house = house().with_package("unheard", &[]);
+        assert_eq!(check(&house)[0].path, "crates/unheard/Cargo.toml");
+        house.packages.retain(|package| package.name != "sdds" && package.name != "unheard");
         assert!(check(&house)[0].message.contains("sdds"));
     }
 
