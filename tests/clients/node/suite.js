@@ -197,7 +197,7 @@ test('many_rows', () => connected(async (c) => {
 async function main() {
   const match = argument('match', '')
   let failed = 0
-  for (const { name, run } of tests.filter((each) => each.name.includes(match))) {
+  for (const { name, run } of tests.filter((each) => `=${each.name}=`.includes(match))) {
     let timer
     const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error(`no answer within ${TEST_MS} ms`)), TEST_MS) })
     try {
