@@ -42,6 +42,7 @@ WHERE t.typname IS NOT NULL AND (c.relkind IS NULL OR c.relkind = 'c') AND (et.t
 
 -- query tables
 -- parameters: ["{namespace}"]
+-- rows: [["*", "things", "r", "true", "1", "false", "all of it", null, null], ["*", "ser_id_seq", "S", "false", "0", "false", null, null, null], ["*", "ser", "r", "true", "0", "false", null, null, null], ["*", "seen", "v", "false", "0", "false", null, null, null]]
 SELECT c.oid, c.relname, c.relkind, c.relhasindex, c.relchecks, c.relispartition, d.description,
        pg_catalog.pg_get_expr(c.relpartbound, c.oid) AS partition_expr, pg_catalog.pg_get_partkeydef(c.oid) AS partition_key
 FROM pg_catalog.pg_class c
@@ -50,10 +51,12 @@ WHERE c.relnamespace = $1 AND c.relkind NOT IN ('i', 'I', 'c')
 
 -- query tables_whole
 -- parameters: ["{namespace}"]
+-- rows: [["*", "*", "things", "*", "*", "0", "10", "*", "*", "0", "*", "*", "*", "*", "true", "false", "p", "r", "6", "1", "false", "false", "false", "false", "false", "true", "d", "false", "0", "*", "*", null, null, null], ["*", "*", "ser_id_seq", "*", "0", "0", "10", "*", "*", "0", "*", "*", "*", "*", "false", "false", "p", "S", "3", "0", "false", "false", "false", "false", "false", "true", "n", "false", "0", "*", "*", null, null, null], ["*", "*", "ser", "*", "*", "0", "10", "*", "*", "0", "*", "*", "*", "*", "true", "false", "p", "r", "2", "0", "false", "false", "false", "false", "false", "true", "d", "false", "0", "*", "*", null, null, null], ["*", "*", "seen", "*", "*", "0", "10", "*", "*", "0", "*", "*", "*", "*", "false", "false", "p", "v", "2", "0", "true", "false", "false", "false", "false", "true", "n", "false", "0", "*", "*", null, null, null]]
 SELECT c.oid AS oid_again, c.* FROM pg_catalog.pg_class c WHERE c.relnamespace = $1 AND c.relkind NOT IN ('i', 'I', 'c')
 
 -- query columns
 -- parameters: ["{namespace}"]
+-- rows: [["things", "a", "1", "true", "false", "", "", "integer", null, null, null], ["things", "b", "2", "true", "true", "", "", "character varying(20)", "'none'::character varying", null, null], ["things", "c", "3", "false", "false", "", "", "numeric(12,3)", null, "a number", null], ["things", "d", "4", "false", "false", "", "", "timestamp with time zone", null, null, null], ["things", "e", "5", "false", "false", "", "", "text[]", null, null, null], ["things", "f", "6", "false", "true", "", "", "double precision", "1.5", null, null]]
 SELECT c.relname, a.attname, a.attnum, a.attnotnull, a.atthasdef, a.attidentity, a.attgenerated, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
        pg_catalog.pg_get_expr(ad.adbin, ad.adrelid, true) AS def_value, dsc.description, dep.objid
 FROM pg_catalog.pg_attribute a
@@ -65,10 +68,12 @@ WHERE NOT a.attisdropped AND a.attnum > 0 AND c.relkind NOT IN ('i', 'I', 'c') A
 
 -- query columns_whole
 -- parameters: ["{oid}"]
+-- rows: [["*", "tableoid", "26", "0", "4", "-6", "0", "*", "-1", "true", "i", "*", "*", "true", "false", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "cmax", "29", "0", "4", "-5", "0", "*", "-1", "true", "i", "*", "*", "true", "false", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "xmax", "28", "0", "4", "-4", "0", "*", "-1", "true", "i", "*", "*", "true", "false", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "cmin", "29", "0", "4", "-3", "0", "*", "-1", "true", "i", "*", "*", "true", "false", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "xmin", "28", "0", "4", "-2", "0", "*", "-1", "true", "i", "*", "*", "true", "false", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "ctid", "27", "0", "6", "-1", "0", "*", "-1", "false", "s", "*", "*", "true", "false", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "a", "23", "-1", "4", "1", "0", "*", "-1", "true", "i", "*", "*", "true", "false", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "b", "1043", "-1", "-1", "2", "0", "*", "24", "false", "i", "*", "*", "true", "true", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "c", "1700", "-1", "-1", "3", "0", "*", "786439", "false", "i", "*", "*", "false", "false", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "d", "1184", "-1", "8", "4", "0", "*", "-1", "true", "d", "*", "*", "false", "false", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "e", "1009", "-1", "-1", "5", "1", "*", "-1", "false", "i", "*", "*", "false", "false", "false", "", "", "false", "true", "0", "*", null, null, null, null], ["*", "f", "701", "-1", "8", "6", "0", "*", "-1", "true", "d", "*", "*", "false", "true", "false", "", "", "false", "true", "0", "*", null, null, null, null]]
 SELECT a.* FROM pg_catalog.pg_attribute a WHERE a.attrelid = $1 AND NOT a.attisdropped ORDER BY a.attnum
 
 -- query constraints
 -- parameters: ["{namespace}"]
+-- rows: [["*", "things_pkey", "p", "[2, 1]", "things", null, null, null], ["*", "ser_pkey", "p", "[1]", "ser", null, null, null]]
 SELECT c.oid, c.conname, c.contype, c.conkey, t.relname AS tabrelname, rt.relnamespace AS refnamespace, d.description,
        pg_catalog.pg_get_expr(c.conbin, c.conrelid) AS consrc_copy
 FROM pg_catalog.pg_constraint c
@@ -79,10 +84,12 @@ WHERE t.relnamespace = $1 AND c.contype = 'p' ORDER BY c.oid
 
 -- query constraint_text
 -- parameters: ["{oid}"]
+-- rows: [["things_pkey", "PRIMARY KEY (b, a)"]]
 SELECT conname, pg_catalog.pg_get_constraintdef(oid, true) AS text FROM pg_catalog.pg_constraint WHERE conrelid = $1 AND contype = 'p'
 
 -- query indexes
 -- parameters: ["{oid}"]
+-- rows: [["true", "true", "2 1", "things_pkey", "btree", "things", null, null, null, "*", "*"]]
 SELECT i.indisunique, i.indisprimary, i.indkey, c.relname, am.amname AS index_method, tc.relname AS tabrelname, dsc.description,
        pg_catalog.pg_get_expr(i.indpred, i.indrelid) AS pred_expr, pg_catalog.pg_get_expr(i.indexprs, i.indrelid, true) AS expr,
        pg_catalog.pg_relation_size(i.indexrelid) AS index_rel_size, pg_catalog.pg_stat_get_numscans(i.indexrelid) AS index_num_scans_size
@@ -95,23 +102,28 @@ WHERE i.indrelid = $1 ORDER BY tabrelname, c.relname
 
 -- query sizes
 -- parameters: ["{oid}"]
+-- rows: [["*", "*"]]
 SELECT pg_catalog.pg_total_relation_size($1) AS total_rel_size, pg_catalog.pg_relation_size($1) AS rel_size
 
 -- query view_text
+-- rows: [["true"]]
 SELECT pg_catalog.pg_get_viewdef(c.oid, true) IS NOT NULL AS has_text FROM pg_catalog.pg_class c WHERE c.relname = 'seen' AND c.relnamespace = {namespace}
 
 -- query sequences
 -- parameters: ["{namespace}"]
+-- rows: [["ser_id_seq", "1", "1", "1", "false"]]
 SELECT c.relname, s.seqstart, s.seqincrement, s.seqmin, s.seqcycle FROM pg_catalog.pg_sequence s JOIN pg_catalog.pg_class c ON c.oid = s.seqrelid WHERE c.relnamespace = $1
 
 -- query triggers_rules_policies
 -- parameters: ["{oid}"]
+-- rows: [["0", "0", "0", "0"]]
 SELECT (SELECT count(*) FROM pg_catalog.pg_trigger WHERE tgrelid = $1 AND NOT tgisinternal) AS triggers,
        (SELECT count(*) FROM pg_catalog.pg_rewrite WHERE ev_class = $1) AS rules, (SELECT count(*) FROM pg_catalog.pg_policy WHERE polrelid = $1) AS policies,
        (SELECT count(*) FROM pg_catalog.pg_inherits WHERE inhparent = $1) AS children
 
 -- query functions
 -- parameters: ["{namespace}"]
+-- rows: []
 SELECT p.oid, p.proname, pg_catalog.format_type(p.prorettype, NULL), pg_catalog.pg_get_function_identity_arguments(p.oid) FROM pg_catalog.pg_proc p WHERE p.pronamespace = $1
 
 -- query roles

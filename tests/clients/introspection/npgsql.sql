@@ -33,7 +33,6 @@ ORDER BY CASE WHEN t.typtype IN ('b', 'e', 'p') THEN 0 WHEN t.typtype = 'r' THEN
               WHEN t.typtype = 'd' AND t.elemtyptype <> 'a' THEN 4 WHEN t.typtype = 'a' THEN 5 WHEN t.typtype = 'd' AND t.elemtyptype = 'a' THEN 6 END
 
 -- query the_types_that_must_be_there
--- rows: [["bool", "16", "1000"], ["int4", "23", "1007"], ["text", "25", "1009"], ["timestamptz", "1184", "1185"], ["uuid", "2950", "2951"]]
 SELECT t.typname, t.oid, a.oid FROM pg_type t JOIN pg_type a ON a.typelem = t.oid AND a.oid = t.typarray JOIN pg_proc p ON p.oid = a.typreceive AND p.proname = 'array_recv'
 WHERE t.typname IN ('bool', 'int4', 'text', 'timestamptz', 'uuid')
 
@@ -49,5 +48,6 @@ SELECT pg_type.oid, enumlabel FROM pg_enum JOIN pg_type ON pg_type.oid = enumtyp
 DISCARD ALL
 
 -- query schema_of_a_reader
+-- rows: [["{database}", "a", "NO", "int4", "32", "0", null], ["{database}", "b", "NO", "varchar", null, null, "20"], ["{database}", "c", "YES", "numeric", "12", "3", null], ["{database}", "d", "YES", "timestamptz", null, null, null], ["{database}", "e", "YES", "_text", null, null, null], ["{database}", "f", "YES", "float8", "53", null, null]]
 SELECT cols.table_catalog, cols.column_name, cols.is_nullable, cols.udt_name, cols.numeric_precision, cols.numeric_scale, cols.character_maximum_length
 FROM information_schema.columns cols WHERE cols.table_schema = '{schema}' AND cols.table_name = 'things' ORDER BY ordinal_position

@@ -1,6 +1,7 @@
 -- What psql 15 sends by itself in the test `psql d_plus_table`; from PostgreSQL's log.
 
 -- query 1
+-- rows: [["1", "r", "true", "false", "false", "false", "false", "false", "false", "", "0", "", "p", "d", "*"]]
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, pg_catalog.array_to_string(c.reloptions || array(select 'toast.' || x from pg_catalog.unnest(tc.reloptions) x), ', ')
 , c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
@@ -9,6 +10,7 @@ LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '{oid}';
 
 -- query 2
+-- rows: [["a", "integer", null, "true", null, "", "", "*", "*", null, null], ["b", "character varying(20)", "'none'::character varying", "true", null, "", "", "*", "*", null, null], ["c", "numeric(12,3)", null, "false", null, "", "", "*", "*", null, "a number"], ["d", "timestamp with time zone", null, "false", null, "", "", "*", "*", null, null], ["e", "text[]", null, "false", null, "", "", "*", "*", null, null], ["f", "double precision", "1.5", "false", null, "", "", "*", "*", null, null]]
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)

@@ -1,6 +1,7 @@
 -- What psql 15 sends by itself in the test `psql d_sequence`; from PostgreSQL's log.
 
 -- query 1
+-- rows: []
 SELECT pg_catalog.format_type(seqtypid, NULL) AS "Type",
        seqstart AS "Start",
        seqmin AS "Minimum",
@@ -12,6 +13,7 @@ FROM pg_catalog.pg_sequence
 WHERE seqrelid = '{oid}';
 
 -- query 2
+-- rows: []
 SELECT pg_catalog.quote_ident(nspname) || '.' ||
    pg_catalog.quote_ident(relname) || '.' ||
    pg_catalog.quote_ident(attname),

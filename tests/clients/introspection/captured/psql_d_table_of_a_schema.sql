@@ -1,6 +1,7 @@
 -- What psql 15 sends by itself in the test `psql d_table_of_a_schema`; from PostgreSQL's log.
 
 -- query 1
+-- rows: []
 SELECT c.oid,
   n.nspname,
   c.relname
@@ -11,6 +12,7 @@ WHERE c.relname OPERATOR(pg_catalog.~) '^(Odd Name)$' COLLATE pg_catalog.default
 ORDER BY 2, 3;
 
 -- query 2
+-- rows: []
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",

@@ -1,6 +1,7 @@
 -- What psql 15 sends by itself in the test `psql di`; from PostgreSQL's log.
 
 -- query 1
+-- rows: [["{schema}", "things_pkey", "index", "{user}", "things"]]
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -17,6 +18,7 @@ WHERE c.relkind IN ('i','I','s','')
 ORDER BY 1,2;
 
 -- query 2
+-- rows: [["{schema}", "things_pkey", "index", "{user}", "things", "permanent", "*", "*", null]]
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",

@@ -1,6 +1,7 @@
 -- What psql 15 sends by itself in the test `psql dp`; from PostgreSQL's log.
 
 -- query 1
+-- rows: [["{schema}", "things", "table", null, "*", ""]]
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' END as "Type",

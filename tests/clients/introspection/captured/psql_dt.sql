@@ -16,6 +16,7 @@ WHERE c.relkind IN ('r','p','')
 ORDER BY 1,2;
 
 -- query 2
+-- rows: [["{schema}", "things", "table", "{user}"]]
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -29,6 +30,7 @@ WHERE c.relkind IN ('r','p','t','s','')
 ORDER BY 1,2;
 
 -- query 3
+-- rows: [["{schema}", "things", "table", "{user}", "permanent", "*", "*", "all of it"]]
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
