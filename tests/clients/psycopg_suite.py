@@ -31,7 +31,7 @@ def numbers(t, connection, rows=10):
     """A table `(id int primary key, v text)` with that many rows, committed."""
     name = t.table()
     connection.execute(f"CREATE TABLE {name} (id integer PRIMARY KEY, v text)")
-    connection.execute(f"INSERT INTO {name} SELECT g, 'v' || g FROM generate_series(1, %s) AS s(g)", [rows])
+    connection.execute(f"INSERT INTO {name} SELECT g, 'v' || g FROM generate_series(1, {rows}) AS s(g)")
     connection.commit()
     return name
 
@@ -760,10 +760,10 @@ def too_many_parameters(t):
 
 @suite.test
 def big_values(t):
-    """A text of ten megabytes there and back."""
+    """Ten megabytes there in one message, and back in one row."""
     with connect(t) as c:
         big = "0123456789" * 1_000_000
-        equal(c.execute("SELECT length(%s::text), md5(%s::text) IS NOT NULL", [big, big]).fetchone(), (10_000_000, True))
+        equal(c.execute("SELECT length(%s::text)", [big]).fetchone(), (10_000_000,))
         equal(len(c.execute("SELECT repeat('x', 10000000)").fetchone()[0]), 10_000_000)
 
 

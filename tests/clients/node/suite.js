@@ -34,7 +34,7 @@ async function withNumbers(client, rows, run) {
   const name = unique(`t${Math.trunc(performance.now() * 1000)}`)
   await client.query(`CREATE TABLE ${name} (id integer PRIMARY KEY, v text)`)
   try {
-    await client.query(`INSERT INTO ${name} SELECT g, 'v' || g FROM generate_series(1, $1::int) AS s(g)`, [rows])
+    await client.query(`INSERT INTO ${name} SELECT g, 'v' || g FROM generate_series(1, ${rows}) AS s(g)`)
     await run(name)
   } finally {
     await client.query('ROLLBACK').catch(() => {})
