@@ -28,8 +28,9 @@ FOLDER = Path(__file__).resolve().parent / "introspection"
 # Columns whose values say how a server stores things, or which moment it is; any value will do.
 ANYTHING = re.compile(
     "size|xmin|oid$|relid|relpages|reltuples|relfilenode|frozenxid|minmxid|allvisible|attcacheoff|relation_size"
-    "|relam|amname|access method|^ctid|acl|privileges|reloptions|attstorage|attcompression|collation|statistics", re.I
+    "|relam|amname|access method|^ctid|acl|privileges|reloptions|attstorage|attcompression|collation|statistics|cardinality|^pages$", re.I
 )  # fmt: skip
+# A query named `..._whole` takes every column that a server has: it must only work.
 # Rows are recorded up to this number; a longer list is the server's own catalog, where counts may differ.
 ROWS_MAX = 20
 # OIDs that a young server gives out; the modifiers of types are higher.
@@ -211,7 +212,7 @@ def recorded(fixture, query):
     """The rows to expect: only where a query is about our schema, and with "*" for what is the server's affair."""
     names, rows = fixture.ask(query)
     about_us = re.search(r"\{(schema|oid|namespace|table|view)\}", query.text + json.dumps(query.parameters))
-    if not about_us or len(rows) > ROWS_MAX:
+    if not about_us or len(rows) > ROWS_MAX or query.name.endswith("_whole"):
         return None
     return [[_recorded_value(fixture, name, value) for name, value in zip(names, row)] for row in rows]
 

@@ -17,7 +17,7 @@ WHERE pg_catalog.pg_class.relkind = ANY (ARRAY[$15::VARCHAR, $16::VARCHAR, $17::
 
 -- query 2
 -- parameters: ["r", "p", "f", "t", "{schema}"]
--- rows: [["*", "things"], ["*", "ser"]]
+-- rows: [["*", "ser"], ["*", "things"]]
 SELECT pg_catalog.pg_class.oid, pg_catalog.pg_class.relname 
 FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace 
 WHERE pg_catalog.pg_class.relkind = ANY (ARRAY[$1::VARCHAR, $2::VARCHAR, $3::VARCHAR]) AND pg_catalog.pg_class.relpersistence != $4::VARCHAR AND pg_catalog.pg_namespace.nspname = $5::VARCHAR
@@ -60,7 +60,7 @@ WHERE pg_catalog.pg_class.relkind = ANY (ARRAY[$4::VARCHAR, $5::VARCHAR, $6::VAR
 
 -- query 7
 -- parameters: ["0", "pg_class", "r", "p", "f", "t", "{schema}"]
--- rows: [["things", "all of it"], ["ser", null]]
+-- rows: [["ser", null], ["things", "all of it"]]
 SELECT pg_catalog.pg_class.relname, pg_catalog.pg_description.description 
 FROM pg_catalog.pg_class LEFT OUTER JOIN pg_catalog.pg_description ON pg_catalog.pg_class.oid = pg_catalog.pg_description.objoid AND pg_catalog.pg_description.objsubid = $1::INTEGER AND pg_catalog.pg_description.classoid = CAST($2 AS REGCLASS) JOIN pg_catalog.pg_namespace ON pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace 
 WHERE pg_catalog.pg_class.relkind = ANY (ARRAY[$3::VARCHAR, $4::VARCHAR, $5::VARCHAR]) AND pg_catalog.pg_class.relpersistence != $6::VARCHAR AND pg_catalog.pg_namespace.nspname = $7::VARCHAR
