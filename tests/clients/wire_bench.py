@@ -2,6 +2,7 @@
 """How quick the wire is, as ratios of two servers in one run: Pando's time or rate against PostgreSQL's.
 
     wire_bench.py --pando URL --postgres URL [--pando-pid PID] [--only select,fetch,copy,idle] [--quick]
+    wire_bench.py --pando target/release/pando --postgres URL      starts `pando serve` for the run
 
 Both URLs may be PostgreSQL. Rounds alternate between the servers, figures are medians of the rounds, and a ratio
 above 1 is good for Pando. The parts:
@@ -13,6 +14,7 @@ above 1 is good for Pando. The parts:
 """
 
 import argparse
+import contextlib
 import os
 import random
 import re
@@ -24,6 +26,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import served
 import tools
 from harness import Url
 
@@ -259,7 +262,7 @@ PARTS = {"select": select, "fetch": fetch, "copy": copy, "idle": idle}
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pando", required=True, metavar="URL")
+    parser.add_argument("--pando", required=True, metavar="URL or BINARY")
     parser.add_argument("--postgres", required=True, metavar="URL")
     parser.add_argument("--pando-pid", type=int)
     parser.add_argument("--postgres-pid", type=int)
@@ -268,6 +271,13 @@ def main():
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--quick", action="store_true", help="one short round of everything: does it work?")
     options = parser.parse_args()
+    own = contextlib.nullcontext((options.pando, options.pando_pid)) if "://" in options.pando else served.pando(options.pando)
+    with own as (options.pando, options.pando_pid):
+        compare(parser, options)
+
+
+def compare(parser, options):
+    """All the parts that were asked for."""
     servers = [Server("pando", options.pando), Server("postgres", options.postgres)]
     if servers[0].url == servers[1].url:
         parser.error("two servers, or two databases of one, are needed")
