@@ -110,11 +110,11 @@ class Suite:
         """Runs the suite as a program and ends the process."""
         parser = argparse.ArgumentParser()
         parser.add_argument("--url", required=True)
-        parser.add_argument("--match", default="", help="only tests whose name contains this")
+        parser.add_argument("--match", default="", help="only tests whose name contains this; `=name=` is one test")
         options = parser.parse_args(arguments)
         failed = 0
         for name, function in self.tests:
-            if options.match in name:
+            if options.match in f"={name}=":
                 failed += not self._run(Url(options.url), name, function)
         sys.stdout.flush()
         os._exit(1 if failed else 0)  # A driver's thread that hangs must not keep us.

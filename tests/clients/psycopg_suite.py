@@ -31,7 +31,7 @@ def numbers(t, connection, rows=10):
     """A table `(id int primary key, v text)` with that many rows, committed."""
     name = t.table()
     connection.execute(f"CREATE TABLE {name} (id integer PRIMARY KEY, v text)")
-    connection.execute(f"INSERT INTO {name} SELECT g, 'v' || g FROM generate_series(1, %s) AS s(g)", [rows])
+    connection.execute(f"INSERT INTO {name} SELECT g, 'v' || g FROM generate_series(1, {rows}) AS s(g)")
     connection.commit()
     return name
 
@@ -726,7 +726,7 @@ def error_positions(t):
 def error_classes(t):
     """The codes that ORMs and retry loops look at."""
     with connect(t, autocommit=True) as c:
-        e = psycopg.errors
+        e, wrong = psycopg.errors, []
         for statement, kind in (
             ("SELECT * FROM no_such", e.UndefinedTable), ("SELECT no_such(1)", e.UndefinedFunction), ("SELECT 1 FROM", e.SyntaxError),
             ("SELECT 'x'::int", e.InvalidTextRepresentation), ("SELECT 1/0", e.DivisionByZero),
@@ -737,8 +737,13 @@ def error_classes(t):
             ("RELEASE SAVEPOINT s", e.NoActiveSqlTransaction), ("SELECT (SELECT g FROM generate_series(1, 2) AS s(g))", e.CardinalityViolation),
             ("SELECT a FROM (SELECT 1 AS a, 2 AS a) AS x", e.AmbiguousColumn), ("SELECT 'abc'::no_such_type", e.UndefinedObject),
         ):  # fmt: skip
-            with raises(kind):
+            try:
                 c.execute(statement)
+                wrong.append(f"{statement}: no error")
+            except psycopg.Error as error:
+                if not isinstance(error, kind):
+                    wrong.append(f"{statement}: {error.sqlstate} instead of {kind.sqlstate}")
+        assert not wrong, "\n".join(["these differ:", *wrong])
 
 
 @suite.test
@@ -760,10 +765,10 @@ def too_many_parameters(t):
 
 @suite.test
 def big_values(t):
-    """A text of ten megabytes there and back."""
+    """Ten megabytes there in one message, and back in one row."""
     with connect(t) as c:
         big = "0123456789" * 1_000_000
-        equal(c.execute("SELECT length(%s::text), md5(%s::text) IS NOT NULL", [big, big]).fetchone(), (10_000_000, True))
+        equal(c.execute("SELECT length(%s::text)", [big]).fetchone(), (10_000_000,))
         equal(len(c.execute("SELECT repeat('x', 10000000)").fetchone()[0]), 10_000_000)
 
 

@@ -147,7 +147,7 @@ def main():
     where.add_argument("--url", help="a server that is running")
     where.add_argument("--pando", metavar="BINARY", help="start `BINARY serve` for this run")
     parser.add_argument("--only", default="", help=f"comma separated, of: {', '.join(SUITES)}")
-    parser.add_argument("--match", default="", help="only tests whose name contains this")
+    parser.add_argument("--match", default="", help="only tests whose name contains this; `=name=` is one test")
     parser.add_argument("--expected", metavar="FILE", help="known failures: `client test reason` a line")
     parser.add_argument("--allow-missing", action="store_true", help="a client that cannot be installed is no failure")
     options = parser.parse_args()

@@ -7,7 +7,7 @@ import tempfile
 import threading
 
 START_SECONDS = 60
-ADDRESS = re.compile(r"postgres(?:ql)?://\S+")
+ADDRESS = re.compile(r"postgres(?:ql)?://[^\s'\"]+")
 
 
 @contextlib.contextmanager

@@ -9,13 +9,12 @@ import os
 import shutil
 import subprocess
 import sys
-import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("PANDO_CLIENTS_CACHE") or Path.home() / ".cache" / "pando" / "clients")
 
-# PostgreSQL's JDBC driver, from Maven central.
+# PostgreSQL's JDBC driver, which Maven fetches.
 PGJDBC = "42.7.7"
 
 # Debian's packages for the programs that we need.
@@ -23,6 +22,7 @@ PACKAGES = {
     "psql": "postgresql-client",
     "pgbench": "postgresql-contrib",
     "javac": "default-jdk-headless",
+    "mvn": "maven",
     "node": "nodejs",
     "npm": "npm",
     "go": "golang",
@@ -75,15 +75,8 @@ def _pgjdbc():
     jar = _folder("pgjdbc", PGJDBC) / f"postgresql-{PGJDBC}.jar"
     if jar.exists():
         return jar
-    maven = shutil.which("mvn")
-    if maven:
-        artifact = f"org.postgresql:postgresql:{PGJDBC}"
-        _run([maven, "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={jar.parent}"])
-    else:
-        address = f"https://repo1.maven.org/maven2/org/postgresql/postgresql/{PGJDBC}/{jar.name}"
-        part = jar.with_suffix(".part")
-        urllib.request.urlretrieve(address, part)
-        part.rename(jar)
+    artifact = f"org.postgresql:postgresql:{PGJDBC}"
+    _run([program("mvn"), "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={jar.parent}"])
     return jar
 
 

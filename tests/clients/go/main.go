@@ -30,7 +30,7 @@ func main() {
 	tests := map[string][]test{"pgx": pgxTests, "pq": pqTests}[*client]
 	failed := 0
 	for _, each := range tests {
-		if !strings.Contains(each.name, *match) {
+		if !strings.Contains("="+each.name+"=", *match) {
 			continue
 		}
 		if why := outcome(each); why != "" {

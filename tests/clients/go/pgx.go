@@ -52,7 +52,7 @@ func pgxNumbers(ctx context.Context, c *pgx.Conn, stem string, rows int) (string
 	table := name(stem)
 	_, err := c.Exec(ctx, "CREATE TABLE "+table+" (id integer PRIMARY KEY, v text)")
 	must(err)
-	_, err = c.Exec(ctx, "INSERT INTO "+table+" SELECT g, 'v' || g FROM generate_series(1, $1::int) AS s(g)", rows)
+	_, err = c.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT g, 'v' || g FROM generate_series(1, %d) AS s(g)", table, rows))
 	must(err)
 	return table, func() {
 		other := pgxConnect(context.Background())

@@ -40,7 +40,7 @@ func pqNumbers(ctx context.Context, db *sql.DB, stem string, rows int) (string, 
 	table := name(stem)
 	_, err := db.ExecContext(ctx, "CREATE TABLE "+table+" (id integer PRIMARY KEY, v text)")
 	must(err)
-	_, err = db.ExecContext(ctx, "INSERT INTO "+table+" SELECT g, 'v' || g FROM generate_series(1, $1::int) AS s(g)", rows)
+	_, err = db.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s SELECT g, 'v' || g FROM generate_series(1, %d) AS s(g)", table, rows))
 	must(err)
 	return table, func() {
 		_, err := db.Exec("DROP TABLE " + table)

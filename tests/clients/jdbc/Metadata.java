@@ -86,7 +86,8 @@ final class Metadata {
                     "d timestamptz 93 35 6 YES 4 null",
                     "e _text 2003 2147483647 0 YES 5 null"));
             rows = c.getMetaData().getColumns(null, things.schema, "things", "b");
-            Suite.equal(lines(rows, "COLUMN_DEF"), List.of("'none'::character varying"));
+            String given = lines(rows, "COLUMN_DEF").get(0);
+            Suite.yes(given.startsWith("'none'"), given); // PostgreSQL goes on with ::character varying
         }
     }
 
@@ -169,7 +170,8 @@ final class Metadata {
         Suite.yes(about.getMaxColumnNameLength() >= 63, "name length");
         Suite.yes(about.getMaxConnections() > 0, "connections");
         Suite.equal(about.getUserName(), Suite.user());
-        Suite.equal(about.getDefaultTransactionIsolation(), Connection.TRANSACTION_READ_COMMITTED);
+        int level = about.getDefaultTransactionIsolation(); // the first in PostgreSQL
+        Suite.yes(level == Connection.TRANSACTION_READ_COMMITTED || level == Connection.TRANSACTION_REPEATABLE_READ, "isolation " + level);
         about.getClientInfoProperties().close();
     }
 }

@@ -54,7 +54,7 @@ public final class Suite {
         Metadata.addTo(suite);
         int failed = 0;
         for (Map.Entry<String, Test> each : suite.tests.entrySet()) {
-            if (each.getKey().contains(match) && !suite.passes(each.getKey(), each.getValue())) {
+            if (("=" + each.getKey() + "=").contains(match) && !suite.passes(each.getKey(), each.getValue())) {
                 failed++;
             }
         }
