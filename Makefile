@@ -4,11 +4,12 @@
 # by one, their dependencies would have other features and be compiled again.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/pando/target
 
-.PHONY: help demo test verify fix
+.PHONY: help demo test clients verify fix
 
 help:
 	@echo 'make demo     starts Pando with data to look at'
 	@echo 'make test     runs every test and the checks that need no tools: what has to pass'
+	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against pando serve'
 	@echo 'make verify   checks formatting, lints, documentation, layers and licences; changes nothing'
 	@echo 'make fix      formats the code and applies the fixes that the lints know'
 
@@ -21,6 +22,10 @@ test:
 	cargo run --release --quiet --locked --package xtask -- tidy
 	cargo fmt --all --check
 	@echo 'make test: everything passed'
+
+clients:
+	cargo build --release --locked --bin pando
+	python3 tests/clients/run.py --pando $(CARGO_TARGET_DIR)/release/pando --expected tests/clients/expected.txt
 
 verify:
 	cargo fmt --all --check
