@@ -9,7 +9,7 @@ const INLINE_BYTES: usize = 24;
 /// An order-preserving byte string made from a row's primary key columns.
 ///
 /// How columns become bytes is the store's business; here only the order counts.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Key(SmallVec<[u8; INLINE_BYTES]>);
 
 impl Key {
@@ -28,6 +28,13 @@ impl Key {
     /// Bytes that the key holds outside itself: zero for short ones.
     pub fn heap_bytes(&self) -> usize {
         if self.0.spilled() { self.0.capacity() } else { 0 }
+    }
+}
+
+impl Clone for Key {
+    /// A copy of bytes: the derived one would go through them one by one.
+    fn clone(&self) -> Self {
+        Self(SmallVec::from_slice(&self.0))
     }
 }
 

@@ -7,15 +7,19 @@
 //!
 //! - [`Key`], [`Bound`], [`KeyRange`]: places and stretches in a table's order.
 //! - [`Partition`]: ranges that tile the key space, each with something attached.
+//! - [`directory`]: how a request finds the owner of its keys: images, forwarding, coverage.
+//! - [`simulation`]: a file of thousands of servers that grows, without any of them.
 //! - [`splitting`]: when a bucket splits, where, and when neighbours merge.
 
+pub mod directory;
 mod ids;
 mod key;
 mod partition;
 mod range;
+pub mod simulation;
 pub mod splitting;
 
-pub use ids::{BucketId, Timestamp};
+pub use ids::{BucketId, ClientId, Epoch, GroupId, RequestId, Timestamp};
 pub use key::Key;
 pub use partition::Partition;
 pub use range::{Bound, KeyRange};

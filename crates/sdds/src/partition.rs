@@ -101,6 +101,74 @@ impl<T: Clone> Partition<T> {
         self.tiles.insert(low.clone(), Tile { high: upper.high, value });
     }
 
+    /// The range that begins at or before a place and ends after it. There is none at +inf, which is after
+    /// every key: the last range answers.
+    pub fn at(&self, place: &Bound) -> (KeyRange, &T) {
+        match self.tiles.get_prev(place) {
+            Some((low, tile)) => (tile.range(low), &tile.value),
+            None => unreachable!("the first range begins at -inf"),
+        }
+    }
+
+    /// What is attached to the range that holds a whole given one; `None` where no single one does.
+    pub fn holder(&self, of: &KeyRange) -> Option<&T> {
+        let (_, tile) = self.tiles.get_prev(&of.low)?;
+        (of.high <= tile.high).then_some(&tile.value)
+    }
+
+    /// Makes one range of everything between two places. Ranges that reach beyond are cut there and
+    /// keep what is attached to them.
+    pub fn assign(&mut self, range: &KeyRange, value: T) {
+        self.cut(&range.high);
+        self.cut(&range.low);
+        let inside = self.tiles.range(range.low.clone()..range.high.clone()).skip(1);
+        let inside: Vec<Bound> = inside.map(|(low, _)| low.clone()).collect();
+        for low in inside {
+            self.tiles.remove(&low);
+        }
+        self.tiles.insert(range.low.clone(), Tile { high: range.high.clone(), value });
+    }
+
+    /// Replaces what lies in a range by ranges that tile it. What is as it was is not touched.
+    pub fn replace(&mut self, range: &KeyRange, tiling: Vec<(KeyRange, T)>)
+    where
+        T: PartialEq,
+    {
+        self.cut(&range.high);
+        self.cut(&range.low);
+        let mut gone = Vec::new();
+        let mut new = tiling.into_iter().peekable();
+        let mut changed = Vec::new();
+        for (low, tile) in self.tiles.range(range.low.clone()..range.high.clone()) {
+            while let Some(piece) = new.next_if(|(piece, _)| piece.low < *low) {
+                changed.push(piece);
+            }
+            match new.next_if(|(piece, _)| piece.low == *low) {
+                Some((piece, value)) if piece.high == tile.high && value == tile.value => {}
+                Some(piece) => changed.push(piece),
+                None => gone.push(low.clone()),
+            }
+        }
+        changed.extend(new);
+        for low in gone {
+            self.tiles.remove(&low);
+        }
+        for (KeyRange { low, high }, value) in changed {
+            self.tiles.insert(low, Tile { high, value });
+        }
+    }
+
+    /// Lets a range begin at a place, with what is attached there now.
+    fn cut(&mut self, place: &Bound) {
+        let Some((low, tile)) = self.tiles.get_prev_mut(place) else { return };
+        if low == place || *place == Bound::PosInf {
+            return;
+        }
+        let high = std::mem::replace(&mut tile.high, place.clone());
+        let upper = Tile { high, value: tile.value.clone() };
+        self.tiles.insert(place.clone(), upper);
+    }
+
     /// Panics unless the ranges tile the key space.
     pub fn assert_tiling(&self) {
         let mut expected = Bound::NegInf;
@@ -161,6 +229,45 @@ mod tests {
         assert_eq!(covered("a", "m\0"), [0, 1]);
         assert_eq!(covered("m", "t"), [1]);
         assert_eq!(covered("z", "zz"), [2]);
+    }
+
+    #[test]
+    fn an_assigned_range_replaces_what_it_covers_and_cuts_what_it_touches() {
+        let of = |low: Bound, high: Bound| KeyRange::new(low, high).expect("range");
+        let at = |text: &str| Bound::At(key(text));
+        let mut file = Partition::new(0);
+        file.assign(&of(at("f"), at("m")), 1);
+        file.assign_checked("0 1 0");
+        file.assign(&of(at("h"), at("t")), 2);
+        file.assign_checked("0 1 2 0");
+        file.assign(&of(at("h"), at("t")), 3);
+        file.assign_checked("0 1 3 0");
+        file.assign(&of(Bound::NegInf, at("g")), 4);
+        file.assign_checked("4 1 3 0");
+        file.assign(&KeyRange::all(), 5);
+        file.assign_checked("5");
+    }
+
+    #[test]
+    fn a_replaced_range_is_tiled_as_given() {
+        let of = |low: &str, high: &str| {
+            KeyRange::new(Bound::At(key(low)), Bound::At(key(high))).expect("range")
+        };
+        let mut file = Partition::new(0);
+        file.replace(&of("b", "h"), vec![(of("b", "d"), 1), (of("d", "h"), 2)]);
+        file.assign_checked("0 1 2 0");
+        file.replace(&of("c", "h"), vec![(of("c", "d"), 3), (of("d", "h"), 2)]);
+        file.assign_checked("0 1 3 2 0");
+        file.replace(&of("a", "z"), vec![(of("a", "g"), 4), (of("g", "z"), 5)]);
+        file.assign_checked("0 4 5 0");
+        assert_eq!(*file.locate(&key("g")).1, 5);
+    }
+
+    impl Partition<u32> {
+        fn assign_checked(&self, expected: &str) {
+            self.assert_tiling();
+            assert_eq!(dump(self), expected);
+        }
     }
 
     #[test]

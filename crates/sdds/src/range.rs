@@ -62,9 +62,9 @@ impl KeyRange {
 
     /// What two ranges share.
     pub fn intersect(&self, other: &Self) -> Option<Self> {
-        let low = self.low.clone().max(other.low.clone());
-        let high = self.high.clone().min(other.high.clone());
-        Self::new(low, high)
+        let low = (&self.low).max(&other.low);
+        let high = (&self.high).min(&other.high);
+        (low < high).then(|| Self { low: low.clone(), high: high.clone() })
     }
 
     /// Whether two ranges share a key.

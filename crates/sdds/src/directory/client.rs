@@ -1,0 +1,279 @@
+//! A client of a file: it sends requests where its image says, and knows when they are answered (A2, A3).
+//!
+//! A request is done when its answers cover its range: deterministic termination, which needs no clock and no
+//! knowledge of how many servers there are. What answers say about owners goes into the image, so that
+//! no error is made twice.
+//!
+//! Where no way leads to the owner, every group is asked who owns the keys; this needs no directory.
+//! Operations themselves are only sent to owners, hence carried out once.
+
+use super::{Answer, Counters, Coverage, Entry, Image, Message, Reply, Request};
+use crate::{ClientId, GroupId, KeyRange, RequestId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How often a request asks every group in vain before it fails. Keys that are just on their way from one
+/// group to another are nobody's for a moment.
+const VAIN_BROADCASTS_MAX: u32 = 16;
+
+/// How it is known that a request has all its answers (A3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Termination {
+    /// The answers cover the range.
+    Deterministic,
+    /// Nobody has answered for a while ([`Client::silence`]): answers may be missing. For comparison only.
+    Probabilistic,
+}
+
+/// What a client wants done.
+#[derive(Debug)]
+pub enum ClientEffect<O> {
+    /// Tell a group.
+    Send {
+        /// The group.
+        to: GroupId,
+        /// What to tell it.
+        message: Message<O>,
+    },
+    /// A request is over.
+    Finished {
+        /// Which.
+        id: RequestId,
+        /// The keys that no answer was about. None, with deterministic termination, unless groups cannot be
+        /// reached.
+        missing: Vec<KeyRange>,
+    },
+}
+
+/// The state machine of one client, for one file.
+#[derive(Debug)]
+pub struct Client<O> {
+    id: ClientId,
+    image: Image,
+    next: u64,
+    pending: BTreeMap<RequestId, Pending<O>>,
+    counters: Counters,
+}
+
+#[derive(Debug)]
+struct Pending<O> {
+    operation: O,
+    coverage: Coverage,
+    termination: Termination,
+    was_forwarded: bool,
+    vain_broadcasts: u32,
+    broadcasts: Vec<Broadcast>,
+    unreachable: BTreeSet<GroupId>,
+}
+
+/// A question to every group, who owns some keys.
+#[derive(Debug)]
+struct Broadcast {
+    range: KeyRange,
+    /// Groups that have not said.
+    silent: usize,
+    /// Whether an answer told the image something new.
+    learned: bool,
+}
+
+impl<O: Clone> Client<O> {
+    /// A client that knows one group of the file.
+    pub fn new(id: ClientId, first: GroupId) -> Self {
+        Self {
+            id,
+            image: Image::new(first),
+            next: 0,
+            pending: BTreeMap::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// What it believes.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// What finding owners has cost.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Begins a request.
+    pub fn request(
+        &mut self,
+        range: KeyRange,
+        operation: O,
+        termination: Termination,
+        effects: &mut Vec<ClientEffect<O>>,
+    ) -> RequestId {
+        let id = RequestId(self.next);
+        self.next += 1;
+        self.counters.requests += 1;
+        let pending = Pending {
+            operation: operation.clone(),
+            coverage: Coverage::new(range.clone()),
+            termination,
+            was_forwarded: false,
+            vain_broadcasts: 0,
+            broadcasts: Vec::new(),
+            unreachable: BTreeSet::new(),
+        };
+        self.pending.insert(id, pending);
+        self.send(id, &range, operation, effects);
+        id
+    }
+
+    /// Takes a reply in. What is about a request that is over changes at most the image.
+    pub fn handle(&mut self, reply: Reply, effects: &mut Vec<ClientEffect<O>>) {
+        match reply {
+            Reply::Answer(answer) => self.on_answer(answer, effects),
+            Reply::Lost { id, range, groups } => self.ask(id, range, &groups, effects),
+            Reply::Owned { id, asked, entries } => self.on_owned(id, &asked, &entries, effects),
+        }
+    }
+
+    /// A message to a group was certainly not delivered. A request is tried by way of another group; the
+    /// request is over when no known group can be reached.
+    pub fn unreachable(
+        &mut self,
+        group: GroupId,
+        message: Message<O>,
+        effects: &mut Vec<ClientEffect<O>>,
+    ) {
+        match message {
+            Message::Request(Request { id, range, operation, .. }) => {
+                let Some(pending) = self.pending.get_mut(&id) else { return };
+                pending.unreachable.insert(group);
+                let mut others = self.image.iter().map(|entry| entry.owner.group);
+                let other = others.find(|other| !pending.unreachable.contains(other));
+                drop(others);
+                match other {
+                    Some(other) => effects.push(self.message(id, range, operation, other)),
+                    None => self.finish(id, effects),
+                }
+            }
+            Message::Ask { id, range, .. } => self.on_owned(id, &range, &[], effects),
+            // Clients send nothing else.
+            Message::Adopt { .. }
+            | Message::Adopted { .. }
+            | Message::Record { .. }
+            | Message::Recorded { .. }
+            | Message::Root(_) => {}
+        }
+    }
+
+    /// Nobody has answered a request for as long as the client wants to wait: with probabilistic
+    /// termination it is over.
+    pub fn silence(&mut self, id: RequestId, effects: &mut Vec<ClientEffect<O>>) {
+        let pending = self.pending.get(&id);
+        if pending.is_some_and(|pending| pending.termination == Termination::Probabilistic) {
+            self.finish(id, effects);
+        }
+    }
+
+    fn on_answer(&mut self, answer: Answer, effects: &mut Vec<ClientEffect<O>>) {
+        let Answer { id, range, forwards, adjustment } = answer;
+        let learned = self.image.learn_all(&adjustment);
+        let Some(pending) = self.pending.get_mut(&id) else { return };
+        let counters = &mut self.counters;
+        counters.answers += 1;
+        counters.forwards += u64::from(forwards);
+        counters.hops_max = counters.hops_max.max(forwards + 1);
+        counters.adjustments += u64::from(learned);
+        if forwards > 0 && !pending.was_forwarded {
+            pending.was_forwarded = true;
+            counters.forwarded += 1;
+        }
+        pending.coverage.add(&range);
+        if pending.coverage.is_complete() && pending.termination == Termination::Deterministic {
+            self.finish(id, effects);
+        }
+    }
+
+    /// Asks every group who owns a range.
+    fn ask(
+        &mut self,
+        id: RequestId,
+        range: KeyRange,
+        groups: &[GroupId],
+        effects: &mut Vec<ClientEffect<O>>,
+    ) {
+        let Some(pending) = self.pending.get_mut(&id) else { return };
+        if pending.vain_broadcasts >= VAIN_BROADCASTS_MAX || groups.is_empty() {
+            self.finish(id, effects);
+            return;
+        }
+        pending.broadcasts.push(Broadcast {
+            range: range.clone(),
+            silent: groups.len(),
+            learned: false,
+        });
+        self.counters.broadcasts += 1;
+        let ask = Message::Ask { id, client: self.id, range };
+        effects
+            .extend(groups.iter().map(|to| ClientEffect::Send { to: *to, message: ask.clone() }));
+    }
+
+    /// One group has said what it knows of a range. When all have, the operation goes to the owners.
+    fn on_owned(
+        &mut self,
+        id: RequestId,
+        asked: &KeyRange,
+        entries: &[Entry],
+        effects: &mut Vec<ClientEffect<O>>,
+    ) {
+        let learned = self.image.learn_all(entries);
+        let Some(pending) = self.pending.get_mut(&id) else { return };
+        let of = |broadcast: &Broadcast| broadcast.range == *asked;
+        let Some(at) = pending.broadcasts.iter().position(of) else { return };
+        let broadcast = &mut pending.broadcasts[at];
+        broadcast.learned |= learned;
+        broadcast.silent -= 1;
+        if broadcast.silent == 0 {
+            pending.vain_broadcasts += u32::from(!broadcast.learned);
+            pending.broadcasts.remove(at);
+            let operation = pending.operation.clone();
+            self.send(id, asked, operation, effects);
+        }
+    }
+
+    /// Sends an operation to whoever is believed to own the range, one message a stretch of one owner's.
+    fn send(
+        &self,
+        id: RequestId,
+        range: &KeyRange,
+        operation: O,
+        effects: &mut Vec<ClientEffect<O>>,
+    ) {
+        let mut parts = self.image.cover(range);
+        parts.dedup_by(|next, last| {
+            let same = next.owner.group == last.owner.group;
+            if same {
+                last.range.high = next.range.high.clone();
+            }
+            same
+        });
+        let sent = parts.into_iter();
+        effects.extend(
+            sent.map(|part| self.message(id, part.range, operation.clone(), part.owner.group)),
+        );
+    }
+
+    fn message(
+        &self,
+        id: RequestId,
+        range: KeyRange,
+        operation: O,
+        to: GroupId,
+    ) -> ClientEffect<O> {
+        let request =
+            Request { id, client: self.id, range, operation, forwards: 0, adjustment: Vec::new() };
+        ClientEffect::Send { to, message: Message::Request(request) }
+    }
+
+    fn finish(&mut self, id: RequestId, effects: &mut Vec<ClientEffect<O>>) {
+        if let Some(pending) = self.pending.remove(&id) {
+            let missing = pending.coverage.missing().to_vec();
+            effects.push(ClientEffect::Finished { id, missing });
+        }
+    }
+}

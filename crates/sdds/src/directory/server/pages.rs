@@ -1,0 +1,105 @@
+//! How the directory hears of changes, and how it grows (C1).
+
+use super::route::{Page, Step};
+use super::{Effect, Server};
+use crate::directory::{Entry, Image, Level, Message, Root};
+use crate::{Bound, GroupId, KeyRange};
+
+impl<O: Clone> Server<O> {
+    /// Rows have changed hands, says whoever had them. An entry may concern several pages.
+    pub(super) fn on_record(&mut self, entry: Entry, from: GroupId, effects: &mut Vec<Effect<O>>) {
+        for (range, step) in self.route_to_pages(&entry.range) {
+            let part = Entry { range, owner: entry.owner };
+            match step {
+                Step::Listed(_, page) => {
+                    let (range, epoch) = (part.range.clone(), part.owner.epoch);
+                    self.learn(page, &part, effects);
+                    self.tell(from, Message::Recorded { range, epoch }, effects);
+                }
+                Step::Wait => {
+                    self.waiting.push(Message::Record { level: Level::Rows, entry: part, from });
+                }
+                Step::To(to) => {
+                    let message = Message::Record { level: Level::Rows, entry: part, from };
+                    effects.push(Effect::Send { to, message });
+                }
+                Step::Here(_) => unreachable!("a way to a page does not end at rows"),
+            }
+        }
+    }
+
+    /// A page has changed hands; for the root group.
+    pub(super) fn on_record_of_page(
+        &mut self,
+        page: &Entry,
+        from: GroupId,
+        effects: &mut Vec<Effect<O>>,
+    ) {
+        if self.root.group() == self.group {
+            self.root.record(page);
+            self.tell(from, Message::Root(self.root.clone()), effects);
+        }
+    }
+
+    /// The root as it is by now. Whom a page was given to is forgotten once the root says so.
+    pub(super) fn on_root(&mut self, root: Root) {
+        if root.version() > self.root.version() {
+            self.root = root;
+        }
+        for given in self.pages.given(&KeyRange::all()) {
+            for known in self.root.pages().cover(&given.range) {
+                self.pages.recorded(&known.range, known.owner.epoch);
+            }
+        }
+    }
+
+    /// Another group has joined; for the root group. What it starts with is [`Server::root`].
+    pub fn join(&mut self, group: GroupId) {
+        self.root.join(group);
+    }
+
+    /// Tells a group, which may be this one.
+    pub(super) fn tell(&mut self, to: GroupId, message: Message<O>, effects: &mut Vec<Effect<O>>) {
+        if to == self.group {
+            self.handle(message, effects);
+        } else {
+            effects.push(Effect::Send { to, message });
+        }
+    }
+
+    /// Takes an entry into a page that we keep. A page that is full divides, and its upper half goes to one of
+    /// those that own something in it.
+    fn learn(&mut self, page: Page, entry: &Entry, effects: &mut Vec<Effect<O>>) {
+        let Page { range, mut entries } = page;
+        let Some((_, epoch)) = self.pages.owner_of(&range) else { return };
+        if !entries.learn(entry) {
+            return;
+        }
+        match halves(&range, &entries, self.settings.page_entries) {
+            None => self.pages.adopt(&range, epoch, entries),
+            Some((lower, upper)) => {
+                for half in [&lower, &upper] {
+                    self.pages.adopt(half, epoch, entries.within(half));
+                }
+                // The halves are pages of ours now. The upper one stays where its first owner is this group.
+                let first = entries.cover(&upper).first().map(|entry| entry.owner.group);
+                let keeper = first.filter(|group| *group != self.group);
+                let _ = keeper.map(|group| self.release(Level::Pages, &upper, group, effects));
+            }
+        }
+    }
+}
+
+/// Where a page that has too many entries is divided.
+fn halves(range: &KeyRange, entries: &Image, max: usize) -> Option<(KeyRange, KeyRange)> {
+    // Beyond the page's ends there may be an entry each.
+    if entries.len() <= max {
+        return None;
+    }
+    let listed = entries.cover(range);
+    let middle = listed.get(listed.len() / 2).filter(|_| listed.len() > max.max(1))?;
+    match &middle.range.low {
+        Bound::At(key) => range.split_at(key),
+        Bound::NegInf | Bound::PosInf => None,
+    }
+}
