@@ -8,6 +8,8 @@ pub enum Error {
     /// A row with this key exists already.
     #[error("duplicate key value violates unique constraint \"{constraint}\"")]
     DuplicateKey {
+        /// The table's schema.
+        schema: String,
         /// The table.
         table: String,
         /// The name of its primary key.
@@ -50,8 +52,14 @@ pub enum Error {
         limit: u64,
     },
     /// NULL in a column of the primary key.
-    #[error("null value in column \"{column}\" violates not-null constraint")]
+    #[error(
+        "null value in column \"{column}\" of relation \"{table}\" violates not-null constraint"
+    )]
     NullKey {
+        /// The table's schema.
+        schema: String,
+        /// The table.
+        table: String,
         /// The column.
         column: String,
     },
@@ -86,7 +94,7 @@ pub enum Error {
         schema: String,
     },
     /// The schema holds something.
-    #[error("cannot drop schema \"{schema}\": it holds {relation}")]
+    #[error("cannot drop schema {schema} because other objects depend on it")]
     SchemaNotEmpty {
         /// The schema.
         schema: String,

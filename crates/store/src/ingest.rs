@@ -150,6 +150,7 @@ fn sorting(table: &Table, keys: &KeyEncoder, rows: usize) -> Result<Option<UInt3
 
 pub(crate) fn duplicate(table: &Table, key: &Key) -> Error {
     Error::DuplicateKey {
+        schema: table.schema.clone(),
         table: table.name.clone(),
         constraint: table.key_name(),
         key: key::describe(table, key),

@@ -129,7 +129,9 @@ impl Machine {
             | CatalogChange::ReplaceSchema(_)
             | CatalogChange::DropSchema(_)
             | CatalogChange::PutRole(_)
-            | CatalogChange::DropRole(_) => {}
+            | CatalogChange::DropRole(_)
+            | CatalogChange::RenameRole { .. }
+            | CatalogChange::SetPrivileges { .. } => {}
         }
     }
 

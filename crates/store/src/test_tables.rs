@@ -1,6 +1,6 @@
 //! Tables for the tests of this crate.
 
-use crate::catalog::{Column, ColumnId, DEFAULT_BUCKET_SIZE, SqlType, Table, TableId};
+use crate::catalog::{Column, ColumnId, DEFAULT_BUCKET_SIZE, OnCommit, SqlType, Table, TableId};
 use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, StringViewArray, new_null_array};
 use arrow::compute::{cast, concat};
 use std::sync::Arc;
@@ -30,6 +30,7 @@ pub(crate) fn table(name: &str, types: Vec<(&str, SqlType)>) -> Table {
         key: vec![ColumnId(0)],
         checks: Vec::new(),
         bucket_size: DEFAULT_BUCKET_SIZE,
+        on_commit: OnCommit::default(),
         next_column: columns.len() as u32,
         columns,
         version: 1,
@@ -93,7 +94,7 @@ fn sample(sql_type: &SqlType) -> ArrayRef {
         SqlType::Time => "12:34:56.789",
         SqlType::Timestamp | SqlType::TimestampTz => "2026-11-20T12:34:56.789",
         SqlType::Interval => "1 month 2 days",
-        SqlType::Text | SqlType::Bytea | SqlType::Json | SqlType::Uuid => {
+        SqlType::Text | SqlType::Bytea | SqlType::Json | SqlType::Jsonb | SqlType::Uuid => {
             "a text of more than a dozen bytes"
         }
         SqlType::Array(_) => {

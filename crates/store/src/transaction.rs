@@ -3,7 +3,7 @@
 //! Snapshot isolation: reads see the snapshot and the transaction's own writes; a commit is refused when
 //! somebody else has written one of the same rows since the snapshot ([`Error::Conflict`]).
 
-use crate::catalog::{Catalog, CatalogChange, Table, TableId};
+use crate::catalog::{Catalog, CatalogChange, OnCommit, Relation, Table, TableId};
 use crate::ingest::{IngestPart, duplicate, private_run};
 use crate::memory::Reservation;
 use crate::row::RowEncoder;
@@ -223,12 +223,39 @@ impl Transaction {
         self.account();
     }
 
+    /// Leaves nothing of what is not to outlive the transaction: the rows of some temporary tables, and others
+    /// as a whole.
+    fn end_temporary(&mut self) -> Result<(), Error> {
+        let on_commit = |id: &TableId| self.catalog.table_by_id(*id).map(|table| table.on_commit);
+        let emptied = |id: &&TableId| on_commit(id) == Some(OnCommit::DeleteRows);
+        for id in self.writes.keys().filter(emptied).copied().collect::<Vec<_>>() {
+            self.put_writes(id, TableWrites::default());
+        }
+        let created = self.catalog_changes.iter().filter_map(|change| match change {
+            CatalogChange::Create(relation) => Some(relation),
+            _ => None,
+        });
+        let dropped = |id: TableId| {
+            self.catalog.table_by_id(id).is_some_and(|table| table.on_commit == OnCommit::Drop)
+        };
+        let gone = created.filter(|relation| match relation {
+            Relation::Table(table) => dropped(table.id),
+            Relation::Sequence(owned) => owned.owned_by.is_some_and(|(table, _)| dropped(table)),
+            Relation::View(_) => false,
+        });
+        for id in gone.map(Relation::id).collect::<Vec<_>>() {
+            self.change_catalog(CatalogChange::Drop(id))?;
+        }
+        Ok(())
+    }
+
     /// Makes the writes visible to everybody, all at once. Their timestamp comes back.
     ///
     /// # Errors
     /// [`Error::Conflict`] and [`Error::SchemaConflict`] where somebody else was first; nothing has changed
     /// then.
-    pub fn commit(self) -> Result<Timestamp, Error> {
+    pub fn commit(mut self) -> Result<Timestamp, Error> {
+        self.end_temporary()?;
         if self.is_read_only() {
             return Ok(self.snapshot.timestamp());
         }

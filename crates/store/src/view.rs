@@ -173,6 +173,10 @@ pub(crate) fn key_encoder(table: &Table, rows: &RecordBatch) -> Result<KeyEncode
 fn refuse_nulls(table: &Table, index: usize, column: &ArrayRef) -> Result<(), Error> {
     match column.null_count() {
         0 => Ok(()),
-        _ => Err(Error::NullKey { column: table.columns[index].name.clone() }),
+        _ => Err(Error::NullKey {
+            schema: table.schema.clone(),
+            table: table.name.clone(),
+            column: table.columns[index].name.clone(),
+        }),
     }
 }

@@ -1,6 +1,9 @@
 //! Changes of the catalog: each is a value, and applying it gives a new catalog or a reason why not.
 
-use super::{Catalog, RESERVED_SCHEMAS, Relation, RelationId, Role, Schema, TableId};
+use super::{
+    Catalog, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Role, Schema,
+    TableId, is_temporary_schema,
+};
 use crate::Error;
 use std::sync::Arc;
 
@@ -22,10 +25,27 @@ pub enum CatalogChange {
     Drop(RelationId),
     /// A table loses all rows.
     Truncate(TableId),
-    /// A role is new, or is another than it was.
+    /// A role is new, or is another than it was. One that exists keeps its privileges, which are not for
+    /// this change to say: somebody else may have granted and revoked in between.
     PutRole(Role),
-    /// A role goes.
+    /// A role gets another name, also as one that others are members of.
+    RenameRole {
+        /// The old name.
+        from: String,
+        /// The new name.
+        to: String,
+    },
+    /// A role goes, also as one that others were members of.
     DropRole(String),
+    /// What a role, or everybody, may do with something. A role that is gone meanwhile needs nothing.
+    SetPrivileges {
+        /// Who.
+        role: String,
+        /// With what.
+        object: Object,
+        /// All that it may do from now on.
+        privileges: Privileges,
+    },
 }
 
 impl Catalog {
@@ -47,10 +67,42 @@ impl Catalog {
             CatalogChange::Replace(relation) => next.replace(relation)?,
             CatalogChange::Drop(id) => next.drop_relation(*id)?,
             CatalogChange::PutRole(role) => {
-                next.roles.insert(role.name.clone(), Arc::new(role.clone()));
+                let mut role = role.clone();
+                if let Some(old) = self.roles.get(&role.name) {
+                    role.keep_privileges_of(old);
+                }
+                next.roles.insert(role.name.clone(), Arc::new(role));
+            }
+            CatalogChange::RenameRole { from, to } => {
+                if let Some(old) = next.roles.remove(from) {
+                    let renamed = Role { name: to.clone(), ..Role::clone(&old) };
+                    next.roles.insert(to.clone(), Arc::new(renamed));
+                }
+                next.change_roles(
+                    |role| role.member_of.contains_key(from),
+                    |role| {
+                        if let Some(admin) = role.member_of.remove(from) {
+                            role.member_of.insert(to.clone(), admin);
+                        }
+                    },
+                );
             }
             CatalogChange::DropRole(name) => {
                 next.roles.remove(name);
+                next.change_roles(
+                    |role| role.member_of.contains_key(name),
+                    |role| {
+                        role.member_of.remove(name);
+                    },
+                );
+            }
+            CatalogChange::SetPrivileges { role, object, privileges } => {
+                next.change_roles(
+                    |known| known.name == *role,
+                    |known| {
+                        known.set_privileges(object, *privileges);
+                    },
+                );
             }
             CatalogChange::Truncate(id) => {
                 self.table_by_id(*id).ok_or_else(|| missing(id.relation()))?;
@@ -68,7 +120,8 @@ impl Catalog {
 
     fn create_schema(&mut self, schema: &Schema) -> Result<(), Error> {
         let name = &schema.name;
-        if RESERVED_SCHEMAS.contains(&name.as_str()) || name.starts_with("pg_") {
+        let is_reserved = name.starts_with("pg_") && !is_temporary_schema(name);
+        if RESERVED_SCHEMAS.contains(&name.as_str()) || is_reserved {
             return Err(Error::ReservedName { name: name.clone() });
         }
         if self.schemas.contains_key(name) {
@@ -85,6 +138,7 @@ impl Catalog {
             return Err(Error::SchemaNotEmpty { schema: name.to_owned(), relation });
         }
         self.schemas.remove(name);
+        self.forget(&Object::Schema(name.to_owned()));
         Ok(())
     }
 
@@ -123,7 +177,32 @@ impl Catalog {
     fn drop_relation(&mut self, id: RelationId) -> Result<(), Error> {
         let old = self.relations.remove(&id).ok_or_else(|| missing(id))?;
         self.names.remove(&(old.schema().to_owned(), old.name().to_owned()));
+        self.forget(&Object::Relation(id));
         Ok(())
+    }
+
+    /// Nobody may do anything with what is gone.
+    fn forget(&mut self, object: &Object) {
+        self.change_roles(
+            |role| !role.privileges(object).is_empty(),
+            |role| {
+                role.set_privileges(object, Privileges::default());
+            },
+        );
+    }
+
+    /// Changes some roles; that of everybody is one of them.
+    fn change_roles(&mut self, which: impl Fn(&Role) -> bool, change: impl Fn(&mut Role)) {
+        let found: Vec<Arc<Role>> =
+            self.roles.values().chain([&self.public]).filter(|role| which(role)).cloned().collect();
+        for role in found {
+            let mut changed = Role::clone(&role);
+            change(&mut changed);
+            match changed.name == PUBLIC {
+                true => self.public = Arc::new(changed),
+                false => drop(self.roles.insert(changed.name.clone(), Arc::new(changed))),
+            }
+        }
     }
 }
 

@@ -12,9 +12,10 @@ mod sql_type;
 pub use change::CatalogChange;
 pub use definitions::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, Identity,
-    Relation, RelationId, Schema, Sequence, Table, TableId, View,
+    OnCommit, Relation, RelationId, Schema, Sequence, Table, TableId, View, is_temporary_schema,
+    temporary_schema,
 };
-pub use role::{Privileges, Role};
+pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::SqlType;
 
 use imbl::OrdMap;
@@ -33,6 +34,7 @@ pub struct Catalog {
     names: OrdMap<(String, String), RelationId>,
     relations: OrdMap<RelationId, Relation>,
     roles: OrdMap<String, Arc<Role>>,
+    public: Arc<Role>,
 }
 
 impl Default for Catalog {
@@ -50,6 +52,7 @@ impl Catalog {
             names: OrdMap::new(),
             relations: OrdMap::new(),
             roles: OrdMap::new(),
+            public: Arc::new(public_role()),
         }
     }
 
@@ -68,7 +71,12 @@ impl Catalog {
         self.roles.get(name)
     }
 
-    /// All roles by name.
+    /// What everybody may do.
+    pub fn public(&self) -> &Arc<Role> {
+        &self.public
+    }
+
+    /// All roles by name, without that of everybody.
     pub fn roles(&self) -> impl ExactSizeIterator<Item = &Arc<Role>> {
         self.roles.values()
     }
@@ -99,6 +107,14 @@ impl Catalog {
 
     /// The relations of one schema, by name.
     pub fn relations_in<'a>(&'a self, schema: &'a str) -> impl Iterator<Item = &'a Relation> {
-        self.relations().filter(move |relation| relation.schema() == schema)
+        let first = (schema.to_owned(), String::new());
+        let names = self.names.range(first..).take_while(move |((of, _), _)| of == schema);
+        names.filter_map(|(_, id)| self.relations.get(id))
     }
+}
+
+/// At first everybody may use the schema that exists from the start, and make nothing in it.
+fn public_role() -> Role {
+    let schemas = [(DEFAULT_SCHEMA.to_owned(), Privileges::USAGE)].into();
+    Role { schemas, ..Role::new(PUBLIC) }
 }

@@ -46,8 +46,10 @@ pub enum SqlType {
     Interval,
     /// 16 bytes; kept as its lower-case text.
     Uuid,
-    /// Checked JSON text.
+    /// Checked JSON text, as it was given.
     Json,
+    /// JSON in its normal form.
+    Jsonb,
     /// A list.
     Array(Box<SqlType>),
     /// A type that only the engine has.
@@ -55,6 +57,10 @@ pub enum SqlType {
 }
 
 impl SqlType {
+    /// `numeric` without digits. It is held as one of 38 digits, of which 10 are behind the point; one that is declared
+    /// with just these is the same type.
+    pub const NUMERIC: Self = Self::Numeric { precision: 38, scale: 10 };
+
     /// The Arrow type that holds its values.
     pub fn arrow(&self) -> DataType {
         match self {
@@ -65,9 +71,12 @@ impl SqlType {
             Self::Real => DataType::Float32,
             Self::Double => DataType::Float64,
             Self::Numeric { precision, scale } => DataType::Decimal128(*precision, *scale),
-            Self::Text | Self::Varchar(_) | Self::Char(_) | Self::Uuid | Self::Json => {
-                DataType::Utf8View
-            }
+            Self::Text
+            | Self::Varchar(_)
+            | Self::Char(_)
+            | Self::Uuid
+            | Self::Json
+            | Self::Jsonb => DataType::Utf8View,
             Self::Bytea => DataType::BinaryView,
             Self::Date => DataType::Date32,
             Self::Time => DataType::Time64(TimeUnit::Microsecond),
@@ -91,6 +100,7 @@ impl fmt::Display for SqlType {
             Self::BigInt => f.write_str("bigint"),
             Self::Real => f.write_str("real"),
             Self::Double => f.write_str("double precision"),
+            numeric if *numeric == Self::NUMERIC => f.write_str("numeric"),
             Self::Numeric { precision, scale } => write!(f, "numeric({precision},{scale})"),
             Self::Text => f.write_str("text"),
             Self::Varchar(None) => f.write_str("character varying"),
@@ -104,6 +114,7 @@ impl fmt::Display for SqlType {
             Self::Interval => f.write_str("interval"),
             Self::Uuid => f.write_str("uuid"),
             Self::Json => f.write_str("json"),
+            Self::Jsonb => f.write_str("jsonb"),
             Self::Array(item) => write!(f, "{item}[]"),
             Self::Other(data_type) => write!(f, "{data_type}"),
         }
