@@ -29,9 +29,9 @@ fn main() -> Result<ExitCode> {
     }
 }
 
-/// The workspace's directory.
+/// The workspace's directory. Cargo says where this crate is now: the program may have been built elsewhere.
 fn root() -> Result<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = manifest.parent().context("xtask lies in a workspace")?;
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").context("run it as `cargo xtask`")?;
+    let root = Path::new(&manifest).parent().context("xtask lies in a workspace")?;
     Ok(root.to_path_buf())
 }

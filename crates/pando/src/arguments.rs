@@ -1,5 +1,11 @@
 //! The command line: subcommands, options and their help.
 
+mod load;
+mod simulate;
+
+pub(crate) use load::{FileFormat, LoadArguments};
+pub(crate) use simulate::{DirectoryArguments, SimulateArguments, Simulated};
+
 use crate::quantity::parse_bytes;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use server::config::SETTINGS;
@@ -22,18 +28,24 @@ Examples:
   pando demo                                  see it work, then try SQL on it
   pando sql                                   the SQL shell on an empty database
   pando sql -c \"select 1 + 1\"                 one statement
+  pando sql postgres://localhost:5433/pando   the same shell on a running server
   pando serve                                 PostgreSQL clients, on port 5433
+  pando load --create trips trips.parquet     a file into a table of a running server
   pando sql --csv -f report.sql > report.csv  a script, its rows as CSV";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The SQL shell, or a script, on a new database in memory.
+    /// The SQL shell, or a script, on a new database in memory or on a running server.
     Sql(SqlArguments),
     /// Serve a database in memory to PostgreSQL clients.
     Serve(ServeArguments),
+    /// Load Parquet, CSV and JSON-lines files into a running server.
+    Load(LoadArguments),
     /// Load TPC-H and watch its tables split, run queries, then try your own.
     Demo(DemoArguments),
+    /// Simulate what is larger than the machines at hand.
+    Simulate(SimulateArguments),
     /// Run the experiments of the papers, and comparisons.
     Bench(bench::Args),
 }
@@ -53,8 +65,21 @@ pub(crate) struct DatabaseArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without -c and -f, and with a terminal, this is an interactive shell: type \\? there for its commands.
-Without a terminal, standard input is run as a script. Scripts end at the first error, with exit code 1.")]
+Without a terminal, standard input is run as a script. Scripts end at the first error, with exit code 1.
+
+The server may be Pando or PostgreSQL. What the URL does not say, PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE,
+PGSSLMODE, PGSSLROOTCERT and PGCONNECT_TIMEOUT say; passwords may stand in ~/.pgpass (or PGPASSFILE), and are asked for
+on a terminal. sslmode is disable, prefer, require or verify-full.
+
+Examples:
+  pando sql                                           an empty database, gone when you leave
+  pando sql postgres://ada@localhost:5433/pando       a running server
+  pando sql URL --csv -c 'select * from t' > t.csv    any number of rows, as they come
+  pando sql URL -c 'copy t from stdin' < t.tsv        data into a table")]
 pub(crate) struct SqlArguments {
+    /// A running server, like postgres://user:password@host:port/database [default: a new database in this process].
+    #[arg(value_name = "URL", value_parser = parse_url, conflicts_with_all = ["memory", "threads"])]
+    pub(crate) url: Option<String>,
     /// Run these statements and exit; may be given several times, also mixed with -f.
     #[arg(short, long = "command", value_name = "SQL")]
     command: Vec<String>,
@@ -130,9 +155,12 @@ pub(crate) struct DemoArguments {
     /// Rows of the table `person`.
     #[arg(long, default_value_t = 100_000, value_name = "ROWS")]
     pub(crate) persons: u32,
-    /// Exit after the queries instead of opening the shell.
+    /// Exit after the queries instead of opening the shell; a client has connected once then.
     #[arg(long)]
     pub(crate) once: bool,
+    /// Let no clients connect.
+    #[arg(long)]
+    pub(crate) no_serve: bool,
     #[command(flatten)]
     pub(crate) database: DatabaseArguments,
 }
@@ -168,7 +196,7 @@ impl Command {
                 threads.and_then(|(_, value)| value.parse().ok())
             }
             Self::Demo(arguments) => arguments.database.threads,
-            Self::Bench(_) => None,
+            Self::Load(_) | Self::Simulate(_) | Self::Bench(_) => None,
         }
         .map(NonZeroUsize::get)
     }
@@ -188,6 +216,15 @@ fn scripts_in_order(matches: &ArgMatches) -> Vec<Script> {
     }
     scripts.sort_by_key(|(index, _)| *index);
     scripts.into_iter().map(|(_, script)| script).collect()
+}
+
+/// What looks like a URL, or like PostgreSQL's `name=value` pairs.
+fn parse_url(text: &str) -> Result<String, String> {
+    let schemes = ["postgres://", "postgresql://"];
+    if schemes.iter().any(|scheme| text.starts_with(scheme)) || text.contains('=') {
+        return Ok(text.to_owned());
+    }
+    Err("a server's URL begins with postgres://; a file of statements is run by -f".to_owned())
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {

@@ -4,13 +4,15 @@
 //! runs, the signal cancels it. A script has no prompt to return to: there the signal also ends the
 //! script, and a second one the program, in case a statement does not listen.
 
-use pando::CancelHandle;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What shells answer for a program that was ended by Ctrl-C.
 const EXIT_INTERRUPTED: i32 = 130;
+
+/// What cancels the running statement.
+pub(crate) type Canceller = Arc<dyn Fn() + Send + Sync>;
 
 /// Listens for Ctrl-C for as long as the program runs.
 #[derive(Debug, Clone)]
@@ -28,8 +30,8 @@ struct State {
 pub(crate) struct Running<'a>(&'a State);
 
 impl Interrupts {
-    /// Begins to listen; `cancel` cancels the session's running statement.
-    pub(crate) fn listen(cancel: CancelHandle) -> Self {
+    /// Begins to listen; `cancel` cancels the running statement.
+    pub(crate) fn listen(cancel: Canceller) -> Self {
         let state = Arc::new(State {
             running: AtomicBool::new(false),
             interrupted: AtomicBool::new(false),
@@ -63,14 +65,14 @@ impl Interrupts {
 }
 
 impl State {
-    fn interrupt(&self, cancel: &CancelHandle) {
+    fn interrupt(&self, cancel: &Canceller) {
         let again = self.interrupted.swap(true, Ordering::SeqCst);
         let running = self.running.load(Ordering::SeqCst);
         if !self.conversation.load(Ordering::SeqCst) && (again || !running) {
             process::exit(EXIT_INTERRUPTED);
         }
         if running {
-            cancel.cancel();
+            cancel();
         }
     }
 }

@@ -3,14 +3,18 @@
 mod arguments;
 mod demo;
 mod interrupt;
+mod load;
 mod machine;
 mod open;
 mod output;
 mod quantity;
+mod remote;
 mod serve;
 mod shell;
+mod simulate;
 mod sql;
 mod terminal;
+mod trouble;
 mod waiting;
 
 use arguments::{Arguments, Command};
@@ -46,7 +50,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         match command {
             Command::Sql(arguments) => sql::run(arguments, handle).await,
             Command::Serve(arguments) => serve::run(arguments, handle).await,
+            Command::Load(arguments) => load::run(arguments, handle).await,
             Command::Demo(arguments) => demo::run(arguments, handle).await,
+            Command::Simulate(arguments) => simulate::run(arguments),
             Command::Bench(arguments) => bench::run(arguments).await.map(|()| ExitCode::SUCCESS),
         }
     });

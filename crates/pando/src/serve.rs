@@ -73,5 +73,6 @@ fn announce(server: &Server) -> io::Result<()> {
     let mode = if server.is_encrypted() { "?sslmode=require" } else { "" };
     writeln!(out, "PostgreSQL   psql 'postgres://{pg}/pando{mode}'")?;
     writeln!(out, "HTTP         curl http://{http}/healthz")?;
+    writeln!(out, "Shell        pando sql 'postgres://{pg}/pando{mode}'")?;
     out.flush()
 }

@@ -31,6 +31,11 @@ pub(crate) fn is_conversation() -> bool {
     stdin().is_terminal() && stdout().is_terminal()
 }
 
+/// Whether a person can be asked something beside the answers.
+pub(crate) fn can_ask() -> bool {
+    stdin().is_terminal() && stderr().is_terminal()
+}
+
 /// Whether a person sees messages and progress.
 pub(crate) fn shows_progress() -> bool {
     stderr().is_terminal()

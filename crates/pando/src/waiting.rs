@@ -3,7 +3,9 @@
 //! Nothing for short statements, and nothing without a terminal. It goes to standard error and is wiped
 //! away before the answer is printed.
 
+use crate::interrupt::Interrupts;
 use crate::terminal::shows_progress;
+use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use pando::{Progress, Session};
 use std::fmt::Write;
@@ -19,39 +21,52 @@ const REDRAWS: u8 = 10;
 
 /// Shows that a statement runs, until dropped.
 pub(crate) struct Waiting {
-    session: Session,
+    session: Option<Session>,
+    interrupts: Interrupts,
     bar: Arc<Mutex<Option<ProgressBar>>>,
     reveal: JoinHandle<()>,
 }
 
 impl Waiting {
-    /// Begins to wait for a statement of this session.
-    pub(crate) fn begin(session: &Session) -> Option<Self> {
+    /// Begins to wait for a statement; a session of ours tells how far it is.
+    pub(crate) fn begin(session: Option<&Session>, interrupts: &Interrupts) -> Option<Self> {
         if !shows_progress() {
             return None;
         }
         let bar = ProgressBar::hidden().with_style(running_style());
-        let reports = bar.clone();
-        session.on_progress(Some(Arc::new(move |progress| report(&reports, progress))));
+        if let Some(session) = session {
+            let reports = bar.clone();
+            session.on_progress(Some(Arc::new(move |progress| report(&reports, progress))));
+        }
         let bar = Arc::new(Mutex::new(Some(bar)));
-        let shown = Arc::clone(&bar);
+        let (shown, interrupted) = (Arc::clone(&bar), interrupts.clone());
         let reveal = tokio::spawn(async move {
             tokio::time::sleep(REVEAL_AFTER).await;
-            if let Some(bar) = &*shown.lock().unwrap_or_else(PoisonError::into_inner) {
+            let bar = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(bar) = bar.as_ref().filter(|_| !interrupted.interrupted()) {
                 bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(REDRAWS));
                 bar.enable_steady_tick(REDRAW_EVERY);
             }
         });
-        Some(Self { session: session.clone(), bar, reveal })
+        let (session, interrupts) = (session.cloned(), interrupts.clone());
+        Some(Self { session, interrupts, bar, reveal })
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
         self.reveal.abort();
-        self.session.on_progress(None);
+        if let Some(session) = &self.session {
+            session.on_progress(None);
+        }
         if let Some(bar) = self.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let shown = !bar.is_hidden();
             bar.finish_and_clear();
+            if shown && self.interrupts.interrupted() {
+                // The terminal has written ^C behind the bar, and that was the line below. If it cannot be moved
+                // back, a bar is left over.
+                let _ = Term::stderr().clear_last_lines(1);
+            }
         }
     }
 }

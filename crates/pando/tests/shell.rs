@@ -208,7 +208,7 @@ fn what_cannot_be_done_is_said() {
 #[test]
 fn the_demo_runs_to_its_end() {
     let shown = ok(&["demo", "--once", "--scale", "0.01", "--persons", "5000"], "");
-    for part in ["lineitem", "person", "Q1", "Q16", "247,500", "splits"] {
+    for part in ["lineitem", "person", "Q1", "Q16", "247,500", "splits", "counted 5,000 persons"] {
         assert!(
             shown.contains(part) || shown.contains(&part.replace(',', "")),
             "{part} in\n{shown}"

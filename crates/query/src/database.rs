@@ -1,28 +1,20 @@
 //! A database: a store, and everything that its sessions share.
 
+use crate::engine::Engine;
 use crate::error::{Error, Result, SqlState};
-use crate::functions;
-use crate::memory_pool::QueryMemory;
-use crate::session::Session;
-use datafusion::execution::memory_pool::TrackConsumersPool;
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::execution::{SessionState, SessionStateBuilder};
-use datafusion::prelude::SessionConfig;
+use crate::roles;
+use crate::session::presence::Sessions;
+use crate::session::{Names, Session};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 use store::Store;
 use store::catalog::{
-    BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, DEFAULT_BUCKET_SIZE, Relation, Role,
+    BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, DEFAULT_BUCKET_SIZE, Relation,
 };
-
-/// An error about memory names so many of the largest consumers.
-const CONSUMERS_NAMED: usize = 5;
-/// Rows of a batch between operators.
-const BATCH_ROWS: usize = store::CHUNK_ROWS;
 
 /// How a database is opened.
 #[derive(Debug, Clone, Default)]
@@ -61,10 +53,11 @@ pub struct Database(Arc<Shared>);
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) store: Arc<Store>,
-    pub(crate) engine: SessionState,
+    pub(crate) engine: Engine,
     pub(crate) bucket_size: u64,
     pub(crate) workers: Option<tokio::runtime::Handle>,
     pub(crate) running: Mutex<BTreeMap<u64, Running>>,
+    pub(crate) sessions: Sessions,
     next_number: AtomicU64,
 }
 
@@ -72,6 +65,8 @@ pub(crate) struct Shared {
 #[derive(Debug, Clone)]
 pub(crate) struct Running {
     pub(crate) session: u64,
+    /// Whose rights it has.
+    pub(crate) user: Arc<String>,
     pub(crate) text: String,
     pub(crate) started: SystemTime,
 }
@@ -98,12 +93,21 @@ impl Database {
         let store_options =
             store::Options { memory_limit: options.memory_limit, ..store::Options::default() };
         let store = Store::open(store_options);
-        let engine = engine(&store, threads)?;
+        let engine = Engine::new(&store, threads)?;
         let running = Mutex::new(BTreeMap::new());
         let bucket_size = options.bucket_size.unwrap_or(DEFAULT_BUCKET_SIZE);
         let next_number = AtomicU64::new(1);
         let workers = options.workers;
-        Ok(Self(Arc::new(Shared { store, engine, bucket_size, workers, running, next_number })))
+        let sessions = Sessions::default();
+        Ok(Self(Arc::new(Shared {
+            store,
+            engine,
+            bucket_size,
+            workers,
+            running,
+            sessions,
+            next_number,
+        })))
     }
 
     /// A new session: its own settings and transaction.
@@ -138,12 +142,7 @@ impl Database {
     /// # Errors
     /// As CREATE ROLE.
     pub fn put_superuser(&self, name: &str, password: &str) -> Result<()> {
-        let role = Role {
-            superuser: true,
-            login: true,
-            verifier: Some(postgres_protocol::password::scram_sha_256(password.as_bytes())),
-            ..Role::new(name)
-        };
+        let role = roles::superuser(name, password)?;
         let mut transaction = self.0.store.begin();
         transaction.change_catalog(CatalogChange::PutRole(role))?;
         transaction.commit()?;
@@ -159,8 +158,32 @@ impl Database {
     /// log in with a password.
     pub fn verifier(&self, user: &str) -> Option<String> {
         let catalog = self.0.store.catalog();
-        let role = catalog.role(user).filter(|role| role.login)?;
-        role.verifier.clone()
+        let role = catalog.role(user)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
+        let over = role.valid_until.is_some_and(|until| i128::from(until) <= now as i128);
+        role.verifier.clone().filter(|_| !over)
+    }
+
+    /// Refuses a user who has proven who it is and may have no session, or not so many as are connected now.
+    ///
+    /// # Errors
+    /// 28000 for roles that may not log in, 53300 where there are more sessions than it may have.
+    pub fn admit(&self, user: &str) -> Result<()> {
+        let catalog = self.0.store.catalog();
+        let Some(role) = catalog.role(user) else { return Ok(()) };
+        if !role.login {
+            let message = format!("role \"{user}\" is not permitted to log in");
+            return Err(Error::new(SqlState::InvalidAuthorization, message));
+        }
+        let of_user = |names: &Arc<Names>| **names.login_user.load() == user;
+        let count = || self.0.sessions.connected().into_iter().filter(of_user).count();
+        match role.connection_limit.filter(|_| !role.superuser) {
+            Some(limit) if count() > limit as usize => {
+                let message = format!("too many connections for role \"{user}\"");
+                Err(Error::new(SqlState::TooManyConnections, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The store below, for tools that look at buckets.
@@ -174,27 +197,4 @@ impl Shared {
     pub(crate) fn next_number(&self) -> u64 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }
-}
-
-fn engine(store: &Arc<Store>, threads: usize) -> Result<SessionState> {
-    let consumers = NonZeroUsize::new(CONSUMERS_NAMED).unwrap_or(NonZeroUsize::MIN);
-    let pool = TrackConsumersPool::new(QueryMemory(Arc::clone(store.memory())), consumers);
-    let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).build_arc()?;
-    let mut config = SessionConfig::new()
-        .with_target_partitions(threads)
-        .with_batch_size(BATCH_ROWS)
-        .with_information_schema(false)
-        .with_create_default_catalog_and_schema(false);
-    let options = config.options_mut();
-    options.sql_parser.parse_float_as_decimal = true;
-    options.sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
-    options.execution.time_zone = Some("+00:00".to_owned());
-    options.explain.logical_plan_only = false;
-    let builder = SessionStateBuilder::new()
-        .with_config(config)
-        .with_runtime_env(runtime)
-        .with_default_features();
-    let mut state = builder.build();
-    functions::register_shared(&mut state)?;
-    Ok(state)
 }

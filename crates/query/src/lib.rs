@@ -7,6 +7,7 @@
 //! The ways in the house: `planner` gives names their meaning, `scan` reads buckets, `dml`, `ddl` and
 //! `copy` change them, `short` is the way without a planner, `system` are the tables about tables.
 
+mod access;
 pub mod binary;
 mod bytes;
 mod connection_statements;
@@ -14,15 +15,20 @@ mod copy;
 mod database;
 mod ddl;
 mod dml;
+mod engine;
 mod error;
 mod functions;
+mod input;
+mod json;
 mod memory_pool;
 mod outcome;
 mod parse;
 mod planner;
+mod roles;
 mod scan;
 mod session;
 mod short;
+mod sql_state;
 mod statement_kind;
 mod system;
 pub mod text;
@@ -30,15 +36,15 @@ mod translate;
 mod types;
 
 pub use bytes::bytes_of;
-pub use connection_statements::ConnectionStatement;
+pub use connection_statements::{ConnectionStatement, Declare, Direction, Execute, Fetch};
 pub use copy::client::{CopyIn, CopyOut};
 pub use database::{Database, Options, TableSize};
-pub use error::{Error, Result, SqlState};
-pub use outcome::{Field, Outcome, Progress, Rows, Tag};
+pub use error::{Error, Result, SqlState, Subject};
+pub use outcome::{Field, Origin, Outcome, Progress, Rows, Tag};
 pub use parse::{Statement, parse};
 pub use session::{
-    CancelHandle, Description, Notice, Prepared, ProgressCallback, Session, TransactionStatus,
-    parameter_of_text,
+    CancelHandle, Control, Description, Listing, Notice, Prepared, ProgressCallback, Session,
+    SettingsSeen, TransactionStatus, activity_text, parameter_of_text,
 };
 pub use types::{CHAR, NAME, OID};
 

@@ -1,12 +1,27 @@
 //! SQL text to statements: one script can hold many, and each keeps its own text and place.
 
+use crate::connection_statements::{self, CursorStatement};
 use crate::copy;
 use crate::copy::client::{ClientCopy, What};
-use crate::error::{Error, Result, SqlState};
-use datafusion::sql::sqlparser::ast::{DiscardObject, Expr, Statement as Ast};
+use crate::ddl::{select_into, sequence_options};
+use crate::error::{Error, Result};
+use crate::roles::{self, RoleStatement};
+use datafusion::sql::sqlparser::ast::{
+    DiscardObject, Expr, Ident, ObjectName, Reset, ResetStatement, Statement as Ast,
+};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use std::sync::Arc;
+
+mod json_parameters;
+mod lines;
+mod reserved;
+mod syntax_error;
+
+pub(crate) use lines::Lines;
+pub(crate) use reserved::RESERVED;
 
 /// How deeply expressions and queries may nest.
 const RECURSION_LIMIT: usize = 256;
@@ -21,6 +36,33 @@ pub struct Statement {
     pub(crate) ast: Ast,
     /// What it says where it is a COPY whose other end is the client; `ast` says nothing then.
     pub(crate) client_copy: Option<ClientCopy>,
+    /// What it says where it is about roles; `ast` says nothing then.
+    pub(crate) about_roles: Option<Arc<RoleStatement>>,
+    /// What it says where it is about a cursor; `ast` says nothing then.
+    pub(crate) cursor: Option<CursorStatement>,
+}
+
+/// A statement as the parser gives it: the engine's, or one of those that are read by our own code.
+#[derive(Default)]
+struct Parsed {
+    ast: Option<Ast>,
+    client_copy: Option<ClientCopy>,
+    about_roles: Option<RoleStatement>,
+    cursor: Option<CursorStatement>,
+}
+
+/// Why a statement cannot be parsed.
+pub(crate) enum Refused {
+    /// It is not in the grammar.
+    Syntax(ParserError),
+    /// It is, and means nothing.
+    Meaning(Error),
+}
+
+impl From<ParserError> for Refused {
+    fn from(error: ParserError) -> Self {
+        Self::Syntax(error)
+    }
 }
 
 impl Statement {
@@ -34,40 +76,78 @@ impl Statement {
         matches!(&self.client_copy, Some(ClientCopy { what: What::In { .. }, .. }))
     }
 
+    /// Whether it has a password in it, which its [`text`](Self::text) leaves out.
+    pub fn keeps_secret(&self) -> bool {
+        self.about_roles.as_ref().is_some_and(|statement| statement.password().is_some())
+    }
+
     /// Whether it ends a transaction, or goes back in one.
     pub fn ends_transaction(&self) -> bool {
         matches!(self.ast, Ast::Commit { .. } | Ast::Rollback { .. })
     }
 
+    /// Refuses what only a connection carries out.
+    pub(crate) fn refuse_without_connection(&self) -> Result<()> {
+        match self.cursor.is_some() || self.client_copy.is_some() {
+            false => Ok(()),
+            true => Err(Error::unsupported(
+                "cursors and COPY with the client need a connection to a server",
+            )),
+        }
+    }
+
     pub(crate) fn with_ast(&self, ast: Ast) -> Self {
-        Self { text: self.text.clone(), offset: self.offset, ast, client_copy: None }
+        let (text, offset) = (self.text.clone(), self.offset);
+        Self { text, offset, ast, client_copy: None, about_roles: None, cursor: None }
     }
 }
 
 /// Splits a script into statements and parses each. Empty statements (`;;`) are left out.
 pub fn parse(script: &str) -> Result<Vec<Statement>> {
     let lines = Lines::new(script);
-    let tokens = tokenize(script)?;
+    let tokens = tokens(script)?;
     statements(&tokens)
         .map(|tokens| {
             let (first, last) = (&tokens[0], &tokens[tokens.len() - 1]);
             let offset = lines.character(first.span.start);
             let end = lines.character(last.span.end);
             let text: String = script.chars().skip(offset).take(end - offset).collect();
-            let (ast, client_copy) = parse_one(&text).map_err(|error| match error.position() {
+            let parsed = parse_one(&text).map_err(|error| match error.position() {
                 Some(position) => error.at(position + offset),
                 None => error,
             })?;
-            Ok(Statement { text, offset, ast, client_copy })
+            let Parsed { ast, client_copy, about_roles, cursor } = parsed;
+            let text = match &about_roles {
+                Some(statement) => roles::redacted(&text, statement),
+                None if names_password(tokens) => "<hidden>".to_owned(),
+                None => text,
+            };
+            let ast = ast.unwrap_or(Ast::Discard { object_type: DiscardObject::PLANS });
+            let about_roles = about_roles.map(Arc::new);
+            Ok(Statement { text, offset, ast, client_copy, about_roles, cursor })
         })
         .collect()
 }
 
-fn tokenize(text: &str) -> Result<Vec<TokenWithSpan>> {
-    Tokenizer::new(&PostgreSqlDialect {}, text).tokenize_with_location().map_err(|error| {
-        let position = Lines::new(text).character(error.location) + 1;
-        Error::new(SqlState::SyntaxError, error.message).at(position)
+/// Whether a password stands in a statement, also in one that is none about roles: one that prepares one.
+fn names_password(tokens: &[TokenWithSpan]) -> bool {
+    let is_solid = |token: &&TokenWithSpan| !matches!(token.token, Token::Whitespace(_));
+    let solid = || tokens.iter().filter(is_solid);
+    solid().zip(solid().skip(1)).any(|(first, second)| {
+        let names = matches!(&first.token, Token::Word(word) if word.keyword == Keyword::PASSWORD);
+        let is_text = !matches!(
+            &second.token,
+            Token::Word(_) | Token::Number(..) | Token::Comma | Token::Period | Token::RParen
+        ) && second.token.to_string().contains('\'');
+        names && is_text
     })
+}
+
+/// The words and signs of a text.
+pub(crate) fn tokens(text: &str) -> Result<Vec<TokenWithSpan>> {
+    Tokenizer::new(&PostgreSqlDialect {}, text)
+        .tokenize_with_location()
+        .map_err(|error| syntax_error::of_tokenizer(&error, text))
 }
 
 /// The runs of tokens between semicolons, each without leading and trailing white space.
@@ -83,96 +163,58 @@ fn statements(tokens: &[TokenWithSpan]) -> impl Iterator<Item = &[TokenWithSpan]
         .filter(|run| !run.is_empty())
 }
 
-fn parse_one(text: &str) -> Result<(Ast, Option<ClientCopy>)> {
+fn parse_one(text: &str) -> Result<Parsed> {
+    let tokens = sequence_options::in_order(tokens(text)?);
     let mut parser = Parser::new(&PostgreSqlDialect {})
         .with_recursion_limit(RECURSION_LIMIT)
-        .with_tokens_with_locations(tokenize(text)?);
+        .with_tokens_with_locations(tokens.clone());
     let parsed = statement(&mut parser).and_then(|parsed| match parser.peek_token().token {
         Token::EOF => Ok(parsed),
-        _ => parser.expected("end of statement", parser.peek_token()),
+        _ => Ok(parser.expected("end of statement", parser.peek_token())?),
     });
-    parsed.map_err(|error| syntax_error(error, &Lines::new(text)))
+    let parsed = parsed.map_err(|refused| match refused {
+        Refused::Syntax(error) => syntax_error::of_parser(error, text, &tokens),
+        Refused::Meaning(error) => error,
+    })?;
+    match parsed.ast.as_ref().and_then(reserved::used_as_name) {
+        Some(word) => Err(syntax_error::at_word(word, text)),
+        None => Ok(parsed),
+    }
 }
 
-fn statement(parser: &mut Parser<'_>) -> Result<(Ast, Option<ClientCopy>), ParserError> {
-    match copy::client::parse(parser)? {
-        Some(copy) => {
-            let nothing = Ast::Discard { object_type: DiscardObject::PLANS };
-            Ok((nothing, Some(copy)))
-        }
-        None => Ok((parser.parse_statement()?, None)),
+fn statement(parser: &mut Parser<'_>) -> Result<Parsed, Refused> {
+    if let Some(copy) = copy::client::parse(parser)? {
+        return Ok(Parsed { client_copy: Some(copy), ..Parsed::default() });
     }
+    if parser.parse_keywords(&[Keyword::RESET, Keyword::SESSION, Keyword::AUTHORIZATION]) {
+        let name = ObjectName::from(vec![Ident::new("session_authorization")]);
+        let reset = Reset::ConfigurationParameter(name);
+        let ast = Some(Ast::Reset(ResetStatement { reset }));
+        return Ok(Parsed { ast, ..Parsed::default() });
+    }
+    if let Some(statement) = roles::parse(parser)? {
+        return Ok(Parsed { about_roles: Some(statement), ..Parsed::default() });
+    }
+    if let Some(cursor) = connection_statements::parse(parser)? {
+        return Ok(Parsed { cursor: Some(cursor), ..Parsed::default() });
+    }
+    let ast = select_into::rewrite(parser.parse_statement()?);
+    Ok(Parsed { ast: Some(ast), ..Parsed::default() })
 }
 
 /// Parses one expression: a default or a check that the catalog keeps as text.
 pub(crate) fn parse_expression(text: &str) -> Result<Expr> {
+    let tokens = tokens(text)?;
     let mut parser = Parser::new(&PostgreSqlDialect {})
         .with_recursion_limit(RECURSION_LIMIT)
-        .with_tokens_with_locations(tokenize(text)?);
-    parser.parse_expr().map_err(|error| syntax_error(error, &Lines::new(text)))
-}
-
-fn syntax_error(error: ParserError, lines: &Lines) -> Error {
-    let (message, location) = match error {
-        ParserError::TokenizerError(message) | ParserError::ParserError(message) => {
-            split_location(message)
-        }
-        ParserError::RecursionLimitExceeded => {
-            let message = format!("statement nests deeper than {RECURSION_LIMIT} levels");
-            return Error::new(SqlState::ProgramLimitExceeded, message);
-        }
-    };
-    let position = location.map_or(lines.characters, |location| lines.character(location)) + 1;
-    Error::new(SqlState::SyntaxError, format!("syntax error: {message}")).at(position)
-}
-
-/// The parser writes the place into the message (`... at Line: 1, Column: 8`); this takes it out again.
-fn split_location(message: String) -> (String, Option<Location>) {
-    let parsed = message.rsplit_once(" at Line: ").and_then(|(text, place)| {
-        let (line, column) = place.split_once(", Column: ")?;
-        let location = Location { line: line.parse().ok()?, column: column.parse().ok()? };
-        Some((text.to_owned(), location))
-    });
-    match parsed {
-        Some((text, location)) => (text, Some(location)),
-        None => (message, None),
-    }
-}
-
-/// Where each line of a text begins, to turn lines and columns into characters.
-pub(crate) struct Lines {
-    starts: Vec<usize>,
-    characters: usize,
-}
-
-impl Lines {
-    pub(crate) fn new(text: &str) -> Self {
-        let mut starts = vec![0];
-        let mut characters = 0;
-        for c in text.chars() {
-            characters += 1;
-            if c == '\n' {
-                starts.push(characters);
-            }
-        }
-        Self { starts, characters }
-    }
-
-    /// Characters before a place. Lines and columns count from 1; a place with line 0 is the end.
-    pub(crate) fn character(&self, location: Location) -> usize {
-        let line = (location.line as usize).checked_sub(1).and_then(|line| self.starts.get(line));
-        match line {
-            Some(start) => {
-                (start + (location.column as usize).saturating_sub(1)).min(self.characters)
-            }
-            None => self.characters,
-        }
-    }
+        .with_tokens_with_locations(tokens.clone());
+    parser.parse_expr().map_err(|error| syntax_error::of_parser(error, text, &tokens))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::SqlState;
 
     #[test]
     fn a_script_gives_each_statement_with_its_text_and_place() {
@@ -180,6 +222,20 @@ mod tests {
         let parsed = parse(script).expect("parses");
         let texts: Vec<_> = parsed.iter().map(|s| (s.offset, s.text.as_str())).collect();
         assert_eq!(texts, [(0, "select 1"), (27, "select ';' as semicolon")]);
+    }
+
+    #[test]
+    fn a_password_is_in_no_text() {
+        for script in [
+            "CREATE USER u PASSWORD 'secret'",
+            "ALTER USER u ENCRYPTED PASSWORD E'secret'",
+            "PREPARE p AS ALTER USER u PASSWORD 'secret'",
+        ] {
+            let parsed = parse(script);
+            assert!(!format!("{:?}", parsed.map(|all| all[0].text.clone())).contains("secret"));
+        }
+        let parsed = parse("SELECT password, 'secret' FROM users").expect("parses");
+        assert_eq!(parsed[0].text, "SELECT password, 'secret' FROM users");
     }
 
     #[test]

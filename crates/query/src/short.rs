@@ -12,8 +12,11 @@ use crate::dml::constraints::Constraints;
 use crate::dml::{declared_column, insert::is_default};
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome, Rows, Tag};
-use crate::planner::relations::{find, fold};
+use crate::planner::is_lasting;
+use crate::planner::origins::field_of;
+use crate::planner::relations::{Tables, find, fold};
 use crate::scan::provider::plan_schema;
+use crate::scan::provider::{row_schema, typed_rows};
 use crate::session::Frame;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -25,7 +28,7 @@ use datafusion::sql::sqlparser::ast::{
     SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update, Value,
 };
 use std::sync::Arc;
-use store::catalog::{Relation, SqlType, Table};
+use store::catalog::{Privileges, Relation, SqlType, Table};
 use store::{Snapshot, Store, TableView, Transaction};
 
 /// A write is tried so many times when others write the same row.
@@ -98,14 +101,14 @@ impl Short {
     /// The short form of a statement, if it has one.
     pub(crate) fn recognise(
         frame: &Frame<'_>,
-        snapshot: &Snapshot,
+        tables: &dyn Tables,
         statement: &Statement,
     ) -> Result<Option<Self>> {
         Ok(match statement {
-            Statement::Query(query) => select(frame, snapshot, query),
-            Statement::Insert(statement) => insert(frame, snapshot, statement)?,
-            Statement::Update(statement) => update(frame, snapshot, statement)?,
-            Statement::Delete(statement) => delete(frame, snapshot, statement),
+            Statement::Query(query) => select(frame, tables, query),
+            Statement::Insert(statement) => insert(frame, tables, statement)?,
+            Statement::Update(statement) => update(frame, tables, statement)?,
+            Statement::Delete(statement) => delete(frame, tables, statement),
             _ => None,
         })
     }
@@ -148,7 +151,7 @@ impl Short {
         }
     }
 
-    /// Executes it; `None` where the values ask for the long path after all.
+    /// Executes it outside a transaction; `None` where the values ask for the long path after all.
     pub(crate) fn execute(
         &self,
         store: &Arc<Store>,
@@ -156,31 +159,51 @@ impl Short {
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
         match &self.action {
-            Action::Select { key, columns, fields, schema } => {
-                let Some(view) = snapshot.table(self.table.id) else { return Ok(None) };
-                let Some(key) = self.key_values(key, parameters)? else { return Ok(None) };
-                let found = match view.encode_key(&key) {
-                    Ok(key) => view.get(&key, columns),
-                    Err(_) => None,
-                };
-                let rows = usize::from(found.is_some());
-                let options = RecordBatchOptions::new().with_row_count(Some(rows));
-                let batches = match found {
-                    None => Vec::new(),
-                    Some(found) => {
-                        let schema = Arc::clone(schema);
-                        vec![RecordBatch::try_new_with_options(schema, found, &options)?]
-                    }
-                };
-                let stream = MemoryStream::try_new(batches, Arc::clone(schema), None)?;
-                let stream = Box::pin(stream);
-                Ok(Some(Outcome::Rows(Rows { fields: fields.clone(), stream, command: "SELECT" })))
-            }
+            Action::Select { .. } => match snapshot.table(self.table.id) {
+                Some(view) => self.select(&view, parameters),
+                None => Ok(None),
+            },
             _ => {
                 drop(snapshot);
                 self.write(store, parameters)
             }
         }
+    }
+
+    /// Executes it inside a transaction, which it leaves half done where it fails.
+    pub(crate) fn execute_in(
+        &self,
+        transaction: &mut Transaction,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<Outcome>> {
+        if let Action::Select { .. } = &self.action {
+            return match transaction.table(self.table.id) {
+                Some(view) => self.select(&view, parameters),
+                None => Ok(None),
+            };
+        }
+        let done = self.apply(transaction, parameters)?;
+        Ok(done.map(|(command, rows)| Outcome::Done(Tag::counted(command, rows))))
+    }
+
+    fn select(&self, view: &TableView, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
+        let Action::Select { key, columns, fields, schema } = &self.action else {
+            return Ok(None);
+        };
+        let Some(key) = self.key_values(key, parameters)? else { return Ok(None) };
+        let found = match view.encode_key(&key) {
+            Ok(key) => view.get(&key, columns),
+            Err(_) => None,
+        };
+        let options = RecordBatchOptions::new().with_row_count(Some(usize::from(found.is_some())));
+        let batches = match found {
+            None => Vec::new(),
+            Some(found) => {
+                vec![RecordBatch::try_new_with_options(Arc::clone(schema), found, &options)?]
+            }
+        };
+        let stream = MemoryStream::try_new(batches, Arc::clone(schema), None)?;
+        Ok(Some(Outcome::Rows(Rows::ready(fields.clone(), stream, "SELECT"))))
     }
 
     fn write(&self, store: &Arc<Store>, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
@@ -231,6 +254,7 @@ impl Short {
                     let value = match value {
                         NewValue::Operand(operand) => operand.value(parameters)?.to_array()?,
                         NewValue::Expression(expression) => {
+                            let row = typed_rows(&self.table, &row)?;
                             expression.evaluate(&row)?.into_array(1)?
                         }
                     };
@@ -303,15 +327,24 @@ fn one_row(values: &[ArrayRef]) -> Result<RecordBatch> {
 }
 
 /// The table of a FROM clause of one table without an alias.
-fn only_table(frame: &Frame<'_>, snapshot: &Snapshot, from: &TableWithJoins) -> Option<Arc<Table>> {
+fn only_table(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    from: &TableWithJoins,
+    needed: Privileges,
+) -> Option<Arc<Table>> {
     let TableFactor::Table { name, alias: None, args: None, .. } = &from.relation else {
         return None;
     };
     if !from.joins.is_empty() {
         return None;
     }
-    match find(snapshot.catalog(), &frame.settings.search_path, name) {
-        Ok(Some(Relation::Table(table))) if !table.has_hidden_key() => Some(Arc::clone(table)),
+    match find(tables.catalog(), frame.path(), name) {
+        Ok(Some(relation @ Relation::Table(table))) if !table.has_hidden_key() => {
+            // What is not allowed is refused on the long path.
+            frame.access(tables.catalog()).require(relation, needed).ok()?;
+            Some(Arc::clone(table))
+        }
         _ => None,
     }
 }
@@ -354,7 +387,7 @@ fn collect_equalities(condition: &Expr, out: &mut Vec<(String, Operand)>) -> Opt
     }
 }
 
-fn select(frame: &Frame<'_>, snapshot: &Snapshot, query: &Query) -> Option<Short> {
+fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &Query) -> Option<Short> {
     let plain = query.with.is_none()
         && query.order_by.is_none()
         && query.limit_clause.is_none()
@@ -364,7 +397,7 @@ fn select(frame: &Frame<'_>, snapshot: &Snapshot, query: &Query) -> Option<Short
     if !plain || !is_plain_select(select) {
         return None;
     }
-    let table = only_table(frame, snapshot, &select.from[0])?;
+    let table = only_table(frame, tables, &select.from[0], Privileges::SELECT)?;
     let key = key_of(&table, select.selection.as_ref())?;
     let mut columns = Vec::new();
     for item in &select.projection {
@@ -379,11 +412,7 @@ fn select(frame: &Frame<'_>, snapshot: &Snapshot, query: &Query) -> Option<Short
         }
     }
     let schema = Arc::new(plan_schema(&table, &columns));
-    let field = |index: &usize| Field {
-        name: table.columns[*index].name.clone(),
-        sql_type: table.columns[*index].sql_type.clone(),
-    };
-    let fields = columns.iter().map(field).collect();
+    let fields = columns.iter().map(|index| field_of(&table, *index)).collect();
     Some(Short { action: Action::Select { key, columns, fields, schema }, table })
 }
 
@@ -403,15 +432,18 @@ fn is_plain_select(select: &Select) -> bool {
         && select.lateral_views.is_empty()
 }
 
-fn insert(frame: &Frame<'_>, snapshot: &Snapshot, insert: &Insert) -> Result<Option<Short>> {
+fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &Insert) -> Result<Option<Short>> {
     let plain = insert.on.is_none() && insert.returning.is_none() && insert.table_alias.is_none();
     let (TableObject::TableName(name), Some(source), true) = (&insert.table, &insert.source, plain)
     else {
         return Ok(None);
     };
     let SetExpr::Values(values) = &*source.body else { return Ok(None) };
-    let table = match find(snapshot.catalog(), &frame.settings.search_path, name)? {
-        Some(Relation::Table(table)) => Arc::clone(table),
+    let table = match find(tables.catalog(), frame.path(), name)? {
+        Some(relation @ Relation::Table(table)) => {
+            frame.access(tables.catalog()).require(relation, Privileges::INSERT)?;
+            Arc::clone(table)
+        }
         _ => return Ok(None),
     };
     if table.columns.iter().any(|column| column.identity.is_some()) {
@@ -420,7 +452,11 @@ fn insert(frame: &Frame<'_>, snapshot: &Snapshot, insert: &Insert) -> Result<Opt
     let mut given = Vec::new();
     for name in &insert.columns {
         let Some(name) = name.0.last().and_then(|part| part.as_ident()) else { return Ok(None) };
-        given.push(declared_column(&table, &fold(name))?);
+        let column = declared_column(&table, &fold(name))?;
+        if given.contains(&column) {
+            return Ok(None);
+        }
+        given.push(column);
     }
     if given.is_empty() {
         given = (0..table.columns.len()).filter(|index| !table.columns[*index].hidden).collect();
@@ -433,21 +469,25 @@ fn insert(frame: &Frame<'_>, snapshot: &Snapshot, insert: &Insert) -> Result<Opt
             _ => return Ok(None),
         }
     }
-    let planner = frame.planner(snapshot);
+    let planner = frame.planner(tables);
     let store = &frame.session.shared.store;
     let assembly = Box::new(Assembly::new(&planner, store, &table, &given)?);
+    if !assembly.is_lasting() {
+        return Ok(None);
+    }
     let schema = Arc::new(plan_schema(&table, &given));
     Ok(Some(Short { table, action: Action::Insert { rows, assembly, schema } }))
 }
 
-fn update(frame: &Frame<'_>, snapshot: &Snapshot, update: &Update) -> Result<Option<Short>> {
+fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Option<Short>> {
     if update.from.is_some() || update.returning.is_some() {
         return Ok(None);
     }
-    let Some(table) = only_table(frame, snapshot, &update.table) else { return Ok(None) };
+    let needed = Privileges::UPDATE.union(Privileges::SELECT);
+    let Some(table) = only_table(frame, tables, &update.table, needed) else { return Ok(None) };
     let Some(key) = key_of(&table, update.selection.as_ref()) else { return Ok(None) };
-    let planner = frame.planner(snapshot);
-    let schema = DFSchema::try_from_qualified_schema(&table.name, &table.arrow_schema())?;
+    let planner = frame.planner(tables);
+    let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(&table))?;
     let mut values = Vec::new();
     for assignment in &update.assignments {
         let column = assigned_column(&table, &assignment.target)?;
@@ -461,23 +501,27 @@ fn update(frame: &Frame<'_>, snapshot: &Snapshot, update: &Update) -> Result<Opt
         let value = match Operand::of(&assignment.value) {
             Some(operand) => NewValue::Operand(operand),
             None if assignment.value.to_string().contains(['$', '(']) => return Ok(None),
-            None => {
-                NewValue::Expression(planner.plan_expression(assignment.value.clone(), &schema)?.1)
-            }
+            None => match planner.plan_expression(assignment.value.clone(), &schema)? {
+                (value, physical) if is_lasting(&value) => NewValue::Expression(physical),
+                _ => return Ok(None),
+            },
         };
         values.push((column, value));
     }
     let constraints = Constraints::new(&planner, &table)?;
+    if !constraints.is_lasting() {
+        return Ok(None);
+    }
     Ok(Some(Short { table, action: Action::Update { key, values, constraints } }))
 }
 
-fn delete(frame: &Frame<'_>, snapshot: &Snapshot, delete: &Delete) -> Option<Short> {
+fn delete(frame: &Frame<'_>, tables: &dyn Tables, delete: &Delete) -> Option<Short> {
     if delete.using.is_some() || delete.returning.is_some() {
         return None;
     }
     let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
     let [from] = &from[..] else { return None };
-    let table = only_table(frame, snapshot, from)?;
+    let table = only_table(frame, tables, from, Privileges::DELETE.union(Privileges::SELECT))?;
     let key = key_of(&table, delete.selection.as_ref())?;
     Some(Short { table, action: Action::Delete { key } })
 }

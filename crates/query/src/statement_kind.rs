@@ -58,10 +58,11 @@ impl Statement {
         if self.client_copy.is_some() {
             return StatementKind::Copy;
         }
+        if self.cursor.is_some() {
+            return StatementKind::Select;
+        }
         match &self.ast {
-            Ast::Query(_) | Ast::Explain { .. } | Ast::Fetch { .. } | Ast::Declare { .. } => {
-                StatementKind::Select
-            }
+            Ast::Query(_) | Ast::Explain { .. } | Ast::Execute { .. } => StatementKind::Select,
             Ast::Insert(_) => StatementKind::Insert,
             Ast::Update(_) => StatementKind::Update,
             Ast::Delete(_) => StatementKind::Delete,

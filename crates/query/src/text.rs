@@ -1,9 +1,9 @@
 //! The text form of values, as PostgreSQL writes them: what psql shows, CSV carries, and the wire sends.
 //!
 //! Result sets are long, so the work is divided: [`TextColumn::new`] looks at an array's type once and
-//! resolves how its values are written; [`TextColumn::write`] then only writes. A value's form depends on
-//! its type alone, never on a setting: ISO dates, UTC offsets as `+00`, intervals in `postgres` style,
-//! the shortest floats that read back the same, bytes in hex.
+//! resolves how its values are written; [`TextColumn::write`] then only writes. Most forms depend on the type
+//! alone: ISO dates, UTC offsets as `+00`, the shortest floats that read back the same; bytes and intervals have
+//! the session's [`Style`].
 //!
 //! NULL has no text form; whoever calls decides what stands for it.
 //!
@@ -12,10 +12,15 @@
 mod calendar;
 mod float;
 mod interval;
+mod interval_styles;
 mod nested;
 mod number;
+mod style;
+
+pub use style::{BytesStyle, IntervalStyle, Style};
 
 use crate::error::{Error, Result};
+use crate::outcome::Field;
 use arrow::array::{Array, ArrayAccessor, AsArray, PrimitiveArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
@@ -30,7 +35,10 @@ use arrow::datatypes::{
 use arrow::downcast_dictionary_array;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use calendar::Moment;
+pub(crate) use calendar::{civil, days_of};
+pub(crate) use number::shortest;
 use std::fmt::{Display, Write};
+use store::catalog::SqlType;
 
 /// Writes the value at a row, which is not NULL.
 type Writer<'a> = Box<dyn Fn(usize, &mut String) + Send + Sync + 'a>;
@@ -47,7 +55,29 @@ impl<'a> TextColumn<'a> {
     /// # Errors
     /// 0A000 for the few Arrow types that have no text form.
     pub fn new(array: &'a dyn Array) -> Result<Self> {
-        Ok(Self { nulls: array.logical_nulls(), writer: writer(array)? })
+        Self::styled(array, Style::default())
+    }
+
+    /// Resolves how the array's values are written as a result's column: in the session's style, and a
+    /// `char(n)` with its blanks.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_field(array: &'a dyn Array, field: &Field) -> Result<Self> {
+        let column = Self::styled(array, field.style)?;
+        let SqlType::Char(length) = field.sql_type else { return Ok(column) };
+        let (length, write) = (length as usize, column.writer);
+        let padded = move |row: usize, out: &mut String| {
+            let start = out.len();
+            write(row, out);
+            let blanks = length.saturating_sub(out[start..].chars().count());
+            out.extend(std::iter::repeat_n(' ', blanks));
+        };
+        Ok(Self { nulls: column.nulls, writer: Box::new(padded) })
+    }
+
+    fn styled(array: &'a dyn Array, style: Style) -> Result<Self> {
+        Ok(Self { nulls: array.logical_nulls(), writer: writer(array, style)? })
     }
 
     /// Appends the text of the value at a row; false, and nothing, where it is NULL.
@@ -71,7 +101,7 @@ pub fn write_value(array: &dyn Array, row: usize, out: &mut String) -> Result<bo
     Ok(TextColumn::new(array)?.write(row, out))
 }
 
-fn writer(array: &dyn Array) -> Result<Writer<'_>> {
+fn writer(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
     Ok(match array.data_type() {
         DataType::Null => Box::new(|_, _| ()),
         DataType::Boolean => {
@@ -81,24 +111,24 @@ fn writer(array: &dyn Array) -> Result<Writer<'_>> {
         DataType::Utf8 => strings(array.as_string::<i32>()),
         DataType::LargeUtf8 => strings(array.as_string::<i64>()),
         DataType::Utf8View => strings(array.as_string_view()),
-        DataType::Binary => bytes(array.as_binary::<i32>()),
-        DataType::LargeBinary => bytes(array.as_binary::<i64>()),
-        DataType::BinaryView => bytes(array.as_binary_view()),
-        DataType::FixedSizeBinary(_) => bytes(array.as_fixed_size_binary()),
+        DataType::Binary => bytes(array.as_binary::<i32>(), style.bytes),
+        DataType::LargeBinary => bytes(array.as_binary::<i64>(), style.bytes),
+        DataType::BinaryView => bytes(array.as_binary_view(), style.bytes),
+        DataType::FixedSizeBinary(_) => bytes(array.as_fixed_size_binary(), style.bytes),
         DataType::Date32
         | DataType::Date64
         | DataType::Time32(_)
         | DataType::Time64(_)
         | DataType::Timestamp(..)
         | DataType::Interval(_)
-        | DataType::Duration(_) => time(array)?,
-        DataType::List(_) => nested::list(array.as_list::<i32>())?,
-        DataType::LargeList(_) => nested::list(array.as_list::<i64>())?,
-        DataType::ListView(_) => nested::list_view(array.as_list_view::<i32>())?,
-        DataType::LargeListView(_) => nested::list_view(array.as_list_view::<i64>())?,
-        DataType::FixedSizeList(..) => nested::fixed_list(array.as_fixed_size_list())?,
-        DataType::Struct(_) => nested::composite(array.as_struct())?,
-        DataType::Dictionary(..) => dictionary(array)?,
+        | DataType::Duration(_) => time(array, style.interval)?,
+        DataType::List(_) => nested::list(array.as_list::<i32>(), style)?,
+        DataType::LargeList(_) => nested::list(array.as_list::<i64>(), style)?,
+        DataType::ListView(_) => nested::list_view(array.as_list_view::<i32>(), style)?,
+        DataType::LargeListView(_) => nested::list_view(array.as_list_view::<i64>(), style)?,
+        DataType::FixedSizeList(..) => nested::fixed_list(array.as_fixed_size_list(), style)?,
+        DataType::Struct(_) => nested::composite(array.as_struct(), style)?,
+        DataType::Dictionary(..) => dictionary(array, style)?,
         data_type if data_type.is_numeric() => numeric(array)?,
         _ => other(array)?,
     })
@@ -119,6 +149,9 @@ fn numeric(array: &dyn Array) -> Result<Writer<'_>> {
         DataType::Float64 => each::<Float64Type>(array, float::write_double),
         DataType::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale),
         DataType::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale),
+        numeric if *numeric == SqlType::NUMERIC.arrow() => {
+            each::<Decimal128Type>(array, number::write_shortest)
+        }
         DataType::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale),
         DataType::Decimal256(..) => {
             let values = array.as_primitive::<Decimal256Type>();
@@ -128,7 +161,7 @@ fn numeric(array: &dyn Array) -> Result<Writer<'_>> {
     })
 }
 
-fn time(array: &dyn Array) -> Result<Writer<'_>> {
+fn time(array: &dyn Array, style: IntervalStyle) -> Result<Writer<'_>> {
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
     Ok(match array.data_type() {
         DataType::Date32 => {
@@ -167,18 +200,28 @@ fn time(array: &dyn Array) -> Result<Writer<'_>> {
                 moments::<DurationNanosecondType>(array, 1_000_000_000, interval::write_duration)
             }
         },
-        DataType::Interval(IntervalUnit::YearMonth) => {
-            each::<IntervalYearMonthType>(array, |months, out| interval::write(months, 0, 0, out))
-        }
-        DataType::Interval(IntervalUnit::DayTime) => {
-            each::<IntervalDayTimeType>(array, |v, out| {
-                interval::write(0, v.days, i64::from(v.milliseconds) * 1_000, out);
-            })
-        }
-        DataType::Interval(IntervalUnit::MonthDayNano) => {
-            each::<IntervalMonthDayNanoType>(array, |v, out| {
-                interval::write(v.months, v.days, v.nanoseconds / 1_000, out);
-            })
+        DataType::Interval(unit) => {
+            let write = match style {
+                IntervalStyle::Postgres => interval::write,
+                IntervalStyle::Verbose => interval_styles::write_verbose,
+                IntervalStyle::Standard => interval_styles::write_standard,
+                IntervalStyle::Iso => interval_styles::write_iso,
+            };
+            match unit {
+                IntervalUnit::YearMonth => {
+                    each::<IntervalYearMonthType>(array, move |months, out| {
+                        write(months, 0, 0, out)
+                    })
+                }
+                IntervalUnit::DayTime => each::<IntervalDayTimeType>(array, move |v, out| {
+                    write(0, v.days, i64::from(v.milliseconds) * 1_000, out);
+                }),
+                IntervalUnit::MonthDayNano => {
+                    each::<IntervalMonthDayNanoType>(array, move |v, out| {
+                        write(v.months, v.days, v.nanoseconds / 1_000, out);
+                    })
+                }
+            }
         }
         _ => other(array)?,
     })
@@ -214,21 +257,37 @@ fn strings<'a>(values: impl ArrayAccessor<Item = &'a str> + Send + Sync + 'a) ->
     Box::new(move |row, out| out.push_str(values.value(row)))
 }
 
-fn bytes<'a>(values: impl ArrayAccessor<Item = &'a [u8]> + Send + Sync + 'a) -> Writer<'a> {
-    Box::new(move |row, out| {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        out.push_str("\\x");
-        for byte in values.value(row) {
-            out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            out.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
-    })
+fn bytes<'a>(
+    values: impl ArrayAccessor<Item = &'a [u8]> + Send + Sync + 'a,
+    style: BytesStyle,
+) -> Writer<'a> {
+    match style {
+        BytesStyle::Hex => Box::new(move |row, out| write_hex(values.value(row), out)),
+        BytesStyle::Escape => Box::new(move |row, out| {
+            for byte in values.value(row) {
+                match byte {
+                    b'\\' => out.push_str("\\\\"),
+                    b' '..=b'~' => out.push(char::from(*byte)),
+                    byte => push(out, format_args!("\\{byte:03o}")),
+                }
+            }
+        }),
+    }
 }
 
-fn dictionary(array: &dyn Array) -> Result<Writer<'_>> {
+fn write_hex(bytes: &[u8], out: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.push_str("\\x");
+    for byte in bytes {
+        out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        out.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+}
+
+fn dictionary(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
     downcast_dictionary_array!(
         array => {
-            let values = writer(array.values().as_ref())?;
+            let values = writer(array.values().as_ref(), style)?;
             let keys = array.keys();
             Ok(Box::new(move |row, out| values(keys.value(row) as usize, out)))
         },

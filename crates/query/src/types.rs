@@ -4,10 +4,15 @@
 //! computes. The Arrow form of a type is the catalog's business ([`SqlType::arrow`]).
 
 use crate::error::{Error, Result, SqlState};
+use crate::translate::external;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::planner::TypePlanner;
+use datafusion::logical_expr::{Expr, ExprSchemable};
 use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType as Ast, ExactNumberInfo, TimezoneInfo,
+    ArrayElemTypeDef, CharacterLength, DataType as Ast, ExactNumberInfo, ObjectName,
+    ObjectNamePart, TimezoneInfo,
 };
 use std::sync::Arc;
 use store::catalog::SqlType;
@@ -30,9 +35,7 @@ pub(crate) fn oids() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::UInt32, true)))
 }
 
-/// Digits after the point of a `numeric` that is declared without any.
-const NUMERIC_DEFAULT_SCALE: i8 = 10;
-/// Digits of a `numeric` that is declared without any, and the most that there can be.
+/// Digits of a `numeric`, at most.
 const NUMERIC_MAX_PRECISION: u8 = 38;
 
 /// The catalog's type for a type in a statement. `serial` types are for the caller, who makes a sequence.
@@ -60,15 +63,26 @@ pub(crate) fn from_ast(ast: &Ast) -> Result<SqlType> {
         Ast::Timestamp(_, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => SqlType::TimestampTz,
         Ast::Interval { .. } => SqlType::Interval,
         Ast::Uuid => SqlType::Uuid,
-        Ast::JSON | Ast::JSONB => SqlType::Json,
+        Ast::JSON => SqlType::Json,
+        Ast::JSONB => SqlType::Jsonb,
         Ast::Array(
             ArrayElemTypeDef::SquareBracket(inner, _)
             | ArrayElemTypeDef::AngleBracket(inner)
             | ArrayElemTypeDef::Parenthesis(inner),
         ) => SqlType::Array(Box::new(from_ast(inner)?)),
-        Ast::Custom(name, _) => named(&name.to_string(), ast)?,
+        Ast::Custom(name, _) => named(&spelled(name), ast)?,
         other => return Err(unknown(other)),
     })
+}
+
+/// A type's name without needless quotes: only `"char"` is another type than `char`.
+fn spelled(name: &ObjectName) -> String {
+    let part = |part: &ObjectNamePart| match part.as_ident() {
+        Some(ident) if ident.value == "char" => ident.to_string(),
+        Some(ident) => ident.value.clone(),
+        None => part.to_string(),
+    };
+    name.0.iter().map(part).collect::<Vec<_>>().join(".")
 }
 
 /// The type that a client is told for a parameter that is cast: as [`from_ast`], and ids are `oid`. asyncpg knows
@@ -78,7 +92,7 @@ pub(crate) fn of_parameter(ast: &Ast) -> Result<SqlType> {
         Ast::Array(ArrayElemTypeDef::SquareBracket(item, _)) => {
             Ok(SqlType::Array(Box::new(of_parameter(item)?)))
         }
-        Ast::Custom(name, _) if matches!(name.to_string().as_str(), "oid" | "pg_catalog.oid") => {
+        Ast::Custom(name, _) if matches!(spelled(name).as_str(), "oid" | "pg_catalog.oid") => {
             Ok(OID)
         }
         other => from_ast(other),
@@ -88,7 +102,7 @@ pub(crate) fn of_parameter(ast: &Ast) -> Result<SqlType> {
 fn unknown(ast: &Ast) -> Error {
     Error::new(SqlState::UndefinedObject, format!("type \"{ast}\" does not exist")).with_hint(
         "types: boolean, smallint, integer, bigint, real, double precision, numeric(p,s), text, \
-         varchar(n), char(n), bytea, date, time, timestamp, timestamptz, interval, uuid, json, and arrays",
+         varchar(n), char(n), bytea, date, time, timestamp, timestamptz, interval, uuid, json, jsonb, and arrays",
     )
 }
 
@@ -112,7 +126,8 @@ fn named(name: &str, ast: &Ast) -> Result<SqlType> {
         "timestamptz" => SqlType::TimestampTz,
         "interval" => SqlType::Interval,
         "uuid" => SqlType::Uuid,
-        "jsonb" | "json" => SqlType::Json,
+        "json" => SqlType::Json,
+        "jsonb" => SqlType::Jsonb,
         "int2vector" => SqlType::Array(Box::new(SqlType::SmallInt)),
         "oidvector" => SqlType::Array(Box::new(SqlType::BigInt)),
         _ => return Err(unknown(ast)),
@@ -126,9 +141,17 @@ fn length(declared: &Option<CharacterLength>, ast: &Ast) -> Result<Option<u32>> 
             Ok(n) if n > 0 => Ok(Some(n)),
             _ => Err(Error::new(
                 SqlState::InvalidParameterValue,
-                format!("length of type {ast} must be between 1 and {}", u32::MAX),
+                format!("length for type {} must be at least 1", kind_of(ast)),
             )),
         },
+    }
+}
+
+/// A type's name without its length.
+fn kind_of(ast: &Ast) -> &'static str {
+    match ast {
+        Ast::Char(_) | Ast::Character(_) => "char",
+        _ => "varchar",
     }
 }
 
@@ -148,10 +171,7 @@ fn float(info: &ExactNumberInfo) -> Result<SqlType> {
 
 fn numeric(info: &ExactNumberInfo) -> Result<SqlType> {
     let (precision, scale) = match info {
-        ExactNumberInfo::None => {
-            let (precision, scale) = (NUMERIC_MAX_PRECISION, NUMERIC_DEFAULT_SCALE);
-            return Ok(SqlType::Numeric { precision, scale });
-        }
+        ExactNumberInfo::None => return Ok(SqlType::NUMERIC),
         ExactNumberInfo::Precision(p) => (*p, 0),
         ExactNumberInfo::PrecisionAndScale(p, s) => (*p, *s),
     };
@@ -173,15 +193,46 @@ fn numeric(info: &ExactNumberInfo) -> Result<SqlType> {
 
 /// The type of a computed column: the one its metadata names, else the one its Arrow type suggests.
 pub(crate) fn of_field(field: &Field) -> SqlType {
-    match field.metadata().get(TYPE_KEY).map(String::as_str) {
-        Some("uuid") => SqlType::Uuid,
-        Some("json") => SqlType::Json,
-        Some("oid") => OID,
-        Some("oid[]") => SqlType::Array(Box::new(OID)),
-        Some("name") => NAME,
-        Some("\"char\"") => CHAR,
-        _ => of_arrow(field.data_type()),
+    named_by(field).unwrap_or_else(|| of_arrow(field.data_type()))
+}
+
+/// Whether a computed column has the digits and the length of its type from a declaration: a column's or a cast's.
+pub(crate) fn is_declared(field: &Field) -> bool {
+    named_by(field).is_some()
+}
+
+/// The type that a field's metadata names, if it is one of the field's values.
+fn named_by(field: &Field) -> Option<SqlType> {
+    let sql_type = of_name(field.metadata().get(TYPE_KEY)?)?;
+    let fits = sql_type.arrow() == *field.data_type() || matches!(sql_type, SqlType::Other(_));
+    (fits || matches!(field.data_type(), DataType::List(_))).then_some(sql_type)
+}
+
+/// The type of a name that [`plan_field`] and the system's tables give.
+fn of_name(name: &str) -> Option<SqlType> {
+    if let Some(item) = name.strip_suffix("[]") {
+        return Some(SqlType::Array(Box::new(of_name(item)?)));
     }
+    let (name, digits) = match name.split_once('(') {
+        Some((name, digits)) => (name, digits.strip_suffix(')')?),
+        None => (name, ""),
+    };
+    Some(match name {
+        "uuid" => SqlType::Uuid,
+        "json" => SqlType::Json,
+        "jsonb" => SqlType::Jsonb,
+        "oid" => OID,
+        "name" => NAME,
+        "\"char\"" => CHAR,
+        "character varying" if digits.is_empty() => SqlType::Varchar(None),
+        "character varying" => SqlType::Varchar(Some(digits.parse().ok()?)),
+        "character" => SqlType::Char(digits.parse().ok()?),
+        "numeric" => {
+            let (precision, scale) = digits.split_once(',')?;
+            SqlType::Numeric { precision: precision.parse().ok()?, scale: scale.parse().ok()? }
+        }
+        _ => return None,
+    })
 }
 
 /// The SQL type that holds the values of an Arrow type without loss, where there is one.
@@ -216,14 +267,62 @@ pub(crate) fn of_arrow(data_type: &DataType) -> SqlType {
     }
 }
 
+/// Functions that give one of their arguments.
+pub(crate) const CHOOSES: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
+
+/// The type of an expression; `None` for what has none yet: a quoted constant, NULL, a parameter. The engine forgets the
+/// types that Arrow does not know where one of several values is chosen.
+pub(crate) fn of_expression(expr: &Expr, schema: &DFSchema) -> Option<SqlType> {
+    let of_any = |mut choices: Vec<&Expr>| {
+        choices.drain(..).find_map(|choice| of_expression(choice, schema))
+    };
+    match expr {
+        // What is written as a whole number is an integer where it fits, which the engine is told later.
+        Expr::Literal(ScalarValue::Int64(Some(number)), None) if i32::try_from(*number).is_ok() => {
+            Some(SqlType::Integer)
+        }
+        Expr::Literal(value, None) if value.is_null() || value.try_as_str().is_some() => None,
+        Expr::Placeholder(Placeholder { field, .. }) => {
+            let field = field.as_ref().filter(|field| !field.data_type().is_null())?;
+            Some(of_field(field)).filter(|known| *known != SqlType::Text)
+        }
+        Expr::Alias(alias) => of_expression(&alias.expr, schema),
+        Expr::Cast(cast) => Some(of_field(&cast.field)),
+        Expr::Case(case) => {
+            let thens = case.when_then_expr.iter().map(|(_, then)| &**then);
+            of_any(thens.chain(case.else_expr.as_deref()).collect())
+        }
+        Expr::ScalarFunction(call) if CHOOSES.contains(&call.name()) => {
+            of_any(call.args.iter().collect())
+        }
+        Expr::ScalarFunction(call) if call.name() == "array_element" => {
+            match of_expression(call.args.first()?, schema)? {
+                SqlType::Array(item) => Some(*item),
+                _ => None,
+            }
+        }
+        other => other.to_field(schema).ok().map(|(_, field)| of_field(&field)),
+    }
+}
+
 /// A field for a column of a table as plans see it: types that Arrow lacks are named in the metadata.
 pub(crate) fn plan_field(name: &str, sql_type: &SqlType, nullable: bool) -> Field {
     let field = Field::new(name, sql_type.arrow(), nullable);
+    match is_more_than_arrow(sql_type) {
+        true => field.with_metadata([(TYPE_KEY.to_owned(), sql_type.to_string())].into()),
+        false => field,
+    }
+}
+
+/// Whether a type says more than the Arrow type of its values.
+fn is_more_than_arrow(sql_type: &SqlType) -> bool {
     match sql_type {
-        SqlType::Uuid | SqlType::Json => {
-            field.with_metadata([(TYPE_KEY.to_owned(), sql_type.to_string())].into())
+        SqlType::Uuid | SqlType::Json | SqlType::Jsonb | SqlType::Varchar(_) | SqlType::Char(_) => {
+            true
         }
-        _ => field,
+        SqlType::Numeric { .. } => *sql_type != SqlType::NUMERIC,
+        SqlType::Array(item) => is_more_than_arrow(item),
+        _ => false,
     }
 }
 
@@ -240,6 +339,17 @@ pub(crate) fn with_system_type(field: Field, name: &str) -> Field {
     }
 }
 
+/// A type as `pg_typeof` names it: digits and lengths belong to columns.
+pub(crate) fn name_without_length(sql_type: &SqlType) -> String {
+    let name = sql_type.to_string();
+    match name.split_once('(') {
+        Some((name, rest)) => {
+            format!("{name}{}", rest.split_once(')').map_or("", |(_, rest)| rest))
+        }
+        None => name,
+    }
+}
+
 /// Gives DataFusion's planner our reading of the types in casts.
 #[derive(Debug)]
 pub(crate) struct Types;
@@ -252,12 +362,15 @@ impl TypePlanner for Types {
         match from_ast(ast) {
             Ok(SqlType::Interval) => Ok(None),
             Ok(sql_type) => {
-                let field = plan_field("", &sql_type, true);
+                // A name says that the field is all that is known of the result, also where it says nothing more:
+                // otherwise the engine would take a `json` that is cast to text for `json` still.
+                let field = plan_field("cast", &sql_type, true);
                 Ok(Some(Arc::new(match ast {
                     Ast::Custom(name, _) => with_system_type(field, &name.to_string()),
                     _ => field,
                 })))
             }
+            Err(error) if error.state() == SqlState::InvalidParameterValue => Err(external(error)),
             Err(_) => Ok(None),
         }
     }

@@ -9,6 +9,8 @@ use query::{Database, Options, Outcome, Session};
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
 
+mod answers;
+
 struct Sql(Session);
 
 #[async_trait::async_trait]

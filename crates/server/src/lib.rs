@@ -22,6 +22,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+/// Time for an HTTP answer that is on its way when the server stops.
+const HTTP_GRACE: Duration = Duration::from_secs(1);
+
 /// A database behind its front doors.
 pub struct Server {
     pg: SocketAddr,
@@ -54,7 +57,7 @@ impl Server {
             tls,
             slow_statement: config.slow_statement,
         };
-        let door = Door::new(database.clone(), options, Arc::clone(&metrics));
+        let door = Door::new(database.clone(), options, Arc::clone(&metrics))?;
         let (stop_pg, end_pg) = (stopping.clone(), end.clone());
         let page = http::page(pg_address);
         let pg_door = tokio::spawn(async move { door.serve(pg, stop_pg, end_pg).await });
@@ -97,7 +100,11 @@ impl Server {
             let _ = pg.await;
         }
         self.end.cancel();
-        let _ = self.http_door.await;
+        // Whoever has not finished asking is not waited for.
+        let mut http = self.http_door;
+        if tokio::time::timeout(HTTP_GRACE, &mut http).await.is_err() {
+            http.abort();
+        }
     }
 }
 

@@ -1,14 +1,19 @@
 //! Where events go: standard error, as text or JSON.
 
 use crate::config::LogFormat;
+use std::io::IsTerminal;
 use tracing::Level;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt;
 
 /// Begins to log. A second call changes nothing.
 pub fn start(level: Level, format: LogFormat) {
-    let subscriber =
-        fmt().with_max_level(LevelFilter::from_level(level)).with_writer(std::io::stderr);
+    // Colours are for people: a file has none, nor a terminal whose user wants none.
+    let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let subscriber = fmt()
+        .with_max_level(LevelFilter::from_level(level))
+        .with_ansi(coloured)
+        .with_writer(std::io::stderr);
     let _ = match format {
         LogFormat::Text => {
             tracing::subscriber::set_global_default(subscriber.with_target(false).finish())

@@ -10,6 +10,9 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
+/// What clients say they speak when they begin with TLS (ALPN).
+pub(crate) const PROTOCOL: &[u8] = b"postgresql";
+
 /// What encrypts connections; `None` where they stay plain.
 ///
 /// # Errors
@@ -21,12 +24,13 @@ pub fn acceptor(tls: &Tls, hosts: Vec<String>) -> io::Result<Option<TlsAcceptor>
         Tls::SelfSigned => self_signed(hosts)?,
     };
     let provider = Arc::new(ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
+    let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?
         .with_no_client_auth()
         .with_single_cert(certificates, key)
         .map_err(|error| io::Error::other(format!("certificate and key do not fit: {error}")))?;
+    config.alpn_protocols = vec![PROTOCOL.to_vec()];
     Ok(Some(TlsAcceptor::from(Arc::new(config))))
 }
 

@@ -13,7 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("query", &["store", "sdds"]),
     ("bench", &["query"]),
     ("server", &["query"]),
-    ("pando", &["query", "bench", "server"]),
+    ("pando", &["query", "bench", "server", "sdds"]),
     ("xtask", &[]),
 ];
 

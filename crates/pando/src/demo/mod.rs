@@ -1,6 +1,7 @@
 //! `pando demo`: TPC-H and a table of persons are loaded while a map shows their buckets split; then queries
-//! run; then the shell opens on the same database.
+//! run; then the front doors open, and the shell, on the same database.
 
+mod doors;
 mod load;
 mod map;
 mod questions;
@@ -10,7 +11,7 @@ use crate::arguments::DemoArguments;
 use crate::open::open;
 use crate::output::{Align, Format, Grid, Heading, ROWS_SHOWN_MAX, View};
 use crate::quantity::{bytes, count, counted, duration, rate};
-use crate::shell::{Flow, Shell, Source};
+use crate::shell::{Flow, Local, Place, Shell, Source};
 use crate::terminal::{Terminal, faint, is_conversation, strong};
 use bench::TableSource;
 use pando::Database;
@@ -29,18 +30,29 @@ const ROWS_SHOWN: usize = 6;
 /// Shows what Pando does.
 pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Result<ExitCode> {
     let database = open(&arguments.database, workers)?;
-    let mut shell = Shell::new(&database, View::new(Format::Box, Terminal::of_output()));
+    let place = Place::Local(Local::new(&database));
+    let mut shell = Shell::new(place, View::new(Format::Box, Terminal::of_output()));
     introduce(&database, &arguments)?;
-    fill(&database, &shell, &arguments).await?;
+    fill(&database, &arguments).await?;
     if !ask(&mut shell).await? {
         return Ok(ExitCode::FAILURE);
     }
+    let server = match arguments.no_serve {
+        true => None,
+        false => Some(doors::open(&database).await?),
+    };
     if arguments.once || !is_conversation() {
-        return Ok(ExitCode::SUCCESS);
+        if let Some(server) = &server {
+            doors::knock(server).await?;
+        }
+    } else {
+        invite()?;
+        shell.show_at_most(Some(ROWS_SHOWN_MAX));
+        shell.converse().await?;
     }
-    invite()?;
-    shell.show_at_most(Some(ROWS_SHOWN_MAX));
-    shell.converse().await?;
+    if let Some(server) = server {
+        server.stop(Duration::ZERO).await;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -63,10 +75,10 @@ fn introduce(database: &Database, arguments: &DemoArguments) -> io::Result<()> {
 }
 
 /// Creates and loads the tables.
-async fn fill(database: &Database, shell: &Shell, arguments: &DemoArguments) -> anyhow::Result<()> {
+async fn fill(database: &Database, arguments: &DemoArguments) -> anyhow::Result<()> {
     let sources = sources(arguments);
     let started = Instant::now();
-    let rows = load::all(database, shell.session(), sources).await?;
+    let rows = load::all(database, &database.session(), sources).await?;
     let time = started.elapsed();
     let rate = rate(rows, time).map(|rate| format!(" ({rate})")).unwrap_or_default();
     let splits = counted(database.store().counters().splits, "split");
@@ -96,8 +108,7 @@ async fn ask(shell: &mut Shell) -> anyhow::Result<bool> {
     for question in questions::all() {
         writeln!(io::stdout(), "{} {}", strong(question.name), question.meaning)?;
         let started = Instant::now();
-        let source = Source { name: None, text: &mut question.sql.as_bytes() };
-        if shell.run_script(source).await? != Flow::Continue {
+        if shell.run_script(Source::text(question.sql)).await? != Flow::Continue {
             return Ok(false);
         }
         times.push((question.name, started.elapsed()));
@@ -117,7 +128,7 @@ fn summarise(shell: &mut Shell, times: &[(&str, Duration)]) -> anyhow::Result<()
 }
 
 fn invite() -> io::Result<()> {
-    writeln!(io::stdout(), "\n{}\n", strong("3  Your turn"))?;
+    writeln!(io::stdout(), "\n{}\n", strong("4  Your turn"))?;
     writeln!(
         io::stdout(),
         "   The shell is open on this database. Tab completes, \\? helps, \\q leaves. For example:\n"

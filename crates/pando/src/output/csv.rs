@@ -1,20 +1,21 @@
 //! CSV as PostgreSQL's COPY writes it: a header, NULL as nothing, an empty text as `""`.
 
-use pando::{Error, Field, RecordBatch, text::TextColumn};
+use super::types::Column;
+use pando::{Error, RecordBatch, text::TextColumn};
 
 /// Appends the line of column names.
-pub(crate) fn header(fields: &[Field], out: &mut String) {
-    for (index, field) in fields.iter().enumerate() {
+pub(crate) fn header(columns: &[Column], out: &mut String) {
+    for (index, column) in columns.iter().enumerate() {
         separate(index, out);
         let start = out.len();
-        out.push_str(&field.name);
+        out.push_str(&column.name);
         quote_if_needed(start, out);
     }
     out.push('\n');
 }
 
 /// Appends a line for each row.
-pub(crate) fn rows(_: &[Field], batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
+pub(crate) fn rows(_: &[Column], batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
     let columns =
         batch.columns().iter().map(|c| TextColumn::new(c)).collect::<Result<Vec<_>, _>>()?;
     for row in 0..batch.num_rows() {
@@ -56,10 +57,10 @@ mod tests {
 
     #[test]
     fn quotes_commas_lines_nulls_and_nothing() {
-        let (fields, batch) = awkward();
+        let (columns, batch) = awkward();
         let mut out = String::new();
-        header(&fields, &mut out);
-        rows(&fields, &batch, &mut out).expect("has text");
+        header(&columns, &mut out);
+        rows(&columns, &batch, &mut out).expect("has text");
         assert_eq!(out, "id,näme\n1,plain\n-20,\"two\nlines, \"\"quoted\"\"\"\n,\"\"\n");
     }
 }

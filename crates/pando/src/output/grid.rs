@@ -1,8 +1,8 @@
 //! A table of texts: what boxes are made of.
 
-use super::types::{is_number, short_name};
+use super::types::Column;
 use super::window::Window;
-use pando::{Error, Field, RecordBatch, text::TextColumn};
+use pando::{Error, RecordBatch, text::TextColumn};
 use std::ops::Range;
 
 /// Which side values line up on.
@@ -44,10 +44,9 @@ impl Heading {
         Self { name: name.into(), type_name: None, align }
     }
 
-    fn of_field(field: &Field) -> Self {
-        let align = if is_number(&field.sql_type) { Align::Right } else { Align::Left };
-        let type_name = Some(short_name(&field.sql_type));
-        Self { name: field.name.clone(), type_name, align }
+    fn of_column(column: &Column) -> Self {
+        let (name, type_name) = (column.name.clone(), Some(column.type_name.clone()));
+        Self { name, type_name, align: column.kind.align() }
     }
 }
 
@@ -58,8 +57,8 @@ impl Grid {
     }
 
     /// What is shown of a result.
-    pub(crate) fn of_window(fields: &[Field], window: &Window) -> Result<Self, Error> {
-        let mut grid = Self::new(fields.iter().map(Heading::of_field).collect());
+    pub(crate) fn of_window(columns: &[Column], window: &Window) -> Result<Self, Error> {
+        let mut grid = Self::new(columns.iter().map(Heading::of_column).collect());
         for batch in &window.head {
             grid.push_batch(batch)?;
         }
@@ -115,7 +114,7 @@ pub(crate) mod tests {
     use super::*;
     use arrow::array::{ArrayRef, AsArray, Int64Array, StringViewArray};
     use arrow::datatypes::Int64Type;
-    use pando::SqlType;
+    use pando::{Field, SqlType};
     use std::sync::Arc;
 
     /// One column `n` of numbers.
@@ -130,21 +129,21 @@ pub(crate) mod tests {
     }
 
     /// Three rows that are awkward in one way or another, and what their columns are.
-    pub(crate) fn awkward() -> (Vec<Field>, RecordBatch) {
+    pub(crate) fn awkward() -> (Vec<Column>, RecordBatch) {
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), Some(-20), None]));
         let texts = vec![Some("plain"), Some("two\nlines, \"quoted\""), Some("")];
         let texts: ArrayRef = Arc::new(StringViewArray::from(texts));
         let batch = RecordBatch::try_from_iter([("id", numbers), ("näme", texts)]).expect("fits");
-        let field = |name: &str, sql_type| Field { name: name.to_owned(), sql_type };
-        (vec![field("id", SqlType::BigInt), field("näme", SqlType::Text)], batch)
+        let column = |name: &str, sql_type| Column::of_field(&Field::new(name, sql_type));
+        (vec![column("id", SqlType::BigInt), column("näme", SqlType::Text)], batch)
     }
 
     /// [`awkward`] as a grid.
     pub(crate) fn awkward_grid() -> Grid {
-        let (fields, batch) = awkward();
+        let (columns, batch) = awkward();
         let total = batch.num_rows() as u64;
         let window = Window { head: vec![batch], total, ..Window::default() };
-        Grid::of_window(&fields, &window).expect("has text")
+        Grid::of_window(&columns, &window).expect("has text")
     }
 
     #[test]

@@ -1,115 +1,113 @@
 //! JSON lines: one object a row.
 //!
 //! Numbers, booleans, arrays and `json` values are themselves; a number that JSON cannot write (`NaN`,
-//! `Infinity`) and everything else is a string, timestamps in ISO 8601.
+//! `Infinity`) and everything else is a string, timestamps in ISO 8601. All of it is made from PostgreSQL's texts, so
+//! that it does not matter where rows come from.
 
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::DataType;
-use pando::{Error, Field, RecordBatch, SqlType, text::TextColumn};
+use super::types::{Column, Kind};
+use pando::{Error, RecordBatch, text::TextColumn};
 
 /// Appends a line for each row.
-pub(crate) fn rows(fields: &[Field], batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
-    let columns = fields
+pub(crate) fn rows(columns: &[Column], batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
+    let texts = batch
+        .columns()
         .iter()
-        .zip(batch.columns())
-        .map(|(field, array)| JsonColumn::new(&field.sql_type, array))
+        .map(|array| TextColumn::new(array))
         .collect::<Result<Vec<_>, _>>()?;
-    let keys: Vec<_> = fields.iter().map(|field| quoted(&field.name)).collect();
+    let keys: Vec<_> = columns.iter().map(|column| quoted(&column.name)).collect();
+    let mut text = String::new();
     for row in 0..batch.num_rows() {
         out.push('{');
-        for (index, (key, column)) in keys.iter().zip(&columns).enumerate() {
+        for (index, (column, values)) in columns.iter().zip(&texts).enumerate() {
             if index > 0 {
                 out.push(',');
             }
-            out.push_str(key);
+            out.push_str(&keys[index]);
             out.push(':');
-            column.write(row, out)?;
+            text.clear();
+            match values.write(row, &mut text) {
+                true => write_value(&column.kind, &text, out),
+                false => out.push_str("null"),
+            }
         }
         out.push_str("}\n");
     }
     Ok(())
 }
 
-/// How the values of one array become JSON.
-struct JsonColumn<'a> {
-    kind: Kind<'a>,
-    text: TextColumn<'a>,
-}
-
-enum Kind<'a> {
-    Boolean,
-    Number,
-    Json,
-    Timestamp,
-    Array(&'a SqlType, &'a ArrayRef),
-    Text,
-}
-
-impl<'a> JsonColumn<'a> {
-    fn new(sql_type: &'a SqlType, array: &'a ArrayRef) -> Result<Self, Error> {
-        let kind = match sql_type {
-            SqlType::Boolean => Kind::Boolean,
-            SqlType::Json => Kind::Json,
-            SqlType::Timestamp | SqlType::TimestampTz => Kind::Timestamp,
-            SqlType::Array(item) if matches!(array.data_type(), DataType::List(_)) => {
-                Kind::Array(item, array)
-            }
-            other if super::types::is_number(other) => Kind::Number,
-            _ => Kind::Text,
-        };
-        Ok(Self { kind, text: TextColumn::new(array)? })
-    }
-
-    fn write(&self, row: usize, out: &mut String) -> Result<(), Error> {
-        let start = out.len();
-        if !self.text.write(row, out) {
-            out.push_str("null");
-            return Ok(());
-        }
-        match &self.kind {
-            Kind::Boolean => {
-                replace(start, out, |text| if text == "t" { "true" } else { "false" }.into())
-            }
-            Kind::Number if out.ends_with(|c: char| c.is_ascii_digit()) => (),
-            // The grammar of JSON has line breaks between tokens only, so blanks do as well.
-            Kind::Json => replace(start, out, |text| text.replace(['\n', '\r'], " ")),
-            Kind::Timestamp => replace(start, out, |text| quoted(&iso(text))),
-            Kind::Array(item, array) => {
-                out.truncate(start);
-                write_array(item, &array.as_list::<i32>().value(row), out)?;
-            }
-            Kind::Number | Kind::Text => replace(start, out, quoted),
-        }
-        Ok(())
+fn write_value(kind: &Kind, text: &str, out: &mut String) {
+    match kind {
+        Kind::Boolean => out.push_str(if text == "t" { "true" } else { "false" }),
+        Kind::Number if text.ends_with(|c: char| c.is_ascii_digit()) => out.push_str(text),
+        // The grammar of JSON has line breaks between tokens only, so blanks do as well.
+        Kind::Json => out.push_str(&text.replace(['\n', '\r'], " ")),
+        Kind::Timestamp => out.push_str(&quoted(&iso(text))),
+        // Bounds that do not begin at 1 stand before the values: `[0:1]={a,b}`.
+        Kind::Array(item) => match text.find('{') {
+            Some(start) => drop(write_array(item, &text[start + 1..], out)),
+            None => out.push_str(&quoted(text)),
+        },
+        Kind::Number | Kind::Text => out.push_str(&quoted(text)),
     }
 }
 
-fn write_array(item: &SqlType, values: &ArrayRef, out: &mut String) -> Result<(), Error> {
-    let column = JsonColumn::new(item, values)?;
+/// Writes `a,NULL,"b c",{d}}` as a JSON array; what follows the closing brace comes back.
+fn write_array<'t>(item: &Kind, text: &'t str, out: &mut String) -> &'t str {
     out.push('[');
-    for row in 0..values.len() {
-        if row > 0 {
-            out.push(',');
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let after = &rest[first.len_utf8()..];
+        match first {
+            '}' => {
+                out.push(']');
+                return after;
+            }
+            ',' | ';' => {
+                out.push(',');
+                rest = after;
+            }
+            '{' => rest = write_array(item, after, out),
+            '"' => {
+                let (value, behind) = unquote(after);
+                write_value(item, &value, out);
+                rest = behind;
+            }
+            _ => {
+                let end = rest.find([',', ';', '}']).unwrap_or(rest.len());
+                match &rest[..end] {
+                    "NULL" => out.push_str("null"),
+                    value => write_value(item, value, out),
+                }
+                rest = &rest[end..];
+            }
         }
-        column.write(row, out)?;
     }
     out.push(']');
-    Ok(())
+    rest
+}
+
+/// A value up to its closing quote, and what follows that.
+fn unquote(text: &str) -> (String, &str) {
+    let mut value = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => break,
+            '\\' => value.extend(chars.next()),
+            c => value.push(c),
+        }
+    }
+    (value, chars.as_str())
 }
 
 /// `2020-01-02 03:04:05+00` to `2020-01-02T03:04:05+00:00`.
 fn iso(timestamp: &str) -> String {
     let joined = timestamp.replacen(' ', "T", 1);
-    match joined.strip_suffix("+00") {
-        Some(local) => format!("{local}+00:00"),
-        None => joined,
+    let time = joined.find('T').unwrap_or(joined.len());
+    match joined[time..].find(['+', '-']).map(|at| joined.len() - time - at) {
+        Some(3) => joined + ":00",
+        _ => joined,
     }
-}
-
-fn replace(start: usize, out: &mut String, by: impl FnOnce(&str) -> String) {
-    let text = by(&out[start..]);
-    out.truncate(start);
-    out.push_str(&text);
 }
 
 fn quoted(text: &str) -> String {
@@ -122,20 +120,28 @@ mod tests {
     use super::*;
     use arrow::array::*;
     use arrow::datatypes::Int32Type;
+    use pando::{Field, SqlType};
     use std::sync::Arc;
 
     fn line(sql_type: SqlType, array: ArrayRef) -> String {
         let batch = RecordBatch::try_from_iter([("v", array)]).expect("one column");
         let mut out = String::new();
-        rows(&[Field { name: "v".to_owned(), sql_type }], &batch, &mut out).expect("has text");
+        let column = Column::of_field(&Field::new("v", sql_type));
+        rows(&[column], &batch, &mut out).expect("has text");
+        out
+    }
+
+    fn value(kind: &Kind, text: &str) -> String {
+        let mut out = String::new();
+        write_value(kind, text, &mut out);
         out
     }
 
     #[test]
     fn an_object_a_row() {
-        let (fields, batch) = awkward();
+        let (columns, batch) = awkward();
         let mut out = String::new();
-        rows(&fields, &batch, &mut out).expect("has text");
+        rows(&columns, &batch, &mut out).expect("has text");
         let expected = "{\"id\":1,\"näme\":\"plain\"}\n\
              {\"id\":-20,\"näme\":\"two\\nlines, \\\"quoted\\\"\"}\n{\"id\":null,\"näme\":\"\"}\n";
         assert_eq!(out, expected);
@@ -156,9 +162,25 @@ mod tests {
     }
 
     #[test]
+    fn moments_keep_their_zone() {
+        let iso = |text| value(&Kind::Timestamp, text);
+        assert_eq!(iso("2020-01-02 03:04:05.5-08"), "\"2020-01-02T03:04:05.5-08:00\"");
+        assert_eq!(iso("2020-01-02 03:04:05+05:30"), "\"2020-01-02T03:04:05+05:30\"");
+        assert_eq!(iso("2020-01-02 03:04:05"), "\"2020-01-02T03:04:05\"");
+        assert_eq!(iso("infinity"), "\"infinity\"");
+    }
+
+    #[test]
     fn arrays_are_arrays() {
         let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1), None])]);
         let sql_type = SqlType::Array(Box::new(SqlType::Integer));
         assert_eq!(line(sql_type, Arc::new(lists)), "{\"v\":[1,null]}\n");
+        let texts = Kind::Array(Box::new(Kind::Text));
+        let written = r#"{a,"b \"c\"",NULL,"NULL","{,}",""}"#;
+        assert_eq!(value(&texts, written), r#"["a","b \"c\"",null,"NULL","{,}",""]"#);
+        let numbers = Kind::Array(Box::new(Kind::Number));
+        assert_eq!(value(&numbers, "[0:1]={{1,2},{3,4}}"), "[[1,2],[3,4]]");
+        assert_eq!(value(&numbers, "{}"), "[]");
+        assert_eq!(value(&numbers, "odd"), "\"odd\"");
     }
 }

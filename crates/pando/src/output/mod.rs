@@ -3,6 +3,7 @@
 //! CSV and JSON are written batch by batch as the rows come. A box must know its widths first, so its
 //! rows are gathered: on a terminal only the first and last ones ([`Window`]), elsewhere all.
 
+mod answer;
 mod boxes;
 mod cells;
 mod csv;
@@ -12,15 +13,17 @@ mod json;
 mod types;
 mod window;
 
+pub(crate) use answer::{Done, Rows};
 pub(crate) use cells::{cut, harmless, width as text_width};
 pub(crate) use grid::{Align, Grid, Heading};
-pub(crate) use types::short_name;
+pub(crate) use types::{Column, Kind};
 
 use crate::quantity::{count, counted, duration, rate};
 use crate::terminal::{Terminal, faint};
+use crate::trouble::Trouble;
 use crate::waiting::Waiting;
 use futures::StreamExt;
-use pando::{Error, Field, RecordBatch, Rows, Tag};
+use pando::RecordBatch;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 use window::Window;
@@ -58,14 +61,20 @@ pub(crate) struct View {
 #[derive(Debug)]
 pub(crate) enum ShowError {
     /// The statement failed while its rows were computed.
-    Statement(Error),
+    Statement(Trouble),
     /// The rows cannot be written.
     Output(io::Error),
 }
 
-impl From<Error> for ShowError {
-    fn from(error: Error) -> Self {
-        Self::Statement(error)
+impl From<Trouble> for ShowError {
+    fn from(trouble: Trouble) -> Self {
+        Self::Statement(trouble)
+    }
+}
+
+impl From<pando::Error> for ShowError {
+    fn from(error: pando::Error) -> Self {
+        Self::Statement(error.into())
     }
 }
 
@@ -85,7 +94,7 @@ impl View {
     /// Shows a result; `waiting` ends when the first of it is ready.
     pub(crate) async fn show_rows(
         &self,
-        rows: Rows,
+        rows: Rows<'_>,
         started: Instant,
         waiting: Option<Waiting>,
         out: &mut impl Write,
@@ -94,14 +103,16 @@ impl View {
             Format::Csv => stream(rows, waiting, csv::header, csv::rows, out).await,
             Format::Json => stream(rows, waiting, |_, _| (), json::rows, out).await,
             Format::Box => {
-                let (fields, command) = (rows.fields.clone(), rows.command);
-                let window = Window::gather(rows, self.rows_shown_max).await?;
+                let Rows { columns, is_plan, batches } = rows;
+                // A plan is shown whole.
+                let shown_max = self.rows_shown_max.filter(|_| !is_plan);
+                let window = Window::gather(batches, shown_max).await?;
                 let time = started.elapsed();
                 drop(waiting);
-                let grid = Grid::of_window(&fields, &window)?;
-                match command {
-                    "EXPLAIN" => write_plan(&grid, out)?,
-                    _ => self.write_grid(&grid, window.total, Some(time), out)?,
+                let grid = Grid::of_window(&columns, &window)?;
+                match is_plan {
+                    true => write_plan(&grid, out)?,
+                    false => self.write_grid(&grid, window.total, Some(time), out)?,
                 }
                 Ok(())
             }
@@ -111,19 +122,19 @@ impl View {
     /// Shows that something was done. Programs that read rows are not told.
     pub(crate) fn show_done(
         &self,
-        tag: &Tag,
+        done: &Done,
         time: Duration,
         out: &mut impl Write,
     ) -> io::Result<()> {
         if self.format != Format::Box {
             return Ok(());
         }
-        out.write_all(tag.command.as_bytes())?;
-        if let Some(rows) = tag.rows {
+        out.write_all(done.command.as_bytes())?;
+        if let Some(rows) = done.rows {
             write!(out, " {}", counted(rows, "row"))?;
         }
         if self.timing {
-            out.write_all(faint(&done_in(tag, time)).as_bytes())?;
+            out.write_all(faint(&done_in(done, time)).as_bytes())?;
         }
         writeln!(out)
     }
@@ -172,10 +183,10 @@ fn notes(grid: &Grid, total: u64, columns_shown: usize) -> Vec<String> {
     notes
 }
 
-fn done_in(tag: &Tag, time: Duration) -> String {
+fn done_in(done: &Done, time: Duration) -> String {
     /// Below this the rate says more about the statement than about its rows.
     const ROWS_OF_A_LOAD: u64 = 10_000;
-    let rate = tag.rows.filter(|rows| *rows >= ROWS_OF_A_LOAD).and_then(|rows| rate(rows, time));
+    let rate = done.rows.filter(|rows| *rows >= ROWS_OF_A_LOAD).and_then(|rows| rate(rows, time));
     match rate {
         Some(rate) => format!(" in {} ({rate})", duration(time)),
         None => format!(" in {}", duration(time)),
@@ -194,20 +205,20 @@ fn write_plan(grid: &Grid, out: &mut impl Write) -> io::Result<()> {
 
 /// Writes batch by batch.
 async fn stream(
-    rows: Rows,
+    rows: Rows<'_>,
     waiting: Option<Waiting>,
-    header: impl Fn(&[Field], &mut String),
-    body: impl Fn(&[Field], &RecordBatch, &mut String) -> Result<(), Error>,
+    header: impl Fn(&[Column], &mut String),
+    body: impl Fn(&[Column], &RecordBatch, &mut String) -> Result<(), pando::Error>,
     out: &mut impl Write,
 ) -> Result<(), ShowError> {
-    let Rows { fields, mut stream, .. } = rows;
+    let Rows { columns, mut batches, .. } = rows;
     let mut text = String::new();
     let mut waiting = waiting;
-    header(&fields, &mut text);
-    while let Some(batch) = stream.next().await {
-        let batch = batch.map_err(Error::from)?;
+    header(&columns, &mut text);
+    while let Some(batch) = batches.next().await {
+        let batch = batch?;
         drop(waiting.take());
-        body(&fields, &batch, &mut text)?;
+        body(&columns, &batch, &mut text)?;
         out.write_all(text.as_bytes())?;
         text.clear();
     }

@@ -2,8 +2,10 @@
 //!
 //! Only slices of batches are kept, so a result of any length passes through in little memory.
 
+use crate::trouble::Trouble;
 use futures::StreamExt;
-use pando::{Error, RecordBatch, Rows};
+use futures::stream::BoxStream;
+use pando::RecordBatch;
 use std::collections::VecDeque;
 
 /// What is shown of a result.
@@ -19,10 +21,13 @@ pub(crate) struct Window {
 
 impl Window {
     /// Takes in a whole result and keeps at most `limit` rows.
-    pub(crate) async fn gather(mut rows: Rows, limit: Option<usize>) -> Result<Self, Error> {
+    pub(crate) async fn gather(
+        mut batches: BoxStream<'_, Result<RecordBatch, Trouble>>,
+        limit: Option<usize>,
+    ) -> Result<Self, Trouble> {
         let mut window = Self::default();
-        while let Some(batch) = rows.stream.next().await {
-            window.push(batch.map_err(Error::from)?, limit);
+        while let Some(batch) = batches.next().await {
+            window.push(batch?, limit);
         }
         window.finish(limit);
         Ok(window)

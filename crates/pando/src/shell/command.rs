@@ -1,10 +1,10 @@
 //! Backslash commands.
 
-use super::{Flow, INCLUDE_DEPTH_MAX, Shell, describe, help, table_report};
+use super::{Flow, Shell, describe, help, table_report};
 use crate::output::ShowError;
-use pando::Error;
+use crate::trouble::Trouble;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A command with its argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,14 +43,14 @@ pub(super) enum CommandError {
     /// There is no such command, or not with this argument.
     Misused(String),
     /// What it asked the database failed.
-    Statement(Error),
+    Statement(Trouble),
     /// Its answer cannot be written.
     Output(anyhow::Error),
 }
 
-impl From<Error> for CommandError {
-    fn from(error: Error) -> Self {
-        Self::Statement(error)
+impl From<Trouble> for CommandError {
+    fn from(trouble: Trouble) -> Self {
+        Self::Statement(trouble)
     }
 }
 
@@ -122,13 +122,18 @@ fn unquoted(text: &str) -> &str {
 pub(super) async fn run(shell: &mut Shell, command: Command) -> Result<Flow, CommandError> {
     match command {
         Command::Quit => return Ok(Flow::Quit),
-        Command::Help => shell.out.write_all(help::COMMANDS.as_bytes())?,
+        Command::Help => {
+            shell.out.write_all(help::COMMANDS.as_bytes())?;
+            if shell.place.is_pando() {
+                shell.out.write_all(help::ON_PANDO.as_bytes())?;
+            }
+        }
         Command::StatementHelp(topic) => {
             let text = help::about(topic.as_deref()).map_err(CommandError::Misused)?;
             shell.out.write_all(text.as_bytes())?;
         }
-        Command::List(kinds) => describe::list(shell, kinds)?,
-        Command::Schemas => describe::schemas(shell)?,
+        Command::List(kinds) => describe::list(shell, kinds).await?,
+        Command::Schemas => describe::schemas(shell).await?,
         Command::Describe(name) => table_report::describe(shell, &name).await?,
         Command::Expanded(value) => {
             let value = value.unwrap_or(!shell.view.expanded);
@@ -140,28 +145,13 @@ pub(super) async fn run(shell: &mut Shell, command: Command) -> Result<Flow, Com
             shell.view.timing = value;
             tell(shell, "Timing", value)?;
         }
-        Command::Include(path) => return include(shell, &path).await,
+        Command::Include(path) => return Ok(Flow::Include(path)),
     }
     Ok(Flow::Continue)
 }
 
 fn tell(shell: &mut Shell, what: &str, value: bool) -> io::Result<()> {
     writeln!(shell.out, "{what} is {}.", if value { "on" } else { "off" })
-}
-
-/// Runs another script; where it ends at an error, so does the one that includes it.
-async fn include(shell: &mut Shell, path: &Path) -> Result<Flow, CommandError> {
-    if shell.include_depth == INCLUDE_DEPTH_MAX {
-        let message = format!("scripts include each other more than {INCLUDE_DEPTH_MAX} deep");
-        return Err(CommandError::Misused(message));
-    }
-    if let Err(error) = std::fs::File::open(path) {
-        return Err(CommandError::Misused(format!("cannot read {}: {error}", path.display())));
-    }
-    shell.include_depth += 1;
-    let result = shell.run_file(path).await;
-    shell.include_depth -= 1;
-    result.map_err(CommandError::Output)
 }
 
 #[cfg(test)]

@@ -6,39 +6,14 @@
 
 use super::keywords::{FUNCTIONS, KEYWORDS, is_keyword};
 use super::lexer::{Kind, Token, is_word, tokens};
-use pando::catalog::{Catalog, Relation};
+use super::names::{Known, is_system};
 
 /// The shell's own commands.
 const COMMANDS: [&str; 11] =
     ["\\?", "\\d", "\\dn", "\\dt", "\\dv", "\\h", "\\help", "\\i", "\\q", "\\timing", "\\x"];
 
-/// A relation and its columns.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
-    pub(super) schema: String,
-    pub(super) name: String,
-    pub(super) columns: Vec<String>,
-}
-
 /// What can stand at the cursor: from which byte on, and the choices.
 pub(super) type Choices = (usize, Vec<String>);
-
-/// The tables of a catalog, and its views, whose columns only a plan would tell.
-pub(super) fn known_in(catalog: &Catalog) -> Vec<Known> {
-    let columns = |relation: &Relation| match relation {
-        Relation::Table(table) => {
-            table.columns.iter().filter(|c| !c.hidden).map(|c| c.name.clone()).collect()
-        }
-        Relation::View(view) => view.columns.clone(),
-        Relation::Sequence(_) => Vec::new(),
-    };
-    let known = |relation: &Relation| Known {
-        schema: relation.schema().to_owned(),
-        name: relation.name().to_owned(),
-        columns: columns(relation),
-    };
-    catalog.relations().map(known).collect()
-}
 
 /// What can stand at byte `at` of a text with statements.
 pub(super) fn complete(text: &str, at: usize, known: &[Known]) -> Choices {
@@ -73,7 +48,7 @@ pub(super) fn complete_command(line: &str, known: &[Known]) -> Choices {
         _ if start == 0 => COMMANDS.map(str::to_owned).into(),
         "\\d" => {
             let name = |relation: &Known| spelled(Choice::Name(relation.name.clone()), "", false);
-            known.iter().map(name).collect()
+            known.iter().filter(|relation| !is_system(relation)).map(name).collect()
         }
         "\\x" | "\\timing" => vec!["on".to_owned(), "off".to_owned()],
         "\\h" => super::help::topics().map(str::to_lowercase).collect(),
@@ -148,9 +123,6 @@ impl<'a> Context<'a> {
     }
 
     fn offer_relations(&self, choices: &mut Vec<Choice>) {
-        let is_system = |relation: &&Known| {
-            pando::catalog::RESERVED_SCHEMAS.contains(&relation.schema.as_str())
-        };
         let plain = self.known.iter().filter(|relation| !is_system(relation));
         choices.extend(plain.map(|relation| Choice::Name(relation.name.clone())));
         choices.extend(self.known.iter().map(|relation| Choice::Name(relation.schema.clone())));

@@ -1,44 +1,28 @@
 //! Lists of what there is: `\d`, `\dt`, `\dv`, `\dn`.
+//!
+//! They are asked for in SQL that Pando and PostgreSQL both understand; only sizes come from elsewhere: Pando tells them
+//! of buckets, PostgreSQL of files, and rows by its last estimate.
 
 use super::Shell;
 use super::command::{CommandError, Kinds};
 use crate::output::{Align, Grid, Heading};
 use crate::quantity::{bytes, count};
-use pando::catalog::{Relation, Table};
 use std::io::Write;
 
-/// Buckets, rows and bytes of a table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Size {
-    pub(super) buckets: usize,
-    pub(super) rows: u64,
-    pub(super) bytes: u64,
-}
+/// Schemas that are the system's own.
+pub(super) const SYSTEM_SCHEMAS: &str = "('pando', 'information_schema')";
+/// The kinds of relations by PostgreSQL's letters.
+const KIND: &str = "CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'partitioned table' WHEN 'v' THEN 'view' \
+                    WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' WHEN 'f' THEN 'foreign table' END";
 
-impl Size {
-    pub(super) fn of(shell: &Shell, table: &Table) -> Self {
-        let buckets = shell.database.store().bucket_infos(table.id);
-        Self {
-            buckets: buckets.len(),
-            rows: buckets.iter().map(|bucket| bucket.rows).sum(),
-            bytes: buckets.iter().map(|bucket| bucket.bytes).sum(),
-        }
-    }
-}
+/// What a question answers: rows of texts.
+type Row = Vec<Option<String>>;
 
 /// Tables, views and sequences.
-pub(super) fn list(shell: &mut Shell, kinds: Kinds) -> Result<(), CommandError> {
-    let catalog = shell.session.catalog();
-    let wanted = |relation: &&Relation| match kinds {
-        Kinds::All => true,
-        Kinds::Tables => matches!(relation, Relation::Table(_)),
-        Kinds::Views => matches!(relation, Relation::View(_)),
-    };
-    let mut grid = Grid::new(headings(kinds));
-    for relation in catalog.relations().filter(wanted) {
-        grid.push(row(shell, relation, kinds));
-    }
-    if grid.rows() == 0 {
+pub(super) async fn list(shell: &mut Shell, kinds: Kinds) -> Result<(), CommandError> {
+    let is_pando = shell.place.is_pando();
+    let rows = shell.place.texts(&question(kinds, is_pando)).await?;
+    if rows.is_empty() {
         let what = match kinds {
             Kinds::All => "tables, views or sequences",
             Kinds::Tables => "tables",
@@ -47,61 +31,89 @@ pub(super) fn list(shell: &mut Shell, kinds: Kinds) -> Result<(), CommandError> 
         writeln!(shell.out, "There are no {what}.")?;
         return Ok(());
     }
+    let mut grid = Grid::new(headings(kinds, is_pando));
+    for row in rows {
+        grid.push(shown(row, kinds));
+    }
     let total = grid.rows() as u64;
     shell.view.write_grid(&grid, total, None, &mut shell.out)?;
     Ok(())
 }
 
-fn headings(kinds: Kinds) -> Vec<Heading> {
+fn question(kinds: Kinds, is_pando: bool) -> String {
+    let letters = match kinds {
+        Kinds::All => "'r', 'p', 'v', 'm', 'S', 'f'",
+        Kinds::Tables => "'r', 'p', 'f'",
+        Kinds::Views => "'v', 'm'",
+    };
+    let has_size = "c.relkind IN ('r', 'p', 'm')";
+    let (columns, join) = match (kinds, is_pando) {
+        (Kinds::Views, _) => ("pg_catalog.pg_get_viewdef(c.oid)".to_owned(), ""),
+        (_, true) => (
+            format!("{KIND}, t.rows::text, t.bytes::text, t.buckets::text"),
+            "LEFT JOIN pando.tables t ON t.schema = n.nspname AND t.\"table\" = c.relname",
+        ),
+        (_, false) => (
+            format!(
+                "{KIND}, CASE WHEN {has_size} AND c.reltuples >= 0 THEN c.reltuples::bigint::text END, \
+                 CASE WHEN {has_size} THEN pg_catalog.pg_total_relation_size(c.oid)::text END"
+            ),
+            "",
+        ),
+    };
+    format!(
+        "SELECT n.nspname, c.relname, {columns}, pg_catalog.obj_description(c.oid, 'pg_class') \
+         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace {join} \
+         WHERE c.relkind IN ({letters}) AND n.nspname NOT IN {SYSTEM_SCHEMAS} AND n.nspname NOT LIKE 'pg\\_%' \
+         ORDER BY n.nspname, c.relname"
+    )
+}
+
+fn headings(kinds: Kinds, is_pando: bool) -> Vec<Heading> {
     let text = |name| Heading::new(name, Align::Left);
     let number = |name| Heading::new(name, Align::Right);
     match kinds {
         Kinds::Views => vec![text("schema"), text("view"), text("query"), text("comment")],
-        Kinds::All | Kinds::Tables => vec![
-            text("schema"),
-            text("name"),
-            text("kind"),
-            number("rows"),
-            number("bytes"),
-            number("buckets"),
-            text("comment"),
-        ],
+        Kinds::All | Kinds::Tables => {
+            let mut headings = vec![text("schema"), text("name"), text("kind")];
+            headings.extend([number("rows"), number("bytes")]);
+            headings.extend(is_pando.then(|| number("buckets")));
+            headings.push(text("comment"));
+            headings
+        }
     }
 }
 
-fn row(shell: &Shell, relation: &Relation, kinds: Kinds) -> Vec<String> {
-    let mut row = vec![relation.schema().to_owned(), relation.name().to_owned()];
-    let comment = match relation {
-        Relation::Table(table) => &table.comment,
-        Relation::View(view) => &view.comment,
-        Relation::Sequence(sequence) => &sequence.comment,
+/// A row with its sizes as a person reads them.
+fn shown(row: Row, kinds: Kinds) -> Vec<String> {
+    let last = row.len() - 1;
+    let cell = |(index, text): (usize, Option<String>)| {
+        let text = text.unwrap_or_default();
+        match (kinds, index, text.parse()) {
+            (Kinds::Views, ..) => text.trim().to_owned(),
+            (_, 0..=2, _) | (_, _, Err(_)) => text,
+            (_, index, _) if index == last => text,
+            (_, 4, Ok(size)) => bytes(size),
+            (_, _, Ok(size)) => count(size),
+        }
     };
-    match relation {
-        Relation::View(view) if kinds == Kinds::Views => row.push(view.sql.clone()),
-        Relation::Table(table) => {
-            let size = Size::of(shell, table);
-            row.push(relation.kind().to_owned());
-            row.extend([count(size.rows), bytes(size.bytes), count(size.buckets as u64)]);
-        }
-        Relation::View(_) | Relation::Sequence(_) => {
-            row.push(relation.kind().to_owned());
-            row.extend([const { String::new() }; 3]);
-        }
-    }
-    row.push(comment.clone().unwrap_or_default());
-    row
+    row.into_iter().enumerate().map(cell).collect()
 }
 
 /// Schemas.
-pub(super) fn schemas(shell: &mut Shell) -> Result<(), CommandError> {
-    let catalog = shell.session.catalog();
+pub(super) async fn schemas(shell: &mut Shell) -> Result<(), CommandError> {
+    let question = format!(
+        "SELECT n.nspname, count(c.oid)::text, pg_catalog.obj_description(n.oid, 'pg_namespace') \
+         FROM pg_catalog.pg_namespace n LEFT JOIN pg_catalog.pg_class c \
+             ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f') \
+         WHERE n.nspname NOT IN {SYSTEM_SCHEMAS} AND n.nspname NOT LIKE 'pg\\_%' \
+         GROUP BY n.nspname, n.oid ORDER BY n.nspname"
+    );
     let headings = [("schema", Align::Left), ("relations", Align::Right), ("comment", Align::Left)];
     let headings = headings.map(|(name, align)| Heading::new(name, align));
     let mut grid = Grid::new(headings.into());
-    for schema in catalog.schemas() {
-        let relations = catalog.relations_in(&schema.name).count();
-        let comment = schema.comment.clone().unwrap_or_default();
-        grid.push([schema.name.clone(), count(relations as u64), comment]);
+    for row in shell.place.texts(&question).await? {
+        grid.push(row.into_iter().map(Option::unwrap_or_default));
     }
     let total = grid.rows() as u64;
     shell.view.write_grid(&grid, total, None, &mut shell.out)?;

@@ -2,14 +2,13 @@
 //!
 //! What is typed stays in the editor until it is complete, so that every line of it can still be changed.
 
-use super::completion::{self, Known};
+use super::completion;
 use super::keywords::is_keyword;
 use super::lexer::{Kind, tokens};
+use super::names::Known;
 use super::splitter::is_complete;
 use crate::terminal::strong;
 use console::Style;
-use futures::StreamExt;
-use pando::{Session, catalog::RESERVED_SCHEMAS, text::TextColumn};
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
@@ -17,7 +16,6 @@ use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Helper, Hinter};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -42,17 +40,16 @@ pub(super) enum Typed {
 }
 
 impl Editor {
-    /// An editor that completes what the session knows.
-    pub(super) async fn new(session: &Session) -> anyhow::Result<Self> {
+    /// An editor that completes what it is told.
+    pub(super) fn new() -> anyhow::Result<Self> {
         let config = Config::builder()
             .max_history_size(HISTORY_MAX)?
             .history_ignore_dups(true)?
             .completion_type(CompletionType::List)
             .build();
         let mut lines = rustyline::Editor::with_config(config)?;
-        let system = system_tables(session).await;
-        let files = FilenameCompleter::new();
-        lines.set_helper(Some(Assistant { session: session.clone(), system, files }));
+        let (known, files) = (Vec::new(), FilenameCompleter::new());
+        lines.set_helper(Some(Assistant { known, files, is_sql: true }));
         let history = history_file();
         if let Some(file) = history.as_ref().filter(|file| file.exists()) {
             // A history that cannot be read is no reason not to work.
@@ -61,13 +58,33 @@ impl Editor {
         Ok(Self { lines, history })
     }
 
+    /// From now on these names are completed.
+    pub(super) fn know(&mut self, known: Vec<Known>) {
+        if let Some(assistant) = self.lines.helper_mut() {
+            assistant.known = known;
+        }
+    }
+
     /// Reads until what is typed is complete.
     pub(super) fn read(&mut self, prompt: &str) -> anyhow::Result<Typed> {
+        let typed = self.read_as(prompt, true)?;
+        if let Typed::Text(text) = &typed {
+            self.remember(text.trim());
+        }
+        Ok(typed)
+    }
+
+    /// Reads a line that is no statement.
+    pub(super) fn read_line(&mut self, prompt: &str) -> anyhow::Result<Typed> {
+        self.read_as(prompt, false)
+    }
+
+    fn read_as(&mut self, prompt: &str, is_sql: bool) -> anyhow::Result<Typed> {
+        if let Some(assistant) = self.lines.helper_mut() {
+            assistant.is_sql = is_sql;
+        }
         match self.lines.readline(&(prompt, strong(prompt))) {
-            Ok(text) => {
-                self.remember(text.trim());
-                Ok(Typed::Text(text))
-            }
+            Ok(text) => Ok(Typed::Text(text)),
             Err(ReadlineError::Interrupted) => Ok(Typed::Nothing),
             Err(ReadlineError::Eof) => Ok(Typed::End),
             Err(error) => Err(error.into()),
@@ -93,42 +110,18 @@ fn history_file() -> Option<PathBuf> {
     }
 }
 
-/// The system's tables, which no catalog holds. Without them completion offers less, and that is all.
-async fn system_tables(session: &Session) -> Vec<Known> {
-    const COLUMNS: &str = "SELECT table_schema, table_name, column_name \
-                           FROM information_schema.columns ORDER BY ordinal_position";
-    let mut tables: BTreeMap<[String; 2], Vec<String>> = BTreeMap::new();
-    let Ok(mut rows) = session.query(COLUMNS).await else { return Vec::new() };
-    while let Some(Ok(batch)) = rows.stream.next().await {
-        let columns = batch.columns().iter().map(|column| TextColumn::new(column));
-        let Ok(columns) = columns.collect::<Result<Vec<_>, _>>() else { return Vec::new() };
-        for row in 0..batch.num_rows() {
-            let text = |column: &TextColumn<'_>| {
-                let mut text = String::new();
-                column.write(row, &mut text);
-                text
-            };
-            if let [schema, table, column] = &columns[..] {
-                tables.entry([text(schema), text(table)]).or_default().push(text(column));
-            }
-        }
-    }
-    let tables =
-        tables.into_iter().map(|([schema, name], columns)| Known { schema, name, columns });
-    tables.filter(|table| RESERVED_SCHEMAS.contains(&table.schema.as_str())).collect()
-}
-
 /// What the line editor asks us.
 #[derive(Helper, Hinter)]
 struct Assistant {
-    session: Session,
-    system: Vec<Known>,
+    known: Vec<Known>,
     files: FilenameCompleter,
+    /// Else it is data.
+    is_sql: bool,
 }
 
 impl Validator for Assistant {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(match is_complete(context.input()) {
+        Ok(match !self.is_sql || is_complete(context.input()) {
             true => ValidationResult::Valid(None),
             false => ValidationResult::Incomplete,
         })
@@ -144,14 +137,17 @@ impl Completer for Assistant {
         at: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        if !self.is_sql {
+            // Columns of data have tabs between them.
+            let tab = Pair { display: String::new(), replacement: "\t".to_owned() };
+            return Ok((at, vec![tab]));
+        }
         if line.starts_with("\\i ") {
             return self.files.complete_path(line, at);
         }
-        let mut known = completion::known_in(&self.session.catalog());
-        known.extend_from_slice(&self.system);
         let (start, choices) = match line.starts_with('\\') {
-            true => completion::complete_command(&line[..at], &known),
-            false => completion::complete(line, at, &known),
+            true => completion::complete_command(&line[..at], &self.known),
+            false => completion::complete(line, at, &self.known),
         };
         let pair = |choice: String| Pair { display: choice.clone(), replacement: choice };
         Ok((start, choices.into_iter().map(pair).collect()))
@@ -160,7 +156,7 @@ impl Completer for Assistant {
 
 impl Highlighter for Assistant {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
-        if line.starts_with('\\') || !console::colors_enabled() {
+        if !self.is_sql || line.starts_with('\\') || !console::colors_enabled() {
             return Cow::Borrowed(line);
         }
         let mut out = String::with_capacity(line.len() * 2);

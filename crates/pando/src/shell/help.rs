@@ -6,7 +6,7 @@ Statements end with a semicolon and may have many lines. Tab completes names and
 Ctrl-C cancels the running statement, or clears what is typed; Ctrl-D leaves.
 
   \\d             tables, views and sequences
-  \\d NAME        columns, key and buckets of a table
+  \\d NAME        columns, key and size of a table
   \\dt  \\dv  \\dn  tables, views, schemas
   \\h [STATEMENT] how a statement is written
   \\i FILE        run a script
@@ -14,7 +14,10 @@ Ctrl-C cancels the running statement, or clears what is typed; Ctrl-D leaves.
   \\timing [on|off]
   \\?             this
   \\q             leave
+";
 
+/// What Pando has and other servers have not.
+pub(super) const ON_PANDO: &str = "
 Files are tables, too:  select * from 'file.parquet' limit 5;
 The database about itself:  select * from pando.tables;  also pando.buckets, runs, memory, queries
 ";
@@ -49,7 +52,9 @@ INSERT INTO table [(columns)] VALUES (...), ... | query
         name: "COPY",
         form: "\
 COPY table [(columns)] FROM 'file' [WITH (FORMAT csv | parquet | json, HEADER, ...)]
-COPY table | (query) TO 'file' [WITH (...)]",
+COPY table | (query) TO 'file' [WITH (...)]
+COPY table [(columns)] FROM STDIN [WITH (FORMAT csv | text | binary, ...)], data up to a line \\.
+COPY table | (query) TO STDOUT [WITH (...)]",
     },
     Topic {
         name: "CREATE TABLE",

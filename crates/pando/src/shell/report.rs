@@ -9,7 +9,7 @@
 
 use crate::output::{cut, harmless, text_width};
 use crate::terminal::alarm;
-use pando::Error;
+use crate::trouble::Trouble;
 use std::fmt::Write;
 
 /// Characters of the line that are shown at most, where no terminal says how wide it is.
@@ -36,23 +36,21 @@ struct Place<'a> {
 }
 
 /// The report, ending with a line break. The error's position counts in the origin's text.
-pub(super) fn render(error: &Error, origin: Origin<'_>, screen: Option<usize>) -> String {
-    let place = error.position().and_then(|position| find(origin.text, position));
+pub(super) fn render(trouble: &Trouble, origin: Origin<'_>, screen: Option<usize>) -> String {
+    let place = trouble.position.and_then(|position| find(origin.text, position));
     let mut out = String::new();
     if let Some(script) = origin.script {
         let line = origin.line + place.as_ref().map_or(0, |place| place.line);
         push(&mut out, format_args!("{script}:{line}: "));
     }
-    let label = alarm(&format!("ERROR {}:", error.state().code()));
-    push(&mut out, format_args!("{label} {}\n", tame(error.message())));
+    let label = alarm(&format!("{}:", tame(&trouble.label())));
+    push(&mut out, format_args!("{label} {}\n", tame(&trouble.message)));
     if let Some(place) = place {
         let number = origin.line + place.line;
         excerpt(&place, number, screen.unwrap_or(EXCERPT_MAX), &mut out);
     }
-    for (label, text) in [("DETAIL", error.detail()), ("HINT", error.hint())] {
-        if let Some(text) = text {
-            push(&mut out, format_args!("{label}: {}\n", tame(text)));
-        }
+    for (label, text) in trouble.parts() {
+        push(&mut out, format_args!("{label}: {}\n", tame(text)));
     }
     out
 }
@@ -95,11 +93,11 @@ fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pando::SqlState;
 
     fn report(text: &str, position: usize, line: usize, script: Option<&str>) -> String {
-        let error = Error::new(SqlState::UndefinedTable, "no such table").at(position);
-        let report = render(&error, Origin { script, text, line }, Some(60));
+        let trouble = Trouble::new("42P01", "no such table");
+        let trouble = Trouble { position: Some(position), ..trouble };
+        let report = render(&trouble, Origin { script, text, line }, Some(60));
         console::strip_ansi_codes(&report).into_owned()
     }
 
@@ -143,11 +141,11 @@ mod tests {
 
     #[test]
     fn detail_and_hint_follow() {
-        let error = Error::new(SqlState::UniqueViolation, "exists")
+        let trouble = Trouble::new("23505", "exists")
             .with_detail("Key (id)=(1).")
             .with_hint("Use ON CONFLICT.");
         let origin = Origin { script: None, text: "insert", line: 1 };
-        let report = render(&error, origin, None);
+        let report = render(&trouble, origin, None);
         let report = console::strip_ansi_codes(&report);
         assert_eq!(report, "ERROR 23505: exists\nDETAIL: Key (id)=(1).\nHINT: Use ON CONFLICT.\n");
     }

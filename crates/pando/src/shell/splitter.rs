@@ -65,6 +65,21 @@ impl Splitter {
         solid.then_some(piece)
     }
 
+    /// Takes a line as it stands, with its line break: not SQL, but COPY's data.
+    pub(super) fn next_line(&mut self) -> Option<String> {
+        let end = self.buffer.find('\n')? + 1;
+        let line = self.buffer[..end].to_owned();
+        self.drop_to(end);
+        Some(line)
+    }
+
+    /// Takes everything that is left, as it stands.
+    pub(super) fn rest(&mut self) -> String {
+        let rest = self.buffer.clone();
+        self.drop_to(rest.len());
+        rest
+    }
+
     /// Remembers how far it has looked, so that a long statement is not looked through again for each part.
     fn find_semicolon(&mut self) -> Option<usize> {
         let mut last = self.scanned;
@@ -158,6 +173,16 @@ mod tests {
         let expected =
             [(1, "\\timing".to_owned()), (3, "\\d t".to_owned()), (4, "select 1\n\\x".to_owned())];
         assert_eq!(pieces, expected);
+    }
+
+    #[test]
+    fn lines_of_data_are_left_alone() {
+        let mut splitter = Splitter::new();
+        splitter.push("copy t from stdin;\n1\t';\n\\.\nselect 1;");
+        assert_eq!(splitter.next_complete().map(|piece| piece.line), Some(1));
+        let lines = std::iter::from_fn(|| splitter.next_line()).collect::<Vec<_>>();
+        assert_eq!(lines, ["\n", "1\t';\n", "\\.\n"]);
+        assert_eq!(splitter.next_complete().map(|piece| piece.line), Some(4));
     }
 
     #[test]

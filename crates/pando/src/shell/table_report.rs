@@ -2,32 +2,117 @@
 
 use super::Shell;
 use super::command::CommandError;
-use super::describe::Size;
-use crate::output::{Align, Grid, Heading, harmless, short_name};
+use crate::output::{Align, Grid, Heading, harmless};
 use crate::quantity::{bytes, counted};
 use crate::terminal::strong;
-use pando::catalog::{Catalog, Column, Identity, Relation, Sequence, Table, View};
-use pando::{Error, Field, SqlState};
+use crate::trouble::Trouble;
 use std::io::Write;
+
+/// The code of a relation that is not there.
+const UNDEFINED_TABLE: &str = "42P01";
+
+/// A relation that has been found.
+struct Relation {
+    id: String,
+    schema: String,
+    name: String,
+    kind: char,
+    comment: Option<String>,
+}
 
 /// Describes the relation of a name as SQL would write it.
 pub(super) async fn describe(shell: &mut Shell, name: &str) -> Result<(), CommandError> {
-    let catalog = shell.session.catalog();
     let (schema, name) = split_name(name);
-    let path = match &schema {
-        Some(schema) => vec![schema.clone()],
-        None => search_path(shell).await?,
+    let Some(relation) = find(shell, schema.as_deref(), &name).await? else {
+        return describe_unlisted(shell, schema.as_deref(), &name).await;
     };
-    match find(&catalog, &path, &name) {
-        Some(Relation::Table(table)) => describe_table(shell, table),
-        Some(Relation::View(view)) => describe_view(shell, view).await,
-        Some(Relation::Sequence(sequence)) => describe_sequence(shell, sequence),
-        None => describe_unknown(shell, schema.as_deref(), &name).await,
+    title(shell, &relation)?;
+    if relation.kind == 'S' {
+        return describe_sequence(shell, &relation).await;
+    }
+    describe_columns(shell, &relation).await?;
+    match relation.kind {
+        'v' | 'm' if !relation.is_system() => describe_query(shell, &relation).await,
+        'r' | 'p' if !relation.is_system() => describe_table(shell, &relation).await,
+        _ => Ok(()),
     }
 }
 
-fn find<'a>(catalog: &'a Catalog, path: &[String], name: &str) -> Option<&'a Relation> {
-    path.iter().find_map(|schema| catalog.relation(schema, name))
+impl Relation {
+    fn is_system(&self) -> bool {
+        matches!(self.schema.as_str(), "pando" | "information_schema" | "pg_catalog")
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.kind {
+            'r' if self.is_system() => "System table",
+            'v' if self.is_system() => "System view",
+            'r' => "Table",
+            'p' => "Partitioned table",
+            'v' => "View",
+            'm' => "Materialized view",
+            'S' => "Sequence",
+            'f' => "Foreign table",
+            'c' => "Composite type",
+            'i' | 'I' => "Index",
+            _ => "Relation",
+        }
+    }
+}
+
+async fn find(
+    shell: &mut Shell,
+    schema: Option<&str>,
+    name: &str,
+) -> Result<Option<Relation>, Trouble> {
+    let place = match schema {
+        Some(schema) => format!("n.nspname = {}", literal(schema)),
+        None => "pg_catalog.pg_table_is_visible(c.oid)".to_owned(),
+    };
+    let question = format!(
+        "SELECT c.oid::text, n.nspname, c.relname, c.relkind, pg_catalog.obj_description(c.oid, 'pg_class') \
+         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+         WHERE c.relname = {} AND {place} AND c.relkind <> 't' ORDER BY n.nspname LIMIT 1",
+        literal(name)
+    );
+    let row = shell.place.texts(&question).await?.into_iter().next();
+    Ok(row.and_then(|row| match <[_; 5]>::try_from(row) {
+        Ok([Some(id), Some(schema), Some(name), Some(kind), comment]) => {
+            Some(Relation { id, schema, name, kind: kind.chars().next()?, comment })
+        }
+        _ => None,
+    }))
+}
+
+/// Some of Pando's own tables are on no list.
+async fn describe_unlisted(
+    shell: &mut Shell,
+    schema: Option<&str>,
+    name: &str,
+) -> Result<(), CommandError> {
+    let full = schema.into_iter().chain([name]).collect::<Vec<_>>().join(".");
+    let missing = || {
+        let message = format!("there is no table, view or sequence \"{full}\"");
+        Trouble::new(UNDEFINED_TABLE, message).with_hint("\\d lists those that there are.")
+    };
+    let Some(schema) = schema else { return Err(missing().into()) };
+    let question = format!("SELECT * FROM {}.{} LIMIT 0", quoted(schema), quoted(name));
+    let columns = match shell.place.columns(&question).await {
+        Ok(columns) => columns,
+        Err(trouble) if trouble.code == UNDEFINED_TABLE => return Err(missing().into()),
+        Err(trouble) => return Err(trouble.into()),
+    };
+    writeln!(shell.out, "{}", strong(&harmless(&format!("System table {full}"))))?;
+    let mut grid = Grid::new(["column", "type"].map(|n| Heading::new(n, Align::Left)).into());
+    for column in columns {
+        grid.push([column.name, column.type_name]);
+    }
+    shell.view.write_columns(&grid, &mut shell.out)?;
+    Ok(())
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// `a."B.c"` is schema `a`, relation `B.c`; what is not quoted is in lower case.
@@ -49,145 +134,164 @@ fn split_name(text: &str) -> (Option<String>, String) {
     (parts.pop(), name)
 }
 
-async fn search_path(shell: &Shell) -> Result<Vec<String>, Error> {
-    let mut rows = shell.session.query("SHOW search_path").await?;
-    let mut path = String::new();
-    while let Some(batch) = futures::StreamExt::next(&mut rows.stream).await {
-        let batch = batch.map_err(Error::from)?;
-        if batch.num_rows() > 0 && batch.num_columns() > 0 {
-            pando::text::write_value(batch.column(0), 0, &mut path)?;
-        }
-    }
-    Ok(path.split(',').map(|schema| schema.trim().trim_matches('"').to_owned()).collect())
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
-fn describe_table(shell: &mut Shell, table: &Table) -> Result<(), CommandError> {
-    title(shell, "Table", &table.schema, &table.name, table.comment.as_deref())?;
-    let columns: Vec<_> = table.columns.iter().filter(|column| !column.hidden).collect();
-    let comments = columns.iter().any(|column| column.comment.is_some());
-    let mut names = vec!["column", "type", "nullable", "default"];
-    names.extend(comments.then_some("comment"));
-    let mut grid = Grid::new(names.into_iter().map(|n| Heading::new(n, Align::Left)).collect());
-    for column in columns {
-        let mut row = column_row(column).to_vec();
-        row.extend(comments.then(|| column.comment.clone().unwrap_or_default()));
-        grid.push(row);
-    }
-    shell.view.write_columns(&grid, &mut shell.out)?;
-    let size = Size::of(shell, table);
-    for line in facts(table, size) {
-        writeln!(shell.out, "{}", harmless(&line))?;
-    }
-    Ok(())
-}
-
-fn column_row(column: &Column) -> [String; 4] {
-    let nullable = if column.nullable { "yes" } else { "no" };
-    let default = match (column.identity, &column.default) {
-        (Some(Identity::Always), _) => "generated always as identity".to_owned(),
-        (Some(Identity::ByDefault), _) => "generated by default as identity".to_owned(),
-        (None, default) => default.clone().unwrap_or_default(),
-    };
-    [column.name.clone(), column.sql_type.to_string(), nullable.to_owned(), default]
-}
-
-/// What stands below the columns.
-fn facts(table: &Table, size: Size) -> Vec<String> {
-    let key = table.key_indices().into_iter().map(|index| table.columns[index].name.as_str());
-    let key = match table.has_hidden_key() {
-        true => "none; rows are in the order of their insertion".to_owned(),
-        false => format!("({})", key.collect::<Vec<_>>().join(", ")),
-    };
-    let mut facts = vec![format!("Primary key: {key}")];
-    let check =
-        |check: &pando::catalog::Check| format!("Check: {} ({})", check.expression, check.name);
-    facts.extend(table.checks.iter().map(check));
-    facts.push(format!(
-        "Size: {}, {} in {} of at most {}",
-        counted(size.rows, "row"),
-        bytes(size.bytes),
-        counted(size.buckets as u64, "bucket"),
-        bytes(table.bucket_size),
-    ));
-    facts
-}
-
-async fn describe_view(shell: &mut Shell, view: &View) -> Result<(), CommandError> {
-    let fields = fields_of(shell, Some(&view.schema), &view.name).await?;
-    title(shell, "View", &view.schema, &view.name, view.comment.as_deref())?;
-    write_fields(shell, &fields)?;
-    writeln!(
-        shell.out,
-        "Query: {}",
-        view.sql.lines().map(harmless).collect::<Vec<_>>().join("\n")
-    )?;
-    Ok(())
-}
-
-fn describe_sequence(shell: &mut Shell, sequence: &Sequence) -> Result<(), CommandError> {
-    let Sequence { schema, name, comment, .. } = sequence;
-    title(shell, "Sequence", schema, name, comment.as_deref())?;
-    let facts = [
-        ("start", sequence.start),
-        ("increment", sequence.increment),
-        ("min", sequence.min),
-        ("max", sequence.max),
-    ];
-    let mut grid = Grid::new(facts.map(|(name, _)| Heading::new(name, Align::Right)).into());
-    grid.push(facts.map(|(_, value)| value.to_string()));
-    shell.view.write_columns(&grid, &mut shell.out)?;
-    Ok(())
-}
-
-/// What the catalog does not hold may be one of the system's tables.
-async fn describe_unknown(
-    shell: &mut Shell,
-    schema: Option<&str>,
-    name: &str,
-) -> Result<(), CommandError> {
-    let Some(schema) = schema else { return Err(missing(name).into()) };
-    let fields = match fields_of(shell, Some(schema), name).await {
-        Ok(fields) => fields,
-        Err(error) if error.state() == SqlState::UndefinedTable => {
-            return Err(missing(&format!("{schema}.{name}")).into());
-        }
-        Err(error) => return Err(error.into()),
-    };
-    title(shell, "System table", schema, name, None)?;
-    write_fields(shell, &fields)
-}
-
-fn missing(name: &str) -> Error {
-    Error::new(SqlState::UndefinedTable, format!("there is no table, view or sequence \"{name}\""))
-        .with_hint("\\d lists those that there are.")
-}
-
-async fn fields_of(shell: &Shell, schema: Option<&str>, name: &str) -> Result<Vec<Field>, Error> {
-    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
-    let name = schema.into_iter().chain([name]).map(quoted).collect::<Vec<_>>().join(".");
-    Ok(shell.session.query(&format!("SELECT * FROM {name} LIMIT 0")).await?.fields)
-}
-
-fn write_fields(shell: &mut Shell, fields: &[Field]) -> Result<(), CommandError> {
-    let mut grid = Grid::new(["column", "type"].map(|name| Heading::new(name, Align::Left)).into());
-    for field in fields {
-        grid.push([field.name.clone(), short_name(&field.sql_type)]);
-    }
-    shell.view.write_columns(&grid, &mut shell.out)?;
-    Ok(())
-}
-
-fn title(
-    shell: &mut Shell,
-    kind: &str,
-    schema: &str,
-    name: &str,
-    comment: Option<&str>,
-) -> Result<(), CommandError> {
-    let comment = comment.map(|comment| format!(": {comment}")).unwrap_or_default();
-    let text = format!("{kind} {schema}.{name}");
+fn title(shell: &mut Shell, relation: &Relation) -> Result<(), CommandError> {
+    let comment = relation.comment.as_ref().map(|comment| format!(": {comment}"));
+    let text = format!("{} {}.{}", relation.kind(), relation.schema, relation.name);
+    let comment = comment.unwrap_or_default();
     writeln!(shell.out, "{}{}", strong(&harmless(&text)), harmless(&comment))?;
     Ok(())
+}
+
+async fn describe_columns(shell: &mut Shell, relation: &Relation) -> Result<(), CommandError> {
+    let question = format!(
+        "SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), \
+                CASE WHEN a.attnotnull THEN 'no' ELSE 'yes' END, \
+                CASE a.attidentity WHEN 'a' THEN 'generated always as identity' \
+                                   WHEN 'd' THEN 'generated by default as identity' \
+                                   ELSE pg_catalog.pg_get_expr(d.adbin, d.adrelid) END, \
+                pg_catalog.col_description(a.attrelid, a.attnum) \
+         FROM pg_catalog.pg_attribute a \
+         LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
+         WHERE a.attrelid = {} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
+        relation.id
+    );
+    let rows = shell.place.texts(&question).await?;
+    // Whether a column of a system's table or of a view can be NULL nobody says.
+    let narrow = relation.is_system() || matches!(relation.kind, 'v' | 'm');
+    let comments = rows.iter().any(|row| row.last().is_some_and(Option::is_some));
+    let mut names = vec!["column", "type"];
+    names.extend(["nullable", "default"].into_iter().filter(|_| !narrow));
+    names.extend(comments.then_some("comment"));
+    let mut grid = Grid::new(names.into_iter().map(|n| Heading::new(n, Align::Left)).collect());
+    for row in rows {
+        let wanted =
+            |index: &usize| (!narrow || !(2..4).contains(index)) && (comments || *index < 4);
+        let cells = row.into_iter().enumerate().filter(|(index, _)| wanted(index));
+        grid.push(cells.map(|(_, text)| text.unwrap_or_default()));
+    }
+    shell.view.write_columns(&grid, &mut shell.out)?;
+    Ok(())
+}
+
+async fn describe_query(shell: &mut Shell, relation: &Relation) -> Result<(), CommandError> {
+    let question = format!("SELECT pg_catalog.pg_get_viewdef({}::oid)", relation.id);
+    let rows = shell.place.texts(&question).await?;
+    for query in rows.into_iter().flatten().flatten() {
+        let lines: Vec<_> = query.trim().lines().map(harmless).collect();
+        writeln!(shell.out, "Query: {}", lines.join("\n"))?;
+    }
+    Ok(())
+}
+
+async fn describe_sequence(shell: &mut Shell, relation: &Relation) -> Result<(), CommandError> {
+    let question = format!(
+        "SELECT seqstart::text, seqincrement::text, seqmin::text, seqmax::text \
+         FROM pg_catalog.pg_sequence WHERE seqrelid = {}",
+        relation.id
+    );
+    let headings = ["start", "increment", "min", "max"];
+    let mut grid = Grid::new(headings.map(|name| Heading::new(name, Align::Right)).into());
+    for row in shell.place.texts(&question).await? {
+        grid.push(row.into_iter().map(Option::unwrap_or_default));
+    }
+    shell.view.write_columns(&grid, &mut shell.out)?;
+    Ok(())
+}
+
+/// What stands below a table's columns: its constraints, indexes and size.
+async fn describe_table(shell: &mut Shell, relation: &Relation) -> Result<(), CommandError> {
+    let mut facts = constraints(shell, relation).await?;
+    if facts.first().is_none_or(|fact| !fact.starts_with("Primary key")) {
+        let order =
+            if shell.place.is_pando() { "; rows are in the order of their insertion" } else { "" };
+        facts.insert(0, format!("Primary key: none{order}"));
+    }
+    facts.extend(indexes(shell, relation).await?);
+    facts.extend(size(shell, relation).await?);
+    for fact in facts {
+        writeln!(shell.out, "{}", harmless(&fact))?;
+    }
+    Ok(())
+}
+
+async fn constraints(shell: &mut Shell, relation: &Relation) -> Result<Vec<String>, Trouble> {
+    let question = format!(
+        "SELECT contype, conname, pg_catalog.pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint \
+         WHERE conrelid = {} AND contype IN ('p', 'u', 'f', 'c', 'x') \
+         ORDER BY CASE contype WHEN 'p' THEN 0 ELSE 1 END, contype, conname",
+        relation.id
+    );
+    let rows = shell.place.texts(&question).await?;
+    Ok(rows.into_iter().filter_map(|row| constraint(<[_; 3]>::try_from(row).ok()?)).collect())
+}
+
+fn constraint([kind, name, definition]: [Option<String>; 3]) -> Option<String> {
+    let (kind, name, definition) = (kind?, name?, definition?);
+    let after = |word: &str| definition.strip_prefix(word).unwrap_or(&definition).to_owned();
+    Some(match kind.as_str() {
+        "p" => format!("Primary key: {}", after("PRIMARY KEY ")),
+        "c" => {
+            // PostgreSQL puts an expression in parentheses, and the whole again.
+            let doubled = definition.strip_prefix("CHECK (").and_then(|d| d.strip_suffix(')'));
+            format!("Check: {} ({name})", doubled.unwrap_or(&definition))
+        }
+        "u" => format!("Unique: {} ({name})", after("UNIQUE ")),
+        "f" => format!("Foreign key: {} ({name})", after("FOREIGN KEY ")),
+        _ => format!("Constraint: {definition} ({name})"),
+    })
+}
+
+/// Indexes that are no constraint's.
+async fn indexes(shell: &mut Shell, relation: &Relation) -> Result<Vec<String>, Trouble> {
+    if shell.place.is_pando() {
+        return Ok(Vec::new());
+    }
+    let question = format!(
+        "SELECT pg_catalog.pg_get_indexdef(i.indexrelid) FROM pg_catalog.pg_index i \
+         WHERE i.indrelid = {} AND NOT EXISTS \
+             (SELECT FROM pg_catalog.pg_constraint c WHERE c.conindid = i.indexrelid AND c.conrelid = i.indrelid) \
+         ORDER BY 1",
+        relation.id
+    );
+    let rows = shell.place.texts(&question).await?;
+    Ok(rows.into_iter().flatten().flatten().map(|index| format!("Index: {index}")).collect())
+}
+
+async fn size(shell: &mut Shell, relation: &Relation) -> Result<Option<String>, Trouble> {
+    let is_pando = shell.place.is_pando();
+    let question = match is_pando {
+        true => format!(
+            "SELECT rows::text, bytes::text, buckets::text, bucket_size::text FROM pando.tables \
+             WHERE schema = {} AND \"table\" = {}",
+            literal(&relation.schema),
+            literal(&relation.name)
+        ),
+        false => format!(
+            "SELECT reltuples::bigint::text, pg_catalog.pg_total_relation_size(oid)::text \
+             FROM pg_catalog.pg_class WHERE oid = {}",
+            relation.id
+        ),
+    };
+    let row = shell.place.texts(&question).await?.into_iter().next().unwrap_or_default();
+    let numbers: Vec<Option<u64>> = row.iter().map(|n| n.as_ref()?.parse().ok()).collect();
+    Ok(match numbers[..] {
+        [Some(rows), Some(size), Some(buckets), Some(limit)] => Some(format!(
+            "Size: {}, {} in {} of at most {}",
+            counted(rows, "row"),
+            bytes(size),
+            counted(buckets, "bucket"),
+            bytes(limit)
+        )),
+        [Some(rows), Some(size)] => {
+            Some(format!("Size: about {}, {}", counted(rows, "row"), bytes(size)))
+        }
+        [None, Some(size)] => Some(format!("Size: {}", bytes(size))),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ use store::catalog::SqlType;
 const EPOCH_DAYS: i32 = 10_957;
 /// The same in microseconds.
 const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
+/// The first byte of `jsonb`; its text follows.
+const JSONB_VERSION: u8 = 1;
 /// The length that stands for NULL inside an array.
 const NULL_LENGTH: i32 = -1;
 
@@ -43,7 +45,12 @@ enum Form {
     Real(PrimitiveArray<Float32Type>),
     Double(PrimitiveArray<Float64Type>),
     Numeric(PrimitiveArray<Decimal128Type>, i8),
+    /// Without the zeros at its end.
+    ShortNumeric(PrimitiveArray<Decimal128Type>),
     Text(StringViewArray),
+    /// With blanks up to a length.
+    Padded(StringViewArray, u32),
+    Jsonb(StringViewArray),
     Uuid(StringViewArray),
     Bytes(BinaryViewArray),
     Date(PrimitiveArray<Date32Type>),
@@ -85,10 +92,15 @@ impl BinaryColumn {
             SqlType::BigInt => Form::BigInt(array.as_primitive().clone()),
             SqlType::Real => Form::Real(array.as_primitive().clone()),
             SqlType::Double => Form::Double(array.as_primitive().clone()),
+            numeric if *numeric == SqlType::NUMERIC => {
+                Form::ShortNumeric(array.as_primitive().clone())
+            }
             SqlType::Numeric { scale, .. } => Form::Numeric(array.as_primitive().clone(), *scale),
-            SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_) | SqlType::Json => {
+            SqlType::Char(length) => Form::Padded(array.as_string_view().clone(), *length),
+            SqlType::Text | SqlType::Varchar(_) | SqlType::Json => {
                 Form::Text(array.as_string_view().clone())
             }
+            SqlType::Jsonb => Form::Jsonb(array.as_string_view().clone()),
             SqlType::Uuid => Form::Uuid(array.as_string_view().clone()),
             SqlType::Bytea => Form::Bytes(array.as_binary_view().clone()),
             SqlType::Date => Form::Date(array.as_primitive().clone()),
@@ -117,8 +129,22 @@ impl BinaryColumn {
             Form::Oid(array) => value(array, row, |v| out.put_u32(v)),
             Form::Real(array) => value(array, row, |v| out.put_f32(v)),
             Form::Double(array) => value(array, row, |v| out.put_f64(v)),
+            Form::ShortNumeric(array) => value(array, row, |v| {
+                let (unscaled, scale) = crate::text::shortest(v);
+                numeric::write(unscaled, scale, out);
+            }),
             Form::Numeric(array, scale) => value(array, row, |v| numeric::write(v, *scale, out)),
             Form::Text(array) => present(array, row, || out.put_slice(array.value(row).as_bytes())),
+            Form::Padded(array, length) => present(array, row, || {
+                let text = array.value(row);
+                let blanks = (*length as usize).saturating_sub(text.chars().count());
+                out.put_slice(text.as_bytes());
+                out.put_bytes(b' ', blanks);
+            }),
+            Form::Jsonb(array) => present(array, row, || {
+                out.put_u8(JSONB_VERSION);
+                out.put_slice(array.value(row).as_bytes());
+            }),
             Form::Uuid(array) => present(array, row, || write_uuid(array.value(row), out)),
             Form::Bytes(array) => present(array, row, || out.put_slice(array.value(row))),
             Form::Date(array) => value(array, row, |v| out.put_i32(v.saturating_sub(EPOCH_DAYS))),
@@ -221,6 +247,8 @@ mod tests {
         round_trip(&ScalarValue::Float32(Some(1.5)), &SqlType::Real);
         round_trip(&ScalarValue::Float64(Some(-0.1)), &SqlType::Double);
         round_trip(&ScalarValue::Utf8View(Some("äx".to_owned())), &SqlType::Text);
+        let json = "{\"a\": 1}".to_owned();
+        round_trip(&ScalarValue::Utf8View(Some(json)), &SqlType::Jsonb);
         let uuid = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11".to_owned();
         round_trip(&ScalarValue::Utf8View(Some(uuid)), &SqlType::Uuid);
         round_trip(&ScalarValue::BinaryView(Some(vec![0, 255])), &SqlType::Bytea);
@@ -245,6 +273,7 @@ mod tests {
     fn damaged_values_are_refused() {
         assert!(read(&[0, 0, 1], &SqlType::Integer).is_err());
         assert!(read(&[0xff], &SqlType::Text).is_err());
+        assert!(read(b"{}", &SqlType::Jsonb).is_err());
         assert!(read(&[0, 9, 0, 0], &SqlType::Numeric { precision: 38, scale: 2 }).is_err());
         let list = SqlType::Array(Box::new(SqlType::Integer));
         assert!(

@@ -1,6 +1,6 @@
 //! One value from its binary form.
 
-use super::{EPOCH_DAYS, EPOCH_MICROS, numeric};
+use super::{EPOCH_DAYS, EPOCH_MICROS, JSONB_VERSION, numeric};
 use crate::error::{Error, Result, SqlState};
 use crate::types;
 use bytes::Buf;
@@ -42,14 +42,22 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
             ScalarValue::Decimal128(Some(value), 38, scale)
         }
         oid if *oid == types::OID => ScalarValue::UInt32(Some(rest.try_get_u32().map_err(short)?)),
-        SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_) | SqlType::Other(_) => {
+        SqlType::Char(_) => {
+            let all = std::mem::take(&mut rest);
+            // Trailing blanks do not count.
+            let end = all.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+            text(&all[..end])?
+        }
+        SqlType::Text | SqlType::Varchar(_) | SqlType::Json | SqlType::Other(_) => {
             text(std::mem::take(&mut rest))?
         }
-        SqlType::Json => {
-            let all = std::mem::take(&mut rest);
-            // jsonb begins with its version.
-            text(all.strip_prefix(&[1]).unwrap_or(all))?
-        }
+        SqlType::Jsonb => match rest.try_get_u8().map_err(short)? {
+            JSONB_VERSION => text(std::mem::take(&mut rest))?,
+            other => {
+                let message = format!("unsupported jsonb version number {other}");
+                return Err(Error::new(SqlState::InternalError, message));
+            }
+        },
         SqlType::Uuid => {
             let uuid =
                 uuid::Uuid::from_slice(std::mem::take(&mut rest)).map_err(|_| bad(sql_type))?;

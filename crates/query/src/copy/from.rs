@@ -1,6 +1,7 @@
 //! COPY table FROM 'file'.
 
 use super::options::Options;
+use crate::access::FileUse;
 use crate::dml::assembly::Assembly;
 use crate::dml::{declared_column, ingest, target};
 use crate::error::{Error, Result, SqlState};
@@ -18,7 +19,7 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::sql::sqlparser::ast::{CopySource, Ident, Statement};
 use std::sync::Arc;
 use store::Transaction;
-use store::catalog::Table;
+use store::catalog::{Privileges, Table};
 
 /// Runs a COPY FROM.
 pub(crate) async fn run(
@@ -30,8 +31,9 @@ pub(crate) async fn run(
     else {
         return Err(Error::new(SqlState::SyntaxError, "COPY query FROM makes no sense"));
     };
+    frame.access(transaction.catalog()).require_files(FileUse::CopyFrom)?;
     let options = Options::of(statement)?;
-    let table = target(frame, transaction, table_name)?;
+    let table = target(frame, transaction, table_name, Privileges::INSERT)?;
     let given = given_columns(&table, columns)?;
     let schema = Arc::new(plan_schema(&table, &given));
     let (format, schema): (Arc<dyn FileFormat>, _) = match options.format {
@@ -39,7 +41,7 @@ pub(crate) async fn run(
         Format::Json => (Arc::new(JsonFormat::default()), Some(schema)),
         Format::Csv => (Arc::new(csv(&options)), Some(schema)),
     };
-    let provider = files::listing(&frame.engine, &options.path, format, schema).await?;
+    let provider = files::listing(frame.engine(), &options.path, format, schema).await?;
     let given = match options.format {
         Format::Csv => given,
         Format::Json => given,

@@ -1,6 +1,7 @@
 //! COPY query TO 'file'.
 
 use super::options::Options;
+use crate::access::FileUse;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Outcome, Tag};
 use crate::planner::files::Format;
@@ -25,6 +26,7 @@ pub(crate) async fn run(
     tables: &dyn Tables,
     statement: &Statement,
 ) -> Result<Outcome> {
+    frame.access(tables.catalog()).require_files(FileUse::CopyTo)?;
     let options = Options::of(statement)?;
     let mut planner = frame.planner(tables);
     let plan = planner.plan_query(query(statement)?).await?;

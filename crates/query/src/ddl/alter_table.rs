@@ -1,5 +1,6 @@
-//! ALTER TABLE: columns come and go without a row being rewritten.
+//! ALTER TABLE: columns come and go without a row being rewritten; only another type writes them anew.
 
+use super::alter_type::{self, Rewritten};
 use super::columns::define;
 use crate::dml::assembly::evaluate_alone;
 use crate::dml::assign::assign;
@@ -16,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{
 use futures::TryStreamExt;
 use std::sync::Arc;
 use store::Transaction;
-use store::catalog::{CatalogChange, Relation, Table, View};
+use store::catalog::{CatalogChange, Privileges, Relation, Table, View};
 
 /// Runs an ALTER TABLE.
 pub(crate) async fn run(
@@ -24,10 +25,13 @@ pub(crate) async fn run(
     transaction: &mut Transaction,
     alter: &AlterTable,
 ) -> Result<&'static str> {
-    let path = &frame.settings.search_path;
+    let path = frame.path();
     let relation = find(transaction.catalog(), path, &alter.name)?.cloned();
     if relation.is_none() && alter.if_exists {
         return Ok("ALTER TABLE");
+    }
+    if let Some(relation) = &relation {
+        frame.access(transaction.catalog()).require(relation, Privileges::OWNER)?;
     }
     for operation in &alter.operations {
         if let (AlterTableOperation::RenameTable { table_name }, Some(Relation::View(view))) =
@@ -42,29 +46,41 @@ pub(crate) async fn run(
                 let now = transaction.catalog().table_by_id(table.id);
                 now.cloned().unwrap_or_else(|| Arc::clone(table))
             }
-            _ => target(frame, transaction, &alter.name)?,
+            _ => target(frame, transaction, &alter.name, Privileges::OWNER)?,
         };
         let mut next = Table::clone(&table);
-        if change(frame, transaction, &mut next, operation).await? {
-            next.version += 1;
-            let next = Relation::Table(Arc::new(next));
-            transaction.change_catalog(CatalogChange::Replace(next))?;
+        let changed = change(frame, transaction, &mut next, operation).await?;
+        if matches!(changed, Changed::Nothing) {
+            continue;
+        }
+        next.version += 1;
+        let next = Relation::Table(Arc::new(next));
+        transaction.change_catalog(CatalogChange::Replace(next))?;
+        if let Changed::Rows(rewritten) = changed {
+            rewritten.write(transaction, table.id)?;
         }
     }
     Ok("ALTER TABLE")
 }
 
-/// Changes the definition; false where there is nothing to change.
+/// What an operation has changed.
+enum Changed {
+    Nothing,
+    Definition,
+    Rows(Rewritten),
+}
+
+/// Changes the definition.
 async fn change(
     frame: &Frame<'_>,
     transaction: &Transaction,
     table: &mut Table,
     operation: &AlterTableOperation,
-) -> Result<bool> {
+) -> Result<Changed> {
     match operation {
         AlterTableOperation::AddColumn { column_def, if_not_exists, .. } => {
             if *if_not_exists && table.column(&fold(&column_def.name)).is_some() {
-                return Ok(false);
+                return Ok(Changed::Nothing);
             }
             add_column(frame, transaction, table, column_def)?;
         }
@@ -83,6 +99,11 @@ async fn change(
         AlterTableOperation::RenameTable { table_name } => table.name = new_name(table_name)?,
         AlterTableOperation::AlterColumn { column_name, op } => {
             let column = declared_column(table, &fold(column_name))?;
+            if let AlterColumnOperation::SetDataType { data_type, using, .. } = op {
+                let to = (data_type, using.as_ref());
+                let rewritten = alter_type::change(frame, transaction, table, column, to).await?;
+                return Ok(Changed::Rows(rewritten));
+            }
             alter_column(frame, transaction, table, column, op).await?;
         }
         other => {
@@ -94,7 +115,7 @@ async fn change(
             )));
         }
     }
-    Ok(true)
+    Ok(Changed::Definition)
 }
 
 fn new_name(kind: &RenameTableNameKind) -> Result<String> {
@@ -140,7 +161,9 @@ fn add_column(
                 defined.column.name, table.name
             ),
         )
-        .with_hint("Give the column a DEFAULT."));
+        .with_hint("Give the column a DEFAULT.")
+        .of_table(&table.schema, &table.name)
+        .of_column(&defined.column.name));
     }
     table.checks.extend(defined.checks);
     table.columns.push(defined.column);
@@ -258,6 +281,8 @@ async fn refuse_nulls(
         false => Err(Error::new(
             SqlState::NotNullViolation,
             format!("column \"{name}\" of relation \"{}\" contains null values", table.name),
-        )),
+        )
+        .of_table(&table.schema, &table.name)
+        .of_column(name)),
     }
 }

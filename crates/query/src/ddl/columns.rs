@@ -107,7 +107,7 @@ impl Defined {
     }
 }
 
-fn is_integer(sql_type: &SqlType) -> bool {
+pub(super) fn is_integer(sql_type: &SqlType) -> bool {
     matches!(sql_type, SqlType::SmallInt | SqlType::Integer | SqlType::BigInt)
 }
 

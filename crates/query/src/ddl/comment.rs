@@ -7,7 +7,7 @@ use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::{CommentObject, ObjectName, Statement};
 use std::sync::Arc;
 use store::Transaction;
-use store::catalog::{CatalogChange, Relation, Schema, Sequence, Table, View};
+use store::catalog::{CatalogChange, Privileges, Relation, Schema, Sequence, Table, View};
 
 /// Runs a COMMENT ON.
 pub(crate) fn run(
@@ -27,12 +27,15 @@ pub(crate) fn run(
                 let message = format!("schema \"{name}\" does not exist");
                 return Err(Error::new(SqlState::InvalidSchemaName, message));
             }
+            frame.access(transaction.catalog()).require_schema(&name, Privileges::OWNER)?;
             CatalogChange::ReplaceSchema(Schema { name, comment })
         }
         CommentObject::Table | CommentObject::View | CommentObject::Sequence => {
-            let path = &frame.settings.search_path;
+            let path = frame.path();
             let relation = find(transaction.catalog(), path, object_name)?;
-            CatalogChange::Replace(match relation.ok_or_else(|| undefined(object_name))? {
+            let relation = relation.ok_or_else(|| undefined(object_name))?;
+            frame.access(transaction.catalog()).require(relation, Privileges::OWNER)?;
+            CatalogChange::Replace(match relation {
                 Relation::Table(table) => Relation::Table(Arc::new(Table {
                     comment,
                     version: table.version + 1,
@@ -59,7 +62,7 @@ fn column(
     comment: Option<String>,
 ) -> Result<CatalogChange> {
     let (table_parts, column) = name.0.split_at(name.0.len().saturating_sub(1));
-    let table = target(frame, transaction, &ObjectName(table_parts.to_vec()))?;
+    let table = target(frame, transaction, &ObjectName(table_parts.to_vec()), Privileges::OWNER)?;
     let column = column.first().and_then(|part| part.as_ident());
     let column = column.map(crate::planner::relations::fold).unwrap_or_default();
     let index = declared_column(&table, &column)?;

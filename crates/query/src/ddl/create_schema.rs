@@ -5,7 +5,7 @@ use crate::planner::relations::{fold, split_name};
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::SchemaName;
 use store::Transaction;
-use store::catalog::{CatalogChange, Schema};
+use store::catalog::{CatalogChange, Object, Schema, is_temporary_schema};
 
 /// Runs a CREATE SCHEMA.
 pub(crate) fn run(
@@ -26,6 +26,12 @@ pub(crate) fn run(
     if name.is_empty() {
         return Err(Error::unsupported("a schema without a name"));
     }
-    transaction.change_catalog(CatalogChange::CreateSchema(Schema { name, comment: None }))?;
+    if is_temporary_schema(&name) {
+        return Err(store::Error::ReservedName { name }.into());
+    }
+    frame.access(transaction.catalog()).require_create_on_database()?;
+    let schema = Schema { name: name.clone(), comment: None };
+    transaction.change_catalog(CatalogChange::CreateSchema(schema))?;
+    frame.own(transaction, Object::Schema(name))?;
     Ok("CREATE SCHEMA")
 }

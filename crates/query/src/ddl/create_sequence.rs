@@ -1,14 +1,16 @@
 //! CREATE SEQUENCE, and the sequences that serial and identity columns own.
 
 use super::columns::integer;
+use super::place;
 use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::schema_for_new;
 use crate::session::Frame;
 use crate::types;
 use datafusion::sql::sqlparser::ast::{SequenceOptions, Statement};
 use std::sync::Arc;
 use store::Transaction;
-use store::catalog::{CatalogChange, ColumnId, Relation, RelationId, Sequence, SqlType, Table};
+use store::catalog::{
+    CatalogChange, ColumnId, Object, Relation, RelationId, Sequence, SqlType, Table,
+};
 
 /// Runs a CREATE SEQUENCE.
 pub(crate) fn run(
@@ -16,13 +18,19 @@ pub(crate) fn run(
     transaction: &mut Transaction,
     statement: &Statement,
 ) -> Result<&'static str> {
-    let Statement::CreateSequence { if_not_exists, name, data_type, sequence_options, .. } =
-        statement
+    let Statement::CreateSequence {
+        temporary,
+        if_not_exists,
+        name,
+        data_type,
+        sequence_options,
+        ..
+    } = statement
     else {
         unreachable!("only CREATE SEQUENCE comes here");
     };
+    let (schema, name) = place::of_new(frame, transaction, name, *temporary)?;
     let catalog = Arc::clone(transaction.catalog());
-    let (schema, name) = schema_for_new(&catalog, &frame.settings.search_path, name)?;
     if *if_not_exists && catalog.relation(&schema, &name).is_some() {
         frame.skip_existing(SqlState::DuplicateTable, "relation", &name);
         return Ok("CREATE SEQUENCE");
@@ -34,6 +42,7 @@ pub(crate) fn run(
     let id = frame.session.shared.store.next_relation_id();
     let sequence = sequence(id, schema, name, &sql_type, sequence_options)?;
     transaction.change_catalog(CatalogChange::Create(Relation::Sequence(Arc::new(sequence))))?;
+    frame.own(transaction, Object::Relation(id))?;
     Ok("CREATE SEQUENCE")
 }
 

@@ -2,26 +2,27 @@
 
 use super::columns::{Defined, define};
 use super::create_sequence::owned_sequence;
+use super::place;
 use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
 use crate::dml::ingest;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Outcome, Tag};
 use crate::parse::parse_expression;
-use crate::planner::relations::{fold, rename_columns, schema_for_new};
+use crate::planner::relations::{fold, rename_columns};
 use crate::session::Frame;
 use crate::types;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
-    ColumnDef, CreateTable, CreateTableOptions, Expr, IndexColumn, SequenceOptions, SqlOption,
-    TableConstraint, Value,
+    self, ColumnDef, CreateTable, CreateTableOptions, Expr, IndexColumn, SequenceOptions,
+    SqlOption, TableConstraint, Value,
 };
 use std::sync::Arc;
 use store::Transaction;
 use store::catalog::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE,
-    Relation, SqlType, Table, TableId,
+    Object, OnCommit, Relation, SqlType, Table, TableId, is_temporary_schema,
 };
 
 /// What the hidden key column is called.
@@ -36,8 +37,9 @@ pub(crate) async fn run(
     create: &CreateTable,
 ) -> Result<Outcome> {
     refuse_unsupported(create)?;
+    let (schema, name) = place::of_new(frame, transaction, &create.name, create.temporary)?;
+    let on_commit = on_commit(create, &schema)?;
     let catalog = Arc::clone(transaction.catalog());
-    let (schema, name) = schema_for_new(&catalog, &frame.settings.search_path, &create.name)?;
     if create.if_not_exists && catalog.relation(&schema, &name).is_some() {
         frame.skip_existing(SqlState::DuplicateTable, "relation", &name);
         return Ok(Outcome::Done(Tag::plain("CREATE TABLE")));
@@ -61,16 +63,19 @@ pub(crate) async fn run(
     }
     builder.add_constraints(&create.constraints)?;
     let default = frame.session.shared.bucket_size;
+    builder.table.on_commit = on_commit;
     builder.table.bucket_size = bucket_size(&create.table_options, default)?;
     let (table, sequences) = builder.finish()?;
     let table = Arc::new(table);
     refuse_bad_expressions(frame, transaction, &table)?;
     transaction.change_catalog(CatalogChange::Create(Relation::Table(Arc::clone(&table))))?;
+    frame.own(transaction, Object::Relation(table.id.relation()))?;
     for (column, options) in sequences {
         let id = frame.session.shared.store.next_relation_id();
         let sequence = owned_sequence(id, &table, column, &options)?;
         let create = CatalogChange::Create(Relation::Sequence(Arc::new(sequence)));
         transaction.change_catalog(create)?;
+        frame.own(transaction, Object::Relation(id))?;
     }
     let Some((_, physical)) = query else {
         return Ok(Outcome::Done(Tag::plain("CREATE TABLE")));
@@ -85,9 +90,21 @@ pub(crate) async fn run(
     Ok(Outcome::Done(Tag::counted("SELECT", rows)))
 }
 
+fn on_commit(create: &CreateTable, schema: &str) -> Result<OnCommit> {
+    match create.on_commit {
+        None => Ok(OnCommit::default()),
+        Some(_) if !is_temporary_schema(schema) => {
+            let message = "ON COMMIT can only be used on temporary tables";
+            Err(Error::new(SqlState::InvalidTableDefinition, message))
+        }
+        Some(ast::OnCommit::PreserveRows) => Ok(OnCommit::PreserveRows),
+        Some(ast::OnCommit::DeleteRows) => Ok(OnCommit::DeleteRows),
+        Some(ast::OnCommit::Drop) => Ok(OnCommit::Drop),
+    }
+}
+
 fn refuse_unsupported(create: &CreateTable) -> Result<()> {
     let unsupported = [
-        (create.temporary, "TEMPORARY tables"),
         (create.external, "EXTERNAL tables"),
         (create.or_replace, "CREATE OR REPLACE TABLE"),
         (create.like.is_some(), "CREATE TABLE LIKE"),
@@ -126,6 +143,7 @@ impl Builder {
             key: Vec::new(),
             checks: Vec::new(),
             bucket_size: DEFAULT_BUCKET_SIZE,
+            on_commit: OnCommit::default(),
             next_column: 0,
             version: 1,
             comment: None,

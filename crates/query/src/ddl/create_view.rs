@@ -1,12 +1,16 @@
-//! CREATE VIEW.
+//! CREATE VIEW. A view of a temporary table is temporary, too, as in PostgreSQL.
 
+use super::place;
 use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::{fold, rename_columns, schema_for_new};
+use crate::planner::relations::{find, fold, rename_columns};
 use crate::session::Frame;
-use datafusion::sql::sqlparser::ast::CreateView;
+use datafusion::sql::sqlparser::ast::{CreateView, visit_relations};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::Transaction;
-use store::catalog::{CatalogChange, Relation, View};
+use store::catalog::{
+    Catalog, CatalogChange, Object, Privileges, Relation, View, is_temporary_schema,
+};
 
 /// Runs a CREATE VIEW. The query must plan now; it is kept as text and planned anew with each use.
 pub(crate) async fn run(
@@ -14,12 +18,17 @@ pub(crate) async fn run(
     transaction: &mut Transaction,
     create: &CreateView,
 ) -> Result<&'static str> {
-    if create.materialized || create.temporary {
-        let message = "materialized and temporary views are not supported";
-        return Err(Error::unsupported(message));
+    if create.materialized {
+        return Err(Error::unsupported("materialized views are not supported"));
     }
+    let temporary = create.temporary || uses_temporary(frame, transaction.catalog(), create)?;
+    let (schema, name) = place::of_new(frame, transaction, &create.name, temporary)?;
     let catalog = Arc::clone(transaction.catalog());
-    let (schema, name) = schema_for_new(&catalog, &frame.settings.search_path, &create.name)?;
+    let is_temporary = is_temporary_schema(&schema);
+    if is_temporary && !create.temporary {
+        let message = format!("view \"{name}\" will be a temporary view");
+        frame.session.notice(SqlState::SuccessfulCompletion, message);
+    }
     let existing = catalog.relation(&schema, &name);
     if create.if_not_exists && existing.is_some() {
         frame.skip_existing(SqlState::DuplicateTable, "relation", &name);
@@ -29,7 +38,10 @@ pub(crate) async fn run(
     let plan = frame.planner(transaction).plan_query(create.query.as_ref().clone()).await?;
     rename_columns(plan, &columns)?;
     let id = match existing {
-        Some(Relation::View(view)) if create.or_replace => view.id,
+        Some(view @ Relation::View(_)) if create.or_replace => {
+            frame.access(&catalog).require(view, Privileges::OWNER)?;
+            view.id()
+        }
         Some(other) if create.or_replace => {
             let message = format!("\"{name}\" is a {}, not a view", other.kind());
             return Err(Error::new(SqlState::WrongObjectType, message));
@@ -42,7 +54,10 @@ pub(crate) async fn run(
         name,
         sql: create.query.to_string(),
         columns,
-        search_path: frame.settings.search_path.clone(),
+        search_path: match is_temporary {
+            true => frame.path().schemas().map(str::to_owned).collect(),
+            false => frame.path().named().map(str::to_owned).collect(),
+        },
         comment: None,
     };
     let view = Relation::View(Arc::new(view));
@@ -50,5 +65,23 @@ pub(crate) async fn run(
         Some(_) if create.or_replace => CatalogChange::Replace(view),
         _ => CatalogChange::Create(view),
     })?;
+    if existing.is_none() {
+        frame.own(transaction, Object::Relation(id))?;
+    }
     Ok("CREATE VIEW")
+}
+
+/// Whether a view shows something that ends with the session: it does so, too.
+fn uses_temporary(frame: &Frame<'_>, catalog: &Catalog, create: &CreateView) -> Result<bool> {
+    let mut names = Vec::new();
+    let _ = visit_relations(&create.query, |name| {
+        names.push(name.clone());
+        ControlFlow::<()>::Continue(())
+    });
+    for name in &names {
+        if find(catalog, frame.path(), name)?.is_some_and(Relation::is_temporary) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

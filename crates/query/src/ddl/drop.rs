@@ -6,7 +6,7 @@ use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement};
 use std::sync::Arc;
 use store::Transaction;
-use store::catalog::{Catalog, CatalogChange, Relation, TableId};
+use store::catalog::{Catalog, CatalogChange, Privileges, Relation, TableId};
 
 /// Runs a DROP.
 pub(crate) fn run(
@@ -43,7 +43,7 @@ fn drop_relation(
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let wanted = object_type.to_string().to_lowercase();
-    let Some(relation) = find(&catalog, &frame.settings.search_path, name)? else {
+    let Some(relation) = find(&catalog, frame.path(), name)? else {
         if if_exists {
             frame.skip_missing(&wanted, &split_name(name)?.1);
             return Ok(());
@@ -53,8 +53,11 @@ fn drop_relation(
     };
     if relation.kind() != wanted {
         let message = format!("\"{}\" is not a {wanted}", relation.name());
-        return Err(Error::new(SqlState::WrongObjectType, message)
-            .with_hint(format!("Use DROP {}.", relation.kind().to_uppercase())));
+        return Err(Error::new(SqlState::WrongObjectType, message).with_hint(format!(
+            "Use DROP {} to remove a {}.",
+            relation.kind().to_uppercase(),
+            relation.kind()
+        )));
     }
     if let Relation::Sequence(sequence) = relation
         && sequence.owned_by.is_some_and(|(table, _)| catalog.table_by_id(table).is_some())
@@ -65,7 +68,15 @@ fn drop_relation(
         );
         return Err(Error::new(SqlState::DependentObjectsStillExist, message));
     }
+    may_drop(frame, &catalog, relation)?;
     drop_with_owned(transaction, &catalog, relation)
+}
+
+/// A relation is its owner's to drop, and its schema's owner's.
+fn may_drop(frame: &Frame<'_>, catalog: &Catalog, relation: &Relation) -> Result<()> {
+    let access = frame.access(catalog);
+    let of_schema = access.require_schema(relation.schema(), Privileges::OWNER);
+    of_schema.or_else(|_| access.require(relation, Privileges::OWNER))
 }
 
 /// Drops a relation, and the sequences that only its columns use.
@@ -98,6 +109,9 @@ fn drop_schema(
     if catalog.schema(&name).is_none() && if_exists {
         frame.skip_missing("schema", &name);
         return Ok(());
+    }
+    if catalog.schema(&name).is_some() {
+        frame.access(&catalog).require_schema(&name, Privileges::OWNER)?;
     }
     if cascade {
         for relation in catalog.relations_in(&name) {

@@ -1,6 +1,7 @@
 //! Statements that change definitions: one file a kind of statement.
 
 mod alter_table;
+mod alter_type;
 mod columns;
 mod comment;
 mod create_schema;
@@ -8,12 +9,16 @@ mod create_sequence;
 mod create_table;
 mod create_view;
 mod drop;
+mod place;
+pub(crate) mod select_into;
+pub(crate) mod sequence_options;
 mod truncate;
 
 use crate::error::{Error, Result};
 use crate::outcome::{Outcome, Tag};
 use crate::session::Frame;
-use datafusion::sql::sqlparser::ast::Statement;
+use crate::session::temporary::drop_temporary;
+use datafusion::sql::sqlparser::ast::{DiscardObject, Statement};
 use store::Transaction;
 
 /// Runs a statement that changes definitions.
@@ -37,7 +42,10 @@ pub(crate) async fn run(
         Statement::Comment { .. } => comment::run(frame, transaction, statement)?,
         Statement::Analyze(_) => "ANALYZE",
         Statement::Vacuum(_) => "VACUUM",
-        Statement::Discard { .. } => "DISCARD ALL",
+        Statement::Discard { object_type } => {
+            drop_temporary(transaction, frame.path().own())?;
+            if matches!(object_type, DiscardObject::ALL) { "DISCARD ALL" } else { "DISCARD TEMP" }
+        }
         other => {
             let text = other.to_string();
             let command: Vec<&str> = text.split_whitespace().take(2).collect();

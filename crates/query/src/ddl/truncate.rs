@@ -6,7 +6,7 @@ use crate::planner::relations::find;
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::Truncate;
 use store::Transaction;
-use store::catalog::CatalogChange;
+use store::catalog::{CatalogChange, Privileges};
 
 /// Runs a TRUNCATE.
 pub(crate) fn run(
@@ -15,11 +15,11 @@ pub(crate) fn run(
     truncate: &Truncate,
 ) -> Result<&'static str> {
     for named in &truncate.table_names {
-        let path = &frame.settings.search_path;
+        let path = frame.path();
         if truncate.if_exists && find(transaction.catalog(), path, &named.name)?.is_none() {
             continue;
         }
-        let table = target(frame, transaction, &named.name)?;
+        let table = target(frame, transaction, &named.name, Privileges::TRUNCATE)?;
         transaction.change_catalog(CatalogChange::Truncate(table.id))?;
     }
     Ok("TRUNCATE TABLE")

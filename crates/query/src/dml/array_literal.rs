@@ -30,15 +30,41 @@ pub(crate) fn lists_of_text(texts: &ArrayRef, item: &SqlType) -> Result<ArrayRef
 
 fn malformed(text: &str) -> Error {
     let message = format!("malformed array literal: \"{text}\"");
+    let detail = match text.trim_start().strip_prefix('{') {
+        None => "Array value must start with \"{\" or dimension information.",
+        Some(rest) if rest.contains('}') => "Junk after closing right brace.",
+        Some(_) => "Unexpected end of input.",
+    };
     Error::new(SqlState::InvalidTextRepresentation, message)
+        .with_detail(detail)
         .with_hint("Arrays of one dimension look like {1,2,NULL} or {\"a b\",c}.")
+        .blaming_literal(text)
+}
+
+/// `{1,2}` for `[1:2]={1,2}`: arrays begin at 1 here.
+fn without_bounds(text: &str) -> Result<&str> {
+    let Some((bounds, items)) = text.trim().strip_prefix('[').and_then(|t| t.split_once("]="))
+    else {
+        return Ok(text);
+    };
+    match bounds.split_once(':') {
+        Some(("1", _)) => Ok(items),
+        _ => Err(Error::unsupported(format!(
+            "array literal \"{text}\": arrays begin at 1 and have one dimension"
+        ))),
+    }
 }
 
 /// Appends the elements of one literal; `None` is NULL.
-fn elements(text: &str, out: &mut Vec<Option<String>>) -> Result<()> {
+pub(crate) fn elements(text: &str, out: &mut Vec<Option<String>>) -> Result<()> {
     let bad = || malformed(text);
+    let text = without_bounds(text)?;
     let inner = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let inner = inner.ok_or_else(bad)?;
+    if inner.trim_start().starts_with('{') {
+        let message = format!("array literal \"{text}\": arrays have one dimension");
+        return Err(Error::unsupported(message));
+    }
     if inner.trim().is_empty() {
         return Ok(());
     }

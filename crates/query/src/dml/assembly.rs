@@ -4,7 +4,7 @@ use super::assign::assign;
 use super::constraints::Constraints;
 use crate::error::Result;
 use crate::parse::parse_expression;
-use crate::planner::Planner;
+use crate::planner::{self, Planner};
 use datafusion::arrow::array::{
     ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_null_array,
 };
@@ -13,7 +13,7 @@ use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
 use store::Store;
-use store::catalog::Table;
+use store::catalog::{Column, Table};
 
 /// Where the values of a table's column come from.
 enum Origin {
@@ -33,6 +33,7 @@ pub(crate) struct Assembly {
     store: Arc<Store>,
     origins: Vec<Origin>,
     constraints: Constraints,
+    is_lasting: bool,
 }
 
 impl Assembly {
@@ -44,6 +45,8 @@ impl Assembly {
         given: &[usize],
     ) -> Result<Self> {
         let mut origins = Vec::with_capacity(table.columns.len());
+        let constraints = Constraints::new(planner, table)?;
+        let mut is_lasting = constraints.is_lasting();
         for (index, column) in table.columns.iter().enumerate() {
             let input = given.iter().position(|target| *target == index);
             origins.push(match (input, &column.default) {
@@ -51,14 +54,37 @@ impl Assembly {
                 (None, _) if column.hidden => Origin::RowId,
                 (None, Some(default)) => {
                     let expression = parse_expression(default)?;
-                    let (_, physical) = planner.plan_expression(expression, &DFSchema::empty())?;
+                    let (default, physical) =
+                        planner.plan_expression(expression, &DFSchema::empty())?;
+                    is_lasting &= planner::is_lasting(&default);
                     Origin::Default(physical)
                 }
                 (None, None) => Origin::Null,
             });
         }
-        let constraints = Constraints::new(planner, table)?;
-        Ok(Self { table: Arc::clone(table), store: Arc::clone(store), origins, constraints })
+        let (table, store) = (Arc::clone(table), Arc::clone(store));
+        Ok(Self { table, store, origins, constraints, is_lasting })
+    }
+
+    /// Whether it may be kept for other statements: no default is told by when a statement begins, or by whom
+    /// it is run.
+    pub(crate) fn is_lasting(&self) -> bool {
+        self.is_lasting
+    }
+
+    /// The table whose rows these become.
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The first column of the input that does not fit its column of the table.
+    pub(crate) fn refused(&self, input: &RecordBatch) -> Option<(usize, &Column)> {
+        self.origins.iter().zip(&self.table.columns).find_map(|(origin, column)| match origin {
+            Origin::Given(index) if assign(input.column(*index), column).is_err() => {
+                Some((*index, column))
+            }
+            _ => None,
+        })
     }
 
     /// A batch of the table, with all columns, checked.

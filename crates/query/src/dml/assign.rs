@@ -3,9 +3,14 @@
 //! Casts are checked, text must fit its declared length, uuid and json must be what they say.
 
 use super::array_literal;
+pub(crate) use super::lengths::{Excess, fit};
 use crate::error::{Error, Result, SqlState};
+use crate::input::{bytes, interval, moment, numerics};
+use crate::json;
+use crate::translate::{refused_text, type_name};
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, StringViewArray, StringViewBuilder,
+    Array, ArrayRef, AsArray, BinaryViewArray, Int64Array, IntervalMonthDayNanoArray,
+    StringViewArray, StringViewBuilder,
 };
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::DataType;
@@ -18,19 +23,22 @@ use store::catalog::{Column, SqlType};
 /// # Errors
 /// 22001, 22003, 22007, 22P02: the value does not fit; the message names column and value.
 pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
-    let array = input(array, &column.sql_type).map_err(|error| named(error, column))?;
-    match &column.sql_type {
-        SqlType::Varchar(Some(limit)) => {
-            refuse_longer(&array, *limit, column)?;
-            Ok(array)
-        }
-        SqlType::Char(limit) => {
-            let array = rewrite(array, |text| Ok(Cow::Borrowed(text.trim_end_matches(' '))))?;
-            refuse_longer(&array, *limit, column)?;
-            Ok(array)
-        }
-        _ => Ok(array),
+    let from = array.data_type();
+    // No number or date becomes JSON by itself.
+    let is_json = matches!(column.sql_type, SqlType::Json | SqlType::Jsonb) && !from.is_null();
+    if !is_text(from) && (is_json || !is_assignable(from, &column.sql_type.arrow())) {
+        let message = format!(
+            "column \"{}\" is of type {} but expression is of type {}",
+            column.name,
+            column.sql_type,
+            type_name(from)
+        );
+        return Err(Error::new(SqlState::DatatypeMismatch, message)
+            .with_hint("You will need to rewrite or cast the expression."));
     }
+    input(array, &column.sql_type)
+        .and_then(|array| fit(array, &column.sql_type, Excess::Refuse))
+        .map_err(|error| named(error, column))
 }
 
 /// The values in a type's form, lengths apart.
@@ -41,11 +49,16 @@ pub(crate) fn input(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
     let array = cast_to(array, sql_type)?;
     match sql_type {
         SqlType::Uuid => rewrite(array, uuid),
+        // Trailing blanks do not count, and are not kept.
+        SqlType::Char(_) => rewrite(array, |text| Ok(Cow::Borrowed(text.trim_end_matches(' ')))),
         SqlType::Json => {
-            for text in array.as_string_view().iter().flatten() {
-                refuse_bad_json(text)?;
-            }
+            array.as_string_view().iter().flatten().try_for_each(json::check::check)?;
             Ok(array)
+        }
+        SqlType::Jsonb => {
+            let normal = |text: Option<&str>| text.map(json::normal::normal).transpose();
+            let texts = array.as_string_view().iter().map(normal);
+            Ok(Arc::new(texts.collect::<Result<StringViewArray>>()?))
         }
         _ => Ok(array),
     }
@@ -73,11 +86,80 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
         return array_literal::lists_of_text(&text_view(array)?, item);
     }
     if !is_assignable(array.data_type(), &to) {
-        let message = format!("a value of type {} does not fit", array.data_type());
-        return Err(Error::new(SqlState::DatatypeMismatch, message));
+        let message = format!("cannot cast type {} to {sql_type}", type_name(array.data_type()));
+        return Err(Error::new(SqlState::CannotCoerce, message));
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
-    Ok(cast_with_options(array, &to, &options)?)
+    if !is_text(array.data_type()) {
+        return Ok(cast_with_options(array, &to, &options)?);
+    }
+    match sql_type {
+        SqlType::Interval => intervals_of_text(array),
+        SqlType::Date | SqlType::Time | SqlType::Timestamp | SqlType::TimestampTz => {
+            moments_of_text(array, sql_type)
+        }
+        SqlType::Numeric { precision, scale } => numerics::of_text(array, *precision, *scale),
+        _ => Ok(cast_with_options(array, &to, &options)?),
+    }
+}
+
+fn intervals_of_text(array: &ArrayRef) -> Result<ArrayRef> {
+    let text = text_view(array)?;
+    let parse =
+        |text: &str| interval::parse(text).ok_or_else(|| bad_moment(&SqlType::Interval, text));
+    let values = text.as_string_view().iter().map(|value| value.map(parse).transpose());
+    let values = values.collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(IntervalMonthDayNanoArray::from(values)))
+}
+
+/// Dates and times: those that the engine reads as PostgreSQL does, else one by one.
+fn moments_of_text(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let text = text_view(array)?;
+    // The engine would count a zone in, where PostgreSQL passes over it.
+    let drops_zones = *sql_type == SqlType::Timestamp
+        && text.as_string_view().iter().flatten().any(|text| text.contains(['+', 'Z']));
+    if !drops_zones && let Ok(moments) = cast_with_options(&text, &sql_type.arrow(), &options) {
+        return Ok(moments);
+    }
+    let read = |text: &str| {
+        let moment = match sql_type {
+            SqlType::Date => moment::date(text).map(i64::from),
+            SqlType::Time => moment::time(text),
+            _ => moment::timestamp(text, *sql_type == SqlType::TimestampTz),
+        };
+        moment.map_err(|bad| not_a_moment(bad, sql_type, text))
+    };
+    let values = text.as_string_view().iter().map(|value| value.map(read).transpose());
+    let values: ArrayRef = Arc::new(values.collect::<Result<Int64Array>>()?);
+    let values = match sql_type {
+        SqlType::Date => cast_with_options(&values, &DataType::Int32, &options)?,
+        _ => values,
+    };
+    Ok(cast_with_options(&values, &sql_type.arrow(), &options)?)
+}
+
+fn not_a_moment(bad: moment::Bad, sql_type: &SqlType, text: &str) -> Error {
+    match bad {
+        moment::Bad::Syntax => bad_moment(sql_type, text),
+        moment::Bad::Range => {
+            let message = format!("date/time field value out of range: \"{text}\"");
+            Error::new(SqlState::DatetimeFieldOverflow, message).blaming_literal(text)
+        }
+        moment::Bad::Infinite => {
+            Error::unsupported(format!("{} \"{text}\" cannot be held", without_zone(sql_type)))
+        }
+    }
+}
+
+fn bad_moment(sql_type: &SqlType, text: &str) -> Error {
+    refused_text(text, &without_zone(sql_type))
+}
+
+/// A type as errors about its text name it.
+fn without_zone(sql_type: &SqlType) -> String {
+    let name = sql_type.to_string();
+    name.trim_end_matches(" without time zone").to_owned()
 }
 
 fn is_text(data_type: &DataType) -> bool {
@@ -110,18 +192,9 @@ fn text_view(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast_with_options(array, &DataType::Utf8View, &options)?)
 }
 
-/// `\x` and hexadecimal digits, or the text's own bytes.
 fn bytes_of_text(array: &ArrayRef) -> Result<ArrayRef> {
     let text = text_view(array)?;
-    let parse = |text: &str| match text.strip_prefix("\\x") {
-        None => Ok(text.as_bytes().to_vec()),
-        Some(digits) if digits.len() % 2 == 0 && digits.is_ascii() => (0..digits.len())
-            .step_by(2)
-            .map(|at| u8::from_str_radix(&digits[at..at + 2], 16))
-            .collect::<Result<Vec<u8>, _>>()
-            .map_err(|_| invalid("bytea", text)),
-        Some(_) => Err(invalid("bytea", text)),
-    };
+    let parse = |text: &str| bytes::parse(text).map_err(|error| error.blaming_literal(text));
     let values = text.as_string_view().iter().map(|value| value.map(parse).transpose());
     let values = values.collect::<Result<Vec<Option<Vec<u8>>>>>()?;
     Ok(Arc::new(values.into_iter().collect::<BinaryViewArray>()))
@@ -129,35 +202,14 @@ fn bytes_of_text(array: &ArrayRef) -> Result<ArrayRef> {
 
 fn invalid(type_name: &str, text: &str) -> Error {
     let message = format!("invalid input syntax for type {type_name}: \"{text}\"");
-    Error::new(SqlState::InvalidTextRepresentation, message)
-}
-
-fn refuse_longer(array: &ArrayRef, limit: u32, column: &Column) -> Result<()> {
-    let views = array.as_string_view();
-    let fits = views.views().iter().all(|view| *view as u32 <= limit);
-    if fits {
-        return Ok(());
-    }
-    match views.iter().flatten().find(|text| text.chars().count() > limit as usize) {
-        None => Ok(()),
-        Some(text) => Err(Error::new(
-            SqlState::StringDataRightTruncation,
-            format!("value too long for type {}", column.sql_type),
-        )
-        .with_detail(format!("Column \"{}\", value \"{}\".", column.name, shortened(text)))),
-    }
-}
-
-fn shortened(text: &str) -> String {
-    const SHOWN: usize = 60;
-    match text.chars().count() > SHOWN {
-        true => format!("{}...", text.chars().take(SHOWN).collect::<String>()),
-        false => text.to_owned(),
-    }
+    Error::new(SqlState::InvalidTextRepresentation, message).blaming_literal(text)
 }
 
 /// Changes texts, and keeps the array where none changes.
-fn rewrite(array: ArrayRef, change: impl Fn(&str) -> Result<Cow<'_, str>>) -> Result<ArrayRef> {
+pub(super) fn rewrite(
+    array: ArrayRef,
+    change: impl Fn(&str) -> Result<Cow<'_, str>>,
+) -> Result<ArrayRef> {
     let texts: &StringViewArray = array.as_string_view();
     let mut changed = false;
     for text in texts.iter().flatten() {
@@ -179,12 +231,6 @@ fn rewrite(array: ArrayRef, change: impl Fn(&str) -> Result<Cow<'_, str>>) -> Re
 fn uuid(text: &str) -> Result<Cow<'_, str>> {
     let parsed = uuid::Uuid::parse_str(text.trim()).map_err(|_| invalid("uuid", text))?;
     Ok(Cow::Owned(parsed.hyphenated().to_string()))
-}
-
-fn refuse_bad_json(text: &str) -> Result<()> {
-    serde_json::from_str::<serde::de::IgnoredAny>(text)
-        .map(drop)
-        .map_err(|error| invalid("json", &shortened(text)).with_detail(error.to_string()))
 }
 
 #[cfg(test)]
@@ -225,8 +271,13 @@ mod tests {
         assert_eq!(state_of("äöüß", SqlType::Varchar(Some(4))), None, "characters, not bytes");
         assert_eq!(state_of("{\"a\": [1]}", SqlType::Json), None);
         assert_eq!(state_of("{a}", SqlType::Json), Some(SqlState::InvalidTextRepresentation));
-        assert_eq!(state_of("2026-02-30", SqlType::Date), Some(SqlState::InvalidDatetimeFormat));
-        assert_eq!(state_of("\\xzz", SqlType::Bytea), Some(SqlState::InvalidTextRepresentation));
+        assert_eq!(state_of("1e999999", SqlType::Json), None);
+        let beyond = SqlState::NumericValueOutOfRange;
+        assert_eq!(state_of("1e999999", SqlType::Jsonb), Some(beyond));
+        assert_eq!(state_of("2026-02-30", SqlType::Date), Some(SqlState::DatetimeFieldOverflow));
+        assert_eq!(state_of("tomorrow?", SqlType::Date), Some(SqlState::InvalidDatetimeFormat));
+        assert_eq!(state_of("\\xzz", SqlType::Bytea), Some(SqlState::InvalidParameterValue));
+        assert_eq!(state_of("\\x1", SqlType::Bytea), Some(SqlState::InvalidParameterValue));
         assert_eq!(state_of("maybe", SqlType::Boolean), Some(SqlState::InvalidTextRepresentation));
     }
 

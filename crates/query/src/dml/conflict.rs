@@ -7,6 +7,7 @@ use super::insert::{default_of, is_default};
 use crate::error::{Error, Result, SqlState};
 use crate::planner::Planner;
 use crate::planner::relations::fold;
+use crate::scan::provider::row_schema;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
@@ -43,7 +44,7 @@ impl Resolution {
             OnConflictAction::DoNothing => return Ok(Self::Nothing),
             OnConflictAction::DoUpdate(update) => update,
         };
-        let row = table.arrow_schema();
+        let row = row_schema(table);
         let schema = DFSchema::try_from_qualified_schema(called, &row)?
             .join(&DFSchema::try_from_qualified_schema("excluded", &row)?)?;
         let mut assignments = Vec::new();
@@ -139,7 +140,10 @@ pub(crate) fn insert(
             (false, true, _) => fresh.push(row as u32),
             (_, false, Resolution::Update { .. }) => {
                 let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
-                return Err(Error::new(SqlState::CardinalityViolation, message));
+                return Err(Error::new(SqlState::CardinalityViolation, message).with_hint(
+                    "Ensure that no rows proposed for insertion within the same command have \
+                     duplicate constrained values.",
+                ));
             }
             (true, true, Resolution::Update { .. }) => met.push(row as u32),
             (_, _, Resolution::Nothing) => {}
@@ -177,7 +181,7 @@ fn side_by_side(
     existing: Vec<ArrayRef>,
     excluded: &RecordBatch,
 ) -> Result<RecordBatch> {
-    let row = table.arrow_schema();
+    let row = row_schema(table);
     let fields: Vec<_> = row.fields().iter().chain(row.fields()).cloned().collect();
     let mut columns = existing;
     columns.extend(excluded.columns().iter().cloned());

@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result, SqlState};
 use crate::parse::parse_expression;
-use crate::planner::Planner;
+use crate::planner::{self, Planner};
+use crate::scan::provider::{row_schema, typed_rows};
+use crate::text;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
@@ -14,18 +15,26 @@ use store::catalog::Table;
 pub(crate) struct Constraints {
     table: Arc<Table>,
     checks: Vec<(String, Arc<dyn PhysicalExpr>)>,
+    is_lasting: bool,
 }
 
 impl Constraints {
     pub(crate) fn new(planner: &Planner<'_>, table: &Arc<Table>) -> Result<Self> {
-        let schema = DFSchema::try_from_qualified_schema(&table.name, &table.arrow_schema())?;
+        let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(table))?;
         let mut checks = Vec::with_capacity(table.checks.len());
+        let mut is_lasting = true;
         for check in &table.checks {
             let expression = parse_expression(&check.expression)?;
-            let (_, physical) = planner.plan_expression(expression, &schema)?;
+            let (condition, physical) = planner.plan_expression(expression, &schema)?;
+            is_lasting &= planner::is_lasting(&condition);
             checks.push((check.name.clone(), physical));
         }
-        Ok(Self { table: Arc::clone(table), checks })
+        Ok(Self { table: Arc::clone(table), checks, is_lasting })
+    }
+
+    /// Whether they are the same in one statement as in the next.
+    pub(crate) fn is_lasting(&self) -> bool {
+        self.is_lasting
     }
 
     /// The columns as a batch of the table, if every row may be one of the table's.
@@ -41,12 +50,18 @@ impl Constraints {
                     column.name, self.table.name
                 );
                 return Err(Error::new(SqlState::NotNullViolation, message)
-                    .with_detail(self.describe_row(&columns, row)));
+                    .with_detail(self.describe_row(&columns, row))
+                    .of_table(&self.table.schema, &self.table.name)
+                    .of_column(&column.name));
             }
         }
         let batch = RecordBatch::try_new(self.table.arrow_schema(), columns)?;
+        if self.checks.is_empty() {
+            return Ok(batch);
+        }
+        let typed = typed_rows(&self.table, &batch)?;
         for (name, check) in &self.checks {
-            let holds = check.evaluate(&batch)?.into_array(batch.num_rows())?;
+            let holds = check.evaluate(&typed)?.into_array(batch.num_rows())?;
             let holds = holds.as_boolean();
             let broken = (0..holds.len()).find(|row| holds.is_valid(*row) && !holds.value(*row));
             if let Some(row) = broken {
@@ -55,7 +70,9 @@ impl Constraints {
                     self.table.name
                 );
                 return Err(Error::new(SqlState::CheckViolation, message)
-                    .with_detail(self.describe_row(batch.columns(), row)));
+                    .with_detail(self.describe_row(batch.columns(), row))
+                    .of_table(&self.table.schema, &self.table.name)
+                    .of_constraint(name));
             }
         }
         Ok(batch)
@@ -63,9 +80,12 @@ impl Constraints {
 
     fn describe_row(&self, columns: &[ArrayRef], row: usize) -> String {
         let shown = self.table.columns.iter().zip(columns).filter(|(column, _)| !column.hidden);
-        let values = shown.map(|(_, array)| match array.is_null(row) {
-            true => "null".to_owned(),
-            false => array_value_to_string(array, row).unwrap_or_default(),
+        let values = shown.map(|(_, array)| {
+            let mut value = String::new();
+            match text::write_value(array, row, &mut value) {
+                Ok(true) => value,
+                _ => "null".to_owned(),
+            }
         });
         format!("Failing row contains ({}).", values.collect::<Vec<_>>().join(", "))
     }

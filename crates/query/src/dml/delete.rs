@@ -16,6 +16,7 @@ use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::Transaction;
+use store::catalog::Privileges;
 
 /// Runs a DELETE: a query gives the rows, and their keys go.
 pub(crate) async fn run(
@@ -28,7 +29,7 @@ pub(crate) async fn run(
         return Err(Error::unsupported("DELETE takes rows from one table; use USING for others"));
     };
     let (name, called) = target_of(relation)?;
-    let table = target(frame, transaction, &name)?;
+    let table = target(frame, transaction, &name, needed(delete))?;
     let others = delete.using.as_deref().unwrap_or_default();
     let query = query(all_columns(&table, &called), &called, others, delete.selection.clone())?;
     let view = transaction.table(table.id).ok_or_else(|| super::undefined(&name))?;
@@ -57,4 +58,12 @@ pub(crate) async fn run(
         }
     }
     outcome("DELETE", returning.as_ref(), rows, &gone)
+}
+
+/// What a statement must be allowed: one that looks at rows reads them.
+fn needed(delete: &Delete) -> Privileges {
+    match delete.selection.is_some() || delete.returning.is_some() {
+        true => Privileges::DELETE.union(Privileges::SELECT),
+        false => Privileges::DELETE,
+    }
 }

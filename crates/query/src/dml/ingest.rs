@@ -21,7 +21,7 @@ pub(crate) async fn ingest(
     plan: Arc<dyn ExecutionPlan>,
     assembly: Assembly,
 ) -> Result<u64> {
-    let context = frame.engine.task_ctx();
+    let context = frame.engine().task_ctx();
     let mut streams = Vec::new();
     for partition in 0..plan.output_partitioning().partition_count() {
         streams.push(plan.execute(partition, Arc::clone(&context))?);

@@ -10,12 +10,12 @@ use crate::planner::relations::fold;
 use crate::session::Frame;
 use crate::session::run::start;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Insert, ObjectName, OnInsert, Query, SetExpr, Statement, TableObject, Value,
+    self, Expr, Insert, ObjectName, OnInsert, Query, SetExpr, Statement, TableObject, Value, Values,
 };
 use futures::TryStreamExt;
 use std::sync::Arc;
 use store::Transaction;
-use store::catalog::{Identity, Table};
+use store::catalog::{Identity, Privileges, SqlType, Table};
 
 /// Runs an INSERT.
 pub(crate) async fn run(
@@ -26,7 +26,7 @@ pub(crate) async fn run(
     let TableObject::TableName(name) = &insert.table else {
         return Err(Error::unsupported(format!("INSERT INTO {} is not supported", insert.table)));
     };
-    let table = target(frame, transaction, name)?;
+    let table = target(frame, transaction, name, needed(insert))?;
     let called = match &insert.table_alias {
         Some(alias) => fold(&alias.alias),
         None => table.name.clone(),
@@ -111,8 +111,34 @@ fn source(table: &Table, insert: &Insert, columns: Vec<usize>) -> Result<(Query,
                 }
             }
         }
+        for (index, column) in columns.iter().enumerate() {
+            agree(values, index, &table.columns[*column].sql_type)?;
+        }
     }
     Ok((query, columns))
+}
+
+/// Quoted constants among other values of a column are of the column's type; the engine would take them for text.
+fn agree(values: &mut Values, index: usize, sql_type: &SqlType) -> Result<()> {
+    let is_text = |expr: &Expr| {
+        use Value::{EscapedStringLiteral, SingleQuotedString};
+        matches!(expr, Expr::Value(v) if matches!(v.value, SingleQuotedString(_) | EscapedStringLiteral(_)))
+    };
+    let mut cells = values.rows.iter().filter_map(|row| row.content.get(index));
+    let is_mixed = cells.clone().any(is_text) && !cells.all(is_text);
+    if !is_mixed || matches!(sql_type, SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_)) {
+        return Ok(());
+    }
+    let null = crate::parse::parse_expression(&format!("CAST(NULL AS {sql_type})"))?;
+    let cells = values.rows.iter_mut().filter_map(|row| row.content.get_mut(index));
+    for value in cells.filter(|value| is_text(value)) {
+        let mut cast = null.clone();
+        if let Expr::Cast { expr, .. } = &mut cast {
+            std::mem::swap(&mut **expr, value);
+        }
+        *value = cast;
+    }
+    Ok(())
 }
 
 fn query_is_one_row(query: &Query) -> bool {
@@ -173,4 +199,19 @@ fn refuse_generated_always(table: &Arc<Table>, columns: &[usize], insert: &Inser
         }
     }
     Ok(())
+}
+
+/// What a statement must be allowed: it reads what it returns, and may change what is there.
+fn needed(insert: &Insert) -> Privileges {
+    let mut needed = Privileges::INSERT;
+    if insert.returning.is_some() {
+        needed = needed.union(Privileges::SELECT);
+    }
+    match &insert.on {
+        Some(OnInsert::OnConflict(ast::OnConflict {
+            action: ast::OnConflictAction::DoUpdate(_),
+            ..
+        })) => needed.union(Privileges::UPDATE).union(Privileges::SELECT),
+        _ => needed,
+    }
 }

@@ -7,6 +7,7 @@ use crate::session::Frame;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::TableObject;
 use store::Transaction;
+use store::catalog::Privileges;
 
 /// Appends a stream's rows to a table, columns by name; how many comes back.
 pub(crate) async fn run(
@@ -22,7 +23,7 @@ pub(crate) async fn run(
     let TableObject::TableName(name) = &insert.table else {
         return Err(crate::Error::unsupported(format!("{table} is not a table")));
     };
-    let table = target(frame, transaction, name)?;
+    let table = target(frame, transaction, name, Privileges::INSERT)?;
     let given: Result<Vec<usize>> = batches
         .schema()
         .fields()

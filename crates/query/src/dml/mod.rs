@@ -3,7 +3,7 @@
 //! All of them compute rows with a plan, bring them into the table's shape ([`assembly`]), and hand them
 //! to the transaction. What RETURNING gives is computed from the same rows ([`returning`]).
 
-mod array_literal;
+pub(crate) mod array_literal;
 pub(crate) mod assembly;
 pub(crate) mod assign;
 pub(crate) mod conflict;
@@ -11,28 +11,34 @@ pub(crate) mod constraints;
 pub(crate) mod delete;
 mod ingest;
 pub(crate) mod insert;
+mod lengths;
 pub(crate) mod load;
 mod returning;
 pub(crate) mod select;
 pub(crate) mod update;
 
-use crate::error::{Error, Result, SqlState};
+use crate::error::{Culprit, Error, Result, SqlState};
 use crate::planner::relations::{Tables, find, split_name, undefined};
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::ObjectName;
 use std::sync::Arc;
-use store::catalog::{Relation, Table};
+use store::catalog::{Privileges, Relation, Table};
 
 pub(crate) use ingest::ingest;
 pub(crate) use returning::returning_fields;
 
-/// The table that a statement writes to.
+/// The table that a statement writes to, if it may.
 pub(crate) fn target(
     frame: &Frame<'_>,
     tables: &dyn Tables,
     name: &ObjectName,
+    needed: Privileges,
 ) -> Result<Arc<Table>> {
-    match find(tables.catalog(), &frame.settings.search_path, name)? {
+    let relation = find(tables.catalog(), frame.path(), name)?;
+    if let Some(relation) = relation {
+        frame.access(tables.catalog()).require(relation, needed)?;
+    }
+    match relation {
         Some(Relation::Table(table)) => Ok(Arc::clone(table)),
         Some(other) => Err(Error::new(
             SqlState::WrongObjectType,
@@ -43,7 +49,7 @@ pub(crate) fn target(
                 let message = format!("\"{name}\" is a system table and cannot be changed");
                 Err(Error::new(SqlState::WrongObjectType, message))
             }
-            _ => Err(undefined(name)),
+            _ => Err(undefined(name).blaming(Culprit::Relation(name.to_string()))),
         },
     }
 }

@@ -3,10 +3,13 @@
 use crate::error::{Error, Result};
 use crate::outcome::{Field, Outcome, Rows, Tag};
 use crate::planner::Planner;
-use crate::types;
+use crate::planner::dialect::column_names;
+use crate::planner::origins::field_of;
+use crate::scan::provider::row_schema;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Field as ArrowField, Schema, SchemaRef};
 use datafusion::common::DFSchema;
+use datafusion::logical_expr::Expr::Column;
 use datafusion::logical_expr::ExprSchemable;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::memory::MemoryStream;
@@ -16,7 +19,10 @@ use store::catalog::Table;
 
 /// What a statement returns for each row, planned.
 pub(crate) struct Returning {
+    /// The columns that the expressions see, and those that they make.
+    input: SchemaRef,
     schema: SchemaRef,
+    fields: Vec<Field>,
     expressions: Vec<Arc<dyn PhysicalExpr>>,
 }
 
@@ -29,33 +35,33 @@ impl Returning {
         items: Option<&[SelectItem]>,
     ) -> Result<Option<Self>> {
         let Some(items) = items else { return Ok(None) };
-        let all: Vec<usize> = (0..table.columns.len()).collect();
-        let schema = crate::scan::provider::plan_schema(table, &all);
-        let schema = DFSchema::try_from_qualified_schema(alias, &schema)?;
-        let (mut fields, mut expressions) = (Vec::new(), Vec::new());
+        let input = Arc::new(row_schema(table));
+        let schema = DFSchema::try_from_qualified_schema(alias, &input)?;
+        let (mut fields, mut shown, mut expressions) = (Vec::new(), Vec::new(), Vec::new());
         for (name, expression) in expand(table, items)? {
             let (logical, physical) = planner.plan_expression(expression, &schema)?;
             let (_, field) = logical.to_field(&schema)?;
-            let name = name.unwrap_or_else(|| field.name().clone());
             let metadata = field.metadata().clone();
-            let field = ArrowField::new(name, field.data_type().clone(), true);
-            fields.push(field.with_metadata(metadata));
+            let field = ArrowField::new(name.as_str(), field.data_type().clone(), true);
+            let field = field.with_metadata(metadata);
+            let column = match &logical {
+                Column(column) => table.column(column.name()).map(|(index, _)| index),
+                _ => None,
+            };
+            shown.push(match column {
+                Some(index) => Field { name, ..field_of(table, index) },
+                None => Field::computed(name, &field),
+            });
+            fields.push(field);
             expressions.push(physical);
         }
-        Ok(Some(Self { schema: Arc::new(Schema::new(fields)), expressions }))
-    }
-
-    fn fields(&self) -> Vec<Field> {
-        let field = |field: &Arc<ArrowField>| Field {
-            name: field.name().clone(),
-            sql_type: types::of_field(field),
-        };
-        self.schema.fields().iter().map(field).collect()
+        Ok(Some(Self { input, schema: Arc::new(Schema::new(fields)), fields: shown, expressions }))
     }
 
     fn rows(&self, written: &RecordBatch) -> Result<RecordBatch> {
+        let written = RecordBatch::try_new(Arc::clone(&self.input), written.columns().to_vec())?;
         let value = |expression: &Arc<dyn PhysicalExpr>| {
-            expression.evaluate(written)?.into_array(written.num_rows())
+            expression.evaluate(&written)?.into_array(written.num_rows())
         };
         let arrays: Result<Vec<_>, _> = self.expressions.iter().map(value).collect();
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), arrays?)?)
@@ -70,7 +76,7 @@ pub(crate) fn returning_fields(
     items: Option<&[SelectItem]>,
 ) -> Result<Option<Vec<Field>>> {
     let returning = Returning::new(planner, table, alias, items)?;
-    Ok(returning.map(|returning| returning.fields()))
+    Ok(returning.map(|returning| returning.fields))
 }
 
 /// A statement's answer: the rows that it returns, or the tag with their number.
@@ -84,24 +90,26 @@ pub(crate) fn outcome(
         return Ok(Outcome::Done(Tag::counted(command, count)));
     };
     let batches: Result<Vec<_>> = written.iter().map(|batch| returning.rows(batch)).collect();
-    let fields = returning.fields();
+    let fields = returning.fields.clone();
     let stream = MemoryStream::try_new(batches?, Arc::clone(&returning.schema), None)?;
-    Ok(Outcome::Rows(Rows { fields, stream: Box::pin(stream), command }))
+    Ok(Outcome::Rows(Rows::ready(fields, stream, command)))
 }
 
 /// The items with their names; wildcards become the declared columns.
-fn expand(table: &Table, items: &[SelectItem]) -> Result<Vec<(Option<String>, Expr)>> {
+fn expand(table: &Table, items: &[SelectItem]) -> Result<Vec<(String, Expr)>> {
     let mut expanded = Vec::new();
     for item in items {
         match item {
-            SelectItem::UnnamedExpr(expression) => expanded.push((None, expression.clone())),
+            SelectItem::UnnamedExpr(expression) => {
+                expanded.push((column_names::shown(expression), expression.clone()));
+            }
             SelectItem::ExprWithAlias { expr, alias } => {
-                expanded.push((Some(crate::planner::relations::fold(alias)), expr.clone()));
+                expanded.push((crate::planner::relations::fold(alias), expr.clone()));
             }
             SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..) => {
                 for column in table.columns.iter().filter(|column| !column.hidden) {
                     let ident = Ident::with_quote('"', column.name.clone());
-                    expanded.push((Some(column.name.clone()), Expr::Identifier(ident)));
+                    expanded.push((column.name.clone(), Expr::Identifier(ident)));
                 }
             }
             other => {

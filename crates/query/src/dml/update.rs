@@ -21,7 +21,7 @@ use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::Transaction;
-use store::catalog::{Identity, Table};
+use store::catalog::{Identity, Privileges, Table};
 
 /// Runs an UPDATE: a query gives each old row with the new values, and the rows are replaced.
 pub(crate) async fn run(
@@ -30,7 +30,7 @@ pub(crate) async fn run(
     update: &Update,
 ) -> Result<Outcome> {
     let (name, called) = target_of(&update.table)?;
-    let table = target(frame, transaction, &name)?;
+    let table = target(frame, transaction, &name, needed(update))?;
     let others = match &update.from {
         None => &[][..],
         Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => from,
@@ -140,4 +140,14 @@ fn keep_first_of_each(
     let first = keys.iter().enumerate().filter(|(_, key)| seen.insert((*key).clone()));
     let first = UInt32Array::from_iter_values(first.map(|(row, _)| row as u32));
     Ok(take_record_batch(rows, &first)?)
+}
+
+/// What a statement must be allowed: one that looks at rows reads them.
+fn needed(update: &Update) -> Privileges {
+    let constants = update.assignments.iter().all(|a| matches!(a.value, Expr::Value(_)));
+    let looks = update.selection.is_some() || update.returning.is_some() || !constants;
+    match looks {
+        true => Privileges::UPDATE.union(Privileges::SELECT),
+        false => Privileges::UPDATE,
+    }
 }

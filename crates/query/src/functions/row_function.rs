@@ -25,7 +25,7 @@ struct RowFunction {
     name: &'static str,
     arguments: RangeInclusive<usize>,
     returns: Form,
-    is_json: bool,
+    sql_type: Option<SqlType>,
     system_type: Option<&'static str>,
     signature: Signature,
     body: Body,
@@ -41,14 +41,21 @@ pub(super) fn function(
     ScalarUDF::new_from_impl(row_function(Volatility::Stable, name, arguments, returns, body))
 }
 
-/// A function that gives JSON.
-pub(super) fn json_function(
+/// A function of its arguments alone, whose result is of a type that Arrow may not know.
+pub(super) fn typed_function(
     name: &'static str,
     arguments: RangeInclusive<usize>,
+    sql_type: SqlType,
     body: impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync + 'static,
 ) -> ScalarUDF {
-    let function = row_function(Volatility::Stable, name, arguments, Form::Text, body);
-    ScalarUDF::new_from_impl(RowFunction { is_json: true, ..function })
+    let form = match sql_type {
+        SqlType::Boolean => Form::Flag,
+        SqlType::Integer => Form::Integer,
+        SqlType::Array(_) => Form::Texts,
+        _ => Form::Text,
+    };
+    let function = row_function(Volatility::Immutable, name, arguments, form, body);
+    ScalarUDF::new_from_impl(RowFunction { sql_type: Some(sql_type), ..function })
 }
 
 /// A function that gives ids of one of PostgreSQL's types for objects.
@@ -87,7 +94,7 @@ fn row_function(
     }
     let signature = Signature::one_of(kinds, volatility);
     let body = Arc::new(body);
-    RowFunction { name, arguments, returns, is_json: false, system_type: None, signature, body }
+    RowFunction { name, arguments, returns, sql_type: None, system_type: None, signature, body }
 }
 
 /// The arguments of a function at one row.
@@ -99,13 +106,14 @@ pub(super) struct Row<'a> {
 /// One argument, as the types that bodies ask for.
 struct Column {
     array: ArrayRef,
+    sql_type: SqlType,
     texts: OnceCell<Option<ArrayRef>>,
     numbers: OnceCell<Option<ArrayRef>>,
 }
 
 impl Column {
-    fn new(array: ArrayRef) -> Self {
-        Self { array, texts: OnceCell::new(), numbers: OnceCell::new() }
+    fn new(array: ArrayRef, sql_type: SqlType) -> Self {
+        Self { array, sql_type, texts: OnceCell::new(), numbers: OnceCell::new() }
     }
 }
 
@@ -143,12 +151,16 @@ impl Row<'_> {
         flags.is_valid(self.row).then(|| flags.value(self.row))
     }
 
-    /// Whether JSON writes an argument's text without quotes.
-    pub(super) fn is_bare_in_json(&self, index: usize) -> bool {
-        self.column(index).is_some_and(|column| {
-            let data_type = column.array.data_type();
-            data_type.is_numeric() || *data_type == DataType::Boolean
-        })
+    /// Whether any argument is NULL.
+    pub(super) fn has_null(&self) -> bool {
+        let is_null = |array: &ArrayRef| array.data_type().is_null() || array.is_null(self.row);
+        self.columns.iter().any(|column| is_null(&column.array))
+    }
+
+    /// An argument as it is: its type, the array that it is in, and where in it.
+    pub(super) fn value(&self, index: usize) -> Option<(&SqlType, &ArrayRef, usize)> {
+        let column = self.column(index)?;
+        Some((&column.sql_type, &column.array, self.row))
     }
 
     /// The elements of an argument that is an array.
@@ -211,10 +223,10 @@ impl ScalarUDFImpl for RowFunction {
             args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
         let returns = self.return_type(&types)?;
         let field = Field::new(self.name, returns, true);
-        Ok(Arc::new(match self.system_type {
-            _ if self.is_json => types::plan_field(self.name, &SqlType::Json, true),
-            Some(system_type) => types::with_system_type(field, system_type),
-            None => field,
+        Ok(Arc::new(match (&self.sql_type, self.system_type) {
+            (Some(sql_type), _) => types::plan_field(self.name, sql_type, true),
+            (None, Some(system_type)) => types::with_system_type(field, system_type),
+            (None, None) => field,
         }))
     }
 
@@ -226,7 +238,9 @@ impl ScalarUDFImpl for RowFunction {
         let constant = self.signature.volatility != Volatility::Volatile
             && args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let rows = if constant { 1 } else { args.number_rows };
-        let columns = args.args.iter().map(|arg| Ok(Column::new(arg.to_array(rows)?)));
+        let columns = args.args.iter().zip(&args.arg_fields);
+        let columns = columns
+            .map(|(arg, field)| Ok(Column::new(arg.to_array(rows)?, types::of_field(field))));
         let columns: Vec<Column> = columns.collect::<datafusion::common::Result<_>>()?;
         let cells = (0..rows).map(|row| (self.body)(&Row { columns: &columns, row }));
         let cells: Vec<Cell> = cells.collect::<Result<_>>().map_err(external)?;

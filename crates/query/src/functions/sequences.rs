@@ -1,7 +1,9 @@
 //! nextval, currval, setval, lastval.
 
+use crate::access::{Access, denied};
 use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::find;
+use crate::planner::search_path::SearchPath;
 use crate::session::Names;
 use crate::translate::external;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array};
@@ -14,7 +16,7 @@ use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use store::catalog::{Relation, Sequence};
+use store::catalog::{Catalog, Object, Privileges, Relation, Sequence};
 
 /// What a function does with a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -90,13 +92,32 @@ impl Function {
             .and_then(|mut parser| parser.parse_object_name(false))
             .map_err(|error| Error::new(SqlState::InvalidName, error.to_string()))?;
         let catalog = self.names.catalog.load();
-        match find(&catalog, &self.names.search_path.load(), &name)? {
-            Some(Relation::Sequence(sequence)) => Ok(Arc::clone(sequence)),
+        let named = self.names.search_path.load();
+        match find(&catalog, SearchPath::new(&named, &self.names.temporary), &name)? {
+            Some(relation @ Relation::Sequence(sequence)) => {
+                self.require(&catalog, relation)?;
+                Ok(Arc::clone(sequence))
+            }
             Some(other) => {
                 let message = format!("\"{}\" is not a sequence", other.name());
                 Err(Error::new(SqlState::WrongObjectType, message))
             }
             None => Err(crate::planner::relations::undefined(&name)),
+        }
+    }
+
+    /// Refuses what the session may not do with a sequence.
+    fn require(&self, catalog: &Catalog, relation: &Relation) -> Result<()> {
+        let role = self.names.role();
+        let access = Access::new(catalog, role.as_deref().map(String::as_str));
+        let enough = match self.action {
+            Action::Set => Privileges::UPDATE,
+            Action::Next => Privileges::USAGE.union(Privileges::UPDATE),
+            Action::Current | Action::Last => Privileges::USAGE.union(Privileges::SELECT),
+        };
+        match access.privileges(&Object::Relation(relation.id())).intersects(enough) {
+            true => Ok(()),
+            false => Err(denied("sequence", relation.name())),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Small functions: who and where a session is, what version this is, random uuids.
 
+use crate::planner::search_path::SearchPath;
 use crate::session::Names;
 use crate::types;
 use datafusion::arrow::array::{ArrayRef, StringViewArray};
@@ -80,7 +81,7 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
         function("current_database", nullary(), |_| Ok(text("pando"))),
         function("current_catalog", nullary(), |_| Ok(text("pando"))),
         function("pg_typeof", any(), |args| {
-            Ok(text(types::of_field(&args.arg_fields[0]).to_string()))
+            Ok(text(types::name_without_length(&types::of_field(&args.arg_fields[0]))))
         }),
         function("gen_random_uuid", Signature::nullary(Volatility::Volatile), |args| {
             let uuids = (0..args.number_rows).map(|_| uuid::Uuid::new_v4().to_string());
@@ -94,9 +95,11 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
 pub(crate) fn of_session(names: &Arc<Names>) -> Vec<ScalarUDF> {
     let names = Arc::clone(names);
     vec![function("current_schema", Signature::nullary(Volatility::Stable), move |_| {
-        let path = names.search_path.load();
+        let named = names.search_path.load();
+        let path = SearchPath::new(&named, &names.temporary);
         let catalog = names.catalog.load();
-        let schema = path.iter().find(|schema| catalog.schema(schema).is_some()).cloned();
+        let schema = path.named().find(|schema| catalog.schema(schema).is_some());
+        let schema = schema.map(str::to_owned);
         Ok(ColumnarValue::Scalar(ScalarValue::Utf8View(schema)))
     })]
 }

@@ -1,12 +1,15 @@
 //! What the engine's SQL planner asks about names: tables are the statement's own, functions the engine's.
 
+use super::series;
 use crate::error::{Error, SqlState};
+use crate::functions::Functions;
 use crate::functions::catalog::current_setting;
 use crate::system;
 use crate::translate::external;
 use crate::types::Types;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::{TableFunctionArgs, cte_worktable::CteWorkTable};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue, TableReference};
 use datafusion::config::ConfigOptions;
 use datafusion::datasource::provider_as_source;
@@ -21,6 +24,7 @@ use std::sync::Arc;
 /// Answers for one statement.
 pub(crate) struct Context<'a> {
     pub(crate) engine: &'a SessionState,
+    pub(crate) functions: &'a Functions<'a>,
     /// The values of `$1`, `$2`, ...; none while the statement is only described.
     pub(crate) parameters: &'a [ScalarValue],
     /// By the name as the statement gives it, normalised.
@@ -37,20 +41,17 @@ pub(crate) fn spelled(name: &TableReference) -> String {
 }
 
 impl Context<'_> {
-    /// A table function wants to know its arguments: parameters have their values, or are NULL where the
-    /// statement is only described.
-    fn known(&self, argument: Expr) -> Expr {
-        let Expr::Placeholder(placeholder) = &argument else { return argument };
-        let number = placeholder.id.strip_prefix('$').and_then(|n| n.parse::<usize>().ok());
-        let value = number.and_then(|number| self.parameters.get(number.checked_sub(1)?));
-        match value {
-            Some(value) if value.data_type().is_integer() => {
-                let wide = value.cast_to(&DataType::Int64).unwrap_or(ScalarValue::Int64(None));
-                Expr::Literal(wide, None)
+    /// The expression with the values of its parameters, as far as they are known.
+    pub(super) fn with_parameters(&self, expr: Expr) -> Result<Expr> {
+        let replaced = expr.transform(|expr| {
+            let Expr::Placeholder(placeholder) = &expr else { return Ok(Transformed::no(expr)) };
+            let number = placeholder.id.strip_prefix('$').and_then(|n| n.parse::<usize>().ok());
+            match number.and_then(|number| self.parameters.get(number.checked_sub(1)?)) {
+                Some(value) => Ok(Transformed::yes(Expr::Literal(value.clone(), None))),
+                None => Ok(Transformed::no(expr)),
             }
-            Some(value) => Expr::Literal(value.clone(), None),
-            None => Expr::Literal(ScalarValue::Null, None),
-        }
+        })?;
+        Ok(replaced.data)
     }
 }
 
@@ -68,11 +69,15 @@ impl ContextProvider for Context<'_> {
         name: &str,
         args: Vec<Expr>,
     ) -> Result<Arc<dyn TableSource>> {
-        let function = self.engine.table_functions().get(name).ok_or_else(|| {
+        if name == series::NAME {
+            return Ok(provider_as_source(series::table(self, args)?));
+        }
+        let function = self.functions.shared().table_functions().get(name).ok_or_else(|| {
             let message = format!("table function {name} does not exist");
             external(Error::new(SqlState::UndefinedFunction, message))
         })?;
-        let args: Vec<Expr> = args.into_iter().map(|arg| self.known(arg)).collect();
+        let args = args.into_iter().map(|arg| self.with_parameters(arg));
+        let args = args.collect::<Result<Vec<_>>>()?;
         let args = TableFunctionArgs::new(&args, self.engine);
         Ok(provider_as_source(function.create_table_provider_with_args(args)?))
     }
@@ -93,19 +98,19 @@ impl ContextProvider for Context<'_> {
         if name == "current_setting" {
             return Some(Arc::new(current_setting(system::settings(self.engine))));
         }
-        self.engine.scalar_functions().get(name).cloned()
+        self.functions.scalar(name).or_else(|| self.functions.missing(name))
     }
 
     fn get_higher_order_meta(&self, name: &str) -> Option<Arc<HigherOrderUDF>> {
-        self.engine.higher_order_functions().get(name).cloned()
+        self.functions.shared().higher_order_functions().get(name).cloned()
     }
 
     fn get_aggregate_meta(&self, name: &str) -> Option<Arc<AggregateUDF>> {
-        self.engine.aggregate_functions().get(name).cloned()
+        self.functions.shared().aggregate_functions().get(name).cloned()
     }
 
     fn get_window_meta(&self, name: &str) -> Option<Arc<WindowUDF>> {
-        self.engine.window_functions().get(name).cloned()
+        self.functions.shared().window_functions().get(name).cloned()
     }
 
     fn get_variable_type(&self, _: &[String]) -> Option<DataType> {
@@ -117,18 +122,18 @@ impl ContextProvider for Context<'_> {
     }
 
     fn udf_names(&self) -> Vec<String> {
-        self.engine.scalar_functions().keys().cloned().collect()
+        self.functions.scalar_names()
     }
 
     fn higher_order_function_names(&self) -> Vec<String> {
-        self.engine.higher_order_functions().keys().cloned().collect()
+        self.functions.shared().higher_order_functions().keys().cloned().collect()
     }
 
     fn udaf_names(&self) -> Vec<String> {
-        self.engine.aggregate_functions().keys().cloned().collect()
+        self.functions.shared().aggregate_functions().keys().cloned().collect()
     }
 
     fn udwf_names(&self) -> Vec<String> {
-        self.engine.window_functions().keys().cloned().collect()
+        self.functions.shared().window_functions().keys().cloned().collect()
     }
 }

@@ -3,38 +3,70 @@
 //! [`Planner`] belongs to one statement. It first looks up every relation that the statement names
 //! ([`relations`]), then lets the engine's SQL planner do its work.
 
+pub(crate) mod blame;
+pub(crate) mod casts;
 mod context;
 mod correlated;
-mod dialect;
+pub(crate) mod dialect;
+pub(crate) use dialect::like_escapes::with_backslashes;
 pub(crate) mod files;
+mod numbers;
+pub(crate) mod operators;
+pub(crate) mod origins;
+mod refusals;
 pub(crate) mod relations;
+pub(crate) mod search_path;
+mod series;
 mod shown_types;
 pub(crate) mod unique_names;
+pub(crate) mod waiting;
+mod whole_rows;
 
+use crate::access::Access;
 use crate::error::{Error, Result, SqlState};
+use crate::functions::Functions;
+use crate::outcome::Field;
 use crate::translate::with_position;
 use crate::types;
 use context::Context;
 use datafusion::arrow::datatypes::FieldRef;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{
     DFSchema, DataFusionError, ParamValues, ScalarValue, metadata::ScalarAndMetadata,
 };
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{Expr, LogicalPlan, TableSource};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
+use datafusion::logical_expr::{Expr, LogicalPlan, TableSource, Volatility};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
 use datafusion::sql::sqlparser::ast;
+use origins::{Found, Origins};
 use relations::Tables;
+use search_path::SearchPath;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::catalog::SqlType;
 
+fn is_stable(call: &ScalarFunction) -> bool {
+    call.func.signature().volatility == Volatility::Stable
+}
+
+/// Whether an expression means the same in one statement as in the next.
+pub(crate) fn is_lasting(expr: &Expr) -> bool {
+    let of_statement =
+        |expr: &Expr| Ok(matches!(expr, Expr::ScalarFunction(call) if is_stable(call)));
+    !expr.exists(of_statement).unwrap_or(true)
+}
+
 /// Plans one statement.
 pub(crate) struct Planner<'a> {
     pub(crate) engine: &'a SessionState,
+    pub(crate) functions: &'a Functions<'a>,
+    pub(crate) access: Access<'a>,
     pub(crate) tables: &'a dyn Tables,
-    pub(crate) search_path: &'a [String],
+    pub(crate) search_path: SearchPath<'a>,
     pub(crate) parameters: &'a [ScalarValue],
     text: &'a str,
     /// The statement is a view whose columns are being looked up.
@@ -45,12 +77,23 @@ pub(crate) struct Planner<'a> {
 impl<'a> Planner<'a> {
     pub(crate) fn new(
         engine: &'a SessionState,
+        functions: &'a Functions<'a>,
+        access: Access<'a>,
         tables: &'a dyn Tables,
-        search_path: &'a [String],
+        search_path: SearchPath<'a>,
         parameters: &'a [ScalarValue],
     ) -> Self {
-        let sources = HashMap::new();
-        Self { engine, tables, search_path, parameters, text: "", describes_views: false, sources }
+        Self {
+            engine,
+            functions,
+            access,
+            tables,
+            search_path,
+            parameters,
+            text: "",
+            describes_views: false,
+            sources: HashMap::new(),
+        }
     }
 
     /// The same planner, with the text that errors point into.
@@ -68,7 +111,7 @@ impl<'a> Planner<'a> {
         self.plan_statement(ast::Statement::Query(Box::new(query))).await
     }
 
-    /// The plan of a statement that the engine plans by itself: queries and EXPLAIN.
+    /// The plan of a statement that the engine plans by itself: a query.
     pub(crate) async fn plan_statement(
         &mut self,
         statement: ast::Statement,
@@ -103,7 +146,12 @@ impl<'a> Planner<'a> {
     }
 
     fn context(&self) -> Context<'_> {
-        Context { engine: self.engine, parameters: self.parameters, sources: &self.sources }
+        Context {
+            engine: self.engine,
+            functions: self.functions,
+            parameters: self.parameters,
+            sources: &self.sources,
+        }
     }
 
     /// The plan of a statement whose parameters have types and no values yet.
@@ -125,17 +173,37 @@ impl<'a> Planner<'a> {
     ) -> Result<LogicalPlan> {
         let statement = dialect::of_statement(statement);
         self.resolve(&statement).await?;
+        let statement = whole_rows::of_statement(statement, &self.sources);
         let statement = unique_names::of_statement(statement);
         let context = self.context();
         let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
         let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
         sql.sql_statement_to_plan_with_context(statement, &mut planner_context)
+            .and_then(refusals::of_plan)
+            .and_then(numbers::of_plan)
             .map_err(|error| self.locate(error))
     }
 
-    /// A query's plan with its columns as clients know their types.
-    pub(crate) fn shown(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
-        Ok(shown_types::of_plan(plan, self.engine)?)
+    /// A query's plan with its columns as clients know their types, and what clients are told of them.
+    pub(crate) fn shown(&self, plan: LogicalPlan) -> Result<(LogicalPlan, Vec<Field>)> {
+        let origins = Origins { catalog: self.tables.catalog(), search_path: self.search_path };
+        let found: Vec<Option<Found>> =
+            (0..plan.schema().fields().len()).map(|column| origins.of(&plan, column)).collect();
+        let plan = shown_types::of_plan(plan, self.functions)?;
+        let fields = plan.schema().fields().iter().zip(found);
+        let fields = fields.map(|(field, found)| {
+            let origin = found.as_ref().map(|found| found.origin);
+            // The declared type says more: how long a text may be.
+            let declared = found.and_then(|found| found.sql_type);
+            let declared = declared.filter(|declared| declared.arrow() == *field.data_type());
+            let name = unique_names::shown(field.name()).to_owned();
+            match declared {
+                Some(sql_type) => Field { origin, ..Field::new(name, sql_type) },
+                None => Field { origin, ..Field::computed(name, field) },
+            }
+        });
+        let fields = fields.collect();
+        Ok((plan, fields))
     }
 
     /// An expression over some columns, as the engine evaluates it.
@@ -148,27 +216,31 @@ impl<'a> Planner<'a> {
         let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
         let logical = sql
             .sql_to_expr(expression, schema, &mut PlannerContext::new())
+            .and_then(numbers::of_expression)
             .map_err(|error| self.locate(error))?;
-        let logical = self.with_parameters(logical)?;
-        let physical = self.engine.create_physical_expr(logical.clone(), schema)?;
+        let logical = casts::converted(context.with_parameters(logical)?, schema)?.data;
+        let told = self.at_start(logical.clone())?;
+        let physical = self.engine.create_physical_expr(told, schema)?;
         Ok((logical, physical))
     }
 
-    fn with_parameters(&self, expr: Expr) -> Result<Expr> {
-        use datafusion::common::tree_node::{Transformed, TreeNode};
-        let replaced = expr.transform(|expr| match &expr {
-            Expr::Placeholder(placeholder) => {
-                let number: Option<usize> =
-                    placeholder.id.strip_prefix('$').and_then(|n| n.parse().ok());
-                let value = number.and_then(|n| self.parameters.get(n.checked_sub(1)?));
-                match value {
-                    Some(value) => Ok(Transformed::yes(Expr::Literal(value.clone(), None))),
-                    None => Ok(Transformed::no(expr)),
-                }
+    /// `now()` and its like become what they are for this statement: the engine cannot call them.
+    fn at_start(&self, expr: Expr) -> Result<Expr> {
+        let started = self.engine.execution_props().query_execution_start_time;
+        let context = SimplifyContext::builder()
+            .with_config_options(Arc::clone(self.engine.config_options()))
+            .with_query_execution_start_time(started)
+            .build();
+        let told = expr.transform(|expr| match &expr {
+            Expr::ScalarFunction(call) if call.args.is_empty() && is_stable(call) => {
+                Ok(match call.func.simplify(Vec::new(), &context)? {
+                    ExprSimplifyResult::Simplified(value) => Transformed::yes(value),
+                    ExprSimplifyResult::Original(_) => Transformed::no(expr),
+                })
             }
             _ => Ok(Transformed::no(expr)),
         })?;
-        Ok(replaced.data)
+        Ok(told.data)
     }
 
     /// The physical plan of a logical one.
@@ -178,7 +250,8 @@ impl<'a> Planner<'a> {
 
     /// Points an error of planning at its place in the statement.
     fn locate(&self, error: DataFusionError) -> Error {
-        with_position(error, self.text)
+        let error = with_position(error, self.text);
+        blame::placed(error, self.text, |called, name| self.functions.are_same(called, name))
     }
 }
 

@@ -3,7 +3,9 @@
 use super::Planner;
 use super::files;
 use super::unique_names;
+use crate::access::{Access, FileUse};
 use crate::error::{Error, Result, SqlState};
+use crate::planner::search_path::SearchPath;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::system;
 use crate::system::pg_catalog::world::ViewColumns;
@@ -14,7 +16,7 @@ use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, col};
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement, visit_relations};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use store::catalog::{Catalog, RESERVED_SCHEMAS, Relation, TableId, View};
+use store::catalog::{Catalog, Privileges, Relation, TableId, View};
 use store::{Snapshot, TableView, Transaction};
 
 /// Where a statement reads: a snapshot, or a transaction with its own writes.
@@ -66,38 +68,39 @@ pub(crate) fn split_name(name: &ObjectName) -> Result<(Option<String>, String)> 
 /// The relation of a name, by the search path where the name has no schema.
 pub(crate) fn find<'a>(
     catalog: &'a Catalog,
-    search_path: &[String],
+    path: SearchPath<'_>,
     name: &ObjectName,
 ) -> Result<Option<&'a Relation>> {
     let (schema, name) = split_name(name)?;
-    Ok(match schema {
-        Some(schema) => catalog.relation(&schema, &name),
-        None => search_path.iter().find_map(|schema| catalog.relation(schema, &name)),
-    })
+    if let Some(schema) = &schema {
+        path.refuse_others(schema)?;
+    }
+    Ok(find_in(catalog, path, schema.as_deref(), &name))
 }
 
-/// The schema in which a new relation of this name goes.
-pub(crate) fn schema_for_new(
-    catalog: &Catalog,
-    search_path: &[String],
-    name: &ObjectName,
-) -> Result<(String, String)> {
-    let (schema, name) = split_name(name)?;
-    let schema = match schema {
-        Some(schema) => schema,
-        None => search_path
-            .iter()
-            .find(|schema| catalog.schema(schema).is_some())
-            .cloned()
-            .ok_or_else(|| {
-                Error::new(SqlState::InvalidSchemaName, "no schema has been selected to create in")
-            })?,
-    };
-    if RESERVED_SCHEMAS.contains(&schema.as_str()) {
-        let message = format!("permission denied: schema \"{schema}\" is the system's own");
-        return Err(Error::new(SqlState::ReservedName, message));
+fn find_in<'a>(
+    catalog: &'a Catalog,
+    path: SearchPath<'_>,
+    schema: Option<&str>,
+    name: &str,
+) -> Option<&'a Relation> {
+    match schema {
+        Some(schema) => catalog.relation(path.resolve(schema), name),
+        None => path.schemas().find_map(|schema| catalog.relation(schema, name)),
     }
-    Ok((schema, name))
+}
+
+/// The relation of a name in parts, the database's name in front passed over.
+pub(crate) fn find_parts<'a>(
+    catalog: &'a Catalog,
+    path: SearchPath<'_>,
+    parts: &[String],
+) -> Option<&'a Relation> {
+    match parts {
+        [name] => find_in(catalog, path, None, name),
+        [schema, name] | [_, schema, name] => find_in(catalog, path, Some(schema), name),
+        _ => None,
+    }
 }
 
 /// What a relation that does not exist is answered with.
@@ -129,12 +132,15 @@ impl Planner<'_> {
 
     async fn provider(&self, name: &ObjectName) -> Result<Option<Arc<dyn TableProvider>>> {
         if let Some(path) = file_name(name) {
+            self.access.require_files(FileUse::Read)?;
             return files::table(self.engine, path).await.map(Some);
         }
         let (schema, bare) = split_name(name)?;
         let implicit = schema.is_none() && system::is_implicit(&bare);
-        let relation = find(self.tables.catalog(), self.search_path, name)?;
+        let catalog = self.tables.catalog();
+        let relation = find(catalog, self.search_path, name)?;
         if let Some(relation) = relation.filter(|_| !implicit) {
+            self.access.require(relation, Privileges::SELECT)?;
             return match relation {
                 Relation::Table(table) => match self.tables.table(table.id) {
                     Some(view) => Ok(Some(Arc::new(BucketTable::new(view, Columns::Declared)))),
@@ -146,11 +152,22 @@ impl Planner<'_> {
                 }
             };
         }
+        if let Some(schema) = schema.as_ref().filter(|name| catalog.schema(name).is_some()) {
+            self.access.require_schema(schema, Privileges::USAGE)?;
+        }
         let views = match system::lists_view_columns(schema.as_deref(), &bare) {
             true => Box::pin(self.view_columns()).await,
             false => ViewColumns::default(),
         };
-        system::table(self.engine, self.tables, &views, schema.as_deref(), &bare)
+        system::table(
+            self.engine,
+            self.functions,
+            self.access,
+            self.tables,
+            &views,
+            schema.as_deref(),
+            &bare,
+        )
     }
 
     async fn view(&self, view: &View) -> Result<Arc<dyn TableProvider>> {
@@ -160,8 +177,14 @@ impl Planner<'_> {
 
     async fn view_plan(&self, view: &View) -> Result<LogicalPlan> {
         let statement = crate::parse::parse(&view.sql)?.remove(0);
-        let mut planner =
-            Planner::new(self.engine, self.tables, &view.search_path, self.parameters);
+        let mut planner = Planner::new(
+            self.engine,
+            self.functions,
+            self.access.of_owner(view.id),
+            self.tables,
+            self.search_path.of_view(&view.search_path),
+            self.parameters,
+        );
         planner.describes_views = self.describes_views;
         let plan = planner.plan_statement(statement.ast).await?;
         rename_columns(plan, &view.columns)
@@ -174,7 +197,9 @@ impl Planner<'_> {
         if self.describes_views {
             return all;
         }
-        let mut planner = Planner::new(self.engine, self.tables, self.search_path, &[]);
+        let access = Access::unlimited(self.tables.catalog());
+        let mut planner =
+            Planner::new(self.engine, self.functions, access, self.tables, self.search_path, &[]);
         planner.describes_views = true;
         for relation in self.tables.catalog().relations() {
             let Relation::View(view) = relation else { continue };
@@ -217,7 +242,8 @@ fn file_name(name: &ObjectName) -> Option<&str> {
     }
 }
 
-fn spelled(name: &ObjectName) -> String {
+/// A name as keys of the statement's relations spell it.
+pub(super) fn spelled(name: &ObjectName) -> String {
     let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
     let last_two = parts.len().saturating_sub(2);
     parts[last_two..].join(".")

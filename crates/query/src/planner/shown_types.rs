@@ -4,16 +4,16 @@
 //! result goes to a client, its columns say what PostgreSQL says: drivers decide by that how to read them. asyncpg
 //! cannot begin without `oid[]` and `"char"`, pgjdbc and Rails split the text of vectors at spaces.
 
+use crate::functions::Functions;
 use crate::types::{self, SYSTEM_TYPE_KEY, TYPE_KEY};
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::{Column, Result};
-use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, cast, lit};
 use std::collections::BTreeMap;
 
 /// The plan with its columns as clients know their types.
-pub(super) fn of_plan(plan: LogicalPlan, engine: &SessionState) -> Result<LogicalPlan> {
+pub(super) fn of_plan(plan: LogicalPlan, functions: &Functions<'_>) -> Result<LogicalPlan> {
     let fields = plan.schema().fields().iter().enumerate();
     let names: Vec<Option<String>> =
         fields.map(|(index, field)| type_name(&plan, index, field)).collect();
@@ -22,7 +22,8 @@ pub(super) fn of_plan(plan: LogicalPlan, engine: &SessionState) -> Result<Logica
     }
     let columns = plan.schema().iter().zip(names).map(|((relation, field), name)| {
         let column = Expr::Column(Column::new(relation.cloned(), field.name()));
-        let shown = name.and_then(|name| shown(column.clone(), &name, field.data_type(), engine));
+        let shown =
+            name.and_then(|name| shown(column.clone(), &name, field.data_type(), functions));
         let Some((expr, name)) = shown else { return column };
         let metadata: BTreeMap<String, String> =
             name.map(|name| (TYPE_KEY.to_owned(), name)).into_iter().collect();
@@ -42,30 +43,34 @@ fn type_name(plan: &LogicalPlan, index: usize, field: &Field) -> Option<String> 
     if field.metadata().contains_key(TYPE_KEY) {
         return None;
     }
-    field.metadata().get(SYSTEM_TYPE_KEY).cloned().or_else(|| of_case(plan, index))
+    field.metadata().get(SYSTEM_TYPE_KEY).cloned().or_else(|| of_choice(plan, index))
 }
 
-/// The name of the type of a CASE, about which the engine keeps no more than how its values are held.
+/// The name of the type of a CASE or of `coalesce`, about which the engine keeps no more than how its values are held.
 /// SQLAlchemy looks for JSON there.
-fn of_case(plan: &LogicalPlan, index: usize) -> Option<String> {
+fn of_choice(plan: &LogicalPlan, index: usize) -> Option<String> {
     let projection = match plan {
         LogicalPlan::Projection(projection) => projection,
-        LogicalPlan::Sort(sort) => return of_case(&sort.input, index),
-        LogicalPlan::Limit(limit) => return of_case(&limit.input, index),
-        LogicalPlan::SubqueryAlias(alias) => return of_case(&alias.input, index),
+        LogicalPlan::Sort(sort) => return of_choice(&sort.input, index),
+        LogicalPlan::Limit(limit) => return of_choice(&limit.input, index),
+        LogicalPlan::SubqueryAlias(alias) => return of_choice(&alias.input, index),
         _ => return None,
     };
     let schema = projection.input.schema();
-    let case = match projection.expr.get(index)?.clone().unalias_nested().data {
-        Expr::Case(case) => case,
+    let choices: Vec<Expr> = match projection.expr.get(index)?.clone().unalias_nested().data {
+        Expr::Case(case) => {
+            let thens = case.when_then_expr.into_iter().map(|(_, then)| *then);
+            thens.chain(case.else_expr.map(|other| *other)).collect()
+        }
+        Expr::ScalarFunction(call) if types::CHOOSES.contains(&call.name()) => call.args,
         Expr::Column(column) => {
             let index = schema.maybe_index_of_column(&column)?;
-            return of_case(&projection.input, index);
+            return of_choice(&projection.input, index);
         }
         _ => return None,
     };
-    case.when_then_expr.iter().find_map(|(_, then)| {
-        let (_, field) = then.to_field(schema).ok()?;
+    choices.iter().find_map(|choice| {
+        let (_, field) = choice.to_field(schema).ok()?;
         let named =
             field.metadata().get(TYPE_KEY).or_else(|| field.metadata().get(SYSTEM_TYPE_KEY));
         named.cloned()
@@ -77,10 +82,10 @@ fn shown(
     column: Expr,
     name: &str,
     data_type: &DataType,
-    engine: &SessionState,
+    functions: &Functions<'_>,
 ) -> Option<(Expr, Option<String>)> {
     let call = |function: &str, arguments: Vec<Expr>| {
-        engine.scalar_functions().get(function).map(|function| function.call(arguments))
+        functions.scalar(function).map(|function| function.call(arguments))
     };
     let named = || Some(name.to_owned());
     match (name, data_type) {
@@ -91,7 +96,9 @@ fn shown(
         ("int2vector" | "oidvector", DataType::List(_)) => {
             Some((call("array_to_string", vec![column, lit(" ")])?, None))
         }
-        ("name" | "\"char\"" | "json" | "uuid", DataType::Utf8View) => Some((column, named())),
+        ("name" | "\"char\"" | "json" | "jsonb" | "uuid", DataType::Utf8View) => {
+            Some((column, named()))
+        }
         (object, DataType::Int64) => Some((call(&format!("{object}out"), vec![column])?, None)),
         _ => None,
     }

@@ -10,14 +10,8 @@ const MARK: &str = "?again";
 
 /// The statement with names that differ, in its outermost select list.
 pub(crate) fn of_statement(mut statement: Statement) -> Statement {
-    match &mut statement {
-        Statement::Query(query) => of_query(query),
-        Statement::Explain { statement: inner, .. } => {
-            if let Statement::Query(query) = &mut **inner {
-                of_query(query);
-            }
-        }
-        _ => {}
+    if let Statement::Query(query) = &mut statement {
+        of_query(query);
     }
     statement
 }
@@ -40,10 +34,15 @@ fn of_query(query: &mut Query) {
         let meets_asterisk = with_asterisk && is_unnamed;
         if !seen.insert(name.clone()) || meets_asterisk {
             let name = name.rsplit('.').next().unwrap_or(&name).to_owned();
-            let alias = Ident::with_quote('"', format!("{MARK}{position}?{name}"));
+            let alias = Ident::with_quote('"', again(position, &name));
             *item = SelectItem::ExprWithAlias { expr: expression, alias };
         }
     }
+}
+
+/// A name for a column that shares its own with one before it.
+pub(crate) fn again(position: usize, name: &str) -> String {
+    format!("{MARK}{position}?{name}")
 }
 
 /// The name that a result column is shown with.

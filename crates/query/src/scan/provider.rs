@@ -4,6 +4,7 @@ use super::bucket_scan::{BucketScan, Coverage, prune};
 use super::key_ranges;
 use crate::types::plan_field;
 use async_trait::async_trait;
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Constraint, Constraints, DFSchema, Result};
@@ -51,6 +52,17 @@ impl BucketTable {
         };
         Self { view, columns, schema, constraints }
     }
+}
+
+/// The schema that expressions over a table's rows see.
+pub(crate) fn row_schema(table: &Table) -> Schema {
+    plan_schema(table, &(0..table.columns.len()).collect::<Vec<_>>())
+}
+
+/// Rows of a table as expressions over them want them: with the types that Arrow lacks.
+pub(crate) fn typed_rows(table: &Table, rows: &RecordBatch) -> crate::error::Result<RecordBatch> {
+    let schema = Arc::new(row_schema(table));
+    Ok(RecordBatch::try_new(schema, rows.columns().to_vec())?)
 }
 
 /// The schema that plans see for some of a table's columns.

@@ -29,15 +29,15 @@ impl Session {
     /// Everything that SQL can be answered with; positions count from the statement's beginning.
     pub async fn run(&self, statement: &Statement, parameters: &[ScalarValue]) -> Result<Outcome> {
         let Some(workers) = self.inner().shared.workers.clone() else {
-            return self.run_here(statement, parameters).await;
+            return Box::pin(self.run_here(statement, parameters)).await;
         };
         let (session, statement, parameters) =
             (self.clone(), statement.clone(), parameters.to_vec());
         let mut task =
             Awaited(workers.spawn(async move { session.run_here(&statement, &parameters).await }));
-        let outcome = (&mut task.0).await.map_err(|error| {
-            Error::new(SqlState::InternalError, format!("the statement ended early: {error}"))
-        })?;
+        let ended_early =
+            |_| Error::new(SqlState::InternalError, "the statement ended early; the log says why");
+        let outcome = (&mut task.0).await.map_err(ended_early)?;
         Ok(match outcome? {
             Outcome::Rows(rows) => Outcome::Rows(computed_by(&workers, rows)),
             done => done,
@@ -47,7 +47,7 @@ impl Session {
 
 /// The same rows, computed on the workers.
 fn computed_by(workers: &Handle, rows: Rows) -> Rows {
-    let Rows { fields, mut stream, command } = rows;
+    let Rows { fields, mut stream, command, control } = rows;
     let mut builder = RecordBatchReceiverStreamBuilder::new(stream.schema(), BATCHES_AHEAD);
     let out = builder.tx();
     builder.spawn_on(
@@ -61,5 +61,5 @@ fn computed_by(workers: &Handle, rows: Rows) -> Rows {
         },
         workers,
     );
-    Rows { fields, stream: builder.build(), command }
+    Rows { fields, stream: builder.build(), command, control }
 }

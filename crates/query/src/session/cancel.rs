@@ -20,6 +20,11 @@ impl Cancellation {
         token
     }
 
+    /// A statement that began before goes on.
+    pub(crate) fn resume(&self, token: CancellationToken) {
+        *self.0.lock() = token;
+    }
+
     pub(crate) fn handle(&self) -> CancelHandle {
         CancelHandle(self.clone())
     }

@@ -1,14 +1,14 @@
 //! The loading side of COPY FROM STDIN.
 
 use super::Inner;
-use super::outcome_stream::ending;
+use super::run::writes_nothing;
 use crate::copy::client::{Assembler, Loaded, Options, Piece, given_up};
 use crate::dml::assembly::Assembly;
-use crate::error::{Error, Result, SqlState};
+use crate::error::{Result, SqlState};
 use crate::planner::relations::Tables;
 use std::sync::Arc;
 use store::Transaction;
-use store::catalog::Table;
+use store::catalog::{Table, is_temporary_schema};
 use tokio::sync::mpsc;
 
 impl Inner {
@@ -22,15 +22,13 @@ impl Inner {
         mut pieces: mpsc::Receiver<Piece>,
     ) -> Result<Loaded> {
         let mut conversation = self.conversation.lock().await;
-        let token = self.cancellation.begin();
-        let timeout = self.settings.load().statement_timeout;
+        let control = self.begin_statement();
         let work = async {
             conversation.refuse_if_failed()?;
+            if self.settings.load().is_read_only() && !is_temporary_schema(&table.schema) {
+                return Err(writes_nothing("COPY FROM"));
+            }
             if let Some(open) = conversation.open() {
-                if open.read_only {
-                    let message = "cannot write in a read-only transaction";
-                    return Err(Error::new(SqlState::ReadOnlySqlTransaction, message));
-                }
                 let before = open.transaction.savepoint();
                 let transaction = &mut open.transaction;
                 let loaded =
@@ -49,7 +47,7 @@ impl Inner {
         };
         let result = tokio::select! {
             biased;
-            error = ending(token, timeout) => Err(error),
+            error = control.ended() => Err(error),
             loaded = work => loaded,
         };
         if result.is_err() {

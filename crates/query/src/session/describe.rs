@@ -4,15 +4,15 @@
 //! column that it is inserted into or assigned to); else what the engine infers from the expression
 //! around it; else text.
 
-use super::{Frame, Session, TransactionStatus};
+use super::{Frame, Session, explain, places, series};
 use crate::dml::conflict::assigned_column;
 use crate::dml::select::target_of;
 use crate::dml::{declared_column, target};
-use crate::error::Result;
+use crate::error::{Error, Result, SqlState};
 use crate::outcome::Field;
 use crate::parse::Statement;
 use crate::planner::relations::{Tables, fold};
-use crate::session::run::fields_of;
+use crate::session::settings::show_fields;
 use crate::short::Short;
 use crate::types;
 use datafusion::common::ScalarValue;
@@ -25,7 +25,10 @@ use datafusion::sql::sqlparser::ast::{
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use store::catalog::{SqlType, Table};
+use store::catalog::{Privileges, SqlType, Table};
+
+/// The engine is asked so often, while it tells of more parameters.
+const ROUNDS: usize = 4;
 
 /// What a statement takes and gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,12 +53,11 @@ impl Session {
         let mut conversation = inner.conversation.lock().await;
         let snapshot = inner.shared.store.snapshot();
         let frame = inner.frame(&[], &statement.text);
-        let outside = conversation.status() == TransactionStatus::Idle;
         let tables: &dyn Tables = match conversation.open() {
             Some(open) => &open.transaction,
             None => &snapshot,
         };
-        if outside && let Ok(Some(short)) = Short::recognise(&frame, &snapshot, &statement.ast) {
+        if let Ok(Some(short)) = Short::recognise(&frame, tables, &statement.ast) {
             let mut known = Known(given.iter().cloned().enumerate().collect());
             short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
             let count = known.0.keys().max().map_or(0, |last| last + 1);
@@ -75,21 +77,27 @@ async fn describe(
     let mut known = Known(given.iter().cloned().enumerate().collect());
     known.look_at_casts(ast);
     known.look_at_limits(ast);
+    series::look_at(ast, &mut |number, sql_type| known.learn(number, sql_type));
     let count = known.0.keys().max().map_or(0, |last| last + 1);
     let fields = match ast {
-        Ast::Query(_) | Ast::Explain { .. } => known.infer(frame, tables, ast, count).await?,
-        Ast::ShowVariable { variable } => {
-            let name = variable.iter().map(fold).collect::<Vec<_>>().join(".");
-            Some(vec![Field { name, sql_type: SqlType::Text }])
+        Ast::Query(_) => known.infer(frame, tables, ast, count).await?,
+        Ast::Explain { statement, .. } => {
+            let described = Box::pin(describe(frame, tables, statement, given)).await?;
+            return Ok(Description { fields: Some(explain::fields(ast)), ..described });
         }
+        Ast::ShowVariable { variable } => Some(show_fields(variable)),
         Ast::Insert(insert) => known.look_at_insert(frame, tables, insert, count).await?,
         Ast::Update(update) => {
             let (name, called) = target_of(&update.table)?;
-            let table = target(frame, tables, &name)?;
+            let table = target(frame, tables, &name, Privileges::default())?;
             known.look_at_assignments(&table, &update.assignments)?;
             let from =
                 update.from.as_ref().map_or(String::new(), |from| format!(", {}", from_of(from)));
-            let probe = probe(&update.table.to_string(), &from, update.selection.as_ref());
+            let values = update.assignments.iter().map(|set| set.value.to_string());
+            let values: Vec<String> = values.filter(|value| value.contains('$')).collect();
+            let values = if values.is_empty() { "1".to_owned() } else { values.join(", ") };
+            let selection = update.selection.as_ref();
+            let probe = probe(&values, &update.table.to_string(), &from, selection);
             known.infer_probe(frame, tables, &probe, count).await?;
             known.returning(frame, tables, &table, &called, update.returning.as_deref())?
         }
@@ -98,16 +106,45 @@ async fn describe(
             let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
             let Some(first) = from.first() else { return Ok(known.description(count, None)) };
             let (name, called) = target_of(first)?;
-            let table = target(frame, tables, &name)?;
+            let table = target(frame, tables, &name, Privileges::default())?;
             let others = delete.using.iter().flatten().map(|other| format!(", {other}"));
             let others: String = others.collect();
-            let probe = probe(&first.to_string(), &others, delete.selection.as_ref());
+            let probe = probe("1", &first.to_string(), &others, delete.selection.as_ref());
             known.infer_probe(frame, tables, &probe, count).await?;
             known.returning(frame, tables, &table, &called, delete.returning.as_deref())?
         }
         _ => None,
     };
     Ok(known.description(count, fields))
+}
+
+/// What a write does to which table, and the query that finds its rows, where it needs one.
+pub(super) fn source_of_write(ast: &Ast) -> Result<(String, Option<Ast>)> {
+    let parsed = |probe: String| -> Result<Option<Ast>> {
+        Ok(crate::parse::parse(&probe)?.pop().map(|statement| statement.ast))
+    };
+    match ast {
+        Ast::Insert(insert) => {
+            let source = insert.source.clone().map(Ast::Query);
+            Ok((format!("Insert on {}", insert.table), source))
+        }
+        Ast::Update(update) => {
+            let from =
+                update.from.as_ref().map_or(String::new(), |from| format!(", {}", from_of(from)));
+            let target = update.table.to_string();
+            let probe = probe("1", &target, &from, update.selection.as_ref());
+            Ok((format!("Update on {target}"), parsed(probe)?))
+        }
+        Ast::Delete(delete) => {
+            use datafusion::sql::sqlparser::ast::FromTable;
+            let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+            let target = from.first().map_or(String::new(), ToString::to_string);
+            let others = delete.using.iter().flatten().map(|other| format!(", {other}"));
+            let probe = probe("1", &target, &others.collect::<String>(), delete.selection.as_ref());
+            Ok((format!("Delete on {target}"), parsed(probe)?))
+        }
+        _ => Err(Error::unsupported("EXPLAIN is for SELECT, INSERT, UPDATE and DELETE")),
+    }
 }
 
 fn from_of(from: &datafusion::sql::sqlparser::ast::UpdateTableFromKind) -> String {
@@ -117,9 +154,9 @@ fn from_of(from: &datafusion::sql::sqlparser::ast::UpdateTableFromKind) -> Strin
 }
 
 /// A query with the same conditions as an UPDATE or DELETE.
-fn probe(target: &str, others: &str, selection: Option<&Expr>) -> String {
+fn probe(items: &str, target: &str, others: &str, selection: Option<&Expr>) -> String {
     let condition = selection.map_or(String::new(), |condition| format!(" WHERE {condition}"));
-    format!("SELECT 1 FROM {target}{others}{condition}")
+    format!("SELECT {items} FROM {target}{others}{condition}")
 }
 
 fn expression_of(item: &SelectItem) -> Option<&Expr> {
@@ -130,7 +167,7 @@ fn expression_of(item: &SelectItem) -> Option<&Expr> {
 }
 
 /// The number of a placeholder, from zero.
-fn placeholder(expression: &Expr) -> Option<usize> {
+pub(crate) fn placeholder(expression: &Expr) -> Option<usize> {
     match expression {
         Expr::Value(value) => match &value.value {
             Value::Placeholder(name) => {
@@ -190,7 +227,7 @@ impl Known {
         count: usize,
     ) -> Result<Option<Vec<Field>>> {
         let TableObject::TableName(name) = &insert.table else { return Ok(None) };
-        let table = target(frame, tables, name)?;
+        let table = target(frame, tables, name, Privileges::default())?;
         let mut given = Vec::new();
         for name in &insert.columns {
             if let Some(name) = name.0.last().and_then(|part| part.as_ident()) {
@@ -202,7 +239,8 @@ impl Known {
         }
         if let Some(source) = &insert.source {
             self.look_at_source(&table, &given, source);
-            if !matches!(&*source.body, SetExpr::Values(_)) {
+            let is_known = self.0.values().all(Option::is_some);
+            if !(is_known && matches!(&*source.body, SetExpr::Values(_))) {
                 self.infer(frame, tables, &Ast::Query(source.clone()), count).await?;
             }
         }
@@ -277,11 +315,26 @@ impl Known {
         ast: &Ast,
         count: usize,
     ) -> Result<Option<Vec<Field>>> {
-        if self.0.values().any(Option::is_none) {
+        // What is learnt of one may tell of another: `coalesce($1, n) + $2`.
+        for _ in 0..ROUNDS {
+            let known = self.0.values().flatten().count();
+            if known == self.0.len() {
+                break;
+            }
             let (ast, arrays) = without_any(ast.clone());
             let mut planner = frame.planner(tables);
-            if let Ok(plan) = planner.plan_described(ast, &self.types(count)).await {
+            let planned = planner.plan_described(ast, &self.types(count)).await;
+            if let Err(error) = &planned
+                && error.state() == SqlState::AmbiguousFunction
+            {
+                return Err(error.clone());
+            }
+            if let Ok(plan) = planned {
                 self.look_at_plan(&plan, &arrays);
+                places::look_at(&plan, &mut |number, sql_type| self.learn(number, sql_type));
+            }
+            if self.0.values().flatten().count() == known {
+                break;
             }
         }
         for number in 0..count {
@@ -289,7 +342,8 @@ impl Known {
         }
         let mut planner = frame.planner(tables);
         let plan = planner.plan_described(ast.clone(), &self.types(count)).await?;
-        Ok(Some(fields_of(&planner.shown(plan)?)))
+        let (_, fields) = planner.shown(plan)?;
+        Ok(Some(fields))
     }
 
     fn types(&self, count: usize) -> Vec<Option<SqlType>> {

@@ -2,43 +2,59 @@
 
 mod apart;
 mod cancel;
+mod control;
 mod copying;
 mod describe;
+mod explain;
+pub(crate) mod listed;
 mod outcome_stream;
+mod places;
 mod prepared;
+pub(crate) mod presence;
 pub(crate) mod run;
+mod series;
 pub(crate) mod settings;
-mod transactions;
+pub(crate) mod temporary;
+pub(crate) mod transactions;
 
 pub use cancel::CancelHandle;
+pub use control::Control;
+pub(crate) use describe::placeholder;
 pub use describe::{Description, parameter_of_text};
+pub use listed::Listing;
 pub use prepared::Prepared;
+pub use presence::activity_text;
 pub use transactions::TransactionStatus;
 
+use crate::access::Access;
 use crate::database::Shared;
 use crate::error::{Error, Result, SqlState};
-use crate::functions;
+use crate::functions::Functions;
 use crate::outcome::{Outcome, Progress, Rows};
 use crate::parse::{self, Statement};
 use crate::planner::Planner;
 use crate::planner::relations::Tables;
+use crate::planner::search_path::SearchPath;
+use crate::roles::{self, RoleName};
 use crate::system::{self, Origin};
 use arc_swap::ArcSwap;
-use cancel::Cancellation;
 use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::physical_plan::memory::MemoryStream;
 use futures::TryStreamExt;
+use listed::Listed;
 use parking_lot::Mutex;
-use settings::Settings;
+use presence::Presence;
+use settings::{Settings, values_of};
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use store::catalog::{Catalog, RelationId};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use store::Transaction;
+use store::catalog::{Catalog, Object, RelationId, temporary_schema};
 use transactions::Conversation;
 
 /// Who a session belongs to that nobody has logged in to.
-const DEFAULT_USER: &str = "pando";
+pub(crate) const DEFAULT_USER: &str = "pando";
 
 /// Called with how far a load has come.
 pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
@@ -46,6 +62,10 @@ pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
 /// A session. A clone is another handle on the same one; statements run one at a time.
 #[derive(Clone)]
 pub struct Session(Arc<Inner>);
+
+/// The settings that somebody has looked at.
+#[derive(Debug, Default)]
+pub struct SettingsSeen(Option<Arc<Settings>>);
 
 /// What a statement has to say beside its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,14 +80,13 @@ pub struct Notice {
 pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
     pub(crate) number: u64,
-    engine: SessionState,
     pub(crate) conversation: tokio::sync::Mutex<Conversation>,
-    pub(crate) settings: ArcSwap<Settings>,
-    cancellation: Cancellation,
+    pub(crate) settings: Arc<ArcSwap<Settings>>,
+    /// What the settings were when the session began: RESET goes back to it.
+    first_settings: ArcSwap<Settings>,
     progress: Mutex<Option<ProgressCallback>>,
     /// Rows that were still being read have ended with an error: the transaction has failed.
     stream_failed: AtomicBool,
-    notices: Mutex<Vec<Notice>>,
     pub(crate) names: Arc<Names>,
 }
 
@@ -78,10 +97,18 @@ pub(crate) struct Names {
     /// The catalog that the running statement sees.
     pub(crate) catalog: ArcSwap<Catalog>,
     pub(crate) search_path: ArcSwap<Vec<String>>,
-    /// Who the session belongs to.
-    pub(crate) user: ArcSwap<String>,
+    /// The schema of the session's temporary relations.
+    pub(crate) temporary: String,
+    /// Who opened the session.
+    pub(crate) login_user: ArcSwap<String>,
+    /// The session belongs to whom it says: not everybody could have opened it.
+    pub(crate) authenticated: AtomicBool,
+    pub(crate) settings: Arc<ArcSwap<Settings>>,
+    pub(crate) presence: Presence,
+    pub(crate) listed: Listed,
+    notices: Mutex<Vec<Notice>>,
     /// What `set_config` asked for since the last statement began.
-    pub(crate) asked_settings: Mutex<Vec<(String, String)>>,
+    pub(crate) asked_settings: Mutex<Vec<(String, String, bool)>>,
     /// What this session last got from each sequence, and from any.
     pub(crate) last_values: Mutex<(HashMap<RelationId, i64>, Option<i64>)>,
 }
@@ -89,34 +116,66 @@ pub(crate) struct Names {
 /// One running statement's surroundings.
 pub(crate) struct Frame<'a> {
     pub(crate) session: &'a Inner,
-    pub(crate) engine: SessionState,
+    engine: OnceLock<SessionState>,
+    pub(crate) functions: Functions<'a>,
     pub(crate) settings: Arc<Settings>,
+    /// Whose rights the statement has; `None` may do everything.
+    role: Option<Arc<String>>,
     pub(crate) parameters: &'a [ScalarValue],
     pub(crate) text: &'a str,
 }
 
+impl Names {
+    /// Whose rights statements have; `None` may do everything.
+    pub(crate) fn role(&self) -> Option<Arc<String>> {
+        self.limited(self.user())
+    }
+
+    /// The same role, unless it is one whose name was taken at its word when the session was opened.
+    pub(crate) fn limited(&self, role: Arc<String>) -> Option<Arc<String>> {
+        let login = self.login_user.load();
+        let own = Arc::ptr_eq(&role, &login) || *role == **login;
+        (self.authenticated.load(Ordering::Relaxed) || !own).then_some(role)
+    }
+
+    /// Whose rights statements have.
+    pub(crate) fn user(&self) -> Arc<String> {
+        let settings = self.settings.load();
+        Arc::clone(settings.role.as_ref().unwrap_or(&settings.session_user))
+    }
+
+    /// Who the session belongs to, or pretends to belong to.
+    pub(crate) fn session_user(&self) -> Arc<String> {
+        Arc::clone(&self.settings.load().session_user)
+    }
+}
+
 impl Session {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        let settings = Settings::default();
+        let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
+        let presence = Presence::new(&shared);
         let names = Arc::new(Names {
             catalog: ArcSwap::new(shared.store.catalog()),
-            search_path: ArcSwap::from_pointee(settings.search_path.clone()),
-            user: ArcSwap::from_pointee(DEFAULT_USER.to_owned()),
+            search_path: ArcSwap::from_pointee(settings.load().search_path.clone()),
+            login_user: ArcSwap::new(Arc::clone(&settings.load().session_user)),
+            authenticated: AtomicBool::new(false),
+            settings: Arc::clone(&settings),
+            temporary: temporary_schema(presence.process),
+            presence,
+            listed: Listed::default(),
+            notices: Mutex::default(),
             asked_settings: Mutex::default(),
             last_values: Mutex::default(),
             shared: Arc::clone(&shared),
         });
-        let mut engine = shared.engine.clone();
-        functions::register_for_session(&mut engine, &names);
+        shared.sessions.put(&names);
         Self(Arc::new(Inner {
             number: shared.next_number(),
-            engine,
-            conversation: tokio::sync::Mutex::new(Conversation::default()),
-            settings: ArcSwap::from_pointee(settings),
-            cancellation: Cancellation::default(),
+            conversation: tokio::sync::Mutex::new(Conversation::new(Arc::clone(&settings))),
+            first_settings: ArcSwap::new(settings.load_full()),
+            settings,
             progress: Mutex::new(None),
             stream_failed: AtomicBool::new(false),
-            notices: Mutex::default(),
             names,
             shared,
         }))
@@ -217,7 +276,7 @@ impl Session {
 
     /// A handle that cancels the running statement, from any thread.
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.0.cancellation.handle()
+        self.0.names.presence.cancellation.handle()
     }
 
     /// The catalog as the last statement saw it.
@@ -262,7 +321,7 @@ impl Session {
     pub async fn end_implicit(&self) -> Result<()> {
         let mut conversation = self.0.conversation.lock().await;
         if conversation.is_implicit() {
-            if self.0.stream_failed.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            if self.0.stream_failed.swap(false, Ordering::Relaxed) {
                 conversation.fail();
             }
             conversation.commit()?;
@@ -270,14 +329,45 @@ impl Session {
         Ok(())
     }
 
+    /// A statement whose rows were left for a while goes on: it can be cancelled, and has its time.
+    pub fn resume(&self, rows: &Rows) {
+        if let Some(token) = rows.control.resume(self.0.settings.load().statement_timeout) {
+            self.0.names.presence.cancellation.resume(token);
+        }
+    }
+
+    /// A statement's rows are left for a while: until [`Self::resume`] its time stands still.
+    pub fn pause(&self, rows: &Rows) {
+        rows.control.pause();
+        self.0.names.presence.cancellation.begin();
+    }
+
     /// Marks the open transaction as failed: a message around a statement was wrong.
     pub async fn fail(&self) {
         self.0.conversation.lock().await.fail();
+        self.0.names.asked_settings.lock().clear();
+    }
+
+    /// Everything that has come is answered: what functions have set is taken over.
+    pub async fn settle(&self) -> TransactionStatus {
+        let mut conversation = self.0.conversation.lock().await;
+        self.0.apply_asked_settings(&mut conversation);
+        conversation.status()
+    }
+
+    /// Whether settings have changed since the last call with the same `seen`.
+    pub fn settings_changed(&self, seen: &mut SettingsSeen) -> bool {
+        let now = self.0.settings.load();
+        if seen.0.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now)) {
+            return false;
+        }
+        seen.0 = Some(Arc::clone(&now));
+        true
     }
 
     /// What statements had to say since the last call.
     pub fn take_notices(&self) -> Vec<Notice> {
-        std::mem::take(&mut *self.0.notices.lock())
+        std::mem::take(&mut *self.0.names.notices.lock())
     }
 
     /// The value of a setting, by its lower-case name.
@@ -296,12 +386,10 @@ impl Session {
         if !known || name == "timezone" {
             return Ok(());
         }
-        let values: Vec<String> = match name {
-            "search_path" => value.split(',').map(|part| part.trim().replace('"', "")).collect(),
-            _ => vec![value.to_owned()],
-        };
-        settings.set(name, &values)?;
-        self.0.settings.store(Arc::new(settings));
+        settings.set(name, &values_of(name, value))?;
+        let settings = Arc::new(settings);
+        self.0.first_settings.store(Arc::clone(&settings));
+        self.0.settings.store(settings);
         Ok(())
     }
 
@@ -315,21 +403,28 @@ impl Session {
         self.0.settings.load().idle_timeout
     }
 
-    /// Says who the session belongs to.
-    pub fn log_in(&self, user: &str) {
-        self.0.names.user.store(Arc::new(user.to_owned()));
+    /// Says who the session belongs to, and whether that has been proven. Who was let in without a proof may
+    /// do everything.
+    pub fn log_in(&self, user: &str, authenticated: bool) {
+        let names = &self.0.names;
+        let user = Arc::new(user.to_owned());
+        names.login_user.store(Arc::clone(&user));
+        let mut settings = Settings::clone(&self.0.settings.load());
+        settings.session_user = user;
+        let settings = Arc::new(settings);
+        self.0.first_settings.store(Arc::clone(&settings));
+        self.0.settings.store(settings);
+        names.authenticated.store(authenticated, Ordering::Relaxed);
     }
 
     /// Who the session belongs to.
     pub fn user(&self) -> String {
-        String::clone(&self.0.names.user.load())
+        self.0.names.session_user().to_string()
     }
 
     /// Whether the session may do everything.
     pub fn is_superuser(&self) -> bool {
-        let catalog = self.0.shared.store.catalog();
-        let user = self.0.names.user.load();
-        catalog.roles().len() == 0 || catalog.role(&user).is_some_and(|role| role.superuser)
+        self.0.names.is_superuser()
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
@@ -339,13 +434,10 @@ impl Session {
 
 impl Inner {
     pub(crate) fn frame<'a>(&'a self, parameters: &'a [ScalarValue], text: &'a str) -> Frame<'a> {
-        let mut engine = self.engine.clone();
-        engine.mark_start_execution();
-        functions::catalog::apply_settings(&self.names, &self.settings);
         let settings = self.settings.load_full();
-        let shared = Arc::downgrade(&self.shared);
-        system::install(engine.config_mut(), Origin { shared, settings: settings.all() });
-        Frame { session: self, engine, settings, parameters, text }
+        let functions = Functions::new(&self.shared.engine.functions, &self.names);
+        let (engine, role) = (OnceLock::new(), self.names.role());
+        Frame { session: self, engine, functions, settings, role, parameters, text }
     }
 
     pub(crate) fn report(&self, progress: Progress) {
@@ -355,7 +447,79 @@ impl Inner {
     }
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        temporary::end(&self.shared.store, &self.names.temporary);
+        self.shared.sessions.remove(self.names.presence.process);
+    }
+}
+
+impl Names {
+    /// Whether the session may do everything.
+    pub(crate) fn is_superuser(&self) -> bool {
+        let catalog = self.shared.store.catalog();
+        Access::new(&catalog, self.role().as_deref().map(String::as_str)).is_superuser()
+    }
+
+    /// Leaves something to say for the client.
+    pub(crate) fn say(&self, severity: &'static str, error: Error) {
+        if self.settings.load().wants(severity) {
+            self.notices.lock().push(Notice { severity, error });
+        }
+    }
+}
+
 impl Frame<'_> {
+    /// The engine's state for this statement, copied when it is first asked for: many statements go without.
+    pub(crate) fn engine(&self) -> &SessionState {
+        self.engine.get_or_init(|| {
+            let mut engine = self.session.shared.engine.for_statement.clone();
+            engine.mark_start_execution();
+            let shared = Arc::downgrade(&self.session.shared);
+            let settings = Arc::clone(&self.settings);
+            let names = Arc::clone(&self.session.names);
+            system::install(engine.config_mut(), Origin { shared, names, settings });
+            engine
+        })
+    }
+
+    /// Where the statement's names are looked up.
+    pub(crate) fn path(&self) -> SearchPath<'_> {
+        SearchPath::new(&self.settings.search_path, &self.session.names.temporary)
+    }
+
+    /// What the statement may do.
+    pub(crate) fn access<'b>(&'b self, catalog: &'b Catalog) -> Access<'b> {
+        Access::new(catalog, self.role.as_deref().map(String::as_str))
+    }
+
+    /// Makes whoever runs the statement the owner of something.
+    pub(crate) fn own(&self, transaction: &mut Transaction, object: Object) -> Result<()> {
+        let user = self.session.names.user();
+        let known = transaction.catalog().role(&user).is_some();
+        roles::own(transaction, known.then_some(user.as_str()), object)
+    }
+
+    /// The name of a role as a statement names it.
+    pub(crate) fn role_named(&self, name: &RoleName) -> Result<String> {
+        let names = &self.session.names;
+        match name {
+            RoleName::Named(name) => Ok(name.clone()),
+            RoleName::Current => Ok(names.user().to_string()),
+            RoleName::Session => Ok(names.session_user().to_string()),
+            RoleName::Public => {
+                let message = "role \"public\" does not exist";
+                Err(Error::new(SqlState::UndefinedObject, message))
+            }
+        }
+    }
+
+    /// Whether a name is that of whoever runs the statement.
+    pub(crate) fn is_me(&self, name: &str) -> bool {
+        let names = &self.session.names;
+        *names.user() == name || *names.session_user() == name
+    }
+
     /// Tells the client that something exists already and nothing was done.
     pub(crate) fn skip_existing(&self, state: SqlState, kind: &str, name: &str) {
         self.session.notice(state, format!("{kind} \"{name}\" already exists, skipping"));
@@ -369,8 +533,15 @@ impl Frame<'_> {
 
     /// A planner for this statement over some tables.
     pub(crate) fn planner<'b>(&'b self, tables: &'b dyn Tables) -> Planner<'b> {
-        Planner::new(&self.engine, tables, &self.settings.search_path, self.parameters)
-            .with_text(self.text)
+        Planner::new(
+            self.engine(),
+            &self.functions,
+            self.access(tables.catalog()),
+            tables,
+            self.path(),
+            self.parameters,
+        )
+        .with_text(self.text)
     }
 }
 

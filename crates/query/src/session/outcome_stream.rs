@@ -1,7 +1,7 @@
 //! The rows of a running statement: they end early when the statement is cancelled or out of time.
 
-use super::Inner;
-use crate::error::{Error, SqlState};
+use super::{Control, Inner};
+use crate::error::Error;
 use crate::translate::external;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -16,7 +16,7 @@ use std::task::{Context, Poll};
 use store::Snapshot;
 
 /// Ready when a statement must end, with the reason.
-pub(crate) type Ending = Pin<Box<dyn Future<Output = Error> + Send>>;
+type Ending = Pin<Box<dyn Future<Output = Error> + Send>>;
 
 /// Marks a statement as running until it is dropped.
 pub(crate) struct RunningMark {
@@ -32,15 +32,26 @@ impl Drop for RunningMark {
 
 /// A statement's rows.
 pub(crate) struct OutcomeStream {
-    pub(crate) schema: SchemaRef,
+    schema: SchemaRef,
     /// `None` when it has ended.
-    pub(crate) rows: Option<SendableRecordBatchStream>,
-    pub(crate) ending: Ending,
-    pub(crate) _snapshot: Option<Snapshot>,
-    pub(crate) mark: RunningMark,
+    rows: Option<SendableRecordBatchStream>,
+    ending: Ending,
+    _snapshot: Option<Snapshot>,
+    mark: RunningMark,
 }
 
 impl OutcomeStream {
+    pub(crate) fn new(
+        rows: SendableRecordBatchStream,
+        control: &Control,
+        snapshot: Option<Snapshot>,
+        mark: RunningMark,
+    ) -> Self {
+        let (schema, control) = (rows.schema(), control.clone());
+        let ending = Box::pin(async move { control.ended().await });
+        Self { schema, rows: Some(rows), ending, _snapshot: snapshot, mark }
+    }
+
     fn fail(&mut self, error: Error) -> Poll<Option<Result<RecordBatch>>> {
         self.rows = None;
         self.mark.session.stream_failed.store(true, Ordering::Relaxed);
@@ -72,26 +83,4 @@ impl RecordBatchStream for OutcomeStream {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
-}
-
-/// When a statement must end: when its token is cancelled, or its time is over.
-pub(crate) fn ending(
-    token: tokio_util::sync::CancellationToken,
-    timeout: Option<std::time::Duration>,
-) -> Ending {
-    Box::pin(async move {
-        let cancelled = "canceling statement due to user request";
-        let Some(timeout) = timeout else {
-            token.cancelled_owned().await;
-            return Error::new(SqlState::QueryCanceled, cancelled);
-        };
-        tokio::select! {
-            biased;
-            () = token.cancelled_owned() => Error::new(SqlState::QueryCanceled, cancelled),
-            () = tokio::time::sleep(timeout) => Error::new(
-                SqlState::QueryCanceled,
-                format!("canceling statement due to statement timeout ({} ms)", timeout.as_millis()),
-            ),
-        }
-    })
 }

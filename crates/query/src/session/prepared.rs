@@ -1,13 +1,18 @@
 //! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
 
-use super::{Description, Session};
+use super::{Description, Session, TransactionStatus};
 use crate::error::Result;
 use crate::outcome::Outcome;
 use crate::parse::Statement;
+use crate::planner::blame;
+use crate::planner::relations::Tables;
 use crate::short::Short;
+use crate::text::Style;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use store::Transaction;
 use store::catalog::{Catalog, SqlType};
 
 /// A statement that is executed many times.
@@ -17,8 +22,8 @@ pub struct Prepared {
     short: Mutex<Option<Recognised>>,
 }
 
-/// The short form of a statement under a catalog; `None` where it has none.
-type Recognised = (Arc<Catalog>, Option<Arc<Short>>);
+/// The short form of a statement under a catalog, for a user; `None` where it has none.
+type Recognised = (Arc<Catalog>, Arc<String>, Option<Arc<Short>>);
 
 impl Prepared {
     pub(crate) fn new(session: Session, statement: Statement) -> Self {
@@ -38,36 +43,75 @@ impl Prepared {
     /// # Errors
     /// As [`Session::run`].
     pub async fn execute(&self, parameters: &[ScalarValue]) -> Result<Outcome> {
-        if let Some(outcome) = self.execute_short(parameters)? {
+        let placed = |error| blame::placed(error, &self.statement.text, |_, _| false);
+        if let Some(outcome) = self.execute_short(parameters).map_err(placed)? {
             return Ok(outcome);
         }
-        self.session.run(&self.statement, parameters).await
+        Box::pin(self.session.run(&self.statement, parameters)).await
     }
 
-    /// The short path: a row by its key, outside a transaction, without the engine's planner.
+    /// The short path: a row by its key, without the engine's planner.
     fn execute_short(&self, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
         let inner = self.session.inner();
-        let Ok(conversation) = inner.conversation.try_lock() else { return Ok(None) };
-        if conversation.status() != super::TransactionStatus::Idle {
+        let Ok(mut conversation) = inner.conversation.try_lock() else { return Ok(None) };
+        let settings = inner.settings.load();
+        if settings.style() != Style::default() {
             return Ok(None);
         }
-        let store = &inner.shared.store;
-        let snapshot = store.snapshot();
-        let catalog = snapshot.catalog();
+        if settings.is_read_only() || inner.stream_failed.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        match conversation.status() {
+            TransactionStatus::Failed => Ok(None),
+            TransactionStatus::Open => {
+                let outcome = match conversation.open() {
+                    Some(open) => self.execute_in(&mut open.transaction, parameters),
+                    None => Ok(None),
+                };
+                outcome.inspect_err(|_| conversation.fail())
+            }
+            TransactionStatus::Idle => {
+                let store = &inner.shared.store;
+                let snapshot = store.snapshot();
+                match self.recognised(&snapshot)? {
+                    Some(short) => short.execute(store, snapshot, parameters),
+                    None => Ok(None),
+                }
+            }
+        }
+    }
+
+    /// The short path inside a transaction: a statement that fails leaves nothing behind.
+    fn execute_in(
+        &self,
+        transaction: &mut Transaction,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<Outcome>> {
+        let Some(short) = self.recognised(transaction)? else { return Ok(None) };
+        let before = transaction.savepoint();
+        let outcome = short.execute_in(transaction, parameters);
+        if outcome.is_err() {
+            transaction.rollback_to(&before);
+        }
+        outcome
+    }
+
+    /// The statement's short form, found once for each catalog and user.
+    fn recognised(&self, tables: &dyn Tables) -> Result<Option<Arc<Short>>> {
+        let inner = self.session.inner();
+        let (catalog, user) = (tables.catalog(), inner.names.user());
         let mut known = self.short.lock();
-        let short = match &*known {
-            Some((of, short)) if Arc::ptr_eq(of, catalog) => short.clone(),
+        match &*known {
+            Some((of, by, short)) if Arc::ptr_eq(of, catalog) && Arc::ptr_eq(by, &user) => {
+                Ok(short.clone())
+            }
             _ => {
                 let frame = inner.frame(&[], &self.statement.text);
-                let short = Short::recognise(&frame, &snapshot, &self.statement.ast)?.map(Arc::new);
-                *known = Some((Arc::clone(catalog), short.clone()));
-                short
+                inner.names.see(tables, &frame);
+                let short = Short::recognise(&frame, tables, &self.statement.ast)?.map(Arc::new);
+                *known = Some((Arc::clone(catalog), Arc::clone(&user), short.clone()));
+                Ok(short)
             }
-        };
-        drop(known);
-        match short {
-            Some(short) => short.execute(store, snapshot, parameters),
-            None => Ok(None),
         }
     }
 }

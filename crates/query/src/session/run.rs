@@ -1,25 +1,25 @@
 //! The life of a statement: gate, dispatch, and what happens to the transaction when it fails.
 
-use super::outcome_stream::{OutcomeStream, RunningMark, ending};
+use super::outcome_stream::{OutcomeStream, RunningMark};
+use super::settings::isolation::Isolation;
 use super::transactions::Conversation;
-use super::{Frame, Inner, Notice, TransactionStatus};
+use super::{Control, Frame, Inner, TransactionStatus, temporary};
 use crate::database::Running;
 use crate::error::{Error, Result, SqlState};
-use crate::outcome::{Field, Outcome, Rows, Tag};
+use crate::outcome::{Outcome, Rows, Tag};
 use crate::parse::Statement;
+use crate::planner::blame;
 use crate::planner::relations::{Tables, fold};
-use crate::planner::unique_names::shown;
-use crate::{copy, ddl, dml, types};
+use crate::roles;
+use crate::{copy, ddl, dml};
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionAccessMode, TransactionMode};
+use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 use store::Transaction;
-use tokio_util::sync::CancellationToken;
 
 /// A statement outside a transaction is run again so many times when others write the same rows.
 const RETRIES: usize = 64;
@@ -36,24 +36,33 @@ impl Inner {
         if self.stream_failed.swap(false, Ordering::Relaxed) {
             conversation.fail();
         }
-        let token = self.cancellation.begin();
-        let timeout = self.settings.load().statement_timeout;
+        self.apply_asked_settings(&mut conversation);
+        let control = self.begin_statement();
         let mark = self.mark(me, &statement.text);
         let result = tokio::select! {
             biased;
-            error = ending(token.clone(), timeout) => Err(error),
-            outcome = self.dispatch(&mut conversation, statement, parameters, token, mark) => outcome,
+            error = control.ended() => Err(error),
+            outcome = self.dispatch(&mut conversation, statement, parameters, &control, mark) => outcome,
         };
         if result.is_err() {
             conversation.fail();
         }
-        result
+        result.map(|outcome| self.styled(outcome))
+    }
+
+    /// The answer, its values to be written as the session wants them.
+    fn styled(&self, mut outcome: Outcome) -> Outcome {
+        if let Outcome::Rows(rows) = &mut outcome {
+            let style = self.settings.load().style();
+            rows.fields.iter_mut().for_each(|field| field.style = style);
+        }
+        outcome
     }
 
     fn mark(&self, me: &Arc<Self>, text: &str) -> RunningMark {
         let statement = self.shared.next_number();
-        let running =
-            Running { session: self.number, text: text.to_owned(), started: SystemTime::now() };
+        let (user, text) = (self.names.login_user.load_full(), text.to_owned());
+        let running = Running { session: self.number, user, text, started: SystemTime::now() };
         self.shared.running.lock().insert(statement, running);
         RunningMark { session: Arc::clone(me), statement }
     }
@@ -63,28 +72,27 @@ impl Inner {
         conversation: &mut Conversation,
         statement: &Statement,
         parameters: &[ScalarValue],
-        token: CancellationToken,
+        control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
         if let Some(outcome) = self.control(conversation, &statement.ast)? {
             return Ok(outcome);
         }
         conversation.refuse_if_failed()?;
+        statement.refuse_without_connection()?;
         let frame = self.frame(parameters, &statement.text);
+        if statement.about_roles.is_some() {
+            return self.write(conversation, &frame, statement).await;
+        }
         match &statement.ast {
             Ast::Query(query) if query_writes(query).is_some() => {
                 Err(Error::unsupported("INSERT, UPDATE and DELETE inside WITH are not supported"))
             }
-            Ast::Query(_) => {
-                self.read(conversation, &frame, statement, "SELECT", token, mark).await
-            }
-            Ast::Explain { statement: inner, .. } if matches!(**inner, Ast::Query(_)) => {
-                self.read(conversation, &frame, statement, "EXPLAIN", token, mark).await
-            }
-            Ast::Explain { .. } => Err(Error::unsupported("EXPLAIN is for queries")),
-            Ast::Set(set) => self.set(&frame, set),
+            Ast::Query(_) => self.read(conversation, &frame, statement, control, mark).await,
+            Ast::Explain { .. } => self.explain(conversation, &frame, statement).await,
+            Ast::Set(set) => self.set(conversation, set),
             Ast::ShowVariable { variable } => self.show(variable),
-            Ast::Reset(reset) => self.reset(reset),
+            Ast::Reset(reset) => self.reset(conversation, reset),
             Ast::Copy { to: true, .. } => {
                 let snapshot = self.shared.store.snapshot();
                 let tables: &dyn Tables = match conversation.open() {
@@ -94,35 +102,40 @@ impl Inner {
                 self.names.see(tables, &frame);
                 copy::to::run(&frame, tables, &statement.ast).await
             }
-            _ => self.write(conversation, &frame, &statement.ast).await,
+            _ => self.write(conversation, &frame, statement).await,
         }
     }
 
     /// Statements that steer the transaction itself.
     fn control(&self, conversation: &mut Conversation, ast: &Ast) -> Result<Option<Outcome>> {
         let tag = match ast {
-            Ast::StartTransaction { modes, .. } => {
-                let read_only =
-                    modes.contains(&TransactionMode::AccessMode(TransactionAccessMode::ReadOnly));
-                if !conversation.begin(self.shared.store.begin(), read_only)? {
+            Ast::StartTransaction { modes, begin, .. } => {
+                refuse_isolation(modes)?;
+                if !conversation.begin(self.shared.store.begin())? {
                     self.warn(
                         SqlState::ActiveSqlTransaction,
                         "there is already a transaction in progress",
                     );
                 }
-                "BEGIN"
+                self.set_transaction(conversation, modes, false)?;
+                if *begin { "BEGIN" } else { "START TRANSACTION" }
             }
-            Ast::Commit { .. } => {
+            Ast::Commit { chain, .. } => {
                 let was = conversation.status();
+                let next = self.chained(conversation, *chain, "COMMIT")?;
                 self.warn_without_transaction(conversation);
-                match conversation.commit()? {
+                let committed = conversation.commit()?;
+                self.begin_chained(conversation, next)?;
+                match committed {
                     false if was == TransactionStatus::Failed => "ROLLBACK",
                     _ => "COMMIT",
                 }
             }
-            Ast::Rollback { savepoint: None, .. } => {
+            Ast::Rollback { savepoint: None, chain } => {
+                let next = self.chained(conversation, *chain, "ROLLBACK")?;
                 self.warn_without_transaction(conversation);
                 conversation.rollback();
+                self.begin_chained(conversation, next)?;
                 "ROLLBACK"
             }
             Ast::Rollback { savepoint: Some(name), .. } => {
@@ -144,26 +157,66 @@ impl Inner {
         Ok(Some(Outcome::Done(Tag::plain(tag))))
     }
 
+    /// What the transaction behind AND CHAIN has of the one before: isolation, and whether it may write.
+    fn chained(
+        &self,
+        conversation: &Conversation,
+        chain: bool,
+        command: &str,
+    ) -> Result<Option<Vec<(&'static str, String)>>> {
+        if !chain {
+            return Ok(None);
+        }
+        if conversation.status() == TransactionStatus::Idle || conversation.is_implicit() {
+            let message = format!("{command} AND CHAIN can only be used in transaction blocks");
+            return Err(Error::new(SqlState::NoActiveSqlTransaction, message));
+        }
+        let settings = self.settings.load();
+        let names = ["transaction_isolation", "transaction_read_only"];
+        let kept = names.into_iter().filter_map(|name| Some((name, settings.get(name)?)));
+        Ok(Some(kept.collect()))
+    }
+
+    fn begin_chained(
+        &self,
+        conversation: &mut Conversation,
+        next: Option<Vec<(&'static str, String)>>,
+    ) -> Result<()> {
+        let Some(settings) = next else { return Ok(()) };
+        conversation.begin(self.shared.store.begin())?;
+        for (name, value) in settings {
+            let value = [value];
+            self.change(conversation, true, |set| set.set(name, &value))?;
+        }
+        Ok(())
+    }
+
     fn warn_without_transaction(&self, conversation: &Conversation) {
         if conversation.status() == TransactionStatus::Idle || conversation.is_implicit() {
             self.warn(SqlState::NoActiveSqlTransaction, "there is no transaction in progress");
         }
     }
 
+    /// What ends the statement that begins now.
+    pub(super) fn begin_statement(&self) -> Control {
+        let timeout = self.settings.load().statement_timeout;
+        Control::new(self.names.presence.cancellation.begin(), timeout)
+    }
+
     /// Leaves a warning for the client.
     pub(crate) fn warn(&self, state: SqlState, message: impl Into<String>) {
-        self.notices.lock().push(Notice { severity: "WARNING", error: Error::new(state, message) });
+        self.names.say("WARNING", Error::new(state, message));
     }
 
     /// Leaves a notice for the client, with a detail.
     pub(crate) fn notice_with(&self, state: SqlState, message: String, detail: String) {
         let error = Error::new(state, message).with_detail(detail);
-        self.notices.lock().push(Notice { severity: "NOTICE", error });
+        self.names.say("NOTICE", error);
     }
 
     /// Leaves a notice for the client.
     pub(crate) fn notice(&self, state: SqlState, message: impl Into<String>) {
-        self.notices.lock().push(Notice { severity: "NOTICE", error: Error::new(state, message) });
+        self.names.say("NOTICE", Error::new(state, message));
     }
 
     async fn read(
@@ -171,8 +224,7 @@ impl Inner {
         conversation: &mut Conversation,
         frame: &Frame<'_>,
         statement: &Statement,
-        command: &'static str,
-        token: CancellationToken,
+        control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
         let snapshot = self.shared.store.snapshot();
@@ -183,31 +235,32 @@ impl Inner {
         self.names.see(tables, frame);
         let mut planner = frame.planner(tables);
         let plan = planner.plan_statement(statement.ast.clone()).await?;
-        let plan = planner.shown(plan)?;
+        let (plan, fields) = planner.shown(plan)?;
         let physical = planner.physical(&plan).await?;
-        let fields = fields_of(&plan);
-        let stream = execute_stream(Arc::clone(&physical), frame.engine.task_ctx())?;
-        let schema = stream.schema();
-        let ending = ending(token, frame.settings.statement_timeout);
-        let stream =
-            OutcomeStream { schema, rows: Some(stream), ending, _snapshot: snapshot, mark };
-        Ok(Outcome::Rows(Rows { fields, stream: Box::pin(stream), command }))
+        let stream = execute_stream(Arc::clone(&physical), frame.engine().task_ctx())?;
+        let stream = Box::pin(OutcomeStream::new(stream, control, snapshot, mark));
+        Ok(Outcome::Rows(Rows { fields, stream, command: "SELECT", control: control.clone() }))
     }
 
     /// Runs a write: in the open transaction, or in one of its own, again when others were first.
-    async fn write(
+    pub(super) async fn write(
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
-        ast: &Ast,
+        statement: &Statement,
     ) -> Result<Outcome> {
-        if let Some(open) = conversation.open() {
-            if open.read_only {
-                let message = "cannot write in a read-only transaction";
-                return Err(Error::new(SqlState::ReadOnlySqlTransaction, message));
+        if self.settings.load().is_read_only() {
+            let catalog = match conversation.open() {
+                Some(open) => Arc::clone(open.transaction.catalog()),
+                None => self.shared.store.catalog(),
+            };
+            if !temporary::is_target(frame, &catalog, &statement.ast) {
+                return Err(writes_nothing(&command_of(statement)));
             }
+        }
+        if let Some(open) = conversation.open() {
             let before = open.transaction.savepoint();
-            let result = self.apply(frame, &mut open.transaction, ast).await;
+            let result = self.apply(frame, &mut open.transaction, statement).await;
             if result.is_err() {
                 open.transaction.rollback_to(&before);
             }
@@ -215,7 +268,7 @@ impl Inner {
         }
         for _ in 0..RETRIES {
             let mut transaction = self.shared.store.begin();
-            let outcome = self.apply(frame, &mut transaction, ast).await?;
+            let outcome = self.apply(frame, &mut transaction, statement).await?;
             match transaction.commit() {
                 Ok(_) => return Ok(outcome),
                 Err(error) if error.is_retryable() => tokio::task::yield_now().await,
@@ -230,9 +283,13 @@ impl Inner {
         &self,
         frame: &Frame<'_>,
         transaction: &mut Transaction,
-        ast: &Ast,
+        statement: &Statement,
     ) -> Result<Outcome> {
         self.names.see(transaction, frame);
+        if let Some(statement) = &statement.about_roles {
+            return roles::run(frame, transaction, statement);
+        }
+        let ast = &statement.ast;
         let outcome = match ast {
             Ast::Insert(insert) => dml::insert::run(frame, transaction, insert).await,
             Ast::Update(update) => dml::update::run(frame, transaction, update).await,
@@ -241,7 +298,8 @@ impl Inner {
             other => ddl::run(frame, transaction, other).await,
         };
         self.names.see(transaction, frame);
-        outcome
+        // Constants are read as their columns' types when rows are assembled, and have a place in the text.
+        outcome.map_err(|error| blame::placed(error, &statement.text, |_, _| false))
     }
 
     /// Loads batches into a table, in the open transaction or in one of its own.
@@ -251,11 +309,10 @@ impl Inner {
         batches: SendableRecordBatchStream,
     ) -> Result<u64> {
         let mut conversation = self.conversation.lock().await;
-        let token = self.cancellation.begin();
-        let timeout = self.settings.load().statement_timeout;
+        let control = self.begin_statement();
         let result = tokio::select! {
             biased;
-            error = ending(token, timeout) => Err(error),
+            error = control.ended() => Err(error),
             rows = self.load_into(&mut conversation, table, batches) => rows,
         };
         if result.is_err() {
@@ -282,13 +339,33 @@ impl Inner {
     }
 }
 
-/// The columns that a plan gives.
-pub(crate) fn fields_of(plan: &LogicalPlan) -> Vec<Field> {
-    let field = |field: &Arc<datafusion::arrow::datatypes::Field>| Field {
-        name: shown(field.name()).to_owned(),
-        sql_type: types::of_field(field),
+/// A transaction that cannot have its isolation does not begin.
+fn refuse_isolation(modes: &[TransactionMode]) -> Result<()> {
+    let level = |mode: &TransactionMode| match mode {
+        TransactionMode::IsolationLevel(level) => Some(level.to_string().to_lowercase()),
+        TransactionMode::AccessMode(_) => None,
     };
-    plan.schema().fields().iter().map(field).collect()
+    modes.iter().filter_map(level).try_for_each(|level| Isolation::of(&level).map(drop))
+}
+
+/// What a write is answered with where nothing may be written.
+pub(super) fn writes_nothing(command: &str) -> Error {
+    let message = format!("cannot execute {command} in a read-only transaction");
+    Error::new(SqlState::ReadOnlySqlTransaction, message)
+}
+
+/// A statement's command: `INSERT`, `CREATE TABLE`.
+fn command_of(statement: &Statement) -> String {
+    let ast = &statement.ast;
+    if let Some(about_roles) = &statement.about_roles {
+        return about_roles.command().to_owned();
+    }
+    let words = match ast {
+        Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) => 1,
+        _ => 2,
+    };
+    let text = ast.to_string().replace("OR REPLACE ", "");
+    text.split_whitespace().take(words).collect::<Vec<_>>().join(" ")
 }
 
 /// Starts a plan whose rows a write takes in.
@@ -296,7 +373,7 @@ pub(crate) fn start(
     frame: &Frame<'_>,
     plan: Arc<dyn ExecutionPlan>,
 ) -> Result<SendableRecordBatchStream> {
-    Ok(execute_stream(plan, frame.engine.task_ctx())?)
+    Ok(execute_stream(plan, frame.engine().task_ctx())?)
 }
 
 /// A statement that writes, inside a query.

@@ -1,6 +1,10 @@
 //! The session's transaction: none, open, or failed and waiting for ROLLBACK.
 
+use super::settings::Settings;
+use super::settings::scopes::{self, Mark, Scope};
 use crate::error::{Error, Result, SqlState};
+use arc_swap::ArcSwap;
+use std::sync::Arc;
 use store::{Savepoint, Transaction};
 
 /// Whether a transaction is open, as clients are told.
@@ -15,22 +19,41 @@ pub enum TransactionStatus {
 }
 
 /// The session's transaction and its savepoints.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Conversation {
     open: Option<Open>,
+    /// The session's settings, which follow the transaction.
+    settings: Arc<ArcSwap<Settings>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) transaction: Transaction,
-    pub(crate) read_only: bool,
     failed: bool,
     /// Begun by the client's messages and not by BEGIN: it ends with them.
     implicit: bool,
-    savepoints: Vec<(String, Savepoint)>,
+    savepoints: Vec<(String, Savepoint, Mark)>,
+    /// What it has changed of the settings.
+    scope: Option<Scope>,
 }
 
 impl Conversation {
+    pub(crate) fn new(settings: Arc<ArcSwap<Settings>>) -> Self {
+        Self { open: None, settings }
+    }
+
+    /// Changes settings, for the open transaction alone or for what comes after it as well.
+    pub(crate) fn change_settings(
+        &mut self,
+        local: bool,
+        change: impl Fn(&mut Settings) -> Result<()>,
+    ) -> Result<()> {
+        match &mut self.open {
+            Some(open) => scopes::change_in(&mut open.scope, &self.settings, local, change),
+            None => scopes::change(&self.settings, change),
+        }
+    }
+
     pub(crate) fn status(&self) -> TransactionStatus {
         match &self.open {
             None => TransactionStatus::Idle,
@@ -45,29 +68,19 @@ impl Conversation {
     }
 
     /// Begins; false inside a transaction, which goes on.
-    pub(crate) fn begin(&mut self, transaction: Transaction, read_only: bool) -> Result<bool> {
+    pub(crate) fn begin(&mut self, transaction: Transaction) -> Result<bool> {
         self.refuse_if_failed()?;
         match &mut self.open {
             Some(open) if open.implicit => open.implicit = false,
             Some(_) => return Ok(false),
-            None => {
-                let savepoints = Vec::new();
-                let (failed, implicit) = (false, false);
-                self.open = Some(Open { transaction, read_only, failed, implicit, savepoints });
-            }
+            None => self.open = Some(Open::new(transaction, false)),
         }
         Ok(true)
     }
 
     /// Begins a transaction for statements that a client sends together.
     pub(crate) fn begin_implicit(&mut self, begin: impl FnOnce() -> Transaction) {
-        self.open.get_or_insert_with(|| Open {
-            transaction: begin(),
-            read_only: false,
-            failed: false,
-            implicit: true,
-            savepoints: Vec::new(),
-        });
+        self.open.get_or_insert_with(|| Open::new(begin(), true));
     }
 
     /// Whether the open transaction was begun for statements that a client sends together.
@@ -77,18 +90,20 @@ impl Conversation {
 
     /// Ends the transaction; true where it was committed, false where it had failed or was none.
     pub(crate) fn commit(&mut self) -> Result<bool> {
-        match self.open.take() {
-            Some(open) if !open.failed => {
-                open.transaction.commit()?;
-                Ok(true)
-            }
-            _ => Ok(false),
-        }
+        let Some(open) = self.open.take() else { return Ok(false) };
+        let committed = match open.failed {
+            true => Ok(false),
+            false => open.transaction.commit().map(|_| true).map_err(Error::from),
+        };
+        scopes::end(open.scope, &self.settings, matches!(committed, Ok(true)));
+        committed
     }
 
     /// Ends the transaction without a trace.
     pub(crate) fn rollback(&mut self) {
-        self.open = None;
+        if let Some(open) = self.open.take() {
+            scopes::end(open.scope, &self.settings, false);
+        }
     }
 
     /// Marks the transaction, if there is one, as failed.
@@ -112,7 +127,8 @@ impl Conversation {
 
     pub(crate) fn savepoint(&mut self, name: String) -> Result<()> {
         let open = self.open.as_mut().ok_or_else(|| no_transaction("SAVEPOINT"))?;
-        open.savepoints.push((name, open.transaction.savepoint()));
+        let mark = scopes::mark(&open.scope, &self.settings);
+        open.savepoints.push((name, open.transaction.savepoint(), mark));
         Ok(())
     }
 
@@ -127,16 +143,21 @@ impl Conversation {
         let open = self.open.as_mut().ok_or_else(|| no_transaction("ROLLBACK TO SAVEPOINT"))?;
         let index = open.find(name)?;
         open.savepoints.truncate(index + 1);
-        let (_, savepoint) = open.savepoints[index].clone();
-        open.transaction.rollback_to(&savepoint);
+        let (_, savepoint, mark) = &open.savepoints[index];
+        open.transaction.rollback_to(savepoint);
+        scopes::go_back(&mut open.scope, &self.settings, mark);
         open.failed = false;
         Ok(())
     }
 }
 
 impl Open {
+    fn new(transaction: Transaction, implicit: bool) -> Self {
+        Self { transaction, failed: false, implicit, savepoints: Vec::new(), scope: None }
+    }
+
     fn find(&self, name: &str) -> Result<usize> {
-        self.savepoints.iter().rposition(|(known, _)| known == name).ok_or_else(|| {
+        self.savepoints.iter().rposition(|(known, ..)| known == name).ok_or_else(|| {
             let message = format!("savepoint \"{name}\" does not exist");
             Error::new(SqlState::InvalidSavepointSpecification, message)
         })

@@ -7,9 +7,13 @@ pub(crate) mod pg_catalog;
 pub(crate) mod rows;
 pub(crate) mod shape;
 
+use crate::access::{Access, denied};
 use crate::database::Shared;
 use crate::error::Result;
+use crate::functions::Functions;
 use crate::planner::relations::Tables;
+use crate::session::Names;
+use crate::session::settings::Settings;
 use columns::Columns;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::catalog::MemTable;
@@ -24,7 +28,9 @@ use store::catalog::Sequence;
 /// What system tables are computed from, hung into the engine's configuration.
 pub(crate) struct Origin {
     pub(crate) shared: std::sync::Weak<Shared>,
-    pub(crate) settings: Vec<(String, String)>,
+    /// The session that asks.
+    pub(crate) names: Arc<Names>,
+    pub(crate) settings: Arc<Settings>,
 }
 
 /// Hangs the origin of system tables into a configuration.
@@ -35,7 +41,7 @@ pub(crate) fn install(config: &mut SessionConfig, origin: Origin) {
 /// The settings of the session that a statement runs in, with their values.
 pub(crate) fn settings(engine: &SessionState) -> Vec<(String, String)> {
     let origin = engine.config().get_extension::<Origin>();
-    origin.map_or_else(Vec::new, |origin| pg_catalog::server::all_settings(&origin.settings))
+    origin.map_or_else(Vec::new, |origin| origin.settings.all())
 }
 
 /// Whether a name without a schema means a table of `pg_catalog`, which comes first in every search path.
@@ -57,6 +63,8 @@ pub(crate) fn lists_view_columns(schema: Option<&str>, name: &str) -> bool {
 /// A system table; `None` where there is none of this name.
 pub(crate) fn table(
     engine: &SessionState,
+    functions: &Functions<'_>,
+    access: Access<'_>,
     tables: &dyn Tables,
     views: &ViewColumns,
     schema: Option<&str>,
@@ -64,16 +72,23 @@ pub(crate) fn table(
 ) -> Result<Option<Arc<dyn TableProvider>>> {
     let Some(origin) = engine.config().get_extension::<Origin>() else { return Ok(None) };
     let Some(shared) = origin.shared.upgrade() else { return Ok(None) };
+    let settings = origin.settings.all();
     let world = World {
         shared: &shared,
+        names: &origin.names,
         catalog: tables.catalog(),
-        settings: &origin.settings,
+        settings: &settings,
         views,
-        functions: &|name| has_function(engine, name),
+        functions: &|name| functions.has(name),
+        access,
     };
+    if !access.is_superuser() && keeps_secrets(schema, name) {
+        let kind = if name == "pg_shadow" { "view" } else { "table" };
+        return Err(denied(kind, name));
+    }
     let batch = match schema {
         Some("pando") => {
-            let columns = pando::table(&shared, &origin.settings, tables, name);
+            let columns = pando::table(&world, tables, name);
             columns.map(Columns::batch).transpose()?
         }
         Some("information_schema") => {
@@ -88,11 +103,9 @@ pub(crate) fn table(
     batch.map(provider).transpose()
 }
 
-fn has_function(engine: &SessionState, name: &str) -> bool {
-    engine.scalar_functions().contains_key(name)
-        || engine.aggregate_functions().contains_key(name)
-        || engine.window_functions().contains_key(name)
-        || engine.table_functions().contains_key(name)
+/// System tables that only superusers see.
+fn keeps_secrets(schema: Option<&str>, name: &str) -> bool {
+    matches!(schema, None | Some("pg_catalog")) && matches!(name, "pg_authid" | "pg_shadow")
 }
 
 /// A sequence as a table of one row.

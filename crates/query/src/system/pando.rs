@@ -1,26 +1,23 @@
 //! The schema `pando`: tables, buckets, runs, running queries, settings.
 
 use super::columns::Columns;
+use super::pg_catalog::world::World;
 use crate::database::{Running, Shared};
 use crate::planner::relations::Tables;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
-use store::catalog::{Relation, Table};
+use store::catalog::{Object, Privileges, Relation, Table};
 use store::{BucketInfo, key};
 
 /// One of the tables; `None` where there is none of this name.
-pub(crate) fn table(
-    shared: &Shared,
-    settings: &[(String, String)],
-    tables: &dyn Tables,
-    name: &str,
-) -> Option<Columns> {
+pub(crate) fn table(world: &World<'_>, tables: &dyn Tables, name: &str) -> Option<Columns> {
+    let shared = world.shared;
     match name {
         "tables" => Some(all_tables(shared, tables)),
-        "buckets" => Some(buckets(shared, tables)),
-        "runs" => Some(runs(shared, tables)),
-        "queries" => Some(queries(shared)),
-        "settings" => Some(setting_rows(settings)),
+        "buckets" => Some(buckets(world, tables)),
+        "runs" => Some(runs(world, tables)),
+        "queries" => Some(queries(world)),
+        "settings" => Some(setting_rows(world.settings)),
         "memory" => Some(memory(shared)),
         "counters" => Some(counters(shared)),
         _ => None,
@@ -34,6 +31,17 @@ fn stored_tables(shared: &Shared, tables: &dyn Tables) -> Vec<(Arc<Table>, Vec<B
         Relation::View(_) | Relation::Sequence(_) => None,
     });
     tables.map(|table| (Arc::clone(&table), shared.store.bucket_infos(table.id))).collect()
+}
+
+/// The tables whose rows may be read: bounds of buckets are keys of rows.
+fn readable_tables(world: &World<'_>, tables: &dyn Tables) -> Vec<(Arc<Table>, Vec<BucketInfo>)> {
+    let readable = |table: &Table| {
+        let object = Object::Relation(table.id.relation());
+        world.access.privileges(&object).contains(Privileges::SELECT)
+    };
+    let mut all = stored_tables(world.shared, tables);
+    all.retain(|(table, _)| readable(table));
+    all
 }
 
 fn all_tables(shared: &Shared, tables: &dyn Tables) -> Columns {
@@ -57,8 +65,8 @@ fn all_tables(shared: &Shared, tables: &dyn Tables) -> Columns {
         .count("bucket_size", all.iter().map(|(table, _)| table.bucket_size))
 }
 
-fn buckets(shared: &Shared, tables: &dyn Tables) -> Columns {
-    let all = stored_tables(shared, tables);
+fn buckets(world: &World<'_>, tables: &dyn Tables) -> Columns {
+    let all = readable_tables(world, tables);
     let all: Vec<(&Table, &BucketInfo)> = all
         .iter()
         .flat_map(|(table, buckets)| buckets.iter().map(move |bucket| (table.as_ref(), bucket)))
@@ -77,8 +85,8 @@ fn buckets(shared: &Shared, tables: &dyn Tables) -> Columns {
         .count("runs", all.iter().map(|(_, bucket)| bucket.runs.len() as u64))
 }
 
-fn runs(shared: &Shared, tables: &dyn Tables) -> Columns {
-    let all = stored_tables(shared, tables);
+fn runs(world: &World<'_>, tables: &dyn Tables) -> Columns {
+    let all = readable_tables(world, tables);
     let mut rows = Vec::new();
     for (table, buckets) in &all {
         for bucket in buckets {
@@ -99,9 +107,14 @@ fn runs(shared: &Shared, tables: &dyn Tables) -> Columns {
         .count("timestamp", rows.iter().map(|(.., run)| run.timestamp.0))
 }
 
-fn queries(shared: &Shared) -> Columns {
-    let running: Vec<(u64, Running)> =
-        shared.running.lock().iter().map(|(number, running)| (*number, running.clone())).collect();
+fn queries(world: &World<'_>) -> Columns {
+    let running: Vec<(u64, Running)> = world
+        .shared
+        .running
+        .lock()
+        .iter()
+        .map(|(number, running)| (*number, running.clone()))
+        .collect();
     let since_epoch = |running: &Running| {
         let started = running.started.duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(started.as_micros()).unwrap_or(i64::MAX)
@@ -114,7 +127,13 @@ fn queries(shared: &Shared) -> Columns {
         .count("session", running.iter().map(|(_, running)| running.session))
         .moment("started", running.iter().map(|(_, running)| since_epoch(running)))
         .count("elapsed_ms", running.iter().map(|(_, running)| elapsed(running)))
-        .text("text", running.iter().map(|(_, running)| running.text.clone()))
+        .text("user", running.iter().map(|(_, running)| running.user.to_string()))
+        .text(
+            "text",
+            running
+                .iter()
+                .map(|(_, running)| world.text_of(&running.user, &running.text).to_owned()),
+        )
 }
 
 fn setting_rows(settings: &[(String, String)]) -> Columns {

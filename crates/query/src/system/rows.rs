@@ -18,7 +18,7 @@ pub(crate) enum Cell {
     Double(f64),
     Text(String),
     Numbers(Vec<i64>),
-    Texts(Vec<String>),
+    Texts(Vec<Option<String>>),
 }
 
 impl From<bool> for Cell {
@@ -53,6 +53,12 @@ impl From<Vec<i64>> for Cell {
 
 impl From<Vec<String>> for Cell {
     fn from(value: Vec<String>) -> Self {
+        Self::Texts(value.into_iter().map(Some).collect())
+    }
+}
+
+impl From<Vec<Option<String>>> for Cell {
+    fn from(value: Vec<Option<String>>) -> Self {
         Self::Texts(value)
     }
 }
@@ -251,7 +257,7 @@ pub(crate) fn array<'a>(form: Form, cells: impl Iterator<Item = &'a Cell> + Clon
         Form::Texts => {
             let mut builder = ListBuilder::new(StringViewBuilder::new());
             cells().for_each(|cell| match cell {
-                Cell::Texts(items) => builder.append_value(items.iter().map(Some)),
+                Cell::Texts(items) => builder.append_value(items.iter().map(Option::as_ref)),
                 _ => builder.append_null(),
             });
             Arc::new(builder.finish())

@@ -67,6 +67,11 @@ pub(super) fn write_date(days: i64, out: &mut String) {
 /// `03:04:05.06`: at least two digits each, the fraction without trailing zeros.
 pub(super) fn write_clock(seconds: i64, micros: i64, out: &mut String) {
     push(out, format_args!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60));
+    write_fraction(micros, out);
+}
+
+/// `.06`: microseconds without trailing zeros, and nothing for none.
+pub(super) fn write_fraction(micros: i64, out: &mut String) {
     if micros != 0 {
         push(out, format_args!(".{micros:06}"));
         out.truncate(out.trim_end_matches('0').len());
@@ -85,7 +90,7 @@ fn write_day(days: i64, out: &mut String) -> &'static str {
 ///
 /// Counts in cycles of 400 years (146,097 days) that begin on 1 March, so that the leap day is the last
 /// day of its year.
-fn civil(days: i64) -> (i64, i64, i64) {
+pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     const DAYS_PER_CYCLE: i64 = 146_097;
     const FROM_MARCH_OF_YEAR_ZERO: i64 = 719_468;
     let days = days + FROM_MARCH_OF_YEAR_ZERO;
@@ -100,4 +105,21 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = cycle * 400 + year_of_cycle + i64::from(month <= 2);
     (year, month, day)
+}
+
+/// The day that a Gregorian date is, counted from 1970-01-01; year 0 is 1 BC. `None` where there is no such day.
+pub(crate) fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
+    const BEFORE: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
+    const TO_1970: i64 = 719_162;
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let month = usize::try_from(month).ok().filter(|month| (1..=12).contains(month))?;
+    let leap_day = i64::from(is_leap);
+    let length = BEFORE[month] - BEFORE[month - 1] + if month == 2 { leap_day } else { 0 };
+    if !(1..=length).contains(&day) {
+        return None;
+    }
+    let before = year - 1;
+    let leap_days = before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400);
+    let in_year = BEFORE[month - 1] + if month > 2 { leap_day } else { 0 } + day - 1;
+    Some(before * 365 + leap_days - TO_1970 + in_year)
 }

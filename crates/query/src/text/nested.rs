@@ -3,7 +3,7 @@
 //! Elements are written by their own type's writer and then quoted where PostgreSQL's reader would
 //! otherwise take them for something else. An array inside an array is not quoted: it is a dimension.
 
-use super::{TextColumn, Writer};
+use super::{Style, TextColumn, Writer};
 use crate::error::Result;
 use arrow::array::{
     Array, FixedSizeListArray, GenericListArray, GenericListViewArray, OffsetSizeTrait, StructArray,
@@ -11,21 +11,27 @@ use arrow::array::{
 use arrow::datatypes::DataType;
 use std::ops::Range;
 
-pub(super) fn list<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> Result<Writer<'_>> {
+pub(super) fn list<O: OffsetSizeTrait>(
+    lists: &GenericListArray<O>,
+    style: Style,
+) -> Result<Writer<'_>> {
     let offsets = lists.value_offsets();
-    elements(lists.values(), move |row| offsets[row].as_usize()..offsets[row + 1].as_usize())
+    elements(lists.values(), style, move |row| offsets[row].as_usize()..offsets[row + 1].as_usize())
 }
 
-pub(super) fn list_view<O: OffsetSizeTrait>(lists: &GenericListViewArray<O>) -> Result<Writer<'_>> {
+pub(super) fn list_view<O: OffsetSizeTrait>(
+    lists: &GenericListViewArray<O>,
+    style: Style,
+) -> Result<Writer<'_>> {
     let (offsets, sizes) = (lists.value_offsets(), lists.value_sizes());
-    elements(lists.values(), move |row| {
+    elements(lists.values(), style, move |row| {
         let start = offsets[row].as_usize();
         start..start + sizes[row].as_usize()
     })
 }
 
-pub(super) fn fixed_list(lists: &FixedSizeListArray) -> Result<Writer<'_>> {
-    elements(lists.values(), move |row| {
+pub(super) fn fixed_list(lists: &FixedSizeListArray, style: Style) -> Result<Writer<'_>> {
+    elements(lists.values(), style, move |row| {
         let start = lists.value_offset(row) as usize;
         start..start + lists.value_length() as usize
     })
@@ -34,9 +40,10 @@ pub(super) fn fixed_list(lists: &FixedSizeListArray) -> Result<Writer<'_>> {
 /// Lists whose values at a row are a range of one array.
 fn elements<'a>(
     values: &'a dyn Array,
+    style: Style,
     range: impl Fn(usize) -> Range<usize> + Send + Sync + 'a,
 ) -> Result<Writer<'a>> {
-    let column = TextColumn::new(values)?;
+    let column = TextColumn::styled(values, style)?;
     let nested = is_list(values.data_type());
     Ok(Box::new(move |row, out| {
         out.push('{');
@@ -67,9 +74,12 @@ fn is_list(data_type: &DataType) -> bool {
 }
 
 /// Composites: NULL is nothing between the commas, and a quote inside is doubled.
-pub(super) fn composite(values: &StructArray) -> Result<Writer<'_>> {
-    let columns =
-        values.columns().iter().map(|c| TextColumn::new(c)).collect::<Result<Vec<_>>>()?;
+pub(super) fn composite(values: &StructArray, style: Style) -> Result<Writer<'_>> {
+    let columns = values
+        .columns()
+        .iter()
+        .map(|c| TextColumn::styled(c, style))
+        .collect::<Result<Vec<_>>>()?;
     Ok(Box::new(move |row, out| {
         out.push('(');
         for (index, column) in columns.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! Exact decimals.
 
+use store::catalog::SqlType;
+
 /// Appends `unscaled / 10^scale` with exactly `scale` digits after the point.
 pub(super) fn write_decimal(unscaled: i128, scale: i8, out: &mut String) {
     let mut buffer = itoa::Buffer::new();
@@ -18,6 +20,22 @@ pub(super) fn write_decimal(unscaled: i128, scale: i8, out: &mut String) {
     out.push('.');
     out.extend(std::iter::repeat_n('0', scale.saturating_sub(digits.len())));
     out.push_str(&digits[whole..]);
+}
+
+/// Appends a `numeric` that was declared without digits: it has as many after the point as it needs.
+pub(super) fn write_shortest(unscaled: i128, out: &mut String) {
+    let (unscaled, scale) = shortest(unscaled);
+    write_decimal(unscaled, scale, out);
+}
+
+/// A `numeric` without digits, without the zeros at its end.
+pub(crate) fn shortest(mut unscaled: i128) -> (i128, i8) {
+    let SqlType::Numeric { mut scale, .. } = SqlType::NUMERIC else { return (unscaled, 0) };
+    while scale > 0 && unscaled % 10 == 0 {
+        unscaled /= 10;
+        scale -= 1;
+    }
+    (unscaled, scale)
 }
 
 /// A negative scale counts the zeros that are left out.

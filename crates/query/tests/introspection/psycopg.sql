@@ -28,7 +28,7 @@ FROM (
 GROUP BY name, oid, array_oid, regtype;
 
 -- CompositeInfo: coalesce does not read the text of an array.
--- error: 42883
+-- error: 42804
 SELECT
     t.typname AS name, t.oid AS oid, t.typarray AS array_oid,
     t.oid::regtype::text AS regtype,

@@ -49,7 +49,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("threads", "threads", "", "threads that work on queries [one a processor]"),
     setting("bucket_size", "bucket-size", "64MiB", "bytes that a bucket holds before it splits"),
     setting("max_connections", "max-connections", "10000", "connections at a time"),
-    setting("max_message_bytes", "max-message-bytes", "16MiB", "bytes of a client's message"),
+    setting("max_message_bytes", "max-message-bytes", "256MiB", "bytes of a client's message"),
     setting("startup_timeout", "startup-timeout", "60s", "time that a client has to log in"),
     setting(
         "shutdown_grace",

@@ -30,14 +30,14 @@ pub(crate) fn nobody() -> String {
     postgres_protocol::password::scram_sha_256(&random_bytes(32))
 }
 
-/// Lets the client prove that it is who it says, if there is anybody to be.
+/// Lets the client prove that it is who it says, if there is anybody to be; whether it has.
 pub(crate) async fn authenticate<S: Stream>(
     wire: &mut Wire<S>,
     user: &str,
     door: &Door,
-) -> Result<(), Ending> {
+) -> Result<bool, Ending> {
     if !door.database.has_users() {
-        return Ok(());
+        return Ok(false);
     }
     let wrong = || {
         let message = format!("password authentication failed for user \"{user}\"");
@@ -68,7 +68,7 @@ pub(crate) async fn authenticate<S: Stream>(
         return Err(wrong());
     }
     wire.out.authentication(SASL_FINAL, proof.as_bytes());
-    Ok(())
+    Ok(true)
 }
 
 /// The parts of `SCRAM-SHA-256$iterations:salt$stored key:server key`.

@@ -111,11 +111,11 @@ impl Output {
             for (index, field) in fields.iter().enumerate() {
                 let info = oid::info(&field.sql_type);
                 text(body, &field.name);
-                body.put_u32(0);
-                body.put_u16(0);
+                body.put_u32(field.origin.map_or(0, |origin| origin.table));
+                body.put_i16(field.origin.map_or(0, |origin| origin.column));
                 body.put_u32(info.oid);
                 body.put_i16(info.size);
-                body.put_i32(info.modifier);
+                body.put_i32(if field.declared { info.modifier } else { oid::NO_MODIFIER });
                 body.put_u16(u16::from(format_of(formats, index) == Format::Binary));
             }
         });
@@ -180,6 +180,21 @@ fn report(body: &mut BytesMut, severity: &str, error: &Error, offset: usize) {
     }
     if let Some(position) = error.position() {
         field(b'P', &(position + offset).to_string());
+    }
+    let subject = error.subject();
+    let named = [
+        (b'W', error.context()),
+        (b's', subject.schema.as_deref()),
+        (b't', subject.table.as_deref()),
+        (b'c', subject.column.as_deref()),
+        (b'd', subject.data_type.as_deref()),
+        (b'n', subject.constraint.as_deref()),
+        (b'R', error.routine()),
+    ];
+    for (kind, value) in named {
+        if let Some(value) = value {
+            field(kind, value);
+        }
     }
     body.put_u8(0);
 }

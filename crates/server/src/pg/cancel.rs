@@ -1,10 +1,9 @@
 //! Cancel requests: a second connection names the first by its process number and secret.
 
 use parking_lot::Mutex;
-use query::CancelHandle;
+use query::{CancelHandle, Session};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A secret that a client of protocol 3.2 is given, in bytes...
 pub(crate) const SECRET_BYTES: usize = 32;
@@ -14,7 +13,6 @@ pub(crate) const SECRET_BYTES_OLD: usize = 4;
 /// The sessions that can be cancelled.
 #[derive(Debug, Default)]
 pub(crate) struct Cancels {
-    next: AtomicU32,
     sessions: Mutex<HashMap<u32, (Vec<u8>, CancelHandle)>>,
 }
 
@@ -28,9 +26,9 @@ pub(crate) struct Registered {
 
 impl Cancels {
     /// Takes a session in.
-    pub(crate) fn register(self: &Arc<Self>, handle: CancelHandle, secret: Vec<u8>) -> Registered {
-        let process = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1) & 0x7fff_ffff;
-        self.sessions.lock().insert(process, (secret.clone(), handle));
+    pub(crate) fn register(self: &Arc<Self>, session: &Session, secret: Vec<u8>) -> Registered {
+        let process = session.process();
+        self.sessions.lock().insert(process, (secret.clone(), session.cancel_handle()));
         Registered { cancels: Arc::clone(self), process, secret }
     }
 

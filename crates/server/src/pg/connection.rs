@@ -5,12 +5,16 @@
 
 use super::backend::Output;
 use super::error::Ending;
-use super::extended::{Portal, Prepared};
+use super::extended::Answer;
 use super::frames::Frames;
 use super::frontend::Message;
+use super::held::Held;
+use super::portal::Portal;
+use super::prepared::Prepared;
 use super::{Door, Stopping};
-use query::{Error, Session, SqlState, StatementKind, TransactionStatus};
+use query::{Control, Error, Session, SettingsSeen, SqlState, StatementKind, TransactionStatus};
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -18,8 +22,11 @@ use tokio_util::sync::CancellationToken;
 
 /// Answers are sent before the client waits for them when they fill so many bytes.
 const OUTPUT_BYTES: usize = 64 << 10;
-/// A buffer that has grown beyond this is given back when it is empty.
-const OUTPUT_BYTES_KEPT: usize = 256 << 10;
+/// A buffer that has grown beyond this is given back when the client is waited for.
+const OUTPUT_BYTES_KEPT: usize = 16 << 10;
+
+/// Received bytes that do not count as memory that a client takes.
+const MESSAGE_BYTES_FREE: usize = 1 << 20;
 
 /// Bytes of a message's type and length.
 const HEADER_BYTES: usize = 5;
@@ -31,15 +38,29 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 /// Both directions of a connection with what is buffered.
 pub(crate) struct Wire<S> {
     pub(crate) stream: S,
+    /// Where the client is.
+    pub(crate) client: Option<SocketAddr>,
     pub(crate) frames: Frames,
     pub(crate) out: Output,
     /// Bytes that were sent and are not counted yet.
     pub(crate) sent: usize,
+    /// Bytes of `out` that have gone: whoever gives up waiting for the rest leaves them so.
+    gone: usize,
+    /// What a large message takes while it comes and is handled; nobody before a session has begun.
+    pub(crate) held: Option<Held>,
 }
 
 impl<S: Stream> Wire<S> {
-    pub(crate) fn new(stream: S) -> Self {
-        Self { stream, frames: Frames::new(), out: Output::default(), sent: 0 }
+    pub(crate) fn new(stream: S, client: Option<SocketAddr>) -> Self {
+        Self {
+            stream,
+            client,
+            frames: Frames::new(),
+            out: Output::default(),
+            sent: 0,
+            gone: 0,
+            held: None,
+        }
     }
 
     /// Sends everything that is gathered.
@@ -47,13 +68,15 @@ impl<S: Stream> Wire<S> {
         if self.out.0.is_empty() {
             return Ok(());
         }
-        self.sent += self.out.0.len();
-        self.stream.write_all(&self.out.0).await?;
-        self.stream.flush().await?;
-        match self.out.0.capacity() > OUTPUT_BYTES_KEPT {
-            true => self.out.0 = bytes::BytesMut::new(),
-            false => self.out.0.clear(),
+        while self.gone < self.out.0.len() {
+            match self.stream.write(&self.out.0[self.gone..]).await? {
+                0 => return Err(Ending::Closed),
+                bytes => self.gone += bytes,
+            }
         }
+        self.stream.flush().await?;
+        self.sent += std::mem::take(&mut self.gone);
+        self.out.0.clear();
         Ok(())
     }
 
@@ -65,11 +88,34 @@ impl<S: Stream> Wire<S> {
         }
     }
 
+    /// Sends what is gathered if it is much. A statement that is cancelled or out of time ends also while
+    /// its client takes no rows: what is left is sent with the error.
+    pub(crate) async fn flush_if_full_until(&mut self, control: &Control) -> Answer {
+        tokio::select! {
+            biased;
+            flushed = self.flush_if_full() => flushed.map(Ok),
+            error = control.ended() => Ok(Err(error)),
+        }
+    }
+
     /// Waits until something comes.
     pub(crate) async fn receive(&mut self) -> Result<(), Ending> {
         match self.stream.read_buf(self.frames.buffer()).await? {
             0 => Err(Ending::Closed),
-            _ => Ok(()),
+            bytes => {
+                self.frames.received(bytes);
+                self.account()
+            }
+        }
+    }
+
+    /// Holds what a large message takes, or gives back what one has taken.
+    fn account(&mut self) -> Result<(), Ending> {
+        let waiting = self.frames.waiting();
+        let bytes = if waiting > MESSAGE_BYTES_FREE { waiting } else { 0 };
+        match &mut self.held {
+            Some(held) => held.set(bytes).map_err(Ending::Fatal),
+            None => Ok(()),
         }
     }
 
@@ -97,6 +143,7 @@ pub(crate) struct Connection<S> {
     pub(crate) skipping: bool,
     /// The values that the client was last told of the settings that it follows.
     pub(crate) reported: Vec<(&'static str, String)>,
+    settings_seen: SettingsSeen,
 }
 
 impl<S: Stream> Connection<S> {
@@ -110,14 +157,17 @@ impl<S: Stream> Connection<S> {
             flush_due: false,
             skipping: false,
             reported: Vec::new(),
+            settings_seen: SettingsSeen::default(),
         }
     }
 
     /// Serves the client until one side has enough.
     pub(crate) async fn serve(mut self, stopping: Stopping) {
+        let terminated = self.session.clone();
         let ending = tokio::select! {
             ending = self.converse(&stopping.soon) => ending,
             () = stopping.now.cancelled() => shut_down(),
+            () = terminated.terminated() => shut_down(),
         };
         if let Ending::Io(error) = &ending {
             tracing::debug!(%error, "a connection broke");
@@ -157,12 +207,17 @@ impl<S: Stream> Connection<S> {
         if std::mem::take(&mut self.flush_due) {
             self.wire.flush().await?;
         }
+        self.wire.account()?;
         self.door.metrics.sent(std::mem::take(&mut self.wire.sent));
         Ok(())
     }
 
     /// Waits for the client, but not for ever inside a transaction.
     async fn wait(&mut self) -> Result<(), Ending> {
+        // What is not due yet waits for the rest of its group.
+        if self.wire.out.0.is_empty() && self.wire.out.0.capacity() > OUTPUT_BYTES_KEPT {
+            self.wire.out = Output::default();
+        }
         let open = self.session.transaction_status().await != TransactionStatus::Idle;
         let limit = match open {
             true => self.session.idle_in_transaction_timeout(),
@@ -186,12 +241,22 @@ impl<S: Stream> Connection<S> {
 
     async fn handle(&mut self, message: Message) -> Result<(), Ending> {
         match message {
-            Message::Terminate => return Err(Ending::Closed),
+            Message::Terminate => {
+                // What was asked before is answered: the client may have stopped writing only.
+                self.wire.flush().await?;
+                return Err(Ending::Closed);
+            }
             Message::Sync => return self.sync().await,
             _ if self.skipping => return Ok(()),
             Message::Flush => self.flush_due = true,
             Message::Query(text) => {
-                self.simple_query(&text).await?;
+                Box::pin(self.simple_query(&text)).await?;
+                self.end_if_terminated()?;
+                self.ready().await;
+            }
+            Message::FunctionCall => {
+                let error = Error::unsupported("fastpath function calls are not supported");
+                self.fail(&error.with_hint("Call the function in a SELECT."), 0).await;
                 self.ready().await;
             }
             // What a client sends after COPY has failed under it is passed over.
@@ -210,8 +275,17 @@ impl<S: Stream> Connection<S> {
     async fn sync(&mut self) -> Result<(), Ending> {
         self.skipping = false;
         self.end_group().await;
+        self.end_if_terminated()?;
         self.ready().await;
         Ok(())
+    }
+
+    /// A session that has ended itself is not ready for more.
+    fn end_if_terminated(&self) -> Result<(), Ending> {
+        match self.session.is_terminated() {
+            true => Err(shut_down()),
+            false => Ok(()),
+        }
     }
 
     /// Commits what statements that came together have done.
@@ -219,15 +293,19 @@ impl<S: Stream> Connection<S> {
         if let Err(error) = self.session.end_implicit().await {
             self.fail(&error, 0).await;
         }
-        if self.session.transaction_status().await == TransactionStatus::Idle {
-            self.portals.retain(|_, portal| portal.hold);
+        let status = self.session.transaction_status().await;
+        if status == TransactionStatus::Idle && !self.portals.is_empty() {
+            self.portals.retain(|_, portal| portal.is_committed);
         }
     }
 
     /// Tells the client that it may go on.
     async fn ready(&mut self) {
-        self.report_settings();
-        let status = self.session.transaction_status().await;
+        let status = self.session.settle().await;
+        if self.session.settings_changed(&mut self.settings_seen) {
+            self.report_settings();
+        }
+        self.session.rests(status);
         self.wire.out.ready(status);
         self.flush_due = true;
     }
@@ -265,7 +343,7 @@ impl<S: Stream> Connection<S> {
     }
 
     /// Tells the client of settings that it follows and that have changed.
-    pub(crate) fn report_settings(&mut self) {
+    fn report_settings(&mut self) {
         for (name, value) in &mut self.reported {
             let Some(now) = self.session.setting(&name.to_lowercase()) else { continue };
             if now != *value {

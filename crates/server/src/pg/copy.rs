@@ -7,6 +7,11 @@ use super::frontend::{Format, Message};
 use super::oid;
 use bytes::BufMut;
 use query::{Error, SqlState, Statement};
+use std::time::Duration;
+use tokio::time::MissedTickBehavior;
+
+/// So often what a client has sent is loaded, however little it is.
+const PULSE: Duration = Duration::from_millis(200);
 
 impl<S: Stream> Connection<S> {
     /// Runs a COPY whose other end is the client.
@@ -22,8 +27,17 @@ impl<S: Stream> Connection<S> {
         let format = if copy.is_binary() { Format::Binary } else { Format::Text };
         self.wire.out.copy_response(b'G', format, copy.columns());
         self.wire.flush().await?;
+        let mut pulse = tokio::time::interval(PULSE);
+        pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            match self.wire.message().await? {
+            let message = tokio::select! {
+                message = self.wire.message() => message?,
+                _ = pulse.tick() => {
+                    attempt!(copy.load().await);
+                    continue;
+                }
+            };
+            match message {
                 Message::CopyData(bytes) => {
                     if let Err(error) = copy.feed(&bytes).await {
                         drop(copy);
@@ -52,17 +66,17 @@ impl<S: Stream> Connection<S> {
     }
 
     async fn copy_out(&mut self, statement: &Statement) -> Answer {
-        let item_oid = |item: &query::SqlType| oid::info(item).oid;
-        let mut copy = attempt!(self.session.copy_out(statement, item_oid).await);
+        let mut copy = attempt!(self.session.copy_out(statement, oid::type_oid).await);
         let format = if copy.is_binary() { Format::Binary } else { Format::Text };
         self.wire.out.copy_response(b'H', format, copy.columns());
+        let control = copy.control();
         loop {
             let out = &mut self.wire.out;
             let more = copy.next(&mut |row| out.message(b'd', |body| body.put_slice(row))).await;
             if !attempt!(more) {
                 break;
             }
-            self.wire.flush_if_full().await?;
+            attempt!(self.wire.flush_if_full_until(&control).await?);
         }
         self.wire.out.copy_done();
         self.wire.out.command_complete(&copy.tag().to_string());

@@ -1,32 +1,47 @@
-//! Cursors in SQL: DECLARE, FETCH, CLOSE. A cursor is a portal whose rows are fetched by statements.
+//! Cursors in SQL: DECLARE, FETCH, MOVE. A cursor is a portal whose rows are fetched by statements.
 
 use super::connection::{Connection, Stream};
-use super::extended::{Answer, Portal, attempt};
+use super::extended::{Answer, attempt};
 use super::frontend::Format;
-use super::steer::no_cursor;
-use query::{Error, Outcome, ScalarValue, SqlState, Statement, TransactionStatus};
+use super::held::Held;
+use super::portal::{Kind, Portal, State};
+use super::prepared::{Prepared, changed_result};
+use super::reading::Reading;
+use query::{Declare, Error, Fetch, Outcome, ScalarValue, SqlState, TransactionStatus};
+use std::sync::Arc;
 
 impl<S: Stream> Connection<S> {
     pub(crate) async fn declare(
         &mut self,
-        name: String,
-        query: Statement,
+        declare: Declare,
+        text: &str,
         values: &[ScalarValue],
-        binary: bool,
-        hold: bool,
     ) -> Answer {
-        if self.portals.contains_key(&name) {
-            let message = format!("cursor \"{name}\" already exists");
-            return Ok(Err(Error::new(SqlState::DuplicateCursor, message)));
-        }
+        let Declare { name, query, binary, scroll, hold } = declare;
+        attempt!(self.session.refuse_if_failed().await);
         if !hold && self.session.transaction_status().await == TransactionStatus::Idle {
             let message = "DECLARE CURSOR can only be used in transaction blocks";
             return Ok(Err(Error::new(SqlState::NoActiveSqlTransaction, message)));
         }
+        if self.portals.contains_key(&name) {
+            let message = format!("cursor \"{name}\" already exists");
+            return Ok(Err(Error::new(SqlState::DuplicateCursor, message)));
+        }
         match attempt!(self.session.prepare_statement(query).execute(values).await) {
             Outcome::Rows(rows) => {
-                let format = if binary { Format::Binary } else { Format::Text };
-                self.portals.insert(name, Portal::cursor(rows, vec![format], hold));
+                self.session.pause(&rows);
+                let held = scroll.then(|| Held::new(self.door.database.store().memory()));
+                let listing = self.session.list_cursor(&name, text, binary, scroll, hold);
+                let portal = Portal {
+                    prepared: Arc::new(Prepared::nothing()),
+                    values: Vec::new(),
+                    formats: Vec::new(),
+                    state: State::Open(Box::new(Reading::new(rows, held))),
+                    kind: Kind::Cursor { binary, hold },
+                    is_committed: false,
+                    _listing: Some(listing),
+                };
+                self.portals.insert(name, portal);
             }
             Outcome::Done(tag) => {
                 let message = format!("{} gives no rows for a cursor", tag.command);
@@ -39,20 +54,59 @@ impl<S: Stream> Connection<S> {
 
     pub(crate) async fn fetch_from_cursor(
         &mut self,
-        name: &str,
-        count: Option<usize>,
+        fetch: Fetch,
         formats: &[Format],
         describe: bool,
-    ) -> Answer {
-        let Some(mut portal) = self.portals.remove(name) else { return Ok(Err(no_cursor(name))) };
-        let formats =
-            if portal.is_binary_cursor() { vec![Format::Binary] } else { formats.to_vec() };
-        if describe && let Some(fields) = portal.fields() {
-            self.wire.out.row_description(fields, &formats);
+    ) -> Answer<usize> {
+        let Fetch { cursor: name, direction, moves } = fetch;
+        attempt!(self.session.refuse_if_failed().await);
+        let Some(mut portal) = self.portals.remove(&name) else { return Ok(Err(no_cursor(&name))) };
+        attempt!(self.open(&mut portal).await);
+        let own = portal.own_format().map(|format| vec![format]);
+        let formats = own.as_deref().unwrap_or(formats);
+        let State::Open(reading) = &mut portal.state else {
+            let message = format!("portal \"{name}\" cannot be run");
+            return Ok(Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)));
+        };
+        if describe && !moves {
+            self.wire.out.row_description(&reading.rows.fields, formats);
         }
-        let sent = attempt!(self.fetch_rows(&mut portal, &formats, count).await?);
-        self.portals.insert(name.to_owned(), portal);
-        self.wire.out.command_complete(&format!("FETCH {sent}"));
-        Ok(Ok(()))
+        self.session.resume(&reading.rows);
+        let fetched = self.fetch(reading, direction, formats, moves).await?;
+        self.session.pause(&reading.rows);
+        // A cursor stays where it is when it is asked for what it cannot do.
+        self.portals.insert(name, portal);
+        let count = attempt!(fetched);
+        let command = if moves { "MOVE" } else { "FETCH" };
+        self.wire.out.command_complete(&format!("{command} {count}"));
+        Ok(Ok(count))
     }
+
+    /// Runs a portal that was only bound so far.
+    async fn open(&mut self, portal: &mut Portal) -> Result<(), Error> {
+        let State::Bound = portal.state else { return Ok(()) };
+        let Some((_, planned)) = &portal.prepared.statement else { return Ok(()) };
+        if let Outcome::Rows(rows) = planned.execute(&portal.values).await? {
+            if portal.prepared.promised_others(&rows) {
+                return Err(changed_result());
+            }
+            portal.state = State::Open(Box::new(Reading::new(rows, None)));
+        }
+        Ok(())
+    }
+
+    /// A transaction has ended: its cursors end with it, but for those WITH HOLD of one that was committed.
+    pub(crate) async fn transaction_ended(&mut self, committed: bool) {
+        if self.session.transaction_status().await != TransactionStatus::Idle {
+            return;
+        }
+        self.portals.retain(|_, portal| {
+            portal.is_committed |= committed && portal.holds();
+            portal.is_committed
+        });
+    }
+}
+
+pub(crate) fn no_cursor(name: &str) -> Error {
+    Error::new(SqlState::InvalidCursorName, format!("cursor \"{name}\" does not exist"))
 }

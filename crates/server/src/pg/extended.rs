@@ -6,107 +6,15 @@
 use super::connection::{Connection, Stream};
 use super::error::Ending;
 use super::frontend::{Bind, Format, Message, Target};
-use super::rows::write_rows;
-use super::simple::{ROWS_PER_PIECE, tag_of};
+use super::portal::{Kind, Portal, State};
+use super::prepared::{Prepared, changed_result};
+use super::reading::Reading;
 use super::{oid, parameters};
-use futures::StreamExt;
-use query::arrow::array::RecordBatch;
 use query::{
-    ConnectionStatement, Description, Error, Field, Outcome, Rows, ScalarValue, SqlState, SqlType,
-    Statement,
+    ConnectionStatement, Direction, Error, Listing, Outcome, Rows, SqlState, SqlType, Statement,
 };
 use std::sync::Arc;
-use std::sync::OnceLock;
 use std::time::Instant;
-
-/// A prepared statement.
-pub(crate) struct Prepared {
-    /// `None` for a text without a statement.
-    pub(crate) statement: Option<(Statement, query::Prepared)>,
-    /// The parameter types that the client said.
-    given: Vec<Option<SqlType>>,
-    description: OnceLock<Arc<Description>>,
-}
-
-impl Prepared {
-    /// Whether the client was told of other columns than there are now.
-    fn promised_others(&self, rows: &Rows) -> bool {
-        let promised = self.description.get().and_then(|known| known.fields.as_ref());
-        let types = |fields: &[Field]| -> Vec<u32> {
-            fields.iter().map(|field| oid::info(&field.sql_type).oid).collect()
-        };
-        promised.is_some_and(|promised| types(promised) != types(&rows.fields))
-    }
-}
-
-/// A prepared statement with values, and how far its rows have been fetched.
-pub(crate) struct Portal {
-    prepared: Arc<Prepared>,
-    values: Vec<ScalarValue>,
-    formats: Vec<Format>,
-    state: State,
-    /// What a cursor's rows are, when they have all been fetched.
-    fields: Option<Vec<Field>>,
-    /// Whether it lives on after its transaction.
-    pub(crate) hold: bool,
-}
-
-impl Portal {
-    /// A cursor over rows.
-    pub(crate) fn cursor(rows: Rows, formats: Vec<Format>, hold: bool) -> Self {
-        let prepared =
-            Prepared { statement: None, given: Vec::new(), description: OnceLock::new() };
-        let state = State::Open(Fetching { rows, pending: None, sent: 0 });
-        Self {
-            prepared: Arc::new(prepared),
-            values: Vec::new(),
-            formats,
-            state,
-            fields: None,
-            hold,
-        }
-    }
-
-    /// Whether it was declared to send values in binary.
-    pub(crate) fn is_binary_cursor(&self) -> bool {
-        self.prepared.statement.is_none() && self.formats == [Format::Binary]
-    }
-
-    /// Rows that were sent last.
-    fn sent(&self) -> usize {
-        match &self.state {
-            State::Open(fetching) => fetching.sent,
-            State::Done { sent, .. } => *sent,
-            State::Bound => 0,
-        }
-    }
-
-    /// The columns of its rows, as far as they are known.
-    pub(crate) fn fields(&self) -> Option<&[Field]> {
-        match &self.state {
-            State::Open(fetching) => Some(&fetching.rows.fields),
-            _ => self.fields.as_deref(),
-        }
-    }
-}
-
-enum State {
-    Bound,
-    Open(Fetching),
-    /// All rows are fetched; the tag to answer once more with, and how many rows came last.
-    Done {
-        tag: String,
-        sent: usize,
-    },
-}
-
-/// Rows on their way to the client.
-struct Fetching {
-    rows: Rows,
-    /// A batch, and how many of its rows have been sent.
-    pending: Option<(RecordBatch, usize)>,
-    sent: usize,
-}
 
 /// What was asked is answered, or has failed; or the connection ends.
 pub(crate) type Answer<T = ()> = Result<Result<T, Error>, Ending>;
@@ -142,62 +50,16 @@ impl<S: Stream> Connection<S> {
     }
 
     fn parse(&mut self, name: String, text: &str, types: &[u32]) -> Result<(), Error> {
-        if !name.is_empty() && self.statements.contains_key(&name) {
-            let message = format!("prepared statement \"{name}\" already exists");
-            return Err(Error::new(SqlState::DuplicatePreparedStatement, message));
-        }
         let mut statements = self.session.parse(text)?;
         if statements.len() > 1 {
             let message = "cannot insert multiple commands into a prepared statement";
             return Err(Error::new(SqlState::SyntaxError, message));
         }
-        let statement = statements.pop().map(|statement| {
-            let prepared = self.session.prepare_statement(statement.clone());
-            (statement, prepared)
-        });
         let given = types.iter().map(|oid| oid::parameter_type(*oid)).collect();
-        let prepared = Prepared { statement, given, description: OnceLock::new() };
-        self.statements.insert(name, Arc::new(prepared));
+        let prepared = self.prepare(&name, text, statements.pop(), given, false)?;
+        self.statements.insert(name, prepared);
         self.wire.out.parse_complete();
         Ok(())
-    }
-
-    fn statement(&self, name: &str) -> Result<Arc<Prepared>, Error> {
-        self.statements.get(name).cloned().ok_or_else(|| {
-            let message = match name {
-                "" => "unnamed prepared statement does not exist".to_owned(),
-                name => format!("prepared statement \"{name}\" does not exist"),
-            };
-            Error::new(SqlState::InvalidSqlStatementName, message)
-        })
-    }
-
-    /// What a statement takes and gives; found out once.
-    async fn description(&mut self, prepared: &Prepared) -> Result<Arc<Description>, Error> {
-        if let Some(known) = prepared.description.get() {
-            return Ok(Arc::clone(known));
-        }
-        let nothing = Description { parameters: Vec::new(), fields: None };
-        let description = match &prepared.statement {
-            None => nothing,
-            Some((statement, planned)) => match statement.for_connection().transpose()? {
-                // What a cursor gives can be another thing the next time: it is not kept.
-                Some(ConnectionStatement::Fetch { name, .. }) => {
-                    let fields = self.portals.get(&name).and_then(Portal::fields);
-                    let fields = fields.map(<[Field]>::to_vec);
-                    return Ok(Arc::new(Description { fields, ..nothing }));
-                }
-                Some(ConnectionStatement::Declare { query, .. }) => {
-                    let planned = self.session.prepare_statement(*query);
-                    let described = planned.describe(&prepared.given).await?;
-                    Description { fields: None, ..described }
-                }
-                Some(_) => nothing,
-                None if statement.is_client_copy() => nothing,
-                None => planned.describe(&prepared.given).await?,
-            },
-        };
-        Ok(Arc::clone(prepared.description.get_or_init(|| Arc::new(description))))
     }
 
     async fn bind(&mut self, bind: Bind) -> Answer {
@@ -217,8 +79,31 @@ impl<S: Stream> Connection<S> {
             attempt!(parameters::decode(&bind, &description.parameters))
         };
         let formats = bind.result_formats;
-        let state = State::Bound;
-        let portal = Portal { prepared, values, formats, state, fields: None, hold: false };
+        // One format, or none, is for all columns, however many there are.
+        if formats.len() > 1
+            && let Some(fields) = &attempt!(self.description(&prepared).await).fields
+            && fields.len() != formats.len()
+        {
+            let (given, columns) = (formats.len(), fields.len());
+            let message =
+                format!("bind message has {given} result formats but query has {columns} columns");
+            return Ok(Err(Error::new(SqlState::ProtocolViolation, message)));
+        }
+        let is_binary = matches!(formats[..], [Format::Binary]);
+        let listing = (!bind.portal.is_empty()).then(|| {
+            let text = prepared.statement.as_ref().map_or("", |(statement, _)| &statement.text);
+            self.session.list_cursor(&bind.portal, text, is_binary, false, false)
+        });
+        let (state, kind) = (State::Bound, Kind::Bound);
+        let portal = Portal {
+            prepared,
+            values,
+            formats,
+            state,
+            kind,
+            is_committed: false,
+            _listing: listing,
+        };
         self.portals.insert(bind.portal, portal);
         self.wire.out.bind_complete();
         Ok(Ok(()))
@@ -266,122 +151,167 @@ impl<S: Stream> Connection<S> {
     async fn execute(&mut self, name: &str, rows_max: u32) -> Answer {
         let Some(mut portal) = self.portals.remove(name) else { return Ok(Err(no_portal(name))) };
         let since = Instant::now();
-        let answer = self.execute_portal(&mut portal, rows_max).await;
+        self.session.works_on(&portal.prepared.text);
+        let answer = self.execute_portal(name, &mut portal, rows_max).await?;
         if let Some((statement, _)) = &portal.prepared.statement {
-            let rows = portal.sent();
+            let rows = *answer.as_ref().unwrap_or(&0);
             self.count(statement.kind(), &statement.text, since, rows);
         }
-        self.portals.insert(name.to_owned(), portal);
-        answer
+        if answer.is_ok() {
+            self.portals.insert(name.to_owned(), portal);
+        }
+        Ok(answer.map(drop))
     }
 
-    async fn execute_portal(&mut self, portal: &mut Portal, rows_max: u32) -> Answer {
+    /// Runs a portal where it has not run, and sends up to so many of its rows, 0 is all; how many there were
+    /// comes back.
+    async fn execute_portal(
+        &mut self,
+        name: &str,
+        portal: &mut Portal,
+        rows_max: u32,
+    ) -> Answer<usize> {
         if let State::Bound = portal.state {
-            let Some((statement, prepared)) = &portal.prepared.statement else {
+            let prepared = Arc::clone(&portal.prepared);
+            let Some((statement, planned)) = &prepared.statement else {
                 self.wire.out.empty_query();
-                return Ok(Ok(()));
+                return Ok(Ok(0));
             };
             if statement.is_client_copy() {
-                let statement = statement.clone();
-                return self.copy(&statement).await;
+                portal.state = State::Ran;
+                return Ok(self.copy(statement).await?.map(|()| 0));
             }
-            if let Some(wanted) = statement.for_connection() {
-                let (formats, values) = (portal.formats.clone(), portal.values.clone());
-                return self.steer(attempt!(wanted), &formats, &values, false).await;
-            }
-            if self.wire.frames.peek() != Some(b'S') {
-                self.session.begin_implicit().await;
-            }
-            let outcome = attempt!(prepared.execute(&portal.values).await);
+            let outcome = match attempt!(statement.for_connection().transpose()) {
+                Some(ConnectionStatement::Execute(execute)) => {
+                    self.begin_unless_last().await;
+                    self.execute_by_statement(&execute, &portal.values).await
+                }
+                Some(wanted) => {
+                    let (formats, values) = (portal.formats.clone(), portal.values.clone());
+                    let text = statement.text.clone();
+                    return self.steer(wanted, &text, &formats, &values, false).await;
+                }
+                None => {
+                    self.begin_unless_last().await;
+                    prepared.listing.iter().for_each(Listing::executed);
+                    planned.execute(&portal.values).await
+                }
+            };
             self.notices();
-            portal.state = match outcome {
-                Outcome::Rows(rows) if portal.prepared.promised_others(&rows) => {
-                    let message = "cached plan must not change result type";
-                    return Ok(Err(Error::new(SqlState::FeatureNotSupported, message)));
+            portal.state = match attempt!(outcome) {
+                Outcome::Rows(rows) if prepared.promised_others(&rows) => {
+                    return Ok(Err(changed_result()));
                 }
-                Outcome::Rows(rows) => State::Open(Fetching { rows, pending: None, sent: 0 }),
+                Outcome::Rows(rows) => State::Open(Box::new(Reading::new(rows, None))),
                 Outcome::Done(tag) => {
-                    let tag = tag.to_string();
-                    self.wire.out.command_complete(&tag);
-                    portal.state = State::Done { tag, sent: 0 };
-                    return Ok(Ok(()));
+                    portal.state = State::Ran;
+                    self.done(statement, &tag).await;
+                    return Ok(Ok(0));
                 }
             };
+        } else if let State::Open(reading) = &portal.state {
+            self.session.resume(&reading.rows);
         }
-        match &mut portal.state {
-            State::Open(fetching) => {
-                fetching.sent = 0;
-                let limit = if rows_max == 0 { usize::MAX } else { rows_max as usize };
-                let done = attempt!(self.fetch(fetching, &portal.formats, limit).await?);
-                if done {
-                    let tag = tag_of(fetching.rows.command, fetching.sent);
-                    self.notices();
-                    self.wire.out.command_complete(&tag);
-                    let (tag, sent) = (tag_of(fetching.rows.command, 0), fetching.sent);
-                    portal.state = State::Done { tag, sent };
-                } else {
-                    self.wire.out.portal_suspended();
-                }
-            }
-            State::Done { tag, .. } => self.wire.out.command_complete(tag),
-            State::Bound => {}
-        }
-        Ok(Ok(()))
+        self.send_rows_of(name, portal, rows_max).await
     }
 
-    /// Sends up to so many rows of a cursor; how many there were comes back.
-    pub(crate) async fn fetch_rows(
+    /// Sends rows of a portal that runs.
+    async fn send_rows_of(
         &mut self,
+        name: &str,
         portal: &mut Portal,
-        formats: &[Format],
-        count: Option<usize>,
+        rows_max: u32,
     ) -> Answer<usize> {
-        let State::Open(fetching) = &mut portal.state else { return Ok(Ok(0)) };
-        fetching.sent = 0;
-        if attempt!(self.fetch(fetching, formats, count.unwrap_or(usize::MAX)).await?) {
-            let sent = fetching.sent;
-            portal.fields = Some(fetching.rows.fields.clone());
-            portal.state = State::Done { tag: "FETCH 0".to_owned(), sent };
-            return Ok(Ok(sent));
+        let reading = match &mut portal.state {
+            State::Open(reading) => reading,
+            State::Done(tag) => {
+                self.wire.out.command_complete(tag);
+                return Ok(Ok(0));
+            }
+            State::Ran => return Ok(Err(ran_before(name))),
+            State::Bound => return Ok(Ok(0)),
+        };
+        // A negative number is no limit either.
+        let limit = i32::try_from(rows_max).ok().filter(|limit| *limit > 0);
+        let limit = limit.map(|limit| u64::from(limit.unsigned_abs()));
+        let direction = Direction::Forward(limit);
+        let sent = attempt!(self.fetch(reading, direction, &portal.formats, false).await?);
+        if limit.is_none_or(|limit| (sent as u64) < limit) {
+            self.notices();
+            self.wire.out.command_complete(&tag_of(reading.rows.command, sent));
+            let tag = tag_of(reading.rows.command, 0);
+            portal.state = State::Done(tag);
+        } else {
+            self.session.pause(&reading.rows);
+            self.wire.out.portal_suspended();
         }
-        Ok(Ok(fetching.sent))
+        Ok(Ok(sent))
     }
 
-    /// Sends up to so many rows; whether there are no more.
-    async fn fetch(
-        &mut self,
-        from: &mut Fetching,
-        formats: &[Format],
-        limit: usize,
-    ) -> Answer<bool> {
-        let mut left = limit;
-        loop {
-            let (batch, start) = match from.pending.take() {
-                Some(pending) => pending,
-                None => match from.rows.stream.next().await {
-                    None => return Ok(Ok(true)),
-                    Some(batch) => (attempt!(batch.map_err(Error::from)), 0),
-                },
-            };
-            let mut start = start;
-            while start < batch.num_rows() && left > 0 {
-                let end = batch.num_rows().min(start.saturating_add(ROWS_PER_PIECE.min(left)));
-                let fields = &from.rows.fields;
-                attempt!(write_rows(&mut self.wire.out, &batch, start..end, fields, formats));
-                from.sent += end - start;
-                left -= end - start;
-                start = end;
-                self.wire.flush_if_full().await?;
-            }
-            if start < batch.num_rows() {
-                from.pending = Some((batch, start));
-                return Ok(Ok(false));
-            }
-            if left == 0 {
-                return Ok(Ok(false));
-            }
+    /// Unless Sync comes right behind, what is executed is part of a transaction.
+    async fn begin_unless_last(&mut self) {
+        if self.wire.frames.peek() != Some(b'S') {
+            self.session.begin_implicit().await;
         }
     }
+
+    /// Tells the client that a statement is done.
+    pub(crate) async fn done(&mut self, statement: &Statement, tag: &query::Tag) {
+        let tag = tag.to_string();
+        if statement.ends_transaction() {
+            self.transaction_ended(tag == "COMMIT").await;
+        }
+        self.wire.out.command_complete(&tag);
+    }
+
+    /// Sends rows, or passes over them; how many there were comes back.
+    pub(crate) async fn fetch(
+        &mut self,
+        reading: &mut Reading,
+        direction: Direction,
+        formats: &[Format],
+        moves: bool,
+    ) -> Answer<usize> {
+        let control = reading.rows.control.clone();
+        let mut way = attempt!(reading.set_out(direction).await);
+        let mut sent = 0;
+        while let Some(piece) = attempt!(reading.next(&mut way).await) {
+            sent += piece.len();
+            if moves {
+                continue;
+            }
+            attempt!(piece.write(&mut self.wire.out, &reading.rows.fields, formats));
+            attempt!(self.wire.flush_if_full_until(&control).await?);
+        }
+        Ok(Ok(sent))
+    }
+
+    /// Sends all rows that a statement gave, described first where the client does not know them.
+    pub(crate) async fn send_all(&mut self, rows: Rows, describe: bool) -> Answer<usize> {
+        if describe {
+            self.wire.out.row_description(&rows.fields, &[]);
+        }
+        let mut reading = Reading::new(rows, None);
+        let all = Direction::Forward(None);
+        let sent = attempt!(self.fetch(&mut reading, all, &[], false).await?);
+        self.notices();
+        self.wire.out.command_complete(&tag_of(reading.rows.command, sent));
+        Ok(Ok(sent))
+    }
+}
+
+/// The tag of a command that gave rows.
+fn tag_of(command: &str, rows: usize) -> String {
+    match command {
+        "INSERT" => format!("INSERT 0 {rows}"),
+        "EXPLAIN" | "SHOW" => command.to_owned(),
+        _ => format!("{command} {rows}"),
+    }
+}
+
+fn ran_before(name: &str) -> Error {
+    let message = format!("portal \"{name}\" cannot be run");
+    Error::new(SqlState::ObjectNotInPrerequisiteState, message)
 }
 
 fn no_portal(name: &str) -> Error {

@@ -10,12 +10,20 @@ const LENGTH_BYTES: usize = 4;
 /// The longest message before a session has begun, in bytes.
 pub(crate) const STARTUP_BYTES_MAX: usize = 10_000;
 
+/// Bytes that a read may bring, at first and at most.
+const ROOM_BYTES_MIN: usize = 2 << 10;
+const ROOM_BYTES_MAX: usize = 64 << 10;
+
 /// What has been received and not yet been handled.
 #[derive(Debug)]
 pub(crate) struct Frames {
     buffer: BytesMut,
     /// Bytes that a message may have.
     pub(crate) limit: usize,
+    /// Bytes that the next read may bring.
+    room: usize,
+    /// The buffer has room for more than reads bring by now.
+    is_large: bool,
 }
 
 /// A message: its type byte and what follows the length.
@@ -23,12 +31,33 @@ pub(crate) type Frame = (u8, Bytes);
 
 impl Frames {
     pub(crate) fn new() -> Self {
-        Self { buffer: BytesMut::with_capacity(8 << 10), limit: STARTUP_BYTES_MAX }
+        let (buffer, limit, room) = (BytesMut::new(), STARTUP_BYTES_MAX, ROOM_BYTES_MIN);
+        Self { buffer, limit, room, is_large: false }
     }
 
-    /// Where received bytes are put.
+    /// Where received bytes are put, with room for them. A connection that has nothing to handle holds
+    /// little; one that sends much is read in large pieces.
     pub(crate) fn buffer(&mut self) -> &mut BytesMut {
+        if self.is_large && self.buffer.is_empty() {
+            (self.buffer, self.is_large) = (BytesMut::new(), false);
+        }
+        self.buffer.reserve(self.room);
         &mut self.buffer
+    }
+
+    /// So many bytes have come: the next read takes more or fewer at once.
+    pub(crate) fn received(&mut self, bytes: usize) {
+        if bytes >= self.room {
+            self.room = (self.room * 2).min(ROOM_BYTES_MAX);
+        } else if bytes < self.room / 4 {
+            self.is_large |= self.room > ROOM_BYTES_MIN;
+            self.room = (self.room / 2).max(ROOM_BYTES_MIN);
+        }
+    }
+
+    /// Bytes that have come and wait to be handled.
+    pub(crate) fn waiting(&self) -> usize {
+        self.buffer.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -83,6 +112,8 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pg::frontend::Message;
+    use proptest::prelude::*;
 
     fn frames(bytes: &[u8]) -> Frames {
         let mut frames = Frames::new();
@@ -106,5 +137,59 @@ mod tests {
         assert!(frames(b"Q\x7f\xff\xff\xff").next().is_err(), "a giant");
         assert!(frames(b"Q\xff\xff\xff\xff").next().is_err(), "negative");
         assert!(frames(b"\0\0\x80\0").next_untyped().is_err(), "a giant before the session");
+    }
+
+    /// Everything that can be cut out and decoded; an error ends it, as it ends a connection.
+    fn decode_all(bytes: &[u8]) -> Result<Vec<Message>, ProtocolError> {
+        let mut frames = frames(bytes);
+        frames.limit = 1 << 30;
+        let mut messages = Vec::new();
+        while let Some((kind, body)) = frames.next()? {
+            messages.push(Message::decode(kind, body)?);
+        }
+        assert!(frames.buffer.capacity() <= bytes.len() + ROOM_BYTES_MIN, "no length is believed");
+        Ok(messages)
+    }
+
+    /// Messages of every type, some with damaged bytes.
+    fn conversation() -> impl Strategy<Value = Vec<u8>> {
+        let body =
+            prop::collection::vec(prop_oneof![Just(0u8), Just(1), Just(0xff), any::<u8>()], 0..40);
+        let kind = prop::sample::select(b"QPBDECHSdcfXF?".to_vec());
+        let honest = (kind, body).prop_map(|(kind, body)| {
+            let length = u32::try_from(body.len() + 4).expect("short").to_be_bytes();
+            [&[kind][..], &length, &body].concat()
+        });
+        let damage = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3);
+        (prop::collection::vec(honest, 1..8), damage).prop_map(|(messages, damage)| {
+            let mut bytes = messages.concat();
+            for (place, byte) in damage {
+                let at = place.index(bytes.len());
+                bytes[at] = byte;
+            }
+            bytes
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_bytes_make_the_decoder_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode_all(&bytes);
+            let _ = frames(&bytes).next_untyped();
+        }
+
+        #[test]
+        fn damaged_and_truncated_conversations_decode_to_a_beginning(bytes in conversation()) {
+            let whole = decode_all(&bytes);
+            for end in 0..bytes.len() {
+                match (decode_all(&bytes[..end]), &whole) {
+                    (Ok(part), Ok(whole)) => prop_assert!(whole.starts_with(&part)),
+                    (Err(_), Ok(_)) => prop_assert!(false, "an error that more bytes heal"),
+                    (_, Err(_)) => {}
+                }
+            }
+        }
     }
 }

@@ -19,20 +19,30 @@ mod error;
 mod extended;
 mod frames;
 mod frontend;
+mod held;
+mod lanes;
 mod oid;
 mod parameters;
+mod portal;
+mod prepared;
+mod reading;
 mod rows;
 mod simple;
 mod startup;
 mod steer;
+#[cfg(test)]
+mod writes;
+
+pub use oid::type_oid;
 
 use crate::metrics::Metrics;
 use cancel::Cancels;
+use lanes::Lanes;
 use query::Database;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
@@ -52,7 +62,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            message_bytes_max: 16 << 20,
+            message_bytes_max: 256 << 20,
             startup_timeout: Duration::from_secs(60),
             connections_max: 10_000,
         }
@@ -88,17 +98,36 @@ pub struct Door {
     metrics: Arc<Metrics>,
     cancels: Arc<Cancels>,
     places: Semaphore,
+    lanes: Lanes,
     /// What somebody who does not exist is challenged with.
     nobody: String,
 }
 
 impl Door {
     /// A door to a database.
-    pub fn new(database: Database, options: DoorOptions, metrics: Arc<Metrics>) -> Arc<Self> {
+    ///
+    /// # Errors
+    /// Threads that the system refuses.
+    pub fn new(
+        database: Database,
+        options: DoorOptions,
+        metrics: Arc<Metrics>,
+    ) -> io::Result<Arc<Self>> {
         let DoorOptions { limits, tls, slow_statement } = options;
         let places = Semaphore::new(limits.connections_max.min(Semaphore::MAX_PERMITS));
         let (cancels, nobody) = (Arc::default(), auth::nobody());
-        Arc::new(Self { database, limits, tls, slow_statement, metrics, cancels, places, nobody })
+        let lanes = Lanes::start()?;
+        Ok(Arc::new(Self {
+            database,
+            limits,
+            tls,
+            slow_statement,
+            metrics,
+            cancels,
+            places,
+            lanes,
+            nobody,
+        }))
     }
 
     /// Takes connections until `stop`. Those that are open end then, as soon as they run no statement; at
@@ -122,10 +151,8 @@ impl Door {
             };
             match accepted {
                 Ok((stream, _)) => {
-                    let _ = stream.set_nodelay(true);
-                    let (door, stopping) =
-                        (Arc::clone(self), Stopping { soon: stop.clone(), now: end.clone() });
-                    connections.spawn(async move { door.take(stream, stopping).await });
+                    let stopping = Stopping { soon: stop.clone(), now: end.clone() };
+                    self.start(stream, stopping, &mut connections);
                 }
                 // Out of descriptors or the like: what is open goes on, and later there is room again.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -136,7 +163,28 @@ impl Door {
         Ok(())
     }
 
-    async fn take(self: Arc<Self>, stream: tokio::net::TcpStream, stopping: Stopping) {
+    /// Gives a connection to one of the threads. One that breaks meanwhile is gone.
+    fn start(
+        self: &Arc<Self>,
+        stream: TcpStream,
+        stopping: Stopping,
+        connections: &mut JoinSet<()>,
+    ) {
+        let _ = stream.set_nodelay(true);
+        let (Ok(stream), Some((lane, place))) = (stream.into_std(), self.lanes.place()) else {
+            return;
+        };
+        let door = Arc::clone(self);
+        let served = async move {
+            let _place = place;
+            if let Ok(stream) = TcpStream::from_std(stream) {
+                door.take(stream, stopping).await;
+            }
+        };
+        connections.spawn_on(served, lane);
+    }
+
+    async fn take(self: Arc<Self>, stream: TcpStream, stopping: Stopping) {
         let door = Arc::clone(&self);
         let Ok(_place) = door.places.try_acquire() else {
             door.metrics.connection_refused();

@@ -10,12 +10,20 @@ pub(crate) struct TypeInfo {
     pub(crate) modifier: i32,
 }
 
+/// The modifier of a type without any.
+pub(crate) const NO_MODIFIER: i32 = -1;
+
 /// What a length in a modifier counts beside itself, in bytes.
 const MODIFIER_HEADER: i32 = 4;
 
+/// The number of a type.
+pub fn type_oid(sql_type: &SqlType) -> u32 {
+    info(sql_type).oid
+}
+
 /// How a type is described.
 pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
-    let plain = |oid, size| TypeInfo { oid, size, modifier: -1 };
+    let plain = |oid, size| TypeInfo { oid, size, modifier: NO_MODIFIER };
     match sql_type {
         SqlType::Boolean => plain(16, 1),
         SqlType::Bytea => plain(17, -1),
@@ -39,12 +47,16 @@ pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
         SqlType::Timestamp => plain(1114, 8),
         SqlType::TimestampTz => plain(1184, 8),
         SqlType::Interval => plain(1186, 16),
+        numeric if *numeric == SqlType::NUMERIC => plain(1700, -1),
         SqlType::Numeric { precision, scale } => {
             let modifier = (i32::from(*precision) << 16 | i32::from(*scale)) + MODIFIER_HEADER;
             TypeInfo { modifier, ..plain(1700, -1) }
         }
         SqlType::Uuid => plain(2950, 16),
-        SqlType::Array(item) => plain(array_oid(item), -1),
+        SqlType::Jsonb => plain(3802, -1),
+        SqlType::Array(item) => {
+            TypeInfo { modifier: info(item).modifier, ..plain(array_oid(item), -1) }
+        }
     }
 }
 
@@ -75,13 +87,14 @@ fn array_oid(item: &SqlType) -> u32 {
         SqlType::Numeric { .. } => 1231,
         SqlType::Json => 199,
         SqlType::Uuid => 2951,
+        SqlType::Jsonb => 3807,
         SqlType::Array(inner) => array_oid(inner),
     }
 }
 
 /// The type that a client names for a parameter; `None` where it leaves the choice to us.
 pub(crate) fn parameter_type(oid: u32) -> Option<SqlType> {
-    let numeric = SqlType::Numeric { precision: 38, scale: 10 };
+    let numeric = SqlType::NUMERIC;
     let array = |item| Some(SqlType::Array(Box::new(item)));
     match oid {
         16 => Some(SqlType::Boolean),
@@ -91,7 +104,8 @@ pub(crate) fn parameter_type(oid: u32) -> Option<SqlType> {
         21 => Some(SqlType::SmallInt),
         23 => Some(SqlType::Integer),
         18 | 19 | 25 | 1042 => Some(SqlType::Text),
-        114 | 3802 => Some(SqlType::Json),
+        114 => Some(SqlType::Json),
+        3802 => Some(SqlType::Jsonb),
         700 => Some(SqlType::Real),
         701 => Some(SqlType::Double),
         1043 => Some(SqlType::Varchar(None)),
@@ -117,7 +131,8 @@ pub(crate) fn parameter_type(oid: u32) -> Option<SqlType> {
         1185 => array(SqlType::TimestampTz),
         1187 => array(SqlType::Interval),
         1231 => array(numeric),
-        199 | 3807 => array(SqlType::Json),
+        199 => array(SqlType::Json),
+        3807 => array(SqlType::Jsonb),
         2951 => array(SqlType::Uuid),
         _ => None,
     }
@@ -145,6 +160,7 @@ mod tests {
             SqlType::Interval,
             SqlType::Uuid,
             SqlType::Json,
+            SqlType::Jsonb,
         ] {
             assert_eq!(parameter_type(info(&sql_type).oid), Some(sql_type.clone()));
             let array = SqlType::Array(Box::new(sql_type));

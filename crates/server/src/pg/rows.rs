@@ -21,7 +21,7 @@ enum Column<'a> {
 impl<'a> Column<'a> {
     fn new(array: &'a ArrayRef, field: &Field, format: Format) -> Result<Self, Error> {
         match format {
-            Format::Text => Ok(Self::Text(TextColumn::new(array)?)),
+            Format::Text => Ok(Self::Text(TextColumn::of_field(array, field)?)),
             Format::Binary => {
                 let item_oid = |item: &_| oid::info(item).oid;
                 Ok(Self::Binary(BinaryColumn::new(array, &field.sql_type, item_oid)?))

@@ -3,14 +3,9 @@
 use super::connection::{Connection, Stream};
 use super::error::Ending;
 use super::extended::{Answer, attempt};
-use super::rows::write_rows;
-use futures::StreamExt;
-use query::arrow::array::RecordBatch;
-use query::{Field, Outcome, Rows, Statement};
+use query::{ConnectionStatement, Outcome, Statement};
+use std::sync::Arc;
 use std::time::Instant;
-
-/// Rows that are written before looking whether the output is full.
-pub(crate) const ROWS_PER_PIECE: usize = 256;
 
 impl<S: Stream> Connection<S> {
     /// Runs the statements of a text. Several of them are one transaction, unless they say otherwise.
@@ -24,6 +19,7 @@ impl<S: Stream> Connection<S> {
                 return Ok(());
             }
         };
+        self.session.works_on(&shown(text, &statements));
         if statements.is_empty() {
             self.wire.out.empty_query();
         }
@@ -49,58 +45,32 @@ impl<S: Stream> Connection<S> {
         if statement.is_client_copy() {
             return Ok(self.copy(&statement).await?.map(|()| 0));
         }
-        if let Some(wanted) = statement.for_connection() {
-            return Ok(self.steer(attempt!(wanted), &[], &[], true).await?.map(|()| 0));
-        }
-        let outcome = self.session.prepare_statement(statement).execute(&[]).await;
+        let outcome = match attempt!(statement.for_connection().transpose()) {
+            Some(ConnectionStatement::Execute(execute)) => {
+                self.execute_by_statement(&execute, &[]).await
+            }
+            Some(wanted) => {
+                let text = statement.text.clone();
+                return self.steer(wanted, &text, &[], &[], true).await;
+            }
+            None => self.session.prepare_statement(statement.clone()).execute(&[]).await,
+        };
         self.notices();
-        match outcome {
-            Err(error) => Ok(Err(error)),
-            Ok(Outcome::Done(tag)) => {
-                self.wire.out.command_complete(&tag.to_string());
+        match attempt!(outcome) {
+            Outcome::Done(tag) => {
+                self.done(&statement, &tag).await;
                 Ok(Ok(0))
             }
-            Ok(Outcome::Rows(rows)) => {
-                self.wire.out.row_description(&rows.fields, &[]);
-                self.all_rows(rows).await
-            }
+            Outcome::Rows(rows) => self.send_all(rows, true).await,
         }
-    }
-
-    async fn all_rows(&mut self, mut rows: Rows) -> Answer<usize> {
-        let mut count = 0;
-        while let Some(batch) = rows.stream.next().await {
-            let batch = match batch {
-                Ok(batch) => batch,
-                Err(error) => return Ok(Err(error.into())),
-            };
-            if let Err(error) = self.send_batch(&rows.fields, &batch).await? {
-                return Ok(Err(error));
-            }
-            count += batch.num_rows();
-        }
-        self.notices();
-        self.wire.out.command_complete(&tag_of(rows.command, count));
-        Ok(Ok(count))
-    }
-
-    async fn send_batch(&mut self, fields: &[Field], batch: &RecordBatch) -> Answer {
-        for start in (0..batch.num_rows()).step_by(ROWS_PER_PIECE) {
-            let end = (start + ROWS_PER_PIECE).min(batch.num_rows());
-            if let Err(error) = write_rows(&mut self.wire.out, batch, start..end, fields, &[]) {
-                return Ok(Err(error));
-            }
-            self.wire.flush_if_full().await?;
-        }
-        Ok(Ok(()))
     }
 }
 
-/// The tag of a command that gave rows.
-pub(crate) fn tag_of(command: &str, rows: usize) -> String {
-    match command {
-        "INSERT" => format!("INSERT 0 {rows}"),
-        "EXPLAIN" | "SHOW" => command.to_owned(),
-        _ => format!("{command} {rows}"),
+/// A text as others may see it: without passwords.
+fn shown(text: &str, statements: &[Statement]) -> Arc<str> {
+    if !statements.iter().any(Statement::keeps_secret) {
+        return query::activity_text(text);
     }
+    let texts: Vec<&str> = statements.iter().map(|statement| statement.text.as_str()).collect();
+    query::activity_text(&texts.join("; "))
 }

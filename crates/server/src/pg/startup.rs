@@ -5,13 +5,20 @@ use super::cancel::{SECRET_BYTES, SECRET_BYTES_OLD};
 use super::connection::{Connection, Stream, Wire};
 use super::error::{Ending, violation};
 use super::frontend::Body;
+use super::held::Held;
 use super::{Door, Stopping, auth};
+use crate::tls;
 use query::{Error, Session, SqlState};
+use std::net::SocketAddr;
 use std::sync::Arc;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
 
 const SSL_REQUEST: u32 = 80_877_103;
 const GSS_REQUEST: u32 = 80_877_104;
 const CANCEL_REQUEST: u32 = 80_877_102;
+/// The first byte of a TLS connection.
+const TLS_HANDSHAKE: u8 = 22;
 const PROTOCOL_MAJOR: u32 = 3;
 const PROTOCOL_MINOR: u32 = 2;
 /// Parameters that a client may send before it is known.
@@ -22,7 +29,7 @@ const DATABASE: &str = "pando";
 const DATABASE_OF_TOOLS: &str = "postgres";
 
 /// Settings whose values a client is told at once and whenever they change.
-const REPORTED: [&str; 9] = [
+const REPORTED: [&str; 11] = [
     "server_version",
     "server_encoding",
     "client_encoding",
@@ -32,6 +39,8 @@ const REPORTED: [&str; 9] = [
     "TimeZone",
     "integer_datetimes",
     "standard_conforming_strings",
+    "in_hot_standby",
+    "default_transaction_read_only",
 ];
 
 /// The first message of a connection.
@@ -56,30 +65,63 @@ impl Startup {
 }
 
 /// Serves a connection from its first byte on.
-pub(crate) async fn serve<S: Stream + 'static>(stream: S, door: Arc<Door>, stopping: Stopping) {
-    let mut wire = Wire::new(stream);
+pub(crate) async fn serve(stream: TcpStream, door: Arc<Door>, stopping: Stopping) {
+    let client = stream.peer_addr().ok();
     let limit = door.limits.startup_timeout;
-    match tokio::time::timeout(limit, negotiate(&mut wire, &door)).await {
+    let direct = tokio::time::timeout(limit, encrypted_from_the_start(&stream, &door));
+    let Ok(direct) = direct.await else { return };
+    if let Some(tls) = direct {
+        return encrypted(stream, &tls, true, client, door, stopping).await;
+    }
+    let mut wire = Wire::new(stream, client);
+    match tokio::time::timeout(limit, Box::pin(negotiate(&mut wire, &door))).await {
         Ok(Ok(Some(Negotiated::Plain(startup)))) => log_in(wire, startup, door, stopping).await,
         Ok(Ok(Some(Negotiated::Encrypt(tls)))) => {
             // Bytes that came before encryption could be anybody's: they are not looked at.
-            let accepted = tokio::time::timeout(limit, tls.accept(wire.stream)).await;
-            let Ok(Ok(stream)) = accepted else { return };
-            let mut wire = Wire::new(stream);
-            match tokio::time::timeout(limit, negotiate_encrypted(&mut wire)).await {
-                Ok(Ok(startup)) => log_in(wire, startup, door, stopping).await,
-                Ok(Err(ending)) => refuse(wire, ending).await,
-                Err(_) => {}
-            }
+            encrypted(wire.stream, &tls, false, client, door, stopping).await;
         }
         Ok(Ok(None)) | Err(_) => {}
         Ok(Err(ending)) => refuse(wire, ending).await,
     }
 }
 
+/// What encrypts a connection whose client begins with TLS at once, as those of PostgreSQL 17 may.
+async fn encrypted_from_the_start(stream: &TcpStream, door: &Door) -> Option<TlsAcceptor> {
+    let tls = door.tls.as_ref()?;
+    let mut first = [0];
+    let read = stream.peek(&mut first).await.ok()?;
+    (read == 1 && first[0] == TLS_HANDSHAKE).then(|| tls.clone())
+}
+
+/// Serves what is encrypted from here on. A client that did not ask first must say what it speaks (ALPN).
+async fn encrypted(
+    stream: TcpStream,
+    tls: &TlsAcceptor,
+    direct: bool,
+    client: Option<SocketAddr>,
+    door: Arc<Door>,
+    stopping: Stopping,
+) {
+    let limit = door.limits.startup_timeout;
+    let accepted = tokio::time::timeout(limit, Box::pin(tls.accept(stream))).await;
+    let Ok(Ok(stream)) = accepted else { return };
+    let says = stream.get_ref().1.alpn_protocol() == Some(tls::PROTOCOL);
+    let mut wire = Wire::new(stream, client);
+    if direct && !says {
+        let message =
+            "received direct SSL connection request without ALPN protocol negotiation extension";
+        return refuse(wire, violation(message).into()).await;
+    }
+    match tokio::time::timeout(limit, Box::pin(negotiate_encrypted(&mut wire))).await {
+        Ok(Ok(startup)) => Box::pin(log_in(wire, startup, door, stopping)).await,
+        Ok(Err(ending)) => refuse(wire, ending).await,
+        Err(_) => {}
+    }
+}
+
 /// Tells somebody that there is no room.
 pub(crate) async fn turn_away<S: Stream>(stream: S) {
-    let mut wire = Wire::new(stream);
+    let mut wire = Wire::new(stream, None);
     let message = "sorry, too many clients already";
     wire.out.error("FATAL", &Error::new(SqlState::TooManyConnections, message), 0);
     let _ = tokio::time::timeout(std::time::Duration::from_secs(1), wire.flush()).await;
@@ -94,7 +136,7 @@ async fn refuse<S: Stream>(mut wire: Wire<S>, ending: Ending) {
 
 enum Negotiated {
     Plain(Startup),
-    Encrypt(tokio_rustls::TlsAcceptor),
+    Encrypt(TlsAcceptor),
 }
 
 /// Answers requests for encryption until the session's own first message comes; `None` is a cancel request.
@@ -186,17 +228,17 @@ async fn log_in<S: Stream>(
     stopping: Stopping,
 ) {
     let limit = door.limits.startup_timeout;
-    let session = match tokio::time::timeout(limit, authenticate(&mut wire, &startup, &door)).await
-    {
+    let authenticated = Box::pin(authenticate(&mut wire, &startup, &door));
+    let session = match tokio::time::timeout(limit, authenticated).await {
         Ok(Ok(session)) => session,
         Ok(Err(ending)) => return refuse(wire, ending).await,
         Err(_) => return,
     };
     wire.frames.limit = door.limits.message_bytes_max;
+    wire.held = Some(Held::new(door.database.store().memory()));
     let secret_bytes =
         if startup.minor >= PROTOCOL_MINOR { SECRET_BYTES } else { SECRET_BYTES_OLD };
-    let registered =
-        door.cancels.register(session.cancel_handle(), auth::random_bytes(secret_bytes));
+    let registered = door.cancels.register(&session, auth::random_bytes(secret_bytes));
     let mut connection = Connection::new(wire, session, door);
     connection.greet(registered.process, &registered.secret);
     connection.serve(stopping).await;
@@ -229,7 +271,7 @@ async fn authenticate<S: Stream>(
         let message = "replication connections are not supported".to_owned();
         return Err(fatal(SqlState::FeatureNotSupported, message));
     }
-    auth::authenticate(wire, user, door).await?;
+    let authenticated = auth::authenticate(wire, user, door).await?;
     let database = startup.get("database").filter(|name| !name.is_empty()).unwrap_or(user);
     if ![DATABASE, DATABASE_OF_TOOLS, user].contains(&database) {
         let error = Error::new(
@@ -239,7 +281,11 @@ async fn authenticate<S: Stream>(
         return Err(Ending::Fatal(error.with_hint(format!("The database is called {DATABASE}."))));
     }
     let session = door.database.session();
-    session.log_in(user);
+    session.log_in(user, authenticated);
+    session.connected(wire.client);
+    if authenticated {
+        door.database.admit(user).map_err(Ending::Fatal)?;
+    }
     for (name, value) in settings_of(startup) {
         session.set_at_startup(&name, &value).map_err(Ending::Fatal)?;
     }
@@ -299,8 +345,6 @@ impl<S: Stream> Connection<S> {
             "is_superuser",
             if self.session.is_superuser() { "on" } else { "off" },
         );
-        out.parameter_status("in_hot_standby", "off");
-        out.parameter_status("default_transaction_read_only", "off");
         out.key_data(process, secret);
         out.ready(query::TransactionStatus::Idle);
         self.flush_due();

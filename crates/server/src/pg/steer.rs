@@ -1,25 +1,43 @@
 //! Statements that a connection carries out itself: prepared statements and cursors by their SQL names.
 
 use super::connection::{Connection, Stream};
+use super::cursors::no_cursor;
 use super::extended::{Answer, attempt};
 use super::frontend::Format;
-use query::{ConnectionStatement, Error, ScalarValue, SqlState};
+use super::prepared::no_statement;
+use query::{ConnectionStatement, Error, ScalarValue, SqlState, TransactionStatus};
 
 impl<S: Stream> Connection<S> {
-    /// Carries a statement out for the connection. `describe`: the rows of FETCH are described first.
+    /// Carries a statement out for the connection; how many rows were sent comes back. `describe`: rows are
+    /// described first.
     pub(crate) async fn steer(
         &mut self,
         statement: ConnectionStatement,
+        text: &str,
         formats: &[Format],
         values: &[ScalarValue],
         describe: bool,
-    ) -> Answer {
+    ) -> Answer<usize> {
+        attempt!(self.session.refuse_if_failed().await);
         let tag = match statement {
-            ConnectionStatement::Declare { name, query, binary, hold } => {
-                return self.declare(name, *query, values, binary, hold).await;
+            ConnectionStatement::Declare(declare) => {
+                return Ok(self.declare(*declare, text, values).await?.map(|()| 0));
             }
-            ConnectionStatement::Fetch { name, count } => {
-                return self.fetch_from_cursor(&name, count, formats, describe).await;
+            ConnectionStatement::Fetch(fetch) => {
+                return self.fetch_from_cursor(fetch, formats, describe).await;
+            }
+            ConnectionStatement::Execute(execute) => {
+                match attempt!(self.execute_by_statement(&execute, values).await) {
+                    query::Outcome::Rows(rows) => return self.send_all(rows, describe).await,
+                    query::Outcome::Done(tag) => {
+                        self.wire.out.command_complete(&tag.to_string());
+                        return Ok(Ok(0));
+                    }
+                }
+            }
+            ConnectionStatement::Prepare { name, types, statement } => {
+                attempt!(self.prepare_by_statement(name, text, *statement, types).await);
+                "PREPARE"
             }
             ConnectionStatement::Close(Some(name)) => match self.portals.remove(&name) {
                 Some(_) => "CLOSE CURSOR",
@@ -31,29 +49,27 @@ impl<S: Stream> Connection<S> {
             }
             ConnectionStatement::Deallocate(Some(name)) => match self.statements.remove(&name) {
                 Some(_) => "DEALLOCATE",
-                None => {
-                    let message = format!("prepared statement \"{name}\" does not exist");
-                    return Ok(Err(Error::new(SqlState::InvalidSqlStatementName, message)));
-                }
+                None => return Ok(Err(no_statement(&name))),
             },
             ConnectionStatement::Deallocate(None) => {
                 self.statements.clear();
                 "DEALLOCATE ALL"
             }
             ConnectionStatement::DiscardAll => {
-                attempt!(self.session.execute("RESET ALL").await.map(drop));
+                if self.session.transaction_status().await != TransactionStatus::Idle {
+                    let message = "DISCARD ALL cannot run inside a transaction block";
+                    return Ok(Err(Error::new(SqlState::ActiveSqlTransaction, message)));
+                }
+                let reset = "RESET SESSION AUTHORIZATION; RESET ALL; DISCARD TEMP";
+                attempt!(self.session.execute(reset).await.map(drop));
                 self.portals.clear();
                 self.statements.clear();
                 "DISCARD ALL"
             }
-            ConnectionStatement::DiscardNothing => "DISCARD",
+            ConnectionStatement::DiscardNothing(tag) => tag,
             ConnectionStatement::Unlisten => "UNLISTEN",
         };
         self.wire.out.command_complete(tag);
-        Ok(Ok(()))
+        Ok(Ok(0))
     }
-}
-
-pub(crate) fn no_cursor(name: &str) -> Error {
-    Error::new(SqlState::InvalidCursorName, format!("cursor \"{name}\" does not exist"))
 }

@@ -30,11 +30,11 @@ impl Reader {
         Self { types, begun: false, ended: false }
     }
 
-    /// Reads the complete rows of some bytes; how many bytes they were.
+    /// Reads the complete rows of some bytes; how many bytes they were. `out` takes each with its own.
     pub(super) fn read(
         &mut self,
         bytes: &[u8],
-        out: &mut impl FnMut(Vec<ScalarValue>) -> Result<()>,
+        mut out: impl FnMut(Vec<ScalarValue>, usize),
     ) -> Result<usize> {
         let mut used = 0;
         if !self.begun {
@@ -46,7 +46,7 @@ impl Reader {
             let Some((row, length)) = self.row(&bytes[used..])? else { return Ok(used) };
             used += length;
             match row {
-                Some(row) => out(row)?,
+                Some(row) => out(row, length),
                 None => self.ended = true,
             }
         }

@@ -1,15 +1,19 @@
 //! COPY between a table and the client: `COPY t FROM STDIN` and `COPY ... TO STDOUT`, in PostgreSQL's three formats.
 
+mod assembler;
 mod binary;
 mod csv;
 mod input;
 mod options;
 mod output;
 mod parse;
+mod rows_of_text;
+mod rows_of_values;
 mod text;
 
+pub(crate) use assembler::Assembler;
 pub use input::CopyIn;
-pub(crate) use input::{Assembler, Loaded, Piece, given_up};
+pub(crate) use input::{Loaded, Piece, given_up};
 pub use output::CopyOut;
 
 pub(crate) use options::Options;

@@ -58,6 +58,11 @@ impl Options {
                 }
             },
         };
+        let no_binary = given.iter().find(|(name, _)| name == "delimiter" || name == "null");
+        if let (Form::Binary, Some((name, _))) = (form, no_binary) {
+            let message = format!("cannot specify {} in BINARY mode", name.to_uppercase());
+            return Err(Error::new(SqlState::SyntaxError, message));
+        }
         let csv = form == Form::Csv;
         let mut options = Self {
             form,
@@ -154,9 +159,8 @@ fn byte(name: &str, word: &str) -> Result<u8> {
     match word.as_bytes() {
         [byte] if byte.is_ascii() => Ok(*byte),
         _ => {
-            let message =
-                format!("COPY {name} must be a single one-byte character, not \"{word}\"");
-            Err(Error::new(SqlState::InvalidParameterValue, message))
+            let message = format!("COPY {name} must be a single one-byte character");
+            Err(Error::new(SqlState::FeatureNotSupported, message))
         }
     }
 }

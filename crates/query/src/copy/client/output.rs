@@ -7,7 +7,7 @@ use crate::binary::BinaryColumn;
 use crate::error::Result;
 use crate::outcome::{Outcome, Rows, Tag};
 use crate::parse::Statement;
-use crate::session::Session;
+use crate::session::{Control, Session};
 use crate::text::TextColumn;
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::RecordBatch;
@@ -66,6 +66,11 @@ impl CopyOut {
     /// Whether they are sent in binary.
     pub fn is_binary(&self) -> bool {
         self.options.form == Form::Binary
+    }
+
+    /// What ends it early.
+    pub fn control(&self) -> Control {
+        self.rows.control.clone()
     }
 
     /// The next rows, each handed to `row` as bytes; false when there are no more.
@@ -128,7 +133,7 @@ impl CopyOut {
         for (array, field) in batch.columns().iter().zip(&self.rows.fields) {
             let force =
                 self.options.force_quote.iter().any(|name| *name == field.name || name == "*");
-            columns.push((TextColumn::new(array)?, force));
+            columns.push((TextColumn::of_field(array, field)?, force));
         }
         let (mut line, mut value) = (Vec::new(), String::new());
         for index in 0..batch.num_rows() {

@@ -4,13 +4,14 @@
 use super::options::{Given, Options};
 use super::{ClientCopy, What};
 use crate::error::{Error, Result, SqlState};
+use crate::parse::Refused;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 /// A client's COPY, if the statement is one. The parser stands before the statement.
-pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, ParserError> {
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, Refused> {
     let start = parser.index();
     if !parser.parse_keyword(Keyword::COPY) {
         return Ok(None);
@@ -27,7 +28,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, Parse
     }
 }
 
-fn client_copy(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, ParserError> {
+fn client_copy(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, Refused> {
     let (table, columns, query) = if parser.consume_token(&Token::LParen) {
         let query = parser.parse_query()?;
         parser.expect_token(&Token::RParen)?;
@@ -52,13 +53,12 @@ fn client_copy(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, ParserErro
         return Ok(None);
     }
     let given = options(parser)?;
-    let options = Options::of(&given)
-        .map_err(|error| ParserError::ParserError(error.message().to_owned()))?;
+    let options = Options::of(&given).map_err(Refused::Meaning)?;
     let what = match (out, table, query) {
         (true, _, Some(query)) => What::Out { query },
         (true, Some(table), None) => What::Out { query: all_of(&table, &columns)? },
         (false, Some(table), _) => What::In { table, columns },
-        _ => return Err(ParserError::ParserError("COPY query FROM makes no sense".to_owned())),
+        _ => return Ok(parser.expected("TO", parser.peek_token())?),
     };
     Ok(Some(ClientCopy { what, options }))
 }
@@ -124,7 +124,10 @@ fn old_options(parser: &mut Parser<'_>) -> Result<Vec<Given>, ParserError> {
                 }
                 given.push((format!("force_{kind}"), words));
             }
-            _ => return Err(ParserError::ParserError(format!("unexpected \"{name}\" in COPY"))),
+            _ => {
+                parser.prev_token();
+                return parser.expected("an option of COPY", parser.peek_token());
+            }
         }
     }
     Ok(given)

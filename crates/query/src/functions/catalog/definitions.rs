@@ -45,7 +45,7 @@ fn index(sight: &Sight, row: &Row<'_>) -> Option<String> {
         None | Some(0) => {
             // Made pretty, the table's name has its schema only where the search path does not lead there.
             let bare = row.flag(2) == Some(true)
-                && Class::KeyIndex(table).is_visible(&sight.catalog, &sight.search_path);
+                && Class::KeyIndex(table).is_visible(&sight.catalog, sight.path());
             Some(definitions::key_index(table, !bare))
         }
         Some(number) => {

@@ -6,15 +6,17 @@ mod names;
 mod privileges;
 mod routines;
 mod server;
+mod sessions;
 mod sizes;
 mod texts;
 
 use super::row_function::Row;
+use crate::planner::search_path::SearchPath;
 use crate::session::Names;
 use crate::system::pg_catalog::world::Class;
 use datafusion::logical_expr::ScalarUDF;
 pub(crate) use names::CAST_FUNCTIONS;
-pub(crate) use server::{apply_settings, current_setting};
+pub(crate) use server::current_setting;
 use std::sync::Arc;
 use store::catalog::Catalog;
 pub(crate) use texts::SUBSCRIPTS;
@@ -28,6 +30,7 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
         privileges::all,
         routines::all,
         server::all,
+        sessions::all,
         sizes::all,
         texts::all,
     ];
@@ -38,11 +41,20 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
 struct Sight {
     catalog: Arc<Catalog>,
     search_path: Arc<Vec<String>>,
+    temporary: String,
 }
 
 impl Sight {
     fn of(names: &Names) -> Self {
-        Self { catalog: names.catalog.load_full(), search_path: names.search_path.load_full() }
+        Self {
+            catalog: names.catalog.load_full(),
+            search_path: names.search_path.load_full(),
+            temporary: names.temporary.clone(),
+        }
+    }
+
+    fn path(&self) -> SearchPath<'_> {
+        SearchPath::new(&self.search_path, &self.temporary)
     }
 
     /// The relation that an argument means: by id, or by name.
@@ -55,6 +67,6 @@ impl Sight {
 
     fn class_by_name(&self, text: &str) -> Option<Class<'_>> {
         let (schema, name) = names::split(text)?;
-        Class::by_name(&self.catalog, &self.search_path, schema.as_deref(), &name)
+        Class::by_name(&self.catalog, self.path(), schema.as_deref(), &name)
     }
 }

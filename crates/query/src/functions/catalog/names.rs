@@ -157,7 +157,7 @@ fn class_by_name(sight: &Sight, text: &str) -> Option<i64> {
 fn show_class(sight: &Sight, oid: i64) -> Option<String> {
     let class = Class::by_oid(&sight.catalog, oid)?;
     let name = quote_ident(&class.name());
-    Some(match class.is_visible(&sight.catalog, &sight.search_path) {
+    Some(match class.is_visible(&sight.catalog, sight.path()) {
         true => name,
         false => format!("{}.{name}", quote_ident(class.schema())),
     })

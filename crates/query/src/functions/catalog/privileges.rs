@@ -2,6 +2,8 @@
 
 use super::super::row_function::{Row, function};
 use super::Sight;
+use crate::access::Access;
+use crate::error::{Error, Result, SqlState};
 use crate::session::Names;
 use crate::system::pg_catalog::world::{Class, SYSTEM_SCHEMAS};
 use crate::system::pg_catalog::{oids, roles};
@@ -9,11 +11,10 @@ use crate::system::rows::Cell;
 use crate::system::shape::Form;
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
-use store::catalog::{DEFAULT_SCHEMA, Privileges, Role};
+use store::catalog::{Object, PUBLIC, Privileges};
 
 /// Objects that everybody may use.
-const FREE: [&str; 7] = [
-    "has_database_privilege",
+const FREE: [&str; 6] = [
     "has_function_privilege",
     "has_type_privilege",
     "has_language_privilege",
@@ -46,16 +47,20 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
     for name in of_relations {
         let names = Arc::clone(names);
         all.push(function(name, 2..=3, Form::Flag, move |row| {
-            Ok(relation(&names, row, row.count() - 2).into())
+            Ok(relation(&names, row, row.count() - 2)?.into())
         }));
     }
     let of = Arc::clone(names);
     all.push(function("has_column_privilege", 3..=4, Form::Flag, move |row| {
-        Ok(relation(&of, row, row.count() - 3).into())
+        Ok(relation(&of, row, row.count() - 3)?.into())
     }));
     let of = Arc::clone(names);
     all.push(function("has_schema_privilege", 2..=3, Form::Flag, move |row| {
-        Ok(schema(&of, row, row.count() - 2).into())
+        Ok(schema(&of, row, row.count() - 2)?.into())
+    }));
+    let of = Arc::clone(names);
+    all.push(function("has_database_privilege", 2..=3, Form::Flag, move |row| {
+        Ok(database(&of, row, row.count() - 2)?.into())
     }));
     for name in FREE {
         all.push(function(name, 2..=3, Form::Flag, |row| {
@@ -69,10 +74,10 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
     all.push(function("pg_table_is_visible", 1..=1, Form::Flag, move |row| {
         let sight = Sight::of(&of);
         let class = sight.class(row, 0);
-        Ok(class.map(|class| class.is_visible(&sight.catalog, &sight.search_path)).into())
+        Ok(class.map(|class| class.is_visible(&sight.catalog, sight.path())).into())
     }));
     let of = Arc::clone(names);
-    all.push(function("pg_has_role", 2..=3, Form::Flag, move |row| Ok(has_role(&of, row))));
+    all.push(function("pg_has_role", 2..=3, Form::Flag, move |row| has_role(&of, row)));
     let of = Arc::clone(names);
     all.push(function("pg_get_userbyid", 1..=1, Form::Text, move |row| {
         Ok(row.number(0).map(|oid| roles::name_of(&of.catalog.load(), oid)).into())
@@ -81,86 +86,140 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
     all
 }
 
-/// Whom a question is about: the role in front of `position`, else the session's own.
-fn role(names: &Names, sight: &Sight, row: &Row<'_>, position: usize) -> Option<Arc<Role>> {
-    let name = match position {
-        0 => names.user.load().as_str().to_owned(),
-        _ => match row.number(0) {
-            Some(oid) => roles::name_of(&sight.catalog, oid),
-            None => row.text(0)?.to_owned(),
-        },
+/// Whom a question is about: the role in front of `position`, else the session's own. `Some(None)` may do
+/// everything; `None` is nobody: ids of roles that are gone are no error, as names are.
+fn role(
+    names: &Names,
+    sight: &Sight,
+    row: &Row<'_>,
+    position: usize,
+) -> Result<Option<Option<String>>> {
+    if position == 0 {
+        return Ok(Some(names.role().map(|role| role.to_string())));
+    }
+    let name = match (row.number(0), row.text(0)) {
+        (Some(oid), _) => roles::name_of(&sight.catalog, oid),
+        (None, Some(name)) => name.to_owned(),
+        (None, None) => return Ok(None),
     };
     match sight.catalog.role(&name) {
-        Some(role) => Some(Arc::clone(role)),
-        None if name == roles::OWNER_NAME || sight.catalog.roles().len() == 0 => {
-            Some(Arc::new(Role { superuser: true, ..Role::new(name) }))
+        Some(_) => Ok(Some(Some(name))),
+        None if name == PUBLIC => Ok(Some(Some(name))),
+        None if name == roles::OWNER_NAME || sight.catalog.roles().len() == 0 => Ok(Some(None)),
+        None if row.number(0).is_some() => Ok(None),
+        None => {
+            let message = format!("role \"{name}\" does not exist");
+            Err(Error::new(SqlState::UndefinedObject, message))
         }
-        None => None,
     }
 }
 
 /// Whether a role may do one of the things that are asked for with a relation; `None` where there is no such
-/// relation or role.
-fn relation(names: &Names, row: &Row<'_>, position: usize) -> Option<bool> {
+/// id.
+fn relation(names: &Names, row: &Row<'_>, position: usize) -> Result<Option<bool>> {
     let sight = Sight::of(names);
-    let role = role(names, &sight, row, position)?;
-    let class = sight.class(row, position)?;
-    let asked = asked(row.text(row.count() - 1)?);
-    let granted = match class {
-        _ if role.superuser => return Some(true),
-        Class::System(_) => Privileges::SELECT,
-        Class::Relation(relation) => {
-            role.relations.get(&relation.id()).copied().unwrap_or_default()
+    let Some(role) = role(names, &sight, row, position)? else { return Ok(None) };
+    let Some(asked) = row.text(row.count() - 1) else { return Ok(None) };
+    let access = Access::new(&sight.catalog, role.as_deref());
+    let relation = match sight.class(row, position) {
+        Some(Class::System(_)) => {
+            let held = if access.is_superuser() { everything() } else { Privileges::SELECT };
+            return any(held, asked).map(Some);
         }
-        Class::KeyIndex(table) => {
-            role.relations.get(&table.id.relation()).copied().unwrap_or_default()
-        }
+        Some(Class::Relation(relation)) => relation.id(),
+        Some(Class::KeyIndex(table)) => table.id.relation(),
+        None => return missing(row, position, SqlState::UndefinedTable, "relation"),
     };
-    let owner = granted.contains(Privileges::OWNER);
-    Some(owner || asked.into_iter().any(|one| granted.contains(one)))
+    any(access.privileges(&Object::Relation(relation)), asked).map(Some)
 }
 
-fn schema(names: &Names, row: &Row<'_>, position: usize) -> Option<bool> {
+fn schema(names: &Names, row: &Row<'_>, position: usize) -> Result<Option<bool>> {
     let sight = Sight::of(names);
-    let role = role(names, &sight, row, position)?;
-    if role.superuser {
-        return Some(true);
-    }
+    let Some(role) = role(names, &sight, row, position)? else { return Ok(None) };
+    let Some(asked) = row.text(row.count() - 1) else { return Ok(None) };
+    let access = Access::new(&sight.catalog, role.as_deref());
     let own = sight.catalog.schemas().map(|schema| schema.name.as_str());
     let mut all = own.chain(SYSTEM_SCHEMAS);
-    let name = match row.number(position) {
-        Some(oid) => all.find(|name| oids::schema(name) == oid)?,
-        None => all.find(|name| Some(*name) == row.text(position))?,
+    let found = match row.number(position) {
+        Some(oid) => all.find(|name| oids::schema(name) == oid),
+        None => all.find(|name| Some(*name) == row.text(position)),
     };
-    let open = name == DEFAULT_SCHEMA || SYSTEM_SCHEMAS.contains(&name);
-    let granted = role.schemas.get(name).copied().unwrap_or_default();
-    let granted = if open { granted.union(Privileges::USAGE) } else { granted };
-    Some(asked(row.text(row.count() - 1)?).into_iter().any(|one| granted.contains(one)))
+    let Some(name) = found else {
+        return missing(row, position, SqlState::InvalidSchemaName, "schema");
+    };
+    let mut held = access.privileges(&Object::Schema(name.to_owned()));
+    if SYSTEM_SCHEMAS.contains(&name) {
+        held = held.union(Privileges::USAGE);
+    }
+    any(held, asked).map(Some)
 }
 
-/// The privileges that a text such as `SELECT, INSERT WITH GRANT OPTION` names.
-fn asked(text: &str) -> Vec<Privileges> {
-    let one = |name: &str| match name.trim().trim_end_matches(" WITH GRANT OPTION") {
-        "SELECT" => Some(Privileges::SELECT),
-        "INSERT" => Some(Privileges::INSERT),
-        "UPDATE" => Some(Privileges::UPDATE),
-        "DELETE" => Some(Privileges::DELETE),
-        "TRUNCATE" => Some(Privileges::TRUNCATE),
-        "USAGE" => Some(Privileges::USAGE),
-        "CREATE" => Some(Privileges::CREATE),
-        _ => None,
-    };
-    text.to_uppercase().split(',').filter_map(one).collect()
+/// There is one database, to which everybody may connect; its name is not asked for.
+fn database(names: &Names, row: &Row<'_>, position: usize) -> Result<Option<bool>> {
+    let sight = Sight::of(names);
+    let Some(role) = role(names, &sight, row, position)? else { return Ok(None) };
+    let Some(asked) = row.text(row.count() - 1) else { return Ok(None) };
+    let free = |name: &str| matches!(name.trim(), "CONNECT" | "TEMP" | "TEMPORARY");
+    let asked = asked.to_uppercase();
+    if asked.split(',').any(free) {
+        return Ok(Some(true));
+    }
+    let access = Access::new(&sight.catalog, role.as_deref());
+    any(access.privileges(&Object::Database), &asked).map(Some)
 }
 
-/// Superusers are members of every role, everybody of one's own.
-fn has_role(names: &Names, row: &Row<'_>) -> Cell {
+/// What a name is answered with that nothing has; an id that nothing has is nothing.
+fn missing(row: &Row<'_>, position: usize, state: SqlState, kind: &str) -> Result<Option<bool>> {
+    match (row.number(position), row.text(position)) {
+        (None, Some(name)) => Err(Error::new(state, format!("{kind} \"{name}\" does not exist"))),
+        _ => Ok(None),
+    }
+}
+
+fn everything() -> Privileges {
+    Privileges::ALL.union(Privileges::ALL.grant_option())
+}
+
+/// Whether one of the privileges is held that a text such as `SELECT, INSERT WITH GRANT OPTION` names.
+fn any(held: Privileges, asked: &str) -> Result<bool> {
+    let mut found = false;
+    for asked in asked.split(',') {
+        let upper = asked.trim().to_uppercase();
+        let (name, held) = match upper.strip_suffix(" WITH GRANT OPTION") {
+            Some(name) => (name, held.grantable()),
+            None => (upper.as_str(), held),
+        };
+        let one = Privileges::named(name).ok_or_else(|| {
+            let message = format!("unrecognized privilege type: \"{}\"", asked.trim());
+            Error::new(SqlState::InvalidParameterValue, message)
+        })?;
+        found |= held.contains(one);
+    }
+    Ok(found)
+}
+
+/// Superusers are members of every role, everybody of one's own: MEMBER asks who may take on a role, USAGE who
+/// has its rights already.
+fn has_role(names: &Names, row: &Row<'_>) -> Result<Cell> {
     let sight = Sight::of(names);
     let position = row.count() - 2;
-    let Some(member) = role(names, &sight, row, position) else { return Cell::Null };
+    let Some(member) = role(names, &sight, row, position)? else { return Ok(Cell::Null) };
     let of = match row.number(position) {
         Some(oid) => roles::name_of(&sight.catalog, oid),
         None => row.text(position).unwrap_or_default().to_owned(),
     };
-    (member.superuser || member.name == of).into()
+    let access = Access::new(&sight.catalog, member.as_deref());
+    let asked = row.text(row.count() - 1).unwrap_or_default().to_uppercase();
+    let mut found = false;
+    for one in asked.split(',') {
+        found |= match one.trim().split(" WITH ").next() {
+            Some("MEMBER") => access.is_superuser() || access.is_in(&of),
+            Some("USAGE") => access.has_role(&of),
+            _ => {
+                let message = format!("unrecognized privilege type: \"{}\"", one.trim());
+                return Err(Error::new(SqlState::InvalidParameterValue, message));
+            }
+        };
+    }
+    Ok(found.into())
 }

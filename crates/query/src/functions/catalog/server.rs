@@ -2,17 +2,17 @@
 
 use super::super::row_function::{Row, function, volatile};
 use crate::error::{Error, SqlState};
+use crate::planner::search_path::SearchPath;
 use crate::session::Names;
-use crate::session::settings::Settings;
+use crate::session::settings::{Settings, values_of};
 use crate::system::pg_catalog::oids;
 use crate::system::pg_catalog::world::Class;
 use crate::system::rows::Cell;
 use crate::system::shape::Form;
-use arc_swap::ArcSwap;
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
-use store::catalog::Relation;
+use store::catalog::{Relation, is_temporary_schema};
 
 /// PostgreSQL's number of UTF8 among encodings.
 const UTF8: i64 = 6;
@@ -44,12 +44,8 @@ fn constants() -> Vec<ScalarUDF> {
         constant("pg_jit_available", Form::Flag, false.into()),
         constant("pg_postmaster_start_time", Form::Moment, (*STARTED).into()),
         constant("pg_conf_load_time", Form::Moment, (*STARTED).into()),
-        constant("pg_backend_pid", Form::Integer, Cell::Number(i64::from(std::process::id()))),
         constant("inet_server_addr", Form::Text, Cell::Null),
         constant("inet_server_port", Form::Integer, Cell::Null),
-        constant("inet_client_addr", Form::Text, Cell::Null),
-        constant("inet_client_port", Form::Integer, Cell::Null),
-        constant("pg_my_temp_schema", Form::Number, Cell::Number(0)),
         constant("pg_last_wal_replay_lsn", Form::Text, Cell::Null),
         constant("pg_last_xact_replay_timestamp", Form::Moment, Cell::Null),
     ];
@@ -63,7 +59,6 @@ fn constants() -> Vec<ScalarUDF> {
 /// What answers about an object, an encoding or another process.
 fn of_ids() -> Vec<ScalarUDF> {
     vec![
-        function("pg_is_other_temp_schema", 1..=1, Form::Flag, |_| Ok(false.into())),
         function("pg_tablespace_location", 1..=1, Form::Text, |_| Ok("".into())),
         function("pg_relation_is_publishable", 1..=1, Form::Flag, |_| Ok(false.into())),
         function("pg_relation_filenode", 1..=1, Form::Number, |row| Ok(row.number(0).into())),
@@ -77,27 +72,44 @@ fn of_ids() -> Vec<ScalarUDF> {
         function("age", 1..=1, Form::Integer, |_| Ok(Cell::Number(0))),
         function("mxid_age", 1..=1, Form::Integer, |_| Ok(Cell::Number(0))),
         function("pg_get_replica_identity_index", 1..=1, Form::Number, |_| Ok(Cell::Null)),
-        function("pg_cancel_backend", 1..=1, Form::Flag, |_| Ok(false.into())),
-        function("pg_terminate_backend", 1..=2, Form::Flag, |_| Ok(false.into())),
     ]
 }
 
 /// Who and where the session is.
 fn of_session(names: &Arc<Names>) -> Vec<ScalarUDF> {
     let mut all = Vec::new();
-    for name in ["current_user", "session_user", "current_role", "user"] {
+    for name in ["current_user", "current_role", "user"] {
         let names = Arc::clone(names);
-        let user = move |_: &Row<'_>| Ok(names.user.load().as_str().into());
+        let user = move |_: &Row<'_>| Ok(names.user().as_str().into());
         all.push(function(name, 0..=0, Form::Text, user));
     }
+    let of = Arc::clone(names);
+    let user = move |_: &Row<'_>| Ok(of.session_user().as_str().into());
+    all.push(function("session_user", 0..=0, Form::Text, user));
     all.push(set_config(names));
     let of = Arc::clone(names);
-    all.push(function("current_schemas", 1..=1, Form::Texts, move |row| {
-        let implicit = row.flag(0).unwrap_or_default().then(|| "pg_catalog".to_owned());
+    all.push(function("pg_my_temp_schema", 0..=0, Form::Number, move |_| {
+        let own = of.catalog.load().schema(&of.temporary).map(|schema| oids::schema(&schema.name));
+        Ok(own.unwrap_or_default().into())
+    }));
+    let of = Arc::clone(names);
+    all.push(function("pg_is_other_temp_schema", 1..=1, Form::Flag, move |row| {
         let catalog = of.catalog.load();
-        let path = of.search_path.load();
-        let there = path.iter().filter(|schema| catalog.schema(schema).is_some()).cloned();
-        Ok(implicit.into_iter().chain(there).collect::<Vec<String>>().into())
+        let others = catalog.schemas().map(|schema| schema.name.as_str());
+        let mut others = others.filter(|name| is_temporary_schema(name) && *name != of.temporary);
+        Ok(row.number(0).map(|oid| others.any(|name| oids::schema(name) == oid)).into())
+    }));
+    let of = Arc::clone(names);
+    all.push(function("current_schemas", 1..=1, Form::Texts, move |row| {
+        let implicit = row.flag(0).unwrap_or_default();
+        let catalog = of.catalog.load();
+        let named = of.search_path.load();
+        let path = SearchPath::new(&named, &of.temporary);
+        let is_there = |schema: &&str| catalog.schema(schema).is_some();
+        let own = path.schemas().next().filter(|first| implicit && *first == path.own());
+        let first = own.filter(is_there).into_iter().chain(implicit.then_some("pg_catalog"));
+        let named = path.named().filter(is_there);
+        Ok(first.chain(named).map(str::to_owned).collect::<Vec<String>>().into())
     }));
     all
 }
@@ -153,8 +165,7 @@ pub(crate) fn current_setting(settings: Vec<(String, String)>) -> ScalarUDF {
     })
 }
 
-/// `set_config(name, value, is_local)`. The session takes the value over when its next statement begins
-/// ([`apply_settings`]); until the end of a transaction only (`is_local`) is not known here.
+/// `set_config(name, value, is_local)`. The session takes the value over when the statement is done.
 fn set_config(names: &Arc<Names>) -> ScalarUDF {
     let names = Arc::clone(names);
     volatile("set_config", 3..=3, Form::Text, move |row| {
@@ -163,34 +174,10 @@ fn set_config(names: &Arc<Names>) -> ScalarUDF {
             return Err(Error::new(SqlState::InvalidParameterValue, message));
         };
         let (name, value) = (name.to_lowercase(), row.text(1).unwrap_or_default().to_owned());
-        Settings::default().set(&name, &setting_values(&name, &value))?;
-        names.asked_settings.lock().push((name, value.clone()));
-        Ok(value.into())
+        let mut settings = Settings::default();
+        settings.set(&name, &values_of(&name, &value))?;
+        let local = row.flag(2).unwrap_or_default();
+        names.asked_settings.lock().push((name.clone(), value, local));
+        Ok(settings.get(&name).into())
     })
-}
-
-/// Takes over what `set_config` asked for.
-pub(crate) fn apply_settings(names: &Names, settings: &ArcSwap<Settings>) {
-    let asked = std::mem::take(&mut *names.asked_settings.lock());
-    if asked.is_empty() {
-        return;
-    }
-    let mut changed = Settings::clone(&settings.load());
-    for (name, value) in asked {
-        // The function has refused what cannot be set.
-        let set = changed.set(&name, &setting_values(&name, &value));
-        debug_assert!(set.is_ok(), "{name} was tried before");
-    }
-    settings.store(Arc::new(changed));
-}
-
-/// The search path is a list; everything else is one value.
-fn setting_values(name: &str, value: &str) -> Vec<String> {
-    match name {
-        "search_path" => {
-            let parts = value.split(',').map(|part| part.trim().trim_matches('"').to_owned());
-            parts.filter(|part| !part.is_empty()).collect()
-        }
-        _ => vec![value.to_owned()],
-    }
 }

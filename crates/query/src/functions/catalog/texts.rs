@@ -1,7 +1,8 @@
 //! Text and arrays: format, array_upper and their relatives.
 
-use super::super::row_function::{Row, function, json_function};
+use super::super::row_function::{Row, function};
 use crate::error::{Error, Result, SqlState};
+use crate::planner::with_backslashes;
 use crate::session::Names;
 use crate::system::pg_catalog::quote_ident;
 use crate::system::rows::Cell;
@@ -17,8 +18,10 @@ const ARGUMENTS_MAX: usize = 100;
 pub(super) fn all(_: &Arc<Names>) -> Vec<ScalarUDF> {
     vec![
         function(SUBSCRIPTS, 2..=2, Form::Numbers, |row| Ok(subscripts(row).into())),
-        json_function("json_build_object", 0..=ARGUMENTS_MAX, json_object),
-        json_function("jsonb_build_object", 0..=ARGUMENTS_MAX, json_object),
+        function("like_escape", 2..=2, Form::Text, |row| {
+            let escape = row.text(1).and_then(|text| text.chars().next());
+            Ok(row.text(0).zip(escape).map(|(text, c)| with_backslashes(text, c)).into())
+        }),
         function("format", 1..=ARGUMENTS_MAX, Form::Text, format),
         function("array_upper", 2..=2, Form::Integer, |row| Ok(upper(row).into())),
         function("array_lower", 2..=2, Form::Integer, |row| Ok(upper(row).map(|_| 1_i64).into())),
@@ -33,25 +36,6 @@ fn subscripts(row: &Row<'_>) -> Option<Vec<i64>> {
     let count = i64::try_from(row.list(0)?.len()).ok()?;
     let first = row.number(1)?;
     Some((first..first + count).collect())
-}
-
-/// Keys and values by turns, as a JSON object.
-fn json_object(row: &Row<'_>) -> Result<Cell> {
-    if !row.count().is_multiple_of(2) {
-        return Err(invalid("argument list must have even number of elements"));
-    }
-    let mut pairs = Vec::new();
-    for index in (0..row.count()).step_by(2) {
-        let key = row.text(index).ok_or_else(|| invalid("argument 1: key must not be null"))?;
-        let key = serde_json::Value::from(key);
-        let value = match row.text(index + 1) {
-            None => "null".to_owned(),
-            Some(text) if row.is_bare_in_json(index + 1) => text.to_owned(),
-            Some(text) => serde_json::Value::from(text).to_string(),
-        };
-        pairs.push(format!("{key} : {value}"));
-    }
-    Ok(format!("{{{}}}", pairs.join(", ")).into())
 }
 
 /// The last subscript of an array of one dimension; `None` for empty arrays, as in PostgreSQL.

@@ -1,5 +1,6 @@
 //! Values in the place of the outer columns that a subquery refers to.
 
+use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
@@ -40,9 +41,14 @@ fn of_node(node: LogicalPlan, values: &Values) -> Result<Transformed<LogicalPlan
 fn of_expression(expr: Expr, values: &Values, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let jump = |expr| Ok(Transformed::new(expr, true, TreeNodeRecursion::Jump));
     match expr {
-        Expr::OuterReferenceColumn(_, ref column) => {
+        Expr::OuterReferenceColumn(ref field, ref column) => {
             match values.iter().find(|(bound, _)| bound == column) {
-                Some((_, value)) => jump(Expr::Literal(value.clone(), None)),
+                Some((_, value)) => {
+                    let metadata = field.metadata();
+                    let metadata =
+                        (!metadata.is_empty()).then(|| FieldMetadata::from(metadata.clone()));
+                    jump(Expr::Literal(value.clone(), metadata))
+                }
                 None => Ok(Transformed::no(expr)),
             }
         }

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 /// A call of a function.
-pub(super) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
+pub(in crate::planner) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
     let unnamed = |expr| FunctionArg::Unnamed(FunctionArgExpr::Expr(expr));
     let list = FunctionArgumentList {
         duplicate_treatment: None,
@@ -32,7 +32,7 @@ pub(super) fn number(value: i64) -> Expr {
 }
 
 /// Text between quotes.
-pub(super) fn text(value: impl Into<String>) -> Expr {
+pub(in crate::planner) fn text(value: impl Into<String>) -> Expr {
     Expr::value(Value::SingleQuotedString(value.into()))
 }
 

@@ -2,11 +2,16 @@
 //!
 //! psql, pgjdbc and information_schema's own views cast between the types of names all the time.
 
-use super::build::type_name;
-use datafusion::sql::sqlparser::ast::{DataType, Expr};
+use super::build::{text, type_name};
+use datafusion::sql::sqlparser::ast::{DataType, Expr, Value};
 
 pub(super) fn rewrite(expr: &mut Expr) {
-    let Expr::Cast { data_type, .. } = expr else { return };
+    let Expr::Cast { data_type, expr: inner, .. } = expr else { return };
+    if is_float(data_type)
+        && let Some(digits) = digits(inner)
+    {
+        **inner = text(digits);
+    }
     let name = type_name(data_type);
     let domain = name.strip_prefix("information_schema.");
     *data_type = match domain.unwrap_or(&name) {
@@ -14,4 +19,29 @@ pub(super) fn rewrite(expr: &mut Expr) {
         "cardinal_number" => DataType::Integer(None),
         _ => return,
     };
+}
+
+fn is_float(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Double(_)
+            | DataType::DoublePrecision
+            | DataType::Float8
+            | DataType::Float64
+            | DataType::Real
+            | DataType::Float4
+            | DataType::Float32
+            | DataType::Float(_)
+    )
+}
+
+/// A number as it is written: on the way through `numeric` it would lose digits.
+fn digits(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Number(digits, _) => Some(digits.to_string()),
+            _ => None,
+        },
+        _ => None,
+    }
 }

@@ -4,6 +4,7 @@
 
 use super::build::{last, type_name};
 use crate::planner::relations::fold;
+use crate::planner::unique_names;
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitMut, VisitorMut,
 };
@@ -35,16 +36,18 @@ fn name_columns(select: &mut Select) {
             _ => return,
         }
     }
-    for item in &mut select.projection {
+    for (position, item) in select.projection.iter_mut().enumerate() {
         let SelectItem::UnnamedExpr(expr) = item else { continue };
         if plain_column(expr).is_some() || is_engine_name(expr) {
             continue;
         }
-        let name = name(expr).unwrap_or_else(|| UNNAMED.to_owned());
-        if taken.insert(name.clone()) {
-            let expr = expr.clone();
-            *item = SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', name) };
-        }
+        let name = shown(expr);
+        let alias = match taken.insert(name.clone()) {
+            true => name,
+            false => unique_names::again(position, &name),
+        };
+        let expr = expr.clone();
+        *item = SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', alias) };
     }
 }
 
@@ -54,6 +57,11 @@ fn plain_column(expr: &Expr) -> Option<String> {
         Expr::CompoundIdentifier(parts) => parts.last().map(fold),
         _ => None,
     }
+}
+
+/// What a column without an alias is called.
+pub(crate) fn shown(expr: &Expr) -> String {
+    name(expr).unwrap_or_else(|| UNNAMED.to_owned())
 }
 
 /// Expressions that the engine must see bare.
@@ -68,12 +76,18 @@ fn name(expr: &Expr) -> Option<String> {
         Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => return name(inner),
         Expr::Function(function) => last(&function.name),
         Expr::Cast { expr, data_type, .. } => {
-            return name(expr).or_else(|| Some(name_of_type(&type_name(data_type))));
+            let own = || Some(name_of_type(&type_name(data_type)));
+            // Of casts in a row the last has its say.
+            return match &**expr {
+                Expr::Cast { .. } => cast_name(expr).or_else(own),
+                other => name(other).or_else(own),
+            };
         }
         Expr::Case { else_result, .. } => {
             let of_else = else_result.as_ref().and_then(|expr| name(expr));
             of_else.unwrap_or_else(|| "case".to_owned())
         }
+        Expr::TypedString(typed) => name_of_type(&type_name(&typed.data_type)),
         Expr::Array(_) => "array".to_owned(),
         Expr::Exists { .. } => "exists".to_owned(),
         Expr::Subquery(query) => return name_of_query(query),
@@ -86,6 +100,14 @@ fn name(expr: &Expr) -> Option<String> {
         Expr::Ceil { .. } => "ceil".to_owned(),
         _ => return None,
     })
+}
+
+/// The name of what is cast, through all casts.
+fn cast_name(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Cast { expr, .. } => cast_name(expr),
+        other => name(other),
+    }
 }
 
 /// The name in the type catalog, which is what an unnamed cast is called.

@@ -11,11 +11,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     let Some(escape) = escape_char.as_ref().and_then(character) else { return };
     **pattern = match literal_text(pattern) {
         Some(written) => text(with_backslashes(written, escape)),
-        // Two escapes in a row would be one such character; nobody computes such patterns.
-        None => {
-            let doubled = call("replace", vec![take(pattern), text("\\"), text("\\\\")]);
-            call("replace", vec![doubled, text(escape), text("\\")])
-        }
+        None => call("like_escape", vec![take(pattern), text(escape)]),
     };
     *escape_char = None;
 }
@@ -26,7 +22,8 @@ fn character(value: &ValueWithSpan) -> Option<char> {
     characters.next().filter(|c| *c != '\\' && characters.next().is_none())
 }
 
-fn with_backslashes(pattern: &str, escape: char) -> String {
+/// The pattern with a backslash as its escape.
+pub(crate) fn with_backslashes(pattern: &str, escape: char) -> String {
     let mut out = String::new();
     let mut characters = pattern.chars();
     while let Some(c) = characters.next() {

@@ -5,17 +5,24 @@
 
 mod array_literals;
 mod array_queries;
-mod build;
+pub(super) mod build;
 mod casts;
-mod column_names;
+pub(crate) mod column_names;
 mod composites;
 mod flag_literals;
-mod like_escapes;
+mod intervals;
+mod json_aggregates;
+pub(crate) mod like_escapes;
 pub(crate) mod object_names;
+mod operators;
 mod qualified;
 mod set_functions;
 mod subscripts;
+mod synonyms;
 mod table_oids;
+mod tuples;
+mod value_rows;
+mod whole_numbers;
 
 use datafusion::sql::sqlparser::ast::{Expr, Statement, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
@@ -23,6 +30,8 @@ use std::ops::ControlFlow;
 /// The statement in the engine's words.
 pub(crate) fn of_statement(mut statement: Statement) -> Statement {
     column_names::rewrite(&mut statement);
+    whole_numbers::rewrite(&mut statement);
+    value_rows::rewrite(&mut statement);
     table_oids::rewrite(&mut statement);
     set_functions::of_tables(&mut statement);
     let _ = statement.visit(&mut Expressions);
@@ -39,6 +48,11 @@ impl VisitorMut for Expressions {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         qualified::rewrite(expr);
         casts::rewrite(expr);
+        intervals::rewrite(expr);
+        whole_numbers::refuse_long(expr);
+        synonyms::rewrite(expr);
+        tuples::rewrite(expr);
+        operators::rewrite(expr);
         like_escapes::rewrite(expr);
         object_names::rewrite(expr);
         array_literals::rewrite(expr);
@@ -46,6 +60,7 @@ impl VisitorMut for Expressions {
         subscripts::rewrite(expr);
         composites::rewrite(expr);
         set_functions::rewrite(expr);
+        json_aggregates::rewrite(expr);
         array_queries::rewrite(expr);
         ControlFlow::Continue(())
     }

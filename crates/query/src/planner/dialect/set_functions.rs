@@ -8,25 +8,72 @@ use super::array_queries::{query_of, select_of};
 use super::build::{arguments, call, called, column, last, number};
 use super::subscripts::is_vector;
 use crate::functions::catalog::SUBSCRIPTS;
+use crate::functions::json::rows::{ROWS_FUNCTIONS, RowsColumn};
+use crate::functions::series::SERIES;
 use crate::system::shape::{self, Shape};
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, SelectItem, Statement, TableAlias,
-    TableFactor, VisitMut, VisitorMut, visit_expressions,
+    TableAliasColumnDef, TableFactor, VisitMut, VisitorMut, visit_expressions,
 };
 use std::ops::ControlFlow;
 
 /// In an expression: the functions that give rows become `unnest` of an array.
 pub(super) fn rewrite(expr: &mut Expr) {
-    let name = called(expr);
-    let array = match name.as_deref() {
-        Some("generate_subscripts") => {
+    let Some(name) = called(expr) else { return };
+    let array = match name.as_str() {
+        "generate_subscripts" => {
             let Some(array) = arguments(expr).into_iter().next().cloned() else { return };
             subscripts(array)
         }
-        Some("_pg_expandarray") => expr.clone(),
-        _ => return,
+        "generate_series" => call(SERIES, arguments(expr).into_iter().cloned().collect()),
+        "_pg_expandarray" => expr.clone(),
+        other => {
+            let document = arguments(expr).into_iter().cloned().collect();
+            match &json_columns(other, document)[..] {
+                [column] => *expr = column.values(),
+                _ => {}
+            }
+            return;
+        }
     };
     *expr = call("unnest", vec![array]);
+}
+
+/// The columns of a function that gives rows of JSON; none where it is another.
+fn json_columns(name: &str, document: Vec<Expr>) -> Vec<Column> {
+    let function = ROWS_FUNCTIONS.iter().find(|function| function.name == name);
+    let columns = function.map_or(&[][..], |function| function.columns);
+    let column = |column: &RowsColumn| Column {
+        name: column.name,
+        array: call(column.values, document.clone()),
+        marker: column.marker,
+    };
+    columns.iter().map(column).collect()
+}
+
+/// A column of a function in FROM.
+struct Column {
+    /// Its name, where it is not called as the table is.
+    name: Option<&'static str>,
+    /// The array whose elements are its values.
+    array: Expr,
+    /// The function that says of a value which type it has.
+    marker: Option<&'static str>,
+}
+
+impl Column {
+    fn new(name: Option<&'static str>, array: Expr) -> Self {
+        Self { name, array, marker: None }
+    }
+
+    /// Its values, one a row.
+    fn values(&self) -> Expr {
+        let value = call("unnest", vec![self.array.clone()]);
+        match self.marker {
+            Some(marker) => call(marker, vec![value]),
+            None => value,
+        }
+    }
 }
 
 /// The subscripts of an array, as an array.
@@ -42,8 +89,9 @@ pub(super) fn of_tables(statement: &mut Statement) {
         type Break = ();
         fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
             as_relation(factor);
-            if let Some(derived) = derived(factor) {
-                *factor = derived;
+            match derived(factor) {
+                Some(derived) => *factor = derived,
+                None => name_column(factor),
             }
             ControlFlow::Continue(())
         }
@@ -97,6 +145,17 @@ impl Source {
         })
     }
 
+    /// Whether an argument is found by a query.
+    fn has_subquery(&self) -> bool {
+        let found = visit_expressions(&self.arguments, |expr| match expr {
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        });
+        found.is_break()
+    }
+
     /// A function of one value, in FROM: a row with it.
     fn as_value(&self, lateral: bool) -> TableFactor {
         let name = self.alias.as_ref().map_or(self.name.as_str(), |alias| &alias.name.value);
@@ -115,20 +174,25 @@ impl Source {
         TableFactor::Derived { lateral, subquery, alias, sample: None }
     }
 
-    /// The arrays whose elements are the rows, and what each column is called where nobody says.
-    fn arrays(&self) -> Option<Vec<Expr>> {
+    /// The columns of a function that gives rows; `None` where it gives one value.
+    fn columns(&self) -> Option<Vec<Column>> {
         let mut arguments = self.arguments.iter().cloned();
-        match self.name.as_str() {
-            "unnest" => Some(self.arguments.clone()),
-            "generate_series" | "range" => Some(vec![call(&self.name, arguments.collect())]),
-            "generate_subscripts" => Some(vec![subscripts(arguments.next()?)]),
+        let unnamed = |array| Column::new(None, array);
+        Some(match self.name.as_str() {
+            "unnest" => self.arguments.iter().cloned().map(unnamed).collect(),
+            "generate_series" => vec![unnamed(call(SERIES, arguments.collect()))],
+            "range" => vec![unnamed(call(&self.name, arguments.collect()))],
+            "generate_subscripts" => vec![unnamed(subscripts(arguments.next()?))],
             "_pg_expandarray" => {
                 let array = arguments.next()?;
                 let numbers = numbers(array.clone());
-                Some(vec![array, numbers])
+                vec![Column::new(Some("x"), array), Column::new(Some("n"), numbers)]
             }
-            _ => None,
-        }
+            other => {
+                let columns = json_columns(other, arguments.collect());
+                return (!columns.is_empty()).then_some(columns);
+            }
+        })
     }
 }
 
@@ -166,36 +230,52 @@ fn as_relation(factor: &mut TableFactor) {
     }
 }
 
+/// A function of one column that stays in FROM: its column is called as the table is, `FROM generate_series(1, 3) n`
+/// has `n.n`.
+fn name_column(factor: &mut TableFactor) {
+    let (function, alias) = match factor {
+        TableFactor::Table { name, args: Some(_), alias, .. } => (last(name), alias),
+        TableFactor::UNNEST { array_exprs, alias, .. } if array_exprs.len() == 1 => {
+            ("unnest".to_owned(), alias)
+        }
+        _ => return,
+    };
+    if !matches!(function.as_str(), "generate_series" | "range" | "unnest") {
+        return;
+    }
+    if let Some(alias) = alias.as_mut().filter(|alias| alias.columns.is_empty()) {
+        let name = alias.name.clone();
+        alias.columns = vec![TableAliasColumnDef { name, data_type: None }];
+    }
+}
+
 /// The function in FROM as a select; `None` where it can stay.
 fn derived(factor: &TableFactor) -> Option<TableFactor> {
     let source = Source::of(factor)?;
     let lateral = source.is_lateral();
-    let constant = source.arguments.iter().all(is_constant);
     let stays = match source.name.as_str() {
-        "generate_series" | "range" => constant,
+        "generate_series" => !lateral && !source.has_subquery(),
+        "range" => source.arguments.iter().all(is_constant),
         "unnest" => !lateral,
         _ => false,
     };
     if stays && !source.with_ordinality {
         return None;
     }
-    let Some(mut arrays) = source.arrays() else { return Some(source.as_value(lateral)) };
+    let Some(mut columns) = source.columns() else { return Some(source.as_value(lateral)) };
     if source.with_ordinality {
-        arrays.push(numbers(arrays.first()?.clone()));
+        columns.push(Column::new(Some("ordinality"), numbers(columns.first()?.array.clone())));
     }
     let default = source.alias.as_ref().map_or(source.name.as_str(), |alias| &alias.name.value);
-    let ordinality = source.with_ordinality.then(|| arrays.len() - 1);
-    let item = |(index, array): (usize, Expr)| {
-        let name = match (source.name.as_str(), index) {
-            (_, index) if Some(index) == ordinality => "ordinality".to_owned(),
-            ("_pg_expandarray", 0) => "x".to_owned(),
-            ("_pg_expandarray", _) => "n".to_owned(),
-            (_, 0) => default.to_owned(),
-            (_, index) => format!("{default}_{index}"),
+    let item = |(index, column): (usize, Column)| {
+        let name = match (column.name, index) {
+            (Some(name), _) => name.to_owned(),
+            (None, 0) => default.to_owned(),
+            (None, index) => format!("{default}_{index}"),
         };
-        let expr = call("unnest", vec![array]);
+        let expr = column.values();
         SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', name) }
     };
-    let items = arrays.into_iter().enumerate().map(item).collect();
+    let items = columns.into_iter().enumerate().map(item).collect();
     Some(source.select(items, lateral))
 }

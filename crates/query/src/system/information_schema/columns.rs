@@ -110,6 +110,7 @@ fn length(sql_type: &SqlType) -> Option<i64> {
 /// Precision, its radix, and scale.
 fn numeric(sql_type: &SqlType) -> (Option<i64>, Option<i64>, Option<i64>) {
     match sql_type {
+        numeric if *numeric == SqlType::NUMERIC => (None, Some(10), None),
         SqlType::Numeric { precision, scale } => {
             (Some(i64::from(*precision)), Some(10), Some(i64::from(*scale)))
         }

@@ -9,10 +9,10 @@ mod privileges;
 
 use super::pg_catalog::definitions;
 use super::pg_catalog::roles;
-use super::pg_catalog::world::{DATABASE, World};
+use super::pg_catalog::world::{DATABASE, SYSTEM_SCHEMAS, World};
 use super::rows::{Cell, TableRows};
 use super::shape;
-use store::catalog::Relation;
+use store::catalog::{Object, Relation};
 
 /// One of the views; `None` where there is none of this name.
 pub(crate) fn table(world: &World<'_>, name: &str) -> Option<TableRows> {
@@ -32,7 +32,7 @@ pub(crate) fn table(world: &World<'_>, name: &str) -> Option<TableRows> {
         "check_constraints" => constraints::checks(world, out),
         "table_privileges" | "role_table_grants" => privileges::tables(world, out),
         "column_privileges" | "role_column_grants" => privileges::columns(world, out),
-        "enabled_roles" => out.row([("role_name", roles::OWNER_NAME.into())]),
+        "enabled_roles" => enabled_roles(world, out),
         "information_schema_catalog_name" => out.row([("catalog_name", DATABASE.into())]),
         "character_sets" => out.row([
             ("character_set_name", "UTF8".into()),
@@ -45,6 +45,15 @@ pub(crate) fn table(world: &World<'_>, name: &str) -> Option<TableRows> {
     Some(rows)
 }
 
+/// The roles whose rights whoever asks has.
+fn enabled_roles(world: &World<'_>, rows: &mut TableRows) {
+    for role in roles::all(world.catalog) {
+        if world.access.has_role(&role.name) {
+            rows.row([("role_name", role.name.into())]);
+        }
+    }
+}
+
 /// YES or NO.
 fn yes(flag: bool) -> Cell {
     if flag { "YES" } else { "NO" }.into()
@@ -52,17 +61,24 @@ fn yes(flag: bool) -> Cell {
 
 fn schemata(world: &World<'_>, rows: &mut TableRows) {
     for (name, _) in world.schemas() {
+        let held = world.access.privileges(&Object::Schema(name.to_string()));
+        if held.is_empty() && !SYSTEM_SCHEMAS.contains(&name.as_str()) {
+            continue;
+        }
+        let owner = roles::owner_name(world.catalog, &Object::Schema(name.to_string())).to_owned();
         rows.row([
             ("catalog_name", DATABASE.into()),
             ("schema_name", name.into()),
-            ("schema_owner", roles::OWNER_NAME.into()),
+            ("schema_owner", owner.into()),
         ]);
     }
 }
 
 fn tables(world: &World<'_>, rows: &mut TableRows) {
-    for relation in world.catalog.relations() {
+    for relation in world.catalog.relations().filter(|relation| world.shows(relation)) {
+        let temporary = relation.is_temporary();
         let kind = match relation {
+            Relation::Table(_) if temporary => "LOCAL TEMPORARY",
             Relation::Table(_) => "BASE TABLE",
             Relation::View(_) => "VIEW",
             Relation::Sequence(_) => continue,
@@ -72,8 +88,9 @@ fn tables(world: &World<'_>, rows: &mut TableRows) {
             ("table_schema", relation.schema().into()),
             ("table_name", relation.name().into()),
             ("table_type", kind.into()),
-            ("is_insertable_into", yes(kind == "BASE TABLE")),
+            ("is_insertable_into", yes(kind != "VIEW")),
             ("is_typed", yes(false)),
+            ("commit_action", temporary.then_some("PRESERVE").into()),
         ]);
     }
 }

@@ -1,29 +1,73 @@
-//! The views about privileges: the owner of everything may do everything.
+//! The views about privileges: who was granted what, as far as it concerns whoever asks.
 
-use super::super::pg_catalog::roles::OWNER_NAME;
+use super::super::pg_catalog::roles::{self, Granted};
 use super::super::pg_catalog::world::{DATABASE, World, declared};
 use super::super::rows::TableRows;
 use super::yes;
-use store::catalog::Relation;
+use store::catalog::{Object, Privileges, Relation, RelationId};
 
-const ON_TABLES: [&str; 7] =
-    ["INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"];
-const ON_COLUMNS: [&str; 4] = ["INSERT", "SELECT", "UPDATE", "REFERENCES"];
+const ON_TABLES: [(&str, Privileges); 7] = [
+    ("INSERT", Privileges::INSERT),
+    ("SELECT", Privileges::SELECT),
+    ("UPDATE", Privileges::UPDATE),
+    ("DELETE", Privileges::DELETE),
+    ("TRUNCATE", Privileges::TRUNCATE),
+    ("REFERENCES", Privileges::REFERENCES),
+    ("TRIGGER", Privileges::TRIGGER),
+];
+const ON_COLUMNS: [(&str, Privileges); 4] = [
+    ("INSERT", Privileges::INSERT),
+    ("SELECT", Privileges::SELECT),
+    ("UPDATE", Privileges::UPDATE),
+    ("REFERENCES", Privileges::REFERENCES),
+];
+
+/// One privilege of one role.
+struct One<'a> {
+    grantor: &'a str,
+    grantee: &'a str,
+    privilege: &'static str,
+    grantable: bool,
+}
+
+/// The privileges on a relation that were granted by or to roles that whoever asks has.
+fn on<'a>(
+    world: &'a World<'_>,
+    relation: RelationId,
+    kinds: &'static [(&'static str, Privileges)],
+) -> Vec<One<'a>> {
+    let object = Object::Relation(relation);
+    let grantor = roles::owner_name(world.catalog, &object);
+    let mut all = Vec::new();
+    for Granted { to, privileges } in roles::granted(world.catalog, &object, Privileges::OF_TABLES)
+    {
+        let concerns = to.is_none_or(|to| world.access.has_role(to));
+        if !concerns && !world.access.has_role(grantor) {
+            continue;
+        }
+        let grantee = to.unwrap_or("PUBLIC");
+        for (privilege, one) in kinds.iter().filter(|(_, one)| privileges.contains(*one)) {
+            let grantable = grantee == grantor || privileges.grantable().contains(*one);
+            all.push(One { grantor, grantee, privilege, grantable });
+        }
+    }
+    all
+}
 
 /// The views `table_privileges` and `role_table_grants`.
 pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
     let named = |relation: &&Relation| !matches!(relation, Relation::Sequence(_));
     for relation in world.catalog.relations().filter(named) {
-        for privilege in ON_TABLES {
+        for one in on(world, relation.id(), &ON_TABLES) {
             rows.row([
-                ("grantor", OWNER_NAME.into()),
-                ("grantee", OWNER_NAME.into()),
+                ("grantor", one.grantor.into()),
+                ("grantee", one.grantee.into()),
                 ("table_catalog", DATABASE.into()),
                 ("table_schema", relation.schema().into()),
                 ("table_name", relation.name().into()),
-                ("privilege_type", privilege.into()),
-                ("is_grantable", yes(true)),
-                ("with_hierarchy", yes(privilege == "SELECT")),
+                ("privilege_type", one.privilege.into()),
+                ("is_grantable", yes(one.grantable)),
+                ("with_hierarchy", yes(one.privilege == "SELECT")),
             ]);
         }
     }
@@ -31,24 +75,27 @@ pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
 
 /// The views `column_privileges` and `role_column_grants`.
 pub(super) fn columns(world: &World<'_>, rows: &mut TableRows) {
-    let mut all: Vec<(&str, &str, &str)> = Vec::new();
+    let mut all: Vec<(RelationId, &str, &str, &str)> = Vec::new();
     for table in world.tables() {
-        all.extend(declared(table).map(|(_, c)| (&*table.schema, &*table.name, &*c.name)));
+        let columns = declared(table);
+        let id = table.id.relation();
+        all.extend(columns.map(|(_, c)| (id, &*table.schema, &*table.name, &*c.name)));
     }
     for (view, columns) in world.views() {
-        all.extend(columns.iter().map(|(name, _)| (&*view.schema, &*view.name, &**name)));
+        let names = columns.iter();
+        all.extend(names.map(|(name, _)| (view.id, &*view.schema, &*view.name, &**name)));
     }
-    for (schema, table, column) in all {
-        for privilege in ON_COLUMNS {
+    for (relation, schema, table, column) in all {
+        for one in on(world, relation, &ON_COLUMNS) {
             rows.row([
-                ("grantor", OWNER_NAME.into()),
-                ("grantee", OWNER_NAME.into()),
+                ("grantor", one.grantor.into()),
+                ("grantee", one.grantee.into()),
                 ("table_catalog", DATABASE.into()),
                 ("table_schema", schema.into()),
                 ("table_name", table.into()),
                 ("column_name", column.into()),
-                ("privilege_type", privilege.into()),
-                ("is_grantable", yes(true)),
+                ("privilege_type", one.privilege.into()),
+                ("is_grantable", yes(one.grantable)),
             ]);
         }
     }

@@ -1,6 +1,7 @@
 //! Objects written back as SQL: what `pg_get_viewdef` and its relatives give.
 
 use super::constraints::key_list;
+use crate::parse::RESERVED;
 use store::catalog::{Table, View};
 
 /// A name as SQL needs it: in quotes unless it is plain.
@@ -11,87 +12,6 @@ pub(crate) fn quote_ident(name: &str) -> String {
         && !RESERVED.contains(&name);
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
-
-/// Words that cannot stand for a name without quotes.
-pub(super) const RESERVED: [&str; 77] = [
-    "all",
-    "analyse",
-    "analyze",
-    "and",
-    "any",
-    "array",
-    "as",
-    "asc",
-    "asymmetric",
-    "both",
-    "case",
-    "cast",
-    "check",
-    "collate",
-    "column",
-    "constraint",
-    "create",
-    "current_catalog",
-    "current_date",
-    "current_role",
-    "current_time",
-    "current_timestamp",
-    "current_user",
-    "default",
-    "deferrable",
-    "desc",
-    "distinct",
-    "do",
-    "else",
-    "end",
-    "except",
-    "false",
-    "fetch",
-    "for",
-    "foreign",
-    "from",
-    "grant",
-    "group",
-    "having",
-    "in",
-    "initially",
-    "intersect",
-    "into",
-    "lateral",
-    "leading",
-    "limit",
-    "localtime",
-    "localtimestamp",
-    "not",
-    "null",
-    "offset",
-    "on",
-    "only",
-    "or",
-    "order",
-    "placing",
-    "primary",
-    "references",
-    "returning",
-    "select",
-    "session_user",
-    "some",
-    "symmetric",
-    "table",
-    "then",
-    "to",
-    "trailing",
-    "true",
-    "union",
-    "unique",
-    "user",
-    "using",
-    "variadic",
-    "when",
-    "where",
-    "window",
-    "with",
-];
 
 /// The index under a primary key.
 pub(crate) fn key_index(table: &Table, with_schema: bool) -> String {

@@ -13,6 +13,7 @@ mod relations;
 pub(crate) mod roles;
 pub(crate) mod sequences;
 pub(crate) mod server;
+mod sessions;
 mod summaries;
 pub(crate) mod type_catalog;
 pub(crate) mod world;
@@ -51,8 +52,9 @@ pub(crate) fn table(world: &World<'_>, name: &str) -> Option<TableRows> {
         "pg_sequence" => sequences::definitions(world, out),
         "pg_sequences" => sequences::states(world, out),
         "pg_depend" => sequences::dependencies(world, out),
-        "pg_roles" | "pg_authid" => roles::roles(world.catalog, out),
-        "pg_user" | "pg_shadow" => roles::users(world.catalog, out),
+        "pg_roles" | "pg_authid" => roles::roles(world.catalog, name == "pg_authid", out),
+        "pg_user" | "pg_shadow" => roles::users(world.catalog, name == "pg_shadow", out),
+        "pg_auth_members" => roles::members(world.catalog, out),
         "pg_database" => server::databases(out),
         "pg_tablespace" => server::tablespaces(out),
         "pg_am" => server::access_methods(out),
@@ -60,7 +62,9 @@ pub(crate) fn table(world: &World<'_>, name: &str) -> Option<TableRows> {
         "pg_collation" => server::collations(out),
         "pg_get_keywords" => server::keywords(out),
         "pg_settings" | "pg_show_all_settings" => server::settings(world, out),
-        "pg_stat_activity" => server::activity(world, out),
+        "pg_stat_activity" => sessions::activity(world, out),
+        "pg_prepared_statements" | "pg_prepared_statement" => sessions::prepared(world, out),
+        "pg_cursors" | "pg_cursor" => sessions::cursors(world, out),
         "pg_stat_database" => server::database_statistics(world, out),
         "pg_timezone_names" => server::time_zones(out),
         "pg_type" => types(out),

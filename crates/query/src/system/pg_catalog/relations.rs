@@ -4,7 +4,10 @@ use super::super::rows::{Cell, TableRows};
 use super::super::shape::{self, Shape};
 use super::world::{World, declared, key_columns};
 use super::{oids, roles, type_catalog};
-use store::catalog::{Column, DEFAULT_BUCKET_SIZE, Identity, Relation, SqlType, Table};
+use store::catalog::{
+    Column, DEFAULT_BUCKET_SIZE, Identity, Object, Privileges, Relation, SqlType, Table,
+    is_temporary_schema,
+};
 
 /// pg_class.
 pub(super) fn classes(world: &World<'_>, rows: &mut TableRows) {
@@ -28,7 +31,6 @@ pub(super) fn classes(world: &World<'_>, rows: &mut TableRows) {
         }
     }
     shape::all().for_each(|shape| system_class(shape, rows));
-    rows.set_all("relpersistence", "p".into());
     rows.set_all("relispopulated", true.into());
 }
 
@@ -43,12 +45,18 @@ struct Class {
 
 fn class(world: &World<'_>, relation: &Relation, of: &Class, rows: &mut TableRows) {
     let id = relation.id();
+    let object = Object::Relation(id);
+    let all = match relation {
+        Relation::Sequence(_) => Privileges::OF_SEQUENCES,
+        Relation::Table(_) | Relation::View(_) => Privileges::OF_TABLES,
+    };
     rows.row([
         ("oid", oids::relation(id).into()),
         ("relname", relation.name().into()),
         ("relnamespace", oids::schema(relation.schema()).into()),
-        ("relowner", roles::owner(world.catalog, id).into()),
-        ("relacl", roles::access_list(world.catalog, id).into()),
+        ("relpersistence", persistence(relation.schema()).into()),
+        ("relowner", roles::owner(world.catalog, &object).into()),
+        ("relacl", roles::access_list(world.catalog, &object, all).into()),
         ("relam", of.method.into()),
         ("relfilenode", if of.kind == "v" { 0 } else { oids::relation(id) }.into()),
         ("relkind", of.kind.into()),
@@ -60,8 +68,14 @@ fn class(world: &World<'_>, relation: &Relation, of: &Class, rows: &mut TableRow
     ]);
 }
 
+fn persistence(schema: &str) -> &'static str {
+    if is_temporary_schema(schema) { "t" } else { "p" }
+}
+
 fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
     let id = table.id.relation();
+    let object = Object::Relation(id);
+    let all = Privileges::OF_TABLES;
     let tuples = world.row_count(table);
     let options = (table.bucket_size != DEFAULT_BUCKET_SIZE)
         .then(|| vec![format!("bucket_size={}", table.bucket_size)]);
@@ -69,8 +83,9 @@ fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
         ("oid", oids::relation(id).into()),
         ("relname", table.name.as_str().into()),
         ("relnamespace", oids::schema(&table.schema).into()),
-        ("relowner", roles::owner(world.catalog, id).into()),
-        ("relacl", roles::access_list(world.catalog, id).into()),
+        ("relpersistence", persistence(&table.schema).into()),
+        ("relowner", roles::owner(world.catalog, &object).into()),
+        ("relacl", roles::access_list(world.catalog, &object, all).into()),
         ("relam", oids::HEAP.into()),
         ("relfilenode", oids::relation(id).into()),
         ("relkind", "r".into()),
@@ -89,7 +104,8 @@ fn index_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
         ("oid", oids::key_index(id).into()),
         ("relname", table.key_name().into()),
         ("relnamespace", oids::schema(&table.schema).into()),
-        ("relowner", roles::owner(world.catalog, id).into()),
+        ("relpersistence", persistence(&table.schema).into()),
+        ("relowner", roles::owner(world.catalog, &Object::Relation(id)).into()),
         ("relam", oids::BTREE.into()),
         ("relfilenode", oids::key_index(id).into()),
         ("relkind", "i".into()),
@@ -104,6 +120,7 @@ fn system_class(shape: &Shape, rows: &mut TableRows) {
         ("oid", shape.oid.into()),
         ("relname", shape.name.into()),
         ("relnamespace", oids::schema(shape.schema).into()),
+        ("relpersistence", "p".into()),
         ("relowner", roles::OWNER.into()),
         ("relam", if shape.kind == "r" { oids::HEAP } else { 0 }.into()),
         ("relkind", shape.kind.into()),

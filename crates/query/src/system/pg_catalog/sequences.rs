@@ -3,7 +3,7 @@
 use super::super::rows::TableRows;
 use super::world::{World, declared};
 use super::{oids, roles, type_catalog};
-use store::catalog::{Catalog, Relation, Sequence};
+use store::catalog::{Catalog, Object, Relation, Sequence};
 
 /// pg_sequence.
 pub(super) fn definitions(world: &World<'_>, rows: &mut TableRows) {
@@ -27,7 +27,10 @@ pub(super) fn states(world: &World<'_>, rows: &mut TableRows) {
         rows.row([
             ("schemaname", sequence.schema.as_str().into()),
             ("sequencename", sequence.name.as_str().into()),
-            ("sequenceowner", roles::owner_name(world.catalog, sequence.id).into()),
+            (
+                "sequenceowner",
+                roles::owner_name(world.catalog, &Object::Relation(sequence.id)).into(),
+            ),
             ("data_type", type_catalog::INT8.into()),
             ("start_value", sequence.start.into()),
             ("min_value", sequence.min.into()),

@@ -3,7 +3,7 @@
 use super::super::rows::{Cell, TableRows};
 use super::world::{DATABASE, World};
 use super::{oids, roles};
-use std::time::UNIX_EPOCH;
+use crate::session::settings::known::{self, Kind};
 
 /// pg_database.
 pub(super) fn databases(rows: &mut TableRows) {
@@ -72,67 +72,40 @@ pub(super) fn collations(rows: &mut TableRows) {
     }
 }
 
-/// Settings of PostgreSQL's that clients look up here and that a session cannot change.
-const CONSTANTS: [(&str, &str); 12] = [
-    ("block_size", "8192"),
-    ("default_table_access_method", "heap"),
-    ("default_transaction_isolation", "repeatable read"),
-    ("integer_datetimes", "on"),
-    ("jit", "off"),
-    ("lc_collate", "C"),
-    ("lc_ctype", "C"),
-    ("max_connections", "10000"),
-    ("max_identifier_length", "63"),
-    ("max_index_keys", "32"),
-    ("server_version_num", "150000"),
-    ("wal_level", "minimal"),
-];
-
-/// Every setting with its value: the session's, and what is the same for all.
-pub(crate) fn all_settings(session: &[(String, String)]) -> Vec<(String, String)> {
-    let constant = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    let known = |name: &str| session.iter().any(|(own, _)| own == name);
-    let constants = CONSTANTS.iter().filter(|(name, _)| !known(name)).map(constant);
-    let mut all: Vec<(String, String)> = session.iter().cloned().chain(constants).collect();
-    all.sort();
-    all
-}
-
 /// pg_settings.
 pub(super) fn settings(world: &World<'_>, rows: &mut TableRows) {
-    for (name, value) in all_settings(world.settings) {
+    for (name, value) in world.settings {
+        let known = known::find(name);
+        let kind = known.map_or(Kind::Text, |known| known.kind);
+        let (vartype, unit) = match kind {
+            Kind::Flag => ("bool", None),
+            Kind::Number(..) => ("integer", None),
+            Kind::Duration => ("integer", Some("ms")),
+            Kind::Choice(_) => ("enum", None),
+            Kind::Text | Kind::Encoding | Kind::Always | Kind::Internal => ("string", None),
+        };
+        let context = if kind == Kind::Internal { "internal" } else { "user" };
+        let default = known.map_or(value.as_str(), |known| known.default);
+        let source = if default == value { "default" } else { "session" };
+        let choices: Cell = match kind {
+            Kind::Choice(choices) => {
+                choices.iter().map(|choice| (*choice).to_owned()).collect::<Vec<_>>().into()
+            }
+            _ => Cell::Null,
+        };
         rows.row([
-            ("name", name.into()),
+            ("name", name.as_str().into()),
             ("setting", value.as_str().into()),
+            ("unit", unit.into()),
             ("category", "Pando".into()),
-            ("short_desc", "".into()),
-            ("context", "user".into()),
-            ("vartype", "string".into()),
-            ("source", "default".into()),
-            ("boot_val", value.as_str().into()),
-            ("reset_val", value.into()),
+            ("short_desc", known.map_or("", |known| known.meaning).into()),
+            ("context", context.into()),
+            ("vartype", vartype.into()),
+            ("source", source.into()),
+            ("enumvals", choices),
+            ("boot_val", default.into()),
+            ("reset_val", default.into()),
             ("pending_restart", false.into()),
-        ]);
-    }
-}
-
-/// pg_stat_activity: the statements that are running.
-pub(super) fn activity(world: &World<'_>, rows: &mut TableRows) {
-    for running in world.shared.running.lock().values() {
-        let started = running.started.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let started = i64::try_from(started.as_micros()).unwrap_or(i64::MAX);
-        let session = i64::try_from(running.session).unwrap_or(i64::MAX);
-        rows.row([
-            ("datid", oids::DATABASE.into()),
-            ("datname", DATABASE.into()),
-            ("pid", session.into()),
-            ("usesysid", roles::OWNER.into()),
-            ("usename", roles::OWNER_NAME.into()),
-            ("query_start", started.into()),
-            ("state_change", started.into()),
-            ("state", "active".into()),
-            ("query", running.text.as_str().into()),
-            ("backend_type", "client backend".into()),
         ]);
     }
 }
@@ -143,7 +116,7 @@ pub(super) fn database_statistics(world: &World<'_>, rows: &mut TableRows) {
     rows.row([
         ("datid", oids::DATABASE.into()),
         ("datname", DATABASE.into()),
-        ("numbackends", (world.shared.running.lock().len() as i64).into()),
+        ("numbackends", (world.shared.sessions.connected().len() as i64).into()),
         ("xact_commit", i64::try_from(counters.commits).unwrap_or(i64::MAX).into()),
         ("xact_rollback", i64::try_from(counters.conflicts).unwrap_or(i64::MAX).into()),
     ]);
@@ -159,7 +132,7 @@ pub(super) fn time_zones(rows: &mut TableRows) {
 
 /// pg_get_keywords(): the words that need quotes as names.
 pub(super) fn keywords(rows: &mut TableRows) {
-    for word in super::definitions::RESERVED {
+    for word in crate::parse::RESERVED {
         let reserved = ("catdesc", "reserved".into());
         rows.row([("word", word.into()), ("catcode", "R".into()), reserved]);
     }

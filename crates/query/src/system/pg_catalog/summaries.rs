@@ -4,15 +4,17 @@ use super::super::rows::TableRows;
 use super::super::shape;
 use super::world::{Class, World, declared};
 use super::{definitions, oids, roles};
-use store::catalog::Relation;
+use store::catalog::{Object, Privileges, Relation};
 
 /// pg_namespace.
 pub(super) fn namespaces(world: &World<'_>, rows: &mut TableRows) {
     for (name, _) in world.schemas() {
+        let object = Object::Schema(name.to_string());
         rows.row([
             ("oid", oids::schema(&name).into()),
             ("nspname", name.into()),
-            ("nspowner", roles::OWNER.into()),
+            ("nspowner", roles::owner(world.catalog, &object).into()),
+            ("nspacl", roles::access_list(world.catalog, &object, Privileges::OF_SCHEMAS).into()),
         ]);
     }
 }
@@ -20,7 +22,7 @@ pub(super) fn namespaces(world: &World<'_>, rows: &mut TableRows) {
 /// pg_tables.
 pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
     for table in world.tables() {
-        let owner = roles::owner_name(world.catalog, table.id.relation());
+        let owner = roles::owner_name(world.catalog, &Object::Relation(table.id.relation()));
         rows.row([
             ("schemaname", table.schema.as_str().into()),
             ("tablename", table.name.as_str().into()),
@@ -50,7 +52,7 @@ pub(super) fn views(world: &World<'_>, rows: &mut TableRows) {
         rows.row([
             ("schemaname", view.schema.as_str().into()),
             ("viewname", view.name.as_str().into()),
-            ("viewowner", roles::owner_name(world.catalog, view.id).into()),
+            ("viewowner", roles::owner_name(world.catalog, &Object::Relation(view.id)).into()),
             ("definition", definitions::view(view).into()),
         ]);
     }

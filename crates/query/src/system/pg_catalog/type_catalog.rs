@@ -18,6 +18,7 @@ pub(crate) const INT4: i64 = 23;
 /// `text`
 pub(crate) const TEXT: i64 = 25;
 const JSON: i64 = 114;
+const JSONB: i64 = 3802;
 const FLOAT4: i64 = 700;
 const FLOAT8: i64 = 701;
 const BYTEA: i64 = 17;
@@ -160,6 +161,7 @@ pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
         SqlType::BigInt => (INT8, -1),
         SqlType::Real => (FLOAT4, -1),
         SqlType::Double => (FLOAT8, -1),
+        numeric if *numeric == SqlType::NUMERIC => (NUMERIC, -1),
         SqlType::Numeric { precision, scale } => {
             (NUMERIC, ((i64::from(*precision) << 16) | (i64::from(*scale) & 0x7ff)) + HEADER)
         }
@@ -175,6 +177,7 @@ pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
         SqlType::Interval => (INTERVAL, -1),
         SqlType::Uuid => (UUID, -1),
         SqlType::Json => (JSON, -1),
+        SqlType::Jsonb => (JSONB, -1),
         SqlType::Array(item) => {
             let (element, modifier) = of_sql(item);
             // An array of arrays has its innermost element's type, as in PostgreSQL.

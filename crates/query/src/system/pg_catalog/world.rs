@@ -2,10 +2,15 @@
 
 use super::super::shape::{self, Shape};
 use super::oids;
+use crate::access::Access;
 use crate::database::Shared;
+use crate::planner::search_path::SearchPath;
+use crate::session::Names;
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::catalog::{Catalog, Column, Relation, RelationId, Sequence, SqlType, Table, View};
+use store::catalog::{
+    Catalog, Column, Object, Relation, RelationId, Sequence, SqlType, Table, View,
+};
 
 /// The name of the database.
 pub(crate) const DATABASE: &str = "pando";
@@ -18,14 +23,32 @@ pub(crate) type ViewColumns = HashMap<RelationId, Vec<(String, SqlType)>>;
 /// What there is, at one statement's snapshot.
 pub(crate) struct World<'a> {
     pub(crate) shared: &'a Shared,
+    /// The session that asks.
+    pub(crate) names: &'a Names,
     pub(crate) catalog: &'a Catalog,
     pub(crate) settings: &'a [(String, String)],
     pub(crate) views: &'a ViewColumns,
     /// Names of the functions that can be called.
     pub(crate) functions: &'a dyn Fn(&str) -> bool,
+    /// What whoever asks may do.
+    pub(crate) access: Access<'a>,
 }
 
 impl World<'_> {
+    /// Whether the views for everybody show a relation to whoever asks: he may do something with it.
+    pub(crate) fn shows(&self, relation: &Relation) -> bool {
+        let is_others = relation.is_temporary() && relation.schema() != self.names.temporary;
+        !is_others && !self.access.privileges(&Object::Relation(relation.id())).is_empty()
+    }
+
+    /// The text of a user's statement, for whom it concerns.
+    pub(crate) fn text_of<'b>(&self, user: &str, text: &'b str) -> &'b str {
+        match self.access.has_role(user) {
+            true => text,
+            false => "<insufficient privilege>",
+        }
+    }
+
     /// The tables.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         tables(self.catalog)
@@ -121,14 +144,14 @@ impl<'a> Class<'a> {
     /// The object of a name; `pg_catalog` comes first where the search path does not name it.
     pub(crate) fn by_name(
         catalog: &'a Catalog,
-        search_path: &[String],
+        path: SearchPath<'_>,
         schema: Option<&str>,
         name: &str,
     ) -> Option<Self> {
         match schema {
-            Some(schema) => Self::in_schema(catalog, schema, name),
+            Some(schema) => Self::in_schema(catalog, path.resolve(schema), name),
             None => std::iter::once("pg_catalog")
-                .chain(search_path.iter().map(String::as_str))
+                .chain(path.schemas())
                 .find_map(|schema| Self::in_schema(catalog, schema, name)),
         }
     }
@@ -172,8 +195,8 @@ impl<'a> Class<'a> {
     }
 
     /// Whether the bare name leads to it.
-    pub(crate) fn is_visible(self, catalog: &Catalog, search_path: &[String]) -> bool {
-        Class::by_name(catalog, search_path, None, &self.name())
+    pub(crate) fn is_visible(self, catalog: &Catalog, path: SearchPath<'_>) -> bool {
+        Class::by_name(catalog, path, None, &self.name())
             .is_some_and(|found| found.oid() == self.oid())
     }
 }

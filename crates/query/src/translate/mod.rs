@@ -1,9 +1,25 @@
 //! Errors of the engine and of the store, as errors with a SQLSTATE.
 
-use crate::error::{Error, SqlState};
+mod casts;
+mod range;
+mod rules;
+mod type_names;
+mod unmatched;
+
+pub(crate) use casts::refused as refused_text;
+pub(crate) use unmatched::{
+    argument as wrong_argument, function as undefined_function, operator as undefined_operator,
+};
+
+/// PostgreSQL's name of a type of the engine. Text that is not known to be of a type is `unknown`.
+pub(crate) fn type_name(data_type: &datafusion::arrow::datatypes::DataType) -> String {
+    type_names::of(&data_type.to_string())
+}
+
+use crate::error::{Culprit, Error, SqlState};
 use crate::parse::Lines;
 use datafusion::arrow::error::ArrowError;
-use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::common::{Column, DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::tokenizer::Location;
 
 impl From<store::Error> for Error {
@@ -11,8 +27,12 @@ impl From<store::Error> for Error {
         use store::Error as E;
         let message = error.to_string();
         match error {
-            E::DuplicateKey { key, .. } => Self::new(SqlState::UniqueViolation, message)
-                .with_detail(format!("Key {key} already exists.")),
+            E::DuplicateKey { schema, table, constraint, key } => {
+                Self::new(SqlState::UniqueViolation, message)
+                    .with_detail(format!("Key {key} already exists."))
+                    .of_table(&schema, &table)
+                    .of_constraint(&constraint)
+            }
             E::Conflict { table, key } => Self::new(SqlState::SerializationFailure, message)
                 .with_detail(format!("Table \"{table}\", key {key}."))
                 .with_hint("Run the transaction again."),
@@ -22,15 +42,21 @@ impl From<store::Error> for Error {
                 "Delete rows, or start with a larger --memory. Nothing was changed by this statement.",
             ),
             E::ValueTooLarge { .. } => Self::new(SqlState::ProgramLimitExceeded, message),
-            E::NullKey { .. } => Self::new(SqlState::NotNullViolation, message),
+            E::NullKey { schema, table, column } => {
+                Self::new(SqlState::NotNullViolation, message)
+                    .of_table(&schema, &table)
+                    .of_column(&column)
+            }
             E::KeyType { .. } => Self::new(SqlState::InvalidTableDefinition, message),
             E::RelationExists { .. } => Self::new(SqlState::DuplicateTable, message),
             E::RelationMissing { .. } => Self::new(SqlState::UndefinedTable, message),
             E::SchemaExists { .. } => Self::new(SqlState::DuplicateSchema, message),
             E::SchemaMissing { .. } => Self::new(SqlState::InvalidSchemaName, message),
-            E::SchemaNotEmpty { .. } => {
+            E::SchemaNotEmpty { schema, relation } => {
+                let (kind, name) = relation.split_once(' ').unwrap_or(("relation", &relation));
                 Self::new(SqlState::DependentObjectsStillExist, message)
-                    .with_hint("Use DROP ... CASCADE to drop what it holds too.")
+                    .with_detail(format!("{kind} {schema}.{name} depends on schema {schema}"))
+                    .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
             }
             E::ReservedName { .. } => Self::new(SqlState::ReservedName, message),
             E::SequenceExhausted { .. } => {
@@ -49,13 +75,9 @@ impl From<ArrowError> for Error {
                 Err(inner) => from_text(&inner.to_string()),
             },
             ArrowError::DivideByZero => Self::new(SqlState::DivisionByZero, "division by zero"),
-            ArrowError::ArithmeticOverflow(message) => {
-                Self::new(SqlState::NumericValueOutOfRange, message)
-            }
-            ArrowError::CastError(message) => cast_error(&message),
-            ArrowError::ParseError(message) => {
-                Self::new(SqlState::InvalidTextRepresentation, message)
-            }
+            ArrowError::ArithmeticOverflow(message) => range::of_overflow(&message),
+            ArrowError::CastError(message) => from_text(&message),
+            ArrowError::ParseError(message) => from_text(&message),
             ArrowError::CsvError(message) => Self::new(SqlState::BadCopyFileFormat, message),
             ArrowError::JsonError(message) => Self::new(SqlState::BadCopyFileFormat, message),
             ArrowError::IoError(message, _) => Self::new(SqlState::IoError, message),
@@ -85,7 +107,7 @@ impl From<DataFusionError> for Error {
                 SqlState::SyntaxError,
                 error.to_string().replace("sql parser error: ", ""),
             ),
-            E::NotImplemented(message) => Self::unsupported(message),
+            E::NotImplemented(message) => unsupported(&message),
             E::ResourcesExhausted(message) => Self::new(SqlState::OutOfMemory, message)
                 .with_hint("Make the query smaller, or start with a larger --memory."),
             E::IoError(error) => Self::new(SqlState::IoError, error.to_string()),
@@ -95,6 +117,15 @@ impl From<DataFusionError> for Error {
             E::Execution(message) | E::Configuration(message) => from_text(&message),
             other => from_text(&other.strip_backtrace()),
         }
+    }
+}
+
+/// What the engine does not do; some of it is known by other words.
+fn unsupported(message: &str) -> Error {
+    let known = from_text(message);
+    match known.state() {
+        SqlState::DataException => Error::unsupported(known.message()),
+        _ => known,
     }
 }
 
@@ -113,10 +144,8 @@ fn shared(error: &DataFusionError) -> Error {
         }
         DataFusionError::ArrowError(error, _) => match &**error {
             ArrowError::DivideByZero => ArrowError::DivideByZero.into(),
-            ArrowError::CastError(message) => cast_error(message),
-            ArrowError::ArithmeticOverflow(message) => {
-                Error::new(SqlState::NumericValueOutOfRange, message.clone())
-            }
+            ArrowError::CastError(message) => from_text(message),
+            ArrowError::ArithmeticOverflow(message) => range::of_overflow(message),
             other => from_text(&other.to_string()),
         },
         other => from_text(&other.strip_backtrace()),
@@ -128,26 +157,42 @@ pub(crate) fn external(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
+/// A table in FROM has no column of this name.
+pub(crate) fn undefined_column(table: &str, name: &str) -> Error {
+    Error::new(SqlState::UndefinedColumn, format!("column {table}.{name} does not exist"))
+}
+
+/// No column has this name, or no table in FROM the one that stands before it.
+fn not_found(field: &Column, valid: &[Column]) -> Error {
+    use datafusion::common::utils::datafusion_strsim::levenshtein;
+    let table = field.relation.as_ref().map(|relation| relation.table().to_owned());
+    let is_of_table = |valid: &Column| {
+        valid.relation.as_ref().is_some_and(|known| Some(known.table()) == table.as_deref())
+    };
+    let error = match &field.relation {
+        Some(relation) if !valid.iter().any(is_of_table) => {
+            let message = format!("missing FROM-clause entry for table \"{}\"", relation.table());
+            Error::new(SqlState::UndefinedTable, message)
+        }
+        Some(relation) => undefined_column(&relation.to_string(), &field.name),
+        None => {
+            let message = format!("column \"{}\" does not exist", field.name);
+            Error::new(SqlState::UndefinedColumn, message)
+        }
+    };
+    let error = error.blaming(Culprit::Column { table, name: field.name.clone() });
+    match valid.iter().find(|valid| levenshtein(&valid.name, &field.name) <= 2) {
+        Some(near) if error.state() == SqlState::UndefinedColumn => {
+            let near = near.flat_name();
+            error.with_hint(format!("Perhaps you meant to reference the column \"{near}\"."))
+        }
+        _ => error,
+    }
+}
+
 fn schema_error(error: SchemaError) -> Error {
     match &error {
-        SchemaError::FieldNotFound { field, valid_fields } => {
-            let name = match &field.relation {
-                Some(relation) => format!("{relation}.{}", field.name),
-                None => format!("\"{}\"", field.name),
-            };
-            let error =
-                Error::new(SqlState::UndefinedColumn, format!("column {name} does not exist"));
-            let near = valid_fields.iter().find(|valid| {
-                datafusion::common::utils::datafusion_strsim::levenshtein(&valid.name, &field.name)
-                    <= 2
-            });
-            match near {
-                Some(near) => {
-                    error.with_hint(format!("Perhaps you meant \"{}\".", near.flat_name()))
-                }
-                None => error,
-            }
-        }
+        SchemaError::FieldNotFound { field, valid_fields } => not_found(field, valid_fields),
         SchemaError::AmbiguousReference { field } => Error::new(
             SqlState::AmbiguousColumn,
             format!("column reference \"{}\" is ambiguous", field.name),
@@ -155,9 +200,10 @@ fn schema_error(error: SchemaError) -> Error {
         SchemaError::DuplicateUnqualifiedField { name } => {
             Error::new(SqlState::DuplicateColumn, format!("column \"{name}\" appears twice"))
         }
-        SchemaError::DuplicateQualifiedField { .. } => {
-            Error::new(SqlState::DuplicateColumn, error.to_string())
-        }
+        SchemaError::DuplicateQualifiedField { qualifier, .. } => Error::new(
+            SqlState::DuplicateAlias,
+            format!("table name \"{}\" specified more than once", qualifier.table()),
+        ),
     }
 }
 
@@ -170,56 +216,67 @@ fn object_store_error(error: &object_store::Error) -> Error {
     }
 }
 
-fn cast_error(message: &str) -> Error {
-    let out_of_range = ["Can't cast value", "is too large to store", "overflow", "out of range"];
-    let state = if out_of_range.iter().any(|text| message.contains(text)) {
-        SqlState::NumericValueOutOfRange
-    } else if message.contains("Date") || message.contains("Timestamp") || message.contains("Time")
-    {
-        SqlState::InvalidDatetimeFormat
-    } else {
-        SqlState::InvalidTextRepresentation
-    };
-    Error::new(state, message)
-}
-
 /// Messages of the engine that have no type of their own, by what they say.
 fn from_text(message: &str) -> Error {
+    let message = plain(message);
+    casts::of_text(&message)
+        .or_else(|| unmatched::of_text(&message))
+        .or_else(|| range::of_text(&message))
+        .or_else(|| rules::of_text(&message))
+        .unwrap_or_else(|| Error::new(state_of(&message), cleaned(&message)))
+}
+
+/// The code of a message that no rule knows.
+fn state_of(message: &str) -> SqlState {
     let says = |text: &str| message.contains(text);
-    let state = if says("Invalid function") || says("No function matches") || says("function '") {
+    if says("function '") {
         SqlState::UndefinedFunction
-    } else if says("in GROUP BY") || says("GROUP BY clause") || says("aggregate") && says("must") {
+    } else if says("GROUP BY") || says("aggregate") && says("must") {
         SqlState::GroupingError
     } else if says("not found") && says("able '") {
         SqlState::UndefinedTable
-    } else if says("Divide by zero") || says("divide by zero") {
-        return Error::new(SqlState::DivisionByZero, "division by zero");
-    } else if says("verflow") || says("out of range") || says("is too large to store") {
+    } else if says("verflow") || says("out of range") {
         SqlState::NumericValueOutOfRange
-    } else if says("Placeholder") || says("placeholder") {
+    } else if says("laceholder") {
         SqlState::UndefinedParameter
-    } else if says("more than one row") {
-        SqlState::CardinalityViolation
-    } else if says("Cannot cast") || says("cannot be cast") {
-        SqlState::InvalidTextRepresentation
-    } else if says("coerce")
-        || says("ype mismatch")
-        || says("Cannot infer common")
-        || says("common type")
-    {
+    } else if says("coerce") || says("ype mismatch") || says("common type") {
         SqlState::DatatypeMismatch
     } else if says("not supported") || says("nsupported") || says("not implemented") {
         SqlState::FeatureNotSupported
-    } else if says("Internal error") {
-        SqlState::InternalError
     } else if says("Error parsing timestamp") {
         SqlState::InvalidDatetimeFormat
     } else if says("No such file") || says("does not exist") {
         SqlState::UndefinedFile
     } else {
         SqlState::DataException
-    };
-    Error::new(state, message.strip_prefix("Error during planning: ").unwrap_or(message))
+    }
+}
+
+/// A message without what the engine puts before and behind it.
+fn plain(message: &str) -> String {
+    const BEFORE: [&str; 8] = [
+        "Error during planning: ",
+        "Execution error: ",
+        "Internal error: ",
+        "Compute error: ",
+        "Arrow error: ",
+        "Invalid argument error: ",
+        "This feature is not implemented: ",
+        "External error: ",
+    ];
+    let mut message = message;
+    while let Some(rest) = BEFORE.iter().find_map(|lead| message.strip_prefix(lead)) {
+        message = rest;
+    }
+    message.trim_end_matches('.').to_owned()
+}
+
+/// A message that no rule knows, as far as it can be shown: types by their names, and no insides of the engine.
+fn cleaned(message: &str) -> String {
+    let (message, _) =
+        message.split_once("\nThis issue was likely caused").unwrap_or((message, ""));
+    let insides = message.find(" { ").map(|at| message[..at].rfind([':', ',', '(']).unwrap_or(at));
+    type_names::replaced(message[..insides.unwrap_or(message.len())].trim())
 }
 
 /// An error of planning, with the place in the statement that the planner points at.

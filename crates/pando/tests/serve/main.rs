@@ -1,78 +1,22 @@
 //! `pando serve` as a process, with a real client.
 
-use std::io::{BufRead, BufReader, Read, Write};
+mod harness;
+mod http;
+mod limits;
+mod messages;
+mod mutations;
+mod protocol;
+mod raw;
+mod roles;
+mod sessions;
+mod stopping;
+mod wire;
+
+use harness::{command, connect, get, serve, signal};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::Duration;
-use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
-
-/// A server that ends with the test.
-struct Served {
-    process: Child,
-    stdout: BufReader<ChildStdout>,
-    _stderr: ChildStderr,
-    pg: String,
-    http: String,
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pando"));
-    command.arg("serve").args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn serve(arguments: &[&str]) -> Served {
-    let own = ["--pg", "127.0.0.1:0", "--http", "127.0.0.1:0"];
-    let mut command = command(&[&own, arguments].concat());
-    let mut process =
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("pando starts");
-    let mut stdout = BufReader::new(process.stdout.take().expect("piped"));
-    let stderr = process.stderr.take().expect("piped");
-    let mut address = |before: &str| {
-        let mut line = String::new();
-        stdout.read_line(&mut line).expect("a line");
-        let rest = line.split_once(before).expect("an address").1;
-        rest.split('/').next().expect("a host").to_owned()
-    };
-    let (pg, http) = (address("postgres://"), address("http://"));
-    Served { process, stdout, _stderr: stderr, pg, http }
-}
-
-async fn connect(
-    served: &Served,
-    user: &str,
-    password: Option<&str>,
-) -> Result<Client, tokio_postgres::Error> {
-    let (host, port) = served.pg.split_once(':').expect("host and port");
-    let mut config = Config::new();
-    config.host(host).port(port.parse().expect("a port")).user(user).dbname("pando");
-    if let Some(password) = password {
-        config.password(password);
-    }
-    let (client, connection) = config.connect(NoTls).await?;
-    tokio::spawn(connection);
-    Ok(client)
-}
-
-fn get(address: &str, path: &str) -> String {
-    let mut stream = TcpStream::connect(address).expect("a listener");
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("sent");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("text");
-    answer
-}
-
-fn signal(served: &Served, name: &str) {
-    let id = served.process.id().to_string();
-    assert!(Command::new("kill").args([name, &id]).status().expect("kill runs").success());
-}
+use tokio_postgres::{NoTls, SimpleQueryMessage};
 
 #[tokio::test]
 async fn a_client_prepares_copies_and_reads() {

@@ -1,0 +1,261 @@
+//! Statements of a server, over a connection that is made anew where it has been lost.
+//!
+//! What was lost with a connection is always said: a transaction that was open, and whether the statement that was
+//! running may have taken effect. Where a session had something to lose (a transaction, settings, temporary tables), a
+//! statement that needs it is not run without it.
+
+mod cancelling;
+mod kept;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use super::place::Answer;
+use crate::interrupt::Canceller;
+use crate::output::{Column, Done, Rows};
+use crate::remote::{Address, Connection, Event, Key, Texts, connect};
+use crate::trouble::Trouble;
+use cancelling::Cancelling;
+use kept::Kept;
+use pando::TransactionStatus;
+use rows::{Stream, batches, data};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use types::TypeNames;
+
+/// A server, and what we have of it.
+pub(crate) struct Remote {
+    address: Address,
+    connection: Option<Connection>,
+    cancelling: Arc<Cancelling>,
+    types: TypeNames,
+    kept: Kept,
+    notices: VecDeque<Trouble>,
+    converses: bool,
+}
+
+impl Remote {
+    /// Connects.
+    pub(crate) async fn open(address: Address) -> Result<Self, Trouble> {
+        let mut remote = Self {
+            cancelling: Arc::new(Cancelling::new(address.clone())),
+            address,
+            connection: None,
+            types: TypeNames::default(),
+            kept: Kept::default(),
+            notices: VecDeque::new(),
+            converses: false,
+        };
+        remote.connect().await?;
+        Ok(remote)
+    }
+
+    async fn connect(&mut self) -> Result<(), Trouble> {
+        self.cancelling.set_key(None);
+        let connecting = connect(&mut self.address);
+        let (mut connection, key): (Connection, Option<Key>) =
+            match self.cancelling.unless_given_up(connecting).await {
+                Some(connected) => connected?,
+                None => return Err(Trouble::new("08001", "nothing is connected: Ctrl-C")),
+            };
+        self.cancelling.set_key(key);
+        self.types = TypeNames::default();
+        self.types.refresh(&mut connection).await?;
+        self.connection = Some(connection);
+        self.kept = Kept::default();
+        Ok(())
+    }
+
+    /// Who serves us, where, and as whom.
+    pub(crate) fn introduction(&self) -> String {
+        let connection = self.connection.as_ref();
+        let version = connection.and_then(|connection| connection.parameter("server_version"));
+        let server = match version.map(|version| (version, version.split_once("(Pando "))) {
+            Some((_, Some((_, own)))) => format!("Pando {}", own.trim_end_matches(')')),
+            Some((version, None)) => format!("PostgreSQL {version}"),
+            None => "a server".to_owned(),
+        };
+        let encrypted = connection.is_some_and(Connection::is_encrypted);
+        let encrypted = if encrypted { ", encrypted" } else { "" };
+        let (address, user) = (&self.address, self.address.user());
+        format!("{server} at {address}, database {}, user {user}{encrypted}", self.name())
+    }
+
+    /// The database's name.
+    pub(super) fn name(&self) -> &str {
+        self.address.database()
+    }
+
+    pub(super) fn is_pando(&self) -> bool {
+        let connection = self.connection.as_ref();
+        let version = connection.and_then(|connection| connection.parameter("server_version"));
+        version.is_some_and(|version| version.contains("Pando"))
+    }
+
+    pub(super) fn status(&self) -> Option<TransactionStatus> {
+        self.connection.as_ref().map(Connection::status)
+    }
+
+    pub(super) fn canceller(&self) -> Canceller {
+        let cancelling = Arc::clone(&self.cancelling);
+        Arc::new(move || cancelling.cancel())
+    }
+
+    pub(super) fn converse(&mut self) {
+        self.converses = true;
+    }
+
+    pub(super) async fn leave(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.close().await;
+        }
+    }
+
+    pub(super) async fn start(&mut self, text: &str) -> Result<(), Trouble> {
+        self.be_connected().await?;
+        self.kept.statement(text);
+        let Some(connection) = &mut self.connection else { return Ok(()) };
+        self.types.refresh(connection).await?;
+        match self.cancelling.unless_given_up(connection.send(text)).await {
+            Some(sent) => sent,
+            None => Err(connection.give_up_on()),
+        }
+    }
+
+    pub(super) async fn next(&mut self) -> Result<Option<Answer<'_>>, Trouble> {
+        if let Some(notice) = self.notices.pop_front() {
+            return Ok(Some(Answer::Notice(notice)));
+        }
+        let Self { connection: Some(connection), types, notices, cancelling, kept, .. } = self
+        else {
+            return Ok(None);
+        };
+        let mut stream = Stream { connection, notices, cancelling };
+        Ok(match stream.step().await? {
+            Event::Ready => None,
+            Event::Notice(notice) => Some(Answer::Notice(notice)),
+            Event::CopyIn => Some(Answer::CopyIn),
+            Event::CopyOut => Some(Answer::CopyOut(data(stream))),
+            Event::Columns(described) => {
+                let columns: Vec<_> = described.into_iter().map(|one| types.column(one)).collect();
+                let is_plan = matches!(&columns[..], [only] if only.name == "QUERY PLAN");
+                let batches = batches(stream, columns.len());
+                Some(Answer::Rows(Rows { columns, is_plan, batches }))
+            }
+            Event::Done(tag) => {
+                types.done(&tag);
+                kept.done(&tag);
+                Some(Answer::Done(Done::of_tag(&tag)))
+            }
+            Event::Failed(trouble) => return Err(trouble),
+            Event::Row(_) | Event::Data(_) => {
+                return Err(Trouble::new("08P01", "the server sends what nobody has asked for"));
+            }
+        })
+    }
+
+    pub(super) async fn send_data(&mut self, data: &[u8]) -> Result<bool, Trouble> {
+        let Some(connection) = &mut self.connection else { return Ok(false) };
+        match self.cancelling.unless_given_up(connection.send_data(data)).await {
+            Some(sent) => sent?,
+            None => return Err(connection.give_up_on()),
+        }
+        Ok(!connection.has_arrived())
+    }
+
+    pub(super) async fn end_data(&mut self, given_up: Option<&str>) -> Result<(), Trouble> {
+        match &mut self.connection {
+            Some(connection) => connection.end_data(given_up).await,
+            None => Ok(()),
+        }
+    }
+
+    pub(super) async fn texts(&mut self, query: &str) -> Result<Texts, Trouble> {
+        self.be_connected().await?;
+        let Some(connection) = &mut self.connection else { return Ok(Texts::new()) };
+        match self.cancelling.unless_given_up(connection.texts(query)).await {
+            Some(texts) => texts,
+            None => Err(connection.give_up_on()),
+        }
+    }
+
+    /// What was said while questions of ours were answered.
+    pub(super) fn take_notices(&mut self) -> Vec<Trouble> {
+        self.notices.drain(..).collect()
+    }
+
+    pub(super) async fn columns(&mut self, query: &str) -> Result<Vec<Column>, Trouble> {
+        self.be_connected().await?;
+        let Some(connection) = &mut self.connection else { return Ok(Vec::new()) };
+        match self.cancelling.unless_given_up(connection.columns(query)).await {
+            Some(described) => Ok(described?.into_iter().map(|c| self.types.column(c)).collect()),
+            None => Err(connection.give_up_on()),
+        }
+    }
+
+    /// Makes the connection fit for the next statement, or says what is lost with it.
+    pub(super) async fn recover(&mut self, trouble: Trouble) -> Trouble {
+        let Some(connection) = &mut self.connection else { return trouble };
+        if !connection.is_over() {
+            if connection.is_waiting() {
+                let settling = connection.settle();
+                if self.cancelling.unless_given_up(settling).await.is_none() {
+                    connection.give_up_on();
+                }
+            }
+            return trouble;
+        }
+        let mut detail = match connection.status() {
+            TransactionStatus::Idle => {
+                "It is not known whether the statement took effect.".to_owned()
+            }
+            TransactionStatus::Open | TransactionStatus::Failed => {
+                "The open transaction is rolled back, unless this was its COMMIT.".to_owned()
+            }
+        };
+        detail.push_str(self.kept.loss());
+        self.connection = None;
+        let lost =
+            if trouble.is_loss() { trouble } else { Trouble::lost(&self.address, trouble.message) };
+        let lost = lost.with_detail(detail);
+        match self.converses {
+            true => lost.with_hint("The next statement connects again."),
+            false => lost,
+        }
+    }
+
+    /// Looks whether the connection still is there, and makes a new one where nothing is lost by it.
+    async fn be_connected(&mut self) -> Result<(), Trouble> {
+        self.cancelling.begin();
+        let Some(connection) = &mut self.connection else {
+            self.connect().await?;
+            let message = format!("connected again to {}", self.address);
+            self.notices.push_back(Trouble::notice("NOTICE", message));
+            return Ok(());
+        };
+        let lost = match connection.look().await {
+            Ok(notices) => {
+                self.notices.extend(notices);
+                return Ok(());
+            }
+            Err(lost) => lost,
+        };
+        let idle = connection.status() == TransactionStatus::Idle;
+        self.connection = None;
+        if idle && self.converses && !self.kept.anything() {
+            let connected = self.connect().await;
+            connected.map_err(|trouble| trouble.with_detail(lost.message.clone()))?;
+            let message = format!("{}; connected again", lost.message);
+            self.notices.push_back(Trouble::notice("WARNING", message));
+            return Ok(());
+        }
+        let transaction = if idle { "" } else { "The open transaction is rolled back. " };
+        let loss = self.kept.loss();
+        let lost = lost.with_detail(format!("{transaction}This statement was not run.{loss}"));
+        Err(match self.converses {
+            true => lost.with_hint("The next statement connects again."),
+            false => lost,
+        })
+    }
+}

@@ -1,0 +1,181 @@
+//! Sessions that others see, cancel and end; cursors and prepared statements by their names.
+
+use super::harness::{Served, connect, serve};
+use std::time::Duration;
+use tokio_postgres::{Client, SimpleQueryMessage};
+
+/// The values of all rows that a text of statements gives, in order.
+async fn values(client: &Client, sql: &str) -> Vec<String> {
+    let messages = client.simple_query(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let rows = messages.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    });
+    rows.flat_map(|row| (0..row.len()).map(|i| row.get(i).unwrap_or("NULL").to_owned())).collect()
+}
+
+async fn refusal(client: &Client, sql: &str) -> String {
+    let error = client.simple_query(sql).await.map(drop).expect_err(sql);
+    let error = error.as_db_error().expect("an answer");
+    format!("{} {}", error.code().code(), error.message())
+}
+
+async fn two(served: &Served) -> (Client, Client, String) {
+    let one = connect(served, "u", None).await.expect("connected");
+    let other = connect(served, "u", None).await.expect("connected");
+    let process = values(&one, "SELECT pg_backend_pid()").await.remove(0);
+    (one, other, process)
+}
+
+/// Waits until a query of a process's activity has an answer.
+async fn until_answer(client: &Client, what: &str, process: &str, answer: &str) {
+    let sql = format!("SELECT {what} FROM pg_stat_activity WHERE pid = {process}");
+    for _ in 0..500 {
+        if values(client, &sql).await == [answer] {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{what} never was {answer}");
+}
+
+/// Waits until a session is in a state.
+async fn until(client: &Client, process: &str, state: &str) {
+    until_answer(client, "state", process, state).await;
+}
+
+#[tokio::test]
+async fn a_session_that_ends_itself_is_told_so_before_it_could_ask_more() {
+    let served = serve(&[]);
+    for _ in 0..20 {
+        let one = connect(&served, "u", None).await.expect("connected");
+        assert_eq!(
+            refusal(&one, "SELECT pg_terminate_backend(pg_backend_pid())").await,
+            "57P01 terminating connection due to administrator command"
+        );
+    }
+}
+
+#[tokio::test]
+async fn temporary_tables_end_with_their_session() {
+    let served = serve(&[]);
+    let (one, other, _) = two(&served).await;
+    let there = "SELECT count(*) FROM pg_class WHERE relpersistence = 't'";
+    values(&one, "CREATE TEMP TABLE t (a serial PRIMARY KEY); INSERT INTO t VALUES (1)").await;
+    assert_eq!(values(&other, there).await, ["3"], "a table, its key's index, its sequence");
+    let name =
+        values(&one, "SELECT nspname FROM pg_namespace WHERE oid = pg_my_temp_schema()").await;
+    assert_eq!(
+        refusal(&other, &format!("SELECT * FROM {}.t", name[0])).await,
+        "0A000 cannot access temporary tables of other sessions"
+    );
+    values(&one, "DISCARD ALL").await;
+    assert_eq!(values(&other, there).await, ["0"]);
+    values(&one, "CREATE TEMP TABLE t (a int)").await;
+    drop(one);
+    for _ in 0..500 {
+        if values(&other, "SELECT nspname FROM pg_namespace WHERE nspname ~ '^pg_temp'")
+            .await
+            .is_empty()
+        {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the table never went");
+}
+
+#[tokio::test]
+async fn a_session_is_seen_cancelled_and_ended_by_its_process_number() {
+    let served = serve(&[]);
+    let (one, other, process) = two(&served).await;
+    let sleep = one.simple_query("SELECT pg_sleep(60)");
+    let cancel = async {
+        until(&other, &process, "active").await;
+        let query = format!("SELECT query FROM pg_stat_activity WHERE pid = {process}");
+        assert_eq!(values(&other, &query).await, ["SELECT pg_sleep(60)"]);
+        values(&other, &format!("SELECT pg_cancel_backend({process})")).await
+    };
+    let (slept, cancelled) = tokio::join!(sleep, cancel);
+    assert_eq!(cancelled, ["t"]);
+    let error = slept.map(drop).expect_err("cancelled");
+    assert_eq!(error.code().map(|code| code.code()), Some("57014"));
+    one.simple_query("BEGIN").await.expect("begun");
+    until(&other, &process, "idle in transaction").await;
+    one.simple_query("SELECT 1 / 0").await.map(drop).expect_err("divided by zero");
+    until(&other, &process, "idle in transaction (aborted)").await;
+    assert_eq!(values(&other, &format!("SELECT pg_terminate_backend({process})")).await, ["t"]);
+    one.simple_query("SELECT 1").await.map(drop).expect_err("ended");
+    until_answer(&other, "count(*)", &process, "0").await;
+    assert_eq!(values(&other, &format!("SELECT pg_terminate_backend({process})")).await, ["f"]);
+}
+
+#[tokio::test]
+async fn a_cursor_stands_where_postgresqls_would() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let numbers = "SELECT g FROM generate_series(1, 5) AS s(g) ORDER BY 1";
+    client.simple_query("BEGIN").await.expect("begun");
+    client.simple_query(&format!("DECLARE c SCROLL CURSOR FOR {numbers}")).await.expect("declared");
+    for (fetch, expected) in [
+        ("2 FROM c", "1 2"),
+        ("PRIOR c", "1"),
+        ("PRIOR c", ""),
+        ("ALL FROM c", "1 2 3 4 5"),
+        ("BACKWARD ALL FROM c", "5 4 3 2 1"),
+        ("LAST c", "5"),
+        ("0 c", "5"),
+        ("ABSOLUTE -2 c", "4"),
+        ("RELATIVE -1 c", "3"),
+        ("ABSOLUTE 9 c", ""),
+        ("BACKWARD 2 c", "5 4"),
+        ("FIRST c", "1"),
+    ] {
+        assert_eq!(values(&client, &format!("FETCH {fetch}")).await.join(" "), expected, "{fetch}");
+    }
+    client.simple_query("MOVE 2 FROM c").await.expect("moved");
+    assert_eq!(values(&client, "FETCH c").await, ["4"]);
+    client.simple_query(&format!("DECLARE d CURSOR FOR {numbers}")).await.expect("declared");
+    assert_eq!(values(&client, "FETCH ABSOLUTE 2 d").await, ["2"]);
+    assert_eq!(refusal(&client, "FETCH PRIOR d").await, "55000 cursor can only scan forward");
+    client.simple_query("ROLLBACK").await.expect("undone");
+    assert_eq!(refusal(&client, "FETCH c").await, "34000 cursor \"c\" does not exist");
+}
+
+#[tokio::test]
+async fn a_cursor_with_hold_outlives_a_commit_and_no_rollback() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let declare = "DECLARE h CURSOR WITH HOLD FOR VALUES (1), (2)";
+    client.simple_query(&format!("BEGIN; {declare}; COMMIT")).await.expect("held");
+    let listed = "SELECT name, is_holdable, is_scrollable FROM pg_cursors";
+    assert_eq!(values(&client, listed).await, ["h", "t", "f"]);
+    assert_eq!(values(&client, "FETCH ALL h").await, ["1", "2"]);
+    client.simple_query("CLOSE h").await.expect("closed");
+    client.simple_query(&format!("BEGIN; {declare}")).await.expect("declared");
+    client.simple_query("ROLLBACK").await.expect("undone");
+    assert_eq!(refusal(&client, "FETCH h").await, "34000 cursor \"h\" does not exist");
+    assert_eq!(values(&client, "SELECT count(*) FROM pg_cursors").await, ["0"]);
+}
+
+#[tokio::test]
+async fn a_statement_prepared_by_name_takes_values() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let prepare = "PREPARE p (int, text) AS SELECT $1 + 1, $2 || 'x'";
+    client.simple_query(prepare).await.expect("prepared");
+    assert_eq!(values(&client, "EXECUTE p(1, 'a')").await, ["2", "ax"]);
+    assert_eq!(values(&client, "EXECUTE p(1 + 1, upper('b'))").await, ["3", "Bx"]);
+    assert_eq!(values(&client, "EXECUTE p(NULL, NULL)").await, ["NULL", "NULL"]);
+    let listed = "SELECT name, statement, parameter_types, from_sql, custom_plans \
+                  FROM pg_prepared_statements";
+    assert_eq!(values(&client, listed).await, ["p", prepare, "{integer,text}", "t", "3"]);
+    let wrong = "42601 wrong number of parameters for prepared statement \"p\"";
+    assert_eq!(refusal(&client, "EXECUTE p(1)").await, wrong);
+    let again = "42P05 prepared statement \"p\" already exists";
+    assert_eq!(refusal(&client, "PREPARE p AS SELECT 1").await, again);
+    assert!(!values(&client, "EXPLAIN EXECUTE p(1, 'a')").await.is_empty());
+    client.simple_query("DEALLOCATE p").await.expect("forgotten");
+    let gone = "26000 prepared statement \"p\" does not exist";
+    assert_eq!(refusal(&client, "EXECUTE p(1, 'a')").await, gone);
+}

@@ -1,0 +1,56 @@
+//! Rows that come in binary, gathered into batches.
+
+use crate::error::Result;
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::common::ScalarValue;
+use std::sync::Arc;
+
+/// Rows of values on their way into a batch.
+pub(super) struct RowsOfValues {
+    columns: Vec<Vec<ScalarValue>>,
+    /// How many there are.
+    pub(super) count: usize,
+    /// Bytes that they came in.
+    pub(super) bytes: usize,
+}
+
+impl RowsOfValues {
+    pub(super) fn new(columns: usize) -> Self {
+        Self { columns: vec![Vec::new(); columns], count: 0, bytes: 0 }
+    }
+
+    /// Adds a row that came in so many bytes.
+    pub(super) fn add(&mut self, row: Vec<ScalarValue>, bytes: usize) {
+        self.columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        self.count += 1;
+        self.bytes += bytes;
+    }
+
+    /// What has been gathered; `None` where there is nothing.
+    pub(super) fn batch(&mut self) -> Result<Option<RecordBatch>> {
+        if self.count == 0 {
+            return Ok(None);
+        }
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
+        for column in &mut self.columns {
+            // A decimal brings its own scale along: the widest one holds all of them.
+            let column = same_scale(std::mem::take(column))?;
+            arrays.push(ScalarValue::iter_to_array(column)?);
+        }
+        (self.count, self.bytes) = (0, 0);
+        let fields = arrays.iter().map(|array| Field::new("", array.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        Ok(Some(RecordBatch::try_new(schema, arrays)?))
+    }
+}
+
+fn same_scale(column: Vec<ScalarValue>) -> Result<Vec<ScalarValue>> {
+    let scales = column.iter().filter_map(|value| match value {
+        ScalarValue::Decimal128(_, _, scale) => Some(*scale),
+        _ => None,
+    });
+    let Some(widest) = scales.max() else { return Ok(column) };
+    let to = DataType::Decimal128(38, widest);
+    Ok(column.into_iter().map(|value| value.cast_to(&to)).collect::<Result<_, _>>()?)
+}

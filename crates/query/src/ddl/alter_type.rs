@@ -1,0 +1,152 @@
+//! ALTER TABLE ... ALTER COLUMN ... TYPE: another column takes the place of the old one, and every row is written
+//! anew with its value.
+
+use super::columns::is_integer;
+use crate::dml::assign::assign;
+use crate::dml::constraints::Constraints;
+use crate::dml::select::{TARGET, all_columns, query};
+use crate::error::{Error, Result, SqlState};
+use crate::parse::parse_expression;
+use crate::scan::provider::{BucketTable, Columns};
+use crate::session::Frame;
+use crate::session::run::start;
+use crate::types;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::DFSchema;
+use datafusion::datasource::provider_as_source;
+use datafusion::sql::sqlparser::ast::{DataType, Expr, Ident, SelectItem};
+use futures::TryStreamExt;
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table, TableId};
+
+/// A table's rows under its new definition.
+pub(super) struct Rewritten {
+    rows: Vec<RecordBatch>,
+    /// The column's old and new id.
+    moved: (ColumnId, ColumnId),
+}
+
+/// Changes the definition, and computes the rows that go with it.
+pub(super) async fn change(
+    frame: &Frame<'_>,
+    transaction: &Transaction,
+    table: &mut Table,
+    index: usize,
+    (data_type, using): (&DataType, Option<&Expr>),
+) -> Result<Rewritten> {
+    let sql_type = types::from_ast(data_type)?;
+    refuse_type(frame, transaction, table, index, &sql_type, using.is_some())?;
+    let rows = old_rows(frame, transaction, table, index, using).await?;
+    let (old, new) = (table.columns[index].id, ColumnId(table.next_column));
+    table.next_column += 1;
+    let column = &mut table.columns[index];
+    (column.id, column.sql_type, column.missing) = (new, sql_type, None);
+    table.key.iter_mut().filter(|id| **id == old).for_each(|id| *id = new);
+    let after = Arc::new(Table::clone(table));
+    let constraints = Constraints::new(&frame.planner(transaction), &after)?;
+    let rewrite = |batch: RecordBatch| {
+        let mut columns = batch.columns().to_vec();
+        if let Some(value) = columns.pop() {
+            columns[index] = assign(&value, &after.columns[index])?;
+        }
+        constraints.batch(columns)
+    };
+    let rows = rows.into_iter().map(rewrite).collect::<Result<_>>()?;
+    Ok(Rewritten { rows, moved: (old, new) })
+}
+
+impl Rewritten {
+    /// Puts the rows in the place of the old ones, under the definition that the catalog has by now.
+    pub(super) fn write(self, transaction: &mut Transaction, table: TableId) -> Result<()> {
+        transaction.change_catalog(CatalogChange::Truncate(table))?;
+        let (old, new) = self.moved;
+        let catalog = Arc::clone(transaction.catalog());
+        for relation in catalog.relations() {
+            if let Relation::Sequence(owned) = relation
+                && owned.owned_by == Some((table, old))
+            {
+                let owned = Sequence { owned_by: Some((table, new)), ..Sequence::clone(owned) };
+                let owned = Relation::Sequence(Arc::new(owned));
+                transaction.change_catalog(CatalogChange::Replace(owned))?;
+            }
+        }
+        for rows in &self.rows {
+            transaction.insert(table, rows)?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a type that the column cannot have.
+fn refuse_type(
+    frame: &Frame<'_>,
+    transaction: &Transaction,
+    table: &Table,
+    index: usize,
+    to: &SqlType,
+    using: bool,
+) -> Result<()> {
+    let column = &table.columns[index];
+    let (name, from) = (&column.name, &column.sql_type);
+    if table.key.contains(&column.id) && !store::key::is_key_type(&to.arrow()) {
+        let message = format!("type {to} cannot be part of a primary key");
+        return Err(Error::new(SqlState::InvalidTableDefinition, message));
+    }
+    if column.identity.is_some() && !is_integer(to) {
+        let message = "identity column type must be smallint, integer, or bigint";
+        return Err(Error::new(SqlState::InvalidParameterValue, message));
+    }
+    if !using && !is_automatic(from, to) {
+        let message = format!("column \"{name}\" cannot be cast automatically to type {to}");
+        return Err(Error::new(SqlState::DatatypeMismatch, message)
+            .with_hint(format!("You might need to specify \"USING {name}::{to}\".")));
+    }
+    if let Some(default) = &column.default {
+        let planner = frame.planner(transaction);
+        let (value, _) = planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;
+        let schema = DFSchema::empty();
+        let given = datafusion::logical_expr::ExprSchemable::get_type(&value, &schema)?;
+        if !given.is_null() && !is_automatic(&types::of_arrow(&given), to) {
+            let message =
+                format!("default for column \"{name}\" cannot be cast automatically to type {to}");
+            return Err(Error::new(SqlState::DatatypeMismatch, message));
+        }
+    }
+    Ok(())
+}
+
+/// Whether values become those of another type without being asked to: everything becomes text, numbers
+/// other numbers, moments other moments.
+fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
+    let (from, to) = (from.arrow(), to.arrow());
+    from == to
+        || to.is_string()
+        || from.is_numeric() && to.is_numeric()
+        || from.is_temporal() && to.is_temporal()
+}
+
+/// The rows with all their columns, and behind them what the column is to be.
+async fn old_rows(
+    frame: &Frame<'_>,
+    transaction: &Transaction,
+    table: &Table,
+    index: usize,
+    using: Option<&Expr>,
+) -> Result<Vec<RecordBatch>> {
+    let mut items = all_columns(table, &table.name);
+    let value = match (using, &items[index]) {
+        (Some(value), _) => value.clone(),
+        (None, SelectItem::UnnamedExpr(column)) => column.clone(),
+        (None, _) => unreachable!("columns are expressions"),
+    };
+    items.push(SelectItem::ExprWithAlias { expr: value, alias: Ident::with_quote('"', "?new") });
+    let query = query(items, &table.name, &[], None)?;
+    let view = transaction.table(table.id);
+    let view = view.unwrap_or_else(|| unreachable!("the table is the transaction's"));
+    let mut planner = frame.planner(transaction);
+    planner.add_source(TARGET, provider_as_source(Arc::new(BucketTable::new(view, Columns::All))));
+    let plan = planner.plan_query(query).await?;
+    let physical = planner.physical(&plan).await?;
+    Ok(start(frame, physical)?.try_collect().await?)
+}

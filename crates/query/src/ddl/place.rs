@@ -1,0 +1,49 @@
+//! Where a new relation goes: the schema that its name says, the first of the search path, or the session's own.
+
+use crate::error::{Error, Result, SqlState};
+use crate::planner::relations::split_name;
+use crate::session::Frame;
+use datafusion::sql::sqlparser::ast::ObjectName;
+use store::Transaction;
+use store::catalog::{CatalogChange, Privileges, RESERVED_SCHEMAS, Schema, is_temporary_schema};
+
+/// The schema and the name of a relation that a statement makes. The session's own schema is made with the
+/// first relation in it.
+pub(crate) fn of_new(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    name: &ObjectName,
+    temporary: bool,
+) -> Result<(String, String)> {
+    let path = frame.path();
+    let (named, name) = split_name(name)?;
+    let catalog = transaction.catalog();
+    let schema = match named.as_deref() {
+        Some(schema) => path.resolve(schema).to_owned(),
+        None if temporary => path.own().to_owned(),
+        None => path
+            .named()
+            .find(|schema| catalog.schema(schema).is_some() || *schema == path.own())
+            .map(str::to_owned)
+            .ok_or_else(|| {
+                Error::new(SqlState::InvalidSchemaName, "no schema has been selected to create in")
+            })?,
+    };
+    let bad = |message: &str| Err(Error::new(SqlState::InvalidTableDefinition, message));
+    if schema == path.own() {
+        if catalog.schema(&schema).is_none() {
+            let own = Schema { name: schema.clone(), comment: None };
+            transaction.change_catalog(CatalogChange::CreateSchema(own))?;
+        }
+    } else if temporary {
+        return bad("cannot create temporary relation in non-temporary schema");
+    } else if is_temporary_schema(&schema) {
+        return bad("cannot create relations in temporary schemas of other sessions");
+    }
+    if RESERVED_SCHEMAS.contains(&schema.as_str()) {
+        let message = format!("permission denied: schema \"{schema}\" is the system's own");
+        return Err(Error::new(SqlState::ReservedName, message));
+    }
+    frame.access(transaction.catalog()).require_schema(&schema, Privileges::CREATE)?;
+    Ok((schema, name))
+}

@@ -1,0 +1,73 @@
+//! The query engine as all statements of a database share it.
+
+use crate::error::Result;
+use crate::functions;
+use crate::functions::json::operators::JsonOperators;
+use crate::functions::json::order::OrderJson;
+use crate::memory_pool::QueryMemory;
+use crate::planner::casts::Casts;
+use crate::planner::operators::Operators;
+use crate::planner::waiting::WaitingValues;
+use datafusion::execution::memory_pool::TrackConsumersPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::{SessionState, SessionStateBuilder};
+use datafusion::prelude::SessionConfig;
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use store::Store;
+
+/// An error about memory names so many of the largest consumers.
+const CONSUMERS_NAMED: usize = 5;
+/// Rows of a batch between operators.
+const BATCH_ROWS: usize = store::CHUNK_ROWS;
+
+/// The query engine.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    /// All functions by name; looked into and never copied.
+    pub(crate) functions: SessionState,
+    /// What each statement takes a copy of. It has the functions that rules of the optimiser ask for by name
+    /// and no others, since a copy of some hundred names would cost more than many a statement.
+    pub(crate) for_statement: SessionState,
+}
+
+impl Engine {
+    /// An engine that divides a query's work into so many parts and takes its memory from the store's.
+    pub(crate) fn new(store: &Arc<Store>, threads: usize) -> Result<Self> {
+        let consumers = NonZeroUsize::new(CONSUMERS_NAMED).unwrap_or(NonZeroUsize::MIN);
+        let pool = TrackConsumersPool::new(QueryMemory(Arc::clone(store.memory())), consumers);
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).build_arc()?;
+        let builder = SessionStateBuilder::new()
+            .with_config(config(threads))
+            .with_runtime_env(runtime)
+            .with_expr_planners(vec![Arc::new(JsonOperators), Arc::new(Operators)])
+            .with_default_features()
+            .with_analyzer_rule(Arc::new(OrderJson))
+            .with_analyzer_rule(Arc::new(Casts))
+            .with_analyzer_rule(Arc::new(WaitingValues));
+        let mut functions = builder.build();
+        functions::register_shared(&mut functions)?;
+        let for_statement = SessionStateBuilder::new_from_existing(functions.clone())
+            .with_scalar_functions(Vec::new())
+            .with_higher_order_functions(Vec::new())
+            .with_window_functions(Vec::new())
+            .with_table_functions(HashMap::new())
+            .build();
+        Ok(Self { functions, for_statement })
+    }
+}
+
+fn config(threads: usize) -> SessionConfig {
+    let mut config = SessionConfig::new()
+        .with_target_partitions(threads)
+        .with_batch_size(BATCH_ROWS)
+        .with_information_schema(false)
+        .with_create_default_catalog_and_schema(false);
+    let options = config.options_mut();
+    options.sql_parser.parse_float_as_decimal = true;
+    options.sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
+    options.execution.time_zone = Some("+00:00".to_owned());
+    options.explain.logical_plan_only = false;
+    config
+}

@@ -1,0 +1,130 @@
+//! Casts as PostgreSQL does them: `'\x00ff'::bytea`, `name::varchar(5)`, `elapsed::text`.
+//!
+//! The engine casts between text and other types with rules of its own, which know no hexadecimal bytes, other
+//! intervals, and no length of a text. Where they differ a [`conversion`] of ours takes the cast's place: values
+//! are read by the same rules by which text is assigned to columns, and written as clients see them. Casts of
+//! quoted constants are done here and now. The rule runs after the engine has added the casts that types ask for.
+
+use crate::error::{Error, SqlState};
+use crate::functions::conversion;
+use crate::translate::external;
+use crate::types;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::metadata::FieldMetadata;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::Cast;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
+use datafusion::optimizer::AnalyzerRule;
+use store::catalog::SqlType;
+
+/// The rule of a plan's analysis that casts as PostgreSQL does.
+#[derive(Debug)]
+pub(crate) struct Casts;
+
+impl AnalyzerRule for Casts {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let plan = plan.transform_up_with_subqueries(|node| {
+            let names = NamePreserver::new(&node);
+            let mut schema = None;
+            let inputs = node.clone();
+            node.map_expressions(|expr| {
+                if !expr.exists(|part| Ok(matches!(part, Expr::Cast(_))))? {
+                    return Ok(Transformed::no(expr));
+                }
+                let schema = schema.get_or_insert_with(|| merge_schema(&inputs.inputs()));
+                let name = names.save(&expr);
+                Ok(converted(expr, schema)?.update_data(|expr| name.restore(expr)))
+            })
+        })?;
+        Ok(plan.data)
+    }
+
+    fn name(&self) -> &str {
+        "casts"
+    }
+}
+
+/// The expression with PostgreSQL's casts.
+pub(crate) fn converted(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    expr.transform_up(|part| {
+        let Expr::Cast(cast) = part else { return Ok(Transformed::no(part)) };
+        if let Some(constant) = fold(&cast)? {
+            return Ok(Transformed::yes(constant));
+        }
+        let Ok((_, from)) = cast.expr.to_field(schema) else {
+            return Ok(Transformed::no(Expr::Cast(cast)));
+        };
+        let (from, to) = (types::of_field(&from), types::of_field(&cast.field));
+        match is_conversion(&from, &to, cast.field.data_type()) {
+            true => {
+                let function = conversion::to(&to, cast.field.data_type());
+                Ok(Transformed::yes(function.call(vec![*cast.expr])))
+            }
+            false => Ok(Transformed::no(Expr::Cast(cast))),
+        }
+    })
+}
+
+/// The constant that a cast of a quoted constant is; `None` where it is no such cast, or none to a type whose
+/// values are not told from text.
+pub(crate) fn fold(cast: &Cast) -> Result<Option<Expr>> {
+    let Expr::Literal(value, None) = &*cast.expr else { return Ok(None) };
+    let sql_type = types::of_field(&cast.field);
+    let Some(Some(_)) = value.try_as_str() else { return Ok(None) };
+    if matches!(sql_type, SqlType::Text | SqlType::Other(_)) {
+        return Ok(None);
+    }
+    let value = value_of(value, &sql_type)?.cast_to(cast.field.data_type())?;
+    let metadata = cast.field.metadata();
+    let metadata = (!metadata.is_empty()).then(|| FieldMetadata::from(metadata.clone()));
+    Ok(Some(Expr::Literal(value, metadata)))
+}
+
+/// The value of a type that a text is.
+pub(super) fn value_of(text: &ScalarValue, sql_type: &SqlType) -> Result<ScalarValue> {
+    let array = text.cast_to(&DataType::Utf8View)?.to_array()?;
+    let array = conversion::convert(&array, sql_type).map_err(|error| {
+        external(match text.try_as_str() {
+            Some(Some(text)) if is_about_form(&error) => error.blaming_literal(text),
+            _ => error,
+        })
+    })?;
+    ScalarValue::try_from_array(&array, 0)
+}
+
+/// Whether an error is about how a constant is written, and not about what it is made to fit.
+fn is_about_form(error: &Error) -> bool {
+    let to_fit = [SqlState::NumericValueOutOfRange, SqlState::StringDataRightTruncation];
+    error.message().contains('"') || !to_fit.contains(&error.state())
+}
+
+/// Whether a cast is one of ours.
+fn is_conversion(from: &SqlType, to: &SqlType, target: &DataType) -> bool {
+    use SqlType as T;
+    let is_text = |sql_type: &T| matches!(sql_type, T::Text | T::Varchar(_) | T::Char(_));
+    match (from, to) {
+        (_, T::Varchar(Some(_)) | T::Char(_)) => true,
+        (T::Other(_), _) | (_, T::Other(_)) => false,
+        (T::Array(from), T::Array(to)) => is_conversion(from, to, &to.arrow()),
+        (from, T::Text | T::Varchar(None)) if *target != DataType::Null => matches!(
+            from,
+            T::Interval
+                | T::Bytea
+                | T::Array(_)
+                | T::Real
+                | T::Double
+                | T::Date
+                | T::Time
+                | T::Timestamp
+                | T::TimestampTz
+                | T::Numeric { .. }
+        ),
+        (T::Real | T::Double, T::Numeric { .. }) => true,
+        (from, T::Array(_)) => is_text(from),
+        (from, to) => is_text(from) && !is_text(to),
+    }
+}

@@ -1,0 +1,44 @@
+//! Aggregates and window functions where SQL has none. The engine lets some of them through to its own planner of
+//! expressions, which does not know them.
+
+use crate::error::{Error, SqlState};
+use crate::translate::external;
+use datafusion::common::Result;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+
+/// Refuses a plan that computes an aggregate or a window function beside rows, not over them.
+pub(super) fn of_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
+    plan.apply_with_subqueries(|node| {
+        match node {
+            LogicalPlan::Filter(filter) => refuse_in(&filter.predicate, "WHERE")?,
+            LogicalPlan::Join(join) => {
+                let pairs = join.on.iter().flat_map(|(left, right)| [left, right]);
+                for expr in pairs.chain(&join.filter) {
+                    refuse_in(expr, "JOIN conditions")?;
+                }
+            }
+            LogicalPlan::Aggregate(aggregate) => {
+                for expr in &aggregate.group_expr {
+                    refuse_in(expr, "GROUP BY")?;
+                }
+            }
+            _ => {}
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(plan)
+}
+
+fn refuse_in(expr: &Expr, place: &str) -> Result<()> {
+    expr.apply(|part| {
+        let (state, what) = match part {
+            Expr::AggregateFunction(_) => (SqlState::GroupingError, "aggregate"),
+            Expr::WindowFunction(_) => (SqlState::WindowingError, "window"),
+            _ => return Ok(TreeNodeRecursion::Continue),
+        };
+        let message = format!("{what} functions are not allowed in {place}");
+        Err(external(Error::new(state, message)))
+    })?;
+    Ok(())
+}

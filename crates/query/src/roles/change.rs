@@ -1,0 +1,154 @@
+//! ALTER ROLE and DROP ROLE.
+
+use super::define::{can_rule, configure, known, may_define, refuse_reserved};
+use super::{RoleName, RoleOption};
+use crate::error::{Error, Result, SqlState};
+use crate::session::Frame;
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::{Catalog, CatalogChange, DEFAULT_SCHEMA, Privileges, Role};
+
+/// Runs an ALTER ROLE or ALTER USER.
+pub(super) fn alter(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    name: &RoleName,
+    options: &[RoleOption],
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let access = frame.access(&catalog);
+    let name = frame.role_named(name)?;
+    let old = known(&catalog, &name)?;
+    let only_password = options.iter().all(|option| matches!(option, RoleOption::Password(_)));
+    let itself = only_password && access.role() == Some(name.as_str());
+    let changes_superuser = options.iter().any(|o| matches!(o, RoleOption::Superuser(_)));
+    if !access.is_superuser() && !itself {
+        if old.superuser || changes_superuser {
+            let message =
+                "must be superuser to alter superuser roles or change superuser attribute";
+            return Err(Error::new(SqlState::InsufficientPrivilege, message));
+        }
+        may_define(access).map_err(|_| denied())?;
+    }
+    if options
+        .iter()
+        .any(|option| matches!(option, RoleOption::Members(..) | RoleOption::InRole(_)))
+    {
+        let message = "members are changed by GRANT and REVOKE";
+        return Err(Error::unsupported(message).with_hint(format!("GRANT {name} TO member")));
+    }
+    let mut role = Role::clone(old);
+    configure(access, &mut role, options)?;
+    if can_rule(old) && !can_rule(&role) {
+        refuse_last(&catalog, &name)?;
+    }
+    transaction.change_catalog(CatalogChange::PutRole(role))?;
+    Ok(())
+}
+
+/// Runs an ALTER ROLE ... RENAME TO.
+pub(super) fn rename(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    name: &str,
+    to: &str,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let access = frame.access(&catalog);
+    let old = known(&catalog, name)?;
+    if old.superuser {
+        access.require_superuser("must be superuser to rename superusers", "")?;
+    }
+    may_define(access).map_err(|_| {
+        Error::new(SqlState::InsufficientPrivilege, "permission denied to rename role")
+    })?;
+    refuse_reserved(to)?;
+    if frame.is_me(name) {
+        return Err(Error::unsupported("session user cannot be renamed"));
+    }
+    if catalog.role(to).is_some() {
+        let message = format!("role \"{to}\" already exists");
+        return Err(Error::new(SqlState::DuplicateObject, message));
+    }
+    let (from, to) = (name.to_owned(), to.to_owned());
+    transaction.change_catalog(CatalogChange::RenameRole { from, to })?;
+    Ok(())
+}
+
+/// Runs a DROP ROLE or DROP USER.
+pub(super) fn drop_roles(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    names: &[String],
+    if_exists: bool,
+) -> Result<()> {
+    for name in names {
+        let catalog = Arc::clone(transaction.catalog());
+        let access = frame.access(&catalog);
+        may_define(access).map_err(|_| {
+            Error::new(SqlState::InsufficientPrivilege, "permission denied to drop role")
+        })?;
+        let role = match catalog.role(name) {
+            Some(role) => role,
+            None if if_exists => {
+                frame.skip_missing("role", name);
+                continue;
+            }
+            None => return Err(super::define::undefined(name)),
+        };
+        if frame.is_me(name) {
+            let message = "current user cannot be dropped";
+            return Err(Error::new(SqlState::ObjectInUse, message));
+        }
+        if role.superuser {
+            access.require_superuser("must be superuser to drop superusers", "")?;
+            if can_rule(role) {
+                refuse_last(&catalog, name)?;
+            }
+        }
+        let depending = depending(&catalog, role);
+        if !depending.is_empty() {
+            let message =
+                format!("role \"{name}\" cannot be dropped because some objects depend on it");
+            return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+                .with_detail(depending.join("\n")));
+        }
+        transaction.change_catalog(CatalogChange::DropRole(name.clone()))?;
+    }
+    Ok(())
+}
+
+fn denied() -> Error {
+    Error::new(SqlState::InsufficientPrivilege, "permission denied")
+}
+
+/// Without a superuser nobody could make one again; without any user everybody could connect.
+fn refuse_last(catalog: &Catalog, name: &str) -> Result<()> {
+    if catalog.roles().any(|role| role.name != name && can_rule(role)) {
+        return Ok(());
+    }
+    let message = format!("role \"{name}\" is the last superuser who can log in");
+    Err(Error::new(SqlState::DependentObjectsStillExist, message)
+        .with_hint("Make another one first: CREATE USER name SUPERUSER PASSWORD '...'"))
+}
+
+/// What a role owns or may do, in PostgreSQL's words.
+fn depending(catalog: &Catalog, role: &Role) -> Vec<String> {
+    let said = |privileges: &Privileges, what: String| match privileges.contains(Privileges::OWNER)
+    {
+        true => format!("owner of {what}"),
+        false => format!("privileges for {what}"),
+    };
+    let relations = role.relations.iter().filter_map(|(id, privileges)| {
+        let relation = catalog.relation_by_id(*id)?;
+        let name = match relation.schema() {
+            DEFAULT_SCHEMA => relation.name().to_owned(),
+            schema => format!("{schema}.{}", relation.name()),
+        };
+        Some(said(privileges, format!("{} {name}", relation.kind())))
+    });
+    let schemas = role.schemas.iter();
+    let schemas = schemas.map(|(name, privileges)| said(privileges, format!("schema {name}")));
+    let database = (!role.database.is_empty()).then(|| "privileges for database pando".to_owned());
+    relations.chain(schemas).chain(database).collect()
+}

@@ -1,0 +1,83 @@
+//! REASSIGN OWNED and DROP OWNED: what a role has goes to another, or goes, so that the role can be dropped.
+
+use super::define::known;
+use super::{RoleName, grant};
+use crate::error::{Error, Result, SqlState};
+use crate::session::Frame;
+use std::sync::Arc;
+use store::Transaction;
+use store::catalog::{CatalogChange, Object, Privileges, Role};
+
+/// Everything that a role has privileges on.
+fn objects(role: &Role) -> Vec<Object> {
+    let relations = role.relations.keys().map(|id| Object::Relation(*id));
+    let schemas = role.schemas.keys().map(|name| Object::Schema(name.clone()));
+    relations.chain(schemas).chain([Object::Database]).collect()
+}
+
+/// The roles of these names, all of which the statement may act for.
+fn acted_for(
+    frame: &Frame<'_>,
+    transaction: &Transaction,
+    names: &[RoleName],
+    deed: &str,
+) -> Result<Vec<Arc<Role>>> {
+    let catalog = transaction.catalog();
+    let access = frame.access(catalog);
+    let mut roles = Vec::with_capacity(names.len());
+    for name in names {
+        let role = known(catalog, &frame.role_named(name)?)?;
+        if !access.has_role(&role.name) {
+            let message = format!("permission denied to {deed}");
+            return Err(Error::new(SqlState::InsufficientPrivilege, message));
+        }
+        roles.push(Arc::clone(role));
+    }
+    Ok(roles)
+}
+
+/// Runs a REASSIGN OWNED.
+pub(super) fn reassign(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    from: &[RoleName],
+    to: &RoleName,
+) -> Result<()> {
+    let roles = acted_for(frame, transaction, from, "reassign objects")?;
+    let to = acted_for(frame, transaction, std::slice::from_ref(to), "reassign objects")?;
+    for role in roles {
+        let owns = |object: &Object| role.privileges(object).contains(Privileges::OWNER);
+        for object in objects(&role).into_iter().filter(owns) {
+            take(transaction, &role, &object)?;
+            grant::own(transaction, to.first().map(|role| role.name.as_str()), object)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs a DROP OWNED of roles that own nothing: what was granted to them is revoked.
+pub(super) fn drop_owned(
+    frame: &Frame<'_>,
+    transaction: &mut Transaction,
+    names: &[RoleName],
+) -> Result<()> {
+    for role in acted_for(frame, transaction, names, "drop objects")? {
+        for object in objects(&role) {
+            if role.privileges(&object).contains(Privileges::OWNER) {
+                let message = "DROP OWNED of tables, views, sequences and schemas is not supported";
+                let hint =
+                    format!("REASSIGN OWNED BY {} TO another role, or drop them.", role.name);
+                return Err(Error::unsupported(message).with_hint(hint));
+            }
+            take(transaction, &role, &object)?;
+        }
+    }
+    Ok(())
+}
+
+fn take(transaction: &mut Transaction, role: &Role, object: &Object) -> Result<()> {
+    let (role, object) = (role.name.clone(), object.clone());
+    let privileges = Privileges::default();
+    transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
+    Ok(())
+}

@@ -1,0 +1,285 @@
+//! EXPLAIN: how a statement is run, as text of one line a row, or as JSON.
+//!
+//! A query is explained by its physical plan, with VERBOSE by its logical one, too. INSERT, UPDATE and DELETE are
+//! explained by the query that finds their rows. With ANALYZE the statement is run.
+
+use super::describe::source_of_write;
+use super::settings::text_rows;
+use super::transactions::Conversation;
+use super::{Frame, Inner};
+use crate::Statement;
+use crate::error::{Error, Result, SqlState};
+use crate::outcome::{Field, Outcome};
+use crate::planner::relations::Tables;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::display::DisplayableExecutionPlan;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast, UtilityOption, Value};
+use futures::TryStreamExt;
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use store::catalog::SqlType;
+
+/// The one column of an answer.
+const COLUMN: &str = "QUERY PLAN";
+
+/// What EXPLAIN is asked for.
+#[derive(Debug, Default)]
+struct Options {
+    analyze: bool,
+    verbose: bool,
+    json: bool,
+    /// Whether times are told in the end; `None` where it does not say.
+    summary: Option<bool>,
+}
+
+/// What there is to tell of a statement.
+struct Explained {
+    /// What a write does to which table.
+    deed: Option<String>,
+    logical: Option<LogicalPlan>,
+    physical: Option<Arc<dyn ExecutionPlan>>,
+    planning: Duration,
+    /// How long it ran and how many rows it gave or changed.
+    run: Option<(Duration, u64)>,
+}
+
+impl Inner {
+    pub(crate) async fn explain(
+        &self,
+        conversation: &mut Conversation,
+        frame: &Frame<'_>,
+        whole: &Statement,
+    ) -> Result<Outcome> {
+        let ast = &whole.ast;
+        let Ast::Explain { statement, analyze, verbose, options, .. } = ast else {
+            return Err(Error::unsupported("only EXPLAIN explains"));
+        };
+        let options = Options::of(*analyze, *verbose, options.as_deref().unwrap_or_default())?;
+        let began = Instant::now();
+        let mut explained = self.planned(conversation, frame, statement).await?;
+        explained.planning = began.elapsed();
+        if options.analyze {
+            let began = Instant::now();
+            let rows = match (&explained.deed, &explained.physical) {
+                (None, Some(physical)) => {
+                    let stream = execute_stream(Arc::clone(physical), frame.engine().task_ctx())?;
+                    let count = |sum, batch: datafusion::arrow::array::RecordBatch| async move {
+                        Ok(sum + batch.num_rows() as u64)
+                    };
+                    stream.try_fold(0, count).await?
+                }
+                _ => {
+                    let inner = whole.with_ast(Ast::clone(statement));
+                    written(self.write(conversation, frame, &inner).await?).await?
+                }
+            };
+            explained.run = Some((began.elapsed(), rows));
+        }
+        let lines = if options.json { explained.json(&options) } else { explained.lines(&options) };
+        let outcome = text_rows("EXPLAIN", &[(COLUMN, lines)])?;
+        Ok(match outcome {
+            Outcome::Rows(rows) if options.json => {
+                Outcome::Rows(crate::Rows { fields: fields(ast), ..rows })
+            }
+            outcome => outcome,
+        })
+    }
+
+    async fn planned(
+        &self,
+        conversation: &mut Conversation,
+        frame: &Frame<'_>,
+        statement: &Ast,
+    ) -> Result<Explained> {
+        let snapshot = self.shared.store.snapshot();
+        let tables: &dyn Tables = match conversation.open() {
+            Some(open) => &open.transaction,
+            None => &snapshot,
+        };
+        self.names.see(tables, frame);
+        let (deed, query) = match statement {
+            Ast::Query(_) => (None, Some(statement.clone())),
+            _ => {
+                let (deed, query) = source_of_write(statement)?;
+                (Some(deed), query)
+            }
+        };
+        let (mut logical, mut physical) = (None, None);
+        if let Some(query) = query {
+            let mut planner = frame.planner(tables);
+            let plan = planner.plan_statement(query).await?;
+            let (plan, _) = planner.shown(plan)?;
+            physical = Some(planner.physical(&plan).await?);
+            logical = Some(plan);
+        }
+        if let Some(plan) = logical.take() {
+            logical = Some(frame.engine().optimize(&plan)?);
+        }
+        Ok(Explained { deed, logical, physical, planning: Duration::ZERO, run: None })
+    }
+}
+
+/// The columns of an answer.
+pub(super) fn fields(ast: &Ast) -> Vec<Field> {
+    let is_json = match ast {
+        Ast::Explain { options, .. } => {
+            Options::of(false, false, options.as_deref().unwrap_or_default())
+                .is_ok_and(|options| options.json)
+        }
+        _ => false,
+    };
+    vec![Field::new(COLUMN, if is_json { SqlType::Json } else { SqlType::Text })]
+}
+
+/// How many rows a write has changed.
+async fn written(outcome: Outcome) -> Result<u64> {
+    match outcome {
+        Outcome::Done(tag) => Ok(tag.rows.unwrap_or(0)),
+        Outcome::Rows(rows) => {
+            let batches: Vec<_> = rows.stream.try_collect().await?;
+            Ok(batches.iter().map(|batch| batch.num_rows() as u64).sum())
+        }
+    }
+}
+
+impl Options {
+    fn of(analyze: bool, verbose: bool, given: &[UtilityOption]) -> Result<Self> {
+        let mut options = Self { analyze, verbose, ..Self::default() };
+        let mut timing = false;
+        for option in given {
+            let name = option.name.value.to_lowercase();
+            let word = option.arg.as_ref().map(word_of);
+            let flag = || flag_of(&name, word.as_deref());
+            match name.as_str() {
+                "analyze" => options.analyze = flag()?,
+                "verbose" => options.verbose = flag()?,
+                "summary" => options.summary = Some(flag()?),
+                "timing" => timing = flag()?,
+                // There are no pages, no log and no settings that a plan depends on, and costs are not estimated.
+                "costs" | "buffers" | "wal" | "settings" => drop(flag()?),
+                "format" => options.json = is_json(word.as_deref().unwrap_or_default())?,
+                _ => {
+                    let message = format!("unrecognized EXPLAIN option \"{name}\"");
+                    return Err(Error::new(SqlState::SyntaxError, message));
+                }
+            }
+        }
+        if timing && !options.analyze {
+            let message = "EXPLAIN option TIMING requires ANALYZE";
+            return Err(Error::new(SqlState::InvalidParameterValue, message));
+        }
+        Ok(options)
+    }
+
+    fn tells_times(&self) -> bool {
+        self.summary.unwrap_or(self.analyze)
+    }
+}
+
+fn word_of(argument: &Expr) -> String {
+    match argument {
+        Expr::Identifier(ident) => ident.value.to_lowercase(),
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => text.to_lowercase(),
+            other => other.to_string().to_lowercase(),
+        },
+        other => other.to_string().to_lowercase(),
+    }
+}
+
+fn flag_of(name: &str, word: Option<&str>) -> Result<bool> {
+    match word {
+        None | Some("true" | "on" | "1") => Ok(true),
+        Some("false" | "off" | "0") => Ok(false),
+        Some(_) => {
+            let message = format!("{name} requires a Boolean value");
+            Err(Error::new(SqlState::SyntaxError, message))
+        }
+    }
+}
+
+fn is_json(word: &str) -> Result<bool> {
+    match word {
+        "text" => Ok(false),
+        "json" => Ok(true),
+        "xml" | "yaml" => Err(Error::unsupported(format!(
+            "EXPLAIN (FORMAT {}) is not supported",
+            word.to_uppercase()
+        ))
+        .with_hint("FORMAT TEXT and FORMAT JSON are.")),
+        other => {
+            let message = format!("unrecognized value for EXPLAIN option \"format\": \"{other}\"");
+            Err(Error::new(SqlState::InvalidParameterValue, message))
+        }
+    }
+}
+
+impl Explained {
+    fn lines(&self, options: &Options) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(deed) = &self.deed {
+            lines.push(match self.run {
+                Some((_, rows)) => format!("{deed} (actual rows={rows})"),
+                None => deed.clone(),
+            });
+        }
+        let margin = if self.deed.is_some() { "  " } else { "" };
+        let mut add = |text: String| {
+            lines.extend(text.lines().map(|line| format!("{margin}{}", line.trim_end())));
+        };
+        if let Some(logical) = self.logical.as_ref().filter(|_| options.verbose) {
+            add(logical.display_indent().to_string());
+        }
+        if let Some(physical) = &self.physical {
+            // What a write reads is planned once more when it is run: these rows were not counted.
+            let shown = match self.run.is_some() && self.deed.is_none() {
+                true => DisplayableExecutionPlan::with_metrics(physical.as_ref()),
+                false => DisplayableExecutionPlan::new(physical.as_ref()),
+            };
+            add(shown.indent(options.verbose).to_string());
+        }
+        if options.tells_times() {
+            lines.push(format!("Planning Time: {:.3} ms", milliseconds(self.planning)));
+            let run = self.run.map(|(time, _)| time);
+            lines.extend(run.map(|time| format!("Execution Time: {:.3} ms", milliseconds(time))));
+        }
+        lines
+    }
+
+    fn json(&self, options: &Options) -> Vec<String> {
+        let mut plan = self.physical.as_ref().map_or(json!({}), |physical| node(physical.as_ref()));
+        if let Some(deed) = &self.deed {
+            let inner = self.physical.iter().map(|_| plan.clone()).collect::<Vec<_>>();
+            plan = json!({ "Node Type": "ModifyTable", "Details": deed, "Plans": inner });
+        }
+        if let (Some((_, rows)), Some(plan)) = (self.run, plan.as_object_mut()) {
+            plan.insert("Actual Rows".to_owned(), rows.into());
+        }
+        let mut whole = Map::from_iter([("Plan".to_owned(), plan)]);
+        if options.tells_times() {
+            whole.insert("Planning Time".to_owned(), milliseconds(self.planning).into());
+            if let Some((time, _)) = self.run {
+                whole.insert("Execution Time".to_owned(), milliseconds(time).into());
+            }
+        }
+        let whole = Json::Array(vec![Json::Object(whole)]);
+        vec![serde_json::to_string_pretty(&whole).unwrap_or_default()]
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// An operator and those below it.
+fn node(plan: &dyn ExecutionPlan) -> Json {
+    let details = DisplayableExecutionPlan::new(plan).one_line().to_string();
+    let below: Vec<Json> = plan.children().into_iter().map(|child| node(child.as_ref())).collect();
+    let mut node = json!({ "Node Type": plan.name(), "Details": details.trim_end() });
+    if let Some(node) = node.as_object_mut().filter(|_| !below.is_empty()) {
+        node.insert("Plans".to_owned(), Json::Array(below));
+    }
+    node
+}

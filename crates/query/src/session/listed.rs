@@ -1,0 +1,117 @@
+//! What a connection keeps under names, as `pg_prepared_statements` and `pg_cursors` list it. An entry is there as
+//! long as its [`Listing`] is.
+
+use super::{Names, Session};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
+use store::catalog::SqlType;
+
+/// What is listed, in the order of its coming.
+#[derive(Debug, Default)]
+pub(crate) struct Listed(Mutex<Entries>);
+
+#[derive(Debug, Default)]
+struct Entries {
+    last: u64,
+    entries: BTreeMap<u64, Arc<Entry>>,
+}
+
+/// Something under a name.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    /// The statement that made it.
+    pub(crate) statement: String,
+    pub(crate) made: SystemTime,
+    pub(crate) kind: Kind,
+}
+
+/// What is under a name.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Prepared {
+        /// Whether PREPARE made it, and not a message.
+        from_sql: bool,
+        /// The types of its parameters, once they are known.
+        parameters: OnceLock<Vec<SqlType>>,
+        executions: AtomicU64,
+    },
+    Cursor {
+        holds: bool,
+        is_binary: bool,
+        scrolls: bool,
+    },
+}
+
+/// Keeps an entry listed.
+#[derive(Debug)]
+pub struct Listing {
+    names: Arc<Names>,
+    number: u64,
+    entry: Arc<Entry>,
+}
+
+impl Listed {
+    /// What is listed now.
+    pub(crate) fn all(&self) -> Vec<Arc<Entry>> {
+        self.0.lock().entries.values().cloned().collect()
+    }
+}
+
+impl Listing {
+    /// The prepared statement's parameters are known now.
+    pub fn described(&self, description: &super::Description) {
+        if let Kind::Prepared { parameters, .. } = &self.entry.kind {
+            parameters.get_or_init(|| description.parameters.clone());
+        }
+    }
+
+    /// The prepared statement is executed.
+    pub fn executed(&self) {
+        if let Kind::Prepared { executions, .. } = &self.entry.kind {
+            executions.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Listing {
+    fn drop(&mut self) {
+        self.names.listed.0.lock().entries.remove(&self.number);
+    }
+}
+
+impl Session {
+    /// Lists a prepared statement.
+    pub fn list_prepared(&self, name: &str, statement: &str, from_sql: bool) -> Listing {
+        let executions = AtomicU64::new(0);
+        let parameters = OnceLock::new();
+        self.list(name, statement, Kind::Prepared { from_sql, parameters, executions })
+    }
+
+    /// Lists a cursor.
+    pub fn list_cursor(
+        &self,
+        name: &str,
+        statement: &str,
+        is_binary: bool,
+        scrolls: bool,
+        holds: bool,
+    ) -> Listing {
+        self.list(name, statement, Kind::Cursor { holds, is_binary, scrolls })
+    }
+
+    fn list(&self, name: &str, statement: &str, kind: Kind) -> Listing {
+        let (name, statement) = (name.to_owned(), statement.to_owned());
+        let entry = Arc::new(Entry { name, statement, made: SystemTime::now(), kind });
+        let names = Arc::clone(&self.inner().names);
+        let mut listed = names.listed.0.lock();
+        listed.last += 1;
+        let number = listed.last;
+        listed.entries.insert(number, Arc::clone(&entry));
+        drop(listed);
+        Listing { names, number, entry }
+    }
+}

@@ -1,0 +1,74 @@
+//! How long the value of a setting stays: SET outlives its transaction when that is committed, SET LOCAL never does,
+//! and a rollback undoes both.
+
+use super::Settings;
+use crate::error::Result;
+use arc_swap::ArcSwap;
+use std::sync::Arc;
+
+/// The settings of a transaction that has changed some.
+#[derive(Debug, Clone)]
+pub(crate) struct Scope {
+    /// As they were when it began.
+    before: Arc<Settings>,
+    /// As they will be when it is committed.
+    lasting: Arc<Settings>,
+}
+
+/// A transaction's settings at a savepoint.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    scope: Option<Scope>,
+    current: Arc<Settings>,
+}
+
+/// Changes settings outside a transaction.
+pub(crate) fn change(
+    current: &ArcSwap<Settings>,
+    change: impl FnOnce(&mut Settings) -> Result<()>,
+) -> Result<()> {
+    let mut changed = Settings::clone(&current.load());
+    change(&mut changed)?;
+    current.store(Arc::new(changed));
+    Ok(())
+}
+
+/// Changes settings in a transaction, for it alone or for what comes after it as well.
+pub(crate) fn change_in(
+    scope: &mut Option<Scope>,
+    current: &ArcSwap<Settings>,
+    local: bool,
+    change: impl Fn(&mut Settings) -> Result<()>,
+) -> Result<()> {
+    let now = current.load_full();
+    let mut changed = Settings::clone(&now);
+    change(&mut changed)?;
+    let scope = scope.get_or_insert_with(|| Scope { before: Arc::clone(&now), lasting: now });
+    if !local {
+        let mut lasting = Settings::clone(&scope.lasting);
+        change(&mut lasting)?;
+        scope.lasting = Arc::new(lasting);
+    }
+    current.store(Arc::new(changed));
+    Ok(())
+}
+
+/// The transaction ends.
+pub(crate) fn end(scope: Option<Scope>, current: &ArcSwap<Settings>, committed: bool) {
+    if let Some(scope) = scope {
+        current.store(if committed { scope.lasting } else { scope.before });
+    }
+}
+
+/// What a savepoint comes back to.
+pub(crate) fn mark(scope: &Option<Scope>, current: &ArcSwap<Settings>) -> Mark {
+    Mark { scope: scope.clone(), current: current.load_full() }
+}
+
+/// The transaction goes back to a savepoint.
+pub(crate) fn go_back(scope: &mut Option<Scope>, current: &ArcSwap<Settings>, mark: &Mark) {
+    if scope.is_some() {
+        scope.clone_from(&mark.scope);
+        current.store(Arc::clone(&mark.current));
+    }
+}

@@ -1,0 +1,253 @@
+//! SET, SHOW and RESET, and what `set_config` asks for.
+
+use super::{Settings, known, unknown, values_of};
+use crate::error::{Error, Result, SqlState};
+use crate::outcome::{Field, Outcome, Rows, Tag};
+use crate::planner::relations::fold;
+use crate::session::Inner;
+use crate::session::transactions::Conversation;
+use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
+use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema};
+use datafusion::physical_plan::memory::MemoryStream;
+use datafusion::sql::sqlparser::ast::{
+    ContextModifier, Expr, Ident, Reset, ResetStatement, Set, SetSessionAuthorizationParamKind,
+    TransactionAccessMode, TransactionMode, Value,
+};
+use std::sync::Arc;
+use store::catalog::SqlType;
+
+impl Inner {
+    pub(crate) fn set(&self, conversation: &mut Conversation, set: &Set) -> Result<Outcome> {
+        match set {
+            Set::SingleAssignment { scope, variable, values, .. } => {
+                let name = variable.to_string().to_lowercase().replace('"', "");
+                let is_default = matches!(&values[..], [value] if is_default(value));
+                let values: Vec<String> = values.iter().map(text_of).collect();
+                let local = *scope == Some(ContextModifier::Local);
+                if name == "role" {
+                    let role = values.first().filter(|role| *role != "none").cloned();
+                    self.set_role(conversation, local, role)?;
+                } else if matches!(name.as_str(), "timezone" | "time zone") {
+                    let zone = values.first().map_or("", String::as_str);
+                    self.set_time_zone(conversation, local, zone)?;
+                } else {
+                    let first = self.first_settings.load_full();
+                    self.change(conversation, local, |settings| match is_default {
+                        true => settings.reset(&name, &first),
+                        false => settings.set(&name, &values),
+                    })?;
+                }
+            }
+            Set::SetTimeZone { local, value } => {
+                self.set_time_zone(conversation, *local, &text_of(value))?;
+            }
+            Set::SetNames { charset_name, .. } => {
+                let encoding = [fold(charset_name)];
+                self.change(conversation, false, |set| set.set("client_encoding", &encoding))?;
+            }
+            Set::SetNamesDefault {} => {
+                let first = self.first_settings.load_full();
+                self.change(conversation, false, |set| set.reset("client_encoding", &first))?;
+            }
+            Set::SetTransaction { snapshot: Some(_), .. } => {
+                return Err(Error::unsupported("snapshots cannot be exported or imported"));
+            }
+            Set::SetTransaction { modes, session, .. } => {
+                self.set_transaction(conversation, modes, *session)?;
+            }
+            Set::SetRole { context_modifier, role_name } => {
+                let local = *context_modifier == Some(ContextModifier::Local);
+                self.set_role(conversation, local, role_name.as_ref().map(fold))?;
+            }
+            Set::SetSessionAuthorization(to) => {
+                let user = match &to.kind {
+                    SetSessionAuthorizationParamKind::Default => None,
+                    SetSessionAuthorizationParamKind::User(name) => Some(fold(name)),
+                };
+                let local = to.scope == ContextModifier::Local;
+                self.set_session_user(conversation, local, user)?;
+            }
+            other => return Err(Error::unsupported(format!("{other} is not supported"))),
+        }
+        Ok(Outcome::Done(Tag::plain("SET")))
+    }
+
+    /// What BEGIN, SET TRANSACTION or SET SESSION CHARACTERISTICS say of transactions.
+    pub(crate) fn set_transaction(
+        &self,
+        conversation: &mut Conversation,
+        modes: &[TransactionMode],
+        session: bool,
+    ) -> Result<()> {
+        if !session && conversation.open().is_none() {
+            let message = "SET TRANSACTION can only be used in transaction blocks";
+            self.warn(SqlState::NoActiveSqlTransaction, message);
+            return Ok(());
+        }
+        for mode in modes {
+            let (name, value) = match mode {
+                TransactionMode::AccessMode(TransactionAccessMode::ReadOnly) => {
+                    ("transaction_read_only", "on".to_owned())
+                }
+                TransactionMode::AccessMode(TransactionAccessMode::ReadWrite) => {
+                    ("transaction_read_only", "off".to_owned())
+                }
+                TransactionMode::IsolationLevel(level) => {
+                    ("transaction_isolation", level.to_string().to_lowercase())
+                }
+            };
+            let name = if session { format!("default_{name}") } else { name.to_owned() };
+            let value = [value];
+            self.change(conversation, !session, |set| set.set(&name, &value))?;
+        }
+        Ok(())
+    }
+
+    /// Times are always told in UTC: another zone is taken with a warning, since clients ask for theirs.
+    fn set_time_zone(
+        &self,
+        conversation: &mut Conversation,
+        local: bool,
+        zone: &str,
+    ) -> Result<()> {
+        let value = [zone.to_owned()];
+        let done = self.change(conversation, local, |set| set.set("timezone", &value));
+        if done.is_err()
+            && !zone.eq_ignore_ascii_case("default")
+            && !zone.eq_ignore_ascii_case("local")
+        {
+            let message = format!("time zone \"{zone}\" is not used: times are told in UTC");
+            self.warn(SqlState::Warning, message);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn change(
+        &self,
+        conversation: &mut Conversation,
+        local: bool,
+        change: impl Fn(&mut Settings) -> Result<()>,
+    ) -> Result<()> {
+        if local && conversation.open().is_none() {
+            let message = "SET LOCAL can only be used in transaction blocks";
+            self.warn(SqlState::NoActiveSqlTransaction, message);
+            return change(&mut Settings::clone(&self.settings.load()));
+        }
+        conversation.change_settings(local, change)
+    }
+
+    /// Takes over what `set_config` asked for in the statement before.
+    pub(crate) fn apply_asked_settings(&self, conversation: &mut Conversation) {
+        let asked = std::mem::take(&mut *self.names.asked_settings.lock());
+        for (name, value, local) in asked {
+            if local && conversation.open().is_none() {
+                continue;
+            }
+            let values = values_of(&name, &value);
+            // The function has refused what cannot be set.
+            let set = conversation.change_settings(local, |set| set.set(&name, &values));
+            debug_assert!(set.is_ok(), "{name} was tried before");
+        }
+    }
+
+    pub(crate) fn reset(
+        &self,
+        conversation: &mut Conversation,
+        reset: &ResetStatement,
+    ) -> Result<Outcome> {
+        let first = self.first_settings.load_full();
+        match &reset.reset {
+            Reset::ALL => conversation.change_settings(false, |settings| {
+                *settings = Settings {
+                    read_only: settings.read_only,
+                    session_user: Arc::clone(&settings.session_user),
+                    role: settings.role.clone(),
+                    ..Settings::clone(&first)
+                };
+                Ok(())
+            })?,
+            Reset::ConfigurationParameter(name) => {
+                let name = name.to_string().to_lowercase();
+                match name.as_str() {
+                    "role" => self.set_role(conversation, false, None)?,
+                    "session_authorization" => self.set_session_user(conversation, false, None)?,
+                    name => {
+                        conversation.change_settings(false, |set| set.reset(name, &first))?;
+                    }
+                }
+            }
+        }
+        Ok(Outcome::Done(Tag::plain("RESET")))
+    }
+
+    pub(crate) fn show(&self, variable: &[Ident]) -> Result<Outcome> {
+        let name = shown_name(variable);
+        let settings = self.settings.load();
+        if name == "all" {
+            let (names, values): (Vec<_>, Vec<_>) = settings.all().into_iter().unzip();
+            let meaning = |name: &String| known::find(name).map_or("", |known| known.meaning);
+            let meanings = names.iter().map(|name| meaning(name).to_owned()).collect();
+            let columns = [("name", names), ("setting", values), ("description", meanings)];
+            return text_rows("SHOW", &columns);
+        }
+        let own = match name.as_str() {
+            "is_superuser" if !self.names.is_superuser() => Some("off".to_owned()),
+            "role" => Some(settings.role.as_deref().map_or("none", String::as_str).to_owned()),
+            "session_authorization" => Some(settings.session_user.to_string()),
+            _ => None,
+        };
+        match own.or_else(|| settings.get(&name)) {
+            Some(value) => text_rows("SHOW", &[(&name, vec![value])]),
+            None => Err(unknown(&name)),
+        }
+    }
+}
+
+/// The setting that SHOW is about.
+fn shown_name(variable: &[Ident]) -> String {
+    let name =
+        variable.iter().map(|ident| fold(ident).to_lowercase()).collect::<Vec<_>>().join(".");
+    match name.as_str() {
+        "time.zone" => "timezone".to_owned(),
+        "transaction.isolation.level" => "transaction_isolation".to_owned(),
+        _ => name,
+    }
+}
+
+/// The columns of SHOW's answer.
+pub(crate) fn show_fields(variable: &[Ident]) -> Vec<Field> {
+    let name = shown_name(variable);
+    let names = match name.as_str() {
+        "all" => vec!["name", "setting", "description"],
+        name => vec![name],
+    };
+    names.into_iter().map(|name| Field::new(name, SqlType::Text)).collect()
+}
+
+/// Whether a value is the word DEFAULT, and not a text that says so.
+fn is_default(expr: &Expr) -> bool {
+    expr.to_string().eq_ignore_ascii_case("default")
+}
+
+fn text_of(expr: &Expr) -> String {
+    match expr {
+        Expr::Identifier(ident) => fold(ident),
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => text.clone(),
+            Value::Number(number, _) => number.to_string(),
+            other => other.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// Rows of text, for answers that no plan computes.
+pub(crate) fn text_rows(command: &'static str, columns: &[(&str, Vec<String>)]) -> Result<Outcome> {
+    let fields = columns.iter().map(|(name, _)| ArrowField::new(*name, DataType::Utf8, false));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let arrays = columns.iter().map(|(_, v)| Arc::new(StringArray::from(v.clone())) as ArrayRef);
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays.collect())?;
+    let field = |(name, _): &(&str, Vec<String>)| Field::new(*name, SqlType::Text);
+    let stream = MemoryStream::try_new(vec![batch], schema, None)?;
+    Ok(Outcome::Rows(Rows::ready(columns.iter().map(field).collect(), stream, command)))
+}

@@ -1,0 +1,51 @@
+//! How a session has its values written: what `bytea_output` and `intervalstyle` say.
+
+/// The forms of values that have several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Style {
+    /// `bytea_output`
+    pub bytes: BytesStyle,
+    /// `intervalstyle`
+    pub interval: IntervalStyle,
+}
+
+/// How bytes are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BytesStyle {
+    /// `\x00ff`
+    #[default]
+    Hex,
+    /// `\000\377`, and characters as they are.
+    Escape,
+}
+
+/// How intervals are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IntervalStyle {
+    /// `1 year 2 mons 3 days 04:05:06`
+    #[default]
+    Postgres,
+    /// `@ 1 year 2 mons 3 days 4 hours 5 mins 6 secs`
+    Verbose,
+    /// `+1-2 +3 +4:05:06`
+    Standard,
+    /// `P1Y2M3DT4H5M6S`
+    Iso,
+}
+
+impl Style {
+    /// The style that the values of the settings name.
+    pub(crate) fn named(bytea_output: &str, intervalstyle: &str) -> Self {
+        let bytes = match bytea_output {
+            "escape" => BytesStyle::Escape,
+            _ => BytesStyle::Hex,
+        };
+        let interval = match intervalstyle {
+            "postgres_verbose" => IntervalStyle::Verbose,
+            "sql_standard" => IntervalStyle::Standard,
+            "iso_8601" => IntervalStyle::Iso,
+            _ => IntervalStyle::Postgres,
+        };
+        Self { bytes, interval }
+    }
+}
