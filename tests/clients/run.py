@@ -10,6 +10,7 @@ reason; such a list may only shrink, so a test of the list that passes is a fail
 """
 
 import argparse
+import concurrent.futures
 import contextlib
 import os
 import subprocess
@@ -24,7 +25,10 @@ import tools
 HERE = Path(__file__).resolve().parent
 
 # The longest that a whole suite may take; each test in it has a shorter limit of its own.
-SUITE_SECONDS = 600
+SUITE_SECONDS = 300
+
+# As many suites run at once, each with a server of its own; those on one server would see each other's tables.
+JOBS = 2
 
 
 def system_python(script, *programs):
@@ -107,13 +111,23 @@ class Tally:
         return 1 if bad else 0
 
 
-def run_suite(client, url, match, tally):
-    """Runs one suite and passes its lines on."""
+def run_suite(client, options, tally):
+    """Runs one suite, against a server of its own where we start it; returns what is to be shown."""
+    shown = []
     try:
         command, more = SUITES[client]()
+        server = contextlib.nullcontext((options.url, None)) if options.url else served.pando(options.pando)
+        with server as (url, _pid):
+            drive(client, command, more, url, options.match, lambda line: shown.append(tally.line(line)))
     except tools.Missing as why:
-        print(tally.line(f"skip {client} all: {why}"), flush=True)
-        return
+        shown.append(tally.line(f"skip {client} all: {why}"))
+    except SystemExit as why:
+        shown.append(tally.line(f"FAIL {client} suite: {why}"))
+    return "\n".join(shown)
+
+
+def drive(client, command, more, url, match, show):
+    """Runs the program of a suite and passes its lines on."""
     # Clients take time zone, user and password from the environment; what they do here is to depend on the URL alone.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     environment |= {"TZ": "UTC", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", **more}
@@ -121,13 +135,14 @@ def run_suite(client, url, match, tally):
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, cwd=HERE)
     timer = threading.Timer(SUITE_SECONDS, child.kill)
     timer.start()
-    failed_before = len(tally.failed) + len(tally.known)
+    failed = False
     for line in child.stdout:
-        print(tally.line(line.rstrip("\n")), flush=True)
+        failed |= line.startswith("FAIL ")
+        show(line.rstrip("\n"))
     code = child.wait()
     timer.cancel()
-    if code != 0 and len(tally.failed) + len(tally.known) == failed_before:
-        print(tally.line(f"FAIL {client} suite: ended with code {code}"), flush=True)
+    if code != 0 and not failed:
+        show(f"FAIL {client} suite: ended with code {code}")
 
 
 def read_expected(path):
@@ -145,23 +160,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--url", help="a server that is running")
-    where.add_argument("--pando", metavar="BINARY", help="start `BINARY serve` for this run")
+    where.add_argument("--pando", metavar="BINARY", help="start `BINARY serve` for each suite")
     parser.add_argument("--only", default="", help=f"comma separated, of: {', '.join(SUITES)}")
     parser.add_argument("--match", default="", help="only tests whose name contains this; `=name=` is one test")
     parser.add_argument("--expected", metavar="FILE", help="known failures: `client test reason` a line")
     parser.add_argument("--allow-missing", action="store_true", help="a client that cannot be installed is no failure")
+    parser.add_argument("--skipped", metavar="FILE", help="append the suites that could not be installed to this file")
     options = parser.parse_args()
     clients = [name for name in options.only.split(",") if name] or list(SUITES)
     unknown = [name for name in clients if name not in SUITES]
     if unknown:
         parser.error(f"no such client: {', '.join(unknown)}")
     tally = Tally({test for test in read_expected(options.expected) if test.split()[0] in clients})
-    server = contextlib.nullcontext((options.url, None)) if options.url else served.pando(options.pando)
     started = time.monotonic()
-    with server as (url, _pid):
-        for client in clients:
-            run_suite(client, url, options.match, tally)
+    with concurrent.futures.ThreadPoolExecutor(1 if options.url else JOBS) as pool:
+        for text in pool.map(lambda client: run_suite(client, options, tally), clients):
+            print(text, flush=True)
     code = tally.report(options.allow_missing)
+    if options.skipped and tally.skipped:
+        with open(options.skipped, "a") as file:
+            file.write("".join(f"  {name}\n" for name in tally.skipped))
     print(f"in {time.monotonic() - started:.0f} s")
     sys.exit(code)
 

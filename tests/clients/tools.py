@@ -4,11 +4,16 @@ Everything that is downloaded lies under ~/.cache/pando/clients, in folders name
 that a changed version is fetched anew and an unchanged one is not.
 """
 
+import contextlib
+import functools
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -29,36 +34,83 @@ PACKAGES = {
 }
 
 
+# A download may fail; a step of an installation is tried as often as this, each time for as long as this.
+ATTEMPTS, INSTALL_SECONDS = 3, 300
+
+# Suites prepare themselves at the same time, but install one after the other.
+_ONE = threading.RLock()
+
+
 class Missing(Exception):
     """A client that is not here and cannot be installed."""
 
 
+def _one_at_a_time(find):
+    @functools.wraps(find)
+    def alone(*arguments):
+        with _ONE:
+            return find(*arguments)
+
+    return alone
+
+
+@_one_at_a_time
 def program(name):
     """The path of a program; apt installs it when we are root."""
-    found = shutil.which(name)
-    if found is None and name == "pgbench":
-        found = next((str(path) for path in sorted(Path("/usr/lib/postgresql").glob("*/bin/pgbench"))), None)
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        quiet = {"stdout": sys.stderr, "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}}
-        subprocess.run(["apt-get", "-q", "update"], check=False, **quiet)
-        subprocess.run(["apt-get", "-q", "-y", "install", PACKAGES[name]], check=False, **quiet)
-        found = shutil.which(name)
+    found = _found(name)
+    if found is None and shutil.which("apt-get") and (root := _root()) is not None:
+        apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120"]
+        with contextlib.suppress(Missing):
+            _run([*apt, "update"])
+            _run([*apt, "install", "--no-install-recommends", PACKAGES[name]])
+        found = _found(name)
     if found is None:
         raise Missing(f"{name} is not installed (Debian: apt-get install {PACKAGES[name]})")
     return found
 
 
+def _venv(folder):
+    """Debian's Python has venv in a package of its own."""
+    command = [sys.executable, "-m", "venv", "--clear", str(folder)]
+    try:
+        _run(command)
+    except Missing:
+        root = _root()
+        if root is None or not shutil.which("apt-get"):
+            raise
+        _run([*root, "apt-get", "-q", "update"])
+        _run([*root, "apt-get", "-q", "-y", "install", "python3-venv"])
+        _run(command)
+
+
+def _found(name):
+    """Debian keeps pgbench where no PATH looks."""
+    beside = sorted(Path("/usr/lib/postgresql").glob("*/bin/pgbench")) if name == "pgbench" else []
+    return shutil.which(name) or next(map(str, beside), None)
+
+
+def _root():
+    """What makes a command root's: nothing, sudo that asks for no password, or None where neither is to be had."""
+    if os.geteuid() == 0:
+        return []
+    sudo = shutil.which("sudo")
+    asked = sudo and subprocess.run([sudo, "-n", "true"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+    return [sudo, "-n"] if asked == 0 else None
+
+
+@_one_at_a_time
 def python():
     """A Python with the drivers of requirements.txt."""
     wanted = (HERE / "requirements.txt").read_text() + sys.version
     folder = _folder("venv", wanted)
     if not (folder / "ready").exists():
-        _run([sys.executable, "-m", "venv", "--clear", str(folder)])
+        _venv(folder)
         _run([str(folder / "bin" / "pip"), "install", "--quiet", "-r", str(HERE / "requirements.txt")])
         (folder / "ready").touch()
     return str(folder / "bin" / "python")
 
 
+@_one_at_a_time
 def java():
     """The command that runs jdbc/Suite.java, compiled."""
     compiler, machine = program("javac"), program("java") if shutil.which("java") else "java"
@@ -80,6 +132,7 @@ def _pgjdbc():
     return jar
 
 
+@_one_at_a_time
 def node():
     """The node program and the environment in which it finds node-postgres."""
     machine, manager = program("node"), program("npm")
@@ -93,6 +146,7 @@ def node():
     return machine, folder
 
 
+@_one_at_a_time
 def go():
     """The suite for Go, built."""
     compiler = program("go")
@@ -103,6 +157,27 @@ def go():
     return str(binary)
 
 
+@_one_at_a_time
+def sdist(package):
+    """The folder of a package's source distribution, which has its tests; of the version that requirements.txt names."""
+    pins = (HERE / "requirements.txt").read_text().splitlines()
+    pin = next(line for line in pins if line.startswith(f"{package}=="))
+    folder = _folder("sdist", pin)
+    if not (folder / "ready").exists():
+        pip = str(Path(python()).parent / "pip")
+        _run([pip, "download", "--quiet", "--no-deps", "--no-binary", package, "--dest", str(folder), pin])
+        _run(["tar", "-xzf", str(next(folder.glob("*.tar.gz"))), "--strip-components=1", "-C", str(folder)])
+        (folder / "ready").touch()
+    return folder
+
+
+@_one_at_a_time
+def go_module(path):
+    """The folder of a Go module's source, of the version that go/go.mod names."""
+    done = _run([program("go"), "mod", "download", "-json", path], cwd=HERE / "go")
+    return Path(json.loads(done)["Dir"])
+
+
 def _folder(kind, wanted):
     folder = CACHE / f"{kind}-{hashlib.sha256(wanted.encode()).hexdigest()[:12]}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -110,7 +185,15 @@ def _folder(kind, wanted):
 
 
 def _run(command, **options):
-    """Runs a step of an installation; its failure makes the client missing, with the reason."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
-    if done.returncode != 0:
-        raise Missing(f"{' '.join(command[:3])} ... failed: {done.stdout.strip()[-600:]}")
+    """Runs a step of an installation, three times if need be, and returns what it says; its failure makes the client missing."""
+    for attempt in range(ATTEMPTS):
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  timeout=INSTALL_SECONDS, **options)  # fmt: skip
+            said = done.stdout.strip()
+        except subprocess.TimeoutExpired:
+            done, said = None, f"it took more than {INSTALL_SECONDS} s"
+        if done and done.returncode == 0:
+            return said
+        time.sleep(2 * attempt)
+    raise Missing(f"{' '.join(command[:3])} ... failed: {said[-600:]}")
