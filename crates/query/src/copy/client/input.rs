@@ -201,11 +201,11 @@ impl CopyIn {
                 }
             };
             used += step;
-            let (rows, bytes) = match &self.reader {
+            let (rows, size) = match &self.reader {
                 Reader::Binary(_) => (self.values.count, self.values.bytes),
                 _ => (self.rows.count, self.rows.bytes),
             };
-            if rows >= BATCH_ROWS || bytes >= BATCH_BYTES {
+            if rows >= BATCH_ROWS || size >= BATCH_BYTES {
                 self.send().await?;
             }
             if step == 0 || used == bytes.len() {
