@@ -1,5 +1,6 @@
 //! A key: a byte string whose order is the order of the rows.
 
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -9,7 +10,8 @@ const INLINE_BYTES: usize = 24;
 /// An order-preserving byte string made from a row's primary key columns.
 ///
 /// How columns become bytes is the store's business; here only the order counts.
-#[derive(PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<u8>", into = "Vec<u8>")]
 pub struct Key(SmallVec<[u8; INLINE_BYTES]>);
 
 impl Key {
@@ -47,6 +49,12 @@ impl From<&[u8]> for Key {
 impl From<Vec<u8>> for Key {
     fn from(bytes: Vec<u8>) -> Self {
         Self::from(bytes.as_slice())
+    }
+}
+
+impl From<Key> for Vec<u8> {
+    fn from(key: Key) -> Self {
+        key.0.into_vec()
     }
 }
 

@@ -1,10 +1,11 @@
 //! Stretches of a table's order: `[low, high)`, with both infinities explicit.
 
 use crate::Key;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One end of a range. The derived order is the order of places: -inf, the keys, +inf.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Bound {
     /// Before every key.
     NegInf,
@@ -26,7 +27,7 @@ impl Bound {
 }
 
 /// The keys from `low` up to but not including `high`. Never empty.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct KeyRange {
     /// The least place inside.
     pub low: Bound,

@@ -1,6 +1,7 @@
 //! What the store refuses, named by what the caller can do about it.
 
 use arrow::error::ArrowError;
+use sdds::KeyRange;
 
 /// An error of the store. Nothing has changed when one comes back.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +117,32 @@ pub enum Error {
         end: &'static str,
         /// The last value.
         limit: i64,
+    },
+    /// Some of the keys are not this server's.
+    #[error("the keys {range} belong to another server")]
+    NotOwned {
+        /// The keys.
+        range: KeyRange,
+    },
+    /// A server did not answer within its deadline, or cannot be reached.
+    #[error("server \"{server}\" cannot be reached: {reason}")]
+    Unreachable {
+        /// Its name.
+        server: String,
+        /// What was seen.
+        reason: String,
+    },
+    /// Another server refused.
+    #[error("{message}")]
+    Remote {
+        /// The SQLSTATE.
+        sql_state: String,
+        /// What was wrong.
+        message: String,
+        /// More about it.
+        detail: Option<String>,
+        /// What to do.
+        hint: Option<String>,
     },
     /// Arrow refused an array; a defect or a value out of range.
     #[error(transparent)]

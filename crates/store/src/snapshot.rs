@@ -7,7 +7,9 @@
 use crate::catalog::{Catalog, TableId};
 use crate::file::TableFile;
 use crate::maintenance::Queue;
+use crate::peers::{Peers, Reader, Reading};
 use crate::view::TableView;
+use crate::write_set::WriteSet;
 use arc_swap::ArcSwap;
 use imbl::OrdMap;
 use parking_lot::Mutex;
@@ -111,7 +113,13 @@ impl Snapshot {
     /// A table then.
     pub fn table(&self, id: TableId) -> Option<TableView> {
         let table = self.catalog().table_by_id(id)?;
-        Some(TableView::new(Arc::clone(table), self.file(id).cloned(), self.clone(), None))
+        Some(TableView::new(Arc::clone(table), self.file(id).cloned(), self.clone(), None, None))
+    }
+
+    /// The same with other servers' rows.
+    pub(crate) fn reading(&self, peers: Option<(Arc<dyn Peers>, Reader)>) -> Reading {
+        let catalog = Arc::clone(self.catalog());
+        Reading { catalog, snapshot: self.clone(), writes: WriteSet::new(), peers }
     }
 
     pub(crate) fn file(&self, id: TableId) -> Option<&Arc<TableFile>> {

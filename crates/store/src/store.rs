@@ -9,6 +9,7 @@ use crate::log::Entry;
 use crate::machine::{Machine, SequenceState};
 use crate::maintenance::{self, Queue};
 use crate::memory::Memory;
+use crate::peers::Peers;
 use crate::row::RowLayout;
 use crate::snapshot::{Published, Snapshot, Snapshots};
 use crate::transaction::{Parts, Transaction};
@@ -17,8 +18,8 @@ use crate::{Error, check, key};
 use parking_lot::{Mutex, MutexGuard};
 use sdds::{Bound, Key, KeyRange, Timestamp};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -46,6 +47,7 @@ pub struct Store {
     next_relation: AtomicU32,
     row_ids: AtomicI64,
     conflicts: AtomicU64,
+    peers: OnceLock<Arc<dyn Peers>>,
 }
 
 impl Drop for Store {
@@ -70,6 +72,7 @@ impl Store {
             next_relation: AtomicU32::new(1),
             row_ids: AtomicI64::new(1),
             conflicts: AtomicU64::new(0),
+            peers: OnceLock::new(),
         });
         if options.background {
             maintenance::start(&store, queue);
@@ -85,6 +88,16 @@ impl Store {
     /// Begins a transaction on what is committed now.
     pub fn begin(self: &Arc<Self>) -> Transaction {
         Transaction::new(Arc::clone(self), self.snapshot())
+    }
+
+    /// Becomes part of a cluster: from now on rows may be on other servers. Only the first call counts.
+    pub fn join(&self, peers: Arc<dyn Peers>) {
+        let _ = self.peers.set(peers);
+    }
+
+    /// The other servers, in a cluster.
+    pub fn peers(&self) -> Option<&Arc<dyn Peers>> {
+        self.peers.get()
     }
 
     /// The catalog as committed now.

@@ -6,6 +6,7 @@
 use crate::catalog::{Catalog, CatalogChange, OnCommit, Relation, Table, TableId};
 use crate::ingest::{IngestPart, duplicate, private_run};
 use crate::memory::Reservation;
+use crate::peers::{Peers, Reader, Reading, Write};
 use crate::row::RowEncoder;
 use crate::store::Store;
 use crate::view::{TableView, key_encoder};
@@ -88,7 +89,40 @@ impl Transaction {
         let table = Arc::clone(self.catalog.table_by_id(id)?);
         let file = self.snapshot.file(id).cloned();
         let writes = self.writes.get(&id).cloned();
-        Some(TableView::new(table, file, self.snapshot.clone(), writes))
+        Some(TableView::new(table, file, self.snapshot.clone(), writes, None))
+    }
+
+    /// What it reads now: later writes are not seen.
+    pub(crate) fn reading(&self, peers: Option<(Arc<dyn Peers>, Reader)>) -> Reading {
+        Reading {
+            catalog: Arc::clone(&self.catalog),
+            snapshot: self.snapshot.clone(),
+            writes: self.writes.clone(),
+            peers,
+        }
+    }
+
+    /// What it has changed of the catalog, as far as it concerns other servers: nothing that is one session's.
+    pub(crate) fn shared_changes(&self) -> Arc<[CatalogChange]> {
+        self.catalog_changes.as_slice().into()
+    }
+
+    /// Does a write.
+    ///
+    /// # Errors
+    /// As [`Self::insert`], and [`Error::NotOwned`], when nothing was written.
+    pub fn write(&mut self, table: &Table, write: Write) -> Result<u64, Error> {
+        let id = table.id;
+        match write {
+            Write::Insert(rows) => self.insert(id, &rows).map(|()| rows.num_rows() as u64),
+            Write::Upsert(rows) => self.upsert(id, &rows).map(|()| rows.num_rows() as u64),
+            Write::Delete(keys) => self.delete(id, &keys).map(|()| keys.len() as u64),
+            Write::Load(rows) => {
+                let mut part = self.ingest(id)?;
+                part.append(rows)?;
+                self.finish_ingest(id, vec![part])
+            }
+        }
     }
 
     fn table_or_missing(&self, id: TableId) -> Result<TableView, Error> {
@@ -266,5 +300,27 @@ impl Transaction {
             writes: self.writes,
             _reservation: self.reservation,
         })
+    }
+}
+
+/// A transaction that nothing can refuse any more: its conflicts are checked, and its rows are held against others
+/// until it is committed, or dropped and so undone.
+#[derive(Debug)]
+pub struct Prepared {}
+
+impl Transaction {
+    /// Checks it against what was committed since its snapshot; `None` where it has written nothing.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] and [`Error::SchemaConflict`] where somebody else was first.
+    pub fn prepare(self) -> Result<Option<Prepared>, Error> {
+        unimplemented!("the store's part of a commit on several servers")
+    }
+}
+
+impl Prepared {
+    /// Makes the writes visible at a timestamp.
+    pub fn commit(self, _timestamp: Timestamp) {
+        unimplemented!("the store's part of a commit on several servers")
     }
 }

@@ -3,11 +3,12 @@
 use crate::catalog::Table;
 use crate::file::TableFile;
 use crate::key::KeyEncoder;
+use crate::peers::{Peers, Reader};
 use crate::source::Source;
 use crate::write_set::TableWrites;
 use crate::{Error, Morsel, Snapshot};
 use arrow::array::{Array, ArrayRef, RecordBatch};
-use sdds::{BucketId, Key, KeyRange};
+use sdds::{BucketId, GroupId, Key, KeyRange};
 use std::sync::Arc;
 
 /// A table at a snapshot. Cheap to clone; never changes.
@@ -17,6 +18,7 @@ pub struct TableView {
     file: Option<Arc<TableFile>>,
     snapshot: Snapshot,
     writes: Option<TableWrites>,
+    peers: Option<(Arc<dyn Peers>, Reader)>,
 }
 
 impl TableView {
@@ -25,10 +27,11 @@ impl TableView {
         file: Option<Arc<TableFile>>,
         snapshot: Snapshot,
         writes: Option<TableWrites>,
+        peers: Option<(Arc<dyn Peers>, Reader)>,
     ) -> Self {
         let writes = writes.filter(|writes| !writes.is_empty());
         let truncated = writes.as_ref().is_some_and(|writes| writes.truncated);
-        Self { table, file: file.filter(|_| !truncated), snapshot, writes }
+        Self { table, file: file.filter(|_| !truncated), snapshot, writes, peers }
     }
 
     /// The table's definition.
@@ -92,6 +95,38 @@ impl TableView {
             arrays.push(arrow::compute::concat(&parts)?);
         }
         Ok((arrays, positions))
+    }
+
+    /// The rows of some keys, on any server; otherwise as [`Self::get_many`].
+    ///
+    /// # Errors
+    /// Those of other servers.
+    pub async fn find_many(
+        &self,
+        keys: &[Key],
+        columns: &[usize],
+    ) -> Result<(Vec<ArrayRef>, Vec<usize>), Error> {
+        self.get_many(keys, columns)
+    }
+
+    /// The parts of a range and who has their rows, in key order: `None` for this server, else a group that is
+    /// believed to own them.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`], only in a cluster.
+    pub async fn parts(&self, range: &KeyRange) -> Result<Vec<(KeyRange, Option<GroupId>)>, Error> {
+        let Some((peers, _)) = &self.peers else { return Ok(vec![(range.clone(), None)]) };
+        let cover = peers.cover(self.table.id, range).await?;
+        let here = peers.here();
+        Ok(cover
+            .into_iter()
+            .map(|(range, owner)| (range, Some(owner).filter(|o| *o != here)))
+            .collect())
+    }
+
+    /// The other servers, and as whom they are to be asked; `None` where there are none.
+    pub fn peers(&self) -> Option<&(Arc<dyn Peers>, Reader)> {
+        self.peers.as_ref()
     }
 
     /// Disjoint pieces in key order that together hold every visible row of the range.

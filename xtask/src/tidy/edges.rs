@@ -10,10 +10,11 @@ use super::workspace::Workspace;
 const EDGES: &[(&str, &[&str])] = &[
     ("sdds", &[]),
     ("store", &["sdds"]),
+    ("cluster", &["store", "sdds"]),
     ("query", &["store", "sdds"]),
     ("bench", &["query"]),
     ("server", &["query"]),
-    ("pando", &["query", "bench", "server", "sdds"]),
+    ("pando", &["query", "bench", "server", "cluster", "store", "sdds"]),
     ("xtask", &[]),
 ];
 

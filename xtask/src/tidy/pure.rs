@@ -12,7 +12,7 @@ use std::str::FromStr;
 use syn::visit::{self, Visit};
 
 /// The pure crates, and the external crates that they may use outside tests.
-const PURE: &[(&str, &[&str])] = &[("sdds", &["imbl", "smallvec", "thiserror"])];
+const PURE: &[(&str, &[&str])] = &[("sdds", &["imbl", "serde", "smallvec", "thiserror"])];
 
 /// Paths that reach the world or depend on chance, and what to do instead.
 const FORBIDDEN: &[(&[&str], &str)] = &[

@@ -1,0 +1,151 @@
+//! The other servers of a cluster, as a transaction sees them: where rows are that are not here, how they are
+//! read and written there, and how a transaction on several servers ends.
+//!
+//! `cluster` implements [`Peers`]; a store without it owns every row of every table. Every request names keys,
+//! never a bucket, and an owner verifies that they are its own ([`Error::NotOwned`] where they are not, when the
+//! image has learned who owns them). A transaction on several servers is one [`crate::Transaction`] on each, at one
+//! timestamp; they are prepared, and then committed together.
+
+use crate::catalog::{Catalog, CatalogChange, Sequence, Table, TableId};
+use crate::transaction::Prepared;
+use crate::write_set::WriteSet;
+use crate::{Error, Snapshot, TableView};
+use arrow::array::{ArrayRef, RecordBatch};
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use sdds::{GroupId, Key, KeyRange, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// Rows that come from another server, in the order in which it sends them.
+pub type BatchStream = BoxStream<'static, Result<RecordBatch, Error>>;
+
+/// A transaction's name, the same on every server that takes part in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TransactionId {
+    /// The server that its client is connected to.
+    pub coordinator: GroupId,
+    /// Never used again by that server.
+    pub number: u64,
+}
+
+/// On whose behalf rows are read and written on other servers.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    /// What is committed at or before this is seen.
+    pub timestamp: Timestamp,
+    /// Whose own writes are seen, too.
+    pub transaction: Option<TransactionId>,
+    /// What that transaction has changed of the catalog so far.
+    pub changes: Arc<[CatalogChange]>,
+    /// The newest of the transaction's savepoints; what is written now is undone with it.
+    pub savepoint: u64,
+}
+
+/// Rows to be written by their owner.
+#[derive(Debug, Clone)]
+pub enum Write {
+    /// New rows with all columns of the table; a key that exists is an error.
+    Insert(RecordBatch),
+    /// The same, many at once: they become a run.
+    Load(RecordBatch),
+    /// Rows with all columns that replace those with the same key.
+    Upsert(RecordBatch),
+    /// The rows of these keys go.
+    Delete(Vec<Key>),
+}
+
+/// What one server's part of a transaction reads: its catalog and tables with the writes that are staged here.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) writes: WriteSet,
+    pub(crate) peers: Option<(Arc<dyn Peers>, Reader)>,
+}
+
+impl Reading {
+    /// The catalog, with the transaction's own changes.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// A table with the transaction's own writes.
+    pub fn table(&self, id: TableId) -> Option<TableView> {
+        let table = Arc::clone(self.catalog.table_by_id(id)?);
+        let file = self.snapshot.file(id).cloned();
+        let writes = self.writes.get(&id).cloned();
+        Some(TableView::new(table, file, self.snapshot.clone(), writes, self.peers.clone()))
+    }
+}
+
+/// Runs bundles (operators of a plan) that other servers ship here. `query` implements it, `cluster` calls it.
+pub trait Bundles: Debug + Send + Sync {
+    /// Runs a bundle over what a transaction's part here reads.
+    fn run(&self, reading: Reading, bundle: Bytes) -> BatchStream;
+}
+
+/// The other servers. Every call has a deadline; one that is passed, and a server that cannot be reached, are
+/// [`Error::Unreachable`].
+#[async_trait]
+pub trait Peers: Debug + Send + Sync {
+    /// The group that this server leads.
+    fn here(&self) -> GroupId;
+
+    /// A name for a transaction that begins here.
+    fn transaction_id(&self) -> TransactionId;
+
+    /// A snapshot that sees every commit acknowledged so far, on any server.
+    async fn snapshot(&self) -> Result<Snapshot, Error>;
+
+    /// Who is believed to own the keys of a range, in key order; stretches of one owner are one entry. What is owned here
+    /// is known and not believed; keys that are just leaving here are waited for.
+    async fn cover(
+        &self,
+        table: TableId,
+        range: &KeyRange,
+    ) -> Result<Vec<(KeyRange, GroupId)>, Error>;
+
+    /// The rows of some keys of other servers: their values column by column, and the position of each one's key.
+    /// [`Error::NotOwned`] where some turn out to be here.
+    async fn get(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        keys: &[Key],
+        columns: &[usize],
+    ) -> Result<(Vec<ArrayRef>, Vec<usize>), Error>;
+
+    /// Writes rows that a group is believed to own; how many were written. Nothing was where it is an error.
+    async fn write(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        write: Write,
+    ) -> Result<u64, Error>;
+
+    /// Runs a bundle on another server.
+    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream;
+
+    /// Undoes what was written on other servers at this savepoint or a later one ([`Reader::savepoint`]).
+    async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error>;
+
+    /// Commits a transaction on all servers where it has written, at one timestamp. What it has changed of the
+    /// catalog is changed on every server.
+    async fn commit(&self, reader: &Reader, here: Option<Prepared>) -> Result<Timestamp, Error>;
+
+    /// Undoes a transaction on all other servers; returns at once.
+    fn roll_back(&self, transaction: TransactionId);
+
+    /// Takes `count` values of a sequence; the first comes back. Blocks its thread for a message and its answer.
+    fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error>;
+
+    /// Sets where a sequence stands. Blocks like [`Self::sequence_next`].
+    fn sequence_set(&self, sequence: &Sequence, last: i64, called: bool) -> Result<(), Error>;
+
+    /// The last value that a sequence has given. Blocks like [`Self::sequence_next`].
+    fn sequence_last(&self, sequence: &Sequence) -> Result<Option<i64>, Error>;
+}
