@@ -7,10 +7,12 @@
 //!
 //! - [`Key`], [`Bound`], [`KeyRange`]: places and stretches in a table's order.
 //! - [`Partition`]: ranges that tile the key space, each with something attached.
+//! - [`balancing`]: which bytes should move where.
 //! - [`directory`]: how a request finds the owner of its keys: images, forwarding, coverage.
 //! - [`simulation`]: a file of thousands of servers that grows, without any of them.
 //! - [`splitting`]: when a bucket splits, where, and when neighbours merge.
 
+pub mod balancing;
 pub mod directory;
 mod ids;
 mod key;

@@ -28,11 +28,26 @@ impl Bound {
 
 /// The keys from `low` up to but not including `high`. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "(Bound, Bound)", into = "(Bound, Bound)")]
 pub struct KeyRange {
     /// The least place inside.
     pub low: Bound,
     /// The least place after.
     pub high: Bound,
+}
+
+impl TryFrom<(Bound, Bound)> for KeyRange {
+    type Error = &'static str;
+
+    fn try_from((low, high): (Bound, Bound)) -> Result<Self, Self::Error> {
+        Self::new(low, high).ok_or("a range without keys")
+    }
+}
+
+impl From<KeyRange> for (Bound, Bound) {
+    fn from(range: KeyRange) -> Self {
+        (range.low, range.high)
+    }
 }
 
 impl KeyRange {

@@ -8,10 +8,11 @@
 //! A page of the directory is an image too, and the copies of the root are: only who may change them differs.
 
 use crate::{Bound, Epoch, GroupId, Key, KeyRange, Partition};
+use serde::{Deserialize, Serialize};
 use std::slice;
 
 /// A group that owns keys, or did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// Who.
     pub group: GroupId,
@@ -20,7 +21,7 @@ pub struct Owner {
 }
 
 /// A line of the directory: these keys are that group's.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// The keys.
     pub range: KeyRange,
@@ -29,9 +30,26 @@ pub struct Entry {
 }
 
 /// Who is believed to own what: some owner for every key.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Vec<Entry>", into = "Vec<Entry>")]
 pub struct Image {
     tiles: Partition<Owner>,
+}
+
+impl From<Vec<Entry>> for Image {
+    /// An image of these beliefs; what they leave out is believed of the first one's group, as a guess.
+    fn from(entries: Vec<Entry>) -> Self {
+        let first = entries.first().map_or(GroupId(0), |entry| entry.owner.group);
+        let mut image = Self::new(first);
+        entries.iter().for_each(|entry| image.tiles.assign(&entry.range, entry.owner));
+        image
+    }
+}
+
+impl From<Image> for Vec<Entry> {
+    fn from(image: Image) -> Self {
+        image.iter().collect()
+    }
 }
 
 impl Image {

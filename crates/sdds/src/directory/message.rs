@@ -6,11 +6,12 @@
 
 use super::{Entry, Image, Root};
 use crate::{ClientId, Epoch, GroupId, KeyRange, RequestId};
+use serde::{Deserialize, Serialize};
 
 /// Something to do with the keys of a range, by whoever owns them.
 ///
 /// A request is divided on its way where its range has several owners. Each part is answered to the client.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Request<O> {
     /// Its name, for the client.
     pub id: RequestId,
@@ -27,7 +28,7 @@ pub struct Request<O> {
 }
 
 /// What the answer to a part of a request says beside the result: its trailer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Answer {
     /// The request's name.
     pub id: RequestId,
@@ -48,7 +49,7 @@ impl<O> Request<O> {
 }
 
 /// What a server tells a client, other than results.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Reply {
     /// A part of the request was carried out.
     Answer(Answer),
@@ -73,7 +74,7 @@ pub enum Reply {
 }
 
 /// What changes hands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Level {
     /// Rows, from owner to owner; recorded in the directory's pages.
     Rows,
@@ -82,7 +83,7 @@ pub enum Level {
 }
 
 /// What comes with keys that change hands.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Content {
     /// Rows; the shell sends them along.
     Rows,
@@ -101,7 +102,7 @@ impl Content {
 }
 
 /// What a server is told, by clients and by other servers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Message<O> {
     /// From a client, or passed on. A late one is as good as a new one.
     Request(Request<O>),

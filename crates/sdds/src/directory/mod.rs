@@ -47,5 +47,5 @@ pub use coverage::Coverage;
 pub use image::{Entry, Image, Owner};
 pub use message::{Answer, Content, Level, Message, Reply, Request};
 pub use root::Root;
-pub use server::{Effect, ReleaseError, Server, Settings};
+pub use server::{Effect, ReleaseError, Server, Settings, Way};
 pub use territory::{Standing, Territory};

@@ -7,9 +7,10 @@
 use super::{Entry, Image, Owner};
 use crate::{Epoch, GroupId};
 use imbl::OrdSet;
+use serde::{Deserialize, Serialize};
 
 /// A version of the root.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Root {
     group: GroupId,
     version: u64,

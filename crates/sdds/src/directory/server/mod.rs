@@ -8,6 +8,7 @@ mod requests;
 mod route;
 mod transfer;
 
+pub use route::Way;
 pub use transfer::ReleaseError;
 
 use super::{Image, Level, Message, Owner, Reply, Request, Root, Territory};
@@ -86,6 +87,19 @@ impl<O: Clone> Server<O> {
             waiting: Vec::new(),
             undelivered: Vec::new(),
         }
+    }
+
+    /// A server of a file that is new: all of it is `home`'s, and `root` is its root group, which keeps the first page.
+    pub fn of_new_file(group: GroupId, root: GroupId, home: GroupId, settings: Settings) -> Self {
+        let mut server = Self::joining(group, Root::new(root), settings);
+        if group == home {
+            server.rows = Territory::everything(());
+        }
+        if group == root {
+            let owner = Owner { group: home, epoch: Epoch::FIRST };
+            server.pages = Territory::everything(Image::of(owner));
+        }
+        server
     }
 
     /// The group that this is.

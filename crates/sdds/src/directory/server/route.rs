@@ -31,7 +31,34 @@ pub(super) struct Page {
 /// Parts of a range in order, with what to do with each.
 pub(super) type Steps = Vec<(KeyRange, Step)>;
 
+/// Where the keys of a part of a range are to be had, for whoever carries requests itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    /// They are ours.
+    Here,
+    /// They are on their way to another group: ask again when they have arrived.
+    Wait,
+    /// That group knows more.
+    To {
+        /// Whom to ask.
+        group: GroupId,
+        /// Where a page that we keep says so: all that it says.
+        page: Vec<Entry>,
+    },
+}
+
 impl<O> Server<O> {
+    /// The ways of a range's keys, in order.
+    pub fn ways(&self, range: &KeyRange) -> Vec<(KeyRange, Way)> {
+        let way = |step| match step {
+            Step::Here(_) => Way::Here,
+            Step::Wait => Way::Wait,
+            Step::To(group) => Way::To { group, page: Vec::new() },
+            Step::Listed(group, page) => Way::To { group, page: page.entries.cover(&page.range) },
+        };
+        self.route(range).into_iter().map(|(part, step)| (part, way(step))).collect()
+    }
+
     /// The way of a request.
     pub(super) fn route(&self, range: &KeyRange) -> Steps {
         let mut steps = Vec::new();
