@@ -1,0 +1,94 @@
+//! The two ends of a call that every network shares: reading answers by a deadline, and serving without panics.
+
+use super::{Address, Answers, Caller, MESSAGE_BYTES_MAX, NetError, Service};
+use bytes::Bytes;
+use futures::{FutureExt, Stream, StreamExt, stream};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+
+/// One answer on its way to the reader.
+pub(super) type Answer = Result<Bytes, NetError>;
+
+/// An error as the only item.
+pub(super) fn only(error: NetError) -> Answers {
+    stream::once(async { Err(error) }).boxed()
+}
+
+/// The answers that come through `receiver` until it closes or an error comes: the first within `deadline` from `since`, each next one within it from
+/// when the reader waits. `consumed` is called for each answer that the reader takes.
+pub(super) fn by_deadline(
+    address: Address,
+    receiver: mpsc::Receiver<Answer>,
+    since: Instant,
+    deadline: Duration,
+    consumed: impl FnMut() + Send + 'static,
+) -> impl Stream<Item = Answer> + Send + 'static {
+    let start = Some((receiver, since + deadline, consumed));
+    stream::unfold(start, move |state| {
+        let address = address.clone();
+        async move {
+            let (mut receiver, by, mut consumed) = state?;
+            match timeout_at(by, receiver.recv()).await {
+                Ok(Some(Ok(answer))) => {
+                    consumed();
+                    Some((Ok(answer), Some((receiver, Instant::now() + deadline, consumed))))
+                }
+                Ok(Some(Err(error))) => Some((Err(error), None)),
+                Ok(None) => None,
+                Err(_) => {
+                    let reason = format!("nothing came within {deadline:?}");
+                    Some((Err(NetError::lost(&address, reason)), None))
+                }
+            }
+        }
+    })
+}
+
+/// What a service answers, with its panics, its own errors and answers that are too long turned into a text: the
+/// error that ends the call. `None` ends it well.
+pub(super) fn guarded(
+    service: &dyn Service,
+    from: Caller,
+    request: Bytes,
+) -> impl Stream<Item = Result<Bytes, String>> + Send + use<> {
+    let started = catch_unwind(AssertUnwindSafe(|| service.serve(from, request)));
+    let answers = match started {
+        Ok(answers) => answers.map(|answer| answer.map_err(|error| error.to_string())).boxed(),
+        Err(panic) => {
+            let reason = panic_text(panic.as_ref());
+            stream::once(async { Err(reason) }).boxed()
+        }
+    };
+    AssertUnwindSafe(answers).catch_unwind().map(|item| match item {
+        Ok(Ok(answer)) if answer.len() > MESSAGE_BYTES_MAX => {
+            Err(format!("an answer of {} bytes is longer than {MESSAGE_BYTES_MAX}", answer.len()))
+        }
+        Ok(answer) => answer,
+        Err(panic) => Err(panic_text(panic.as_ref())),
+    })
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("its service panicked: {}", text.unwrap_or("without a text"))
+}
+
+/// Runs `start` when the answers are first polled, and goes on with the answers that it gives.
+pub(super) fn when_polled(start: impl Future<Output = Answers> + Send + 'static) -> Answers {
+    start.flatten_stream().boxed()
+}
+
+/// Whether a request is too long to be sent, as the error of its call.
+pub(super) fn checked_length(address: &Address, request: &Bytes) -> Result<(), NetError> {
+    match request.len() > MESSAGE_BYTES_MAX {
+        true => Err(NetError::refused(
+            address,
+            format!("a request of {} bytes is longer than {MESSAGE_BYTES_MAX}", request.len()),
+        )),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,200 @@
+//! Servers within one process: the same promises as over TCP, and links that can be cut, slowed and silenced.
+//!
+//! A [`Hub`] holds the services by name. Each server calls the others through a [`LocalNetwork`] that knows its name.
+//! A call runs in a task of its own, and its answers wait in a channel as long as the window, as they do over TCP.
+
+use super::answers::{Answer, by_deadline, checked_length, guarded, only, when_polled};
+use super::{Address, Answers, Caller, NetError, Network, Service, WINDOW};
+use bytes::Bytes;
+use futures::{Stream, StreamExt};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+/// How a link between two servers behaves, in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Link {
+    /// Everything arrives at once.
+    #[default]
+    Open,
+    /// New calls find nobody, and those that were running are lost.
+    Cut,
+    /// Each new call arrives this much later.
+    Slow(Duration),
+    /// New calls seem to be sent, but never arrive.
+    RequestsVanish,
+    /// New calls arrive and run to their end, but no answer comes back.
+    AnswersVanish,
+}
+
+/// The services of one process, and the links between them.
+#[derive(Debug, Clone, Default)]
+pub struct Hub {
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    services: HashMap<Address, Registered>,
+    /// Those that are not as they were at first; the two names are in order.
+    links: HashMap<(Address, Address), State>,
+}
+
+#[derive(Debug, Clone)]
+struct Registered {
+    service: Arc<dyn Service>,
+    stopped: CancellationToken,
+}
+
+#[derive(Debug, Clone, Default)]
+struct State {
+    link: Link,
+    cut: CancellationToken,
+}
+
+impl Hub {
+    /// A process without services, where every link is open.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Offers a service at a name. One that was there before is stopped first.
+    pub fn serve(&self, at: Address, service: Arc<dyn Service>) {
+        self.stop(&at);
+        let registered = Registered { service, stopped: CancellationToken::new() };
+        self.shared.lock().services.insert(at, registered);
+    }
+
+    /// Ends a service as a crash does: its running calls are lost, new ones find nobody.
+    pub fn stop(&self, at: &Address) {
+        let stopped = self.shared.lock().services.remove(at);
+        if let Some(registered) = stopped {
+            registered.stopped.cancel();
+        }
+    }
+
+    /// Changes the link between two servers, in both directions.
+    pub fn link(&self, one: &Address, other: &Address, link: Link) {
+        let mut shared = self.shared.lock();
+        let state = shared.links.entry(ordered(one, other)).or_default();
+        if link == Link::Cut {
+            state.cut.cancel();
+        } else if state.link == Link::Cut {
+            state.cut = CancellationToken::new();
+        }
+        state.link = link;
+    }
+
+    /// How the server of this name calls the others.
+    pub fn network(&self, own: Address) -> LocalNetwork {
+        LocalNetwork { hub: self.clone(), own }
+    }
+
+    fn find(&self, from: &Address, to: &Address) -> Result<(Registered, State), NetError> {
+        let mut shared = self.shared.lock();
+        let state = shared.links.entry(ordered(from, to)).or_default().clone();
+        if state.link == Link::Cut {
+            return Err(NetError::unreachable(to, "the link is cut"));
+        }
+        let registered = shared.services.get(to).cloned();
+        let registered = registered.ok_or_else(|| NetError::unreachable(to, "nobody is there"))?;
+        Ok((registered, state))
+    }
+}
+
+fn ordered(one: &Address, other: &Address) -> (Address, Address) {
+    match one <= other {
+        true => (one.clone(), other.clone()),
+        false => (other.clone(), one.clone()),
+    }
+}
+
+/// The servers of one process, as one of them calls them.
+#[derive(Debug, Clone)]
+pub struct LocalNetwork {
+    hub: Hub,
+    own: Address,
+}
+
+impl Network for LocalNetwork {
+    fn call(&self, to: &Address, request: Bytes, deadline: Duration) -> Answers {
+        let (network, to) = (self.clone(), to.clone());
+        when_polled(async move { network.start(&to, request, deadline) })
+    }
+}
+
+impl LocalNetwork {
+    fn start(&self, to: &Address, request: Bytes, deadline: Duration) -> Answers {
+        let found = checked_length(to, &request).and_then(|()| self.hub.find(&self.own, to));
+        let (registered, state) = match found {
+            Ok(found) => found,
+            Err(error) => return only(error),
+        };
+        let (sender, receiver) = mpsc::channel(WINDOW);
+        let call = Call { from: self.own.clone(), to: to.clone(), registered, state, sender };
+        tokio::spawn(call.run(request));
+        by_deadline(to.clone(), receiver, Instant::now(), deadline, || ()).boxed()
+    }
+}
+
+/// A call while it runs.
+struct Call {
+    from: Address,
+    to: Address,
+    registered: Registered,
+    state: State,
+    sender: mpsc::Sender<Answer>,
+}
+
+impl Call {
+    async fn run(self, request: Bytes) {
+        let lost = tokio::select! {
+            biased;
+            () = self.registered.stopped.cancelled() => "the server stopped",
+            () = self.state.cut.cancelled() => "the link was cut",
+            () = self.deliver(request) => return,
+        };
+        let _ = self.sender.send(Err(NetError::lost(&self.to, lost))).await;
+    }
+
+    async fn deliver(&self, request: Bytes) {
+        match self.state.link {
+            Link::Open | Link::Cut => (),
+            Link::Slow(delay) => sleep(delay).await,
+            Link::RequestsVanish => return self.sender.closed().await,
+            Link::AnswersVanish => {
+                let answers = self.served(request);
+                answers.for_each(|_| async {}).await;
+                return self.sender.closed().await;
+            }
+        }
+        tokio::select! {
+            biased;
+            () = self.sender.closed() => (),
+            () = self.pass_on(request) => (),
+        }
+    }
+
+    async fn pass_on(&self, request: Bytes) {
+        let mut answers = pin!(self.served(request));
+        // Room first, and then the answer: so a service is never further ahead than the window.
+        while let Ok(room) = self.sender.reserve().await {
+            let Some(answer) = answers.next().await else { return };
+            let answer = answer.map_err(|reason| NetError::failed(&self.to, reason));
+            let failed = answer.is_err();
+            room.send(answer);
+            if failed {
+                return;
+            }
+        }
+    }
+
+    fn served(&self, request: Bytes) -> impl Stream<Item = Result<Bytes, String>> + Send + 'static {
+        guarded(&*self.registered.service, Caller { address: self.from.clone() }, request)
+    }
+}
