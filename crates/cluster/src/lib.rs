@@ -1,3 +1,35 @@
 //! Many servers: how they talk, who is one of them, who owns which keys, transactions over several, and moves.
+//!
+//! - [`net`]: calls with streams of answers, over TCP or within one process.
+//! - `message`, `batches`: what servers say, and how rows travel.
+//! - `cluster`: one server among others; `start`: how it becomes that; `members`, `heartbeat`, `root`: who is there,
+//!   and who leads.
+//! - `files`: whose keys are whose. `peers`: what a coordinator asks, `service`: what an owner answers.
+//! - `participants`, `commit`, `oracle`, `floors`: transactions on several servers and their timestamps.
+//! - `moving`: rows on their way; `report`: for whoever looks.
+//!
+//! Not here: what a statement means (`query`), and what a server remembers (`store`).
 
+mod batches;
+mod cluster;
+mod commit;
+mod files;
+mod floors;
+mod heartbeat;
+mod members;
+mod message;
+mod moving;
 pub mod net;
+mod oracle;
+mod participants;
+mod peers;
+mod report;
+mod root;
+mod service;
+mod start;
+
+pub use cluster::Cluster;
+pub use members::{Member, Members, ServerLoad, TableLoad};
+pub use moving::MoveInfo;
+pub use report::{Held, ImageInfo};
+pub use start::Introduction;

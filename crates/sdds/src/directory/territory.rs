@@ -71,6 +71,11 @@ impl<C: Clone> Territory<C> {
         matches!(self.tiles.holder(range), Some(Standing::Owned { .. }))
     }
 
+    /// Whether every key of a range is owned, in however many tiles.
+    pub fn owns_all(&self, range: &KeyRange) -> bool {
+        self.tiles.cover(range).all(|(_, standing)| matches!(standing, Standing::Owned { .. }))
+    }
+
     /// The tile in which a whole range is owned, and its epoch.
     pub fn owner_of(&self, range: &KeyRange) -> Option<(KeyRange, Epoch)> {
         let (tile, standing) = self.tiles.at(&range.low);

@@ -1,0 +1,273 @@
+//! Whose keys are whose, as one server knows it: for each table the state machine that says what is its own and keeps
+//! its pages of the directory, and the image of what is not.
+//!
+//! A server that coordinates asks whoever its image names, and is corrected. A server that is asked for keys that are
+//! not its own does not guess: it goes by the directory, which ends after two steps ([`sdds::directory`]).
+
+use crate::message::Adjustment;
+use parking_lot::Mutex;
+use sdds::directory::{Effect, Entry, Image, Level, Message, Server, Settings, Way};
+use sdds::{Epoch, GroupId, KeyRange};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::catalog::{Table, TableId};
+use tokio::sync::Notify;
+
+/// Entries that an adjustment carries at most.
+const ADJUSTMENT_ENTRIES: usize = 512;
+
+/// What a server knows of the files of all tables.
+#[derive(Debug)]
+pub(crate) struct Files {
+    here: GroupId,
+    /// The root group of every file.
+    root: GroupId,
+    files: Mutex<BTreeMap<TableId, Arc<File>>>,
+}
+
+/// What a server knows of one table's file.
+#[derive(Debug)]
+pub(crate) struct File {
+    table: TableId,
+    state: Mutex<State>,
+    /// Keys have arrived somewhere.
+    moved: Notify,
+    counters: Counters,
+}
+
+#[derive(Debug)]
+struct State {
+    server: Server<()>,
+    image: Image,
+}
+
+/// What finding owners has cost, since the server began.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// Requests to other servers.
+    pub(crate) requests: AtomicU64,
+    /// How often one was passed on.
+    pub(crate) forwards: AtomicU64,
+    /// Adjustments that taught the image something.
+    pub(crate) adjustments: AtomicU64,
+}
+
+/// Messages of the directory that are to be sent.
+pub(crate) type Mail = Vec<(GroupId, Message<()>)>;
+
+/// Who has parts of a range, in order.
+pub(crate) type Parts = Vec<(KeyRange, GroupId)>;
+
+impl Files {
+    pub(crate) fn new(here: GroupId, root: GroupId) -> Self {
+        Self { here, root, files: Mutex::default() }
+    }
+
+    /// The file of a table.
+    pub(crate) fn of(&self, table: &Table, groups: &[GroupId]) -> Arc<File> {
+        let mut files = self.files.lock();
+        let file = files.entry(table.id).or_insert_with(|| {
+            let settings = Settings::default();
+            let mut server = Server::of_new_file(self.here, self.root, table.home, settings);
+            if self.here == self.root {
+                groups.iter().for_each(|group| server.join(*group));
+            }
+            let image = Image::new(table.home);
+            Arc::new(File {
+                table: table.id,
+                state: Mutex::new(State { server, image }),
+                moved: Notify::new(),
+                counters: Counters::default(),
+            })
+        });
+        Arc::clone(file)
+    }
+
+    /// The files that somebody has asked for so far.
+    pub(crate) fn all(&self) -> Vec<Arc<File>> {
+        self.files.lock().values().cloned().collect()
+    }
+
+    /// Forgets the files of tables that are gone.
+    pub(crate) fn retain(&self, exists: impl Fn(TableId) -> bool) {
+        self.files.lock().retain(|table, _| exists(*table));
+    }
+}
+
+impl File {
+    pub(crate) fn table(&self) -> TableId {
+        self.table
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Waits until keys have arrived somewhere, from when it is called.
+    pub(crate) fn moved(&self) -> impl Future<Output = ()> + '_ {
+        let mut moved = Box::pin(self.moved.notified());
+        moved.as_mut().enable();
+        moved
+    }
+
+    /// Who is believed to own what in a range, by the image; `None` while some of it is leaving.
+    pub(crate) fn believed(&self, range: &KeyRange) -> Option<Parts> {
+        let mut state = self.state.lock();
+        let here = state.server.group();
+        let mut parts = Parts::new();
+        for (part, way) in state.server.ways(range) {
+            match way {
+                Way::Wait => return None,
+                Way::Here => push(&mut parts, part, here),
+                Way::To { group, page } => {
+                    state.image.learn_all(&page);
+                    for entry in state.image.cover(&part) {
+                        let believed = entry.owner.group;
+                        push(
+                            &mut parts,
+                            entry.range,
+                            if believed == here { group } else { believed },
+                        );
+                    }
+                }
+            }
+        }
+        Some(parts)
+    }
+
+    /// Who has what in a range, or knows more about it than this server; `None` while some of it is leaving. Whoever has
+    /// asked can learn from the pages that were looked at.
+    pub(crate) fn known(&self, range: &KeyRange, found: &mut Vec<Entry>) -> Option<Parts> {
+        let state = self.state.lock();
+        let here = state.server.group();
+        let mut parts = Parts::new();
+        let mut told: Option<Entry> = None;
+        for (part, way) in state.server.ways(range) {
+            match way {
+                Way::Wait => return None,
+                Way::Here => push(&mut parts, part, here),
+                Way::To { group, page } => {
+                    // A page that several parts go by is told once.
+                    if page.first() != told.as_ref() && found.len() < ADJUSTMENT_ENTRIES {
+                        told = page.first().cloned();
+                        found.extend(page);
+                    }
+                    push(&mut parts, part, group);
+                }
+            }
+        }
+        Some(parts)
+    }
+
+    /// What this server owns of a range, for an adjustment.
+    pub(crate) fn own(&self, range: &KeyRange) -> Vec<Entry> {
+        let state = self.state.lock();
+        let group = state.server.group();
+        let owned = state.server.rows().owned(range).into_iter().take(ADJUSTMENT_ENTRIES);
+        let entry =
+            |(range, epoch)| Entry { range, owner: sdds::directory::Owner { group, epoch } };
+        owned.map(entry).collect()
+    }
+
+    /// Learns from an answer.
+    pub(crate) fn learn(&self, entries: &[Entry]) {
+        if self.state.lock().image.learn_all(entries) {
+            self.counters.adjustments.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Entries of the image, for whoever looks.
+    pub(crate) fn image(&self) -> Vec<Entry> {
+        self.state.lock().image.iter().collect()
+    }
+
+    /// Bytes of its part of the directory.
+    pub(crate) fn directory_bytes(&self) -> u64 {
+        let state = self.state.lock();
+        (state.server.directory_bytes() + state.image.bytes()) as u64
+    }
+
+    /// Takes a message of the directory in; what is to be sent comes back.
+    pub(crate) fn handle(&self, message: Message<()>) -> Mail {
+        self.step(|server, effects| server.handle(message, effects))
+    }
+
+    /// A message was not delivered.
+    pub(crate) fn undelivered(&self, to: GroupId, message: Message<()>) -> Mail {
+        self.step(|server, effects| server.unreachable(to, message, effects))
+    }
+
+    /// What is due from time to time.
+    pub(crate) fn heartbeat(&self) -> Mail {
+        self.step(Server::heartbeat)
+    }
+
+    /// A group has joined; for the root group.
+    pub(crate) fn join(&self, group: GroupId) {
+        self.state.lock().server.join(group);
+    }
+
+    /// Gives rows away, once `freeze` has made sure that nobody uses them: both or nothing, with nobody looking in
+    /// between. The new owner is to be told what comes back.
+    pub(crate) fn release<E>(
+        &self,
+        range: &KeyRange,
+        to: GroupId,
+        freeze: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Option<Message<()>>, E> {
+        let mut state = self.state.lock();
+        if !state.server.rows().owns_all(range) {
+            return Ok(None);
+        }
+        freeze()?;
+        let mut effects = Vec::new();
+        let released = state.server.release(Level::Rows, range, to, &mut effects);
+        debug_assert!(released.is_ok(), "all of it was owned");
+        let adopt = effects.into_iter().find_map(|effect| match effect {
+            Effect::Send { message, .. } => Some(message),
+            _ => None,
+        });
+        Ok(adopt)
+    }
+
+    /// Whether a range was adopted here at an epoch, or has been since.
+    pub(crate) fn has_adopted(&self, range: &KeyRange, epoch: Epoch) -> bool {
+        let state = self.state.lock();
+        let owned = state.server.rows().owner_of(range);
+        // What has left again since was here, too: then the directory, or we, know a later epoch.
+        owned.is_some_and(|(_, owned)| owned >= epoch)
+            || state.server.rows().cover(range).any(|(_, standing)| match standing {
+                sdds::directory::Standing::Leaving { to }
+                | sdds::directory::Standing::Given { to } => to.epoch > epoch,
+                _ => false,
+            })
+    }
+
+    fn step(&self, step: impl FnOnce(&mut Server<()>, &mut Vec<Effect<()>>)) -> Mail {
+        let mut effects = Vec::new();
+        step(&mut self.state.lock().server, &mut effects);
+        self.moved.notify_waiters();
+        let mail = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Send { to, message } => Some((to, message)),
+            // Requests do not go through the state machine here: there is none to serve or to answer.
+            Effect::Serve(_) | Effect::Reply { .. } => None,
+        });
+        mail.collect()
+    }
+}
+
+impl Adjustment {
+    /// Of entries of one table.
+    pub(crate) fn of(table: TableId, forwards: u32, entries: Vec<Entry>) -> Self {
+        Self { forwards, entries: entries.into_iter().map(|entry| (table, entry)).collect() }
+    }
+}
+
+/// Adds a part, to the one before it where that has the same owner.
+fn push(parts: &mut Parts, range: KeyRange, owner: GroupId) {
+    match parts.last_mut() {
+        Some((last, same)) if *same == owner && last.high == range.low => last.high = range.high,
+        _ => parts.push((range, owner)),
+    }
+}

@@ -1,0 +1,101 @@
+//! Who is part of the cluster, as the root knows it and tells the others.
+
+use sdds::{GroupId, Timestamp};
+use serde::{Deserialize, Serialize};
+use store::catalog::TableId;
+
+/// A server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// The group that it leads.
+    pub group: GroupId,
+    /// What people call it; unique.
+    pub name: String,
+    /// Where other servers call it.
+    pub address: String,
+    /// How large a share of each table it should have, relative to the others; zero while it is emptied.
+    pub weight: u32,
+    /// Whether the root has given it up: it did not call for a while, and what it held is gone.
+    pub is_lost: bool,
+}
+
+/// Everybody who has ever joined.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Members {
+    /// Grows with each change.
+    pub version: u64,
+    /// In the order in which they joined: a member's place is its group's number.
+    pub list: Vec<Member>,
+}
+
+impl Members {
+    /// A member.
+    pub fn get(&self, group: GroupId) -> Option<&Member> {
+        self.list.get(usize::try_from(group.0).ok()?)
+    }
+
+    /// Those who have not been given up.
+    pub fn present(&self) -> impl Iterator<Item = &Member> {
+        self.list.iter().filter(|member| !member.is_lost)
+    }
+
+    /// The present member of a name.
+    pub fn named(&self, name: &str) -> Option<&Member> {
+        self.present().find(|member| member.name == name)
+    }
+
+    /// Takes a server in.
+    pub(crate) fn join(&mut self, name: String, address: String, weight: u32) -> Member {
+        let group = GroupId(self.list.len() as u64);
+        let member = Member { group, name, address, weight, is_lost: false };
+        self.list.push(member.clone());
+        self.version += 1;
+        member
+    }
+
+    /// Gives a server up.
+    pub(crate) fn lose(&mut self, group: GroupId) {
+        let index = usize::try_from(group.0).ok();
+        if let Some(member) = index.and_then(|index| self.list.get_mut(index)) {
+            member.is_lost = true;
+            self.version += 1;
+        }
+    }
+
+    /// Changes a present member's share; whether there is such a member.
+    pub(crate) fn set_weight(&mut self, name: &str, weight: u32) -> bool {
+        let member = self.list.iter_mut().find(|member| !member.is_lost && member.name == name);
+        if let Some(member) = member {
+            member.weight = weight;
+            self.version += 1;
+            return true;
+        }
+        false
+    }
+}
+
+/// What a server holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerLoad {
+    /// Its tables' shares; those of which it has nothing are left out.
+    pub tables: Vec<TableLoad>,
+    /// Whether it is giving something away just now.
+    pub is_moving: bool,
+    /// The newest timestamp that it knows.
+    pub newest: Timestamp,
+}
+
+/// What a server holds of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableLoad {
+    /// The table.
+    pub table: TableId,
+    /// Bytes in its buckets there.
+    pub bytes: u64,
+    /// Rows there.
+    pub rows: u64,
+    /// Buckets there.
+    pub buckets: u64,
+    /// At how many bytes one splits.
+    pub bucket_size: u64,
+}

@@ -1,0 +1,215 @@
+//! What servers ask one another, and how it is written: postcard, with rows as Arrow IPC streams.
+
+use crate::members::{Member, Members, ServerLoad};
+use bytes::Bytes;
+use sdds::directory::{Entry, Message};
+use sdds::{GroupId, Key, KeyRange, Timestamp};
+use serde::{Deserialize, Serialize};
+use store::catalog::{Catalog, CatalogChange, Sequence, TableId};
+use store::{Error, Reader, TransactionId};
+
+/// A request.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Request {
+    /// To the root: take me in.
+    Join { name: String, address: String, weight: u32 },
+    /// To the root, again and again.
+    Heartbeat(Heartbeat),
+    /// To the root: a timestamp that sees every commit so far.
+    Now,
+    /// To the root: this transaction is prepared wherever it has written; commit it.
+    Decide { transaction: TransactionId, is_joint: bool, members: Option<u64> },
+    /// To the root: what became of a transaction that is prepared here and whose coordinator is silent.
+    Outcome { transaction: TransactionId },
+    /// To the root: values of a sequence.
+    SequenceNext { sequence: Sequence, count: u32 },
+    /// To the root: a sequence stands elsewhere.
+    SequenceSet { sequence: Sequence, last: i64, called: bool },
+    /// To the root: where a sequence stands.
+    SequenceLast { sequence: Sequence },
+    /// To the root: this server shall have so large a share; zero empties it.
+    SetWeight { name: String, weight: u32 },
+    /// To any server: what it holds and does.
+    Report,
+    /// To an owner: rows by key.
+    Get { reader: WireReader, target: Target, keys: Vec<Key>, columns: Vec<u32> },
+    /// To an owner: rows to write.
+    Write { reader: WireReader, target: Target, write: WireWrite },
+    /// To a server: a bundle to run; batches come back, and then a trailer.
+    Run { reader: WireReader, hops: u32, bundle: Bytes },
+    /// Undo what was written at a savepoint or later.
+    RollbackTo { transaction: TransactionId, savepoint: u64 },
+    /// Undo everything.
+    RollBack { transaction: TransactionId },
+    /// Get ready to commit.
+    Prepare { reader: WireReader },
+    /// It is committed.
+    Commit { transaction: TransactionId, timestamp: Timestamp },
+    /// Who owns these keys?
+    Whose { table: TableId, range: KeyRange, hops: u32 },
+    /// The directory's own messages.
+    Directory { table: TableId, message: Message<()> },
+    /// Rows are coming; the answer names the move.
+    MoveIn { table: TableId, range: KeyRange },
+    /// Some of them.
+    MovePiece { number: u64, piece: Bytes },
+    /// All are there: own them.
+    MoveAdopt { number: u64, adopt: Message<()> },
+    /// They are not coming after all.
+    MoveDrop { number: u64 },
+    /// Whether a range was adopted at this or a later epoch, for a giver who lost the answer.
+    MoveOutcome { table: TableId, adopt: Message<()> },
+}
+
+/// A table, and how its image led here.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Target {
+    pub(crate) table: TableId,
+    /// Of the definition that the coordinator plans with.
+    pub(crate) version: u32,
+    /// How often the request was passed on.
+    pub(crate) hops: u32,
+}
+
+/// A [`Reader`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct WireReader {
+    pub(crate) timestamp: Timestamp,
+    pub(crate) transaction: Option<TransactionId>,
+    pub(crate) changes: Vec<CatalogChange>,
+    pub(crate) savepoint: u64,
+}
+
+impl WireReader {
+    pub(crate) fn new(reader: &Reader) -> Self {
+        Self {
+            timestamp: reader.timestamp,
+            transaction: reader.transaction,
+            changes: reader.changes.to_vec(),
+            savepoint: reader.savepoint,
+        }
+    }
+
+    pub(crate) fn reader(&self) -> Reader {
+        Reader {
+            timestamp: self.timestamp,
+            transaction: self.transaction,
+            changes: self.changes.as_slice().into(),
+            savepoint: self.savepoint,
+        }
+    }
+}
+
+/// A [`store::Write`], with its rows written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum WireWrite {
+    Insert(Bytes),
+    Load(Bytes),
+    Upsert(Bytes),
+    Delete(Vec<Key>),
+}
+
+/// What a server tells the root from time to time.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Heartbeat {
+    pub(crate) group: GroupId,
+    /// No snapshot before this will be taken there any more.
+    pub(crate) oldest: Timestamp,
+    /// The members as it knows them.
+    pub(crate) members: u64,
+    pub(crate) load: ServerLoad,
+}
+
+/// What the root answers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Beat {
+    pub(crate) now: Timestamp,
+    /// Versions that no snapshot at or after this can see may go.
+    pub(crate) horizon: Timestamp,
+    /// Where the caller knows an older version.
+    pub(crate) members: Option<Members>,
+    /// What it should give to others.
+    pub(crate) orders: Vec<Order>,
+}
+
+/// Bytes of a table that should move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) table: TableId,
+    pub(crate) to: GroupId,
+    pub(crate) bytes_max: u64,
+    /// Why, for whoever looks.
+    pub(crate) reason: String,
+}
+
+/// An answer, or one of several.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    Done,
+    Joined {
+        member: Member,
+        members: Members,
+        catalog: Catalog,
+        timestamp: Timestamp,
+    },
+    Beat(Box<Beat>),
+    Timestamp(Timestamp),
+    /// None: it was rolled back.
+    Outcome(Option<Timestamp>),
+    Value(Option<i64>),
+    Report(Box<crate::report::Held>),
+    /// Rows in the order of their positions.
+    Found {
+        rows: Option<Bytes>,
+        positions: Vec<u32>,
+        adjustment: Adjustment,
+    },
+    Written {
+        rows: u64,
+    },
+    /// Some keys are another's; nothing was done.
+    NotOwned {
+        range: KeyRange,
+        adjustment: Adjustment,
+    },
+    /// Part of what a bundle gives.
+    Batch(Bytes),
+    /// The end of what a bundle gives.
+    Trailer {
+        adjustment: Adjustment,
+    },
+    Owners(Vec<Entry>),
+    Move(u64),
+    Adopted(bool),
+}
+
+/// What the image of whoever asked can learn: entries by table, and how often requests were passed on.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Adjustment {
+    pub(crate) forwards: u32,
+    pub(crate) entries: Vec<(TableId, Entry)>,
+}
+
+/// One answer, or what went wrong.
+pub(crate) type Reply = Result<Answer, Error>;
+
+/// Writes a value for another server.
+pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Error> {
+    let bytes = postcard::to_allocvec(value).map_err(|error| garbled(&error.to_string()))?;
+    Ok(bytes.into())
+}
+
+/// Reads what another server wrote.
+pub(crate) fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
+    postcard::from_bytes(bytes).map_err(|error| garbled(&error.to_string()))
+}
+
+/// What is not a message.
+pub(crate) fn garbled(reason: &str) -> Error {
+    Error::Remote {
+        sql_state: "08P01".into(),
+        message: format!("a message between servers cannot be read: {reason}"),
+        detail: None,
+        hint: Some("Servers of one cluster must be of the same version.".into()),
+    }
+}

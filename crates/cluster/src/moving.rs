@@ -1,0 +1,284 @@
+//! Carrying rows from one server to another, while both go on serving.
+//!
+//! ```text
+//!  giver                                taker
+//!   copy what rests    ── pieces ──────> keep apart
+//!   freeze, release    ── the rest ────>
+//!                      ── adopt ───────> owns them
+//!   drop, record in the directory <─────
+//! ```
+//!
+//! Between freezing and adopting, requests for these keys wait. Only changes since the copy travel in that time.
+
+use crate::cluster::{Asked, Inner, unexpected};
+use crate::message::{Answer, Order, Reply, Request, garbled};
+use bytes::Bytes;
+use parking_lot::Mutex;
+use sdds::KeyRange;
+use sdds::directory::Message;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use store::catalog::TableId;
+use store::{BucketInfo, Error, MoveIn};
+
+/// Moves that are remembered for whoever looks.
+const REMEMBERED: usize = 256;
+/// How often rows that transactions have written to are tried to be frozen, before the move is put off.
+const FREEZES: u32 = 100;
+
+/// Rows that come and go.
+#[derive(Debug, Default)]
+pub(crate) struct Moves {
+    next: AtomicU64,
+    incoming: Mutex<BTreeMap<u64, Incoming>>,
+    outgoing: Mutex<Vec<MoveInfo>>,
+    is_moving: AtomicBool,
+}
+
+/// Rows that are coming.
+#[derive(Debug)]
+struct Incoming {
+    table: TableId,
+    rows: MoveIn,
+    /// When a piece came last; a giver that dies leaves what it sent.
+    at: Instant,
+}
+
+/// A move, as its giver sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MoveInfo {
+    /// The table.
+    pub table: TableId,
+    /// The keys.
+    pub range: KeyRange,
+    /// To which group.
+    pub to: sdds::GroupId,
+    /// Why.
+    pub reason: String,
+    /// `copying`, `waiting` for transactions that write there, `done`, or what went wrong.
+    pub state: String,
+    /// Bytes to carry, as the buckets count them.
+    pub bytes: u64,
+    /// Bytes that have been sent.
+    pub sent: u64,
+    /// Microseconds since its begin, or that it took.
+    pub micros: u64,
+    /// Microseconds for which requests had to wait.
+    pub frozen_micros: u64,
+}
+
+impl Moves {
+    /// Whether something is being given away.
+    pub(crate) fn is_moving(&self) -> bool {
+        self.is_moving.load(Ordering::Relaxed)
+    }
+
+    /// The last moves from here, the newest last.
+    pub(crate) fn list(&self) -> Vec<MoveInfo> {
+        self.outgoing.lock().clone()
+    }
+
+    /// Rows are coming.
+    pub(crate) fn begin(&self, inner: &Inner, table: TableId, range: &KeyRange) -> Reply {
+        let rows = inner.store.move_in(table, range)?;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut incoming = self.incoming.lock();
+        incoming.retain(|_, rows| rows.at.elapsed() < Duration::from_secs(600));
+        incoming.insert(number, Incoming { table, rows, at: Instant::now() });
+        Ok(Answer::Move(number))
+    }
+
+    /// Some of them.
+    pub(crate) fn take(&self, number: u64, piece: Bytes) -> Reply {
+        let mut incoming = self.incoming.lock();
+        let rows = incoming.get_mut(&number).ok_or_else(|| garbled("an unknown move"))?;
+        rows.at = Instant::now();
+        rows.rows.take(piece)?;
+        Ok(Answer::Done)
+    }
+
+    /// All are there.
+    pub(crate) fn adopt(&self, inner: &Arc<Inner>, number: u64, adopt: Message<()>) -> Reply {
+        let incoming = self.incoming.lock().remove(&number);
+        let Incoming { table, rows, .. } = incoming.ok_or_else(|| garbled("an unknown move"))?;
+        if !matches!(adopt, Message::Adopt { .. }) {
+            return Err(garbled("a move without its range"));
+        }
+        let file = inner.file_by_id(table)?;
+        rows.adopt()?;
+        // The answer tells the giver; the message that the directory would send says the same.
+        let _ = file.handle(adopt);
+        Ok(Answer::Adopted(true))
+    }
+
+    /// They are not coming.
+    pub(crate) fn forget(&self, number: u64) {
+        self.incoming.lock().remove(&number);
+    }
+
+    fn note(&self, change: impl FnOnce(&mut MoveInfo)) {
+        if let Some(last) = self.outgoing.lock().last_mut() {
+            change(last);
+        }
+    }
+
+    fn push(&self, info: MoveInfo) {
+        let mut outgoing = self.outgoing.lock();
+        if outgoing.len() == REMEMBERED {
+            outgoing.remove(0);
+        }
+        outgoing.push(info);
+    }
+}
+
+/// Carries an order of the root out, in a task of its own; one at a time.
+pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
+    if inner.moves.is_moving.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let inner = Arc::clone(inner);
+    inner.runtime.clone().spawn(async move {
+        if let Some(range) = choose(&inner, &order) {
+            let started = Instant::now();
+            let result = give(&inner, &order, &range).await;
+            inner.moves.note(|info| {
+                info.micros = started.elapsed().as_micros() as u64;
+                match &result {
+                    Ok(()) => info.state = "done".into(),
+                    Err(error) => info.state = error.to_string(),
+                }
+            });
+            if let Err(error) = result {
+                tracing::warn!(%error, %range, table = order.table.0, "a move was put off");
+            }
+        }
+        inner.moves.is_moving.store(false, Ordering::Release);
+    });
+}
+
+/// The bucket to give: the largest that may move; of those, the one that lies next to what is elsewhere already, so
+/// that stretches of one owner stay long.
+fn choose(inner: &Inner, order: &Order) -> Option<KeyRange> {
+    let buckets: Vec<BucketInfo> = inner.store.bucket_infos(order.table);
+    let fits = |bucket: &&BucketInfo| bucket.is_owned && bucket.bytes <= order.bytes_max;
+    let at_border = |bucket: &BucketInfo| {
+        let owned = inner.store.owned(order.table);
+        let ends =
+            |range: &KeyRange| range.high == bucket.range.high || range.low == bucket.range.low;
+        owned.iter().any(ends)
+    };
+    let chosen = buckets.iter().filter(fits).max_by_key(|bucket| {
+        (bucket.bytes * u64::from(at_border(bucket)), bucket.bytes, bucket.range.high.clone())
+    });
+    chosen.map(|bucket| bucket.range.clone())
+}
+
+/// Gives a range to another group.
+async fn give(inner: &Arc<Inner>, order: &Order, range: &KeyRange) -> Result<(), Error> {
+    let file = inner.file_by_id(order.table)?;
+    let mut out = inner.store.move_out(order.table, range)?;
+    let bytes = out.bytes();
+    inner.moves.push(MoveInfo {
+        table: order.table,
+        range: range.clone(),
+        to: order.to,
+        reason: order.reason.clone(),
+        state: "copying".into(),
+        bytes,
+        sent: 0,
+        micros: 0,
+        frozen_micros: 0,
+    });
+    let request = Request::MoveIn { table: order.table, range: range.clone() };
+    let number = match inner.ask(order.to, &request).await? {
+        Answer::Move(number) => number,
+        other => return Err(unexpected(&other)),
+    };
+    for piece in out.copy() {
+        send(inner, order, number, piece?).await?;
+    }
+    let mut tries = 0;
+    let (frozen, adopt) = loop {
+        let frozen = Instant::now();
+        match file.release(range, order.to, || out.freeze()) {
+            Ok(Some(adopt)) => break (frozen, adopt),
+            Ok(None) => return Err(Error::NotOwned { range: range.clone() }),
+            Err(busy) if tries == FREEZES => {
+                let _ = inner.ask(order.to, &Request::MoveDrop { number }).await;
+                return Err(busy.into());
+            }
+            Err(_) => {
+                tries += 1;
+                inner.moves.note(|info| info.state = "waiting".into());
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+    };
+    let adopted = hand_over(inner, order, number, &mut out, &adopt).await;
+    inner.moves.note(|info| info.frozen_micros = frozen.elapsed().as_micros() as u64);
+    match adopted {
+        Ok(()) => {
+            let Message::Adopt { range, epoch, .. } = adopt else {
+                return Err(garbled("a release"));
+            };
+            out.finish();
+            let level = sdds::directory::Level::Rows;
+            let mail = file.handle(Message::Adopted { level, range, epoch });
+            inner.post(&file, mail);
+            Ok(())
+        }
+        Err(error) => {
+            // Certainly not adopted: the keys are ours again, under the epoch that the other one would have had.
+            drop(out);
+            let mail = file.undelivered(order.to, adopt);
+            inner.post(&file, mail);
+            Err(error)
+        }
+    }
+}
+
+/// Sends what has changed since the copy and lets the other group adopt the rows. An error means that it has not.
+async fn hand_over(
+    inner: &Arc<Inner>,
+    order: &Order,
+    number: u64,
+    out: &mut store::MoveOut,
+    adopt: &Message<()>,
+) -> Result<(), Error> {
+    for piece in out.rest() {
+        send(inner, order, number, piece?).await?;
+    }
+    let request = Request::MoveAdopt { number, adopt: adopt.clone() };
+    match inner.ask(order.to, &request).await {
+        Ok(_) => Ok(()),
+        Err(Asked::Answered(error)) => Err(error),
+        Err(Asked::Lost(_)) => {
+            let request = Request::MoveOutcome { table: order.table, adopt: adopt.clone() };
+            loop {
+                match inner.ask(order.to, &request).await {
+                    Ok(Answer::Adopted(true)) => return Ok(()),
+                    Ok(Answer::Adopted(false)) => {
+                        let error = "it did not adopt the rows".into();
+                        return Err(Error::Unreachable {
+                            server: order.to.to_string(),
+                            reason: error,
+                        });
+                    }
+                    // Given up by the root, it will never come back as this group.
+                    Err(Asked::Answered(error)) if inner.is_lost(order.to) => return Err(error),
+                    _ => tokio::time::sleep(Duration::from_millis(100)).await,
+                }
+            }
+        }
+    }
+}
+
+async fn send(inner: &Inner, order: &Order, number: u64, piece: Bytes) -> Result<(), Error> {
+    let bytes = piece.len() as u64;
+    inner.ask(order.to, &Request::MovePiece { number, piece }).await?;
+    inner.moves.note(|info| info.sent += bytes);
+    Ok(())
+}

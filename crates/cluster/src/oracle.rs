@@ -1,0 +1,103 @@
+//! The root's timestamps, and which transactions it has committed. To give a transaction its timestamp is to commit it:
+//! from then on whoever asks is told so.
+
+use sdds::Timestamp;
+use std::collections::{BTreeMap, VecDeque};
+use store::TransactionId;
+
+/// Outcomes that are remembered. Servers that have prepared a transaction ask within seconds.
+const REMEMBERED: usize = 100_000;
+
+/// Timestamps in order, and outcomes.
+#[derive(Debug)]
+pub(crate) struct Oracle {
+    last: Timestamp,
+    outcomes: BTreeMap<TransactionId, Option<Timestamp>>,
+    order: VecDeque<TransactionId>,
+}
+
+impl Oracle {
+    /// After the last commit of the store that becomes the root's.
+    pub(crate) fn new(last: Timestamp) -> Self {
+        Self { last, outcomes: BTreeMap::new(), order: VecDeque::new() }
+    }
+
+    /// Sees every commit so far.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.last
+    }
+
+    /// Commits a transaction that has written on one server, which nobody will ask about.
+    pub(crate) fn next(&mut self) -> Timestamp {
+        self.last = self.last.next();
+        self.last
+    }
+
+    /// Commits a transaction that has written on several servers; `None` where somebody has given it up before. To
+    /// ask twice changes nothing.
+    pub(crate) fn decide(&mut self, transaction: TransactionId) -> Option<Timestamp> {
+        if let Some(known) = self.outcomes.get(&transaction) {
+            return *known;
+        }
+        let timestamp = self.next();
+        self.remember(transaction, Some(timestamp));
+        Some(timestamp)
+    }
+
+    /// What became of a transaction that a server has prepared and heard no more of. One that is not committed will not
+    /// be any more.
+    pub(crate) fn outcome(&mut self, transaction: TransactionId) -> Option<Timestamp> {
+        if let Some(known) = self.outcomes.get(&transaction) {
+            return *known;
+        }
+        self.remember(transaction, None);
+        None
+    }
+
+    fn remember(&mut self, transaction: TransactionId, outcome: Option<Timestamp>) {
+        self.outcomes.insert(transaction, outcome);
+        self.order.push_back(transaction);
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.outcomes.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sdds::GroupId;
+
+    fn transaction(number: u64) -> TransactionId {
+        TransactionId { coordinator: GroupId(1), number }
+    }
+
+    #[test]
+    fn a_decision_is_taken_once() {
+        let mut oracle = Oracle::new(Timestamp(7));
+        assert_eq!(oracle.decide(transaction(1)), Some(Timestamp(8)));
+        assert_eq!(oracle.decide(transaction(1)), Some(Timestamp(8)));
+        assert_eq!(oracle.outcome(transaction(1)), Some(Timestamp(8)));
+        assert_eq!(oracle.now(), Timestamp(8));
+    }
+
+    #[test]
+    fn what_was_given_up_is_not_committed_later() {
+        let mut oracle = Oracle::new(Timestamp::ZERO);
+        assert_eq!(oracle.outcome(transaction(1)), None);
+        assert_eq!(oracle.decide(transaction(1)), None);
+        assert_eq!(oracle.now(), Timestamp::ZERO);
+    }
+
+    #[test]
+    fn it_does_not_remember_for_ever() {
+        let mut oracle = Oracle::new(Timestamp::ZERO);
+        for number in 0..REMEMBERED as u64 + 10 {
+            oracle.decide(transaction(number));
+        }
+        assert_eq!(oracle.outcomes.len(), REMEMBERED);
+        assert_eq!(oracle.order.len(), REMEMBERED);
+    }
+}

@@ -1,0 +1,96 @@
+//! What servers hold and do, for whoever looks.
+
+use crate::cluster::{Cluster, Inner, unexpected};
+use crate::heartbeat;
+use crate::members::{Member, ServerLoad};
+use crate::message::{Answer, Request};
+use crate::moving::MoveInfo;
+use futures::future::join_all;
+use sdds::directory::Entry;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use store::Error;
+use store::catalog::TableId;
+
+/// What one server holds and does.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Held {
+    /// Its tables.
+    pub load: ServerLoad,
+    /// Bytes of rows and queries in its memory.
+    pub memory: u64,
+    /// The last moves from there.
+    pub moves: Vec<MoveInfo>,
+    /// What finding rows has cost there.
+    pub images: Vec<ImageInfo>,
+}
+
+/// A server's image of one table, and what it has cost.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ImageInfo {
+    /// The table.
+    pub table: TableId,
+    /// Who is believed to own what.
+    pub entries: Vec<Entry>,
+    /// Requests to other servers.
+    pub requests: u64,
+    /// How often one was passed on.
+    pub forwards: u64,
+    /// Adjustments that taught it something.
+    pub adjustments: u64,
+    /// Bytes of the directory and the image.
+    pub bytes: u64,
+}
+
+impl Cluster {
+    /// What every server holds; an error for those that cannot be reached.
+    pub async fn report(&self) -> Vec<(Member, Result<Held, Error>)> {
+        let members = self.members();
+        let asked = members.list.iter().map(|member| async {
+            let held = match member.group == self.0.here {
+                true => Ok(held(&self.0)),
+                false => self.ask_report(member).await,
+            };
+            (member.clone(), held)
+        });
+        join_all(asked).await
+    }
+
+    async fn ask_report(&self, member: &Member) -> Result<Held, Error> {
+        match self.0.ask(member.group, &Request::Report).await? {
+            Answer::Report(held) => Ok(*held),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Gives a server another share of every table, relative to the others; zero empties it.
+    ///
+    /// # Errors
+    /// 42704 for a name that no server has; [`Error::Unreachable`] where the root is.
+    pub async fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {
+        let request = Request::SetWeight { name: name.to_owned(), weight };
+        Ok(self.0.ask_root(&request).await.map(drop)?)
+    }
+}
+
+/// What this server holds.
+pub(crate) fn held(inner: &Arc<Inner>) -> Held {
+    let images = inner.files.all().into_iter().map(|file| {
+        let counters = file.counters();
+        ImageInfo {
+            table: file.table(),
+            entries: file.image(),
+            requests: counters.requests.load(Ordering::Relaxed),
+            forwards: counters.forwards.load(Ordering::Relaxed),
+            adjustments: counters.adjustments.load(Ordering::Relaxed),
+            bytes: file.directory_bytes(),
+        }
+    });
+    Held {
+        load: heartbeat::load(inner),
+        memory: inner.store.memory().used(),
+        moves: inner.moves.list(),
+        images: images.collect(),
+    }
+}

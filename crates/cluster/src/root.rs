@@ -1,0 +1,225 @@
+//! What only the root does: membership, timestamps, sequences, and saying what should move where.
+
+use crate::cluster::{Inner, unexpected};
+use crate::members::{Member, Members, ServerLoad};
+use crate::message::{Answer, Beat, Heartbeat, Order, Reply, Request};
+use crate::oracle::Oracle;
+use parking_lot::Mutex;
+use sdds::balancing::{Share, propose};
+use sdds::{GroupId, Timestamp};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use store::Error;
+use store::catalog::TableId;
+
+/// A server that has not called for so long is given up.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// The root's own state.
+#[derive(Debug)]
+pub(crate) struct Root {
+    oracle: Mutex<Oracle>,
+    calls: Mutex<BTreeMap<GroupId, Call>>,
+}
+
+/// The last heartbeat of a server.
+#[derive(Debug)]
+struct Call {
+    at: Instant,
+    oldest: Timestamp,
+    load: ServerLoad,
+}
+
+impl Root {
+    pub(crate) fn new(oracle: Oracle) -> Self {
+        Self { oracle: Mutex::new(oracle), calls: Mutex::default() }
+    }
+
+    /// Answers what is asked of the root.
+    pub(crate) async fn answer(&self, inner: &Inner, request: &Request) -> Reply {
+        Ok(match request {
+            Request::Now => Answer::Timestamp(self.oracle.lock().now()),
+            Request::Decide { transaction, is_joint, members } => {
+                if members.is_some_and(|known| known != inner.members.read().version) {
+                    return Err(Error::SchemaConflict { relation: "the list of servers".into() });
+                }
+                let mut oracle = self.oracle.lock();
+                match is_joint {
+                    false => Answer::Timestamp(oracle.next()),
+                    true => Answer::Outcome(oracle.decide(*transaction)),
+                }
+            }
+            Request::Outcome { transaction } => {
+                Answer::Outcome(self.oracle.lock().outcome(*transaction))
+            }
+            Request::Heartbeat(heartbeat) => {
+                Answer::Beat(Box::new(self.heartbeat(inner, heartbeat)?))
+            }
+            Request::Join { name, address, weight } => {
+                self.join(inner, name, address, *weight).await?
+            }
+            Request::SetWeight { name, weight } => {
+                if !inner.members.write().set_weight(name, *weight) {
+                    return Err(no_server(&inner.members.read(), name));
+                }
+                Answer::Done
+            }
+            Request::SequenceNext { sequence, count } => {
+                Answer::Value(Some(inner.store.sequence_next(sequence, *count)?))
+            }
+            Request::SequenceSet { sequence, last, called } => {
+                inner.store.sequence_set(sequence, *last, *called)?;
+                Answer::Done
+            }
+            Request::SequenceLast { sequence } => {
+                Answer::Value(inner.store.sequence_last(sequence)?)
+            }
+            other => return Err(unexpected_request(other)),
+        })
+    }
+
+    /// Takes a server in. Transactions that change the catalog and have not heard of it are refused from now on, so that
+    /// the catalog which it is given is the one that it goes on with.
+    async fn join(&self, inner: &Inner, name: &str, address: &str, weight: u32) -> Reply {
+        let (member, members) = {
+            let mut members = inner.members.write();
+            if members.named(name).is_some() {
+                return Err(Error::Remote {
+                    sql_state: "42710".into(),
+                    message: format!("a server named \"{name}\" is part of the cluster already"),
+                    detail: None,
+                    hint: Some("Give every server a name of its own (--name).".into()),
+                });
+            }
+            let member = members.join(name.to_owned(), address.to_owned(), weight);
+            (member, members.clone())
+        };
+        let timestamp = self.oracle.lock().now();
+        self.heard(member.group, timestamp, ServerLoad::default());
+        inner.files.all().iter().for_each(|file| file.join(member.group));
+        let snapshot = inner.store.snapshot_at(timestamp).await;
+        let catalog = snapshot.catalog().without_temporary();
+        tracing::info!(server = name, group = member.group.0, address, "a server has joined");
+        Ok(Answer::Joined { member, members, catalog, timestamp })
+    }
+
+    fn heard(&self, group: GroupId, oldest: Timestamp, load: ServerLoad) {
+        self.calls.lock().insert(group, Call { at: Instant::now(), oldest, load });
+    }
+
+    /// Notes what a server says of itself, and tells it what it should know and do.
+    pub(crate) fn heartbeat(&self, inner: &Inner, heartbeat: &Heartbeat) -> Result<Beat, Error> {
+        let members = inner.members.read().clone();
+        match members.get(heartbeat.group) {
+            Some(member) if !member.is_lost => {}
+            _ => return Err(given_up(heartbeat.group)),
+        }
+        self.heard(heartbeat.group, heartbeat.oldest, heartbeat.load.clone());
+        self.give_up_silent(inner);
+        let orders = match heartbeat.load.is_moving {
+            true => Vec::new(),
+            false => self.order(&members, heartbeat.group),
+        };
+        let now = self.oracle.lock().now();
+        let calls = self.calls.lock();
+        let horizon = calls.values().map(|call| call.oldest).min().unwrap_or(now);
+        let members = (members.version != heartbeat.members).then_some(members);
+        Ok(Beat { now, horizon, members, orders })
+    }
+
+    /// Gives up servers that have not called for too long.
+    fn give_up_silent(&self, inner: &Inner) {
+        let mut calls = self.calls.lock();
+        let silent = calls
+            .iter()
+            .filter(|(group, call)| **group != inner.here && call.at.elapsed() > SILENCE);
+        for group in silent.map(|(group, _)| *group).collect::<Vec<_>>() {
+            calls.remove(&group);
+            inner.members.write().lose(group);
+            tracing::error!(
+                group = group.0,
+                "a server has not called for too long and is given up"
+            );
+        }
+    }
+
+    /// What a server should give to another: the one move that helps its fullest table most.
+    fn order(&self, members: &Members, group: GroupId) -> Vec<Order> {
+        let calls = self.calls.lock();
+        let Some(own) = calls.get(&group) else { return Vec::new() };
+        let mut best: Option<Order> = None;
+        for load in &own.load.tables {
+            let shares: Vec<Share> =
+                members.present().map(|m| share(&calls, m, load.table)).collect();
+            // The buckets of a table that splits are about three quarters full on average.
+            let usual = load.bucket_size / 4 * 3;
+            let bucket = (load.bytes / load.buckets.max(1)).min(usual);
+            let proposal = propose(&shares, bucket).filter(|proposal| proposal.from == group);
+            let Some(proposal) = proposal else { continue };
+            if best.as_ref().is_none_or(|best| best.bytes_max < proposal.bytes_max) {
+                best = Some(Order {
+                    table: load.table,
+                    to: proposal.to,
+                    bytes_max: proposal.bytes_max,
+                    reason: reason(members, &shares, proposal.from, proposal.to),
+                });
+            }
+        }
+        best.into_iter().collect()
+    }
+}
+
+/// What a member holds of a table, as it said last.
+fn share(calls: &BTreeMap<GroupId, Call>, member: &Member, table: TableId) -> Share {
+    let load = calls.get(&member.group).map(|call| &call.load);
+    let of_table = load.and_then(|load| load.tables.iter().find(|held| held.table == table));
+    Share {
+        group: member.group,
+        bytes: of_table.map_or(0, |held| held.bytes),
+        weight: member.weight,
+    }
+}
+
+fn reason(members: &Members, shares: &[Share], from: GroupId, to: GroupId) -> String {
+    let bytes = |group| shares.iter().find(|s| s.group == group).map_or(0, |share| share.bytes);
+    let emptied = members.get(from).is_some_and(|member| member.weight == 0);
+    match emptied {
+        true => format!("the server is emptied; {} bytes are left", bytes(from)),
+        false => format!("{} bytes here, {} there", bytes(from), bytes(to)),
+    }
+}
+
+fn given_up(group: GroupId) -> Error {
+    Error::Remote {
+        sql_state: "57P01".into(),
+        message: format!(
+            "server {group} did not call for {} s and was given up",
+            SILENCE.as_secs()
+        ),
+        detail: Some("What it held is lost to the cluster.".into()),
+        hint: Some("Start it again: it joins as a new server.".into()),
+    }
+}
+
+fn no_server(members: &Members, name: &str) -> Error {
+    let names: Vec<&str> = members.present().map(|member| member.name.as_str()).collect();
+    Error::Remote {
+        sql_state: "42704".into(),
+        message: format!("server \"{name}\" does not exist"),
+        detail: None,
+        hint: Some(format!("The servers are {}.", names.join(", "))),
+    }
+}
+
+fn unexpected_request(request: &Request) -> Error {
+    let text = format!("{request:?}");
+    crate::message::garbled(&format!("{} is not for the root", &text[..text.len().min(40)]))
+}
+
+/// The timestamp in an answer.
+pub(crate) fn timestamp(answer: Answer) -> Result<Timestamp, Error> {
+    match answer {
+        Answer::Timestamp(timestamp) => Ok(timestamp),
+        other => Err(unexpected(&other)),
+    }
+}

@@ -1,0 +1,296 @@
+//! What this server does for others.
+
+use crate::batches;
+use crate::cluster::{Cluster, Inner, written};
+use crate::message::{
+    Adjustment, Answer, Reply, Request, Target, WireReader, WireWrite, decode, garbled,
+};
+use crate::net::{Answers, Caller, NetError, Service};
+use crate::peers::View;
+use crate::report;
+use bytes::Bytes;
+use futures::{StreamExt, stream};
+use parking_lot::Mutex;
+use sdds::directory::{Entry, Message};
+use sdds::{Bound, Key, KeyRange};
+use std::sync::Arc;
+use store::catalog::{Table, TableId};
+use store::{Error, Peers, Reading, Write};
+
+impl Service for Cluster {
+    fn serve(&self, _from: Caller, request: Bytes) -> Answers {
+        let inner = Arc::clone(&self.0);
+        stream::once(async move {
+            match decode::<Request>(&request) {
+                Ok(Request::Run { reader, hops, bundle }) => run(inner, reader, hops, bundle).await,
+                Ok(request) => one(answer(&inner, request).await),
+                Err(error) => one(Err(error)),
+            }
+        })
+        .flatten()
+        .boxed()
+    }
+}
+
+fn one(reply: Reply) -> Answers {
+    let bytes = written(&reply);
+    stream::once(async move { Ok::<_, NetError>(bytes) }).boxed()
+}
+
+async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
+    match request {
+        Request::Get { reader, target, keys, columns } => {
+            get(inner, &reader, &target, &keys, &columns).await
+        }
+        Request::Write { reader, target, write: rows } => {
+            write(inner, &reader, &target, rows).await
+        }
+        Request::Run { .. } => Err(garbled("a bundle where one answer is expected")),
+        Request::RollbackTo { transaction, savepoint } => {
+            if let Some(part) = inner.participants.known(transaction) {
+                part.lock().await.rollback_to(savepoint);
+            }
+            Ok(Answer::Done)
+        }
+        Request::RollBack { transaction } => {
+            inner.participants.end(transaction, None).await;
+            Ok(Answer::Done)
+        }
+        Request::Prepare { reader } => {
+            let Some(transaction) = reader.transaction else {
+                return Err(garbled("a transaction without a name"));
+            };
+            let part = inner.participants.part(&inner.store, &reader, transaction).await;
+            let prepared = part.lock().await.prepare(&reader);
+            prepared.map(|()| Answer::Done)
+        }
+        Request::Commit { transaction, timestamp } => {
+            inner.participants.end(transaction, Some(timestamp)).await;
+            inner.floors.lock().learn(timestamp);
+            Ok(Answer::Done)
+        }
+        Request::Whose { table, range, hops } => {
+            let view = served(inner, hops);
+            Ok(Answer::Owners(owners(&view, table, &range).await?))
+        }
+        Request::Directory { table, message } => {
+            let file = inner.file_by_id(table)?;
+            if matches!(message, Message::Request(_) | Message::Ask { .. }) {
+                return Err(garbled("a request of the simulation's"));
+            }
+            let mail = file.handle(message);
+            inner.post(&file, mail);
+            Ok(Answer::Done)
+        }
+        Request::MoveIn { table, range } => inner.moves.begin(inner, table, &range),
+        Request::MovePiece { number, piece } => inner.moves.take(number, piece),
+        Request::MoveAdopt { number, adopt } => inner.moves.adopt(inner, number, adopt),
+        Request::MoveDrop { number } => {
+            inner.moves.forget(number);
+            Ok(Answer::Done)
+        }
+        Request::MoveOutcome { table, adopt } => {
+            let Message::Adopt { range, epoch, .. } = adopt else {
+                return Err(garbled("a move without its range"));
+            };
+            Ok(Answer::Adopted(inner.file_by_id(table)?.has_adopted(&range, epoch)))
+        }
+        Request::Report => Ok(Answer::Report(Box::new(report::held(inner)))),
+        to_root @ (Request::Join { .. }
+        | Request::Heartbeat(_)
+        | Request::Now
+        | Request::Decide { .. }
+        | Request::Outcome { .. }
+        | Request::SequenceNext { .. }
+        | Request::SequenceSet { .. }
+        | Request::SequenceLast { .. }
+        | Request::SetWeight { .. }) => match &inner.root {
+            Some(root) => root.answer(inner, &to_root).await,
+            None => Err(Error::Unreachable {
+                server: inner.name.clone(),
+                reason: "it is not the first server, and cannot lead the cluster".into(),
+            }),
+        },
+    }
+}
+
+/// The cluster as this server sees it while it works for another.
+fn served(inner: &Arc<Inner>, hops: u32) -> View {
+    View { inner: Arc::clone(inner), hops: hops.max(1), found: Arc::new(Mutex::default()) }
+}
+
+/// What a transaction reads here.
+async fn reading(inner: &Arc<Inner>, reader: &WireReader, view: &View) -> Result<Reading, Error> {
+    let peers = (Arc::new(view.clone()) as Arc<dyn Peers>, reader.reader());
+    let Some(transaction) = reader.transaction else {
+        return Ok(inner.store.snapshot_at(reader.timestamp).await.reading(Some(peers)));
+    };
+    if transaction.coordinator == inner.here {
+        // Its own writes are with its client's session: it reads here without asking itself.
+        return Err(Error::SchemaConflict { relation: "the owner of some rows".into() });
+    }
+    match inner.participants.known(transaction) {
+        Some(part) => part.lock().await.reading(reader, peers),
+        None if reader.changes.is_empty() => {
+            Ok(inner.store.snapshot_at(reader.timestamp).await.reading(Some(peers)))
+        }
+        None => {
+            let part = inner.participants.part(&inner.store, reader, transaction).await;
+            part.lock().await.reading(reader, peers)
+        }
+    }
+}
+
+/// The definition that a coordinator plans with; another one is tried again there.
+fn definition(reading: &Reading, target: &Target) -> Result<Arc<Table>, Error> {
+    match reading.catalog().table_by_id(target.table) {
+        Some(table) if table.version == target.version => Ok(Arc::clone(table)),
+        Some(table) => Err(Error::SchemaConflict { relation: table.name.clone() }),
+        None => Err(Error::SchemaConflict { relation: format!("table {}", target.table.0) }),
+    }
+}
+
+async fn get(
+    inner: &Arc<Inner>,
+    reader: &WireReader,
+    target: &Target,
+    keys: &[Key],
+    columns: &[u32],
+) -> Reply {
+    let view = served(inner, target.hops);
+    let reading = reading(inner, reader, &view).await?;
+    let table = definition(&reading, target)?;
+    let columns: Vec<usize> = columns.iter().map(|column| *column as usize).collect();
+    if columns.iter().any(|column| *column >= table.columns.len()) {
+        return Err(garbled("a column that the table has not"));
+    }
+    let rows = reading.table(table.id).ok_or_else(|| gone(&table))?;
+    let (values, positions) = rows.find_many(keys, &columns).await?;
+    let adjustment = view.adjustment(inner, table.id, keys);
+    let positions: Vec<u32> = positions.into_iter().map(|position| position as u32).collect();
+    let rows = match positions.is_empty() {
+        true => None,
+        false => Some(batches::write(&batches::of_columns(values, positions.len())?)?),
+    };
+    Ok(Answer::Found { rows, positions, adjustment })
+}
+
+fn gone(table: &Table) -> Error {
+    Error::SchemaConflict { relation: table.name.clone() }
+}
+
+impl View {
+    /// What whoever has asked for these keys can learn: nothing, where the request came to the owner at once.
+    fn adjustment(&self, inner: &Inner, table: TableId, keys: &[Key]) -> Adjustment {
+        let mut found = std::mem::take(&mut *self.found.lock());
+        if self.hops > 1
+            && let Ok(file) = inner.file_by_id(table)
+        {
+            let own = keys.iter().flat_map(|key| file.own(&KeyRange::point(key)));
+            let mut own: Vec<Entry> = own.collect();
+            own.dedup();
+            found.entries.extend(own.into_iter().map(|entry| (table, entry)));
+            found.forwards += 1;
+        }
+        found
+    }
+}
+
+/// Stages rows for a transaction. Where some are not this server's, nothing is staged, and the answer says whose they are.
+async fn write(inner: &Arc<Inner>, reader: &WireReader, target: &Target, rows: WireWrite) -> Reply {
+    let Some(transaction) = reader.transaction else {
+        return Err(garbled("a write outside of transactions"));
+    };
+    let write = match rows {
+        WireWrite::Insert(rows) => Write::Insert(batches::read(&rows)?),
+        WireWrite::Load(rows) => Write::Load(batches::read(&rows)?),
+        WireWrite::Upsert(rows) => Write::Upsert(batches::read(&rows)?),
+        WireWrite::Delete(keys) => Write::Delete(keys),
+    };
+    let part = inner.participants.part(&inner.store, reader, transaction).await;
+    let written = {
+        let mut part = part.lock().await;
+        let view = served(inner, target.hops);
+        let peers = (Arc::new(view) as Arc<dyn Peers>, reader.reader());
+        let table = definition(&part.reading(reader, peers)?, target)?;
+        part.write(reader, &table, write.clone())
+    };
+    match written {
+        Ok(rows) => Ok(Answer::Written { rows }),
+        Err(Error::NotOwned { .. }) => {
+            let span = span(inner, target.table, &write)?;
+            let view = served(inner, target.hops);
+            let entries = owners(&view, target.table, &span).await?;
+            let adjustment = Adjustment::of(target.table, 1, entries);
+            Ok(Answer::NotOwned { range: span, adjustment })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The stretch of keys that a write is about.
+fn span(inner: &Inner, table: TableId, write: &Write) -> Result<KeyRange, Error> {
+    let keys = match write {
+        Write::Delete(keys) => keys.clone(),
+        Write::Insert(rows) | Write::Load(rows) | Write::Upsert(rows) => {
+            let view = inner.store.snapshot().table(table);
+            let missing = || Error::SchemaConflict { relation: format!("table {}", table.0) };
+            view.ok_or_else(missing)?.encode_keys(rows)?
+        }
+    };
+    let (first, last) = (keys.iter().min(), keys.iter().max());
+    let range = first.zip(last).and_then(|(first, last)| {
+        KeyRange::new(Bound::At(first.clone()), Bound::At(last.successor()))
+    });
+    Ok(range.unwrap_or_else(KeyRange::all))
+}
+
+/// Who owns what of a range, by the directory.
+async fn owners(view: &View, table: TableId, range: &KeyRange) -> Result<Vec<Entry>, Error> {
+    let inner = &view.inner;
+    let file = inner.file_by_id(table)?;
+    let mut entries = Vec::new();
+    for (part, group) in view.cover(table, range).await? {
+        let listed = std::mem::take(&mut view.found.lock().entries);
+        if group == inner.here {
+            entries.extend(file.own(&part));
+        } else if !listed.is_empty() {
+            // This server keeps the page.
+            entries.extend(listed.into_iter().map(|(_, entry)| entry));
+        } else {
+            let request = Request::Whose { table, range: part, hops: view.hops + 1 };
+            if let Answer::Owners(owners) = inner.ask(group, &request).await? {
+                entries.extend(owners);
+            }
+        }
+    }
+    Ok(entries)
+}
+
+/// Runs a bundle, and says at its end what its coordinator can learn.
+async fn run(inner: Arc<Inner>, reader: WireReader, hops: u32, bundle: Bytes) -> Answers {
+    let view = served(&inner, hops);
+    let Some(bundles) = inner.bundles.get().cloned() else {
+        return one(Err(Error::Unreachable {
+            server: inner.name.clone(),
+            reason: "it is still starting".into(),
+        }));
+    };
+    let reading = match reading(&inner, &reader, &view).await {
+        Ok(reading) => reading,
+        Err(error) => return one(Err(error)),
+    };
+    let batches = bundles.run(reading, bundle).flat_map(|batch| {
+        let pieces: Vec<Reply> = match batch {
+            Ok(batch) => batches::pieces(&batch)
+                .map(|piece| Ok(Answer::Batch(batches::write(&piece)?)))
+                .collect(),
+            Err(error) => vec![Err(error)],
+        };
+        stream::iter(pieces)
+    });
+    let trailer = stream::once(async move {
+        Ok(Answer::Trailer { adjustment: std::mem::take(&mut *view.found.lock()) })
+    });
+    batches.chain(trailer).map(|reply| Ok(written(&reply))).boxed()
+}

@@ -1,0 +1,69 @@
+//! How a server begins a cluster, or becomes part of one.
+
+use crate::cluster::{Cluster, DEADLINE, unexpected};
+use crate::members::Members;
+use crate::message::{Answer, Reply, Request, decode, encode};
+use crate::net::{Address, Network, ask};
+use std::sync::Arc;
+use store::{Error, Store};
+
+/// What a server says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Introduction {
+    /// What people call it; unique in the cluster.
+    pub name: String,
+    /// Where other servers call it.
+    pub address: Address,
+    /// How large a share of each table it should have, relative to the others.
+    pub weight: u32,
+}
+
+impl Cluster {
+    /// Makes a store the first of a cluster. The store may hold tables; group 0 is its own.
+    pub fn found(
+        introduction: Introduction,
+        store: Arc<Store>,
+        network: Arc<dyn Network>,
+        runtime: tokio::runtime::Handle,
+    ) -> Self {
+        let mut members = Members::default();
+        let Introduction { name, address, weight } = introduction;
+        let member = members.join(name, address.as_str().to_owned(), weight);
+        let now = store.snapshot().timestamp();
+        let cluster = Self::new(&member, members, Arc::clone(&store), network, runtime, now);
+        store.join(cluster.peers());
+        cluster.start_heartbeat();
+        cluster
+    }
+
+    /// Becomes part of the cluster that a server belongs to, with an empty store: `open` is called with the group that
+    /// the root has given it.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`], and what the root refuses: a name that is taken.
+    pub async fn join(
+        introduction: Introduction,
+        first: &Address,
+        open: impl FnOnce(sdds::GroupId) -> Result<Arc<Store>, Error>,
+        network: Arc<dyn Network>,
+        runtime: tokio::runtime::Handle,
+    ) -> Result<Self, Error> {
+        let Introduction { name, address, weight } = introduction;
+        let request = Request::Join { name, address: address.as_str().to_owned(), weight };
+        let answer = ask(&*network, first, encode(&request)?, DEADLINE).await;
+        let answer = answer
+            .map_err(|error| Error::from(crate::cluster::Asked::of(error, first.as_str())))?;
+        match decode::<Reply>(&answer)?? {
+            Answer::Joined { member, members, catalog, timestamp } => {
+                let store = open(member.group)?;
+                store.install(catalog, timestamp)?;
+                let store_too = Arc::clone(&store);
+                let cluster = Self::new(&member, members, store, network, runtime, timestamp);
+                store_too.join(cluster.peers());
+                cluster.start_heartbeat();
+                Ok(cluster)
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+}
