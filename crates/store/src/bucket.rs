@@ -90,7 +90,7 @@ impl BucketState {
         let traced = self.delta.get(&key).is_some() || self.find_in_runs(&key).is_some();
         self.rows += u64::from(row.is_some());
         self.rows -= u64::from(traced && self.is_live(&key));
-        self.newest = timestamp;
+        self.newest = self.newest.max(timestamp);
         if row.is_some() || traced {
             self.delta.write(key, timestamp, row, horizon);
         }

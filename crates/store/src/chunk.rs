@@ -107,6 +107,12 @@ impl Chunk {
         Some(Arc::new(part.expect("the types were keys when the whole was made")))
     }
 
+    /// Some of the rows, at least one; shares the columns.
+    pub(crate) fn slice(&self, rows: Range<usize>) -> Result<Self, Error> {
+        let columns = self.columns.iter().map(|c| c.slice(rows.start, rows.len())).collect();
+        Self::new(&self.layout, columns)
+    }
+
     /// Some rows of a column as the table has it now.
     pub(crate) fn column(&self, table: &Table, column: usize, rows: &Range<usize>) -> ArrayRef {
         match self.layout.position(table.columns[column].id) {

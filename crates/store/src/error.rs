@@ -114,7 +114,7 @@ pub enum Error {
         /// The sequence.
         sequence: String,
         /// `maximum` or `minimum`.
-        end: &'static str,
+        end: String,
         /// The last value.
         limit: i64,
     },

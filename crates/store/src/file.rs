@@ -1,35 +1,106 @@
-//! A table's file: the buckets that tile its key space.
+//! A table's file: tiles of its key space, each with who has its rows.
+//!
+//! Without other servers every tile is a bucket. In a cluster the tiles say what is owned here; who owns the
+//! rest is not known here (`cluster` has an image of that).
 
 use crate::bucket::{Bucket, BucketState};
 use arc_swap::ArcSwap;
 use sdds::{BucketId, Key, KeyRange, Partition};
 use std::sync::Arc;
 
-/// The buckets of one table.
+/// Who has the rows of a stretch of keys.
+#[derive(Debug, Clone)]
+pub(crate) enum Tile {
+    /// They are owned here.
+    Here(Arc<Bucket>),
+    /// They are about to be another server's: whoever has the bucket reads on, and nobody else begins to.
+    Leaving(Arc<Bucket>),
+    /// Another server.
+    Elsewhere,
+}
+
+impl Tile {
+    /// The bucket that may be read and written.
+    pub(crate) fn owned(&self) -> Option<&Arc<Bucket>> {
+        match self {
+            Self::Here(bucket) => Some(bucket),
+            Self::Leaving(_) | Self::Elsewhere => None,
+        }
+    }
+
+    /// The bucket whose memory is accounted for here.
+    pub(crate) fn held(&self) -> Option<&Arc<Bucket>> {
+        match self {
+            Self::Here(bucket) | Self::Leaving(bucket) => Some(bucket),
+            Self::Elsewhere => None,
+        }
+    }
+}
+
+/// The tiles of one table.
 #[derive(Debug)]
 pub(crate) struct TableFile {
-    directory: ArcSwap<Partition<Arc<Bucket>>>,
+    directory: ArcSwap<Partition<Tile>>,
 }
 
 impl TableFile {
     /// A file of one empty bucket.
     pub(crate) fn new(bucket: BucketId) -> Arc<Self> {
         let bucket = Bucket::new(bucket, KeyRange::all(), BucketState::default());
-        Arc::new(Self { directory: ArcSwap::from_pointee(Partition::new(bucket)) })
+        Self::of(Partition::new(Tile::Here(bucket)))
     }
 
-    /// The buckets now.
-    pub(crate) fn directory(&self) -> Arc<Partition<Arc<Bucket>>> {
+    /// A file of which other servers own everything.
+    pub(crate) fn elsewhere() -> Arc<Self> {
+        Self::of(Partition::new(Tile::Elsewhere))
+    }
+
+    fn of(directory: Partition<Tile>) -> Arc<Self> {
+        Arc::new(Self { directory: ArcSwap::from_pointee(directory) })
+    }
+
+    /// A file without rows, of whose keys as much is owned here: one bucket a stretch.
+    pub(crate) fn emptied(&self, mut bucket_id: impl FnMut() -> BucketId) -> Arc<Self> {
+        let mut directory = Partition::new(Tile::Elsewhere);
+        for range in self.owned() {
+            let bucket = Bucket::new(bucket_id(), range.clone(), BucketState::default());
+            directory.assign(&range, Tile::Here(bucket));
+        }
+        Self::of(directory)
+    }
+
+    /// The tiles now.
+    pub(crate) fn directory(&self) -> Arc<Partition<Tile>> {
         self.directory.load_full()
     }
 
-    /// The bucket whose range holds a key.
-    pub(crate) fn locate(&self, key: &Key) -> Arc<Bucket> {
-        Arc::clone(self.directory.load().locate(key).1)
+    /// The bucket whose range holds a key; `None` where it is not owned here.
+    pub(crate) fn locate(&self, key: &Key) -> Option<Arc<Bucket>> {
+        self.directory.load().locate(key).1.owned().map(Arc::clone)
+    }
+
+    /// Whether all keys of a range are owned here.
+    pub(crate) fn owns(&self, range: &KeyRange) -> bool {
+        self.directory.load().cover(range).all(|(_, tile)| tile.owned().is_some())
+    }
+
+    /// The longest stretches of keys that are owned here, in key order.
+    pub(crate) fn owned(&self) -> Vec<KeyRange> {
+        let mut stretches: Vec<KeyRange> = Vec::new();
+        for (range, tile) in self.directory.load().iter() {
+            if tile.held().is_none() {
+                continue;
+            }
+            match stretches.last_mut().filter(|last| last.high == range.low) {
+                Some(last) => last.high = range.high,
+                None => stretches.push(range),
+            }
+        }
+        stretches
     }
 
     /// Replaces the directory. Only for the one who applies the log.
-    pub(crate) fn replace_directory(&self, directory: Partition<Arc<Bucket>>) {
+    pub(crate) fn replace_directory(&self, directory: Partition<Tile>) {
         self.directory.store(Arc::new(directory));
     }
 }

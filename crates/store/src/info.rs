@@ -1,6 +1,6 @@
 //! What the store tells about itself: for system tables, the demo's map, and tests.
 
-use crate::bucket::Bucket;
+use crate::file::Tile;
 use sdds::{BucketId, Key, KeyRange, Timestamp};
 
 /// A bucket at one moment.
@@ -20,6 +20,8 @@ pub struct BucketInfo {
     pub delta_bytes: u64,
     /// Its runs.
     pub runs: Vec<RunInfo>,
+    /// Whether it is about to be another server's.
+    pub is_leaving: bool,
 }
 
 /// A run at one moment.
@@ -57,7 +59,9 @@ pub struct Counters {
 }
 
 impl BucketInfo {
-    pub(crate) fn of(bucket: &Bucket) -> Self {
+    /// `None` for what is not here.
+    pub(crate) fn of(tile: &Tile) -> Option<Self> {
+        let bucket = tile.held()?;
         let state = bucket.state();
         let run = |run: &std::sync::Arc<crate::chunk::Run>| RunInfo {
             rows: run.rows,
@@ -67,7 +71,7 @@ impl BucketInfo {
             last: run.last().clone(),
             timestamp: run.timestamp,
         };
-        Self {
+        Some(Self {
             id: bucket.id,
             range: bucket.range.clone(),
             rows: state.rows,
@@ -75,6 +79,7 @@ impl BucketInfo {
             delta_rows: state.delta.len() as u64,
             delta_bytes: state.delta.bytes(),
             runs: state.runs.iter().map(run).collect(),
-        }
+            is_leaving: tile.owned().is_none(),
+        })
     }
 }

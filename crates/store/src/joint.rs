@@ -9,16 +9,13 @@ use crate::peers::{Peers, Reader, Reading, TransactionId, Write};
 use crate::store::Store;
 use crate::transaction::{Savepoint, Transaction};
 use crate::view::TableView;
-use crate::{Error, Snapshot};
+use crate::{ATTEMPTS, Error, Snapshot};
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use futures::future::join_all;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// How often rows whose owner was not where it was believed to be are sent again. Each time the image has learned.
-const ATTEMPTS: usize = 64;
 
 /// A running transaction. Dropping it rolls it back.
 #[derive(Debug)]
@@ -190,13 +187,14 @@ impl JointTransaction {
         keys: &[Key],
         pick: impl Fn(&[u32]) -> Result<Write, Error>,
     ) -> Result<(), Error> {
-        let table = Arc::clone(self.table_or_missing(id)?.table());
+        let view = self.table_or_missing(id)?;
+        let table = Arc::clone(view.table());
         let Some(elsewhere) = &self.elsewhere else { return Ok(()) };
         let peers = Arc::clone(&elsewhere.peers);
         let id = elsewhere.id;
         let mut rest: Vec<u32> = (0..keys.len() as u32).collect();
         for _ in 0..ATTEMPTS {
-            let owners = by_owner(&*peers, table.id, keys, &rest).await?;
+            let owners = by_owner(&*peers, &view, keys, &rest).await?;
             rest = Vec::new();
             let reader = self.reader(Some(id));
             let mut sent = Vec::new();
@@ -231,7 +229,23 @@ impl JointTransaction {
         Err(Error::NotOwned { range: KeyRange::point(key) })
     }
 
-    fn table_or_missing(&self, id: TableId) -> Result<TableView, Error> {
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        self.here.store()
+    }
+
+    pub(crate) fn here_mut(&mut self) -> &mut Transaction {
+        &mut self.here
+    }
+
+    /// The other servers, and as whom to write there; from now on they may have writes, if that is said.
+    pub(crate) fn begin_elsewhere(&mut self, writes: bool) -> Option<(Arc<dyn Peers>, Reader)> {
+        let elsewhere = self.elsewhere.as_mut()?;
+        elsewhere.has_writes |= writes;
+        let (peers, id) = (Arc::clone(&elsewhere.peers), elsewhere.id);
+        Some((peers, self.reader(Some(id))))
+    }
+
+    pub(crate) fn table_or_missing(&self, id: TableId) -> Result<TableView, Error> {
         let missing = || Error::RelationMissing { relation: format!("with id {}", id.0) };
         self.table(id).ok_or_else(missing)
     }
@@ -253,7 +267,11 @@ impl JointTransaction {
         id: TableId,
         parts: Vec<IngestPart>,
     ) -> Result<u64, Error> {
-        self.here.finish_ingest(id, parts)
+        if self.elsewhere.is_none() {
+            return self.here.finish_ingest(id, parts);
+        }
+        let Some(load) = IngestPart::gather(parts)? else { return Ok(0) };
+        self.load_to_owners(id, load).await
     }
 
     /// Whether it has written nothing.
@@ -301,7 +319,7 @@ impl JointTransaction {
 /// Rows by the owners of their keys.
 async fn by_owner(
     peers: &dyn Peers,
-    table: TableId,
+    view: &TableView,
     keys: &[Key],
     rows: &[u32],
 ) -> Result<BTreeMap<GroupId, Vec<u32>>, Error> {
@@ -312,7 +330,10 @@ async fn by_owner(
     };
     let low = Bound::At(first.clone());
     let Some(span) = KeyRange::new(low, Bound::At(last.successor())) else { return Ok(owners) };
-    let cover = peers.cover(table, &span).await?;
+    if view.owns(&span) {
+        return Ok([(peers.here(), rows.to_vec())].into());
+    }
+    let cover = peers.cover(view.table().id, &span).await?;
     for row in rows {
         let key = Bound::At(of(row).clone());
         let at = cover.partition_point(|(range, _)| range.high <= key);

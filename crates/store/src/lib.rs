@@ -5,19 +5,26 @@
 //! writers gather changes in a [`Transaction`], and a commit is one entry of a log that a state machine
 //! applies. Nothing else changes anything.
 //!
-//! Not here: SQL (`query`), more than one server.
+//! In a cluster a store owns part of each table ([`TableView::owns`]), knows other servers as [`Peers`], and takes part in
+//! transactions on several of them ([`JointTransaction`], [`Prepared`]).
+//!
+//! Not here: SQL (`query`), messages between servers (`cluster`).
 
 mod bucket;
 pub mod catalog;
 mod check;
 mod chunk;
 mod compaction;
+mod conflicts;
 mod delta;
 mod error;
 mod file;
+mod find;
+mod holds;
 mod info;
 mod ingest;
 mod joint;
+mod joint_load;
 pub mod key;
 mod layout;
 mod log;
@@ -26,8 +33,10 @@ mod maintenance;
 mod memory;
 mod morsel;
 mod peers;
+mod prepared;
 mod present;
 mod row;
+mod sequences;
 mod snapshot;
 mod source;
 mod store;
@@ -41,6 +50,9 @@ mod views;
 mod write_set;
 pub mod zone;
 
+/// How often what was sent to an owner that had given its keys away is sent again. Each time the image has learned.
+const ATTEMPTS: usize = 64;
+
 pub use chunk::CHUNK_ROWS;
 pub use error::Error;
 pub use info::{BucketInfo, Counters, RunInfo};
@@ -49,9 +61,10 @@ pub use joint::{JointSavepoint, JointTransaction};
 pub use memory::Memory;
 pub use morsel::Morsel;
 pub use peers::{BatchStream, Bundles, Peers, Reader, Reading, TransactionId, Write};
+pub use prepared::Prepared;
 pub use row::VALUE_BYTES_MAX;
 pub use snapshot::Snapshot;
 pub use store::{Options, Store};
-pub use transaction::{Prepared, Savepoint, Transaction};
+pub use transaction::{Savepoint, Transaction};
 pub use view::TableView;
 pub use zone::{Zone, ZoneValue};

@@ -7,7 +7,7 @@
 use crate::bucket::{Bucket, BucketState};
 use crate::catalog::{CatalogChange, Relation, RelationId, Sequence, TableId};
 use crate::chunk::Run;
-use crate::file::TableFile;
+use crate::file::{TableFile, Tile};
 use crate::log::{Entry, Log};
 use crate::memory::Memory;
 use crate::snapshot::{Published, Snapshots};
@@ -83,8 +83,7 @@ impl Machine {
 
     fn apply_commit(&mut self, timestamp: Timestamp, changes: &[CatalogChange], writes: WriteSet) {
         let mut next = Published::clone(&self.snapshots.newest());
-        assert!(timestamp > next.timestamp, "commits are in order");
-        next.timestamp = timestamp;
+        next.timestamp = next.timestamp.max(timestamp);
         for change in changes {
             let catalog = next.catalog.apply(change);
             next.catalog = Arc::new(catalog.expect("checked before it became an entry"));
@@ -103,7 +102,10 @@ impl Machine {
     fn apply_catalog_change(&mut self, change: &CatalogChange, next: &mut Published) {
         match change {
             CatalogChange::Create(Relation::Table(table)) => {
-                let file = TableFile::new(self.bucket_id());
+                let file = match table.home == self.snapshots.group {
+                    true => TableFile::new(self.bucket_id()),
+                    false => TableFile::elsewhere(),
+                };
                 next.files.insert(table.id, file);
             }
             CatalogChange::Create(Relation::Sequence(sequence)) => {
@@ -112,7 +114,7 @@ impl Machine {
             }
             CatalogChange::Truncate(id) => {
                 if let Some(old) = next.files.get(id) {
-                    let file = TableFile::new(self.bucket_id());
+                    let file = old.emptied(|| self.bucket_id());
                     self.forget(old);
                     next.files.insert(*id, file);
                 }
@@ -137,7 +139,9 @@ impl Machine {
 
     /// Stops accounting for a file that no new reader will see.
     fn forget(&self, file: &TableFile) {
-        let bytes = file.directory().iter().map(|(_, bucket)| bucket.state().bytes()).sum();
+        let directory = file.directory();
+        let held = directory.iter().filter_map(|(_, tile)| tile.held());
+        let bytes = held.map(|bucket| bucket.state().bytes()).sum();
         self.memory.tables_changed(bytes, 0);
     }
 
@@ -160,15 +164,15 @@ impl Machine {
             let Some(span) = sdds::KeyRange::new(first, Bound::At(run.last().successor())) else {
                 unreachable!("a run's last key is not before its first");
             };
-            for (range, bucket) in directory.cover(&span) {
+            for (range, tile) in directory.cover(&span) {
                 let Some(part) = run.cut(&range) else { continue };
-                self.change_bucket(bucket, |state| state.add_run(part));
+                self.change_bucket(owned(tile), |state| state.add_run(part));
             }
         }
         let mut changes = writes.changes.into_iter().peekable();
         while let Some((key, _)) = changes.peek() {
-            let (range, bucket) = directory.locate(key);
-            self.change_bucket(bucket, |state| {
+            let (range, tile) = directory.locate(key);
+            self.change_bucket(owned(tile), |state| {
                 while let Some((key, row)) = changes.next_if(|(key, _)| range.contains(key)) {
                     state.write(key, row, timestamp, horizon);
                 }
@@ -188,7 +192,7 @@ impl Machine {
     fn apply_split(&mut self, table: TableId, at: &Key) {
         let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
         let mut directory = sdds::Partition::clone(&file.directory());
-        let (range, bucket) = directory.locate(at);
+        let (range, Tile::Here(bucket)) = directory.locate(at) else { return };
         let Some((lower, upper)) = range.split_at(at) else { return };
         let bucket = Arc::clone(bucket);
         let state = bucket.state();
@@ -196,7 +200,7 @@ impl Machine {
         self.memory.tables_changed(state.bytes(), left.bytes() + right.bytes());
         let left = Bucket::new(bucket.id, lower, left);
         let right = Bucket::new(self.bucket_id(), upper, right);
-        directory.split(at, left, right);
+        directory.split(at, Tile::Here(left), Tile::Here(right));
         file.replace_directory(directory);
         self.counts.splits += 1;
     }
@@ -204,14 +208,20 @@ impl Machine {
     fn apply_merge(&mut self, table: TableId, low: &Bound) {
         let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
         let mut directory = sdds::Partition::clone(&file.directory());
-        let Some((upper_range, upper)) = directory.next_after(low) else { return };
+        let Some((upper_range, Tile::Here(upper))) = directory.next_after(low) else { return };
         let upper = Arc::clone(upper);
-        let Some((lower_range, lower)) = directory.next_before(&upper_range.low) else { return };
+        let before = directory.next_before(&upper_range.low);
+        let Some((lower_range, Tile::Here(lower))) = before else { return };
         let lower = Arc::clone(lower);
         let range = sdds::KeyRange { low: lower_range.low, high: upper_range.high };
         let state = BucketState::clone(&lower.state()).join(BucketState::clone(&upper.state()));
-        directory.merge(low, Bucket::new(lower.id, range, state));
+        directory.merge(low, Tile::Here(Bucket::new(lower.id, range, state)));
         file.replace_directory(directory);
         self.counts.merges += 1;
     }
+}
+
+/// The bucket of keys that a commit writes to: it was checked that they are owned.
+fn owned(tile: &Tile) -> &Arc<Bucket> {
+    tile.owned().expect("rows are written where they are owned")
 }

@@ -7,7 +7,7 @@
 use crate::bucket::Bucket;
 use crate::catalog::{Table, TableId};
 use crate::compaction;
-use crate::file::TableFile;
+use crate::file::{TableFile, Tile};
 use crate::log::Entry;
 use crate::machine::Machine;
 use crate::store::Store;
@@ -34,7 +34,7 @@ struct QueueState {
 }
 
 impl Queue {
-    fn ask(&self, table: TableId, low: Bound) {
+    pub(crate) fn ask(&self, table: TableId, low: Bound) {
         self.state.lock().waiting.insert((table, low));
         self.changed.notify_one();
     }
@@ -95,9 +95,12 @@ impl Store {
         let directory = file.directory();
         let mut buckets: Vec<Arc<Bucket>> = Vec::new();
         for range in ranges {
-            buckets.extend(directory.cover(range).map(|(_, bucket)| Arc::clone(bucket)));
+            buckets.extend(directory.cover(range).filter_map(|(_, tile)| tile.owned().cloned()));
         }
         while let Some(bucket) = buckets.pop() {
+            if self.holds().lock().is_moving(table.id, &bucket.range) {
+                continue;
+            }
             let state = bucket.state();
             if !splitting::should_split(state.bytes(), state.rows, table.bucket_size) {
                 if compaction::is_due(&state, table.bucket_size) {
@@ -111,8 +114,8 @@ impl Store {
             let directory = file.directory();
             let (lower, upper) =
                 (directory.next_before(&Bound::At(at.clone())), directory.locate(&at));
-            buckets.push(Arc::clone(upper.1));
-            buckets.extend(lower.map(|(_, bucket)| Arc::clone(bucket)));
+            buckets.extend(upper.1.owned().cloned());
+            buckets.extend(lower.and_then(|(_, tile)| tile.owned().cloned()));
         }
     }
 
@@ -129,6 +132,9 @@ impl Store {
         let same_file = machine.snapshots.newest().files.get(&table.id).map(Arc::as_ptr);
         let same_bucket = bucket_from(file, low).as_ref().map(Arc::as_ptr);
         if same_file != Some(Arc::as_ptr(file)) || same_bucket != Some(Arc::as_ptr(&bucket)) {
+            return;
+        }
+        if self.holds().lock().is_moving(table.id, &bucket.range) {
             return;
         }
         if let Some(folded) = folded {
@@ -161,7 +167,9 @@ impl Store {
         let bytes = bucket.state().bytes();
         let small = |neighbour: &&Arc<Bucket>| {
             splitting::should_merge(bytes, neighbour.state().bytes(), table.bucket_size)
+                && !self.holds().lock().is_moving(table.id, &neighbour.range)
         };
+        let (before, after) = (before.and_then(Tile::owned), after.and_then(Tile::owned));
         let low = match (before.filter(small), after.filter(small)) {
             (Some(neighbour), _) => neighbour.range.low.clone(),
             (None, Some(_)) => bucket.range.low.clone(),
@@ -175,6 +183,6 @@ impl Store {
 fn bucket_from(file: &TableFile, low: &Bound) -> Option<Arc<Bucket>> {
     let directory = file.directory();
     let point = KeyRange { low: low.clone(), high: Bound::PosInf };
-    let (range, bucket) = directory.cover(&point).next()?;
-    (range.low == *low).then(|| Arc::clone(bucket))
+    let (range, tile) = directory.cover(&point).next()?;
+    tile.owned().filter(|_| range.low == *low).cloned()
 }

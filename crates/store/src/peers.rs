@@ -7,7 +7,7 @@
 //! timestamp; they are prepared, and then committed together.
 
 use crate::catalog::{Catalog, CatalogChange, Sequence, Table, TableId};
-use crate::transaction::Prepared;
+use crate::prepared::Prepared;
 use crate::write_set::WriteSet;
 use crate::{Error, Snapshot, TableView};
 use arrow::array::{ArrayRef, RecordBatch};

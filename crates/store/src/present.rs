@@ -33,7 +33,7 @@ impl TableView {
     pub(crate) fn sort_out_present(&self, chunks: &[Arc<Chunk>]) -> Result<SortedOut, Error> {
         let mut sorted = SortedOut { absent: Vec::with_capacity(chunks.len()), traced: Vec::new() };
         for chunk in chunks {
-            if self.knows_nothing_between(chunk.first(), chunk.last()) {
+            if self.knows_nothing_between(chunk.first(), chunk.last())? {
                 sorted.absent.push(Arc::clone(chunk));
             } else {
                 self.sort_out_chunk(chunk, &mut sorted)?;
@@ -42,11 +42,11 @@ impl TableView {
         Ok(sorted)
     }
 
-    fn knows_nothing_between(&self, first: &Key, last: &Key) -> bool {
+    fn knows_nothing_between(&self, first: &Key, last: &Key) -> Result<bool, Error> {
         let range = KeyRange::new(Bound::At(first.clone()), Bound::At(last.successor()));
         let range = range.expect("a chunk's last key is not before its first");
-        let sources = self.sources(&range);
-        sources.iter().all(|source| {
+        let sources = self.sources(&range)?;
+        Ok(sources.iter().all(|(_, source)| {
             let state = source.state.iter().all(|state| {
                 state.delta.range(&range).next().is_none()
                     && state.runs.iter().all(|run| run.chunks_in(&range).next().is_none())
@@ -56,7 +56,7 @@ impl TableView {
                     && writes.runs.iter().all(|run| run.chunks_in(&range).next().is_none())
             });
             state && own
-        })
+        }))
     }
 
     fn sort_out_chunk(&self, chunk: &Arc<Chunk>, sorted: &mut SortedOut) -> Result<(), Error> {
@@ -64,7 +64,7 @@ impl TableView {
         let (mut absent, mut traced) = (Vec::new(), Vec::new());
         for row in 0..chunk.rows() {
             let key = keys.key(row);
-            match self.trace(&key) {
+            match self.trace(&key)? {
                 Trace::Live => return Err(duplicate(self.table(), &key)),
                 Trace::Dead => traced.push(row as u32),
                 Trace::None => absent.push(row as u32),
@@ -87,16 +87,16 @@ impl TableView {
         Ok(())
     }
 
-    fn trace(&self, key: &Key) -> Trace {
-        let source = self.source_of(key);
+    fn trace(&self, key: &Key) -> Result<Trace, Error> {
+        let source = self.source_of(key)?;
         if source.find(key).is_some() {
-            return Trace::Live;
+            return Ok(Trace::Live);
         }
         let own = source
             .writes
             .as_ref()
             .is_some_and(|w| w.changes.contains_key(key) || w.find_in_runs(key).is_some());
         let committed = source.state.as_ref().is_some_and(|state| state.last_write(key).is_some());
-        if own || committed { Trace::Dead } else { Trace::None }
+        Ok(if own || committed { Trace::Dead } else { Trace::None })
     }
 }

@@ -13,9 +13,10 @@ use crate::write_set::WriteSet;
 use arc_swap::ArcSwap;
 use imbl::OrdMap;
 use parking_lot::Mutex;
-use sdds::Timestamp;
+use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the newest commit left.
 #[derive(Debug, Clone)]
@@ -31,14 +32,20 @@ pub(crate) struct Snapshots {
     published: ArcSwap<Published>,
     in_use: Mutex<BTreeMap<Timestamp, usize>>,
     queue: Arc<Queue>,
+    /// No other server asks for a snapshot before this; without other servers, the end of time.
+    asked_from: AtomicU64,
+    /// The group that this server leads.
+    pub(crate) group: GroupId,
 }
 
 impl Snapshots {
-    pub(crate) fn new(queue: Arc<Queue>) -> Arc<Self> {
+    pub(crate) fn new(queue: Arc<Queue>, group: GroupId) -> Arc<Self> {
         let catalog = Arc::new(Catalog::new());
         let first = Published { timestamp: Timestamp::ZERO, catalog, files: OrdMap::new() };
         let in_use = Mutex::new(BTreeMap::new());
-        Arc::new(Self { published: ArcSwap::from_pointee(first), in_use, queue })
+        let published = ArcSwap::from_pointee(first);
+        let asked_from = AtomicU64::new(u64::MAX);
+        Arc::new(Self { published, in_use, queue, asked_from, group })
     }
 
     /// What the newest commit left.
@@ -56,16 +63,49 @@ impl Snapshots {
     pub(crate) fn take(self: &Arc<Self>) -> Snapshot {
         let mut in_use = self.in_use.lock();
         let published = self.newest();
-        *in_use.entry(published.timestamp).or_default() += 1;
+        let timestamp = published.timestamp;
+        *in_use.entry(timestamp).or_default() += 1;
         drop(in_use);
-        Snapshot(Arc::new(Registered { published, snapshots: Arc::clone(self) }))
+        Snapshot(Arc::new(Registered { published, timestamp, snapshots: Arc::clone(self) }))
+    }
+
+    /// A snapshot at a timestamp, on the newest catalog and files.
+    pub(crate) fn take_at(self: &Arc<Self>, timestamp: Timestamp) -> Snapshot {
+        let mut in_use = self.in_use.lock();
+        *in_use.entry(timestamp).or_default() += 1;
+        let published = self.newest();
+        drop(in_use);
+        Snapshot(Arc::new(Registered { published, timestamp, snapshots: Arc::clone(self) }))
+    }
+
+    /// The oldest snapshot in use.
+    pub(crate) fn oldest(&self) -> Option<Timestamp> {
+        self.in_use.lock().first_key_value().map(|(oldest, _)| *oldest)
+    }
+
+    /// From now on other servers may ask for any snapshot, until they say which ones they do not.
+    pub(crate) fn enter_cluster(&self) {
+        let (alone, any) = (u64::MAX, Timestamp::ZERO.0);
+        let _ = self.asked_from.compare_exchange(alone, any, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    pub(crate) fn is_in_cluster(&self) -> bool {
+        self.asked_from.load(Ordering::Acquire) != u64::MAX
+    }
+
+    pub(crate) fn set_horizon(&self, timestamp: Timestamp) {
+        if self.is_in_cluster() {
+            self.asked_from.fetch_max(timestamp.0.min(u64::MAX - 1), Ordering::AcqRel);
+            self.queue.horizon_moved();
+        }
     }
 
     /// No snapshot, now or later, is before this timestamp.
     pub(crate) fn horizon(&self) -> Timestamp {
         let in_use = self.in_use.lock();
         let newest = self.published.load().timestamp;
-        in_use.first_key_value().map_or(newest, |(oldest, _)| *oldest)
+        let asked_from = Timestamp(self.asked_from.load(Ordering::Acquire));
+        in_use.first_key_value().map_or(newest, |(oldest, _)| *oldest).min(asked_from)
     }
 }
 
@@ -76,6 +116,7 @@ pub struct Snapshot(Arc<Registered>);
 #[derive(Debug)]
 struct Registered {
     published: Arc<Published>,
+    timestamp: Timestamp,
     snapshots: Arc<Snapshots>,
 }
 
@@ -83,26 +124,31 @@ impl Drop for Registered {
     fn drop(&mut self) {
         let mut in_use = self.snapshots.in_use.lock();
         let Some(mut oldest) = in_use.first_entry() else { return };
-        if *oldest.key() == self.published.timestamp {
+        if *oldest.key() == self.timestamp {
             *oldest.get_mut() -= 1;
             if *oldest.get() == 0 {
                 oldest.remove();
                 drop(in_use);
                 self.snapshots.queue.horizon_moved();
             }
-        } else if let Some(count) = in_use.get_mut(&self.published.timestamp) {
+        } else if let Some(count) = in_use.get_mut(&self.timestamp) {
             *count -= 1;
             if *count == 0 {
-                in_use.remove(&self.published.timestamp);
+                in_use.remove(&self.timestamp);
             }
         }
     }
 }
 
 impl Snapshot {
-    /// The newest commit that it sees.
+    /// What was committed at or before this is what it sees.
     pub fn timestamp(&self) -> Timestamp {
-        self.0.published.timestamp
+        self.0.timestamp
+    }
+
+    /// The group whose server it was taken on.
+    pub(crate) fn group(&self) -> GroupId {
+        self.0.snapshots.group
     }
 
     /// The catalog then.

@@ -1,22 +1,23 @@
 //! The store: where transactions begin, are checked, become entries of the log, and become visible.
 
-use crate::catalog::{Catalog, CatalogChange, Relation, RelationId, Sequence, Table, TableId};
-use crate::chunk::Chunk;
+use crate::catalog::{Catalog, RelationId, Table, TableId};
+use crate::conflicts::refuse_conflicts;
 use crate::file::TableFile;
+use crate::holds::Holds;
 use crate::info::{BucketInfo, Counters};
 use crate::layout::Layout;
 use crate::log::Entry;
-use crate::machine::{Machine, SequenceState};
+use crate::machine::Machine;
 use crate::maintenance::{self, Queue};
 use crate::memory::Memory;
 use crate::peers::Peers;
 use crate::row::RowLayout;
-use crate::snapshot::{Published, Snapshot, Snapshots};
+use crate::snapshot::{Snapshot, Snapshots};
 use crate::transaction::{Parts, Transaction};
 use crate::write_set::TableWrites;
-use crate::{Error, check, key};
+use crate::{Error, check};
 use parking_lot::{Mutex, MutexGuard};
-use sdds::{Bound, Key, KeyRange, Timestamp};
+use sdds::{Bound, GroupId, KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -28,11 +29,15 @@ pub struct Options {
     pub memory_limit: Option<u64>,
     /// Whether a thread compacts in the background. Tests that count bytes switch it off.
     pub background: bool,
+    /// The group that this server leads.
+    pub group: GroupId,
+    /// Whether rows may be on other servers from the start; else from [`Store::join`] on.
+    pub in_cluster: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { memory_limit: None, background: true }
+        Self { memory_limit: None, background: true, group: GroupId(0), in_cluster: false }
     }
 }
 
@@ -47,6 +52,7 @@ pub struct Store {
     next_relation: AtomicU32,
     row_ids: AtomicI64,
     conflicts: AtomicU64,
+    holds: Arc<Holds>,
     peers: OnceLock<Arc<dyn Peers>>,
 }
 
@@ -60,7 +66,7 @@ impl Store {
     /// An empty store.
     pub fn open(options: Options) -> Arc<Self> {
         let queue = Arc::new(Queue::default());
-        let snapshots = Snapshots::new(Arc::clone(&queue));
+        let snapshots = Snapshots::new(Arc::clone(&queue), options.group);
         let memory = Memory::new(options.memory_limit);
         let machine = Machine::new(Arc::clone(&snapshots), Arc::clone(&memory));
         let store = Arc::new(Self {
@@ -71,9 +77,13 @@ impl Store {
             layouts: Mutex::default(),
             next_relation: AtomicU32::new(1),
             row_ids: AtomicI64::new(1),
+            holds: Arc::default(),
             conflicts: AtomicU64::new(0),
             peers: OnceLock::new(),
         });
+        if options.in_cluster {
+            store.snapshots.enter_cluster();
+        }
         if options.background {
             maintenance::start(&store, queue);
         }
@@ -93,6 +103,17 @@ impl Store {
     /// Becomes part of a cluster: from now on rows may be on other servers. Only the first call counts.
     pub fn join(&self, peers: Arc<dyn Peers>) {
         let _ = self.peers.set(peers);
+        self.snapshots.enter_cluster();
+    }
+
+    /// Whether rows may be on other servers.
+    pub(crate) fn is_in_cluster(&self) -> bool {
+        self.snapshots.is_in_cluster()
+    }
+
+    /// The group that this server leads.
+    pub fn group(&self) -> GroupId {
+        self.snapshots.group
     }
 
     /// The other servers, in a cluster.
@@ -112,20 +133,28 @@ impl Store {
 
     /// An id for a relation that is about to be created.
     pub fn next_relation_id(&self) -> RelationId {
-        RelationId(self.next_relation.fetch_add(1, Ordering::Relaxed))
+        let number = self.next_relation.fetch_add(1, Ordering::Relaxed);
+        assert!(number < 1 << RELATION_BITS, "a server makes fewer relations than that");
+        RelationId(relations_from(self.group()) + number)
     }
 
     /// Takes so many row ids for tables without a key of their own; the first comes back.
     pub fn allocate_row_ids(&self, count: u64) -> i64 {
-        self.row_ids.fetch_add(count as i64, Ordering::Relaxed)
+        let first = self.row_ids.fetch_add(count as i64, Ordering::Relaxed);
+        ((self.group().0 as i64) << ROW_ID_BITS) + first
     }
 
-    /// The buckets of a table now, in key order.
+    /// The buckets of a table that are here now, in key order.
     pub fn bucket_infos(&self, table: TableId) -> Vec<BucketInfo> {
         match self.snapshots.newest().files.get(&table) {
-            Some(file) => file.directory().iter().map(|(_, b)| BucketInfo::of(b)).collect(),
+            Some(file) => file.directory().iter().filter_map(|(_, t)| BucketInfo::of(t)).collect(),
             None => Vec::new(),
         }
+    }
+
+    /// The stretches of a table's keys that are owned here, in key order; those about to leave included.
+    pub fn owned(&self, table: TableId) -> Vec<KeyRange> {
+        self.snapshots.newest().files.get(&table).map_or_else(Vec::new, |file| file.owned())
     }
 
     /// What has happened so far.
@@ -168,45 +197,6 @@ impl Store {
         result
     }
 
-    /// Takes `count` values of a sequence; the first comes back.
-    ///
-    /// # Errors
-    /// [`Error::SequenceExhausted`].
-    pub fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error> {
-        let mut machine = self.machine();
-        let state = machine.sequences.get(&sequence.id).copied();
-        let state = state.unwrap_or(SequenceState::new(sequence));
-        let first = match state.called {
-            true => next_value(sequence, state.last)?,
-            false => state.last,
-        };
-        let mut last = first;
-        for _ in 1..count {
-            last = next_value(sequence, last)?;
-        }
-        machine.commit_entry(Entry::SequenceAdvance { sequence: sequence.id, last, called: true });
-        Ok(first)
-    }
-
-    /// Sets where a sequence stands; the next value is the one after `last` if that counts as called.
-    ///
-    /// # Errors
-    /// [`Error::SequenceExhausted`] for a value outside the sequence's bounds.
-    pub fn sequence_set(&self, sequence: &Sequence, last: i64, called: bool) -> Result<(), Error> {
-        if last < sequence.min || last > sequence.max {
-            return Err(exhausted(sequence, last > sequence.max));
-        }
-        let entry = Entry::SequenceAdvance { sequence: sequence.id, last, called };
-        self.machine().commit_entry(entry);
-        Ok(())
-    }
-
-    /// The last value that a sequence has given; `None` before the first.
-    pub fn sequence_last(&self, sequence: RelationId) -> Option<i64> {
-        let machine = self.machine();
-        machine.sequences.get(&sequence).filter(|state| state.called).map(|state| state.last)
-    }
-
     /// The layout in which rows of a table are written. The one of the committed definition is made once; a
     /// definition that may still be rolled back shares its version with the one that comes instead.
     pub(crate) fn row_layout(&self, table: &Table) -> Arc<RowLayout> {
@@ -238,49 +228,56 @@ impl Store {
         &self.queue
     }
 
+    pub(crate) fn holds(&self) -> &Arc<Holds> {
+        &self.holds
+    }
+
+    pub(crate) fn count_conflict(&self, error: &Error) {
+        self.conflicts.fetch_add(u64::from(error.is_retryable()), Ordering::Relaxed);
+    }
+
     /// Checks a transaction against what was committed since its snapshot, and commits it.
     pub(crate) fn commit(&self, transaction: Parts) -> Result<Timestamp, Error> {
         let mut machine = self.machine();
         let published = self.snapshots.newest();
-        if let Err(error) = refuse_conflicts(&published, &transaction) {
-            self.conflicts.fetch_add(u64::from(error.is_retryable()), Ordering::Relaxed);
-            return Err(error);
-        }
+        let refused = refuse_conflicts(&published, &self.holds.lock(), &transaction);
+        refused.inspect_err(|error| self.count_conflict(error))?;
         let timestamp = published.timestamp.next();
+        self.apply(&mut machine, transaction, timestamp);
+        Ok(timestamp)
+    }
+
+    /// Commits a transaction that was checked.
+    pub(crate) fn apply(&self, machine: &mut Machine, transaction: Parts, timestamp: Timestamp) {
+        let published = self.snapshots.newest();
         let touched: Vec<(TableId, Vec<KeyRange>)> = transaction
             .writes
             .iter()
             .map(|(table, writes)| (*table, touched_ranges(published.files.get(table), writes)))
             .collect();
-        let Parts { snapshot, catalog_changes, writes, _reservation } = transaction;
+        let Parts { snapshot, catalog_changes, writes, staging, _reservation } = transaction;
         machine.commit_entry(Entry::Commit { timestamp, catalog: catalog_changes, writes });
-        drop(snapshot);
+        drop((snapshot, staging));
         let catalog = Arc::clone(&self.snapshots.newest().catalog);
         for (table, ranges) in touched {
             if let Some(table) = catalog.table_by_id(table) {
-                self.settle(&mut machine, table, &ranges);
+                self.settle(machine, table, &ranges);
             }
         }
-        Ok(timestamp)
     }
 }
 
-fn next_value(sequence: &Sequence, last: i64) -> Result<i64, Error> {
-    let up = sequence.increment > 0;
-    let next = last.checked_add(sequence.increment);
-    match next.filter(|next| (sequence.min..=sequence.max).contains(next)) {
-        Some(next) => Ok(next),
-        None if sequence.cycle => Ok(if up { sequence.min } else { sequence.max }),
-        None => Err(exhausted(sequence, up)),
-    }
-}
+/// Bits of a relation's id that count those of one group.
+const RELATION_BITS: u32 = 20;
+/// Groups are fewer than this, so that ids of relations tell them apart.
+const GROUPS_MAX: u64 = 1 << (u32::BITS - RELATION_BITS);
+/// Bits of a row id that count those of one group.
+const ROW_ID_BITS: u32 = 40;
 
-fn exhausted(sequence: &Sequence, up: bool) -> Error {
-    Error::SequenceExhausted {
-        sequence: sequence.name.clone(),
-        end: if up { "maximum" } else { "minimum" },
-        limit: if up { sequence.max } else { sequence.min },
-    }
+/// The id before the first relation of a group.
+fn relations_from(group: GroupId) -> u32 {
+    assert!(group.0 < GROUPS_MAX, "group {group} is beyond {GROUPS_MAX}");
+    (group.0 as u32) << RELATION_BITS
 }
 
 /// The stretches of a table that writes fall into, in which buckets may now be full.
@@ -302,89 +299,4 @@ fn touched_ranges(file: Option<&Arc<TableFile>>, writes: &TableWrites) -> Vec<Ke
         ranges.push(range);
     }
     ranges
-}
-
-/// First committer wins: refuses a transaction whose rows or definitions somebody else has changed.
-fn refuse_conflicts(published: &Published, transaction: &Parts) -> Result<(), Error> {
-    let mut catalog = Catalog::clone(&published.catalog);
-    for change in &transaction.catalog_changes {
-        catalog = catalog.apply(change)?;
-        refuse_definition_conflict(published, transaction, change)?;
-    }
-    for (id, writes) in &transaction.writes {
-        let Some(before) = transaction.snapshot.catalog().table_by_id(*id) else { continue };
-        let now = published.catalog.table_by_id(*id);
-        let file = published.files.get(id);
-        let same_file = file.map(Arc::as_ptr) == transaction.snapshot.file(*id).map(Arc::as_ptr);
-        let (Some(file), true) =
-            (file, same_file && now.is_some_and(|t| t.version == before.version))
-        else {
-            return Err(Error::SchemaConflict { relation: before.name.clone() });
-        };
-        refuse_row_conflicts(before, file, writes, transaction.snapshot.timestamp())?;
-    }
-    Ok(())
-}
-
-/// A definition that was checked against a table's rows must not meet rows that came later.
-fn refuse_definition_conflict(
-    published: &Published,
-    transaction: &Parts,
-    change: &CatalogChange,
-) -> Result<(), Error> {
-    let id = match change {
-        CatalogChange::Replace(Relation::Table(table)) => table.id,
-        CatalogChange::Truncate(id) => *id,
-        _ => return Ok(()),
-    };
-    let Some(table) = published.catalog.table_by_id(id) else { return Ok(()) };
-    let Some(file) = published.files.get(&id) else { return Ok(()) };
-    let snapshot = transaction.snapshot.timestamp();
-    match file.directory().iter().any(|(_, bucket)| bucket.state().newest > snapshot) {
-        true => Err(Error::SchemaConflict { relation: table.name.clone() }),
-        false => Ok(()),
-    }
-}
-
-fn refuse_row_conflicts(
-    table: &Table,
-    file: &TableFile,
-    writes: &TableWrites,
-    snapshot: Timestamp,
-) -> Result<(), Error> {
-    let conflict =
-        |key: &Key| Error::Conflict { table: table.name.clone(), key: key::describe(table, key) };
-    let is_newer = |key: &Key| {
-        let state = file.locate(key).state();
-        state.newest > snapshot && state.last_write(key).is_some_and(|at| at > snapshot)
-    };
-    if let Some(key) = writes.changes.keys().find(|key| is_newer(key)) {
-        return Err(conflict(key));
-    }
-    for chunk in writes.runs.iter().flat_map(|run| &run.chunks) {
-        if let Some(key) = newer_key_in(file, chunk, snapshot) {
-            return Err(conflict(&key));
-        }
-    }
-    Ok(())
-}
-
-/// A key of the chunk that somebody has written since the snapshot.
-fn newer_key_in(file: &TableFile, chunk: &Chunk, snapshot: Timestamp) -> Option<Key> {
-    let last = Bound::At(chunk.last().successor());
-    let span = KeyRange::new(Bound::At(chunk.first().clone()), last)?;
-    let directory = file.directory();
-    let keys = chunk.keys();
-    for (range, bucket) in directory.cover(&span) {
-        let state = bucket.state();
-        if state.newest <= snapshot {
-            continue;
-        }
-        let mut written = chunk.rows_in(&range).map(|row| keys.key(row));
-        let newer = written.find(|key| state.last_write(key).is_some_and(|at| at > snapshot));
-        if newer.is_some() {
-            return newer;
-        }
-    }
-    None
 }

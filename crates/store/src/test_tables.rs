@@ -31,6 +31,7 @@ pub(crate) fn table(name: &str, types: Vec<(&str, SqlType)>) -> Table {
         checks: Vec::new(),
         bucket_size: DEFAULT_BUCKET_SIZE,
         on_commit: OnCommit::default(),
+        home: sdds::GroupId(0),
         next_column: columns.len() as u32,
         columns,
         version: 1,

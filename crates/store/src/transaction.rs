@@ -3,13 +3,17 @@
 //! Snapshot isolation: reads see the snapshot and the transaction's own writes; a commit is refused when
 //! somebody else has written one of the same rows since the snapshot ([`Error::Conflict`]).
 
-use crate::catalog::{Catalog, CatalogChange, OnCommit, Relation, Table, TableId};
-use crate::ingest::{IngestPart, duplicate, private_run};
+use crate::catalog::{
+    Catalog, CatalogChange, Object, OnCommit, Relation, RelationId, Table, TableId,
+    is_temporary_schema,
+};
+use crate::holds::Staging;
+use crate::ingest::{Gathered, IngestPart, duplicate, private_run};
 use crate::memory::Reservation;
 use crate::peers::{Peers, Reader, Reading, Write};
 use crate::row::RowEncoder;
 use crate::store::Store;
-use crate::view::{TableView, key_encoder};
+use crate::view::TableView;
 use crate::write_set::{TableWrites, WriteSet};
 use crate::{Error, Snapshot};
 use arrow::array::RecordBatch;
@@ -25,6 +29,8 @@ pub struct Transaction {
     catalog_changes: Vec<CatalogChange>,
     writes: WriteSet,
     reservation: Reservation,
+    /// Where its writes are registered, once it has some in a cluster.
+    staging: Option<Staging>,
 }
 
 /// A place in a transaction that it can go back to.
@@ -36,11 +42,52 @@ pub struct Savepoint {
 }
 
 /// What a commit needs of a transaction.
+#[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) snapshot: Snapshot,
     pub(crate) catalog_changes: Vec<CatalogChange>,
     pub(crate) writes: WriteSet,
+    pub(crate) staging: Option<Staging>,
     pub(crate) _reservation: Reservation,
+}
+
+impl Parts {
+    /// Whether a change of the catalog is other sessions' business, too.
+    pub(crate) fn is_shared(&self, change: &CatalogChange) -> bool {
+        is_shared(self.snapshot.catalog(), &self.catalog_changes, change)
+    }
+}
+
+/// Whether a change, one of a transaction's, concerns more than one session.
+fn is_shared(before: &Catalog, all: &[CatalogChange], change: &CatalogChange) -> bool {
+    let is_temporary = |id: RelationId| {
+        let created = || {
+            all.iter().find_map(|change| match change {
+                CatalogChange::Create(relation) if relation.id() == id => Some(relation),
+                _ => None,
+            })
+        };
+        before.relation_by_id(id).or_else(created).is_some_and(Relation::is_temporary)
+    };
+    !match change {
+        CatalogChange::CreateSchema(schema) | CatalogChange::ReplaceSchema(schema) => {
+            is_temporary_schema(&schema.name)
+        }
+        CatalogChange::DropSchema(name) => is_temporary_schema(name),
+        CatalogChange::Create(relation) | CatalogChange::Replace(relation) => {
+            relation.is_temporary()
+        }
+        CatalogChange::Drop(id) => is_temporary(*id),
+        CatalogChange::Truncate(id) => is_temporary(id.relation()),
+        CatalogChange::SetPrivileges { object, .. } => match object {
+            Object::Database => false,
+            Object::Schema(name) => is_temporary_schema(name),
+            Object::Relation(id) => is_temporary(*id),
+        },
+        CatalogChange::PutRole(_)
+        | CatalogChange::RenameRole { .. }
+        | CatalogChange::DropRole(_) => false,
+    }
 }
 
 impl Transaction {
@@ -53,7 +100,12 @@ impl Transaction {
             catalog_changes: Vec::new(),
             writes: WriteSet::new(),
             reservation,
+            staging: None,
         }
+    }
+
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        &self.store
     }
 
     /// The snapshot that it reads.
@@ -104,7 +156,9 @@ impl Transaction {
 
     /// What it has changed of the catalog, as far as it concerns other servers: nothing that is one session's.
     pub(crate) fn shared_changes(&self) -> Arc<[CatalogChange]> {
-        self.catalog_changes.as_slice().into()
+        let all = &self.catalog_changes;
+        let shared = all.iter().filter(|change| is_shared(self.snapshot.catalog(), all, change));
+        shared.cloned().collect()
     }
 
     /// Does a write.
@@ -138,7 +192,7 @@ impl Transaction {
     pub fn insert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
         self.write_rows(&view, rows, |writes, key| match writes.changes.get(key) {
-            Some(change) => change.is_some(),
+            Some(change) => Ok(change.is_some()),
             None => view.contains(key),
         })
     }
@@ -149,41 +203,55 @@ impl Transaction {
     /// As [`Self::insert`], without [`Error::DuplicateKey`].
     pub fn upsert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
-        self.write_rows(&view, rows, |_, _| false)
+        self.write_rows(&view, rows, |_, _| Ok(false))
     }
 
     fn write_rows(
         &mut self,
         view: &TableView,
         rows: &RecordBatch,
-        is_duplicate: impl Fn(&TableWrites, &Key) -> bool,
+        is_duplicate: impl Fn(&TableWrites, &Key) -> Result<bool, Error>,
     ) -> Result<(), Error> {
         let table: &Table = view.table();
-        let keys = key_encoder(table, rows)?;
+        let keys = view.encode_keys(rows)?;
         let encoder = RowEncoder::new(&self.store.row_layout(table), rows.columns())?;
         let mut writes = self.writes.get(&table.id).cloned().unwrap_or_default();
-        for index in 0..rows.num_rows() {
-            let key = keys.key(index);
-            if is_duplicate(&writes, &key) {
-                return Err(duplicate(table, &key));
+        for (index, key) in keys.iter().enumerate() {
+            if is_duplicate(&writes, key)? {
+                return Err(duplicate(table, key));
             }
             let before = writes.bytes;
-            writes.put(key, Some(encoder.encode(index)?));
+            writes.put(key.clone(), Some(encoder.encode(index)?));
             self.reservation.try_grow(writes.bytes.saturating_sub(before))?;
         }
-        self.put_writes(table.id, writes);
-        Ok(())
+        self.stage(view, writes, || keys.iter().try_for_each(|key| view.require(key)))
     }
 
     /// Removes the rows of some keys; keys without a row are passed over. Memory is not refused.
     ///
     /// # Errors
-    /// Only for a table that does not exist.
+    /// For a table that does not exist, and in a cluster [`Error::NotOwned`].
     pub fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
-        self.table_or_missing(id)?;
+        let view = self.table_or_missing(id)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
         for key in keys {
             writes.put(key.clone(), None);
+        }
+        self.stage(&view, writes, || keys.iter().try_for_each(|key| view.require(key)))
+    }
+
+    /// Replaces the writes to a table by others; in a cluster only if what is new in them is owned here, and so that
+    /// it stays here until the transaction ends.
+    fn stage(
+        &mut self,
+        view: &TableView,
+        writes: TableWrites,
+        is_owned: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let id = view.table().id;
+        if self.store.is_in_cluster() {
+            let staging = self.staging.get_or_insert_with(|| Staging::new(self.store.holds()));
+            staging.stage(&self.writes.update(id, writes.clone()), is_owned)?;
         }
         self.put_writes(id, writes);
         Ok(())
@@ -214,17 +282,34 @@ impl Transaction {
     /// Ends a bulk load: the rows of all its parts become the transaction's writes. How many comes back.
     ///
     /// # Errors
-    /// [`Error::DuplicateKey`], within the load and against the table.
+    /// [`Error::DuplicateKey`], within the load and against the table; [`Error::NotOwned`], when nothing was written.
     pub fn finish_ingest(&mut self, id: TableId, parts: Vec<IngestPart>) -> Result<u64, Error> {
+        match IngestPart::gather(parts)? {
+            Some(gathered) => self.take_load(id, gathered),
+            None => Ok(0),
+        }
+    }
+
+    /// Writes a sorted load.
+    pub(crate) fn take_load(&mut self, id: TableId, gathered: Gathered) -> Result<u64, Error> {
+        let before = self.savepoint();
+        let taken = self.try_take_load(id, gathered);
+        if taken.is_err() {
+            self.rollback_to(&before);
+        }
+        taken
+    }
+
+    fn try_take_load(&mut self, id: TableId, gathered: Gathered) -> Result<u64, Error> {
         let view = self.table_or_missing(id)?;
-        let Some(gathered) = IngestPart::gather(parts)? else { return Ok(0) };
         let sorted = view.sort_out_present(&gathered.chunks)?;
         let mut writes = self.writes.get(&id).cloned().unwrap_or_default();
         if !sorted.absent.is_empty() {
             writes.put_run(private_run(sorted.absent));
         }
         self.reservation.absorb(gathered.reservation);
-        self.put_writes(id, writes);
+        let spans = || gathered.chunks.iter().try_for_each(|chunk| view.require_rows(chunk));
+        self.stage(&view, writes, spans)?;
         for rows in sorted.traced {
             self.upsert(id, &rows)?;
         }
@@ -254,6 +339,9 @@ impl Transaction {
         self.catalog = Arc::clone(&savepoint.catalog);
         self.catalog_changes.truncate(savepoint.catalog_changes);
         self.writes = savepoint.writes.clone();
+        if let Some(staging) = &self.staging {
+            staging.restage(&self.writes);
+        }
         self.account();
     }
 
@@ -288,39 +376,26 @@ impl Transaction {
     /// # Errors
     /// [`Error::Conflict`] and [`Error::SchemaConflict`] where somebody else was first; nothing has changed
     /// then.
-    pub fn commit(mut self) -> Result<Timestamp, Error> {
+    pub fn commit(self) -> Result<Timestamp, Error> {
+        let (store, timestamp) = (Arc::clone(&self.store), self.snapshot.timestamp());
+        match self.into_parts()? {
+            Some(parts) => store.commit(parts),
+            None => Ok(timestamp),
+        }
+    }
+
+    /// What is to be committed; `None` where it has written nothing.
+    pub(crate) fn into_parts(mut self) -> Result<Option<Parts>, Error> {
         self.end_temporary()?;
         if self.is_read_only() {
-            return Ok(self.snapshot.timestamp());
+            return Ok(None);
         }
-        let store = Arc::clone(&self.store);
-        store.commit(Parts {
+        Ok(Some(Parts {
             snapshot: self.snapshot,
             catalog_changes: self.catalog_changes,
             writes: self.writes,
+            staging: self.staging,
             _reservation: self.reservation,
-        })
-    }
-}
-
-/// A transaction that nothing can refuse any more: its conflicts are checked, and its rows are held against others
-/// until it is committed, or dropped and so undone.
-#[derive(Debug)]
-pub struct Prepared {}
-
-impl Transaction {
-    /// Checks it against what was committed since its snapshot; `None` where it has written nothing.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] and [`Error::SchemaConflict`] where somebody else was first.
-    pub fn prepare(self) -> Result<Option<Prepared>, Error> {
-        unimplemented!("the store's part of a commit on several servers")
-    }
-}
-
-impl Prepared {
-    /// Makes the writes visible at a timestamp.
-    pub fn commit(self, _timestamp: Timestamp) {
-        unimplemented!("the store's part of a commit on several servers")
+        }))
     }
 }

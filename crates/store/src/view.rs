@@ -1,6 +1,7 @@
 //! A table as one reader sees it: at a snapshot, with the reader's own writes on top.
 
 use crate::catalog::Table;
+use crate::chunk::Chunk;
 use crate::file::TableFile;
 use crate::key::KeyEncoder;
 use crate::peers::{Peers, Reader};
@@ -8,17 +9,20 @@ use crate::source::Source;
 use crate::write_set::TableWrites;
 use crate::{Error, Morsel, Snapshot};
 use arrow::array::{Array, ArrayRef, RecordBatch};
-use sdds::{BucketId, GroupId, Key, KeyRange};
+use sdds::{Bound, BucketId, Key, KeyRange};
 use std::sync::Arc;
 
 /// A table at a snapshot. Cheap to clone; never changes.
 #[derive(Debug, Clone)]
 pub struct TableView {
     table: Arc<Table>,
+    /// `None` where the table is not committed yet.
     file: Option<Arc<TableFile>>,
+    /// Whether what is committed counts for nothing.
+    truncated: bool,
     snapshot: Snapshot,
     writes: Option<TableWrites>,
-    peers: Option<(Arc<dyn Peers>, Reader)>,
+    pub(crate) peers: Option<(Arc<dyn Peers>, Reader)>,
 }
 
 impl TableView {
@@ -31,7 +35,7 @@ impl TableView {
     ) -> Self {
         let writes = writes.filter(|writes| !writes.is_empty());
         let truncated = writes.as_ref().is_some_and(|writes| writes.truncated);
-        Self { table, file: file.filter(|_| !truncated), snapshot, writes, peers }
+        Self { table, file, truncated, snapshot, writes, peers }
     }
 
     /// The table's definition.
@@ -60,68 +64,36 @@ impl TableView {
     }
 
     /// The values of a key's row in some columns.
-    pub fn get(&self, key: &Key, columns: &[usize]) -> Option<Vec<ArrayRef>> {
-        let source = self.source_of(key);
-        let values = source.find(key)?.values(&self.table, columns);
-        Some(values.expect("what was written can be read"))
+    ///
+    /// # Errors
+    /// [`Error::NotOwned`].
+    pub fn get(&self, key: &Key, columns: &[usize]) -> Result<Option<Vec<ArrayRef>>, Error> {
+        let source = self.source_of(key)?;
+        source.find(key).map(|found| found.values(&self.table, columns)).transpose()
     }
 
     /// Whether a key has a row.
-    pub fn contains(&self, key: &Key) -> bool {
-        self.source_of(key).find(key).is_some()
+    ///
+    /// # Errors
+    /// [`Error::NotOwned`].
+    pub fn contains(&self, key: &Key) -> Result<bool, Error> {
+        Ok(self.source_of(key)?.find(key).is_some())
     }
 
     /// The rows of some keys: their values column by column, and the position of each one's key.
     ///
     /// # Errors
-    /// Only defects.
+    /// [`Error::NotOwned`] where some are not owned here.
     pub fn get_many(
         &self,
         keys: &[Key],
         columns: &[usize],
     ) -> Result<(Vec<ArrayRef>, Vec<usize>), Error> {
-        let mut found: Vec<Vec<ArrayRef>> = vec![Vec::new(); columns.len()];
-        let mut positions = Vec::new();
+        let mut found = Gathered::new(columns);
         for (position, key) in keys.iter().enumerate() {
-            let Some(values) = self.get(key, columns) else { continue };
-            positions.push(position);
-            found.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+            found.add(position, self.get(key, columns)?);
         }
-        let mut arrays = Vec::with_capacity(columns.len());
-        for (values, &column) in found.iter().zip(columns) {
-            let empty = arrow::array::new_empty_array(&self.table.columns[column].sql_type.arrow());
-            let mut parts: Vec<&dyn Array> = vec![&empty];
-            parts.extend(values.iter().map(AsRef::as_ref));
-            arrays.push(arrow::compute::concat(&parts)?);
-        }
-        Ok((arrays, positions))
-    }
-
-    /// The rows of some keys, on any server; otherwise as [`Self::get_many`].
-    ///
-    /// # Errors
-    /// Those of other servers.
-    pub async fn find_many(
-        &self,
-        keys: &[Key],
-        columns: &[usize],
-    ) -> Result<(Vec<ArrayRef>, Vec<usize>), Error> {
-        self.get_many(keys, columns)
-    }
-
-    /// The parts of a range and who has their rows, in key order: `None` for this server, else a group that is
-    /// believed to own them.
-    ///
-    /// # Errors
-    /// [`Error::Unreachable`], only in a cluster.
-    pub async fn parts(&self, range: &KeyRange) -> Result<Vec<(KeyRange, Option<GroupId>)>, Error> {
-        let Some((peers, _)) = &self.peers else { return Ok(vec![(range.clone(), None)]) };
-        let cover = peers.cover(self.table.id, range).await?;
-        let here = peers.here();
-        Ok(cover
-            .into_iter()
-            .map(|(range, owner)| (range, Some(owner).filter(|o| *o != here)))
-            .collect())
+        found.finish(&self.table, columns)
     }
 
     /// The other servers, and as whom they are to be asked; `None` where there are none.
@@ -129,48 +101,88 @@ impl TableView {
         self.peers.as_ref()
     }
 
-    /// Disjoint pieces in key order that together hold every visible row of the range.
-    pub fn morsels(&self, range: &KeyRange) -> Vec<Morsel> {
-        let mut morsels = Vec::new();
-        let Some(file) = &self.file else {
-            self.source(BucketId(0), None).morsels(&self.table, range, &mut morsels);
-            return morsels;
+    /// Whether all keys of a range are owned here now.
+    pub fn owns(&self, range: &KeyRange) -> bool {
+        match &self.file {
+            Some(file) => file.owns(range),
+            None => self.is_at_home(),
+        }
+    }
+
+    /// Whether this server owns the table where nothing has been committed yet.
+    fn is_at_home(&self) -> bool {
+        self.table.home == self.snapshot.group()
+    }
+
+    /// Refuses a key that is not owned here.
+    pub(crate) fn require(&self, key: &Key) -> Result<(), Error> {
+        let is_owned = match &self.file {
+            Some(file) => file.directory().locate(key).1.owned().is_some(),
+            None => self.is_at_home(),
         };
-        for (bucket_range, bucket) in file.directory().cover(range) {
-            let part = bucket_range.intersect(range);
-            let part = part.expect("a bucket that covers part of a range overlaps it");
-            let source = self.source(bucket.id, Some(bucket.state()));
+        if is_owned { Ok(()) } else { Err(Error::NotOwned { range: KeyRange::point(key) }) }
+    }
+
+    /// Refuses rows of which some are not owned here.
+    pub(crate) fn require_rows(&self, chunk: &Chunk) -> Result<(), Error> {
+        let last = Bound::At(chunk.last().successor());
+        let span = KeyRange { low: Bound::At(chunk.first().clone()), high: last };
+        if self.owns(&span) {
+            return Ok(());
+        }
+        let keys = chunk.keys();
+        (0..chunk.rows()).try_for_each(|row| self.require(&keys.key(row)))
+    }
+
+    /// Disjoint pieces in key order that together hold every visible row of the range.
+    ///
+    /// # Errors
+    /// [`Error::NotOwned`] where part of the range is not owned here.
+    pub fn morsels(&self, range: &KeyRange) -> Result<Vec<Morsel>, Error> {
+        let mut morsels = Vec::new();
+        for (part, source) in self.sources(range)? {
             source.morsels(&self.table, &part, &mut morsels);
         }
-        morsels
+        Ok(morsels)
     }
 
-    /// The buckets that share keys with a range, as this reader sees them.
-    pub(crate) fn sources(&self, range: &KeyRange) -> Vec<Source> {
-        match &self.file {
-            None => vec![self.source(BucketId(0), None)],
-            Some(file) => {
-                let directory = file.directory();
-                let buckets = directory.cover(range);
-                buckets.map(|(_, bucket)| self.source(bucket.id, Some(bucket.state()))).collect()
-            }
+    /// The buckets that share keys with a range, as this reader sees them, and what they share: all from one
+    /// directory.
+    pub(crate) fn sources(&self, range: &KeyRange) -> Result<Vec<(KeyRange, Source)>, Error> {
+        let not_owned = |range: &KeyRange| Error::NotOwned { range: range.clone() };
+        let directory = match &self.file {
+            None if self.is_at_home() => None,
+            None => return Err(not_owned(range)),
+            Some(file) if self.truncated && file.owns(range) => None,
+            Some(file) => Some(file.directory()),
+        };
+        let Some(directory) = directory else {
+            return Ok(vec![(range.clone(), self.source(BucketId(0), None))]);
+        };
+        let mut sources = Vec::new();
+        for (tile_range, tile) in directory.cover(range) {
+            let Some(part) = tile_range.intersect(range) else { continue };
+            let Some(bucket) = tile.owned() else { return Err(not_owned(&part)) };
+            sources.push((part, self.source(bucket.id, Some(bucket.state()))));
         }
+        Ok(sources)
     }
 
-    /// How many buckets the table has.
+    /// How many buckets of the table are here.
     pub fn bucket_count(&self) -> usize {
-        self.file.as_ref().map_or(1, |file| file.directory().len())
+        let Some(file) = self.file.as_ref().filter(|_| !self.truncated) else { return 1 };
+        file.directory().iter().filter(|(_, tile)| tile.owned().is_some()).count()
     }
 
-    /// The number of rows where metadata says it exactly; `None` where it takes a scan.
+    /// The number of rows where metadata says it exactly; `None` where it takes a scan, or other servers have some.
     pub fn row_count(&self) -> Option<u64> {
         if self.writes.is_some() {
             return None;
         }
-        let Some(file) = &self.file else { return Some(0) };
+        let Some(file) = &self.file else { return self.is_at_home().then_some(0) };
         let mut rows = 0;
-        for (_, bucket) in file.directory().iter() {
-            let state = bucket.state();
+        for (_, tile) in file.directory().iter() {
+            let state = tile.owned()?.state();
             if state.newest > self.snapshot.timestamp() {
                 return None;
             }
@@ -179,19 +191,57 @@ impl TableView {
         Some(rows)
     }
 
-    pub(crate) fn source_of(&self, key: &Key) -> Source {
+    pub(crate) fn source_of(&self, key: &Key) -> Result<Source, Error> {
+        let not_owned = || Error::NotOwned { range: KeyRange::point(key) };
         match &self.file {
-            None => self.source(BucketId(0), None),
+            None if self.is_at_home() => Ok(self.source(BucketId(0), None)),
+            None => Err(not_owned()),
             Some(file) => {
-                let bucket = file.locate(key);
-                self.source(bucket.id, Some(bucket.state()))
+                let bucket = file.locate(key).ok_or_else(not_owned)?;
+                Ok(self.source(bucket.id, Some(bucket.state())))
             }
         }
     }
 
     fn source(&self, bucket: BucketId, state: Option<Arc<crate::bucket::BucketState>>) -> Source {
         let snapshot = self.snapshot.timestamp();
+        let state = state.filter(|_| !self.truncated);
         Source { bucket, state, snapshot, writes: self.writes.clone() }
+    }
+}
+
+/// Rows that are found one by one.
+pub(crate) struct Gathered {
+    values: Vec<Vec<ArrayRef>>,
+    positions: Vec<usize>,
+}
+
+impl Gathered {
+    pub(crate) fn new(columns: &[usize]) -> Self {
+        Self { values: vec![Vec::new(); columns.len()], positions: Vec::new() }
+    }
+
+    /// Takes what was found for the key at a position.
+    pub(crate) fn add(&mut self, position: usize, row: Option<Vec<ArrayRef>>) {
+        let Some(row) = row else { return };
+        self.positions.push(position);
+        self.values.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+    }
+
+    /// The columns, and the positions.
+    pub(crate) fn finish(
+        self,
+        table: &Table,
+        columns: &[usize],
+    ) -> Result<(Vec<ArrayRef>, Vec<usize>), Error> {
+        let mut arrays = Vec::with_capacity(columns.len());
+        for (values, &column) in self.values.iter().zip(columns) {
+            let empty = arrow::array::new_empty_array(&table.columns[column].sql_type.arrow());
+            let mut parts: Vec<&dyn Array> = vec![&empty];
+            parts.extend(values.iter().map(AsRef::as_ref));
+            arrays.push(arrow::compute::concat(&parts)?);
+        }
+        Ok((arrays, self.positions))
     }
 }
 

@@ -18,6 +18,7 @@ use datafusion::sql::sqlparser::ast::{
     self, ColumnDef, CreateTable, CreateTableOptions, Expr, IndexColumn, SequenceOptions,
     SqlOption, TableConstraint, Value,
 };
+use sdds::GroupId;
 use std::sync::Arc;
 use store::Transaction;
 use store::catalog::{
@@ -56,7 +57,8 @@ pub(crate) async fn run(
         }
     };
     let id = frame.session.shared.store.next_relation_id();
-    let mut builder = Builder::new(TableId(id.0), schema, name);
+    let home = frame.session.shared.store.group();
+    let mut builder = Builder::new(TableId(id.0), home, schema, name);
     match &query {
         Some((plan, _)) => builder.add_query_columns(plan),
         None => builder.add_columns(&create.columns)?,
@@ -134,7 +136,7 @@ struct Builder {
 type OwnedSequences = Vec<(ColumnId, Vec<SequenceOptions>)>;
 
 impl Builder {
-    fn new(id: TableId, schema: String, name: String) -> Self {
+    fn new(id: TableId, home: GroupId, schema: String, name: String) -> Self {
         let table = Table {
             id,
             schema,
@@ -144,6 +146,7 @@ impl Builder {
             checks: Vec::new(),
             bucket_size: DEFAULT_BUCKET_SIZE,
             on_commit: OnCommit::default(),
+            home,
             next_column: 0,
             version: 1,
             comment: None,

@@ -3,6 +3,7 @@
 use super::SqlType;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{Field, Schema as ArrowSchema, SchemaRef};
+use sdds::GroupId;
 use std::sync::Arc;
 
 /// Bytes that a bucket may hold before it splits, where the table does not say.
@@ -128,6 +129,8 @@ pub struct Table {
     pub bucket_size: u64,
     /// What a commit does to it.
     pub on_commit: OnCommit,
+    /// Who owns all of it when it is new.
+    pub home: GroupId,
     /// The id that the next added column gets.
     pub next_column: u32,
     /// Counts the changes of this definition.

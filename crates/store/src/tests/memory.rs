@@ -7,7 +7,7 @@ use crate::test_tables::rows;
 #[test]
 fn a_write_beyond_the_limit_is_refused_and_changes_nothing() {
     let limit = 256 << 10;
-    let options = Options { memory_limit: Some(limit), background: false };
+    let options = Options { memory_limit: Some(limit), background: false, ..Options::default() };
     let (store, id) = store_with(16 << 10, options);
     let text = "x".repeat(500);
     let mut key = 0;

@@ -3,6 +3,7 @@
 mod commits;
 mod memory;
 mod model;
+mod prepared;
 mod regressions;
 mod threads;
 
@@ -28,7 +29,7 @@ fn store_with(bucket_size: u64, options: Options) -> (Arc<Store>, TableId) {
 }
 
 fn quiet() -> Options {
-    Options { memory_limit: None, background: false }
+    Options { background: false, ..Options::default() }
 }
 
 fn key_of(key: i64) -> Key {
@@ -45,7 +46,7 @@ fn contents_of(view: &TableView, range: &KeyRange) -> BTreeMap<i64, String> {
     let schema = view.table().arrow_schema();
     let mut rows = BTreeMap::new();
     let mut last = i64::MIN;
-    for morsel in view.morsels(range) {
+    for morsel in view.morsels(range).expect("owned here") {
         let batch = morsel.read(&[0, 1], &schema).expect("readable");
         assert!(batch.num_rows() <= morsel.rows(), "rows() is an upper bound");
         let keys = batch.column(0).as_primitive::<Int64Type>();

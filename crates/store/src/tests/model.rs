@@ -121,7 +121,10 @@ fn take(store: &Arc<Store>, id: TableId, model: &mut Model, step: &Step) {
 fn check_reads(view: &TableView, model: &Model, low: i64, high: i64) {
     assert_eq!(contents(view), *model);
     for key in low..high {
-        let found = view.get(&key_of(key), &[1]).map(|v| v[0].as_string_view().value(0).to_owned());
+        let found = view
+            .get(&key_of(key), &[1])
+            .expect("owned here")
+            .map(|v| v[0].as_string_view().value(0).to_owned());
         assert_eq!(found.as_ref(), model.get(&key), "key {key}");
     }
     let bound = |key: i64| sdds::Bound::At(key_of(key));

@@ -73,7 +73,7 @@ fn a_rolled_back_definition_leaves_nothing_behind() {
     kept.insert(id, &batch).expect("inserted");
     kept.commit().expect("committed");
     let view = table_at(&store.snapshot(), id);
-    let found = view.get(&key_of(1), &[2]).expect("the row");
+    let found = view.get(&key_of(1), &[2]).expect("owned here").expect("the row");
     assert_eq!(found[0].as_string_view().value(0), "seven");
 }
 
@@ -85,7 +85,7 @@ fn nulls_of_one_chunk_do_not_hide_the_bounds_of_another() {
     let id = create(&store, number_table());
     load(&store, id, numbers(&[(1, Some(1.5)), (3, Some(2.5))]));
     load(&store, id, numbers(&[(2, None), (4, None)]));
-    let morsels = table_at(&store.snapshot(), id).morsels(&KeyRange::all());
+    let morsels = table_at(&store.snapshot(), id).morsels(&KeyRange::all()).expect("owned here");
     assert_eq!(morsels.len(), 1, "the chunks overlap");
     let zone = morsels[0].zone(1).expect("floats have zones");
     assert_eq!((zone.min, zone.max), (Some(ZoneValue::Float(1.5)), Some(ZoneValue::Float(2.5))));
@@ -99,7 +99,7 @@ fn a_piece_of_a_chunk_counts_its_own_nulls() {
     let id = create(&store, number_table());
     load(&store, id, numbers(&[(1, None), (2, None), (3, None), (4, Some(4.0))]));
     let range = KeyRange::new(sdds::Bound::At(key_of(3)), sdds::Bound::PosInf).expect("not empty");
-    let morsels = table_at(&store.snapshot(), id).morsels(&range);
+    let morsels = table_at(&store.snapshot(), id).morsels(&range).expect("owned here");
     let zone = morsels[0].zone(1).expect("floats have zones");
     assert_eq!((morsels[0].rows(), zone.nulls, zone.exact), (2, 1, false));
 }
@@ -111,7 +111,7 @@ fn negative_zero_is_below_zero_in_a_zone() {
     let store = Store::open(quiet());
     let id = create(&store, number_table());
     load(&store, id, numbers(&[(1, Some(0.0)), (2, Some(-0.0))]));
-    let morsels = table_at(&store.snapshot(), id).morsels(&KeyRange::all());
+    let morsels = table_at(&store.snapshot(), id).morsels(&KeyRange::all()).expect("owned here");
     let zone = morsels[0].zone(1).expect("floats have zones");
     let Some(ZoneValue::Float(min)) = zone.min else { panic!("{zone:?}") };
     let Some(ZoneValue::Float(max)) = zone.max else { panic!("{zone:?}") };
@@ -122,7 +122,7 @@ fn negative_zero_is_below_zero_in_a_zone() {
 #[test]
 fn a_commit_never_passes_the_limit_that_its_writes_kept() {
     let limit = 64 << 10;
-    let options = Options { memory_limit: Some(limit), background: false };
+    let options = Options { memory_limit: Some(limit), background: false, ..Options::default() };
     let (store, id) = store_with(16 << 10, options);
     let mut key = 0;
     loop {

@@ -8,7 +8,8 @@ const ACCOUNTS: i64 = 200;
 const TOTAL: i64 = ACCOUNTS * 100;
 
 fn balance(view: &TableView, account: i64) -> i64 {
-    let values = view.get(&key_of(account), &[1]).expect("every account exists");
+    let values =
+        view.get(&key_of(account), &[1]).expect("owned here").expect("every account exists");
     let text = values[0].as_string_view().value(0);
     text.trim_start_matches('0').parse().unwrap_or(0)
 }

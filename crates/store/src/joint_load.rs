@@ -1,0 +1,116 @@
+//! A bulk load of a joint transaction: its sorted rows are cut at the borders of their owners.
+
+use crate::catalog::TableId;
+use crate::chunk::Chunk;
+use crate::ingest::Gathered;
+use crate::joint::JointTransaction;
+use crate::memory::Reservation;
+use crate::peers::{Peers, Reader, Write};
+use crate::view::TableView;
+use crate::{ATTEMPTS, Error};
+use arrow::array::RecordBatch;
+use futures::future::join_all;
+use sdds::{Bound, GroupId, KeyRange};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bytes of one message with rows.
+const BATCH_BYTES_MAX: u64 = 8 << 20;
+
+type Chunks = Vec<Arc<Chunk>>;
+
+impl JointTransaction {
+    /// Divides a sorted load among the owners of its keys. How many rows it has comes back.
+    pub(crate) async fn load_to_owners(
+        &mut self,
+        id: TableId,
+        load: Gathered,
+    ) -> Result<u64, Error> {
+        let Gathered { mut chunks, rows, reservation: _reservation } = load;
+        let view = self.table_or_missing(id)?;
+        for _ in 0..ATTEMPTS {
+            let Some((peers, reader)) = self.begin_elsewhere(false) else { break };
+            let mut owners = by_owner(&*peers, &view, std::mem::take(&mut chunks)).await?;
+            if let Some(here) = owners.remove(&peers.here()) {
+                match self.load_here(id, here.clone()) {
+                    Err(Error::NotOwned { .. }) => chunks.extend(here),
+                    done => drop(done?),
+                }
+            }
+            if !owners.is_empty() {
+                self.begin_elsewhere(true);
+            }
+            let sent = owners.into_iter().map(|(owner, chunks)| {
+                let (peers, view, reader) = (&*peers, &view, &reader);
+                async move { send(peers, reader, view, owner, chunks).await }
+            });
+            for refused in join_all(sent).await {
+                chunks.extend(refused?);
+            }
+            if chunks.is_empty() {
+                return Ok(rows);
+            }
+            chunks.sort_by(|a, b| a.first().cmp(b.first()));
+        }
+        let range = chunks.first().map_or(KeyRange::all(), |chunk| KeyRange::point(chunk.first()));
+        Err(Error::NotOwned { range })
+    }
+
+    fn load_here(&mut self, id: TableId, chunks: Chunks) -> Result<u64, Error> {
+        let rows = chunks.iter().map(|chunk| chunk.rows() as u64).sum();
+        let reservation = Reservation::new(self.store().memory());
+        self.here_mut().take_load(id, Gathered { chunks, rows, reservation })
+    }
+}
+
+/// Sends chunks to their owner one after the other; what it does not own comes back.
+async fn send(
+    peers: &dyn Peers,
+    reader: &Reader,
+    view: &TableView,
+    owner: GroupId,
+    chunks: Chunks,
+) -> Result<Chunks, Error> {
+    let table = view.table();
+    let all: Vec<usize> = (0..table.columns.len()).collect();
+    let mut refused = Vec::new();
+    for chunk in chunks {
+        let parts = chunk.bytes().div_ceil(BATCH_BYTES_MAX).max(1) as usize;
+        let step = chunk.rows().div_ceil(parts);
+        for start in (0..chunk.rows()).step_by(step) {
+            let rows = start..chunk.rows().min(start + step);
+            let columns: Vec<_> = all.iter().map(|&c| chunk.column(table, c, &rows)).collect();
+            let batch = RecordBatch::try_new(table.arrow_schema(), columns)?;
+            match peers.write(reader, table, owner, Write::Load(batch)).await {
+                Err(Error::NotOwned { .. }) => refused.push(Arc::new(chunk.slice(rows)?)),
+                done => drop(done?),
+            }
+        }
+    }
+    Ok(refused)
+}
+
+/// Chunks by the owners of their keys; those of several are cut.
+async fn by_owner(
+    peers: &dyn Peers,
+    view: &TableView,
+    chunks: Chunks,
+) -> Result<BTreeMap<GroupId, Chunks>, Error> {
+    let mut owners: BTreeMap<GroupId, Chunks> = BTreeMap::new();
+    let (Some(first), Some(last)) = (chunks.first(), chunks.last()) else { return Ok(owners) };
+    let (low, high) = (Bound::At(first.first().clone()), Bound::At(last.last().successor()));
+    let Some(span) = KeyRange::new(low, high) else { return Ok(owners) };
+    if view.owns(&span) {
+        return Ok([(peers.here(), chunks)].into());
+    }
+    for (range, owner) in peers.cover(view.table().id, &span).await? {
+        let start = chunks.partition_point(|chunk| !range.low.is_at_or_before(chunk.last()));
+        let inside = chunks[start..].iter();
+        let inside = inside.take_while(|chunk| !range.high.is_at_or_before(chunk.first()));
+        let parts: Chunks = inside.filter_map(|chunk| chunk.cut(&range)).collect();
+        if !parts.is_empty() {
+            owners.entry(owner).or_default().extend(parts);
+        }
+    }
+    Ok(owners)
+}
