@@ -2,7 +2,7 @@
 //!
 //! Bytes go in and bytes come out; what they mean is for others. A server offers one [`Service`]; a [`Network`]
 //! calls the services of others. Two implementations behave alike, and one suite of tests runs over both: [`local`]
-//! (servers of one process, whose links tests can cut) and `tcp` (frames over TCP, encrypted but on
+//! (servers of one process, whose links tests can cut) and [`Tcp`] (frames over TCP, encrypted but on
 //! loopback).
 //!
 //! What a caller may rely on, and transactions do:
@@ -16,11 +16,31 @@
 
 mod address;
 mod answers;
+mod connection;
 mod error;
+mod frame;
+mod hello;
+mod incoming;
+mod join;
+mod listen;
 pub mod local;
+mod outgoing;
+mod security;
+mod serving;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod tls;
+mod transport;
+mod trust;
 
 pub use address::Address;
 pub use error::NetError;
+pub use join::join;
+pub use listen::{Listening, listen};
+pub use security::Security;
+pub use tcp::Tcp;
+pub use trust::{Authority, Identity, JoinToken, TrustError};
 
 use bytes::Bytes;
 use futures::StreamExt;
