@@ -11,6 +11,7 @@
 //! Not here: what a statement means (`query`), and what a server remembers (`store`).
 
 mod batches;
+mod blob;
 mod cluster;
 mod commit;
 mod files;

@@ -1,5 +1,6 @@
 //! What servers ask one another, and how it is written: postcard, with rows as Arrow IPC streams.
 
+use crate::blob::Blob;
 use crate::members::{Member, Members, ServerLoad};
 use bytes::Bytes;
 use sdds::directory::{Entry, Message};
@@ -36,7 +37,7 @@ pub(crate) enum Request {
     /// To an owner: rows to write.
     Write { reader: WireReader, target: Target, write: WireWrite },
     /// To a server: a bundle to run; batches come back, and then a trailer.
-    Run { reader: WireReader, hops: u32, bundle: Bytes },
+    Run { reader: WireReader, hops: u32, bundle: Blob },
     /// Undo what was written at a savepoint or later.
     RollbackTo { transaction: TransactionId, savepoint: u64 },
     /// Undo everything.
@@ -52,7 +53,7 @@ pub(crate) enum Request {
     /// Rows are coming; the answer names the move.
     MoveIn { table: TableId, range: KeyRange },
     /// Some of them.
-    MovePiece { number: u64, piece: Bytes },
+    MovePiece { number: u64, piece: Blob },
     /// All are there: own them.
     MoveAdopt { number: u64, adopt: Message<()> },
     /// They are not coming after all.
@@ -103,9 +104,9 @@ impl WireReader {
 /// A [`store::Write`], with its rows written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum WireWrite {
-    Insert(Bytes),
-    Load(Bytes),
-    Upsert(Bytes),
+    Insert(Blob),
+    Load(Blob),
+    Upsert(Blob),
     Delete(Vec<Key>),
 }
 
@@ -160,7 +161,7 @@ pub(crate) enum Answer {
     Report(Box<crate::report::Held>),
     /// Rows in the order of their positions.
     Found {
-        rows: Option<Bytes>,
+        rows: Option<Blob>,
         positions: Vec<u32>,
         adjustment: Adjustment,
     },
@@ -173,7 +174,7 @@ pub(crate) enum Answer {
         adjustment: Adjustment,
     },
     /// Part of what a bundle gives.
-    Batch(Bytes),
+    Batch(Blob),
     /// The end of what a bundle gives.
     Trailer {
         adjustment: Adjustment,

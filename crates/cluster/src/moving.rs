@@ -278,7 +278,7 @@ async fn hand_over(
 
 async fn send(inner: &Inner, order: &Order, number: u64, piece: Bytes) -> Result<(), Error> {
     let bytes = piece.len() as u64;
-    inner.ask(order.to, &Request::MovePiece { number, piece }).await?;
+    inner.ask(order.to, &Request::MovePiece { number, piece: piece.into() }).await?;
     inner.moves.note(|info| info.sent += bytes);
     Ok(())
 }

@@ -47,7 +47,7 @@ impl Participants {
         if let Some(part) = self.known(transaction) {
             return part;
         }
-        let open = store.begin_at(reader.timestamp).await;
+        let open = store.begin_at(store.snapshot_at(reader.timestamp).await);
         let part = Part { work: Work::Open(Box::new(open)), savepoints: Vec::new() };
         let mut parts = self.parts.lock();
         Arc::clone(parts.entry(transaction).or_insert_with(|| Arc::new(part.into())))

@@ -205,9 +205,9 @@ impl Peers for View {
             joint.entry(transaction).or_default().insert(owner);
         }
         let write = match write {
-            Write::Insert(rows) => WireWrite::Insert(batches::write(&rows)?),
-            Write::Load(rows) => WireWrite::Load(batches::write(&rows)?),
-            Write::Upsert(rows) => WireWrite::Upsert(batches::write(&rows)?),
+            Write::Insert(rows) => WireWrite::Insert(batches::write(&rows)?.into()),
+            Write::Load(rows) => WireWrite::Load(batches::write(&rows)?.into()),
+            Write::Upsert(rows) => WireWrite::Upsert(batches::write(&rows)?.into()),
             Write::Delete(keys) => WireWrite::Delete(keys),
         };
         let target = Target { table: table.id, version: table.version, hops: self.hops + 1 };
@@ -224,7 +224,11 @@ impl Peers for View {
     }
 
     fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
-        let request = Request::Run { reader: WireReader::new(reader), hops: self.hops + 1, bundle };
+        let request = Request::Run {
+            reader: WireReader::new(reader),
+            hops: self.hops + 1,
+            bundle: bundle.into(),
+        };
         let called = self.inner.address(on).and_then(|(address, name)| {
             let request = encode(&request)?;
             Ok((self.inner.network.call(&address, request, RUN_DEADLINE), name))

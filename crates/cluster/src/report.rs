@@ -89,7 +89,7 @@ pub(crate) fn held(inner: &Arc<Inner>) -> Held {
     });
     Held {
         load: heartbeat::load(inner),
-        memory: inner.store.memory().used(),
+        memory: inner.store.memory().table_bytes() + inner.store.memory().query_bytes(),
         moves: inner.moves.list(),
         images: images.collect(),
     }

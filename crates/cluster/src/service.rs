@@ -22,7 +22,9 @@ impl Service for Cluster {
         let inner = Arc::clone(&self.0);
         stream::once(async move {
             match decode::<Request>(&request) {
-                Ok(Request::Run { reader, hops, bundle }) => run(inner, reader, hops, bundle).await,
+                Ok(Request::Run { reader, hops, bundle }) => {
+                    run(inner, reader, hops, bundle.0).await
+                }
                 Ok(request) => one(answer(&inner, request).await),
                 Err(error) => one(Err(error)),
             }
@@ -83,7 +85,7 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
             Ok(Answer::Done)
         }
         Request::MoveIn { table, range } => inner.moves.begin(inner, table, &range),
-        Request::MovePiece { number, piece } => inner.moves.take(number, piece),
+        Request::MovePiece { number, piece } => inner.moves.take(number, piece.0),
         Request::MoveAdopt { number, adopt } => inner.moves.adopt(inner, number, adopt),
         Request::MoveDrop { number } => {
             inner.moves.forget(number);
@@ -170,7 +172,7 @@ async fn get(
     let positions: Vec<u32> = positions.into_iter().map(|position| position as u32).collect();
     let rows = match positions.is_empty() {
         true => None,
-        false => Some(batches::write(&batches::of_columns(values, positions.len())?)?),
+        false => Some(batches::write(&batches::of_columns(values, positions.len())?)?.into()),
     };
     Ok(Answer::Found { rows, positions, adjustment })
 }
@@ -283,7 +285,7 @@ async fn run(inner: Arc<Inner>, reader: WireReader, hops: u32, bundle: Bytes) ->
     let batches = bundles.run(reading, bundle).flat_map(|batch| {
         let pieces: Vec<Reply> = match batch {
             Ok(batch) => batches::pieces(&batch)
-                .map(|piece| Ok(Answer::Batch(batches::write(&piece)?)))
+                .map(|piece| Ok(Answer::Batch(batches::write(&piece)?.into())))
                 .collect(),
             Err(error) => vec![Err(error)],
         };

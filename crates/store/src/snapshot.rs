@@ -163,7 +163,7 @@ impl Snapshot {
     }
 
     /// The same with other servers' rows.
-    pub(crate) fn reading(&self, peers: Option<(Arc<dyn Peers>, Reader)>) -> Reading {
+    pub fn reading(&self, peers: Option<(Arc<dyn Peers>, Reader)>) -> Reading {
         let catalog = Arc::clone(self.catalog());
         Reading { catalog, snapshot: self.clone(), writes: WriteSet::new(), peers }
     }

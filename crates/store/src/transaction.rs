@@ -145,7 +145,7 @@ impl Transaction {
     }
 
     /// What it reads now: later writes are not seen.
-    pub(crate) fn reading(&self, peers: Option<(Arc<dyn Peers>, Reader)>) -> Reading {
+    pub fn reading(&self, peers: Option<(Arc<dyn Peers>, Reader)>) -> Reading {
         Reading {
             catalog: Arc::clone(&self.catalog),
             snapshot: self.snapshot.clone(),
@@ -314,6 +314,11 @@ impl Transaction {
             self.upsert(id, &rows)?;
         }
         Ok(gathered.rows)
+    }
+
+    /// How many changes of the catalog it has made.
+    pub fn change_count(&self) -> usize {
+        self.catalog_changes.len()
     }
 
     /// Whether it has written nothing.
