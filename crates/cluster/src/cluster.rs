@@ -87,6 +87,11 @@ impl Cluster {
         self.0.members.read().clone()
     }
 
+    /// This server's tables.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.0.store
+    }
+
     /// The group that this server leads.
     pub fn here(&self) -> GroupId {
         self.0.here

@@ -1,0 +1,41 @@
+//! A table spreads by itself, and every key has exactly one owner.
+
+use crate::support::World;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_spreads_over_the_servers_and_any_of_them_reads_and_writes_all_of_it() {
+    let world = World::of(3).await;
+    let table = world.table(1, "t").await;
+    for part in 0..20 {
+        let rows: Vec<(i64, i64)> = (0..100).map(|n| (part * 100 + n, n)).collect();
+        world.insert((part % 3) as usize, table, &rows).await;
+    }
+    let is_spread = |world: &World| world.bytes(table).iter().all(|bytes| *bytes > 8 << 10);
+    world.until("the table spreads", is_spread).await;
+    world.until("nothing moves", |world| world.owners(table).is_ok()).await;
+    let keys: Vec<i64> = (-5..2005).collect();
+    for site in 0..3 {
+        let rows = world.read(site, table, &keys).await;
+        assert_eq!(rows.len(), 2000);
+        assert!(rows.iter().all(|(key, value)| key % 100 == *value));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_comes_later_gets_its_share_and_one_of_no_weight_gives_everything_back() {
+    let mut world = World::of(2).await;
+    let table = world.table(0, "t").await;
+    let rows: Vec<(i64, i64)> = (0..3000).map(|n| (n * 7, n)).collect();
+    world.insert(0, table, &rows).await;
+    world.add(1).await;
+    world.until("the new server gets a share", |world| world.bytes(table)[2] > 16 << 10).await;
+    world.sites[0].cluster.set_weight("s1", 0).await.expect("there is such a server");
+    world.until("the server is empty", |world| world.bytes(table)[1] == 0).await;
+    world.until("every key has an owner", |world| world.owners(table).is_ok()).await;
+    let keys: Vec<i64> = rows.iter().map(|row| row.0).collect();
+    for site in 0..3 {
+        assert_eq!(world.read(site, table, &keys).await.len(), rows.len());
+    }
+    let unknown = world.sites[1].cluster.set_weight("nobody", 0).await;
+    assert!(unknown.expect_err("no such server").to_string().contains("nobody"));
+}

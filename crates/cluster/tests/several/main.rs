@@ -1,0 +1,6 @@
+//! Several servers in one process: transactions over all of them while their rows move.
+
+mod balancing;
+mod outages;
+mod support;
+mod transactions;

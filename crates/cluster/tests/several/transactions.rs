@@ -1,0 +1,130 @@
+//! Transactions over several servers: all or nothing, for every reader, while rows move.
+
+use crate::support::{World, batch};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use store::Error;
+
+const ACCOUNTS: i64 = 600;
+const BALANCE: i64 = 1000;
+
+async fn bank() -> (Arc<World>, store::catalog::TableId) {
+    let world = World::of(3).await;
+    let table = world.table(0, "accounts").await;
+    let rows: Vec<(i64, i64)> = (0..ACCOUNTS).map(|key| (key, BALANCE)).collect();
+    world.insert(0, table, &rows).await;
+    (Arc::new(world), table)
+}
+
+/// A sequence of numbers that looks random and is not.
+fn mixed(seed: u64) -> u64 {
+    let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn money_moves_between_accounts_on_all_servers_and_none_is_lost_or_made() {
+    let (world, table) = bank().await;
+    let over = Arc::new(AtomicBool::new(false));
+    let keys: Vec<i64> = (0..ACCOUNTS).collect();
+    let mut clerks = tokio::task::JoinSet::new();
+    for clerk in 0..4u64 {
+        let world = Arc::clone(&world);
+        clerks.spawn(async move {
+            for round in 0..100u64 {
+                let dice = mixed(clerk * 1000 + round);
+                let from = (dice % ACCOUNTS as u64) as i64;
+                let to = ((dice >> 20) % ACCOUNTS as u64) as i64;
+                if from != to {
+                    transfer(&world, (clerk % 3) as usize, table, from, to).await;
+                }
+            }
+        });
+    }
+    let auditor = {
+        let (world, over, keys) = (Arc::clone(&world), Arc::clone(&over), keys.clone());
+        tokio::spawn(async move {
+            let mut audits = 0;
+            while !over.load(Ordering::Relaxed) {
+                let rows = world.read(audits % 3, table, &keys).await;
+                assert_eq!(rows.len() as i64, ACCOUNTS);
+                assert_eq!(rows.values().sum::<i64>(), ACCOUNTS * BALANCE, "audit {audits}");
+                audits += 1;
+            }
+            audits
+        })
+    };
+    while let Some(clerk) = clerks.join_next().await {
+        clerk.expect("no clerk fails");
+    }
+    over.store(true, Ordering::Relaxed);
+    assert!(auditor.await.expect("the books are right") > 0);
+    world.until("every key has an owner", |world| world.owners(table).is_ok()).await;
+    let spread = world.bytes(table).iter().filter(|bytes| **bytes > 0).count();
+    assert!(spread > 1, "the accounts were on several servers");
+}
+
+async fn transfer(
+    world: &World,
+    through: usize,
+    table: store::catalog::TableId,
+    from: i64,
+    to: i64,
+) {
+    use arrow::array::AsArray;
+    use arrow::datatypes::Int64Type;
+    world
+        .retried(through, async |transaction| {
+            let view =
+                transaction.table(table).ok_or(Error::NotOwned { range: sdds::KeyRange::all() })?;
+            let keys = [crate::support::key_of(from), crate::support::key_of(to)];
+            let (columns, positions) = view.find_many(&keys, &[1]).await?;
+            let values = columns[0].as_primitive::<Int64Type>();
+            assert_eq!(positions.len(), 2, "both accounts exist");
+            let balance = |position: usize| {
+                let row = positions.iter().position(|found| *found == position);
+                values.value(row.expect("found"))
+            };
+            let rows = batch(&[(from, balance(0) - 1), (to, balance(1) + 1)]);
+            transaction.upsert(table, &rows).await
+        })
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_rolled_back_leaves_nothing_anywhere() {
+    let (world, table) = bank().await;
+    world.until("the table spreads", |world| world.bytes(table).iter().all(|b| *b > 0)).await;
+    let keys: Vec<i64> = (0..ACCOUNTS).collect();
+    {
+        let mut transaction = world.sites[1].store.begin_joint().await.expect("reachable");
+        let rows: Vec<(i64, i64)> = keys.iter().map(|key| (*key, 0)).collect();
+        transaction.upsert(table, &batch(&rows)).await.expect("written");
+    }
+    let mut transaction = world.sites[2].store.begin_joint().await.expect("reachable");
+    transaction.upsert(table, &batch(&[(1, 1), (300, 1), (599, 1)])).await.expect("written");
+    let savepoint = transaction.savepoint();
+    transaction.upsert(table, &batch(&[(2, 2), (301, 2), (598, 2)])).await.expect("written");
+    transaction.rollback_to(&savepoint).await.expect("reachable");
+    transaction.commit().await.expect("nobody else wrote");
+    let rows = world.read(0, table, &keys).await;
+    let changed: Vec<_> = rows.iter().filter(|(_, value)| **value != BALANCE).collect();
+    assert_eq!(changed, [(&1, &1), (&300, &1), (&599, &1)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_who_write_one_row_through_different_servers_one_is_refused() {
+    let (world, table) = bank().await;
+    world.until("the table spreads", |world| world.bytes(table).iter().all(|b| *b > 0)).await;
+    let mut one = world.sites[0].store.begin_joint().await.expect("reachable");
+    let mut other = world.sites[1].store.begin_joint().await.expect("reachable");
+    one.upsert(table, &batch(&[(5, 1), (590, 1)])).await.expect("written");
+    other.upsert(table, &batch(&[(590, 2), (300, 2)])).await.expect("written");
+    one.commit().await.expect("the first");
+    let refused = other.commit().await.expect_err("the second");
+    assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
+    let rows = world.read(2, table, &[5, 300, 590]).await;
+    assert_eq!(rows.into_iter().collect::<Vec<_>>(), [(5, 1), (300, BALANCE), (590, 1)]);
+}
