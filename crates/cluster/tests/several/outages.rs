@@ -27,7 +27,7 @@ async fn a_server_that_is_cut_off_fails_only_what_needs_it() {
     drop(transaction);
     world.retried(1, async |t| t.upsert(table, &batch(&[(near, 2)])).await).await;
     world.retried(0, async |t| t.upsert(table, &batch(&[(far, 3)])).await).await;
-    world.link(1, 2, Link::Up);
+    world.link(1, 2, Link::Open);
     let rows = world.read(1, table, &[near, far]).await;
     assert_eq!((rows[&near], rows[&far]), (2, 3));
 }
