@@ -123,6 +123,13 @@ impl Tcp {
         if let Some(connection) = self.open(to) {
             return Ok(connection);
         }
+        // In a task of its own: a caller that goes away, or does not poll, must not keep the others waiting.
+        let (network, address) = (self.clone(), to.clone());
+        let opening = tokio::spawn(async move { network.open_new(&address).await });
+        opening.await.unwrap_or_else(|error| Err(NetError::unreachable(to, error)))
+    }
+
+    async fn open_new(&self, to: &Address) -> Result<Arc<Connection>, NetError> {
         let connecting = Arc::clone(self.shared.connecting.lock().entry(to.clone()).or_default());
         let mut failures = connecting.lock().await;
         if let Some(connection) = self.open(to) {
