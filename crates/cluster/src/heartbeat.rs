@@ -86,7 +86,7 @@ pub(crate) fn load(inner: &Inner) -> ServerLoad {
     });
     let tables = tables.filter_map(|table| {
         let buckets = inner.store.bucket_infos(table.id);
-        let owned = || buckets.iter().filter(|bucket| bucket.is_owned);
+        let owned = || buckets.iter().filter(|bucket| !bucket.is_leaving);
         let load = TableLoad {
             table: table.id,
             bytes: owned().map(|bucket| bucket.bytes).sum(),

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use store::catalog::TableId;
-use store::{BucketInfo, Error, MoveIn};
+use store::{BucketInfo, Busy, Error, MoveIn};
 
 /// Moves that are remembered for whoever looks.
 const REMEMBERED: usize = 256;
@@ -141,9 +141,9 @@ pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
     }
     let inner = Arc::clone(inner);
     inner.runtime.clone().spawn(async move {
-        if let Some(range) = choose(&inner, &order) {
+        if let Some((range, bytes)) = choose(&inner, &order) {
             let started = Instant::now();
-            let result = give(&inner, &order, &range).await;
+            let result = give(&inner, &order, &range, bytes).await;
             inner.moves.note(|info| {
                 info.micros = started.elapsed().as_micros() as u64;
                 match &result {
@@ -161,9 +161,9 @@ pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
 
 /// The bucket to give: the largest that may move; of those, the one that lies next to what is elsewhere already, so
 /// that stretches of one owner stay long.
-fn choose(inner: &Inner, order: &Order) -> Option<KeyRange> {
+fn choose(inner: &Inner, order: &Order) -> Option<(KeyRange, u64)> {
     let buckets: Vec<BucketInfo> = inner.store.bucket_infos(order.table);
-    let fits = |bucket: &&BucketInfo| bucket.is_owned && bucket.bytes <= order.bytes_max;
+    let fits = |bucket: &&BucketInfo| !bucket.is_leaving && bucket.bytes <= order.bytes_max;
     let at_border = |bucket: &BucketInfo| {
         let owned = inner.store.owned(order.table);
         let ends =
@@ -173,14 +173,18 @@ fn choose(inner: &Inner, order: &Order) -> Option<KeyRange> {
     let chosen = buckets.iter().filter(fits).max_by_key(|bucket| {
         (bucket.bytes * u64::from(at_border(bucket)), bucket.bytes, bucket.range.high.clone())
     });
-    chosen.map(|bucket| bucket.range.clone())
+    chosen.map(|bucket| (bucket.range.clone(), bucket.bytes))
 }
 
 /// Gives a range to another group.
-async fn give(inner: &Arc<Inner>, order: &Order, range: &KeyRange) -> Result<(), Error> {
+async fn give(
+    inner: &Arc<Inner>,
+    order: &Order,
+    range: &KeyRange,
+    bytes: u64,
+) -> Result<(), Error> {
     let file = inner.file_by_id(order.table)?;
     let mut out = inner.store.move_out(order.table, range)?;
-    let bytes = out.bytes();
     inner.moves.push(MoveInfo {
         table: order.table,
         range: range.clone(),
@@ -197,7 +201,7 @@ async fn give(inner: &Arc<Inner>, order: &Order, range: &KeyRange) -> Result<(),
         Answer::Move(number) => number,
         other => return Err(unexpected(&other)),
     };
-    for piece in out.copy() {
+    for piece in out.copy()? {
         send(inner, order, number, piece?).await?;
     }
     let mut tries = 0;
@@ -208,7 +212,7 @@ async fn give(inner: &Arc<Inner>, order: &Order, range: &KeyRange) -> Result<(),
             Ok(None) => return Err(Error::NotOwned { range: range.clone() }),
             Err(busy) if tries == FREEZES => {
                 let _ = inner.ask(order.to, &Request::MoveDrop { number }).await;
-                return Err(busy.into());
+                return Err(put_off(busy));
             }
             Err(_) => {
                 tries += 1;
@@ -248,7 +252,7 @@ async fn hand_over(
     out: &mut store::MoveOut,
     adopt: &Message<()>,
 ) -> Result<(), Error> {
-    for piece in out.rest() {
+    for piece in out.rest()? {
         send(inner, order, number, piece?).await?;
     }
     let request = Request::MoveAdopt { number, adopt: adopt.clone() };
@@ -273,6 +277,15 @@ async fn hand_over(
                 }
             }
         }
+    }
+}
+
+fn put_off(busy: Busy) -> Error {
+    Error::Remote {
+        sql_state: "55P03".into(),
+        message: busy.to_string(),
+        detail: None,
+        hint: Some("The move is tried again later.".into()),
     }
 }
 

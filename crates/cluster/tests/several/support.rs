@@ -173,7 +173,7 @@ impl World {
     pub(crate) fn bytes(&self, table: TableId) -> Vec<u64> {
         let of = |site: &Site| -> u64 {
             let buckets = site.store.bucket_infos(table);
-            buckets.iter().filter(|bucket| bucket.is_owned).map(|bucket| bucket.bytes).sum()
+            buckets.iter().filter(|bucket| !bucket.is_leaving).map(|bucket| bucket.bytes).sum()
         };
         self.sites.iter().map(of).collect()
     }
