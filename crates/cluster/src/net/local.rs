@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -92,7 +93,7 @@ impl Hub {
 
     /// How the server of this name calls the others.
     pub fn network(&self, own: Address) -> LocalNetwork {
-        LocalNetwork { hub: self.clone(), own }
+        LocalNetwork { hub: self.clone(), own, runtime: Handle::current() }
     }
 
     fn find(&self, from: &Address, to: &Address) -> Result<(Registered, State), NetError> {
@@ -119,6 +120,8 @@ fn ordered(one: &Address, other: &Address) -> (Address, Address) {
 pub struct LocalNetwork {
     hub: Hub,
     own: Address,
+    /// Where calls run: callers may be on runtimes that are busy with other things.
+    runtime: Handle,
 }
 
 impl Network for LocalNetwork {
@@ -137,7 +140,7 @@ impl LocalNetwork {
         };
         let (sender, receiver) = mpsc::channel(WINDOW);
         let call = Call { from: self.own.clone(), to: to.clone(), registered, state, sender };
-        tokio::spawn(call.run(request));
+        self.runtime.spawn(call.run(request));
         by_deadline(to.clone(), receiver, Instant::now(), deadline, || ()).boxed()
     }
 }

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// How long a server is left alone after the first failure to connect to it; doubled by each further one.
@@ -36,6 +37,8 @@ struct Shared {
     own: Address,
     security: Security,
     keep_alive: Duration,
+    /// Where connections live: callers may be on runtimes that are busy with other things.
+    runtime: Handle,
     open: RwLock<HashMap<Address, Arc<Connection>>>,
     /// Who connects to a server holds its lock; the others wait for what comes of it.
     connecting: Mutex<HashMap<Address, Arc<tokio::sync::Mutex<Failures>>>>,
@@ -75,7 +78,8 @@ impl Network for Tcp {
 }
 
 impl Tcp {
-    /// The other servers, as the one that is called at `own` calls them.
+    /// The other servers, as the one that is called at `own` calls them. Connections live on the runtime on which this
+    /// is called.
     pub fn new(own: Address, security: Security) -> Self {
         Self::with_keep_alive(own, security, KEEP_ALIVE)
     }
@@ -84,7 +88,8 @@ impl Tcp {
     /// again given up.
     pub fn with_keep_alive(own: Address, security: Security, keep_alive: Duration) -> Self {
         let (open, connecting) = Default::default();
-        Self { shared: Arc::new(Shared { own, security, keep_alive, open, connecting }) }
+        let runtime = Handle::current();
+        Self { shared: Arc::new(Shared { own, security, keep_alive, runtime, open, connecting }) }
     }
 
     /// Until the request is queued, nothing has been sent: what goes wrong before has not been delivered.
@@ -125,7 +130,8 @@ impl Tcp {
         }
         // In a task of its own: a caller that goes away, or does not poll, must not keep the others waiting.
         let (network, address) = (self.clone(), to.clone());
-        let opening = tokio::spawn(async move { network.open_new(&address).await });
+        let runtime = &self.shared.runtime;
+        let opening = runtime.spawn(async move { network.open_new(&address).await });
         opening.await.unwrap_or_else(|error| Err(NetError::unreachable(to, error)))
     }
 
