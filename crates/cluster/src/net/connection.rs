@@ -201,7 +201,7 @@ impl Receiver for Connection {
             }
             Kind::Ping => {
                 let pong = self.outgoing.push(Frame::bare(0, Kind::Pong));
-                pong.map_err(|_| "it does not read what it asks for".to_owned())
+                pong.map_err(|unread| unread.to_string())
             }
             Kind::Pong => Ok(()),
             Kind::Request | Kind::Cancel | Kind::Credit => {

@@ -9,7 +9,7 @@
 //! - [`NetError::Unreachable`] and [`NetError::Refused`]: the service has certainly not seen the call.
 //! - [`NetError::Lost`] and [`NetError::Failed`]: it may have, and may have done some or all of it.
 //! - Answers come in order, and at most [`WINDOW`] of them are ahead of their reader: a slow reader slows its service
-//!   down, and no other call.
+//!   down, and no other call. (A service may be asked for one answer more, to see whether it has ended.)
 //! - Dropping the answers cancels the call: the service's stream is dropped, at its next point of waiting.
 //!
 //! Nothing is sent twice: who may repeat a call knows what it means.

@@ -31,6 +31,11 @@ const BATCH_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub(super) struct Closed;
 
+/// The other side makes us say more and more, and reads none of it.
+#[derive(Debug, thiserror::Error)]
+#[error("it does not read what is sent to it")]
+pub(super) struct Unread;
+
 /// Why a request or an answer was not taken.
 #[derive(Debug)]
 pub(super) enum NotTaken {
@@ -65,9 +70,12 @@ enum Phase {
 }
 
 impl Outgoing {
-    /// Puts a control frame in, however many wait.
-    pub(super) fn push(&self, frame: Frame) -> Result<(), Closed> {
-        self.put(frame, WAITING_BYTES_MAX).map_err(|_| Closed)
+    /// Puts a control frame in, however many wait. Where frames are no longer taken, nobody needs it any more.
+    pub(super) fn push(&self, frame: Frame) -> Result<(), Unread> {
+        match self.put(frame, WAITING_BYTES_MAX) {
+            Ok(()) | Err(NotTaken::Closed) => Ok(()),
+            Err(NotTaken::Full(_)) => Err(Unread),
+        }
     }
 
     /// Puts a request or an answer in, if there is room.

@@ -109,7 +109,7 @@ impl Serving {
         if calls.running.len() >= RUNNING_MAX {
             let reason = "it runs too many calls of this server";
             let declined = self.outgoing.push(Frame::text(call, Kind::Declined, reason));
-            return declined.map_err(|Closed| "it does not read its answers".to_owned());
+            return declined.map_err(|unread| unread.to_string());
         }
         let credits = Arc::new(Semaphore::new(WINDOW));
         calls.running.insert(call, Running { task: None, credits: Arc::clone(&credits) });
@@ -232,7 +232,7 @@ impl Receiver for Answering {
             }
             Kind::Ping => {
                 let pong = self.0.outgoing.push(Frame::bare(0, Kind::Pong));
-                pong.map_err(|Closed| "it does not read its answers".to_owned())
+                pong.map_err(|unread| unread.to_string())
             }
             Kind::Pong => Ok(()),
             Kind::Answer

@@ -4,7 +4,9 @@ use super::place::{LONG, Pair, Place, listening, next, talker};
 use super::talker::Event;
 use crate::net::frame::{Frame, Kind, decode};
 use crate::net::hello::{self, Hello, Purpose};
-use crate::net::{Address, NetError, Network, Security, Tcp, WINDOW, ask, listen};
+use crate::net::{
+    Address, MESSAGE_BYTES_MAX, NetError, Network, Security, Tcp, WINDOW, ask, listen,
+};
 use bytes::{Bytes, BytesMut};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -120,6 +122,19 @@ async fn a_caller_that_breaks_the_protocol_loses_its_connection() {
     stream.write_all(b"GET / HTTP/1.1\r\n\r\n").await.expect("it reads");
     is_closed(stream).await;
     assert_eq!(pair.ask("echo alive").await, Ok("alive".to_owned()));
+}
+
+/// The first request fills the buffers of a server that does not read, so that the second never leaves.
+#[tokio::test]
+async fn what_was_never_written_was_not_delivered() {
+    let to = strange_server(0, vec![]).await;
+    let network = Tcp::with_keep_alive("a:1".into(), Security::Plain, Duration::from_millis(100));
+    let request = || Bytes::from(vec![0; MESSAGE_BYTES_MAX]);
+    let first = ask(&network, &to, request(), LONG);
+    let second = ask(&network, &to, request(), LONG);
+    let (first, second) = futures::join!(first, second);
+    assert!(lost(first).contains("nothing came"));
+    assert!(matches!(second, Err(NetError::Unreachable { .. })), "{second:?}");
 }
 
 #[tokio::test]
