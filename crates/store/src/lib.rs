@@ -48,6 +48,7 @@ mod tests;
 mod transaction;
 mod view;
 mod views;
+mod wire;
 mod write_set;
 pub mod zone;
 

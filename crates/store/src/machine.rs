@@ -5,7 +5,7 @@
 //! same buckets, ids and rows.
 
 use crate::bucket::{Bucket, BucketState};
-use crate::catalog::{CatalogChange, Relation, RelationId, Sequence, TableId};
+use crate::catalog::{Catalog, CatalogChange, Relation, RelationId, Sequence, TableId};
 use crate::chunk::Run;
 use crate::file::{TableFile, Tile};
 use crate::log::{Entry, Log};
@@ -75,6 +75,7 @@ impl Machine {
             }
             Entry::Split { table, at } => self.apply_split(table, &at),
             Entry::Merge { table, low } => self.apply_merge(table, &low),
+            Entry::Install { timestamp, catalog } => self.apply_install(timestamp, catalog),
             Entry::Adopt { table, range, state } => self.apply_adopt(table, range, state),
             Entry::Release { table, range } => self.apply_release(table, range),
             Entry::SequenceAdvance { sequence, last, called } => {
@@ -224,6 +225,24 @@ impl Machine {
 }
 
 impl Machine {
+    fn apply_install(&mut self, timestamp: Timestamp, catalog: Arc<Catalog>) {
+        let mut next = Published::clone(&self.snapshots.newest());
+        next.timestamp = next.timestamp.max(timestamp);
+        for relation in catalog.relations() {
+            match relation {
+                Relation::Table(table) => {
+                    next.files.insert(table.id, TableFile::elsewhere());
+                }
+                Relation::Sequence(sequence) => {
+                    self.sequences.insert(sequence.id, SequenceState::new(sequence));
+                }
+                Relation::View(_) => {}
+            }
+        }
+        next.catalog = catalog;
+        self.snapshots.publish(next);
+    }
+
     fn apply_adopt(&mut self, table: TableId, range: KeyRange, state: BucketState) {
         let mut next = Published::clone(&self.snapshots.newest());
         let Some(file) = next.files.get(&table).cloned() else { return };

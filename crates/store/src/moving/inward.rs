@@ -1,6 +1,6 @@
 //! The receiver's side of a move. Pieces come from another server: whatever is wrong with them is an error.
 
-use super::piece::{self, DELTA_FIELDS, malformed};
+use super::piece::{self, DELTA_FIELDS};
 use crate::Error;
 use crate::bucket::BucketState;
 use crate::catalog::{Table, TableId};
@@ -13,6 +13,7 @@ use crate::log::Entry;
 use crate::memory::Reservation;
 use crate::row::{Row, RowEncoder};
 use crate::store::Store;
+use crate::wire::malformed;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 use sdds::{Key, KeyRange, Timestamp};

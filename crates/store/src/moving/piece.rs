@@ -10,12 +10,10 @@ use crate::catalog::Table;
 use crate::chunk::Chunk;
 use crate::row::{Row, decode_column};
 use crate::views::compact_views;
+use crate::wire::{self, malformed};
 use arrow::array::{ArrayRef, BinaryArray, BooleanArray, RecordBatch, UInt32Array, UInt64Array};
-use arrow::buffer::Buffer;
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::error::ArrowError;
-use arrow::ipc::reader::StreamDecoder;
 use arrow::ipc::writer::StreamWriter;
 use bytes::Bytes;
 use sdds::{Key, Timestamp};
@@ -166,55 +164,10 @@ fn schema(table: &Table, delta: bool, timestamp: Option<Timestamp>) -> SchemaRef
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// Reads a piece; what is wrong with it is an error. Nothing is allocated from a declared length.
+/// Reads a piece; what is wrong with it is an error.
 pub(super) fn read(table: &Table, bytes: Bytes) -> Result<Piece, Error> {
-    // The reader of IPC checks most of what it reads, but not all: what it stumbles over is malformed.
-    let read = std::panic::AssertUnwindSafe(|| try_read(table, bytes));
-    std::panic::catch_unwind(read).unwrap_or_else(|_| Err(malformed("it cannot be decoded")))
-}
-
-fn try_read(table: &Table, bytes: Bytes) -> Result<Piece, Error> {
-    let mut rest = Buffer::from(bytes);
-    let mut decoder = StreamDecoder::new();
-    let mut batches = Vec::new();
-    let mut checked = None;
-    // The schema is checked before any rows are decoded under it: its message ends where the decoder has consumed it.
-    while !rest.is_empty() {
-        let length = message_bytes(&rest)?;
-        let mut message = rest.slice_with_length(0, length);
-        rest.advance(length);
-        if let Some(batch) = decoder.decode(&mut message)? {
-            batches.push(batch);
-        }
-        if checked.is_none()
-            && let Some(schema) = decoder.schema()
-        {
-            checked = Some(check_schema(table, &schema)?);
-        }
-    }
-    decoder.finish()?;
-    let timestamp = checked.ok_or_else(|| malformed("it has no schema"))?;
+    let (timestamp, batches) = wire::read(bytes, |schema| check_schema(table, schema))?;
     Ok(Piece { timestamp, batches })
-}
-
-/// Bytes of the stream's next message with its body, all of which are there.
-fn message_bytes(rest: &[u8]) -> Result<usize, Error> {
-    let short = || malformed("it ends early");
-    let word = |at: usize| -> Result<u32, Error> {
-        let bytes = rest.get(at..at + 4).ok_or_else(short)?;
-        Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-    };
-    let marker = if word(0)? == u32::MAX { 4 } else { 0 };
-    let size = word(marker)? as usize;
-    if size == 0 {
-        return Ok(marker + 4);
-    }
-    let header = rest.get(marker + 4..).and_then(|rest| rest.get(..size)).ok_or_else(short)?;
-    let message =
-        arrow::ipc::root_as_message(header).map_err(|error| malformed(&error.to_string()))?;
-    let body = usize::try_from(message.bodyLength()).map_err(|_| short())?;
-    let length = (marker + 4 + size).checked_add(body).filter(|length| *length <= rest.len());
-    length.ok_or_else(short)
 }
 
 /// The timestamp of a run's piece, none of a delta's.
@@ -233,9 +186,4 @@ fn check_schema(table: &Table, found: &Schema) -> Result<Option<Timestamp>, Erro
         true => Ok(timestamp),
         false => Err(malformed("it has other columns than the table")),
     }
-}
-
-/// The error of a piece that no owner has sent.
-pub(super) fn malformed(reason: &str) -> Error {
-    Error::Arrow(ArrowError::IpcError(format!("a piece of a move is malformed: {reason}")))
 }
