@@ -11,7 +11,7 @@ use std::sync::Arc;
 use store::Error;
 
 /// Rows of one piece at most of this size are meant to travel; a piece may be larger by a row.
-pub(crate) const PIECE_BYTES: usize = 4 << 20;
+pub(crate) const PIECE_BYTES: usize = 1 << 20;
 
 /// Writes a batch.
 pub(crate) fn write(batch: &RecordBatch) -> Result<Bytes, Error> {

@@ -1,6 +1,6 @@
 //! What only the root does: membership, timestamps, sequences, and saying what should move where.
 
-use crate::cluster::{Inner, unexpected};
+use crate::cluster::Inner;
 use crate::members::{Member, Members, ServerLoad};
 use crate::message::{Answer, Beat, Heartbeat, Order, Reply, Request};
 use crate::oracle::Oracle;
@@ -98,7 +98,7 @@ impl Root {
         self.heard(member.group, timestamp, ServerLoad::default());
         inner.files.all().iter().for_each(|file| file.join(member.group));
         let snapshot = inner.store.snapshot_at(timestamp).await;
-        let catalog = snapshot.catalog().without_temporary();
+        let catalog = snapshot.catalog().shared();
         tracing::info!(server = name, group = member.group.0, address, "a server has joined");
         Ok(Answer::Joined { member, members, catalog, timestamp })
     }
@@ -214,12 +214,4 @@ fn no_server(members: &Members, name: &str) -> Error {
 fn unexpected_request(request: &Request) -> Error {
     let text = format!("{request:?}");
     crate::message::garbled(&format!("{} is not for the root", &text[..text.len().min(40)]))
-}
-
-/// The timestamp in an answer.
-pub(crate) fn timestamp(answer: Answer) -> Result<Timestamp, Error> {
-    match answer {
-        Answer::Timestamp(timestamp) => Ok(timestamp),
-        other => Err(unexpected(&other)),
-    }
 }

@@ -56,7 +56,7 @@ impl Cluster {
         match decode::<Reply>(&answer)?? {
             Answer::Joined { member, members, catalog, timestamp } => {
                 let store = open(member.group)?;
-                store.install(catalog, timestamp)?;
+                store.install(&catalog, timestamp);
                 let store_too = Arc::clone(&store);
                 let cluster = Self::new(&member, members, store, network, runtime, timestamp);
                 store_too.join(cluster.peers());

@@ -128,8 +128,8 @@ impl World {
     ) -> BTreeMap<i64, i64> {
         let reading = self.sites[through].store.reading().await.expect("reachable");
         let view = reading.table(table).expect("it exists");
-        let found =
-            view.find_many(&keys.iter().map(|key| key_of(*key)).collect::<Vec<_>>(), &[0, 1]);
+        let wanted: Vec<Key> = keys.iter().map(|key| key_of(*key)).collect();
+        let found = view.find_many(&wanted, &[0, 1]);
         let (columns, positions) = found.await.expect("readable");
         let column = |at: usize| columns[at].as_primitive::<Int64Type>().clone();
         let (found, values) = (column(0), column(1));

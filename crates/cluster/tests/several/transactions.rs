@@ -1,14 +1,17 @@
 //! Transactions over several servers: all or nothing, for every reader, while rows move.
 
-use crate::support::{World, batch};
+use crate::support::{World, batch, key_of};
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use store::Error;
+use store::catalog::TableId;
+use store::{Error, JointTransaction};
 
 const ACCOUNTS: i64 = 600;
 const BALANCE: i64 = 1000;
 
-async fn bank() -> (Arc<World>, store::catalog::TableId) {
+async fn bank() -> (Arc<World>, TableId) {
     let world = World::of(3).await;
     let table = world.table(0, "accounts").await;
     let rows: Vec<(i64, i64)> = (0..ACCOUNTS).map(|key| (key, BALANCE)).collect();
@@ -66,31 +69,39 @@ async fn money_moves_between_accounts_on_all_servers_and_none_is_lost_or_made() 
     assert!(spread > 1, "the accounts were on several servers");
 }
 
-async fn transfer(
-    world: &World,
-    through: usize,
-    table: store::catalog::TableId,
+/// Moves one unit of money, again where others were first.
+async fn transfer(world: &World, through: usize, table: TableId, from: i64, to: i64) {
+    loop {
+        let mut transaction = world.sites[through].store.begin_joint().await.expect("reachable");
+        let done = match try_transfer(&mut transaction, table, from, to).await {
+            Ok(()) => transaction.commit().await.map(drop),
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok(()) => return,
+            Err(error) => assert!(error.is_retryable(), "not because of others: {error}"),
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn try_transfer(
+    transaction: &mut JointTransaction,
+    table: TableId,
     from: i64,
     to: i64,
-) {
-    use arrow::array::AsArray;
-    use arrow::datatypes::Int64Type;
-    world
-        .retried(through, async |transaction| {
-            let view =
-                transaction.table(table).ok_or(Error::NotOwned { range: sdds::KeyRange::all() })?;
-            let keys = [crate::support::key_of(from), crate::support::key_of(to)];
-            let (columns, positions) = view.find_many(&keys, &[1]).await?;
-            let values = columns[0].as_primitive::<Int64Type>();
-            assert_eq!(positions.len(), 2, "both accounts exist");
-            let balance = |position: usize| {
-                let row = positions.iter().position(|found| *found == position);
-                values.value(row.expect("found"))
-            };
-            let rows = batch(&[(from, balance(0) - 1), (to, balance(1) + 1)]);
-            transaction.upsert(table, &rows).await
-        })
-        .await;
+) -> Result<(), Error> {
+    let view = transaction.table(table).expect("it exists");
+    let keys = [key_of(from), key_of(to)];
+    let (columns, positions) = view.find_many(&keys, &[1]).await?;
+    let values = columns[0].as_primitive::<Int64Type>();
+    assert_eq!(positions.len(), 2, "both accounts exist");
+    let balance = |position: usize| {
+        let row = positions.iter().position(|found| *found == position);
+        values.value(row.expect("found"))
+    };
+    let rows = batch(&[(from, balance(0) - 1), (to, balance(1) + 1)]);
+    transaction.upsert(table, &rows).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
