@@ -5,6 +5,7 @@ mod commits;
 mod memory;
 mod model;
 mod moves;
+mod peers;
 mod prepared;
 mod regressions;
 mod threads;
