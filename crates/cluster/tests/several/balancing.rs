@@ -10,7 +10,7 @@ async fn a_table_spreads_over_the_servers_and_any_of_them_reads_and_writes_all_o
         let rows: Vec<(i64, i64)> = (0..100).map(|n| (part * 100 + n, n)).collect();
         world.insert((part % 3) as usize, table, &rows).await;
     }
-    let is_spread = |world: &World| world.bytes(table).iter().all(|bytes| *bytes > 8 << 10);
+    let is_spread = |world: &World| (0..3).all(|site| world.share(table, site) > 0.2);
     world.until("the table spreads", is_spread).await;
     world.until("nothing moves", |world| world.owners(table).is_ok()).await;
     let keys: Vec<i64> = (-5..2005).collect();
@@ -28,7 +28,7 @@ async fn a_server_that_comes_later_gets_its_share_and_one_of_no_weight_gives_eve
     let rows: Vec<(i64, i64)> = (0..3000).map(|n| (n * 7, n)).collect();
     world.insert(0, table, &rows).await;
     world.add(1).await;
-    world.until("the new server gets a share", |world| world.bytes(table)[2] > 16 << 10).await;
+    world.until("the new server gets a share", |world| world.share(table, 2) > 0.2).await;
     world.sites[0].cluster.set_weight("s1", 0).await.expect("there is such a server");
     world.until("the server is empty", |world| world.bytes(table)[1] == 0).await;
     world.until("every key has an owner", |world| world.owners(table).is_ok()).await;

@@ -178,6 +178,12 @@ impl World {
         self.sites.iter().map(of).collect()
     }
 
+    /// A server's share of a table's bytes.
+    pub(crate) fn share(&self, table: TableId, site: usize) -> f64 {
+        let bytes = self.bytes(table);
+        bytes[site] as f64 / bytes.iter().sum::<u64>().max(1) as f64
+    }
+
     fn describe(&self) -> String {
         let site = |site: &Site| format!("{}: {:?}", site.name, site.store.counters());
         self.sites.iter().map(site).collect::<Vec<_>>().join("\n")
