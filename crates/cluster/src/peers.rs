@@ -7,11 +7,12 @@
 use crate::batches;
 use crate::cluster::{Asked, Cluster, DEADLINE, Inner, ROOT, unexpected};
 use crate::commit;
+use crate::describe;
 use crate::files::File;
 use crate::message::{
     Adjustment, Answer, Reply, Request, Target, WireReader, WireWrite, decode, encode,
 };
-use arrow::array::{Array, ArrayRef};
+use arrow::array::{Array, ArrayRef, RecordBatch};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::join_all;
@@ -263,6 +264,14 @@ impl Peers for View {
         commit::roll_back(&self.inner, transaction);
     }
 
+    async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error> {
+        describe::table(&Cluster(Arc::clone(&self.inner)), name).await
+    }
+
+    fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {
+        self.ask_blocking(Request::SetWeight { name: name.to_owned(), weight }).map(drop)
+    }
+
     fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error> {
         let request = Request::SequenceNext { sequence: sequence.clone(), count };
         match self.ask_blocking(request)? {
@@ -331,7 +340,7 @@ impl View {
         let (sender, receiver) = std::sync::mpsc::channel();
         let inner = Arc::clone(&self.inner);
         self.inner.runtime.spawn(async move {
-            let _ = sender.send(inner.ask(ROOT, &request).await);
+            let _ = sender.send(inner.ask_root(&request).await);
         });
         let answer = receiver.recv_timeout(DEADLINE * 2);
         let answer = answer.map_err(|_| Error::Unreachable {

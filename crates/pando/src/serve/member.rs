@@ -7,6 +7,7 @@ use pando::Database;
 use sdds::GroupId;
 use server::config::ClusterPart;
 use std::io::{self, Write};
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use store::Error;
 
@@ -21,9 +22,13 @@ pub(super) async fn start(
         None => Entry::First,
         Some(first) => Entry::Through { first: Address::new(first.as_str()), token },
     };
+    let listen = match (&part.listen, &part.join) {
+        (Some(listen), _) => listen.clone(),
+        (None, first) => beside(first.as_deref().unwrap_or("127.0.0.1:0"))?,
+    };
     let part = Part {
         name: part.name.clone(),
-        listen: Address::new(part.listen.as_str()),
+        listen: Address::new(listen),
         advertised: part.advertised.as_deref().map(Address::new),
         weight: part.weight,
         entry,
@@ -39,6 +44,16 @@ pub(super) async fn start(
     let database = opened.context("the cluster did not open the database")?;
     started.cluster.set_bundles(database.bundles());
     Ok((database, started))
+}
+
+/// A free port of the address from which this machine reaches another.
+fn beside(other: &str) -> anyhow::Result<String> {
+    let context = || format!("cannot find the way to {other}; say where to listen (--cluster)");
+    let other = other.to_socket_addrs().with_context(context)?.next().with_context(context)?;
+    // Nothing is sent: connecting such a socket only looks the way up.
+    let socket = UdpSocket::bind(if other.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
+    socket.connect(other).with_context(context)?;
+    Ok(SocketAddr::new(socket.local_addr()?.ip(), 0).to_string())
 }
 
 /// A reason why the database cannot be opened, as the cluster passes it on.
@@ -67,7 +82,7 @@ pub(super) fn announce(out: &mut impl Write, member: &Started) -> io::Result<()>
     };
     if member.cluster.here() == GroupId(0) {
         let one_more = "Another      pando serve --pg 127.0.0.1:0 --http 127.0.0.1:0";
-        writeln!(out, "{one_more} --cluster 127.0.0.1:0 --join {address}{token}")?;
+        writeln!(out, "{one_more} --join {address}{token}")?;
     }
     Ok(())
 }

@@ -151,8 +151,8 @@ pub enum Tls {
 pub struct ClusterPart {
     /// What it is called; `None` for its address.
     pub name: Option<String>,
-    /// Where it listens for other servers, `host:port`.
-    pub listen: String,
+    /// Where it listens for other servers, `host:port`; `None` for a free port where it reaches the one that it joins.
+    pub listen: Option<String>,
     /// Where they call it, if that is elsewhere.
     pub advertised: Option<String>,
     /// A server of the cluster to join.
@@ -263,17 +263,17 @@ fn cluster(values: &Values) -> Result<Option<ClusterPart>, ConfigError> {
     };
     let read = |name| values.read(name, |text| optional(text, host_and_port));
     let (listen, join, advertised) = (read("cluster")?, read("join")?, read("advertise")?);
-    let Some(listen) = listen else {
-        let alone = [("join", join), ("advertise", advertised), ("token", given("token"))];
+    if listen.is_none() && join.is_none() {
+        let alone = [("advertise", advertised), ("token", given("token"))];
         return match alone.into_iter().find(|(_, value)| value.is_some()) {
             Some((name, _)) => {
                 let message =
-                    format!("{name} is for servers of a cluster: give cluster=HOST:PORT, too");
+                    format!("{name} is for servers of a cluster: give cluster or join, too");
                 Err(ConfigError::Together(message))
             }
             None => Ok(None),
         };
-    };
+    }
     if join.is_none() && given("token").is_some() {
         let message = "token is for joining a cluster: give join, too";
         return Err(ConfigError::Together(message.to_owned()));
