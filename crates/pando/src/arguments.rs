@@ -1,8 +1,10 @@
 //! The command line: subcommands, options and their help.
 
+mod cluster;
 mod load;
 mod simulate;
 
+pub(crate) use cluster::{DrainArguments, StatusArguments};
 pub(crate) use load::{FileFormat, LoadArguments};
 pub(crate) use simulate::{DirectoryArguments, SimulateArguments, Simulated};
 
@@ -42,6 +44,10 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Load Parquet, CSV and JSON-lines files into a running server.
     Load(LoadArguments),
+    /// Show the servers of a cluster, what they hold and what is moving.
+    Status(StatusArguments),
+    /// Move everything away from a server, so that it can stop.
+    Drain(DrainArguments),
     /// Load TPC-H and watch its tables split, run queries, then try your own.
     Demo(DemoArguments),
     /// Simulate what is larger than the machines at hand.
