@@ -10,7 +10,7 @@
 //!
 //! Between freezing and adopting, requests for these keys wait. Only changes since the copy travel in that time.
 
-use crate::cluster::{Asked, Inner, unexpected};
+use crate::cluster::{Asked, Cluster, Inner, unexpected};
 use crate::message::{Answer, Order, Reply, Request, garbled};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use store::catalog::TableId;
-use store::{BucketInfo, Busy, Error, MoveIn};
+use store::{BucketInfo, Error, MoveIn};
 
 /// Moves that are remembered for whoever looks.
 const REMEMBERED: usize = 256;
@@ -159,6 +159,32 @@ pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
     });
 }
 
+impl Cluster {
+    /// Gives a range that is owned here to another server, whatever the shares are.
+    ///
+    /// # Errors
+    /// [`Error::NotOwned`]; 55P03 where transactions keep writing there, or another move is on; [`Error::Unreachable`]. The
+    /// range is here as before then.
+    pub async fn give(
+        &self,
+        table: TableId,
+        range: &KeyRange,
+        to: sdds::GroupId,
+    ) -> Result<(), Error> {
+        let inner = &self.0;
+        if to == inner.here {
+            return Err(Error::NotOwned { range: range.clone() });
+        }
+        if inner.moves.is_moving.swap(true, Ordering::AcqRel) {
+            return Err(put_off("another move is on"));
+        }
+        let order = Order { table, to, bytes_max: u64::MAX, reason: "somebody said so".into() };
+        let result = give(inner, &order, range, 0).await;
+        inner.moves.is_moving.store(false, Ordering::Release);
+        result
+    }
+}
+
 /// The bucket to give: the largest that may move; of those, the one that lies next to what is elsewhere already, so
 /// that stretches of one owner stay long.
 fn choose(inner: &Inner, order: &Order) -> Option<(KeyRange, u64)> {
@@ -280,10 +306,10 @@ async fn hand_over(
     }
 }
 
-fn put_off(busy: Busy) -> Error {
+fn put_off(reason: impl ToString) -> Error {
     Error::Remote {
         sql_state: "55P03".into(),
-        message: busy.to_string(),
+        message: reason.to_string(),
         detail: None,
         hint: Some("The move is tried again later.".into()),
     }
