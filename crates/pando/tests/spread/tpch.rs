@@ -7,7 +7,7 @@ use pando::{InProcess, Options};
 async fn the_answers_are_those_of_one_server() {
     let servers = InProcess::start(3, Options::default()).await.expect("three servers");
     let expected = Expected::at(0.01).expect("answers at this scale");
-    let loader = Embedded::of(servers.servers()[0].database.clone());
+    let loader = Embedded { session: servers.servers()[0].database.session() };
     for source in tpch::tables(0.01) {
         let bytes = (source.rows * 2).max(4096);
         loader.load(source.with_bucket_size(bytes)).await.expect("loaded");
@@ -20,7 +20,7 @@ async fn the_answers_are_those_of_one_server() {
     }
     let mut wrong = Vec::new();
     for server in [1, 2] {
-        let asked = Embedded::of(servers.servers()[server].database.clone());
+        let asked = Embedded { session: servers.servers()[server].database.session() };
         for n in 1..=tpch::QUERIES {
             let checked = match asked.answer(tpch::query(n)).await {
                 Ok(answer) => expected.check(n, &answer),
