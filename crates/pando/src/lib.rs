@@ -34,10 +34,7 @@
 //! # }
 //! ```
 
-mod in_process;
-
 pub use arrow::record_batch::RecordBatch;
-pub use in_process::{InProcess, Member};
 pub use query::store::catalog;
 pub use query::{
     CancelHandle, Database, Error, Field, Options, Outcome, Prepared, Progress, Rows, ScalarValue,

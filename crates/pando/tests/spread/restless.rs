@@ -1,7 +1,7 @@
 //! Buckets that never rest: each is given from server to server, in an order that looks random and is not.
 
+use bench::InProcess;
 use cluster::Cluster;
-use pando::InProcess;
 use pando::catalog::Relation;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

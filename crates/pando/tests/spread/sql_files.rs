@@ -2,8 +2,9 @@
 
 use crate::restless::Restless;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
+use bench::InProcess;
 use futures::TryStreamExt;
-use pando::{InProcess, Options, Outcome, Session};
+use pando::{Options, Outcome, Session};
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,9 @@
 //! Statements of every kind on a table that lies on three servers.
 
 use crate::restless::Restless;
+use bench::InProcess;
 use futures::TryStreamExt;
-use pando::{Database, InProcess, Options};
+use pando::{Database, Options};
 
 async fn servers() -> InProcess {
     let options = Options { bucket_size: Some(8 << 10), ..Options::default() };

@@ -1,7 +1,7 @@
 //! TPC-H's queries on three servers against DuckDB's answers.
 
-use bench::{Embedded, Expected, tpch};
-use pando::{InProcess, Options};
+use bench::{Embedded, Expected, InProcess, tpch};
+use pando::Options;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_answers_are_those_of_one_server() {

@@ -1,10 +1,10 @@
 //! A cluster whose servers are in one process: each has tables, images and sessions of its own, and they talk as those of
 //! several processes do, without sockets.
 
-use crate::{Database, Error, Options};
 use cluster::net::Address;
 use cluster::net::local::Hub;
 use cluster::{Cluster, Introduction};
+use query::{Database, Error, Options};
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
