@@ -109,8 +109,8 @@ fn shares(report: &Report, catalog: &Catalog) -> Result<RecordBatch, Error> {
     };
     let percent = |bytes: u64, table| bytes * 100 / total(table).max(1);
     Columns::default()
-        .text("schema_name", rows.iter().map(|(_, load)| names(catalog, load.table).0))
-        .text("table_name", rows.iter().map(|(_, load)| names(catalog, load.table).1))
+        .text("schema", rows.iter().map(|(_, load)| names(catalog, load.table).0))
+        .text("table", rows.iter().map(|(_, load)| names(catalog, load.table).1))
         .text("server", rows.iter().map(|(member, _)| Some(member.name.clone())))
         .number("buckets", rows.iter().map(|(_, load)| Some(load.buckets)))
         .number("rows", rows.iter().map(|(_, load)| Some(load.rows)))
@@ -133,8 +133,8 @@ fn moves(report: &Report, catalog: &Catalog) -> Result<RecordBatch, Error> {
     };
     let per_second = |info: &crate::moving::MoveInfo| info.sent * 1_000_000 / info.micros.max(1);
     Columns::default()
-        .text("schema_name", rows.iter().map(|(_, info)| names(catalog, info.table).0))
-        .text("table_name", rows.iter().map(|(_, info)| names(catalog, info.table).1))
+        .text("schema", rows.iter().map(|(_, info)| names(catalog, info.table).0))
+        .text("table", rows.iter().map(|(_, info)| names(catalog, info.table).1))
         .text("low", rows.iter().map(|(_, info)| bound(info.table, &info.range.low)))
         .text("high", rows.iter().map(|(_, info)| bound(info.table, &info.range.high)))
         .text("giver", rows.iter().map(|(member, _)| Some(member.name.clone())))
@@ -155,8 +155,8 @@ fn images(report: &Report, catalog: &Catalog) -> Result<RecordBatch, Error> {
         .collect();
     Columns::default()
         .text("server", rows.iter().map(|(member, _)| Some(member.name.clone())))
-        .text("schema_name", rows.iter().map(|(_, image)| names(catalog, image.table).0))
-        .text("table_name", rows.iter().map(|(_, image)| names(catalog, image.table).1))
+        .text("schema", rows.iter().map(|(_, image)| names(catalog, image.table).0))
+        .text("table", rows.iter().map(|(_, image)| names(catalog, image.table).1))
         .number("entries", rows.iter().map(|(_, image)| Some(image.entries.len() as u64)))
         .number("bytes", rows.iter().map(|(_, image)| Some(image.bytes)))
         .number("requests", rows.iter().map(|(_, image)| Some(image.requests)))

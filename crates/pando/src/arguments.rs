@@ -161,6 +161,9 @@ pub(crate) struct DemoArguments {
     /// Rows of the table `person`.
     #[arg(long, default_value_t = 100_000, value_name = "ROWS")]
     pub(crate) persons: u32,
+    /// Servers of the cluster, all in this process; 1 is a database alone.
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) servers: u16,
     /// Exit after the queries instead of opening the shell; a client has connected once then.
     #[arg(long)]
     pub(crate) once: bool,

@@ -12,11 +12,11 @@ select name, state, weight, buckets, rows, pg_size_pretty(bytes) as bytes, addre
 from pando.servers order by number;";
 
 const SHARES: &str = "\
-select schema_name || '.' || table_name as table, server, buckets, rows, \
+select schema || '.' || \"table\" as \"table\", server, buckets, rows, \
 pg_size_pretty(bytes) as bytes, percent from pando.shares order by 1, 2;";
 
 const MOVES: &str = "\
-select schema_name || '.' || table_name as table, giver, taker, state, sent, bytes, \
+select schema || '.' || \"table\" as \"table\", giver, taker, state, sent, bytes, \
 bytes_per_second, reason from pando.moves where state in ('copying', 'waiting');";
 
 /// Shows the servers, what they hold, and what is moving.

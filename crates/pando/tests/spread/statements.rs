@@ -27,7 +27,7 @@ async fn execute(database: &Database, sql: &str) {
 /// Waits until every server has some of a table.
 async fn until_spread(servers: &InProcess, table: &str) {
     let first = &servers.servers()[0].database;
-    let sql = format!("SELECT count(*) FROM pando.shares WHERE table_name = '{table}'");
+    let sql = format!("SELECT count(*) FROM pando.shares WHERE \"table\" = '{table}'");
     let begun = std::time::Instant::now();
     while number(first, &sql).await < servers.servers().len() as i64 {
         assert!(begun.elapsed().as_secs() < 60, "{table} does not spread");

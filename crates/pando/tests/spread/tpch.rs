@@ -13,7 +13,7 @@ async fn the_answers_are_those_of_one_server() {
         loader.load(source.with_bucket_size(bytes)).await.expect("loaded");
     }
     let begun = std::time::Instant::now();
-    let spread = "SELECT count(*) FROM pando.shares WHERE table_name = 'lineitem'";
+    let spread = "SELECT count(*) FROM pando.shares WHERE \"table\" = 'lineitem'";
     while loader.number(spread).await.expect("a number") < 3 {
         assert!(begun.elapsed().as_secs() < 60, "lineitem does not spread");
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
