@@ -20,7 +20,7 @@ pub(crate) async fn run(arguments: ServeArguments, workers: Handle) -> anyhow::R
         return Ok(ExitCode::SUCCESS);
     }
     logging::start(config.log_level, config.log_format);
-    let database = open(&config, workers)?;
+    let database = open(&config, workers).await?;
     let server = Server::start(&config, database).await?;
     announce(&server)?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -52,17 +52,18 @@ fn gather(arguments: &ServeArguments) -> anyhow::Result<Values> {
     Ok(Values::gather(&arguments.settings, |name| std::env::var(name).ok(), file)?)
 }
 
-fn open(config: &Config, workers: Handle) -> anyhow::Result<Database> {
+async fn open(config: &Config, workers: Handle) -> anyhow::Result<Database> {
     let database = Database::open(Options {
         memory_limit: config.memory.or_else(machine::default_memory_limit),
         bucket_size: Some(config.bucket_size),
         threads: config.threads,
+        cluster: None,
         workers: Some(workers),
     })?;
     if let Some((name, file)) = &config.superuser {
         let password = std::fs::read_to_string(file);
         let password = password.with_context(|| format!("cannot read {}", file.display()))?;
-        database.put_superuser(name, password.trim_end_matches(['\r', '\n']))?;
+        database.put_superuser(name, password.trim_end_matches(['\r', '\n'])).await?;
     }
     Ok(database)
 }
