@@ -2,9 +2,10 @@
 
 use arrow::error::ArrowError;
 use sdds::KeyRange;
+use serde::{Deserialize, Serialize};
 
 /// An error of the store. Nothing has changed when one comes back.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum Error {
     /// A row with this key exists already.
     #[error("duplicate key value violates unique constraint \"{constraint}\"")]
@@ -146,7 +147,11 @@ pub enum Error {
     },
     /// Arrow refused an array; a defect or a value out of range.
     #[error(transparent)]
-    Arrow(#[from] ArrowError),
+    Arrow(
+        #[from]
+        #[serde(with = "crate::wire::arrow_error")]
+        ArrowError,
+    ),
 }
 
 impl Error {

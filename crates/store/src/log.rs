@@ -1,13 +1,15 @@
 //! The log: everything that changes is an entry, decided once, applied in order.
 //!
 //! For now the log lives in memory and forgets what it has applied, but for a short tail that says which
-//! buckets split and merged; entries carry physical values, so that a replica or a restart will need nothing else to apply them.
+//! buckets split, merged and moved; entries carry physical values, so that a replica or a restart will need nothing else to apply them.
 
-use crate::catalog::{CatalogChange, RelationId, TableId};
+use crate::bucket::BucketState;
+use crate::catalog::{Catalog, CatalogChange, RelationId, TableId};
 use crate::write_set::WriteSet;
-use sdds::{Bound, Key, Timestamp};
+use sdds::{Bound, Key, KeyRange, Timestamp};
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 /// Descriptions that are kept for [`crate::Store::log_tail`].
 const TAIL_LENGTH: usize = 256;
@@ -21,6 +23,12 @@ pub(crate) enum Entry {
     Split { table: TableId, at: Key },
     /// The bucket that begins at `low` and the next become one.
     Merge { table: TableId, low: Bound },
+    /// A store without tables begins with a catalog whose rows other servers have.
+    Install { timestamp: Timestamp, catalog: Arc<Catalog> },
+    /// Keys of another server, with their rows, are owned here from now on.
+    Adopt { table: TableId, range: KeyRange, state: BucketState },
+    /// Another server owns these keys from now on.
+    Release { table: TableId, range: KeyRange },
     /// A sequence has given values up to this one.
     SequenceAdvance { sequence: RelationId, last: i64, called: bool },
 }
@@ -31,6 +39,9 @@ impl fmt::Display for Entry {
             Self::Commit { timestamp, .. } => write!(f, "commit {timestamp}"),
             Self::Split { table, at } => write!(f, "split table {} at {at}", table.0),
             Self::Merge { table, low } => write!(f, "merge table {} from {low}", table.0),
+            Self::Install { timestamp, .. } => write!(f, "install the catalog of {timestamp}"),
+            Self::Adopt { table, range, .. } => write!(f, "adopt table {} {range}", table.0),
+            Self::Release { table, range } => write!(f, "release table {} {range}", table.0),
             Self::SequenceAdvance { sequence, last, .. } => {
                 write!(f, "sequence {} at {last}", sequence.0)
             }

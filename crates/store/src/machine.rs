@@ -5,14 +5,14 @@
 //! same buckets, ids and rows.
 
 use crate::bucket::{Bucket, BucketState};
-use crate::catalog::{CatalogChange, Relation, RelationId, Sequence, TableId};
+use crate::catalog::{Catalog, CatalogChange, Relation, RelationId, Sequence, TableId};
 use crate::chunk::Run;
 use crate::file::{TableFile, Tile};
 use crate::log::{Entry, Log};
 use crate::memory::Memory;
 use crate::snapshot::{Published, Snapshots};
 use crate::write_set::{TableWrites, WriteSet};
-use sdds::{Bound, BucketId, Key, Timestamp};
+use sdds::{Bound, BucketId, Key, KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -75,6 +75,9 @@ impl Machine {
             }
             Entry::Split { table, at } => self.apply_split(table, &at),
             Entry::Merge { table, low } => self.apply_merge(table, &low),
+            Entry::Install { timestamp, catalog } => self.apply_install(timestamp, catalog),
+            Entry::Adopt { table, range, state } => self.apply_adopt(table, range, state),
+            Entry::Release { table, range } => self.apply_release(table, range),
             Entry::SequenceAdvance { sequence, last, called } => {
                 self.sequences.insert(sequence, SequenceState { last, called });
             }
@@ -218,6 +221,58 @@ impl Machine {
         directory.merge(low, Tile::Here(Bucket::new(lower.id, range, state)));
         file.replace_directory(directory);
         self.counts.merges += 1;
+    }
+}
+
+impl Machine {
+    fn apply_install(&mut self, timestamp: Timestamp, catalog: Arc<Catalog>) {
+        let mut next = Published::clone(&self.snapshots.newest());
+        next.timestamp = next.timestamp.max(timestamp);
+        for relation in catalog.relations() {
+            match relation {
+                Relation::Table(table) => {
+                    next.files.insert(table.id, TableFile::elsewhere());
+                }
+                Relation::Sequence(sequence) => {
+                    self.sequences.insert(sequence.id, SequenceState::new(sequence));
+                }
+                Relation::View(_) => {}
+            }
+        }
+        next.catalog = catalog;
+        self.snapshots.publish(next);
+    }
+
+    fn apply_adopt(&mut self, table: TableId, range: KeyRange, state: BucketState) {
+        let mut next = Published::clone(&self.snapshots.newest());
+        let Some(file) = next.files.get(&table).cloned() else { return };
+        next.timestamp = next.timestamp.max(state.newest);
+        self.memory.tables_changed(0, state.bytes());
+        let mut directory = sdds::Partition::clone(&file.directory());
+        let bucket = Bucket::new(self.bucket_id(), range.clone(), state);
+        directory.assign(&range, Tile::Here(bucket));
+        file.replace_directory(directory);
+        self.snapshots.publish(next);
+    }
+
+    /// What is elsewhere is one tile with its neighbours that are, too.
+    fn apply_release(&mut self, table: TableId, range: KeyRange) {
+        let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
+        let mut directory = sdds::Partition::clone(&file.directory());
+        let held = directory.cover(&range).filter_map(|(_, tile)| tile.held());
+        let bytes = held.map(|bucket| bucket.state().bytes()).sum();
+        self.memory.tables_changed(bytes, 0);
+        let mut wide = range;
+        if let Some((before, Tile::Elsewhere)) = directory.next_before(&wide.low) {
+            wide.low = before.low;
+        }
+        if let (after, Tile::Elsewhere) = directory.at(&wide.high)
+            && after.low == wide.high
+        {
+            wide.high = after.high;
+        }
+        directory.assign(&wide, Tile::Elsewhere);
+        file.replace_directory(directory);
     }
 }
 

@@ -111,6 +111,21 @@ impl Store {
         self.snapshots.is_in_cluster()
     }
 
+    /// Takes over the catalog of a cluster that this server joins, as of a timestamp; other servers have all rows. What
+    /// is one session's there is left out. The store must not have any relations.
+    pub fn install(&self, catalog: &Catalog, timestamp: Timestamp) {
+        let mut machine = self.machine();
+        assert!(self.catalog().relations().next().is_none(), "a server joins without tables");
+        let catalog = Arc::new(catalog.shared());
+        let first = relations_from(self.group());
+        let own = catalog.relations().map(|relation| relation.id().0);
+        let own = own.filter(|id| id >> RELATION_BITS == first >> RELATION_BITS);
+        if let Some(last) = own.max() {
+            self.next_relation.fetch_max(last - first + 1, Ordering::Relaxed);
+        }
+        machine.commit_entry(Entry::Install { timestamp, catalog });
+    }
+
     /// The group that this server leads.
     pub fn group(&self) -> GroupId {
         self.snapshots.group

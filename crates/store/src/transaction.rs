@@ -251,7 +251,8 @@ impl Transaction {
         let id = view.table().id;
         if self.store.is_in_cluster() {
             let staging = self.staging.get_or_insert_with(|| Staging::new(self.store.holds()));
-            staging.stage(&self.writes.update(id, writes.clone()), is_owned)?;
+            let staged = staging.stage(&self.writes.update(id, writes.clone()), is_owned);
+            staged.inspect_err(|_| self.account())?;
         }
         self.put_writes(id, writes);
         Ok(())

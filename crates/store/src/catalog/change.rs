@@ -5,10 +5,11 @@ use super::{
     TableId, is_temporary_schema,
 };
 use crate::Error;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// One change.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum CatalogChange {
     /// A new schema.
     CreateSchema(Schema),

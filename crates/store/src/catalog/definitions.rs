@@ -4,6 +4,7 @@ use super::SqlType;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{Field, Schema as ArrowSchema, SchemaRef};
 use sdds::GroupId;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Bytes that a bucket may hold before it splits, where the table does not say.
@@ -17,11 +18,11 @@ const _: () =
     assert!(BUCKET_SIZE_MIN < DEFAULT_BUCKET_SIZE && DEFAULT_BUCKET_SIZE < BUCKET_SIZE_MAX);
 
 /// Names a relation of any kind; never used again after the relation is dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RelationId(pub u32);
 
 /// Names a table; the same number as its [`RelationId`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TableId(pub u32);
 
 impl TableId {
@@ -32,11 +33,11 @@ impl TableId {
 }
 
 /// Names a column of one table through all renamings; never used again in that table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ColumnId(pub u32);
 
 /// A name space for relations.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schema {
     /// The name.
     pub name: String,
@@ -58,7 +59,7 @@ pub fn is_temporary_schema(name: &str) -> bool {
 }
 
 /// Whether the user may give a value for an identity column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Identity {
     /// GENERATED ALWAYS: no.
     Always,
@@ -67,7 +68,7 @@ pub enum Identity {
 }
 
 /// What becomes of a temporary table when the transaction that used it commits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnCommit {
     /// It stays as it is, as every other table does.
     #[default]
@@ -79,7 +80,7 @@ pub enum OnCommit {
 }
 
 /// A column of a table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Column {
     /// What rows in storage know the column by.
     pub id: ColumnId,
@@ -96,13 +97,14 @@ pub struct Column {
     /// The row id of a table without a primary key of its own.
     pub hidden: bool,
     /// One value: what rows hold that were written before ADD COLUMN. `None` stands for NULL.
+    #[serde(with = "crate::wire::value")]
     pub missing: Option<ArrayRef>,
     /// What COMMENT ON said.
     pub comment: Option<String>,
 }
 
 /// A CHECK constraint.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// The constraint's name.
     pub name: String,
@@ -111,7 +113,7 @@ pub struct Check {
 }
 
 /// A table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Table {
     /// Its id.
     pub id: TableId,
@@ -173,7 +175,7 @@ impl Table {
 }
 
 /// A view.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
     /// Its id.
     pub id: RelationId,
@@ -192,7 +194,7 @@ pub struct View {
 }
 
 /// A sequence.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sequence {
     /// Its id.
     pub id: RelationId,
@@ -217,14 +219,14 @@ pub struct Sequence {
 }
 
 /// A table, view or sequence.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Relation {
     /// A table.
-    Table(Arc<Table>),
+    Table(#[serde(with = "crate::wire::shared")] Arc<Table>),
     /// A view.
-    View(Arc<View>),
+    View(#[serde(with = "crate::wire::shared")] Arc<View>),
     /// A sequence.
-    Sequence(Arc<Sequence>),
+    Sequence(#[serde(with = "crate::wire::shared")] Arc<Sequence>),
 }
 
 impl Relation {

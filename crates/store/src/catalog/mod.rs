@@ -8,6 +8,7 @@ mod change;
 mod definitions;
 mod role;
 mod sql_type;
+mod wire;
 
 pub use change::CatalogChange;
 pub use definitions::{
@@ -19,6 +20,7 @@ pub use role::{Object, PUBLIC, Privileges, Role};
 pub use sql_type::SqlType;
 
 use imbl::OrdMap;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The schema that exists from the start, where unqualified names lead.
@@ -28,7 +30,8 @@ pub const DEFAULT_SCHEMA: &str = "public";
 pub const RESERVED_SCHEMAS: [&str; 3] = ["pando", "information_schema", "pg_catalog"];
 
 /// All schemas and relations at one moment.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "wire::Definitions", into = "wire::Definitions")]
 pub struct Catalog {
     schemas: OrdMap<String, Arc<Schema>>,
     names: OrdMap<(String, String), RelationId>,

@@ -1,13 +1,14 @@
 //! Roles: who may log in, and what each may do.
 
 use super::RelationId;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The role that everybody is a member of. Nobody can log in as it, and it always exists.
 pub const PUBLIC: &str = "public";
 
 /// A user or a group of privileges.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Role {
     /// The name that it logs in with.
     pub name: String,
@@ -84,7 +85,7 @@ impl Role {
 }
 
 /// What privileges are about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Object {
     /// The one database.
     Database,
@@ -95,7 +96,7 @@ pub enum Object {
 }
 
 /// A set of privileges; each may come with the right to hand it on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Privileges(u32);
 
 /// Above each privilege, the right to hand it on.

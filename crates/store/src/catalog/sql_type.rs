@@ -1,11 +1,12 @@
 //! The types of columns, by PostgreSQL's names, and the Arrow types that hold them.
 
 use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
 /// A column's type.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SqlType {
     /// true, false
     Boolean,
@@ -53,7 +54,7 @@ pub enum SqlType {
     /// A list.
     Array(Box<SqlType>),
     /// A type that only the engine has.
-    Other(DataType),
+    Other(#[serde(with = "crate::wire::data_type")] DataType),
 }
 
 impl SqlType {

@@ -1,11 +1,15 @@
 //! Tests of the store as a whole.
 
+mod cluster;
 mod commits;
 mod memory;
 mod model;
+mod moves;
+mod peers;
 mod prepared;
 mod regressions;
 mod threads;
+mod wire;
 
 use crate::catalog::{CatalogChange, Relation, Table, TableId};
 use crate::test_tables::keyed;

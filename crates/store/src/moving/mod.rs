@@ -1,0 +1,17 @@
+//! Moving a stretch of a table's keys from one store to another, as data: who carries it is not known here.
+//!
+//! ```text
+//! owner:     move_out  copy ...  freeze  rest ...                  finish
+//! receiver:  move_in   take ...          take ...  adopt
+//! ```
+//!
+//! Between freeze and finish nobody begins to read or write the keys at the owner; until then nothing is different for
+//! anybody, but that the buckets are not split, merged or compacted. Rows move with all their versions and timestamps.
+
+mod inward;
+mod outward;
+mod piece;
+
+pub use inward::MoveIn;
+pub use outward::{Busy, MoveOut};
+pub use piece::Pieces;

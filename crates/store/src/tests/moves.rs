@@ -1,0 +1,143 @@
+//! Keys that move between stores.
+
+use super::*;
+use crate::test_tables::rows;
+use crate::{Busy, Error, MoveIn, MoveOut};
+use bytes::Bytes;
+use futures::FutureExt;
+use sdds::{Bound, GroupId, Timestamp};
+
+/// Two stores with one table, whose rows 0..100 the first has, since timestamp 10.
+pub(super) fn two_stores() -> (Arc<Store>, Arc<Store>, TableId) {
+    let (first, id) = store_with(4 << 10, Options { in_cluster: true, ..quiet() });
+    let second = Store::open(Options { group: GroupId(1), in_cluster: true, ..quiet() });
+    second.install(&first.catalog(), Timestamp(1));
+    let pairs: Vec<(i64, &str)> = (0..100).map(|key| (key, "a value of some length")).collect();
+    let mut transaction = first.begin();
+    let mut part = transaction.ingest(id).expect("a table");
+    part.append(rows(&pairs)).expect("taken");
+    transaction.finish_ingest(id, vec![part]).expect("no duplicates");
+    transaction.prepare().expect("alone").expect("writes").commit(Timestamp(10));
+    for (at, value) in [(11, "newer"), (12, "newest")] {
+        let mut transaction = first.begin();
+        transaction.upsert(id, &rows(&[(50, value)])).expect("staged");
+        transaction.delete(id, &[key_of(at)]).expect("staged");
+        transaction.prepare().expect("alone").expect("writes").commit(Timestamp(at as u64));
+    }
+    (first, second, id)
+}
+
+pub(super) fn between(low: i64, high: i64) -> KeyRange {
+    KeyRange::new(Bound::At(key_of(low)), Bound::At(key_of(high))).expect("not empty")
+}
+
+fn begin(from: &Arc<Store>, to: &Arc<Store>, id: TableId, range: &KeyRange) -> (MoveOut, MoveIn) {
+    let out = from.move_out(id, range).expect("owned");
+    (out, to.move_in(id, range).expect("a table"))
+}
+
+fn at(store: &Arc<Store>, timestamp: u64) -> Snapshot {
+    store.snapshot_at(Timestamp(timestamp)).now_or_never().expect("settled")
+}
+
+#[test]
+fn a_range_moves_with_all_its_versions() {
+    let (first, second, id) = two_stores();
+    let range = between(20, 70);
+    let (mut out, mut incoming) = begin(&first, &second, id, &range);
+    out.copy().expect("a table").for_each(|piece| {
+        incoming.take(piece.expect("written")).expect("well formed");
+    });
+    let mut between_copy_and_freeze = first.begin_at(at(&first, 12));
+    between_copy_and_freeze.upsert(id, &rows(&[(60, "late")])).expect("staged");
+    assert_eq!(out.freeze(), Err(Busy::Written), "somebody has written there");
+    let prepared = between_copy_and_freeze.prepare().expect("alone").expect("writes");
+    assert_eq!(out.freeze(), Err(Busy::Written), "it may still commit");
+    prepared.commit(Timestamp(13));
+    let reader = table_at(&at(&first, 13), id).morsels(&range).expect("owned");
+    out.freeze().expect("nobody writes");
+    assert!(matches!(
+        table_at(&at(&first, 13), id).get(&key_of(30), &[1]),
+        Err(Error::NotOwned { .. })
+    ));
+    let mut refused = first.begin_at(at(&first, 13));
+    let write = refused.upsert(id, &rows(&[(30, "no")]));
+    assert!(matches!(write, Err(Error::NotOwned { .. })) && refused.is_read_only());
+    drop(refused);
+    out.rest().expect("a table").for_each(|piece| {
+        incoming.take(piece.expect("written")).expect("well formed");
+    });
+    incoming.adopt().expect("free");
+    out.finish();
+    assert_eq!(first.owned(id).len(), 2);
+    assert_eq!(second.owned(id), std::slice::from_ref(&range));
+    let value = |timestamp: u64, key: i64| {
+        let found = table_at(&at(&second, timestamp), id).get(&key_of(key), &[1]).expect("owned");
+        found.map(|values| values[0].as_string_view().value(0).to_owned())
+    };
+    assert_eq!(value(11, 50).as_deref(), Some("newer"));
+    assert_eq!(value(12, 50).as_deref(), Some("newest"));
+    assert_eq!((value(9, 20), value(12, 60).is_some()), (None, true));
+    assert_eq!(value(13, 60).as_deref(), Some("late"));
+    let schema = keyed("t").arrow_schema();
+    let rows: usize =
+        reader.iter().map(|m| m.read(&[0, 1], &schema).expect("read").num_rows()).sum();
+    assert_eq!(rows, 50, "who had begun to read goes on");
+    first.check().expect("every invariant holds");
+    second.check().expect("every invariant holds");
+}
+
+#[test]
+fn a_move_that_is_given_up_changes_nothing() {
+    let (first, second, id) = two_stores();
+    let (mut out, incoming) = begin(&first, &second, id, &between(20, 70));
+    assert!(first.move_out(id, &between(60, 80)).is_err(), "they are moving already");
+    out.freeze().expect("nobody writes");
+    let mut truncate = first.begin_at(at(&first, 12));
+    truncate.change_catalog(CatalogChange::Truncate(id)).expect("a table");
+    assert!(matches!(truncate.prepare(), Err(Error::SchemaConflict { .. })));
+    drop((out, incoming));
+    assert_eq!(first.owned(id), [KeyRange::all()]);
+    assert_eq!(contents(&table_at(&at(&first, 12), id)).len(), 98);
+    let (mut out, _incoming) = begin(&first, &second, id, &between(20, 70));
+    let mut truncate = first.begin_at(at(&first, 12));
+    truncate.change_catalog(CatalogChange::Truncate(id)).expect("a table");
+    let held = truncate.prepare().expect("nothing is frozen").expect("a change");
+    assert_eq!(out.freeze(), Err(Busy::Written));
+    held.commit(Timestamp(14));
+    assert_eq!(out.freeze(), Err(Busy::Gone));
+    drop(out);
+    first.check().expect("every invariant holds");
+}
+
+/// Bytes of a piece, damaged: never a panic, and what passes is still in order.
+#[test]
+fn malformed_pieces_are_refused() {
+    let (first, second, id) = two_stores();
+    let (mut out, _) = begin(&first, &second, id, &between(20, 70));
+    out.freeze().expect("nobody writes");
+    let mut pieces: Vec<Bytes> =
+        out.copy().expect("a table").map(|p| p.expect("written")).collect();
+    pieces.extend(out.rest().expect("a table").map(|p| p.expect("written")));
+    let incoming = |range: &KeyRange| second.move_in(id, range).expect("a table");
+    for piece in &pieces {
+        let mut elsewhere = incoming(&between(0, 20));
+        assert!(elsewhere.take(piece.clone()).is_err(), "keys outside of the range");
+        let mut twice = incoming(&between(20, 70));
+        twice.take(piece.clone()).expect("well formed");
+        let refused = twice.take(piece.clone()).is_err() || twice.adopt().is_err();
+        assert!(refused, "the same rows again");
+        for end in 0..piece.len() {
+            let short = incoming(&between(20, 70)).take(piece.slice(..end));
+            assert!(short.is_err() || end + 8 >= piece.len(), "{end} of {}", piece.len());
+        }
+        for at in (0..piece.len()).step_by(3) {
+            let mut damaged = piece.to_vec();
+            damaged[at] ^= 0x81;
+            let _ = incoming(&between(20, 70)).take(damaged.into());
+        }
+    }
+    assert!(incoming(&between(20, 70)).take(Bytes::from_static(b"no piece at all")).is_err());
+    assert_eq!(second.owned(id), []);
+    second.check().expect("nothing is left of what was refused");
+}

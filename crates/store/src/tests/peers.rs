@@ -1,0 +1,214 @@
+//! A joint transaction over two stores, with peers that are in the same process and sometimes wrong about owners.
+
+use super::moves::{between, two_stores};
+use super::*;
+use crate::test_tables::rows;
+use crate::view::Gathered;
+use crate::{BatchStream, Error, Peers, Prepared, Reader, Transaction, TransactionId, Write};
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::FutureExt;
+use parking_lot::Mutex;
+use sdds::{GroupId, Timestamp};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The first store's other server is the second.
+#[derive(Debug)]
+struct TwoServers {
+    stores: [Arc<Store>; 2],
+    there: Mutex<Option<Transaction>>,
+    clock: AtomicU64,
+    /// How often the image is still wrong: it says that everything is there.
+    errs: AtomicU64,
+    loads: AtomicU64,
+}
+
+impl TwoServers {
+    fn at(&self, server: usize, timestamp: Timestamp) -> Snapshot {
+        self.stores[server].snapshot_at(timestamp).now_or_never().expect("nothing is prepared")
+    }
+}
+
+#[async_trait]
+impl Peers for TwoServers {
+    fn here(&self) -> GroupId {
+        GroupId(0)
+    }
+
+    fn transaction_id(&self) -> TransactionId {
+        TransactionId { coordinator: GroupId(0), number: 1 }
+    }
+
+    async fn snapshot(&self) -> Result<Snapshot, Error> {
+        Ok(self.stores[0].snapshot_at(Timestamp(self.clock.load(Ordering::Relaxed))).await)
+    }
+
+    async fn cover(
+        &self,
+        table: TableId,
+        range: &KeyRange,
+    ) -> Result<Vec<(KeyRange, GroupId)>, Error> {
+        let errs = |left: u64| left.checked_sub(1);
+        if self.errs.fetch_update(Ordering::Relaxed, Ordering::Relaxed, errs).is_ok() {
+            return Ok(vec![(range.clone(), GroupId(1))]);
+        }
+        let of = |server: usize| {
+            let owned = self.stores[server].owned(table);
+            let parts: Vec<_> = owned.iter().filter_map(|owned| owned.intersect(range)).collect();
+            parts.into_iter().map(move |part| (part, GroupId(server as u64)))
+        };
+        let mut cover: Vec<_> = of(0).chain(of(1)).collect();
+        cover.sort_by(|a, b| a.0.low.cmp(&b.0.low));
+        Ok(cover)
+    }
+
+    async fn get(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        keys: &[Key],
+        columns: &[usize],
+    ) -> Result<(Vec<ArrayRef>, Vec<usize>), Error> {
+        let there = self.there.lock();
+        let view = match there.as_ref().filter(|_| reader.transaction.is_some()) {
+            Some(transaction) => transaction.table(table.id).expect("a table"),
+            None => table_at(&self.at(1, reader.timestamp), table.id),
+        };
+        let mut found = Gathered::new(columns);
+        for (position, key) in keys.iter().enumerate() {
+            found.add(position, view.get(key, columns)?);
+        }
+        found.finish(table, columns)
+    }
+
+    async fn write(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        write: Write,
+    ) -> Result<u64, Error> {
+        assert_eq!(owner, GroupId(1));
+        self.loads.fetch_add(u64::from(matches!(write, Write::Load(_))), Ordering::Relaxed);
+        let snapshot = self.at(1, reader.timestamp);
+        let mut there = self.there.lock();
+        there.get_or_insert_with(|| self.stores[1].begin_at(snapshot)).write(table, write)
+    }
+
+    fn run(&self, _: &Reader, _: GroupId, _: Bytes) -> BatchStream {
+        unreachable!("the store ships no bundles")
+    }
+
+    async fn rollback_to(&self, _: TransactionId, _: u64) -> Result<(), Error> {
+        unreachable!("no test goes back to a savepoint")
+    }
+
+    async fn commit(&self, _: &Reader, here: Option<Prepared>) -> Result<Timestamp, Error> {
+        let there = self.there.lock().take();
+        let there = there.map(Transaction::prepare).transpose()?.flatten();
+        let timestamp = Timestamp(self.clock.fetch_add(1, Ordering::Relaxed) + 1);
+        here.into_iter().chain(there).for_each(|prepared| prepared.commit(timestamp));
+        Ok(timestamp)
+    }
+
+    fn roll_back(&self, _: TransactionId) {
+        self.there.lock().take();
+    }
+
+    fn sequence_next(&self, _: &crate::catalog::Sequence, _: u32) -> Result<i64, Error> {
+        unreachable!("the root keeps sequences itself")
+    }
+
+    fn sequence_set(&self, _: &crate::catalog::Sequence, _: i64, _: bool) -> Result<(), Error> {
+        unreachable!("the root keeps sequences itself")
+    }
+
+    fn sequence_last(&self, _: &crate::catalog::Sequence) -> Result<Option<i64>, Error> {
+        unreachable!("the root keeps sequences itself")
+    }
+}
+
+/// Keys 20 to 69 are on the second store.
+fn two_servers() -> (Arc<TwoServers>, TableId) {
+    let (first, second, id) = two_stores();
+    let range = between(20, 70);
+    let mut out = first.move_out(id, &range).expect("owned");
+    let mut incoming = second.move_in(id, &range).expect("a table");
+    out.freeze().expect("nobody writes");
+    for piece in out.copy().expect("a table").chain(out.rest().expect("a table")) {
+        incoming.take(piece.expect("written")).expect("well formed");
+    }
+    incoming.adopt().expect("free");
+    out.finish();
+    let servers = Arc::new(TwoServers {
+        stores: [first, second],
+        there: Mutex::new(None),
+        clock: AtomicU64::new(20),
+        errs: AtomicU64::new(0),
+        loads: AtomicU64::new(0),
+    });
+    servers.stores[0].join(Arc::clone(&servers) as Arc<dyn Peers>);
+    (servers, id)
+}
+
+fn now<T>(future: impl Future<Output = T> + Send) -> T {
+    future.now_or_never().expect("both servers answer at once")
+}
+
+#[test]
+fn rows_are_found_and_written_wherever_they_are() {
+    let (servers, id) = two_servers();
+    let store = &servers.stores[0];
+    let keys: Vec<Key> = [90, 30, 11, 10, 69, 200].map(key_of).into();
+    let view = now(store.reading()).expect("a snapshot").table(id).expect("the table");
+    let (values, positions) = now(view.find_many(&keys, &[0])).expect("found");
+    assert_eq!(positions, [0, 1, 3, 4], "11 was deleted");
+    assert_eq!(values[0].as_primitive::<Int64Type>().values(), &[90, 30, 10, 69]);
+    assert!(now(view.find(&key_of(30), &[1])).expect("found").is_some());
+    assert_eq!(now(view.parts(&KeyRange::all())).expect("covered").len(), 3);
+    servers.errs.store(3, Ordering::Relaxed);
+    let mut transaction = now(store.begin_joint()).expect("begun");
+    now(transaction.upsert(id, &rows(&[(5, "five"), (35, "there"), (95, "here")])))
+        .expect("staged");
+    let own = transaction.table(id).expect("the table");
+    let found = now(own.find(&key_of(35), &[1])).expect("found").expect("its own write");
+    assert_eq!(found[0].as_string_view().value(0), "there");
+    let duplicate = now(transaction.insert(id, &rows(&[(36, "twice")])));
+    assert!(matches!(duplicate, Err(Error::DuplicateKey { .. })), "{duplicate:?}");
+    let timestamp = now(transaction.commit()).expect("alone");
+    for (server, key) in [(0, 5), (1, 35), (0, 95)] {
+        let seen =
+            contents_of(&table_at(&servers.at(server, timestamp), id), &between(key, key + 1));
+        assert!(["five", "there", "here"].contains(&seen[&key].as_str()));
+    }
+}
+
+#[test]
+fn a_load_is_cut_at_the_borders_of_its_owners() {
+    let (servers, id) = two_servers();
+    let store = &servers.stores[0];
+    let mut transaction = now(store.begin_joint()).expect("begun");
+    now(transaction.delete(id, &(0..100).map(key_of).collect::<Vec<_>>())).expect("staged");
+    now(transaction.commit()).expect("alone");
+    servers.errs.store(2, Ordering::Relaxed);
+    let mut transaction = now(store.begin_joint()).expect("begun");
+    let mut part = transaction.ingest(id).expect("a table");
+    let pairs: Vec<(i64, &str)> = (-50..150).map(|key| (key, "loaded")).collect();
+    part.append(rows(&pairs)).expect("taken");
+    assert_eq!(now(transaction.finish_ingest(id, vec![part])).expect("the keys are free"), 200);
+    let timestamp = now(transaction.commit()).expect("alone");
+    let count = |server: usize| -> usize {
+        let view = table_at(&servers.at(server, timestamp), id);
+        let owned = servers.stores[server].owned(id);
+        owned.iter().map(|range| contents_of(&view, range).len()).sum()
+    };
+    assert_eq!((count(0), count(1)), (150, 50));
+    assert_eq!(servers.loads.load(Ordering::Relaxed), 3, "two in vain, and one");
+    let mut transaction = now(store.begin_joint()).expect("begun");
+    let mut part = transaction.ingest(id).expect("a table");
+    part.append(rows(&[(149, "in order"), (30, "twice"), (500, "new")])).expect("taken");
+    let refused = now(transaction.finish_ingest(id, vec![part]));
+    assert!(matches!(refused, Err(Error::DuplicateKey { .. })), "{refused:?}");
+    drop(transaction);
+    servers.stores.iter().for_each(|store| store.check().expect("every invariant holds"));
+}
