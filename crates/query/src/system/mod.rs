@@ -44,6 +44,11 @@ pub(crate) fn settings(engine: &SessionState) -> Vec<(String, String)> {
     origin.map_or_else(Vec::new, |origin| origin.settings.all())
 }
 
+/// One setting of the session that a statement runs in.
+pub(crate) fn setting(config: &SessionConfig, name: &str) -> Option<String> {
+    config.get_extension::<Origin>()?.settings.get(name)
+}
+
 /// Whether a name without a schema means a table of `pg_catalog`, which comes first in every search path.
 pub(crate) fn is_implicit(name: &str) -> bool {
     shape::of("pg_catalog", name).is_some_and(|shape| !shape.is_function())
@@ -116,7 +121,10 @@ pub(crate) fn sequence_table(
     let origin = engine.config().get_extension::<Origin>();
     let shared = origin.and_then(|origin| origin.shared.upgrade());
     let store: Option<&Arc<Store>> = shared.as_ref().map(|shared| &shared.store);
-    let last = store.and_then(|store| store.sequence_last(sequence.id));
+    let last = match store {
+        Some(store) => store.sequence_last(sequence)?,
+        None => None,
+    };
     let columns = Columns::default()
         .number("last_value", [Some(last.unwrap_or(sequence.start))])
         .flag("is_called", [last.is_some()]);

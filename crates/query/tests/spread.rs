@@ -1,0 +1,80 @@
+//! Golden scripts of tables on several servers: `tests/spread/*.txt`.
+//!
+//! `@1` in front of a statement says which server it is sent to; without it, it is the first. Under `----` stands what
+//! it is answered with: a plan, or rows. `UPDATE_GOLDEN=1 cargo test --release --test spread` writes what is said now.
+
+mod servers;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use futures::TryStreamExt;
+use query::{Options, Outcome, Session};
+use servers::Servers;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+const SERVERS: u64 = 3;
+
+fn lines(batches: &[RecordBatch]) -> Result<String, query::Error> {
+    let options = FormatOptions::new().with_null("NULL");
+    let mut text = String::new();
+    for batch in batches {
+        let columns = batch.columns().iter().map(|c| ArrayFormatter::try_new(c, &options));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        for row in 0..batch.num_rows() {
+            let values: Vec<String> = columns.iter().map(|c| c.value(row).to_string()).collect();
+            let _ = writeln!(text, "{}", values.join(" | ").trim_end());
+        }
+    }
+    Ok(text)
+}
+
+async fn answer(session: &Session, sql: &str) -> Result<String, query::Error> {
+    let statement = session.parse(sql)?.remove(0);
+    match session.run(&statement, &[]).await? {
+        Outcome::Done(tag) => Ok(format!("{tag}\n")),
+        Outcome::Rows(rows) => lines(&rows.stream.try_collect::<Vec<_>>().await?),
+    }
+}
+
+async fn replay(script: &str) -> String {
+    let options = Options { threads: Some(2), bucket_size: Some(4 << 10), ..Options::default() };
+    let servers = Servers::start(SERVERS, &options);
+    let sessions: Vec<_> = (0..SERVERS).map(|group| servers.database(group).session()).collect();
+    let mut out = String::new();
+    for block in script.split("\n\n").filter(|block| !block.trim().is_empty()) {
+        let statement = block.split("\n----").next().unwrap_or(block).trim();
+        if statement.lines().all(|line| line.starts_with('#')) {
+            let _ = writeln!(out, "{statement}\n");
+            continue;
+        }
+        let (server, sql) = match statement.strip_prefix('@').and_then(|rest| rest.split_once(' '))
+        {
+            Some((server, sql)) => (server.parse().expect("a server's number"), sql),
+            None => (0, statement),
+        };
+        let session: &Session = &sessions[server];
+        let _ = match answer(session, sql).await {
+            Ok(text) => writeln!(out, "{statement}\n----\n{text}"),
+            Err(error) => writeln!(out, "{statement}\n----\nERROR {error}\n"),
+        };
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_and_plans_are_what_the_scripts_say() {
+    let folder = std::fs::read_dir("tests/spread").expect("the folder of scripts");
+    let mut paths: Vec<PathBuf> = folder.map(|entry| entry.expect("a file").path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "there are scripts");
+    for path in paths {
+        let script = std::fs::read_to_string(&path).expect("readable");
+        let now = replay(&script).await;
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, &now).expect("writable");
+        }
+        let script = std::fs::read_to_string(&path).expect("readable");
+        assert_eq!(script, now, "{}: see the file's head for how to update it", path.display());
+    }
+}
