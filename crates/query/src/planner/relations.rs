@@ -166,6 +166,11 @@ impl Planner<'_> {
         if let Some(schema) = schema.as_ref().filter(|name| catalog.schema(name).is_some()) {
             self.access.require_schema(schema, Privileges::USAGE)?;
         }
+        let of_cluster =
+            system::cluster_table(self.engine, self.access, schema.as_deref(), &bare).await?;
+        if of_cluster.is_some() {
+            return Ok(of_cluster);
+        }
         let views = match system::lists_view_columns(schema.as_deref(), &bare) {
             true => Box::pin(self.view_columns()).await,
             false => ViewColumns::default(),

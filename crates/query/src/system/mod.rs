@@ -9,7 +9,7 @@ pub(crate) mod shape;
 
 use crate::access::{Access, denied};
 use crate::database::Shared;
-use crate::error::Result;
+use crate::error::{Error, Result, SqlState};
 use crate::functions::Functions;
 use crate::planner::relations::Tables;
 use crate::session::Names;
@@ -106,6 +106,35 @@ pub(crate) fn table(
         Some(_) => None,
     };
     batch.map(provider).transpose()
+}
+
+/// Tables about the cluster.
+const OF_THE_CLUSTER: [&str; 4] = ["servers", "shares", "moves", "images"];
+
+/// A table about the cluster; `None` where there is none of this name.
+pub(crate) async fn cluster_table(
+    engine: &SessionState,
+    access: Access<'_>,
+    schema: Option<&str>,
+    name: &str,
+) -> Result<Option<Arc<dyn TableProvider>>> {
+    if schema != Some("pando") || !OF_THE_CLUSTER.contains(&name) {
+        return Ok(None);
+    }
+    let origin = engine.config().get_extension::<Origin>();
+    let Some(shared) = origin.and_then(|origin| origin.shared.upgrade()) else { return Ok(None) };
+    // Bounds of what moves are keys of rows.
+    if name == "moves" && !access.is_superuser() {
+        return Err(denied("table", name));
+    }
+    let peers = shared.store.peers().ok_or_else(alone)?;
+    peers.describe(name).await?.map(provider).transpose()
+}
+
+/// What is about other servers, and there are none.
+pub(crate) fn alone() -> Error {
+    Error::new(SqlState::ObjectNotInPrerequisiteState, "this server is part of no cluster")
+        .with_hint("Start servers with --cluster HOST:PORT, and others with --join.")
 }
 
 /// System tables that only superusers see.
