@@ -1,7 +1,7 @@
 //! Golden scripts of tables on several servers: `tests/spread/*.txt`.
 //!
 //! `@1` in front of a statement says which server it is sent to; without it, it is the first. Under `----` stands what
-//! it is answered with: a plan, or rows. `UPDATE_GOLDEN=1 cargo test --release --test spread` writes what is said now.
+//! it is answered with: a plan, or rows. `give` moves keys from one server to another. `UPDATE_GOLDEN=1 cargo test --release --test spread` writes what is said now.
 
 mod servers;
 
@@ -37,6 +37,14 @@ async fn answer(session: &Session, sql: &str) -> Result<String, query::Error> {
     }
 }
 
+/// `give TABLE FROM TO LOW HIGH`: keys change hands; `-` is no bound.
+fn give(servers: &Servers, words: &str) {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let [table, from, to, low, high] = words[..] else { panic!("{words:?}") };
+    let group = |word: &str| word.parse().expect("a server's number");
+    servers.give(table, group(from), group(to), low.parse().ok(), high.parse().ok());
+}
+
 async fn replay(script: &str) -> String {
     let options = Options { threads: Some(2), bucket_size: Some(4 << 10), ..Options::default() };
     let servers = Servers::start(SERVERS, &options);
@@ -45,6 +53,11 @@ async fn replay(script: &str) -> String {
     for block in script.split("\n\n").filter(|block| !block.trim().is_empty()) {
         let statement = block.split("\n----").next().unwrap_or(block).trim();
         if statement.lines().all(|line| line.starts_with('#')) {
+            let _ = writeln!(out, "{statement}\n");
+            continue;
+        }
+        if let Some(given) = statement.strip_prefix("give ") {
+            give(&servers, given);
             let _ = writeln!(out, "{statement}\n");
             continue;
         }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use datafusion::arrow::array::{Array, ArrayRef, UInt32Array};
 use datafusion::arrow::compute::{concat, take};
 use query::{Database, Options};
-use sdds::{GroupId, Key, KeyRange, Timestamp};
+use sdds::{Bound, GroupId, Key, KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -19,7 +19,7 @@ use store::{
 
 /// All servers.
 #[derive(Debug, Default)]
-pub struct Servers {
+pub(crate) struct Servers {
     databases: OnceLock<Vec<Database>>,
     clock: AtomicU64,
     numbers: AtomicU64,
@@ -46,7 +46,7 @@ struct Seen {
 
 impl Servers {
     /// So many servers with the same options.
-    pub fn start(count: u64, options: &Options) -> Arc<Self> {
+    pub(crate) fn start(count: u64, options: &Options) -> Arc<Self> {
         let servers = Arc::new(Self { clock: AtomicU64::new(1), ..Self::default() });
         let open = |group| {
             let options = Options { cluster: Some(GroupId(group)), ..options.clone() };
@@ -61,13 +61,42 @@ impl Servers {
     }
 
     /// One of them.
-    pub fn database(&self, group: u64) -> &Database {
+    pub(crate) fn database(&self, group: u64) -> &Database {
         &self.databases.get().expect("started")[group as usize]
     }
 
     /// How many bundles were sent until now.
-    pub fn bundles(&self) -> u64 {
+    pub(crate) fn bundles(&self) -> u64 {
         self.bundles.load(Ordering::Relaxed)
+    }
+
+    /// Gives keys of a table from one server to another.
+    pub(crate) fn give(&self, table: &str, from: u64, to: u64, low: Option<i64>, high: Option<i64>) {
+        let (from, to) = (self.store(GroupId(from)), self.store(GroupId(to)));
+        let catalog = from.catalog();
+        let relation = catalog.relation("public", table).expect("a relation");
+        let Relation::Table(table) = relation else { panic!("{table} is no table") };
+        let key = |value: i64| {
+            let column = datafusion::common::ScalarValue::Int64(Some(value));
+            let column = column.cast_to(&table.columns[table.key_indices()[0]].sql_type.arrow());
+            let column = column.expect("a number").to_array().expect("a value");
+            store::key::encode_columns(&[column]).expect("a key").remove(0)
+        };
+        let range = KeyRange {
+            low: low.map_or(Bound::NegInf, |low| Bound::At(key(low))),
+            high: high.map_or(Bound::PosInf, |high| Bound::At(key(high))),
+        };
+        let mut out = from.move_out(table.id, &range).expect("owned");
+        let mut incoming = to.move_in(table.id, &range).expect("a table");
+        for piece in out.copy().expect("a table") {
+            incoming.take(piece.expect("written")).expect("well formed");
+        }
+        out.freeze().expect("nobody writes");
+        for piece in out.rest().expect("a table") {
+            incoming.take(piece.expect("written")).expect("well formed");
+        }
+        incoming.adopt().expect("free");
+        out.finish();
     }
 
     fn store(&self, group: GroupId) -> &Arc<Store> {
@@ -209,7 +238,7 @@ impl Peers for Seen {
         let database = self.servers.database(on.0).clone();
         let rows = async move {
             let reading = database.store().reading().await?;
-            Ok(database.bundles().run(reading, bundle))
+            Ok::<_, Error>(database.bundles().run(reading, bundle))
         };
         futures::stream::once(rows).try_flatten().boxed()
     }
