@@ -4,6 +4,7 @@
 //! server that takes part and then done on all of them, one commit after the other.
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, UInt32Array};
 use datafusion::arrow::compute::{concat, take};
 use query::{Database, Options};
@@ -24,8 +25,8 @@ pub(crate) struct Servers {
     clock: AtomicU64,
     numbers: AtomicU64,
     staged: Mutex<BTreeMap<(TransactionId, GroupId), Staged>>,
-    /// Bundles that were run by another server than the one that its client is connected to.
-    bundles: AtomicU64,
+    /// The bundles that one server has sent to another.
+    sent: Mutex<Vec<Bytes>>,
 }
 
 /// A transaction's part on one of the others.
@@ -65,13 +66,20 @@ impl Servers {
         &self.databases.get().expect("started")[group as usize]
     }
 
-    /// How many bundles were sent until now.
-    pub(crate) fn bundles(&self) -> u64 {
-        self.bundles.load(Ordering::Relaxed)
+    /// The bundles that have been sent since the last call.
+    pub(crate) fn take_sent(&self) -> Vec<Bytes> {
+        std::mem::take(&mut *self.sent.lock().expect("sound"))
     }
 
     /// Gives keys of a table from one server to another.
-    pub(crate) fn give(&self, table: &str, from: u64, to: u64, low: Option<i64>, high: Option<i64>) {
+    pub(crate) fn give(
+        &self,
+        table: &str,
+        from: u64,
+        to: u64,
+        low: Option<i64>,
+        high: Option<i64>,
+    ) {
         let (from, to) = (self.store(GroupId(from)), self.store(GroupId(to)));
         let catalog = from.catalog();
         let relation = catalog.relation("public", table).expect("a relation");
@@ -232,9 +240,9 @@ impl Peers for Seen {
         staged.transaction.write(table, write)
     }
 
-    fn run(&self, _: &Reader, on: GroupId, bundle: bytes::Bytes) -> BatchStream {
+    fn run(&self, _: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
         use futures::{StreamExt, TryStreamExt};
-        self.servers.bundles.fetch_add(1, Ordering::Relaxed);
+        self.servers.sent.lock().expect("sound").push(bundle.clone());
         let database = self.servers.database(on.0).clone();
         let rows = async move {
             let reading = database.store().reading().await?;
