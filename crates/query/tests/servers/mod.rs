@@ -240,13 +240,27 @@ impl Peers for Seen {
         staged.transaction.write(table, write)
     }
 
-    fn run(&self, _: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
+    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
         use futures::{StreamExt, TryStreamExt};
         self.servers.sent.lock().expect("sound").push(bundle.clone());
-        let database = self.servers.database(on.0).clone();
+        let (servers, reader) = (Arc::clone(&self.servers), reader.clone());
         let rows = async move {
-            let reading = database.store().reading().await?;
-            Ok::<_, Error>(database.bundles().run(reading, bundle))
+            let store = servers.store(on);
+            let snapshot = store.snapshot_at(reader.timestamp).await;
+            let seen: Arc<dyn Peers> = Arc::new(Seen { here: on, servers: Arc::clone(&servers) });
+            let peers = Some((seen, reader.clone()));
+            let reading = {
+                let staged = servers.staged.lock().expect("sound");
+                match reader.transaction.and_then(|id| staged.get(&(id, on))) {
+                    Some(staged) => staged.transaction.reading(peers),
+                    None => {
+                        let mut own = Staged::new(store.begin_at(snapshot));
+                        own.catch_up(&reader)?;
+                        own.transaction.reading(peers)
+                    }
+                }
+            };
+            Ok::<_, Error>(servers.database(on.0).bundles().run(reading, bundle))
         };
         futures::stream::once(rows).try_flatten().boxed()
     }
