@@ -22,6 +22,7 @@ use store::{
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
     databases: OnceLock<Vec<Database>>,
+    keeper: OnceLock<Arc<Store>>,
     clock: AtomicU64,
     numbers: AtomicU64,
     staged: Mutex<BTreeMap<(TransactionId, GroupId), Staged>>,
@@ -94,17 +95,31 @@ impl Servers {
             low: low.map_or(Bound::NegInf, |low| Bound::At(key(low))),
             high: high.map_or(Bound::PosInf, |high| Bound::At(key(high))),
         };
-        let mut out = from.move_out(table.id, &range).expect("owned");
-        let mut incoming = to.move_in(table.id, &range).expect("a table");
-        for piece in out.copy().expect("a table") {
-            incoming.take(piece.expect("written")).expect("well formed");
+        assert!(move_keys(from, to, table.id, &range), "nobody writes");
+    }
+
+    /// Divides the tables that the first server has all of among all servers. Where the cut is depends on nothing but
+    /// the bytes of keys, so that it means something for numbers and leaves most texts where they are.
+    pub(crate) fn spread(&self) {
+        let first = self.store(GroupId(0));
+        let catalog = first.catalog();
+        for relation in catalog.relations_in("public") {
+            let Relation::Table(table) = relation else { continue };
+            if first.owned(table.id) != [KeyRange::all()] {
+                continue;
+            }
+            let cut = |last: u8| Bound::At(Key::from(&[0x80, 0, 0, 0, 0, 0, 0, last][..]));
+            let (middle, high) = (cut(2), cut(4));
+            let parts = [(1, middle, high.clone()), (2, high, Bound::PosInf)];
+            for (group, low, high) in parts {
+                move_keys(first, self.store(GroupId(group)), table.id, &KeyRange { low, high });
+            }
         }
-        out.freeze().expect("nobody writes");
-        for piece in out.rest().expect("a table") {
-            incoming.take(piece.expect("written")).expect("well formed");
-        }
-        incoming.adopt().expect("free");
-        out.finish();
+    }
+
+    /// Who keeps the sequences: a store that is part of nothing.
+    fn keeper(&self) -> &Arc<Store> {
+        self.keeper.get_or_init(|| Store::open(store::Options::default()))
     }
 
     fn store(&self, group: GroupId) -> &Arc<Store> {
@@ -143,6 +158,24 @@ impl Servers {
         };
         view.expect("the table is everywhere")
     }
+}
+
+/// Moves keys between stores; false where somebody writes there.
+fn move_keys(from: &Arc<Store>, to: &Arc<Store>, table: TableId, range: &KeyRange) -> bool {
+    let mut out = from.move_out(table, range).expect("owned");
+    let mut incoming = to.move_in(table, range).expect("a table");
+    for piece in out.copy().expect("a table") {
+        incoming.take(piece.expect("written")).expect("well formed");
+    }
+    if out.freeze().is_err() {
+        return false;
+    }
+    for piece in out.rest().expect("a table") {
+        incoming.take(piece.expect("written")).expect("well formed");
+    }
+    incoming.adopt().expect("free");
+    out.finish();
+    true
 }
 
 impl Staged {
@@ -302,15 +335,15 @@ impl Peers for Seen {
         staged.retain(|(id, _), _| *id != transaction);
     }
 
-    fn sequence_next(&self, _: &Sequence, _: u32) -> Result<i64, Error> {
-        unreachable!("no sequences here")
+    fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error> {
+        self.servers.keeper().sequence_next(sequence, count)
     }
 
-    fn sequence_set(&self, _: &Sequence, _: i64, _: bool) -> Result<(), Error> {
-        unreachable!("no sequences here")
+    fn sequence_set(&self, sequence: &Sequence, last: i64, called: bool) -> Result<(), Error> {
+        self.servers.keeper().sequence_set(sequence, last, called)
     }
 
-    fn sequence_last(&self, _: &Sequence) -> Result<Option<i64>, Error> {
-        unreachable!("no sequences here")
+    fn sequence_last(&self, sequence: &Sequence) -> Result<Option<i64>, Error> {
+        self.servers.keeper().sequence_last(sequence)
     }
 }
