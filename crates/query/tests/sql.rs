@@ -1,7 +1,7 @@
 //! The SQL test files under `tests/sql`, each on buckets of the usual size and on tiny ones.
 //!
 //! A file is in sqllogictest's form; `statement error CODE` names the SQLSTATE. Answers must not depend on
-//! how a table is cut into buckets.
+//! how a table is cut into buckets, nor on how many servers these are.
 
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
@@ -91,11 +91,11 @@ async fn on_tiny_buckets() {
     run_all(Options { bucket_size: Some(4 << 10), ..Options::default() }).await;
 }
 
-/// Every table is cut into three as soon as it is there.
+/// Every table is cut into three as soon as it is there. One file is about the buckets of a single server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_several_servers() {
     let mut failures = String::new();
-    for file in files() {
+    for file in files().into_iter().filter(|file| !file.ends_with("catalog.slt")) {
         let servers = Servers::start(3, &Options { threads: Some(2), ..Options::default() });
         let session = || servers.database(0).session();
         let mut runner = Runner::new(|| async { Ok(Sql(session(), Some(Arc::clone(&servers)))) });

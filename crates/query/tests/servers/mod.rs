@@ -3,6 +3,8 @@
 //! Who owns what is asked of every server, time is one counter, and nothing gets lost. A commit is prepared on every
 //! server that takes part and then done on all of them, one commit after the other.
 
+#![allow(dead_code, reason = "each test uses what it needs")]
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, UInt32Array};
