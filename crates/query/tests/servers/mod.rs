@@ -3,11 +3,14 @@
 //! Who owns what is asked of every server, time is one counter, and nothing gets lost. A commit is prepared on every
 //! server that takes part and then done on all of them, one commit after the other.
 
+#![allow(dead_code, reason = "each test uses what it needs")]
+
 use async_trait::async_trait;
+use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, UInt32Array};
 use datafusion::arrow::compute::{concat, take};
 use query::{Database, Options};
-use sdds::{GroupId, Key, KeyRange, Timestamp};
+use sdds::{Bound, GroupId, Key, KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -19,13 +22,14 @@ use store::{
 
 /// All servers.
 #[derive(Debug, Default)]
-pub struct Servers {
+pub(crate) struct Servers {
     databases: OnceLock<Vec<Database>>,
+    keeper: OnceLock<Arc<Store>>,
     clock: AtomicU64,
     numbers: AtomicU64,
     staged: Mutex<BTreeMap<(TransactionId, GroupId), Staged>>,
-    /// Bundles that were run by another server than the one that its client is connected to.
-    bundles: AtomicU64,
+    /// The bundles that one server has sent to another.
+    sent: Mutex<Vec<Bytes>>,
 }
 
 /// A transaction's part on one of the others.
@@ -46,7 +50,7 @@ struct Seen {
 
 impl Servers {
     /// So many servers with the same options.
-    pub fn start(count: u64, options: &Options) -> Arc<Self> {
+    pub(crate) fn start(count: u64, options: &Options) -> Arc<Self> {
         let servers = Arc::new(Self { clock: AtomicU64::new(1), ..Self::default() });
         let open = |group| {
             let options = Options { cluster: Some(GroupId(group)), ..options.clone() };
@@ -61,13 +65,63 @@ impl Servers {
     }
 
     /// One of them.
-    pub fn database(&self, group: u64) -> &Database {
+    pub(crate) fn database(&self, group: u64) -> &Database {
         &self.databases.get().expect("started")[group as usize]
     }
 
-    /// How many bundles were sent until now.
-    pub fn bundles(&self) -> u64 {
-        self.bundles.load(Ordering::Relaxed)
+    /// The bundles that have been sent since the last call.
+    pub(crate) fn take_sent(&self) -> Vec<Bytes> {
+        std::mem::take(&mut *self.sent.lock().expect("sound"))
+    }
+
+    /// Gives keys of a table from one server to another.
+    pub(crate) fn give(
+        &self,
+        table: &str,
+        from: u64,
+        to: u64,
+        low: Option<i64>,
+        high: Option<i64>,
+    ) {
+        let (from, to) = (self.store(GroupId(from)), self.store(GroupId(to)));
+        let catalog = from.catalog();
+        let relation = catalog.relation("public", table).expect("a relation");
+        let Relation::Table(table) = relation else { panic!("{table} is no table") };
+        let key = |value: i64| {
+            let column = datafusion::common::ScalarValue::Int64(Some(value));
+            let column = column.cast_to(&table.columns[table.key_indices()[0]].sql_type.arrow());
+            let column = column.expect("a number").to_array().expect("a value");
+            store::key::encode_columns(&[column]).expect("a key").remove(0)
+        };
+        let range = KeyRange {
+            low: low.map_or(Bound::NegInf, |low| Bound::At(key(low))),
+            high: high.map_or(Bound::PosInf, |high| Bound::At(key(high))),
+        };
+        assert!(move_keys(from, to, table.id, &range), "nobody writes");
+    }
+
+    /// Divides the tables that the first server has all of among all servers. Where the cut is depends on nothing but
+    /// the bytes of keys, so that it means something for numbers and leaves most texts where they are.
+    pub(crate) fn spread(&self) {
+        let first = self.store(GroupId(0));
+        let catalog = first.catalog();
+        for relation in catalog.relations_in("public") {
+            let Relation::Table(table) = relation else { continue };
+            if first.owned(table.id) != [KeyRange::all()] {
+                continue;
+            }
+            let cut = |last: u8| Bound::At(Key::from(&[0x80, 0, 0, 0, 0, 0, 0, last][..]));
+            let (middle, high) = (cut(2), cut(4));
+            let parts = [(1, middle, high.clone()), (2, high, Bound::PosInf)];
+            for (group, low, high) in parts {
+                move_keys(first, self.store(GroupId(group)), table.id, &KeyRange { low, high });
+            }
+        }
+    }
+
+    /// Who keeps the sequences: a store that is part of nothing.
+    fn keeper(&self) -> &Arc<Store> {
+        self.keeper.get_or_init(|| Store::open(store::Options::default()))
     }
 
     fn store(&self, group: GroupId) -> &Arc<Store> {
@@ -106,6 +160,24 @@ impl Servers {
         };
         view.expect("the table is everywhere")
     }
+}
+
+/// Moves keys between stores; false where somebody writes there.
+fn move_keys(from: &Arc<Store>, to: &Arc<Store>, table: TableId, range: &KeyRange) -> bool {
+    let mut out = from.move_out(table, range).expect("owned");
+    let mut incoming = to.move_in(table, range).expect("a table");
+    for piece in out.copy().expect("a table") {
+        incoming.take(piece.expect("written")).expect("well formed");
+    }
+    if out.freeze().is_err() {
+        return false;
+    }
+    for piece in out.rest().expect("a table") {
+        incoming.take(piece.expect("written")).expect("well formed");
+    }
+    incoming.adopt().expect("free");
+    out.finish();
+    true
 }
 
 impl Staged {
@@ -203,13 +275,27 @@ impl Peers for Seen {
         staged.transaction.write(table, write)
     }
 
-    fn run(&self, _: &Reader, on: GroupId, bundle: bytes::Bytes) -> BatchStream {
+    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
         use futures::{StreamExt, TryStreamExt};
-        self.servers.bundles.fetch_add(1, Ordering::Relaxed);
-        let database = self.servers.database(on.0).clone();
+        self.servers.sent.lock().expect("sound").push(bundle.clone());
+        let (servers, reader) = (Arc::clone(&self.servers), reader.clone());
         let rows = async move {
-            let reading = database.store().reading().await?;
-            Ok(database.bundles().run(reading, bundle))
+            let store = servers.store(on);
+            let snapshot = store.snapshot_at(reader.timestamp).await;
+            let seen: Arc<dyn Peers> = Arc::new(Seen { here: on, servers: Arc::clone(&servers) });
+            let peers = Some((seen, reader.clone()));
+            let reading = {
+                let staged = servers.staged.lock().expect("sound");
+                match reader.transaction.and_then(|id| staged.get(&(id, on))) {
+                    Some(staged) => staged.transaction.reading(peers),
+                    None => {
+                        let mut own = Staged::new(store.begin_at(snapshot));
+                        own.catch_up(&reader)?;
+                        own.transaction.reading(peers)
+                    }
+                }
+            };
+            Ok::<_, Error>(servers.database(on.0).bundles().run(reading, bundle))
         };
         futures::stream::once(rows).try_flatten().boxed()
     }
@@ -251,15 +337,15 @@ impl Peers for Seen {
         staged.retain(|(id, _), _| *id != transaction);
     }
 
-    fn sequence_next(&self, _: &Sequence, _: u32) -> Result<i64, Error> {
-        unreachable!("no sequences here")
+    fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error> {
+        self.servers.keeper().sequence_next(sequence, count)
     }
 
-    fn sequence_set(&self, _: &Sequence, _: i64, _: bool) -> Result<(), Error> {
-        unreachable!("no sequences here")
+    fn sequence_set(&self, sequence: &Sequence, last: i64, called: bool) -> Result<(), Error> {
+        self.servers.keeper().sequence_set(sequence, last, called)
     }
 
-    fn sequence_last(&self, _: &Sequence) -> Result<Option<i64>, Error> {
-        unreachable!("no sequences here")
+    fn sequence_last(&self, sequence: &Sequence) -> Result<Option<i64>, Error> {
+        self.servers.keeper().sequence_last(sequence)
     }
 }
