@@ -167,7 +167,8 @@ impl Planner<'_> {
             self.access.require_schema(schema, Privileges::USAGE)?;
         }
         let of_cluster =
-            system::cluster_table(self.engine, self.access, schema.as_deref(), &bare).await?;
+            system::cluster_table(self.engine, self.access, self.tables, schema.as_deref(), &bare);
+        let of_cluster = of_cluster.await?;
         if of_cluster.is_some() {
             return Ok(of_cluster);
         }

@@ -15,7 +15,8 @@ use crate::planner::relations::Tables;
 use crate::session::Names;
 use crate::session::settings::Settings;
 use columns::Columns;
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::datatypes::Int64Type;
 use datafusion::catalog::MemTable;
 use datafusion::datasource::TableProvider;
 use datafusion::execution::SessionState;
@@ -115,10 +116,11 @@ const OF_THE_CLUSTER: [&str; 4] = ["servers", "shares", "moves", "images"];
 pub(crate) async fn cluster_table(
     engine: &SessionState,
     access: Access<'_>,
+    tables: &dyn Tables,
     schema: Option<&str>,
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>> {
-    if schema != Some("pando") || !OF_THE_CLUSTER.contains(&name) {
+    if schema != Some("pando") || name != "tables" && !OF_THE_CLUSTER.contains(&name) {
         return Ok(None);
     }
     let origin = engine.config().get_extension::<Origin>();
@@ -127,8 +129,30 @@ pub(crate) async fn cluster_table(
     if name == "moves" && !access.is_superuser() {
         return Err(denied("table", name));
     }
+    if name == "tables" {
+        let Some(peers) = shared.store.peers() else { return Ok(None) };
+        let shares = peers.describe("shares").await?;
+        let totals = shares.as_ref().map(totals).unwrap_or_default();
+        return provider(pando::all_tables(&shared, tables, Some(&totals)).batch()?).map(Some);
+    }
     let peers = shared.store.peers().ok_or_else(alone)?;
     peers.describe(name).await?.map(provider).transpose()
+}
+
+/// What all servers hold of each table.
+fn totals(shares: &RecordBatch) -> pando::Totals {
+    let text = |name: &str| shares.column_by_name(name).and_then(|c| c.as_string_view_opt());
+    let number = |name: &str| shares.column_by_name(name)?.as_primitive_opt::<Int64Type>();
+    let mut totals = pando::Totals::new();
+    let (Some(schemas), Some(tables)) = (text("schema"), text("table")) else { return totals };
+    for row in 0..shares.num_rows() {
+        let name = (schemas.value(row).to_owned(), tables.value(row).to_owned());
+        let figures = totals.entry(name).or_default();
+        for (figure, column) in figures.iter_mut().zip(["buckets", "rows", "bytes"]) {
+            *figure += number(column).map_or(0, |column| column.value(row) as u64);
+        }
+    }
+    totals
 }
 
 /// What is about other servers, and there are none.
