@@ -60,7 +60,7 @@ impl InProcess {
         let network = Arc::new(self.hub.network(address.clone()));
         let introduction = Introduction { name: name.clone(), address: address.clone(), weight: 1 };
         let mut opened = None;
-        let open = |group| {
+        let mut open = |group| {
             let options = Options { cluster: Some(group), ..self.options.clone() };
             let database = Database::open(options).map_err(|error| refused(&error))?;
             let store = Arc::clone(database.store());

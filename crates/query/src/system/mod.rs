@@ -15,7 +15,7 @@ use crate::planner::relations::Tables;
 use crate::session::Names;
 use crate::session::settings::Settings;
 use columns::Columns;
-use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::catalog::MemTable;
 use datafusion::datasource::TableProvider;
