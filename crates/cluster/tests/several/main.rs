@@ -2,9 +2,13 @@
 
 mod balancing;
 mod decisions;
+mod definitions;
 mod gate;
 mod images;
+mod loads;
 mod moves;
 mod outages;
+mod random;
+mod sequences;
 mod support;
 mod transactions;
