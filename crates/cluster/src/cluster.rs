@@ -2,8 +2,9 @@
 
 use crate::files::{File, Files, Mail};
 use crate::floors::Floors;
+use crate::joint::Joint;
 use crate::members::{Member, Members};
-use crate::message::{Answer, Reply, Request, decode, encode};
+use crate::message::{Answer, Letter, Reply, Request, decode, encode};
 use crate::moving::Moves;
 use crate::net::{Address, NetError, Network, ask};
 use crate::oracle::Oracle;
@@ -12,12 +13,12 @@ use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use sdds::directory::Message;
 use sdds::{GroupId, Timestamp};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::catalog::{Table, TableId};
 use store::{Bundles, Error, Snapshot, Store, TransactionId};
+use tokio_util::sync::CancellationToken;
 
 /// The group that leads the cluster: membership, timestamps, sequences. It is the first server's.
 pub(crate) const ROOT: GroupId = GroupId(0);
@@ -43,9 +44,14 @@ pub(crate) struct Inner {
     pub(crate) floors: Mutex<Floors>,
     pub(crate) participants: Participants,
     /// Transactions that are coordinated here, and where else they have written.
-    pub(crate) joint: Mutex<BTreeMap<TransactionId, BTreeSet<GroupId>>>,
+    pub(crate) joint: Joint,
     pub(crate) moves: Moves,
     pub(crate) root: Option<crate::root::Root>,
+    /// The root has said that it has given this server up.
+    pub(crate) is_given_up: AtomicBool,
+    /// What only a snapshot before this sees may be gone, here as everywhere.
+    pub(crate) horizon: AtomicU64,
+    pub(crate) stopped: CancellationToken,
     next_transaction: AtomicU64,
 }
 
@@ -58,7 +64,9 @@ impl Cluster {
         runtime: tokio::runtime::Handle,
         now: Timestamp,
     ) -> Self {
-        let root = (member.group == ROOT).then(|| crate::root::Root::new(Oracle::new(now)));
+        let oldest = store.oldest_snapshot().map_or(now, |oldest| oldest.min(now));
+        let root = || crate::root::Root::new(ROOT, Oracle::new(now), oldest);
+        let root = (member.group == ROOT).then(root);
         Self(Arc::new(Inner {
             here: member.group,
             name: member.name.clone(),
@@ -70,9 +78,12 @@ impl Cluster {
             files: Files::new(member.group, ROOT),
             floors: Mutex::new(Floors::new(now)),
             participants: Participants::default(),
-            joint: Mutex::default(),
+            joint: Joint::default(),
             moves: Moves::default(),
             root,
+            is_given_up: AtomicBool::new(false),
+            horizon: AtomicU64::new(0),
+            stopped: CancellationToken::new(),
             next_transaction: AtomicU64::new(1),
         }))
     }
@@ -90,6 +101,15 @@ impl Cluster {
     /// This server's tables.
     pub fn store(&self) -> &Arc<Store> {
         &self.0.store
+    }
+
+    /// Ends this server's part: it tells the root nothing more, answers nobody, and gives nothing away. What its clients
+    /// still run fails as if the others could not be reached. The others give it up after a while.
+    ///
+    /// A server that is to leave without loss is emptied before ([`Self::set_weight`]). A cluster and its store hold one
+    /// another: without this, what was begun goes on when the last handle is gone.
+    pub fn stop(&self) {
+        self.0.stopped.cancel();
     }
 
     /// The group that this server leads.
@@ -137,20 +157,65 @@ impl Inner {
         }
     }
 
+    /// The same, after a look at the root's list where this server has not heard of the group yet.
+    pub(crate) async fn find(&self, group: GroupId) -> Result<(Address, String), Error> {
+        if self.members.read().get(group).is_none() {
+            self.refresh_members().await;
+        }
+        self.address(group)
+    }
+
+    /// Looks at the root's list of members, if the root can be reached.
+    pub(crate) async fn refresh_members(&self) {
+        if self.root.is_some() {
+            return;
+        }
+        if let Ok(Answer::Members(members)) = Box::pin(self.ask(ROOT, &Request::Members)).await {
+            self.learn_members(members);
+        }
+    }
+
+    /// Takes over a newer list of members.
+    pub(crate) fn learn_members(&self, members: Members) {
+        let mut known = self.members.write();
+        if known.version < members.version {
+            *known = members;
+        }
+    }
+
     /// Whether the root has given a server up.
     pub(crate) fn is_lost(&self, group: GroupId) -> bool {
-        self.members.read().get(group).is_none_or(|member| member.is_lost)
+        self.members.read().get(group).is_some_and(|member| member.is_lost)
+    }
+
+    /// A request as it is written to a group.
+    pub(crate) fn letter(&self, to: GroupId, request: Request) -> Result<Bytes, Error> {
+        encode(&Letter { from: Some(self.here), to: Some(to), request })
     }
 
     /// Asks a server, which may be this one's neighbour or the root, and waits for its answer.
     pub(crate) async fn ask(&self, to: GroupId, request: &Request) -> Result<Answer, Asked> {
-        let (address, name) = self.address(to).map_err(Asked::Answered)?;
-        let bytes = encode(request).map_err(Asked::Answered)?;
-        let answer = match ask(&*self.network, &address, bytes, DEADLINE).await {
+        self.ask_within(to, request, DEADLINE).await
+    }
+
+    /// The same, for as long as that.
+    pub(crate) async fn ask_within(
+        &self,
+        to: GroupId,
+        request: &Request,
+        deadline: Duration,
+    ) -> Result<Answer, Asked> {
+        if self.stopped.is_cancelled() {
+            return Err(Asked::Answered(stopped(&self.name)));
+        }
+        let (address, name) = self.find(to).await.map_err(Asked::Answered)?;
+        let bytes = self.letter(to, request.clone()).map_err(Asked::Answered)?;
+        let answer = match ask(&*self.network, &address, bytes, deadline).await {
             Ok(answer) => answer,
             Err(error) => return Err(Asked::of(error, &name)),
         };
-        decode::<Reply>(&answer).map_err(Asked::Answered)?.map_err(Asked::Answered)
+        // What cannot be read was an answer all the same: something may have happened.
+        decode::<Reply>(&answer).map_err(Asked::Lost)?.map_err(Asked::Answered)
     }
 
     /// Asks the root.
@@ -171,6 +236,9 @@ impl Inner {
 
     /// A snapshot of what is committed on all servers.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, Error> {
+        if self.is_given_up.load(Ordering::Relaxed) {
+            return Err(crate::root::given_up(self.here));
+        }
         let asked = Asking { floors: &self.floors, floor: self.floors.lock().ask() };
         let now = self.now().await?;
         let snapshot = self.store.snapshot_at(now).await;
@@ -194,7 +262,9 @@ impl Inner {
             match self.ask(to, &request).await {
                 Ok(_) => return,
                 // A page that may have arrived must not be taken back: the other one may have it.
-                Err(Asked::Lost(_)) if matches!(message, Message::Adopt { .. }) => {
+                Err(Asked::Lost(_))
+                    if matches!(message, Message::Adopt { .. }) && !self.stopped.is_cancelled() =>
+                {
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(Duration::from_secs(1));
                 }
@@ -253,8 +323,13 @@ impl Drop for Asking<'_> {
 
 /// An answer to another question.
 pub(crate) fn unexpected(answer: &Answer) -> Error {
-    let text = format!("{answer:?}");
-    crate::message::garbled(&format!("{} was not asked for", &text[..text.len().min(40)]))
+    let text: String = format!("{answer:?}").chars().take(40).collect();
+    crate::message::garbled(&format!("{text} was not asked for"))
+}
+
+/// Why a server that has stopped neither asks nor answers.
+pub(crate) fn stopped(name: &str) -> Error {
+    Error::Unreachable { server: name.to_owned(), reason: "it has stopped".into() }
 }
 
 /// What is written as the answer to a request.

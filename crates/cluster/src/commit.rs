@@ -9,13 +9,14 @@
 //! ```
 //!
 //! A participant that hears nothing after it is ready asks the root, which answers with the timestamp or gives the
-//! transaction up for good: no two servers ever see different ends of one transaction.
+//! transaction up for good: no two servers ever see different ends of one transaction. A coordinator that does not hear the
+//! decision becomes a participant like the others.
 
-use crate::cluster::{Asked, Inner, unexpected};
+use crate::cluster::{Asked, Inner};
 use crate::message::{Answer, Request, WireReader};
 use futures::future::join_all;
 use sdds::{GroupId, Timestamp};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Error, Prepared, Reader, TransactionId};
@@ -23,32 +24,66 @@ use store::{Error, Prepared, Reader, TransactionId};
 /// How long a commit waits for the other servers to make it visible, before it says that it is done; they do so anyway.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Commits a transaction.
+/// Commits a transaction. Once begun it goes on, also where nobody waits for it any more.
 pub(crate) async fn commit(
     inner: &Arc<Inner>,
     reader: &Reader,
     here: Option<Prepared>,
 ) -> Result<Timestamp, Error> {
     let Some(transaction) = reader.transaction else { return Ok(reader.timestamp) };
-    let mut others = inner.joint.lock().remove(&transaction).unwrap_or_default();
+    let is_alone = reader.changes.is_empty() && inner.joint.groups(transaction).is_empty();
+    if is_alone && inner.root.is_some() {
+        // Nothing is waited for: it cannot be given up on the way.
+        return run(inner, reader, transaction, here).await;
+    }
+    let (owned, reader) = (Arc::clone(inner), reader.clone());
+    let running = inner.runtime.spawn(async move { run(&owned, &reader, transaction, here).await });
+    running.await.unwrap_or_else(|_| Err(unknown_outcome()))
+}
+
+/// What became of a transaction.
+enum Decided {
+    Committed(Timestamp),
+    /// Nothing has changed, and will not.
+    Refused(Error),
+    /// The root did not say. It will say so to those who have prepared it.
+    Unknown,
+}
+
+async fn run(
+    inner: &Arc<Inner>,
+    reader: &Reader,
+    transaction: TransactionId,
+    here: Option<Prepared>,
+) -> Result<Timestamp, Error> {
+    let _ended = Ending { inner, transaction };
+    let mut others = inner.joint.groups(transaction);
     let mut members = None;
     if !reader.changes.is_empty() {
+        inner.refresh_members().await;
         let known = inner.members.read();
-        others.extend(known.present().map(|member| member.group));
+        known.present().for_each(|member| {
+            others.entry(member.group).or_default();
+        });
         members = Some(known.version);
     }
     others.remove(&inner.here);
-    if let Err(error) = prepare(inner, &others, reader).await {
-        send_roll_back(inner, transaction, others);
-        return Err(error);
-    }
-    let is_joint = !others.is_empty();
-    let decided = decide(inner, transaction, is_joint, members).await;
+    let groups: Vec<GroupId> = others.keys().copied().collect();
+    let decided = match prepare(inner, &others, reader).await {
+        Ok(()) => decide(inner, transaction, &groups, members).await,
+        Err(error) => Decided::Refused(error),
+    };
     let timestamp = match decided {
-        Ok(timestamp) => timestamp,
-        Err(error) => {
-            send_roll_back(inner, transaction, others);
+        Decided::Committed(timestamp) => timestamp,
+        Decided::Refused(error) => {
+            send_roll_back(inner, transaction, groups);
             return Err(error);
+        }
+        Decided::Unknown => {
+            if let Some(here) = here {
+                inner.participants.keep(transaction, here);
+            }
+            return Err(unknown_outcome());
         }
     };
     if let Some(here) = here {
@@ -57,14 +92,34 @@ pub(crate) async fn commit(
     inner.floors.lock().learn(timestamp);
     let request = Request::Commit { transaction, timestamp };
     let told: Vec<_> =
-        others.into_iter().map(|group| tell(inner, group, request.clone())).collect();
+        groups.into_iter().map(|group| tell(inner, group, request.clone())).collect();
     let _ = tokio::time::timeout(PATIENCE, join_all(told)).await;
     Ok(timestamp)
 }
 
-async fn prepare(inner: &Inner, groups: &BTreeSet<GroupId>, reader: &Reader) -> Result<(), Error> {
-    let request = Request::Prepare { reader: WireReader::new(reader) };
-    let asked = groups.iter().map(|group| inner.ask(*group, &request));
+/// A transaction that is no longer among those that run when this goes.
+struct Ending<'a> {
+    inner: &'a Inner,
+    transaction: TransactionId,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.inner.joint.end(self.transaction);
+    }
+}
+
+async fn prepare(
+    inner: &Inner,
+    groups: &BTreeMap<GroupId, bool>,
+    reader: &Reader,
+) -> Result<(), Error> {
+    let newest = inner.floors.lock().known();
+    let asked = groups.iter().map(async |(group, has_written)| {
+        let reader = WireReader::new(reader);
+        let request = Request::Prepare { reader, has_written: *has_written, newest };
+        inner.ask(*group, &request).await
+    });
     join_all(asked).await.into_iter().try_for_each(|answer| Ok(answer.map(drop)?))
 }
 
@@ -72,39 +127,40 @@ async fn prepare(inner: &Inner, groups: &BTreeSet<GroupId>, reader: &Reader) -> 
 async fn decide(
     inner: &Inner,
     transaction: TransactionId,
-    is_joint: bool,
+    others: &[GroupId],
     members: Option<u64>,
-) -> Result<Timestamp, Error> {
-    let request = Request::Decide { transaction, is_joint, members };
+) -> Decided {
+    let request = Request::Decide { transaction, others: others.to_vec(), members };
     let answer = match inner.ask_root(&request).await {
-        Err(Asked::Lost(_)) if is_joint => {
-            let asked = outcome(inner, transaction).await;
-            asked.map_err(|_| unknown_outcome())?
-        }
-        Err(Asked::Lost(_)) => {
-            // Nobody else has written: whatever timestamp was given, nothing became visible at it.
-            return Err(unknown_outcome());
-        }
-        answer => answer?,
+        Ok(answer) => answer,
+        // Nobody else has written: whatever timestamp was given, nothing becomes visible at it.
+        Err(Asked::Lost(error)) if others.is_empty() => return Decided::Refused(error),
+        Err(Asked::Lost(_)) => match outcome(inner, transaction).await {
+            Some(answer) => answer,
+            None => return Decided::Unknown,
+        },
+        Err(Asked::Answered(error)) => return Decided::Refused(error),
     };
     match answer {
-        Answer::Timestamp(timestamp) | Answer::Outcome(Some(timestamp)) => Ok(timestamp),
-        Answer::Outcome(None) => Err(given_up()),
-        other => Err(unexpected(&other)),
+        Answer::Timestamp(timestamp) | Answer::Outcome(Some(timestamp)) => {
+            Decided::Committed(timestamp)
+        }
+        Answer::Outcome(None) => Decided::Refused(given_up()),
+        _ => Decided::Unknown,
     }
 }
 
 /// Asks the root what became of a transaction, for as long as a client may be willing to wait.
-async fn outcome(inner: &Inner, transaction: TransactionId) -> Result<Answer, Error> {
+async fn outcome(inner: &Inner, transaction: TransactionId) -> Option<Answer> {
     let mut pause = Duration::from_millis(50);
-    for _ in 0..8 {
+    for _ in 0..12 {
         match inner.ask_root(&Request::Outcome { transaction }).await {
-            Ok(answer) => return Ok(answer),
+            Ok(answer) => return Some(answer),
             Err(_) => tokio::time::sleep(pause).await,
         }
-        pause *= 2;
+        pause = (pause * 2).min(Duration::from_millis(500));
     }
-    Err(unknown_outcome())
+    None
 }
 
 /// Tells a server what was decided, until it has heard it. One that has not will ask the root itself.
@@ -121,11 +177,15 @@ fn tell(inner: &Arc<Inner>, group: GroupId, request: Request) -> tokio::task::Jo
 
 /// Undoes a transaction on all servers where it has written, without waiting for them.
 pub(crate) fn roll_back(inner: &Arc<Inner>, transaction: TransactionId) {
-    let groups = inner.joint.lock().remove(&transaction).unwrap_or_default();
-    send_roll_back(inner, transaction, groups);
+    let groups = inner.joint.end(transaction);
+    send_roll_back(inner, transaction, groups.into_keys());
 }
 
-fn send_roll_back(inner: &Arc<Inner>, transaction: TransactionId, groups: BTreeSet<GroupId>) {
+fn send_roll_back(
+    inner: &Arc<Inner>,
+    transaction: TransactionId,
+    groups: impl IntoIterator<Item = GroupId>,
+) {
     for group in groups {
         tell(inner, group, Request::RollBack { transaction });
     }
@@ -151,24 +211,27 @@ fn unknown_outcome() -> Error {
     }
 }
 
-/// Asks what became of transactions that are prepared here and of which nothing more was heard, and forgets those
-/// whose coordinators are gone.
+/// Asks what became of transactions of which nothing more was heard here, and ends those that do not go on.
 pub(crate) async fn resolve(inner: &Arc<Inner>) {
-    /// How long a participant waits for the outcome before it asks.
+    /// How long a participant waits before it asks.
     const SILENCE: Duration = Duration::from_secs(2);
     let Some(since) = std::time::Instant::now().checked_sub(SILENCE) else { return };
-    let members = inner.members.read().clone();
-    let lost = |group| members.get(group).is_none_or(|member| member.is_lost);
-    let (prepared, open) = inner.participants.silent(since, lost).await;
-    for transaction in prepared {
+    let silent = inner.participants.silent(since);
+    let prepared = silent.prepared.into_iter().map(async |transaction| {
         if let Ok(Answer::Outcome(outcome)) =
             inner.ask_root(&Request::Outcome { transaction }).await
         {
             tracing::warn!(?transaction, ?outcome, "asked the root what became of a transaction");
             inner.participants.end(transaction, outcome).await;
         }
-    }
-    for transaction in open {
-        inner.participants.end(transaction, None).await;
-    }
+    });
+    let open = silent.open.into_iter().map(async |transaction| {
+        let asked = inner.ask(transaction.coordinator, &Request::IsRunning { transaction }).await;
+        let is_over = matches!(asked, Ok(Answer::Running(false)));
+        if is_over || inner.is_lost(transaction.coordinator) {
+            tracing::warn!(?transaction, "a transaction has ended without a word");
+            inner.participants.end(transaction, None).await;
+        }
+    });
+    tokio::join!(join_all(prepared), join_all(open));
 }

@@ -6,16 +6,19 @@
 
 use crate::message::Adjustment;
 use parking_lot::Mutex;
-use sdds::directory::{Effect, Entry, Image, Level, Message, Server, Settings, Way};
-use sdds::{Epoch, GroupId, KeyRange};
-use std::collections::BTreeMap;
+use sdds::directory::{Content, Effect, Entry, Image, Level, Message, Server, Settings, Way};
+use sdds::{Bound, Epoch, GroupId, KeyRange};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::catalog::{Table, TableId};
 use tokio::sync::Notify;
 
 /// Entries that an adjustment carries at most.
-const ADJUSTMENT_ENTRIES: usize = 512;
+pub(crate) const ADJUSTMENT_ENTRIES: usize = 512;
+
+/// Pages of the directory that have come are known to have come until so many others have.
+const PAGES_REMEMBERED: usize = 1 << 10;
 
 /// What a server knows of the files of all tables.
 #[derive(Debug)]
@@ -40,17 +43,22 @@ pub(crate) struct File {
 struct State {
     server: Server<()>,
     image: Image,
+    /// Where the last pages that have come begin, and at which epoch: one that comes again must not undo what this server
+    /// has noted on it since.
+    pages: VecDeque<(Bound, Epoch)>,
 }
 
 /// What finding owners has cost, since the server began.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    /// Requests to other servers.
+    /// Requests for keys of other servers, on behalf of this one's own clients.
     pub(crate) requests: AtomicU64,
-    /// How often one was passed on.
+    /// How often one of them was passed on, or sent back to be sent elsewhere.
     pub(crate) forwards: AtomicU64,
     /// Adjustments that taught the image something.
     pub(crate) adjustments: AtomicU64,
+    /// How often everybody was asked whose keys are.
+    pub(crate) broadcasts: AtomicU64,
 }
 
 /// Messages of the directory that are to be sent.
@@ -76,7 +84,7 @@ impl Files {
             let image = Image::new(table.home);
             Arc::new(File {
                 table: table.id,
-                state: Mutex::new(State { server, image }),
+                state: Mutex::new(State { server, image, pages: VecDeque::new() }),
                 moved: Notify::new(),
                 counters: Counters::default(),
             })
@@ -188,8 +196,19 @@ impl File {
         (state.server.directory_bytes() + state.image.bytes()) as u64
     }
 
-    /// Takes a message of the directory in; what is to be sent comes back.
+    /// Takes a message of the directory in; what is to be sent comes back. A page that has come before changes nothing.
     pub(crate) fn handle(&self, message: Message<()>) -> Mail {
+        if let Message::Adopt { range, epoch, content: Content::Page(_), .. } = &message {
+            let mut state = self.state.lock();
+            let page = (range.low.clone(), *epoch);
+            if state.pages.contains(&page) {
+                return Mail::new();
+            }
+            state.pages.push_back(page);
+            if state.pages.len() > PAGES_REMEMBERED {
+                state.pages.pop_front();
+            }
+        }
         self.step(|server, effects| server.handle(message, effects))
     }
 
@@ -201,6 +220,16 @@ impl File {
     /// What is due from time to time.
     pub(crate) fn heartbeat(&self) -> Mail {
         self.step(Server::heartbeat)
+    }
+
+    /// Gives the pages of the directory that are kept here to another group: a server that is emptied takes none with it.
+    pub(crate) fn give_pages(&self, to: GroupId) -> Mail {
+        self.step(|server, effects| {
+            for (range, _) in server.pages().owned(&KeyRange::all()) {
+                let given = server.release(Level::Pages, &range, to, effects);
+                debug_assert!(given.is_ok(), "a page that is kept can be given to another group");
+            }
+        })
     }
 
     /// A group has joined; for the root group.
@@ -229,19 +258,6 @@ impl File {
             _ => None,
         });
         Ok(adopt)
-    }
-
-    /// Whether a range was adopted here at an epoch, or has been since.
-    pub(crate) fn has_adopted(&self, range: &KeyRange, epoch: Epoch) -> bool {
-        let state = self.state.lock();
-        let owned = state.server.rows().owner_of(range);
-        // What has left again since was here, too: then the directory, or we, know a later epoch.
-        owned.is_some_and(|(_, owned)| owned >= epoch)
-            || state.server.rows().cover(range).any(|(_, standing)| match standing {
-                sdds::directory::Standing::Leaving { to }
-                | sdds::directory::Standing::Given { to } => to.epoch > epoch,
-                _ => false,
-            })
     }
 
     fn step(&self, step: impl FnOnce(&mut Server<()>, &mut Vec<Effect<()>>)) -> Mail {

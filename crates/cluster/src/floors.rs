@@ -22,6 +22,11 @@ impl Floors {
         self.known = self.known.max(now);
     }
 
+    /// The newest timestamp that the root is known to have given.
+    pub(crate) fn known(&self) -> Timestamp {
+        self.known
+    }
+
     /// A snapshot is asked for; what to give back with [`Self::taken`].
     pub(crate) fn ask(&mut self) -> Timestamp {
         *self.asked.entry(self.known).or_default() += 1;

@@ -5,6 +5,9 @@ use crate::commit;
 use crate::members::{ServerLoad, TableLoad};
 use crate::message::{Answer, Beat, Heartbeat, Request};
 use crate::moving;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use store::Error;
@@ -13,36 +16,58 @@ use store::catalog::Relation;
 /// The time between two heartbeats.
 const PERIOD: Duration = Duration::from_millis(100);
 
+/// A heartbeat that is not answered by then is not waited for: the next one may be.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 impl Cluster {
     /// Begins to tell the root of this server; ends when the last handle on it is gone, or with an error when the
     /// cluster has given it up.
     pub(crate) fn start_heartbeat(&self) {
-        let inner = Arc::downgrade(&self.0);
-        self.0.runtime.spawn(async move {
-            let mut period = tokio::time::interval(PERIOD);
-            period.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-            loop {
-                period.tick().await;
-                if !beat(&inner).await {
-                    return;
-                }
-            }
-        });
+        every_period(&self.0, |inner| async move { beat(&inner).await }.boxed());
+        // Questions about silent transactions may take a while: the root is not to think that we are silent ourselves.
+        every_period(&self.0, |inner| async move { commit::resolve(&inner).await }.boxed());
+        every_period(&self.0, |inner| async move { tidy(&inner) }.boxed());
     }
 }
 
-async fn beat(inner: &Weak<Inner>) -> bool {
-    let Some(inner) = inner.upgrade() else { return false };
+/// Does something again and again until the server stops.
+fn every_period(inner: &Arc<Inner>, work: fn(Arc<Inner>) -> BoxFuture<'static, ()>) {
+    let (me, stopped): (Weak<Inner>, _) = (Arc::downgrade(inner), inner.stopped.clone());
+    inner.runtime.spawn(stopped.run_until_cancelled_owned(async move {
+        let mut period = tokio::time::interval(PERIOD);
+        period.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            period.tick().await;
+            let Some(inner) = me.upgrade() else { return };
+            work(inner).await;
+        }
+    }));
+}
+
+/// Sends the directory's mail, and drops what nobody comes for.
+fn tidy(inner: &Arc<Inner>) {
+    let is_emptied = inner.members.read().get(inner.here).is_some_and(|me| me.weight == 0);
     for file in inner.files.all() {
         let mail = file.heartbeat();
         inner.post(&file, mail);
+        if is_emptied && inner.here != ROOT {
+            let mail = file.give_pages(ROOT);
+            inner.post(&file, mail);
+        }
     }
-    commit::resolve(&inner).await;
-    match tell(&inner).await {
-        Ok(beat) => follow(&inner, beat),
+    inner.moves.tidy();
+}
+
+async fn beat(inner: &Arc<Inner>) {
+    match tell(inner).await {
+        Ok(beat) => follow(inner, beat),
+        Err(Error::Remote { sql_state, message, .. }) if sql_state == crate::root::GIVEN_UP => {
+            if !inner.is_given_up.swap(true, Ordering::Relaxed) {
+                tracing::error!(message, "the cluster goes on without this server");
+            }
+        }
         Err(error) => tracing::warn!(%error, "the root did not take a heartbeat"),
     }
-    true
 }
 
 /// Tells the root.
@@ -57,7 +82,8 @@ async fn tell(inner: &Inner) -> Result<Beat, Error> {
     if let Some(root) = &inner.root {
         return root.heartbeat(inner, &heartbeat);
     }
-    match inner.ask(ROOT, &Request::Heartbeat(heartbeat)).await? {
+    let request = Request::Heartbeat(heartbeat);
+    match inner.ask_within(ROOT, &request, PATIENCE).await? {
         Answer::Beat(beat) => Ok(*beat),
         other => Err(unexpected(&other)),
     }
@@ -66,12 +92,13 @@ async fn tell(inner: &Inner) -> Result<Beat, Error> {
 /// Does what the root says.
 fn follow(inner: &Arc<Inner>, beat: Beat) {
     inner.floors.lock().learn(beat.now);
+    inner.store.observe(beat.now);
+    inner.horizon.fetch_max(beat.horizon.0, Ordering::AcqRel);
     inner.store.set_horizon(beat.horizon);
     if let Some(members) = beat.members {
-        *inner.members.write() = members;
+        inner.learn_members(members);
     }
-    let catalog = inner.store.catalog();
-    inner.files.retain(|table| catalog.table_by_id(table).is_some());
+    inner.files.retain(|table| inner.store.catalog().table_by_id(table).is_some());
     for order in beat.orders {
         moving::carry_out(inner, order);
     }

@@ -5,7 +5,7 @@
 //! - `cluster`: one server among others; `start`: how it becomes that; `members`, `heartbeat`, `root`: who is there,
 //!   and who leads.
 //! - `files`: whose keys are whose. `peers`: what a coordinator asks, `service`: what an owner answers.
-//! - `participants`, `commit`, `oracle`, `floors`: transactions on several servers and their timestamps.
+//! - `joint`, `participants`, `commit`, `oracle`, `floors`: transactions on several servers and their timestamps.
 //! - `moving`: rows on their way; `report`: for whoever looks.
 //!
 //! Not here: what a statement means (`query`), and what a server remembers (`store`).
@@ -19,6 +19,7 @@ mod doorway;
 mod files;
 mod floors;
 mod heartbeat;
+mod joint;
 mod members;
 mod message;
 mod moving;
@@ -34,6 +35,7 @@ mod tcp;
 
 pub use cluster::Cluster;
 pub use members::{Member, Members, ServerLoad, TableLoad};
+pub use message::name_of_call;
 pub use moving::MoveInfo;
 pub use report::{Held, ImageInfo};
 pub use start::Introduction;

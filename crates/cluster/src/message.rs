@@ -19,9 +19,17 @@ pub(crate) enum Request {
     /// To the root: a timestamp that sees every commit so far.
     Now,
     /// To the root: this transaction is prepared wherever it has written; commit it.
-    Decide { transaction: TransactionId, is_joint: bool, members: Option<u64> },
+    Decide {
+        transaction: TransactionId,
+        /// The groups beside the coordinator's that are prepared.
+        others: Vec<GroupId>,
+        /// Where it changes the catalog: the members that its coordinator has made take part.
+        members: Option<u64>,
+    },
     /// To the root: what became of a transaction that is prepared here and whose coordinator is silent.
     Outcome { transaction: TransactionId },
+    /// To the root: who is part of the cluster?
+    Members,
     /// To the root: values of a sequence.
     SequenceNext { sequence: Sequence, count: u32 },
     /// To the root: a sequence stands elsewhere.
@@ -35,17 +43,33 @@ pub(crate) enum Request {
     /// To an owner: rows by key.
     Get { reader: WireReader, target: Target, keys: Vec<Key>, columns: Vec<u32> },
     /// To an owner: rows to write.
-    Write { reader: WireReader, target: Target, write: WireWrite },
+    Write {
+        reader: WireReader,
+        target: Target,
+        write: WireWrite,
+        /// How often its transaction went back to a savepoint before.
+        step: u64,
+    },
     /// To a server: a bundle to run; batches come back, and then a trailer.
     Run { reader: WireReader, hops: u32, bundle: Blob },
     /// Undo what was written at a savepoint or later.
-    RollbackTo { transaction: TransactionId, savepoint: u64 },
+    RollbackTo { transaction: TransactionId, savepoint: u64, step: u64 },
     /// Undo everything.
     RollBack { transaction: TransactionId },
     /// Get ready to commit.
-    Prepare { reader: WireReader },
+    Prepare {
+        reader: WireReader,
+        /// Whether it has certainly written there.
+        has_written: bool,
+        /// The commit will be after this.
+        newest: Timestamp,
+    },
     /// It is committed.
     Commit { transaction: TransactionId, timestamp: Timestamp },
+    /// To a coordinator: does this transaction go on?
+    IsRunning { transaction: TransactionId },
+    /// To anybody: what of this is yours?
+    Owned { table: TableId, range: KeyRange },
     /// Who owns these keys?
     Whose { table: TableId, range: KeyRange, hops: u32 },
     /// The directory's own messages.
@@ -58,8 +82,16 @@ pub(crate) enum Request {
     MoveAdopt { number: u64, adopt: Message<()> },
     /// They are not coming after all.
     MoveDrop { number: u64 },
-    /// Whether a range was adopted at this or a later epoch, for a giver who lost the answer.
-    MoveOutcome { table: TableId, adopt: Message<()> },
+    /// Whether they were adopted, for a giver who lost the answer. If not, they will not be any more.
+    MoveOutcome { number: u64 },
+}
+
+/// Who asks whom. A server that joins has no group yet, and knows nobody's.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Letter {
+    pub(crate) from: Option<GroupId>,
+    pub(crate) to: Option<GroupId>,
+    pub(crate) request: Request,
 }
 
 /// A table, and how its image led here.
@@ -182,6 +214,8 @@ pub(crate) enum Answer {
     Owners(Vec<Entry>),
     Move(u64),
     Adopted(bool),
+    Running(bool),
+    Members(Members),
 }
 
 /// What the image of whoever asked can learn: entries by table, and how often requests were passed on.
@@ -193,6 +227,18 @@ pub(crate) struct Adjustment {
 
 /// One answer, or what went wrong.
 pub(crate) type Reply = Result<Answer, Error>;
+
+impl Request {
+    /// Its first word, for logs and tests.
+    pub(crate) fn name(&self) -> String {
+        format!("{self:?}").chars().take_while(|c| c.is_alphanumeric()).collect()
+    }
+}
+
+/// What a call between servers is about, in a word; `None` for what is none.
+pub fn name_of_call(bytes: &[u8]) -> Option<String> {
+    decode::<Letter>(bytes).ok().map(|letter| letter.request.name())
+}
 
 /// Writes a value for another server.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Error> {

@@ -10,32 +10,54 @@
 //!
 //! Between freezing and adopting, requests for these keys wait. Only changes since the copy travel in that time.
 
-use crate::cluster::{Asked, Cluster, Inner, unexpected};
+use crate::cluster::{Asked, Cluster, Inner, stopped, unexpected};
+use crate::files::File;
 use crate::message::{Answer, Order, Reply, Request, garbled};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use sdds::KeyRange;
-use sdds::directory::Message;
+use sdds::directory::{Content, Message};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use store::catalog::TableId;
-use store::{BucketInfo, Error, MoveIn};
+use store::{BucketInfo, Busy, Error, MoveIn, MoveOut};
 
 /// Moves that are remembered for whoever looks.
 const REMEMBERED: usize = 256;
 /// How often rows that transactions have written to are tried to be frozen, before the move is put off.
 const FREEZES: u32 = 100;
+/// Moves to this server whose adoption is remembered. A giver asks within seconds.
+const ADOPTED_REMEMBERED: usize = 1 << 16;
+/// Rows whose giver is silent for so long are dropped.
+const SILENCE: Duration = Duration::from_secs(60);
+/// The first pause after a move that came to nothing, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 
 /// Rows that come and go.
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
     next: AtomicU64,
-    incoming: Mutex<BTreeMap<u64, Incoming>>,
+    incoming: Mutex<Arrivals>,
     outgoing: Mutex<Vec<MoveInfo>>,
     is_moving: AtomicBool,
+    pause: Mutex<Pause>,
+}
+
+/// Moves to this server, by number. Each is adopted once, or never: a giver that asks may rely on the answer.
+#[derive(Debug, Default)]
+struct Arrivals {
+    open: BTreeMap<u64, Incoming>,
+    adopted: BTreeSet<u64>,
+}
+
+/// How long nothing is given away after a move that came to nothing; each further one doubles it.
+#[derive(Debug, Default)]
+struct Pause {
+    failures: u32,
+    until: Option<Instant>,
 }
 
 /// Rows that are coming.
@@ -85,16 +107,15 @@ impl Moves {
     pub(crate) fn begin(&self, inner: &Inner, table: TableId, range: &KeyRange) -> Reply {
         let rows = inner.store.move_in(table, range)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut incoming = self.incoming.lock();
-        incoming.retain(|_, rows| rows.at.elapsed() < Duration::from_secs(600));
-        incoming.insert(number, Incoming { table, rows, at: Instant::now() });
+        let incoming = Incoming { table, rows, at: Instant::now() };
+        self.incoming.lock().open.insert(number, incoming);
         Ok(Answer::Move(number))
     }
 
     /// Some of them.
     pub(crate) fn take(&self, number: u64, piece: Bytes) -> Reply {
         let mut incoming = self.incoming.lock();
-        let rows = incoming.get_mut(&number).ok_or_else(|| garbled("an unknown move"))?;
+        let rows = incoming.open.get_mut(&number).ok_or_else(|| garbled("an unknown move"))?;
         rows.at = Instant::now();
         rows.rows.take(piece)?;
         Ok(Answer::Done)
@@ -102,21 +123,56 @@ impl Moves {
 
     /// All are there.
     pub(crate) fn adopt(&self, inner: &Arc<Inner>, number: u64, adopt: Message<()>) -> Reply {
-        let incoming = self.incoming.lock().remove(&number);
-        let Incoming { table, rows, .. } = incoming.ok_or_else(|| garbled("an unknown move"))?;
-        if !matches!(adopt, Message::Adopt { .. }) {
+        if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
             return Err(garbled("a move without its range"));
         }
+        // Held until it is done: who asks what became of it hears of all or nothing.
+        let mut incoming = self.incoming.lock();
+        let known = incoming.open.remove(&number);
+        let Incoming { table, rows, .. } = known.ok_or_else(|| garbled("an unknown move"))?;
         let file = inner.file_by_id(table)?;
         rows.adopt()?;
         // The answer tells the giver; the message that the directory would send says the same.
         let _ = file.handle(adopt);
+        incoming.adopted.insert(number);
+        if incoming.adopted.len() > ADOPTED_REMEMBERED {
+            incoming.adopted.pop_first();
+        }
         Ok(Answer::Adopted(true))
+    }
+
+    /// Whether rows were adopted. If not, they will not be any more.
+    pub(crate) fn outcome(&self, number: u64) -> bool {
+        let mut incoming = self.incoming.lock();
+        incoming.open.remove(&number);
+        incoming.adopted.contains(&number)
     }
 
     /// They are not coming.
     pub(crate) fn forget(&self, number: u64) {
-        self.incoming.lock().remove(&number);
+        self.incoming.lock().open.remove(&number);
+    }
+
+    /// Drops rows whose giver has fallen silent.
+    pub(crate) fn tidy(&self) {
+        self.incoming.lock().open.retain(|_, rows| rows.at.elapsed() < SILENCE);
+    }
+
+    /// Whether a move that failed was only just.
+    fn is_paused(&self) -> bool {
+        self.pause.lock().until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Notes how a move went.
+    fn ended(&self, is_done: bool) {
+        let mut pause = self.pause.lock();
+        if is_done {
+            *pause = Pause::default();
+            return;
+        }
+        let (first, longest) = PAUSES;
+        let length = first.saturating_mul(2u32.saturating_pow(pause.failures)).min(longest);
+        *pause = Pause { failures: pause.failures + 1, until: Some(Instant::now() + length) };
     }
 
     fn note(&self, change: impl FnOnce(&mut MoveInfo)) {
@@ -136,26 +192,26 @@ impl Moves {
 
 /// Carries an order of the root out, in a task of its own; one at a time.
 pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
-    if inner.moves.is_moving.swap(true, Ordering::AcqRel) {
+    if inner.moves.is_paused() || inner.moves.is_moving.swap(true, Ordering::AcqRel) {
         return;
     }
-    let inner = Arc::clone(inner);
-    inner.runtime.clone().spawn(async move {
-        if let Some((range, bytes)) = choose(&inner, &order) {
-            let started = Instant::now();
-            let result = give(&inner, &order, &range, bytes).await;
-            inner.moves.note(|info| {
-                info.micros = started.elapsed().as_micros() as u64;
-                match &result {
-                    Ok(()) => info.state = "done".into(),
-                    Err(error) => info.state = error.to_string(),
-                }
-            });
-            if let Err(error) = result {
-                tracing::warn!(%error, %range, table = order.table.0, "a move was put off");
+    let moving = Moving(Arc::clone(inner));
+    inner.runtime.spawn(async move {
+        let inner = &moving.0;
+        let Some((range, bytes)) = choose(inner, &order) else { return };
+        let started = Instant::now();
+        let result = give(inner, &order, &range, bytes).await;
+        inner.moves.note(|info| {
+            info.micros = started.elapsed().as_micros() as u64;
+            match &result {
+                Ok(()) => info.state = "done".into(),
+                Err(error) => info.state = error.to_string(),
             }
+        });
+        inner.moves.ended(result.is_ok());
+        if let Err(error) = result {
+            tracing::warn!(%error, %range, table = order.table.0, "a move was put off");
         }
-        inner.moves.is_moving.store(false, Ordering::Release);
     });
 }
 
@@ -178,10 +234,18 @@ impl Cluster {
         if inner.moves.is_moving.swap(true, Ordering::AcqRel) {
             return Err(put_off("another move is on"));
         }
+        let _moving = Moving(Arc::clone(inner));
         let order = Order { table, to, bytes_max: u64::MAX, reason: "somebody said so".into() };
-        let result = give(inner, &order, range, 0).await;
-        inner.moves.is_moving.store(false, Ordering::Release);
-        result
+        give(inner, &order, range, 0).await
+    }
+}
+
+/// A server that is giving something away, until this goes.
+struct Moving(Arc<Inner>);
+
+impl Drop for Moving {
+    fn drop(&mut self) {
+        self.0.moves.is_moving.store(false, Ordering::Release);
     }
 }
 
@@ -190,8 +254,8 @@ impl Cluster {
 fn choose(inner: &Inner, order: &Order) -> Option<(KeyRange, u64)> {
     let buckets: Vec<BucketInfo> = inner.store.bucket_infos(order.table);
     let fits = |bucket: &&BucketInfo| !bucket.is_leaving && bucket.bytes <= order.bytes_max;
+    let owned = inner.store.owned(order.table);
     let at_border = |bucket: &BucketInfo| {
-        let owned = inner.store.owned(order.table);
         let ends =
             |range: &KeyRange| range.high == bucket.range.high || range.low == bucket.range.low;
         owned.iter().any(ends)
@@ -210,7 +274,7 @@ async fn give(
     bytes: u64,
 ) -> Result<(), Error> {
     let file = inner.file_by_id(order.table)?;
-    let mut out = inner.store.move_out(order.table, range)?;
+    let out = inner.store.move_out(order.table, range)?;
     inner.moves.push(MoveInfo {
         table: order.table,
         range: range.clone(),
@@ -227,6 +291,22 @@ async fn give(
         Answer::Move(number) => number,
         other => return Err(unexpected(&other)),
     };
+    let given = give_to(inner, order, number, &file, out).await;
+    if given.is_err() {
+        let _ = inner.ask(order.to, &Request::MoveDrop { number }).await;
+    }
+    given
+}
+
+/// Gives a range to a group that waits for it.
+async fn give_to(
+    inner: &Arc<Inner>,
+    order: &Order,
+    number: u64,
+    file: &Arc<File>,
+    mut out: MoveOut,
+) -> Result<(), Error> {
+    let range = &out.range().clone();
     for piece in out.copy()? {
         send(inner, order, number, piece?).await?;
     }
@@ -236,10 +316,7 @@ async fn give(
         match file.release(range, order.to, || out.freeze()) {
             Ok(Some(adopt)) => break (frozen, adopt),
             Ok(None) => return Err(Error::NotOwned { range: range.clone() }),
-            Err(busy) if tries == FREEZES => {
-                let _ = inner.ask(order.to, &Request::MoveDrop { number }).await;
-                return Err(put_off(busy));
-            }
+            Err(busy) if tries == FREEZES || busy == Busy::Gone => return Err(put_off(busy)),
             Err(_) => {
                 tries += 1;
                 inner.moves.note(|info| info.state = "waiting".into());
@@ -275,7 +352,7 @@ async fn hand_over(
     inner: &Arc<Inner>,
     order: &Order,
     number: u64,
-    out: &mut store::MoveOut,
+    out: &mut MoveOut,
     adopt: &Message<()>,
 ) -> Result<(), Error> {
     for piece in out.rest()? {
@@ -286,8 +363,11 @@ async fn hand_over(
         Ok(_) => Ok(()),
         Err(Asked::Answered(error)) => Err(error),
         Err(Asked::Lost(_)) => {
-            let request = Request::MoveOutcome { table: order.table, adopt: adopt.clone() };
+            let request = Request::MoveOutcome { number };
             loop {
+                if inner.stopped.is_cancelled() {
+                    return Err(stopped(&inner.name));
+                }
                 match inner.ask(order.to, &request).await {
                     Ok(Answer::Adopted(true)) => return Ok(()),
                     Ok(Answer::Adopted(false)) => {

@@ -5,8 +5,8 @@ use sdds::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
 use store::TransactionId;
 
-/// Outcomes that are remembered. Servers that have prepared a transaction ask within seconds.
-const REMEMBERED: usize = 100_000;
+/// Outcomes that are remembered. Servers that have prepared a transaction ask within seconds, and are given up if they do not.
+const REMEMBERED: usize = 1 << 20;
 
 /// Timestamps in order, and outcomes.
 #[derive(Debug)]

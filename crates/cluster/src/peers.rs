@@ -8,17 +8,15 @@ use crate::batches;
 use crate::cluster::{Asked, Cluster, DEADLINE, Inner, ROOT, unexpected};
 use crate::commit;
 use crate::describe;
-use crate::files::File;
-use crate::message::{
-    Adjustment, Answer, Reply, Request, Target, WireReader, WireWrite, decode, encode,
-};
+use crate::files::{ADJUSTMENT_ENTRIES, File};
+use crate::message::{Adjustment, Answer, Reply, Request, Target, WireReader, WireWrite, decode};
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::join_all;
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
-use sdds::directory::Entry;
+use sdds::directory::{Entry, Image};
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,8 +24,11 @@ use std::sync::atomic::Ordering;
 use store::catalog::{Sequence, Table, TableId};
 use store::{BatchStream, Error, Peers, Prepared, Reader, Snapshot, TransactionId, Write};
 
-/// A request that was passed on so often is given back as lost.
+/// Of a request that was passed on so often everybody is asked; one that is passed on even then is given back as lost.
 const HOPS_MAX: u32 = 16;
+
+/// Who has not said by then what is theirs is passed over.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Somebody's view of the cluster.
 #[derive(Debug, Clone)]
@@ -50,13 +51,35 @@ impl View {
     /// Learns from an answer, and passes on what it says where this server works for another.
     fn learn(&self, file: &File, adjustment: Adjustment) {
         let entries = adjustment.entries.iter().filter(|(table, _)| *table == file.table());
-        file.learn(&entries.map(|(_, entry)| entry.clone()).collect::<Vec<Entry>>());
-        let passed = adjustment.forwards + u32::from(!adjustment.entries.is_empty());
-        file.counters().forwards.fetch_add(u64::from(passed), Ordering::Relaxed);
-        if self.hops > 0 {
-            let mut found = self.found.lock();
-            found.forwards += adjustment.forwards;
-            found.entries.extend(adjustment.entries);
+        let entries: Vec<Entry> = entries.map(|(_, entry)| entry.clone()).collect();
+        if !entries.is_empty() {
+            file.learn(&entries);
+        }
+        if self.hops == 0 {
+            let forwards = u64::from(adjustment.forwards);
+            file.counters().forwards.fetch_add(forwards, Ordering::Relaxed);
+        } else {
+            self.found.lock().forwards += adjustment.forwards;
+            self.tell(file.table(), entries);
+        }
+    }
+
+    /// Notes what whoever has asked can learn, once.
+    fn tell(&self, table: TableId, entries: Vec<Entry>) {
+        let mut found = self.found.lock();
+        for entry in entries {
+            let entry = (table, entry);
+            if found.entries.len() < ADJUSTMENT_ENTRIES && !found.entries.contains(&entry) {
+                found.entries.push(entry);
+            }
+        }
+    }
+
+    /// A request goes to another server.
+    fn count(&self, file: &File) {
+        match self.hops {
+            0 => drop(file.counters().requests.fetch_add(1, Ordering::Relaxed)),
+            _ => self.found.lock().forwards += 1,
         }
     }
 
@@ -77,8 +100,7 @@ impl View {
                     _ => {
                         let mut found = Vec::new();
                         let parts = file.known(range, &mut found);
-                        let found = found.into_iter().map(|entry| (file.table(), entry));
-                        self.found.lock().entries.extend(found);
+                        self.tell(file.table(), found);
                         parts
                     }
                 };
@@ -89,12 +111,49 @@ impl View {
             }
         };
         let parts = tokio::time::timeout(DEADLINE, waiting).await;
-        parts.map_err(|_| Error::Unreachable {
+        let parts = parts.map_err(|_| Error::Unreachable {
             server: self.inner.name.clone(),
             reason: format!(
                 "the keys {range} have been on their way to another server for too long"
             ),
-        })
+        })?;
+        let is_lost = |group| self.inner.is_lost(group);
+        match self.hops == HOPS_MAX || parts.iter().any(|(_, group)| is_lost(*group)) {
+            true => Ok(self.ask_everybody(file, range, parts).await),
+            false => Ok(parts),
+        }
+    }
+
+    /// The last resort, which needs no directory: everybody says what is theirs. What is nobody's stays with whoever was
+    /// believed to have it.
+    async fn ask_everybody(
+        &self,
+        file: &File,
+        range: &KeyRange,
+        parts: Vec<(KeyRange, GroupId)>,
+    ) -> Vec<(KeyRange, GroupId)> {
+        file.counters().broadcasts.fetch_add(1, Ordering::Relaxed);
+        let request = Request::Owned { table: file.table(), range: range.clone() };
+        let here = self.inner.here;
+        let groups: Vec<GroupId> =
+            self.inner.members.read().present().map(|member| member.group).collect();
+        let others = groups.into_iter().filter(|group| *group != here);
+        let asked = others.map(|group| self.inner.ask_within(group, &request, PATIENCE));
+        let mut owned = file.own(range);
+        for answer in join_all(asked).await.into_iter().flatten() {
+            if let Answer::Owners(entries) = answer {
+                owned.extend(entries);
+            }
+        }
+        file.learn(&owned);
+        self.tell(file.table(), owned.clone());
+        let mut found = Vec::new();
+        for (part, believed) in parts {
+            let mut image = Image::new(believed);
+            image.learn_all(&owned);
+            found.extend(image.cover(&part).into_iter().map(|e| (e.range, e.owner.group)));
+        }
+        found
     }
 
     async fn get_from(
@@ -103,7 +162,7 @@ impl View {
         request: &Request,
         owner: GroupId,
     ) -> Result<Found, Error> {
-        file.counters().requests.fetch_add(1, Ordering::Relaxed);
+        self.count(file);
         match self.inner.ask(owner, request).await? {
             Answer::Found { rows, positions, adjustment } => {
                 self.learn(file, adjustment);
@@ -174,7 +233,9 @@ impl Peers for View {
                 columns,
             };
             async move {
-                if owner == self.inner.here {
+                // A coordinator looks at its own keys itself: it alone knows what its client has written there.
+                let is_asking = reader.transaction.is_some_and(|t| t.coordinator == owner);
+                if owner == self.inner.here || is_asking {
                     let range = KeyRange::point(&keys[places[0]]);
                     return Err(Error::NotOwned { range });
                 }
@@ -201,10 +262,10 @@ impl Peers for View {
         write: Write,
     ) -> Result<u64, Error> {
         let file = self.inner.file(table);
-        if let Some(transaction) = reader.transaction {
-            let mut joint = self.inner.joint.lock();
-            joint.entry(transaction).or_default().insert(owner);
-        }
+        let Some(transaction) = reader.transaction else {
+            return Err(crate::message::garbled("a write outside of transactions"));
+        };
+        let step = self.inner.joint.writes(transaction, owner);
         let write = match write {
             Write::Insert(rows) => WireWrite::Insert(batches::write(&rows)?.into()),
             Write::Load(rows) => WireWrite::Load(batches::write(&rows)?.into()),
@@ -212,10 +273,13 @@ impl Peers for View {
             Write::Delete(keys) => WireWrite::Delete(keys),
         };
         let target = Target { table: table.id, version: table.version, hops: self.hops + 1 };
-        let request = Request::Write { reader: WireReader::new(reader), target, write };
-        file.counters().requests.fetch_add(1, Ordering::Relaxed);
+        let request = Request::Write { reader: WireReader::new(reader), target, write, step };
+        self.count(&file);
         match self.inner.ask(owner, &request).await? {
-            Answer::Written { rows } => Ok(rows),
+            Answer::Written { rows } => {
+                self.inner.joint.has_written(transaction, owner);
+                Ok(rows)
+            }
             Answer::NotOwned { range, adjustment } => {
                 self.learn(&file, adjustment);
                 Err(Error::NotOwned { range })
@@ -230,25 +294,31 @@ impl Peers for View {
             hops: self.hops + 1,
             bundle: bundle.into(),
         };
-        let called = self.inner.address(on).and_then(|(address, name)| {
-            let request = encode(&request)?;
-            Ok((self.inner.network.call(&address, request, RUN_DEADLINE), name))
-        });
-        let (answers, name) = match called {
-            Ok(called) => called,
-            Err(error) => return stream::once(async { Err(error) }).boxed(),
-        };
+        if self.hops > 0 {
+            self.found.lock().forwards += 1;
+        }
         let view = self.clone();
-        let batches = answers.filter_map(move |answer| {
-            let batch = view.batch(answer, &name);
-            async move { batch.transpose() }
-        });
-        batches.boxed()
+        let called = async move {
+            let called = view.inner.find(on).await.and_then(|(address, name)| {
+                let letter = view.inner.letter(on, request)?;
+                Ok((view.inner.network.call(&address, letter, RUN_DEADLINE), name))
+            });
+            let (answers, name) = match called {
+                Ok(called) => called,
+                Err(error) => return stream::once(async { Err(error) }).boxed(),
+            };
+            let batches = answers.filter_map(move |answer| {
+                let batch = view.batch(answer, &name);
+                async move { batch.transpose() }
+            });
+            batches.boxed()
+        };
+        stream::once(called).flatten().boxed()
     }
 
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
-        let groups = self.inner.joint.lock().get(&transaction).cloned().unwrap_or_default();
-        let request = Request::RollbackTo { transaction, savepoint };
+        let (groups, step) = self.inner.joint.goes_back(transaction);
+        let request = Request::RollbackTo { transaction, savepoint, step };
         let asked = groups.iter().map(|group| self.inner.ask(*group, &request));
         for answer in join_all(asked).await {
             answer?;
@@ -324,9 +394,12 @@ impl View {
             Answer::Trailer { adjustment } => {
                 let tables: std::collections::BTreeSet<TableId> =
                     adjustment.entries.iter().map(|(table, _)| *table).collect();
+                let mut rest = adjustment;
                 for table in tables {
                     if let Ok(file) = self.inner.file_by_id(table) {
-                        self.learn(&file, adjustment.clone());
+                        self.learn(&file, rest.clone());
+                        // They are counted once.
+                        rest.forwards = 0;
                     }
                 }
                 Ok(None)

@@ -24,6 +24,10 @@ pub struct Held {
     pub moves: Vec<MoveInfo>,
     /// What finding rows has cost there.
     pub images: Vec<ImageInfo>,
+    /// Transactions of its own clients that have written on other servers and go on.
+    pub coordinated: u64,
+    /// Transactions that have a part there and are coordinated elsewhere.
+    pub participating: u64,
 }
 
 /// A server's image of one table, and what it has cost.
@@ -33,12 +37,14 @@ pub struct ImageInfo {
     pub table: TableId,
     /// Who is believed to own what.
     pub entries: Vec<Entry>,
-    /// Requests to other servers.
+    /// Requests for keys of other servers, on behalf of this one's own clients.
     pub requests: u64,
-    /// How often one was passed on.
+    /// How often one of them was passed on, or sent back to be sent elsewhere.
     pub forwards: u64,
     /// Adjustments that taught it something.
     pub adjustments: u64,
+    /// How often everybody was asked whose keys are.
+    pub broadcasts: u64,
     /// Bytes of the directory and the image.
     pub bytes: u64,
 }
@@ -84,6 +90,7 @@ pub(crate) fn held(inner: &Arc<Inner>) -> Held {
             requests: counters.requests.load(Ordering::Relaxed),
             forwards: counters.forwards.load(Ordering::Relaxed),
             adjustments: counters.adjustments.load(Ordering::Relaxed),
+            broadcasts: counters.broadcasts.load(Ordering::Relaxed),
             bytes: file.directory_bytes(),
         }
     });
@@ -92,5 +99,7 @@ pub(crate) fn held(inner: &Arc<Inner>) -> Held {
         memory: inner.store.memory().table_bytes() + inner.store.memory().query_bytes(),
         moves: inner.moves.list(),
         images: images.collect(),
+        coordinated: inner.joint.len() as u64,
+        participating: inner.participants.len() as u64,
     }
 }

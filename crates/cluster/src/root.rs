@@ -9,11 +9,14 @@ use sdds::balancing::{Share, propose};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use store::Error;
 use store::catalog::TableId;
+use store::{Error, TransactionId};
 
 /// A server that has not called for so long is given up.
 const SILENCE: Duration = Duration::from_secs(10);
+
+/// The SQLSTATE that a server hears which has been given up: a shutdown that it did not ask for.
+pub(crate) const GIVEN_UP: &str = "57P01";
 
 /// The root's own state.
 #[derive(Debug)]
@@ -31,23 +34,19 @@ struct Call {
 }
 
 impl Root {
-    pub(crate) fn new(oracle: Oracle) -> Self {
-        Self { oracle: Mutex::new(oracle), calls: Mutex::default() }
+    /// `oldest` is the oldest snapshot that is in use on the root's own server.
+    pub(crate) fn new(here: GroupId, oracle: Oracle, oldest: Timestamp) -> Self {
+        let root = Self { oracle: Mutex::new(oracle), calls: Mutex::default() };
+        root.heard(here, oldest, ServerLoad::default());
+        root
     }
 
     /// Answers what is asked of the root.
     pub(crate) async fn answer(&self, inner: &Inner, request: &Request) -> Reply {
         Ok(match request {
             Request::Now => Answer::Timestamp(self.oracle.lock().now()),
-            Request::Decide { transaction, is_joint, members } => {
-                if members.is_some_and(|known| known != inner.members.read().version) {
-                    return Err(Error::SchemaConflict { relation: "the list of servers".into() });
-                }
-                let mut oracle = self.oracle.lock();
-                match is_joint {
-                    false => Answer::Timestamp(oracle.next()),
-                    true => Answer::Outcome(oracle.decide(*transaction)),
-                }
+            Request::Decide { transaction, others, members } => {
+                self.decide(inner, *transaction, others, *members)?
             }
             Request::Outcome { transaction } => {
                 Answer::Outcome(self.oracle.lock().outcome(*transaction))
@@ -64,6 +63,7 @@ impl Root {
                 }
                 Answer::Done
             }
+            Request::Members => Answer::Members(inner.members.read().clone()),
             Request::SequenceNext { sequence, count } => {
                 Answer::Value(Some(inner.store.sequence_next(sequence, *count)?))
             }
@@ -78,12 +78,40 @@ impl Root {
         })
     }
 
+    /// Commits a transaction, if all who have prepared it are still part of the cluster.
+    fn decide(
+        &self,
+        inner: &Inner,
+        transaction: TransactionId,
+        others: &[GroupId],
+        members: Option<u64>,
+    ) -> Reply {
+        // Held until it is decided: who joins before is noticed, and who joins after gets the catalog with it.
+        let known = inner.members.read();
+        if members.is_some_and(|version| version != known.version) {
+            return Err(Error::SchemaConflict { relation: "the list of servers".into() });
+        }
+        let mut groups = std::iter::once(&transaction.coordinator).chain(others);
+        if let Some(lost) = groups.find(|group| known.get(**group).is_none_or(|m| m.is_lost)) {
+            return Err(given_up(*lost));
+        }
+        let mut oracle = self.oracle.lock();
+        Ok(match others.is_empty() {
+            true => Answer::Timestamp(oracle.next()),
+            false => Answer::Outcome(oracle.decide(transaction)),
+        })
+    }
+
     /// Takes a server in. Transactions that change the catalog and have not heard of it are refused from now on, so that
     /// the catalog which it is given is the one that it goes on with.
     async fn join(&self, inner: &Inner, name: &str, address: &str, weight: u32) -> Reply {
-        let (member, members) = {
+        let (member, members, timestamp) = {
             let mut members = inner.members.write();
-            if members.named(name).is_some() {
+            let of_name = members.named(name).map(|known| (known.group, known.address == address));
+            if let Some((group, true)) = of_name.filter(|(group, _)| *group != inner.here) {
+                // Nobody else can listen there: the one that we know has ended.
+                members.lose(group);
+            } else if of_name.is_some() {
                 return Err(Error::Remote {
                     sql_state: "42710".into(),
                     message: format!("a server named \"{name}\" is part of the cluster already"),
@@ -92,9 +120,8 @@ impl Root {
                 });
             }
             let member = members.join(name.to_owned(), address.to_owned(), weight);
-            (member, members.clone())
+            (member, members.clone(), self.oracle.lock().now())
         };
-        let timestamp = self.oracle.lock().now();
         self.heard(member.group, timestamp, ServerLoad::default());
         inner.files.all().iter().for_each(|file| file.join(member.group));
         let snapshot = inner.store.snapshot_at(timestamp).await;
@@ -116,6 +143,12 @@ impl Root {
         }
         self.heard(heartbeat.group, heartbeat.oldest, heartbeat.load.clone());
         self.give_up_silent(inner);
+        if heartbeat.group == inner.here {
+            // A file may have been opened by somebody who did not know of the last to join.
+            for file in inner.files.all() {
+                members.present().for_each(|member| file.join(member.group));
+            }
+        }
         let orders = match heartbeat.load.is_moving {
             true => Vec::new(),
             false => self.order(&members, heartbeat.group),
@@ -130,6 +163,8 @@ impl Root {
     /// Gives up servers that have not called for too long.
     fn give_up_silent(&self, inner: &Inner) {
         let mut calls = self.calls.lock();
+        let is_lost = |group: GroupId| inner.is_lost(group);
+        calls.retain(|group, _| !is_lost(*group));
         let silent = calls
             .iter()
             .filter(|(group, call)| **group != inner.here && call.at.elapsed() > SILENCE);
@@ -173,9 +208,11 @@ impl Root {
 fn share(calls: &BTreeMap<GroupId, Call>, member: &Member, table: TableId) -> Share {
     let load = calls.get(&member.group).map(|call| &call.load);
     let of_table = load.and_then(|load| load.tables.iter().find(|held| held.table == table));
+    // A server that is emptied gives buckets without rows, too: their keys are to have an owner when it has gone.
+    let least = of_table.filter(|_| member.weight == 0).map_or(0, |held| held.buckets);
     Share {
         group: member.group,
-        bytes: of_table.map_or(0, |held| held.bytes),
+        bytes: of_table.map_or(0, |held| held.bytes).max(least),
         weight: member.weight,
     }
 }
@@ -189,9 +226,10 @@ fn reason(members: &Members, shares: &[Share], from: GroupId, to: GroupId) -> St
     }
 }
 
-fn given_up(group: GroupId) -> Error {
+/// What a server hears that the root has given up.
+pub(crate) fn given_up(group: GroupId) -> Error {
     Error::Remote {
-        sql_state: "57P01".into(),
+        sql_state: GIVEN_UP.into(),
         message: format!(
             "server {group} did not call for {} s and was given up",
             SILENCE.as_secs()
@@ -212,6 +250,5 @@ fn no_server(members: &Members, name: &str) -> Error {
 }
 
 fn unexpected_request(request: &Request) -> Error {
-    let text = format!("{request:?}");
-    crate::message::garbled(&format!("{} is not for the root", &text[..text.len().min(40)]))
+    crate::message::garbled(&format!("{} is not for the root", request.name()))
 }

@@ -1,19 +1,22 @@
 //! What this server does for others.
 
 use crate::batches;
-use crate::cluster::{Cluster, Inner, written};
+use crate::cluster::{Cluster, Inner, stopped, written};
+use crate::files::ADJUSTMENT_ENTRIES;
 use crate::message::{
-    Adjustment, Answer, Reply, Request, Target, WireReader, WireWrite, decode, garbled,
+    Adjustment, Answer, Letter, Reply, Request, Target, WireReader, WireWrite, decode, garbled,
 };
 use crate::net::{Answers, Caller, NetError, Service};
 use crate::peers::View;
 use crate::report;
+use crate::root::given_up;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
 use sdds::directory::{Entry, Message};
 use sdds::{Bound, Key, KeyRange};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use store::catalog::{Table, TableId};
 use store::{Error, Peers, Reading, Write};
 
@@ -21,7 +24,7 @@ impl Service for Cluster {
     fn serve(&self, _from: Caller, request: Bytes) -> Answers {
         let inner = Arc::clone(&self.0);
         stream::once(async move {
-            match decode::<Request>(&request) {
+            match decode::<Letter>(&request).and_then(|letter| inner.open(letter)) {
                 Ok(Request::Run { reader, hops, bundle }) => {
                     run(inner, reader, hops, bundle.0).await
                 }
@@ -39,31 +42,48 @@ fn one(reply: Reply) -> Answers {
     stream::once(async move { Ok::<_, NetError>(bytes) }).boxed()
 }
 
+impl Inner {
+    /// What a letter asks for, if it is for this server, and from one that the cluster has not given up.
+    fn open(&self, letter: Letter) -> Result<Request, Error> {
+        if self.stopped.is_cancelled() {
+            return Err(stopped(&self.name));
+        }
+        if letter.to.is_some_and(|to| to != self.here) {
+            let reason = "another server is at its address now".into();
+            return Err(Error::Unreachable { server: self.name.clone(), reason });
+        }
+        match letter.from.filter(|from| self.is_lost(*from)) {
+            Some(lost) => Err(given_up(lost)),
+            None => Ok(letter.request),
+        }
+    }
+}
+
 async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
     match request {
         Request::Get { reader, target, keys, columns } => {
             get(inner, &reader, &target, &keys, &columns).await
         }
-        Request::Write { reader, target, write: rows } => {
-            write(inner, &reader, &target, rows).await
+        Request::Write { reader, target, write: rows, step } => {
+            write(inner, &reader, &target, rows, step).await
         }
         Request::Run { .. } => Err(garbled("a bundle where one answer is expected")),
-        Request::RollbackTo { transaction, savepoint } => {
-            if let Some(part) = inner.participants.known(transaction) {
-                part.lock().await.rollback_to(savepoint);
-            }
+        Request::RollbackTo { transaction, savepoint, step } => {
+            let part = inner.participants.part(transaction)?;
+            part.lock().await.rollback_to(savepoint, step);
             Ok(Answer::Done)
         }
         Request::RollBack { transaction } => {
             inner.participants.end(transaction, None).await;
             Ok(Answer::Done)
         }
-        Request::Prepare { reader } => {
+        Request::Prepare { reader, has_written, newest } => {
             let Some(transaction) = reader.transaction else {
                 return Err(garbled("a transaction without a name"));
             };
-            let part = inner.participants.part(&inner.store, &reader, transaction).await;
-            let prepared = part.lock().await.prepare(&reader);
+            inner.store.observe(newest);
+            let part = inner.participants.part(transaction)?;
+            let prepared = part.lock().await.prepare(&inner.store, &reader, has_written).await;
             prepared.map(|()| Answer::Done)
         }
         Request::Commit { transaction, timestamp } => {
@@ -71,14 +91,25 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
             inner.floors.lock().learn(timestamp);
             Ok(Answer::Done)
         }
+        Request::IsRunning { transaction } => {
+            Ok(Answer::Running(inner.joint.is_running(transaction)))
+        }
+        Request::Owned { table, range } => Ok(Answer::Owners(inner.file_by_id(table)?.own(&range))),
         Request::Whose { table, range, hops } => {
             let view = served(inner, hops);
             Ok(Answer::Owners(owners(&view, table, &range).await?))
         }
         Request::Directory { table, message } => {
             let file = inner.file_by_id(table)?;
-            if matches!(message, Message::Request(_) | Message::Ask { .. }) {
-                return Err(garbled("a request of the simulation's"));
+            let rows = sdds::directory::Content::Rows;
+            match &message {
+                Message::Request(_) | Message::Ask { .. } => {
+                    return Err(garbled("a request of the simulation's"));
+                }
+                Message::Adopt { content, .. } if content.level() == rows.level() => {
+                    return Err(garbled("keys without their rows"));
+                }
+                _ => {}
             }
             let mail = file.handle(message);
             inner.post(&file, mail);
@@ -91,16 +122,12 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
             inner.moves.forget(number);
             Ok(Answer::Done)
         }
-        Request::MoveOutcome { table, adopt } => {
-            let Message::Adopt { range, epoch, .. } = adopt else {
-                return Err(garbled("a move without its range"));
-            };
-            Ok(Answer::Adopted(inner.file_by_id(table)?.has_adopted(&range, epoch)))
-        }
+        Request::MoveOutcome { number } => Ok(Answer::Adopted(inner.moves.outcome(number))),
         Request::Report => Ok(Answer::Report(Box::new(report::held(inner)))),
         to_root @ (Request::Join { .. }
         | Request::Heartbeat(_)
         | Request::Now
+        | Request::Members
         | Request::Decide { .. }
         | Request::Outcome { .. }
         | Request::SequenceNext { .. }
@@ -108,6 +135,8 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         | Request::SequenceLast { .. }
         | Request::SetWeight { .. }) => match &inner.root {
             Some(root) => root.answer(inner, &to_root).await,
+            // Whoever joins may know any of us.
+            None if matches!(to_root, Request::Join { .. }) => Ok(inner.ask_root(&to_root).await?),
             None => Err(Error::Unreachable {
                 server: inner.name.clone(),
                 reason: "it is not the first server, and cannot lead the cluster".into(),
@@ -124,22 +153,35 @@ fn served(inner: &Arc<Inner>, hops: u32) -> View {
 /// What a transaction reads here.
 async fn reading(inner: &Arc<Inner>, reader: &WireReader, view: &View) -> Result<Reading, Error> {
     let peers = (Arc::new(view.clone()) as Arc<dyn Peers>, reader.reader());
-    let Some(transaction) = reader.transaction else {
-        return Ok(inner.store.snapshot_at(reader.timestamp).await.reading(Some(peers)));
-    };
-    if transaction.coordinator == inner.here {
-        // Its own writes are with its client's session: it reads here without asking itself.
-        return Err(Error::SchemaConflict { relation: "the owner of some rows".into() });
+    if reader.timestamp.0 < inner.horizon.load(Ordering::Acquire) {
+        return Err(too_old());
     }
-    match inner.participants.known(transaction) {
-        Some(part) => part.lock().await.reading(reader, peers),
-        None if reader.changes.is_empty() => {
-            Ok(inner.store.snapshot_at(reader.timestamp).await.reading(Some(peers)))
-        }
-        None => {
-            let part = inner.participants.part(&inner.store, reader, transaction).await;
-            part.lock().await.reading(reader, peers)
-        }
+    if reader.transaction.is_some_and(|transaction| transaction.coordinator == inner.here) {
+        // Its own writes are with its client's session: it reads here without asking itself.
+        return Err(Error::NotOwned { range: KeyRange::all() });
+    }
+    let part = reader.transaction.and_then(|transaction| inner.participants.known(transaction));
+    if let Some(part) = part {
+        return part.lock().await.reading(&inner.store, reader, peers).await;
+    }
+    let snapshot = inner.store.snapshot_at(reader.timestamp).await;
+    if reader.changes.is_empty() {
+        return Ok(snapshot.reading(Some(peers)));
+    }
+    // It has written nothing here: what it has changed of the catalog is looked at and forgotten.
+    let mut transaction = inner.store.begin_at(snapshot);
+    for change in &reader.changes {
+        transaction.change_catalog(change.clone())?;
+    }
+    Ok(transaction.reading(Some(peers)))
+}
+
+fn too_old() -> Error {
+    Error::Remote {
+        sql_state: "72000".into(),
+        message: "the snapshot is too old: row versions that it sees may be gone".into(),
+        detail: None,
+        hint: Some("Run the transaction again.".into()),
     }
 }
 
@@ -167,8 +209,12 @@ async fn get(
         return Err(garbled("a column that the table has not"));
     }
     let rows = reading.table(table.id).ok_or_else(|| gone(&table))?;
-    let (values, positions) = rows.find_many(keys, &columns).await?;
+    let found = rows.find_many(keys, &columns).await;
     let adjustment = view.adjustment(inner, table.id, keys);
+    let (values, positions) = match found {
+        Err(Error::NotOwned { range }) => return Ok(Answer::NotOwned { range, adjustment }),
+        found => found?,
+    };
     let positions: Vec<u32> = positions.into_iter().map(|position| position as u32).collect();
     let rows = match positions.is_empty() {
         true => None,
@@ -190,16 +236,23 @@ impl View {
         {
             let own = keys.iter().flat_map(|key| file.own(&KeyRange::point(key)));
             let mut own: Vec<Entry> = own.collect();
+            own.sort_by(|a, b| a.range.low.cmp(&b.range.low));
             own.dedup();
+            own.truncate(ADJUSTMENT_ENTRIES);
             found.entries.extend(own.into_iter().map(|entry| (table, entry)));
-            found.forwards += 1;
         }
         found
     }
 }
 
 /// Stages rows for a transaction. Where some are not this server's, nothing is staged, and the answer says whose they are.
-async fn write(inner: &Arc<Inner>, reader: &WireReader, target: &Target, rows: WireWrite) -> Reply {
+async fn write(
+    inner: &Arc<Inner>,
+    reader: &WireReader,
+    target: &Target,
+    rows: WireWrite,
+    step: u64,
+) -> Reply {
     let Some(transaction) = reader.transaction else {
         return Err(garbled("a write outside of transactions"));
     };
@@ -209,13 +262,16 @@ async fn write(inner: &Arc<Inner>, reader: &WireReader, target: &Target, rows: W
         WireWrite::Upsert(rows) => Write::Upsert(batches::read(&rows)?),
         WireWrite::Delete(keys) => Write::Delete(keys),
     };
-    let part = inner.participants.part(&inner.store, reader, transaction).await;
+    if reader.timestamp.0 < inner.horizon.load(Ordering::Acquire) {
+        return Err(too_old());
+    }
+    let part = inner.participants.part(transaction)?;
     let written = {
         let mut part = part.lock().await;
         let view = served(inner, target.hops);
         let peers = (Arc::new(view) as Arc<dyn Peers>, reader.reader());
-        let table = definition(&part.reading(reader, peers)?, target)?;
-        part.write(reader, &table, write.clone())
+        let table = definition(&part.reading(&inner.store, reader, peers).await?, target)?;
+        part.write(&inner.store, reader, step, &table, write.clone()).await
     };
     match written {
         Ok(rows) => Ok(Answer::Written { rows }),
@@ -251,15 +307,15 @@ fn span(inner: &Inner, table: TableId, write: &Write) -> Result<KeyRange, Error>
 async fn owners(view: &View, table: TableId, range: &KeyRange) -> Result<Vec<Entry>, Error> {
     let inner = &view.inner;
     let file = inner.file_by_id(table)?;
-    let mut entries = Vec::new();
-    for (part, group) in view.cover(table, range).await? {
-        let listed = std::mem::take(&mut view.found.lock().entries);
+    let parts = view.cover(table, range).await?;
+    let listed = std::mem::take(&mut view.found.lock().entries);
+    let mut entries: Vec<Entry> = listed.into_iter().map(|(_, entry)| entry).collect();
+    for (part, group) in parts {
+        // What a page that this server keeps says need not be asked for.
+        let is_listed = |entry: &Entry| entry.owner.group == group && entry.range.overlaps(&part);
         if group == inner.here {
             entries.extend(file.own(&part));
-        } else if !listed.is_empty() {
-            // This server keeps the page.
-            entries.extend(listed.into_iter().map(|(_, entry)| entry));
-        } else {
+        } else if !entries.iter().any(is_listed) {
             let request = Request::Whose { table, range: part, hops: view.hops + 1 };
             if let Answer::Owners(owners) = inner.ask(group, &request).await? {
                 entries.extend(owners);

@@ -2,7 +2,7 @@
 
 use crate::cluster::{Cluster, DEADLINE, unexpected};
 use crate::members::Members;
-use crate::message::{Answer, Reply, Request, decode, encode};
+use crate::message::{Answer, Letter, Reply, Request, decode, encode};
 use crate::net::{Address, Network, ask};
 use std::sync::Arc;
 use store::{Error, Store};
@@ -50,7 +50,8 @@ impl Cluster {
     ) -> Result<Self, Error> {
         let Introduction { name, address, weight } = introduction;
         let request = Request::Join { name, address: address.as_str().to_owned(), weight };
-        let answer = ask(&*network, first, encode(&request)?, DEADLINE).await;
+        let letter = encode(&Letter { from: None, to: None, request })?;
+        let answer = ask(&*network, first, letter, DEADLINE).await;
         let answer = answer
             .map_err(|error| Error::from(crate::cluster::Asked::of(error, first.as_str())))?;
         match decode::<Reply>(&answer)?? {

@@ -205,7 +205,11 @@ impl Command {
                 threads.and_then(|(_, value)| value.parse().ok())
             }
             Self::Demo(arguments) => arguments.database.threads,
-            Self::Load(_) | Self::Simulate(_) | Self::Bench(_) => None,
+            Self::Load(_)
+            | Self::Status(_)
+            | Self::Drain(_)
+            | Self::Simulate(_)
+            | Self::Bench(_) => None,
         }
         .map(NonZeroUsize::get)
     }

@@ -56,6 +56,12 @@ impl BucketState {
         self.delta.bytes() + self.runs.iter().map(|run| run.bytes).sum::<u64>()
     }
 
+    /// About how many bytes there will be once the delta is folded: what a bucket is split and merged by. What versions cost
+    /// in the delta comes and goes with each compaction; a bucket that was split for it would merge again.
+    pub(crate) fn weight(&self) -> u64 {
+        self.delta.row_bytes() + self.runs.iter().map(|run| run.bytes).sum::<u64>()
+    }
+
     /// Where the runs hold a key, and since when.
     pub(crate) fn find_in_runs(&self, key: &Key) -> Option<(&Arc<Chunk>, usize, Timestamp)> {
         self.runs

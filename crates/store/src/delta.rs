@@ -69,6 +69,8 @@ impl Version {
 pub(crate) struct Delta {
     chains: OrdMap<Key, Arc<Version>>,
     bytes: u64,
+    /// Bytes of the newest rows alone: about what they weigh once they are folded into a run.
+    row_bytes: u64,
 }
 
 impl Delta {
@@ -82,6 +84,10 @@ impl Delta {
 
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    pub(crate) fn row_bytes(&self) -> u64 {
+        self.row_bytes
     }
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&Key, &Arc<Version>)> {
@@ -113,12 +119,15 @@ impl Delta {
     pub(crate) fn put(&mut self, key: Key, chain: Option<Arc<Version>>) {
         let key_bytes = (std::mem::size_of::<Key>() + key.heap_bytes()) as u64;
         let after = chain.as_ref().map_or(0, |chain| key_bytes + chain.bytes());
+        let row_bytes = |chain: &Arc<Version>| chain.row.as_ref().map_or(0, |row| row.len() as u64);
+        self.row_bytes += chain.as_ref().map_or(0, row_bytes);
         let before = match chain {
             Some(chain) => self.chains.insert(key, chain),
             None => self.chains.remove(&key),
         };
         self.bytes += after;
-        self.bytes -= before.map_or(0, |before| key_bytes + before.bytes());
+        self.bytes -= before.as_ref().map_or(0, |before| key_bytes + before.bytes());
+        self.row_bytes -= before.as_ref().map_or(0, row_bytes);
     }
 
     /// The part of the delta with keys of a range.
@@ -133,8 +142,11 @@ impl Delta {
     /// Both deltas' keys; they share none.
     pub(crate) fn union(self, other: Self) -> Self {
         let keys = self.len() + other.len();
-        let union =
-            Self { bytes: self.bytes + other.bytes, chains: self.chains.union(other.chains) };
+        let union = Self {
+            bytes: self.bytes + other.bytes,
+            row_bytes: self.row_bytes + other.row_bytes,
+            chains: self.chains.union(other.chains),
+        };
         assert_eq!(union.len(), keys, "deltas of neighbours share no key");
         union
     }

@@ -111,10 +111,14 @@ impl Held {
     pub(crate) fn has_writes_in(&self, table: TableId, range: &KeyRange) -> bool {
         let writes = |set: &WriteSet| set.get(&table).is_some_and(|w| w.has_writes_in(range));
         self.staged.values().any(writes)
-            || self.prepared.values().any(|prepared| {
-                writes(&prepared.writes)
-                    || prepared.changes.iter().any(|c| c.table() == Some(table))
-            })
+            || self.prepared.values().any(|prepared| writes(&prepared.writes))
+            || self.has_changes_of(table)
+    }
+
+    /// Whether a transaction that is prepared changes what all of a table is.
+    pub(crate) fn has_changes_of(&self, table: TableId) -> bool {
+        let changes = self.prepared.values().flat_map(|prepared| &prepared.changes);
+        changes.into_iter().any(|change| change.table() == Some(table))
     }
 }
 

@@ -102,7 +102,7 @@ impl Store {
                 continue;
             }
             let state = bucket.state();
-            if !splitting::should_split(state.bytes(), state.rows, table.bucket_size) {
+            if !splitting::should_split(state.weight(), state.rows, table.bucket_size) {
                 if compaction::is_due(&state, table.bucket_size) {
                     self.queue().ask(table.id, bucket.range.low.clone());
                 }
@@ -149,7 +149,7 @@ impl Store {
             }
         }
         self.merge_if_small(&mut machine, table, file, &bucket);
-        if splitting::should_split(state.bytes(), state.rows, table.bucket_size) {
+        if splitting::should_split(state.weight(), state.rows, table.bucket_size) {
             self.settle(&mut machine, table, std::slice::from_ref(&bucket.range));
         }
     }
@@ -164,9 +164,9 @@ impl Store {
         let directory = file.directory();
         let before = directory.next_before(&bucket.range.low).map(|(_, neighbour)| neighbour);
         let after = directory.next_after(&bucket.range.low).map(|(_, neighbour)| neighbour);
-        let bytes = bucket.state().bytes();
+        let weight = bucket.state().weight();
         let small = |neighbour: &&Arc<Bucket>| {
-            splitting::should_merge(bytes, neighbour.state().bytes(), table.bucket_size)
+            splitting::should_merge(weight, neighbour.state().weight(), table.bucket_size)
                 && !self.holds().lock().is_moving(table.id, &neighbour.range)
         };
         let (before, after) = (before.and_then(Tile::owned), after.and_then(Tile::owned));

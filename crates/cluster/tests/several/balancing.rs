@@ -39,3 +39,28 @@ async fn a_server_that_comes_later_gets_its_share_and_one_of_no_weight_gives_eve
     let unknown = world.sites[1].cluster.set_weight("nobody", 0).await;
     assert!(unknown.expect_err("no such server").to_string().contains("nobody"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn buckets_do_not_split_and_merge_again_and_again() {
+    let world = World::of(2).await;
+    let table = world.table(0, "t").await;
+    let rows: Vec<(i64, i64)> = (0..3000).map(|key| (key, 0)).collect();
+    let changes = |world: &World| -> (u64, u64) {
+        let counters = world.sites.iter().map(|site| site.store.counters());
+        counters.fold((0, 0), |(splits, merges), c| (splits + c.splits, merges + c.merges))
+    };
+    world.insert(0, table, &rows).await;
+    world.until("the table spreads", |world| world.share(table, 1) > 0.3).await;
+    world.settled(table).await;
+    let before = changes(&world);
+    for round in 0..10 {
+        let rows: Vec<(i64, i64)> = (0..3000).map(|key| (key, round)).collect();
+        let rows = crate::support::batch(&rows);
+        world.retried(0, async |transaction| transaction.upsert(table, &rows).await).await;
+        world.settled(table).await;
+    }
+    let after = changes(&world);
+    let again = (after.0 - before.0, after.1 - before.1);
+    println!("splits and merges: {before:?} while it grew, {again:?} while it was written again");
+    assert!(again.0 < 60 && again.1 < 6, "rows that only change do not split and merge: {again:?}");
+}

@@ -1,6 +1,14 @@
 //! Several servers in one process: transactions over all of them while their rows move.
 
 mod balancing;
+mod decisions;
+mod definitions;
+mod gate;
+mod images;
+mod loads;
+mod moves;
 mod outages;
+mod random;
+mod sequences;
 mod support;
 mod transactions;

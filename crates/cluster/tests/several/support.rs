@@ -1,9 +1,10 @@
 //! Servers of one process, a table of counters, and ways to wait for what has to happen.
 
+use crate::gate::Gate;
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::Int64Type;
-use cluster::net::Address;
 use cluster::net::local::{Hub, Link};
+use cluster::net::{self, Address, Authority, Listening, Network, Security, Tcp, listen};
 use cluster::{Cluster, Introduction};
 use sdds::{Bound, Key, KeyRange};
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use store::catalog::{
     CatalogChange, Column, ColumnId, OnCommit, Relation, SqlType, Table, TableId,
 };
-use store::{Error, JointTransaction, Options, Store, key};
+use store::{Error, JointTransaction, Options, Reading, Store, key};
 use tokio::runtime::Handle;
 
 /// Something that has to happen takes no longer than this, on however busy a machine.
@@ -23,16 +24,27 @@ pub(crate) struct Site {
     pub(crate) name: String,
     pub(crate) store: Arc<Store>,
     pub(crate) cluster: Cluster,
+    /// What its callers have to pass.
+    pub(crate) gate: Arc<Gate>,
+    _listening: Option<Listening>,
+}
+
+/// How servers are connected.
+#[derive(Debug, Clone)]
+pub(crate) enum Ground {
+    /// Within the process; links can be cut.
+    Local,
+    /// TCP on loopback, as it is.
+    Tcp,
+    /// TCP with certificates, which one joins with a token for.
+    Tls(Arc<Authority>),
 }
 
 /// Servers that know one another.
 pub(crate) struct World {
     pub(crate) hub: Arc<Hub>,
+    ground: Ground,
     pub(crate) sites: Vec<Site>,
-}
-
-fn introduction(name: &str, weight: u32) -> Introduction {
-    Introduction { name: name.to_owned(), address: Address::new(name), weight }
 }
 
 fn options(group: sdds::GroupId) -> Options {
@@ -40,36 +52,83 @@ fn options(group: sdds::GroupId) -> Options {
 }
 
 impl World {
-    /// So many servers.
+    /// So many servers in one process.
     pub(crate) async fn of(servers: usize) -> Self {
-        let hub = Arc::new(Hub::new());
-        let mut world = Self { hub, sites: Vec::new() };
+        Self::on(Ground::Local, servers).await
+    }
+
+    /// So many servers.
+    pub(crate) async fn on(ground: Ground, servers: usize) -> Self {
+        let mut world = Self { hub: Arc::new(Hub::new()), ground, sites: Vec::new() };
         for _ in 0..servers {
             world.add(1).await;
         }
         world
     }
 
-    /// One more server.
+    /// One more server, by way of the last that came.
     pub(crate) async fn add(&mut self, weight: u32) {
         let name = format!("s{}", self.sites.len());
-        let network = Arc::new(self.hub.network(Address::new(&*name)));
-        let intro = introduction(&name, weight);
+        let gate = Arc::new(Gate::default());
+        let (address, network, listening) = self.connect(&name, &gate).await;
+        let intro = Introduction { name: name.clone(), address, weight };
         let runtime = Handle::current();
-        let cluster = match self.sites.is_empty() {
-            true => {
+        let cluster = match self.sites.last() {
+            None => {
                 let store = Store::open(options(sdds::GroupId(0)));
                 Cluster::found(intro, store, network, runtime)
             }
-            false => {
+            Some(last) => {
                 let open = |group| Ok(Store::open(options(group)));
-                let first = Address::new("s0");
+                let members = last.cluster.members();
+                let known = members.named(&last.name).expect("it is part of the cluster");
+                let first = Address::new(known.address.clone());
                 Cluster::join(intro, &first, open, network, runtime).await.expect("it joins")
             }
         };
-        self.hub.serve(Address::new(&*name), Arc::new(cluster.clone()));
+        gate.open(cluster.clone());
         let store = Arc::clone(cluster.store());
-        self.sites.push(Site { name, store, cluster });
+        self.sites.push(Site { name, store, cluster, gate, _listening: listening });
+    }
+
+    async fn connect(
+        &self,
+        name: &str,
+        gate: &Arc<Gate>,
+    ) -> (Address, Arc<dyn Network>, Option<Listening>) {
+        let service = Arc::clone(gate) as Arc<dyn net::Service>;
+        let security = match &self.ground {
+            Ground::Local => {
+                let address = Address::new(name);
+                self.hub.serve(address.clone(), service);
+                return (address.clone(), Arc::new(self.hub.network(address)), None);
+            }
+            Ground::Tcp => Security::Plain,
+            Ground::Tls(authority) => {
+                let authority = Arc::clone(authority);
+                let identity = match self.sites.first() {
+                    None => authority.identity().expect("an authority can sign"),
+                    Some(first) => {
+                        let known = &first.cluster.members().list[0];
+                        let to = Address::new(known.address.clone());
+                        let own = Address::new("127.0.0.1:1");
+                        net::join(&to, &own, &authority.token()).await.expect("the token is right")
+                    }
+                };
+                let authority = self.sites.is_empty().then_some(authority);
+                Security::Mutual { identity: Arc::new(identity), authority }
+            }
+        };
+        let any = Address::new("127.0.0.1:0");
+        let listening = listen(&any, security.clone(), service).await.expect("a free port");
+        let address = listening.address().clone();
+        (address.clone(), Arc::new(Tcp::new(address, security)), Some(listening))
+    }
+
+    /// Ends a server as a crash does.
+    pub(crate) fn crash(&self, site: usize) {
+        self.sites[site].cluster.stop();
+        self.hub.stop(&Address::new(&*self.sites[site].name));
     }
 
     /// Cuts two servers off from one another, or joins them again.
@@ -80,14 +139,20 @@ impl World {
 
     /// A table `(key bigint, value bigint)` of small buckets, made through a server.
     pub(crate) async fn table(&self, through: usize, name: &str) -> TableId {
-        let store = &self.sites[through].store;
-        let table = counters(TableId(store.next_relation_id().0), name, store.group());
+        let table = self.definition(through, name);
         let id = table.id;
-        let mut transaction = store.begin_joint().await.expect("reachable");
-        let create = CatalogChange::Create(Relation::Table(Arc::new(table)));
-        transaction.change_catalog(create).expect("a new name");
-        transaction.commit().await.expect("nobody else is there");
+        self.retried(through, async |transaction| {
+            let create = CatalogChange::Create(Relation::Table(Arc::new(table.clone())));
+            transaction.change_catalog(create)
+        })
+        .await;
         id
+    }
+
+    /// The definition of such a table.
+    pub(crate) fn definition(&self, through: usize, name: &str) -> Table {
+        let store = &self.sites[through].store;
+        counters(TableId(store.next_relation_id().0), name, store.group())
     }
 
     /// Tries a piece of work until no other transaction was first.
@@ -105,7 +170,7 @@ impl World {
             };
             match done {
                 Ok(value) => return value,
-                Err(error) if error.is_retryable() && begun.elapsed() < PATIENCE => {
+                Err(error) if is_others_fault(&error) && begun.elapsed() < PATIENCE => {
                     tokio::task::yield_now().await;
                 }
                 Err(error) => panic!("not because of others: {error}"),
@@ -126,17 +191,33 @@ impl World {
         table: TableId,
         keys: &[i64],
     ) -> BTreeMap<i64, i64> {
-        let reading = self.sites[through].store.reading().await.expect("reachable");
-        let view = reading.table(table).expect("it exists");
-        let wanted: Vec<Key> = keys.iter().map(|key| key_of(*key)).collect();
-        let found = view.find_many(&wanted, &[0, 1]);
-        let (columns, positions) = found.await.expect("readable");
-        let column = |at: usize| columns[at].as_primitive::<Int64Type>().clone();
-        let (found, values) = (column(0), column(1));
-        for (row, position) in positions.iter().enumerate() {
-            assert_eq!(found.value(row), keys[*position], "a position is its key's");
+        self.try_read(through, table, keys).await.expect("readable")
+    }
+
+    /// The same, if they can be read.
+    pub(crate) async fn try_read(
+        &self,
+        through: usize,
+        table: TableId,
+        keys: &[i64],
+    ) -> Result<BTreeMap<i64, i64>, Error> {
+        let reading = self.sites[through].store.reading().await?;
+        read_of(&reading, table, keys).await
+    }
+
+    /// Waits until every key has an owner and nobody gives anything away.
+    pub(crate) async fn settled(&self, table: TableId) {
+        self.until("every key has an owner", |world| world.owners(table).is_ok()).await;
+        // An order follows at most two heartbeats on what it answers.
+        let mut quiet = 0;
+        while quiet < 5 {
+            let beats = self.sites[0].gate.seen("Heartbeat");
+            let two = 2 * (self.sites.len() - 1);
+            self.until("heartbeats", |w| w.sites[0].gate.seen("Heartbeat") >= beats + two).await;
+            let held = self.sites[0].cluster.report().await.into_iter();
+            let is_moving = held.filter_map(|(_, held)| held.ok()).any(|h| h.load.is_moving);
+            quiet = if is_moving || self.owners(table).is_err() { 0 } else { quiet + 1 };
         }
-        (0..found.len()).map(|row| (found.value(row), values.value(row))).collect()
     }
 
     /// Whose which keys of a table are: every key exactly one server's, or what is wrong.
@@ -169,6 +250,22 @@ impl World {
         }
     }
 
+    /// Waits until something is so that takes asking.
+    pub(crate) async fn until_async(&self, what: &str, is_so: impl AsyncFn() -> bool) {
+        let begun = Instant::now();
+        while !is_so().await {
+            assert!(begun.elapsed() < PATIENCE, "{what}, in vain: {}", self.describe());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// A key, of these, that a server owns.
+    pub(crate) fn key_at(&self, table: TableId, site: usize, keys: &[i64]) -> Option<i64> {
+        let owned = self.sites[site].store.owned(table);
+        let is_owned = |key: &&i64| owned.iter().any(|range| range.contains(&key_of(**key)));
+        keys.iter().find(is_owned).copied()
+    }
+
     /// Bytes of a table on each server.
     pub(crate) fn bytes(&self, table: TableId) -> Vec<u64> {
         let of = |site: &Site| -> u64 {
@@ -188,6 +285,30 @@ impl World {
         let site = |site: &Site| format!("{}: {:?}", site.name, site.store.counters());
         self.sites.iter().map(site).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// The rows of some keys as somebody sees them.
+pub(crate) async fn read_of(
+    reading: &Reading,
+    table: TableId,
+    keys: &[i64],
+) -> Result<BTreeMap<i64, i64>, Error> {
+    let view = reading.table(table).expect("it exists");
+    let wanted: Vec<Key> = keys.iter().map(|key| key_of(*key)).collect();
+    let (columns, positions) = view.find_many(&wanted, &[0, 1]).await?;
+    let column = |at: usize| columns[at].as_primitive::<Int64Type>().clone();
+    let (found, values) = (column(0), column(1));
+    for (row, position) in positions.iter().enumerate() {
+        assert_eq!(found.value(row), keys[*position], "a position is its key's");
+    }
+    Ok((0..found.len()).map(|row| (found.value(row), values.value(row))).collect())
+}
+
+/// Whether the same may go well another time.
+pub(crate) fn is_others_fault(error: &Error) -> bool {
+    error.is_retryable()
+        || matches!(error, Error::Remote { sql_state, .. } if sql_state == "40001")
+        || matches!(error, Error::Unreachable { .. } | Error::NotOwned { .. })
 }
 
 fn counters(id: TableId, name: &str, home: sdds::GroupId) -> Table {

@@ -1,6 +1,6 @@
 //! Transactions over several servers: all or nothing, for every reader, while rows move.
 
-use crate::support::{World, batch, key_of};
+use crate::support::{Ground, World, batch, key_of};
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use std::sync::Arc;
@@ -12,7 +12,11 @@ const ACCOUNTS: i64 = 600;
 const BALANCE: i64 = 1000;
 
 async fn bank() -> (Arc<World>, TableId) {
-    let world = World::of(3).await;
+    bank_on(Ground::Local).await
+}
+
+async fn bank_on(ground: Ground) -> (Arc<World>, TableId) {
+    let world = World::on(ground, 3).await;
     let table = world.table(0, "accounts").await;
     let rows: Vec<(i64, i64)> = (0..ACCOUNTS).map(|key| (key, BALANCE)).collect();
     world.insert(0, table, &rows).await;
@@ -29,14 +33,30 @@ fn mixed(seed: u64) -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn money_moves_between_accounts_on_all_servers_and_none_is_lost_or_made() {
-    let (world, table) = bank().await;
+    transfers_on(Ground::Local, 100).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nor_over_tcp() {
+    transfers_on(Ground::Tcp, 50).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nor_over_tls_by_servers_that_joined_with_a_token() {
+    let authority = cluster::net::Authority::found().expect("keys can be made");
+    transfers_on(Ground::Tls(Arc::new(authority)), 50).await;
+}
+
+/// Four clerks move money through all servers, so many times each, while somebody audits.
+async fn transfers_on(ground: Ground, rounds: u64) {
+    let (world, table) = bank_on(ground).await;
     let over = Arc::new(AtomicBool::new(false));
     let keys: Vec<i64> = (0..ACCOUNTS).collect();
     let mut clerks = tokio::task::JoinSet::new();
     for clerk in 0..4u64 {
         let world = Arc::clone(&world);
         clerks.spawn(async move {
-            for round in 0..100u64 {
+            for round in 0..rounds {
                 let dice = mixed(clerk * 1000 + round);
                 let from = (dice % ACCOUNTS as u64) as i64;
                 let to = ((dice >> 20) % ACCOUNTS as u64) as i64;
@@ -67,6 +87,12 @@ async fn money_moves_between_accounts_on_all_servers_and_none_is_lost_or_made() 
     world.until("every key has an owner", |world| world.owners(table).is_ok()).await;
     let spread = world.bytes(table).iter().filter(|bytes| **bytes > 0).count();
     assert!(spread > 1, "the accounts were on several servers");
+    // A clerk's last transaction ends on other servers a moment after it has ended for the clerk.
+    let is_over = async || {
+        let held = world.sites[0].cluster.report().await.into_iter();
+        held.map(|(_, held)| held.expect("reachable")).all(|h| h.coordinated + h.participating == 0)
+    };
+    world.until_async("every transaction is over everywhere", is_over).await;
 }
 
 /// Moves one unit of money, again where others were first.

@@ -141,7 +141,7 @@ impl MoveIn {
     /// Owns the keys, with the rows that have come: at once, for everybody.
     ///
     /// # Errors
-    /// [`Error::NotOwned`] where the table was emptied or dropped, or some of the keys are here already;
+    /// [`Error::NotOwned`] where the table was emptied or dropped or is about to be, or some of the keys are here already;
     /// [`Error::Arrow`] where the pieces do not fit together.
     pub fn adopt(self) -> Result<(), Error> {
         let Self { store, table, file, range, chunks, versions, reservation } = self;
@@ -151,7 +151,9 @@ impl MoveIn {
         let same = published.files.get(&table).map(Arc::as_ptr) == Some(Arc::as_ptr(&file));
         let is_free =
             file.directory().cover(&range).all(|(_, tile)| matches!(tile, Tile::Elsewhere));
-        if !same || !is_free {
+        // A change of all of the table was checked without these rows.
+        let is_changing = store.holds().lock().has_changes_of(table);
+        if !same || !is_free || is_changing {
             return Err(Error::NotOwned { range });
         }
         machine.commit_entry(Entry::Adopt { table, range: range.clone(), state });

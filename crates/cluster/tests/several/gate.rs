@@ -1,0 +1,74 @@
+//! What stands before a server in tests: it sees what callers want, and can lose it, or the answer.
+
+use bytes::Bytes;
+use cluster::net::{Address, Answers, Caller, NetError, Service};
+use cluster::{Cluster, name_of_call};
+use futures::{StreamExt, stream};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// What becomes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It never arrives, and its caller learns that something went wrong.
+    LoseRequest,
+    /// It is done, and its caller learns that something went wrong.
+    LoseAnswer,
+    /// It never arrives, and its caller hears nothing.
+    SwallowRequest,
+    /// It is done, and its caller hears nothing.
+    SwallowAnswer,
+}
+
+/// A server's door.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    cluster: OnceLock<Cluster>,
+    rules: Mutex<BTreeMap<String, Fate>>,
+    seen: Mutex<BTreeMap<String, usize>>,
+}
+
+impl Gate {
+    pub(crate) fn open(&self, cluster: Cluster) {
+        self.cluster.set(cluster).expect("a server starts once");
+    }
+
+    /// From now on calls of this name have this fate.
+    pub(crate) fn rule(&self, name: &str, fate: Fate) {
+        self.rules.lock().insert(name.to_owned(), fate);
+    }
+
+    /// Every call is served again.
+    pub(crate) fn heal(&self) {
+        self.rules.lock().clear();
+    }
+
+    /// How many calls of this name have come.
+    pub(crate) fn seen(&self, name: &str) -> usize {
+        self.seen.lock().get(name).copied().unwrap_or(0)
+    }
+}
+
+impl Service for Gate {
+    fn serve(&self, from: Caller, request: Bytes) -> Answers {
+        let failure = |reason: &str| {
+            let error = NetError::Lost { address: Address::new("gate"), reason: reason.into() };
+            stream::once(async move { Err(error) })
+        };
+        let Some(cluster) = self.cluster.get() else { return failure("too early").boxed() };
+        let name = name_of_call(&request).expect("servers send what they understand");
+        *self.seen.lock().entry(name.clone()).or_default() += 1;
+        let fate = self.rules.lock().get(&name).copied();
+        let answers = cluster.serve(from, request);
+        let Some(fate) = fate else { return answers };
+        let done = async move { answers.collect::<Vec<_>>().await };
+        let done = stream::once(done).filter_map(|_| async { None });
+        match fate {
+            Fate::LoseRequest => failure("by rule").boxed(),
+            Fate::LoseAnswer => done.chain(failure("by rule")).boxed(),
+            Fate::SwallowRequest => stream::pending().boxed(),
+            Fate::SwallowAnswer => done.chain(stream::pending()).boxed(),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! A server that errs about owners is corrected, and does not err again.
+
+use crate::support::World;
+use cluster::ImageInfo;
+use store::catalog::TableId;
+
+async fn image(world: &World, site: usize, table: TableId) -> ImageInfo {
+    let held = world.sites[site].cluster.report().await.remove(site).1.expect("itself");
+    held.images.into_iter().find(|image| image.table == table).expect("it has asked for rows")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_forwarded_once_is_asked_for_at_the_right_place_the_next_time() {
+    let world = World::of(4).await;
+    let table = world.table(1, "t").await;
+    let keys: Vec<i64> = (0..2000).collect();
+    let rows: Vec<(i64, i64)> = keys.iter().map(|key| (*key, *key)).collect();
+    world.insert(1, table, &rows).await;
+    world.until("the table spreads", |world| world.bytes(table).iter().all(|b| *b > 0)).await;
+    world.settled(table).await;
+    let far: Vec<i64> = keys.iter().copied().step_by(40).collect();
+    assert_eq!(world.read(3, table, &far).await.len(), far.len());
+    let first = image(&world, 3, table).await;
+    assert!(first.requests > 0 && first.adjustments > 0, "{first:?}");
+    for key in &keys {
+        world.read(3, table, &[*key]).await;
+    }
+    let second = image(&world, 3, table).await;
+    for key in &keys {
+        world.read(3, table, &[*key]).await;
+    }
+    let third = image(&world, 3, table).await;
+    assert_eq!(third.forwards, second.forwards, "nothing is forwarded twice");
+    assert_eq!(third.adjustments, second.adjustments);
+    let owned = world.sites[3].store.owned(table);
+    let is_far = |key: &&i64| !owned.iter().any(|r| r.contains(&crate::support::key_of(**key)));
+    let far = keys.iter().filter(is_far).count() as u64;
+    assert_eq!(third.requests - second.requests, far, "one request for each key that is elsewhere");
+    assert_eq!(third.broadcasts, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_rest_every_image_leads_to_the_owner_with_two_forwards_at_most() {
+    let mut world = World::of(3).await;
+    let table = world.table(2, "t").await;
+    let rows: Vec<(i64, i64)> = (0..1500).map(|key| (key, 0)).collect();
+    world.insert(0, table, &rows).await;
+    world.add(1).await;
+    world.until("the table spreads", |world| world.bytes(table).iter().all(|b| *b > 0)).await;
+    world.settled(table).await;
+    for site in 0..4 {
+        for key in (0..1500).step_by(10) {
+            let before = image(&world, site, table).await.forwards;
+            assert_eq!(world.read(site, table, &[key]).await[&key], 0);
+            let forwards = image(&world, site, table).await.forwards - before;
+            assert!(forwards <= 2, "key {key} from server {site}: {forwards}");
+        }
+    }
+}
