@@ -36,6 +36,9 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// The first pause after a move that came to nothing, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 
+/// How long an order is carried out before the root is asked again.
+const ORDER_TIME: Duration = Duration::from_secs(2);
+
 /// Rows that come and go.
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
@@ -198,21 +201,32 @@ pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
     let moving = Moving(Arc::clone(inner));
     inner.runtime.spawn(async move {
         let inner = &moving.0;
-        let Some((range, bytes)) = choose(inner, &order) else { return };
-        let started = Instant::now();
-        let result = give(inner, &order, &range, bytes).await;
-        inner.moves.note(|info| {
-            info.micros = started.elapsed().as_micros() as u64;
-            match &result {
-                Ok(()) => info.state = "done".into(),
-                Err(error) => info.state = error.to_string(),
-            }
-        });
-        inner.moves.ended(result.is_ok());
-        if let Err(error) = result {
-            tracing::warn!(%error, %range, table = order.table.0, "a move was put off");
+        let (begun, mut left) = (Instant::now(), order.bytes_max / 2);
+        while begun.elapsed() < ORDER_TIME
+            && let Some((range, bytes)) = choose(inner, &order, left.saturating_mul(2))
+            && carry_out_one(inner, &order, &range, bytes).await
+        {
+            left = left.saturating_sub(bytes.max(1));
         }
     });
+}
+
+/// Gives one bucket away; whether that was done.
+async fn carry_out_one(inner: &Arc<Inner>, order: &Order, range: &KeyRange, bytes: u64) -> bool {
+    let started = Instant::now();
+    let result = give(inner, order, range, bytes).await;
+    inner.moves.note(|info| {
+        info.micros = started.elapsed().as_micros() as u64;
+        match &result {
+            Ok(()) => info.state = "done".into(),
+            Err(error) => info.state = error.to_string(),
+        }
+    });
+    inner.moves.ended(result.is_ok());
+    if let Err(error) = &result {
+        tracing::warn!(%error, %range, table = order.table.0, "a move was put off");
+    }
+    result.is_ok()
 }
 
 impl Cluster {
@@ -249,20 +263,13 @@ impl Drop for Moving {
     }
 }
 
-/// The bucket to give: the largest that may move; of those, the one that lies next to what is elsewhere already, so
-/// that stretches of one owner stay long.
-fn choose(inner: &Inner, order: &Order) -> Option<(KeyRange, u64)> {
+/// The bucket to give: of those that may move, and are not small beside the others, the one with the highest keys. So what
+/// an order moves lies together, and stretches of one owner stay long.
+fn choose(inner: &Inner, order: &Order, bytes_max: u64) -> Option<(KeyRange, u64)> {
     let buckets: Vec<BucketInfo> = inner.store.bucket_infos(order.table);
-    let fits = |bucket: &&BucketInfo| !bucket.is_leaving && bucket.bytes <= order.bytes_max;
-    let owned = inner.store.owned(order.table);
-    let at_border = |bucket: &BucketInfo| {
-        let ends =
-            |range: &KeyRange| range.high == bucket.range.high || range.low == bucket.range.low;
-        owned.iter().any(ends)
-    };
-    let chosen = buckets.iter().filter(fits).max_by_key(|bucket| {
-        (bucket.bytes * u64::from(at_border(bucket)), bucket.bytes, bucket.range.high.clone())
-    });
+    let fits = |bucket: &&BucketInfo| !bucket.is_leaving && bucket.bytes <= bytes_max;
+    let largest = buckets.iter().filter(fits).map(|bucket| bucket.bytes).max()?;
+    let chosen = buckets.iter().filter(fits).rfind(|bucket| bucket.bytes >= largest / 2);
     chosen.map(|bucket| (bucket.range.clone(), bucket.bytes))
 }
 

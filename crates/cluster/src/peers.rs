@@ -117,6 +117,11 @@ impl View {
                 "the keys {range} have been on their way to another server for too long"
             ),
         })?;
+        if self.hops > 1 {
+            // Whoever was asked first did not know that these are ours.
+            let here = parts.iter().filter(|(_, group)| *group == self.inner.here);
+            here.for_each(|(part, _)| self.tell(file.table(), file.own(part)));
+        }
         let is_lost = |group| self.inner.is_lost(group);
         match self.hops == HOPS_MAX || parts.iter().any(|(_, group)| is_lost(*group)) {
             true => Ok(self.ask_everybody(file, range, parts).await),

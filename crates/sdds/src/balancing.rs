@@ -46,6 +46,7 @@ pub fn propose(shares: &[Share], bucket: u64) -> Option<Proposal> {
     let to = takers.max_by_key(|share| (lacks(share), std::cmp::Reverse(share.group)))?;
     let emptied = shares.iter().find(|share| share.weight == 0 && share.bytes > 0);
     if let Some(from) = emptied {
+        let bytes_max = lacks(to).max(bucket).saturating_mul(2);
         return Some(Proposal { from: from.group, to: to.group, bytes_max });
     }
     let from =

@@ -7,7 +7,7 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use datafusion::arrow::array::{Array, ArrayRef, UInt32Array};
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{concat, take};
 use query::{Database, Options};
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp};
@@ -298,6 +298,14 @@ impl Peers for Seen {
             Ok::<_, Error>(servers.database(on.0).bundles().run(reading, bundle))
         };
         futures::stream::once(rows).try_flatten().boxed()
+    }
+
+    async fn describe(&self, _: &str) -> Result<Option<RecordBatch>, Error> {
+        Ok(None)
+    }
+
+    fn set_weight(&self, name: &str, _: u32) -> Result<(), Error> {
+        Err(Error::Unreachable { server: name.to_owned(), reason: "there is no root".to_owned() })
     }
 
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
