@@ -202,7 +202,8 @@ pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
     inner.runtime.spawn(async move {
         let inner = &moving.0;
         let (begun, mut left) = (Instant::now(), order.bytes_max / 2);
-        while begun.elapsed() < ORDER_TIME
+        while left > 0
+            && begun.elapsed() < ORDER_TIME
             && let Some((range, bytes)) = choose(inner, &order, left.saturating_mul(2))
             && carry_out_one(inner, &order, &range, bytes).await
         {

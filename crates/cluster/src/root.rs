@@ -188,7 +188,7 @@ impl Root {
                 members.present().map(|m| share(&calls, m, load.table)).collect();
             // The buckets of a table that splits are about three quarters full on average.
             let usual = load.bucket_size / 4 * 3;
-            let bucket = (load.bytes / load.buckets.max(1)).min(usual);
+            let bucket = (load.bytes / load.buckets.max(1)).min(usual).max(1);
             let proposal = propose(&shares, bucket).filter(|proposal| proposal.from == group);
             let Some(proposal) = proposal else { continue };
             if best.as_ref().is_none_or(|best| best.bytes_max < proposal.bytes_max) {
