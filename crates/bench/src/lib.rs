@@ -9,6 +9,7 @@ mod answer;
 mod embedded;
 mod expected;
 mod experiments;
+mod in_process;
 mod parquet_files;
 mod peer;
 pub mod person;
@@ -22,6 +23,7 @@ pub use answer::{Answer, Kind, Row};
 pub use embedded::Embedded;
 pub use expected::Expected;
 pub use experiments::Experiment;
+pub use in_process::{InProcess, Member};
 pub use peer::{PeerArgs, PeerName};
 pub use source::TableSource;
 

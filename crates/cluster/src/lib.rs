@@ -14,6 +14,7 @@ mod batches;
 mod blob;
 mod cluster;
 mod commit;
+mod describe;
 mod doorway;
 mod files;
 mod floors;

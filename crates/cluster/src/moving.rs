@@ -10,7 +10,7 @@
 //!
 //! Between freezing and adopting, requests for these keys wait. Only changes since the copy travel in that time.
 
-use crate::cluster::{Asked, Inner, stopped, unexpected};
+use crate::cluster::{Asked, Cluster, Inner, stopped, unexpected};
 use crate::files::File;
 use crate::message::{Answer, Order, Reply, Request, garbled};
 use bytes::Bytes;
@@ -199,20 +199,39 @@ pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
     inner.runtime.spawn(async move {
         let inner = &moving.0;
         let Some((range, bytes)) = choose(inner, &order) else { return };
-        let started = Instant::now();
-        let result = give(inner, &order, &range, bytes).await;
-        inner.moves.note(|info| {
-            info.micros = started.elapsed().as_micros() as u64;
-            match &result {
-                Ok(()) => info.state = "done".into(),
-                Err(error) => info.state = error.to_string(),
-            }
-        });
+        let result = record(inner, &order, &range, bytes).await;
         inner.moves.ended(result.is_ok());
         if let Err(error) = result {
             tracing::warn!(%error, %range, table = order.table.0, "a move was put off");
         }
     });
+}
+
+impl Cluster {
+    /// Gives a range that is owned here to another server, whatever the shares are.
+    ///
+    /// # Errors
+    /// [`Error::NotOwned`]; 55P03 where transactions keep writing there, or another move is on; [`Error::Unreachable`]. The
+    /// range is here as before then.
+    pub async fn give(
+        &self,
+        table: TableId,
+        range: &KeyRange,
+        to: sdds::GroupId,
+    ) -> Result<(), Error> {
+        let inner = &self.0;
+        if to == inner.here {
+            return Err(Error::NotOwned { range: range.clone() });
+        }
+        if inner.moves.is_moving.swap(true, Ordering::AcqRel) {
+            return Err(put_off("another move is on"));
+        }
+        let (moving, range) = (Moving(Arc::clone(inner)), range.clone());
+        let order = Order { table, to, bytes_max: u64::MAX, reason: "somebody said so".into() };
+        // It goes on when nobody waits for it: rows that may have arrived must not be taken back.
+        let given = inner.runtime.spawn(async move { record(&moving.0, &order, &range, 0).await });
+        given.await.unwrap_or_else(|_| Err(put_off("it was broken off")))
+    }
 }
 
 /// A server that is giving something away, until this goes.
@@ -241,14 +260,14 @@ fn choose(inner: &Inner, order: &Order) -> Option<(KeyRange, u64)> {
     chosen.map(|bucket| (bucket.range.clone(), bucket.bytes))
 }
 
-/// Gives a range to another group.
-async fn give(
+/// Gives a range to another group, and notes what came of it for whoever looks.
+async fn record(
     inner: &Arc<Inner>,
     order: &Order,
     range: &KeyRange,
     bytes: u64,
 ) -> Result<(), Error> {
-    let file = inner.file_by_id(order.table)?;
+    let started = Instant::now();
     let out = inner.store.move_out(order.table, range)?;
     inner.moves.push(MoveInfo {
         table: order.table,
@@ -261,7 +280,22 @@ async fn give(
         micros: 0,
         frozen_micros: 0,
     });
-    let request = Request::MoveIn { table: order.table, range: range.clone() };
+    let result = give(inner, order, out).await;
+    inner.moves.note(|info| {
+        info.micros = started.elapsed().as_micros() as u64;
+        match &result {
+            Ok(()) => info.state = "done".into(),
+            Err(error) => info.state = error.to_string(),
+        }
+    });
+    result
+}
+
+/// Gives a range to another group.
+async fn give(inner: &Arc<Inner>, order: &Order, out: MoveOut) -> Result<(), Error> {
+    let file = inner.file_by_id(order.table)?;
+    let range = out.range().clone();
+    let request = Request::MoveIn { table: order.table, range };
     let number = match inner.ask(order.to, &request).await? {
         Answer::Move(number) => number,
         other => return Err(unexpected(&other)),
@@ -361,10 +395,10 @@ async fn hand_over(
     }
 }
 
-fn put_off(busy: Busy) -> Error {
+fn put_off(reason: impl ToString) -> Error {
     Error::Remote {
         sql_state: "55P03".into(),
-        message: busy.to_string(),
+        message: reason.to_string(),
         detail: None,
         hint: Some("The move is tried again later.".into()),
     }

@@ -7,9 +7,10 @@
 use crate::batches;
 use crate::cluster::{Asked, Cluster, DEADLINE, Inner, ROOT, unexpected};
 use crate::commit;
+use crate::describe;
 use crate::files::{ADJUSTMENT_ENTRIES, File};
 use crate::message::{Adjustment, Answer, Reply, Request, Target, WireReader, WireWrite, decode};
-use arrow::array::{Array, ArrayRef};
+use arrow::array::{Array, ArrayRef, RecordBatch};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::join_all;
@@ -331,6 +332,14 @@ impl Peers for View {
 
     fn roll_back(&self, transaction: TransactionId) {
         commit::roll_back(&self.inner, transaction);
+    }
+
+    async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error> {
+        describe::table(&Cluster(Arc::clone(&self.inner)), name).await
+    }
+
+    fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {
+        self.ask_blocking(Request::SetWeight { name: name.to_owned(), weight }).map(drop)
     }
 
     fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error> {

@@ -29,8 +29,8 @@ pub enum Entry {
 /// What a server says of itself, where it listens, and how it gets in.
 #[derive(Debug)]
 pub struct Part {
-    /// Unique in the cluster.
-    pub name: String,
+    /// Unique in the cluster; its address where there is none.
+    pub name: Option<String>,
     /// Where it listens for other servers: `host:port`; port 0 takes a free one.
     pub listen: Address,
     /// Where others call it, if that is not where it listens.
@@ -90,6 +90,7 @@ pub async fn start(
         return Err(StartError::Unspecified(address));
     }
     let network = Arc::new(Tcp::new(address.clone(), security));
+    let name = name.unwrap_or_else(|| address.as_str().to_owned());
     let introduction = Introduction { name, address, weight };
     let cluster = match entry {
         Entry::First => Cluster::found(introduction, open(GroupId(0))?, network, Handle::current()),

@@ -1,8 +1,10 @@
 //! The command line: subcommands, options and their help.
 
+mod cluster;
 mod load;
 mod simulate;
 
+pub(crate) use cluster::{DrainArguments, StatusArguments};
 pub(crate) use load::{FileFormat, LoadArguments};
 pub(crate) use simulate::{DirectoryArguments, SimulateArguments, Simulated};
 
@@ -42,6 +44,10 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Load Parquet, CSV and JSON-lines files into a running server.
     Load(LoadArguments),
+    /// Show the servers of a cluster, what they hold and what is moving.
+    Status(StatusArguments),
+    /// Move everything away from a server, so that it can stop.
+    Drain(DrainArguments),
     /// Load TPC-H and watch its tables split, run queries, then try your own.
     Demo(DemoArguments),
     /// Simulate what is larger than the machines at hand.
@@ -155,6 +161,9 @@ pub(crate) struct DemoArguments {
     /// Rows of the table `person`.
     #[arg(long, default_value_t = 100_000, value_name = "ROWS")]
     pub(crate) persons: u32,
+    /// Servers of the cluster, all in this process; 1 is a database alone.
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) servers: u16,
     /// Exit after the queries instead of opening the shell; a client has connected once then.
     #[arg(long)]
     pub(crate) once: bool,
@@ -196,7 +205,11 @@ impl Command {
                 threads.and_then(|(_, value)| value.parse().ok())
             }
             Self::Demo(arguments) => arguments.database.threads,
-            Self::Load(_) | Self::Simulate(_) | Self::Bench(_) => None,
+            Self::Load(_)
+            | Self::Status(_)
+            | Self::Drain(_)
+            | Self::Simulate(_)
+            | Self::Bench(_) => None,
         }
         .map(NonZeroUsize::get)
     }

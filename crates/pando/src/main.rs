@@ -13,6 +13,7 @@ mod serve;
 mod shell;
 mod simulate;
 mod sql;
+mod status;
 mod terminal;
 mod trouble;
 mod waiting;
@@ -50,6 +51,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         match command {
             Command::Sql(arguments) => sql::run(arguments, handle).await,
             Command::Serve(arguments) => serve::run(arguments, handle).await,
+            Command::Status(arguments) => status::show(arguments).await,
+            Command::Drain(arguments) => status::drain(arguments).await,
             Command::Load(arguments) => load::run(arguments, handle).await,
             Command::Demo(arguments) => demo::run(arguments, handle).await,
             Command::Simulate(arguments) => simulate::run(arguments),

@@ -1,9 +1,13 @@
-//! `pando serve`: a database behind its front doors, until a signal comes.
+//! `pando serve`: a database behind its front doors, alone or as one server of a cluster, until a signal comes.
+
+mod member;
 
 use crate::arguments::ServeArguments;
 use crate::machine;
 use anyhow::Context;
+use cluster::Started;
 use pando::{Database, Options};
+use sdds::GroupId;
 use server::config::{Config, Values};
 use server::{Server, logging};
 use std::io::{self, Write};
@@ -20,16 +24,30 @@ pub(crate) async fn run(arguments: ServeArguments, workers: Handle) -> anyhow::R
         return Ok(ExitCode::SUCCESS);
     }
     logging::start(config.log_level, config.log_format);
-    let database = open(&config, workers)?;
+    let (database, member) = match &config.cluster {
+        None => (open(&config, workers, None)?, None),
+        Some(part) => {
+            let open = |group| open(&config, workers, Some(group));
+            let (database, started) = member::start(part, open).await?;
+            (database, Some(started))
+        }
+    };
+    put_superuser(&config, &database).await?;
     let server = Server::start(&config, database).await?;
-    announce(&server)?;
+    announce(&server, member.as_ref())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
-    let stopping = tokio::spawn(server.stop(config.shutdown_grace));
+    let grace = config.shutdown_grace;
+    let stopping = tokio::spawn(async move {
+        server.stop(grace).await;
+        if let Some(member) = member {
+            member.listening.shutdown(grace).await;
+        }
+    });
     tokio::select! {
         stopped = stopping => stopped?,
         _ = terminate.recv() => {}
@@ -52,27 +70,32 @@ fn gather(arguments: &ServeArguments) -> anyhow::Result<Values> {
     Ok(Values::gather(&arguments.settings, |name| std::env::var(name).ok(), file)?)
 }
 
-fn open(config: &Config, workers: Handle) -> anyhow::Result<Database> {
-    let database = Database::open(Options {
+fn open(config: &Config, workers: Handle, cluster: Option<GroupId>) -> anyhow::Result<Database> {
+    Ok(Database::open(Options {
         memory_limit: config.memory.or_else(machine::default_memory_limit),
         bucket_size: Some(config.bucket_size),
         threads: config.threads,
+        cluster,
         workers: Some(workers),
-    })?;
-    if let Some((name, file)) = &config.superuser {
-        let password = std::fs::read_to_string(file);
-        let password = password.with_context(|| format!("cannot read {}", file.display()))?;
-        database.put_superuser(name, password.trim_end_matches(['\r', '\n']))?;
-    }
-    Ok(database)
+    })?)
 }
 
-fn announce(server: &Server) -> io::Result<()> {
+async fn put_superuser(config: &Config, database: &Database) -> anyhow::Result<()> {
+    let Some((name, file)) = &config.superuser else { return Ok(()) };
+    let password = std::fs::read_to_string(file);
+    let password = password.with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(database.put_superuser(name, password.trim_end_matches(['\r', '\n'])).await?)
+}
+
+fn announce(server: &Server, member: Option<&Started>) -> io::Result<()> {
     let (pg, http) = (server.pg(), server.http());
     let mut out = io::stdout().lock();
     let mode = if server.is_encrypted() { "?sslmode=require" } else { "" };
     writeln!(out, "PostgreSQL   psql 'postgres://{pg}/pando{mode}'")?;
     writeln!(out, "HTTP         curl http://{http}/healthz")?;
     writeln!(out, "Shell        pando sql 'postgres://{pg}/pando{mode}'")?;
+    if let Some(member) = member {
+        member::announce(&mut out, member)?;
+    }
     out.flush()
 }

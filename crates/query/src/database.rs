@@ -5,7 +5,9 @@ use crate::error::{Error, Result, SqlState};
 use crate::roles;
 use crate::session::presence::Sessions;
 use crate::session::{Names, Session};
+use crate::ship::Receiver;
 use parking_lot::Mutex;
+use sdds::GroupId;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -25,6 +27,8 @@ pub struct Options {
     pub bucket_size: Option<u64>,
     /// Into how many parts a query's work is divided; `None` for one a processor.
     pub threads: Option<usize>,
+    /// The group that this server leads in a cluster; `None` for a server that is alone.
+    pub cluster: Option<GroupId>,
     /// Where statements run that take longer than a few microseconds; `None` for wherever they are called.
     /// Whoever serves clients gives a runtime of its own here, so that long work does not keep them waiting.
     pub workers: Option<tokio::runtime::Handle>,
@@ -90,8 +94,12 @@ impl Database {
             let message = format!("bucket_size {size} must be between 4 KiB and 1 GiB");
             return Err(Error::new(SqlState::InvalidParameterValue, message));
         }
-        let store_options =
-            store::Options { memory_limit: options.memory_limit, ..store::Options::default() };
+        let store_options = store::Options {
+            memory_limit: options.memory_limit,
+            group: options.cluster.unwrap_or(GroupId(0)),
+            in_cluster: options.cluster.is_some(),
+            ..store::Options::default()
+        };
         let store = Store::open(store_options);
         let engine = Engine::new(&store, threads)?;
         let running = Mutex::new(BTreeMap::new());
@@ -141,11 +149,11 @@ impl Database {
     ///
     /// # Errors
     /// As CREATE ROLE.
-    pub fn put_superuser(&self, name: &str, password: &str) -> Result<()> {
+    pub async fn put_superuser(&self, name: &str, password: &str) -> Result<()> {
         let role = roles::superuser(name, password)?;
-        let mut transaction = self.0.store.begin();
+        let mut transaction = self.0.store.begin_joint().await?;
         transaction.change_catalog(CatalogChange::PutRole(role))?;
-        transaction.commit()?;
+        transaction.commit().await?;
         Ok(())
     }
 
@@ -184,6 +192,11 @@ impl Database {
             }
             _ => Ok(()),
         }
+    }
+
+    /// What runs the bundles that other servers send here.
+    pub fn bundles(&self) -> Arc<dyn store::Bundles> {
+        Arc::new(Receiver::new(&self.0))
     }
 
     /// The store below, for tools that look at buckets.

@@ -8,6 +8,7 @@ use crate::memory_pool::QueryMemory;
 use crate::planner::casts::Casts;
 use crate::planner::operators::Operators;
 use crate::planner::waiting::WaitingValues;
+use crate::ship::{Portable, ShipBundles};
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
@@ -48,11 +49,14 @@ impl Engine {
             .with_analyzer_rule(Arc::new(WaitingValues));
         let mut functions = builder.build();
         functions::register_shared(&mut functions)?;
+        let portable = Arc::new(Portable::new(&functions));
+        functions.config_mut().set_extension(portable);
         let for_statement = SessionStateBuilder::new_from_existing(functions.clone())
             .with_scalar_functions(Vec::new())
             .with_higher_order_functions(Vec::new())
             .with_window_functions(Vec::new())
             .with_table_functions(HashMap::new())
+            .with_physical_optimizer_rule(Arc::new(ShipBundles))
             .build();
         Ok(Self { functions, for_statement })
     }

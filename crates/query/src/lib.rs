@@ -27,6 +27,7 @@ mod planner;
 mod roles;
 mod scan;
 mod session;
+mod ship;
 mod short;
 mod sql_state;
 mod statement_kind;

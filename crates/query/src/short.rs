@@ -29,7 +29,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, SqlType, Table};
-use store::{Snapshot, Store, TableView, Transaction};
+use store::{JointTransaction, Reading, Store, TableView};
 
 /// A write is tried so many times when others write the same row.
 const RETRIES: usize = 64;
@@ -152,47 +152,51 @@ impl Short {
     }
 
     /// Executes it outside a transaction; `None` where the values ask for the long path after all.
-    pub(crate) fn execute(
+    pub(crate) async fn execute(
         &self,
         store: &Arc<Store>,
-        snapshot: Snapshot,
+        reading: Reading,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
         match &self.action {
-            Action::Select { .. } => match snapshot.table(self.table.id) {
-                Some(view) => self.select(&view, parameters),
+            Action::Select { .. } => match reading.table(self.table.id) {
+                Some(view) => self.select(&view, parameters).await,
                 None => Ok(None),
             },
             _ => {
-                drop(snapshot);
-                self.write(store, parameters)
+                drop(reading);
+                self.write(store, parameters).await
             }
         }
     }
 
     /// Executes it inside a transaction, which it leaves half done where it fails.
-    pub(crate) fn execute_in(
+    pub(crate) async fn execute_in(
         &self,
-        transaction: &mut Transaction,
+        transaction: &mut JointTransaction,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
         if let Action::Select { .. } = &self.action {
             return match transaction.table(self.table.id) {
-                Some(view) => self.select(&view, parameters),
+                Some(view) => self.select(&view, parameters).await,
                 None => Ok(None),
             };
         }
-        let done = self.apply(transaction, parameters)?;
+        let done = self.apply(transaction, parameters).await?;
         Ok(done.map(|(command, rows)| Outcome::Done(Tag::counted(command, rows))))
     }
 
-    fn select(&self, view: &TableView, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
+    async fn select(
+        &self,
+        view: &TableView,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<Outcome>> {
         let Action::Select { key, columns, fields, schema } = &self.action else {
             return Ok(None);
         };
         let Some(key) = self.key_values(key, parameters)? else { return Ok(None) };
         let found = match view.encode_key(&key) {
-            Ok(key) => view.get(&key, columns),
+            Ok(key) => view.find(&key, columns).await?,
             Err(_) => None,
         };
         let options = RecordBatchOptions::new().with_row_count(Some(usize::from(found.is_some())));
@@ -206,17 +210,21 @@ impl Short {
         Ok(Some(Outcome::Rows(Rows::ready(fields.clone(), stream, "SELECT"))))
     }
 
-    fn write(&self, store: &Arc<Store>, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
+    async fn write(
+        &self,
+        store: &Arc<Store>,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<Outcome>> {
         for _ in 0..RETRIES {
-            let mut transaction = store.begin();
+            let mut transaction = store.begin_joint().await?;
             let current = transaction.catalog().table_by_id(self.table.id);
             if current.is_none_or(|table| table.version != self.table.version) {
                 return Ok(None);
             }
-            let Some((command, rows)) = self.apply(&mut transaction, parameters)? else {
+            let Some((command, rows)) = self.apply(&mut transaction, parameters).await? else {
                 return Ok(None);
             };
-            match transaction.commit() {
+            match transaction.commit().await {
                 Ok(_) => return Ok(Some(Outcome::Done(Tag::counted(command, rows)))),
                 Err(error) if error.is_retryable() => {}
                 Err(error) => return Err(error.into()),
@@ -225,9 +233,9 @@ impl Short {
         Ok(None)
     }
 
-    fn apply(
+    async fn apply(
         &self,
-        transaction: &mut Transaction,
+        transaction: &mut JointTransaction,
         parameters: &[ScalarValue],
     ) -> Result<Option<(&'static str, u64)>> {
         let id = self.table.id;
@@ -241,14 +249,16 @@ impl Short {
                         values.push(one_value(value, field.data_type())?);
                     }
                     let row = one_row(&values);
-                    transaction.insert(id, &assembly.assemble(&row?)?)?;
+                    transaction.insert(id, &assembly.assemble(&row?)?).await?;
                 }
                 Ok(Some(("INSERT", rows.len() as u64)))
             }
             Action::Update { key, values, constraints } => {
                 let Some(key) = self.key_values(key, parameters)? else { return Ok(None) };
                 let Some(view) = transaction.table(id) else { return Ok(None) };
-                let Some(row) = self.row(&view, &key) else { return Ok(Some(("UPDATE", 0))) };
+                let Some(row) = self.row(&view, &key).await? else {
+                    return Ok(Some(("UPDATE", 0)));
+                };
                 let mut columns = row.columns().to_vec();
                 for (column, value) in values {
                     let value = match value {
@@ -260,26 +270,27 @@ impl Short {
                     };
                     columns[*column] = assign(&value, &self.table.columns[*column])?;
                 }
-                transaction.upsert(id, &constraints.batch(columns)?)?;
+                transaction.upsert(id, &constraints.batch(columns)?).await?;
                 Ok(Some(("UPDATE", 1)))
             }
             Action::Delete { key } => {
                 let Some(key) = self.key_values(key, parameters)? else { return Ok(None) };
                 let Some(view) = transaction.table(id) else { return Ok(None) };
                 let key = view.encode_key(&key)?;
-                let found = view.contains(&key);
+                let found = view.find(&key, &[]).await?.is_some();
                 if found {
-                    transaction.delete(id, &[key])?;
+                    transaction.delete(id, &[key]).await?;
                 }
                 Ok(Some(("DELETE", u64::from(found))))
             }
         }
     }
 
-    fn row(&self, view: &TableView, key: &[ArrayRef]) -> Option<RecordBatch> {
+    async fn row(&self, view: &TableView, key: &[ArrayRef]) -> Result<Option<RecordBatch>> {
         let all: Vec<usize> = (0..self.table.columns.len()).collect();
-        let values = view.get(&view.encode_key(key).ok()?, &all)?;
-        RecordBatch::try_new(self.table.arrow_schema(), values).ok()
+        let Ok(key) = view.encode_key(key) else { return Ok(None) };
+        let Some(values) = view.find(&key, &all).await? else { return Ok(None) };
+        Ok(RecordBatch::try_new(self.table.arrow_schema(), values).ok())
     }
 
     /// The key's values in its columns' types; `None` where a value does not convert exactly.

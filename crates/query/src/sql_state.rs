@@ -17,6 +17,14 @@ macro_rules! states {
                     $(Self::$name => $code,)+
                 }
             }
+
+            /// The code of these five characters, if it is one that Pando answers with.
+            pub fn of_code(code: &str) -> Option<Self> {
+                match code {
+                    $($code => Some(Self::$name),)+
+                    _ => None,
+                }
+            }
         }
     };
 }
@@ -30,6 +38,8 @@ states! {
     WarningPrivilegeNotRevoked = "01006",
     /// A warning: some privileges were not the grantor's to hand on
     WarningPrivilegeNotGranted = "01007",
+    /// Another server cannot be reached
+    ConnectionFailure = "08006",
     /// A message that does not follow the wire protocol
     ProtocolViolation = "08P01",
     /// The statement is understood, and not supported

@@ -1,17 +1,20 @@
 //! The SQL test files under `tests/sql`, each on buckets of the usual size and on tiny ones.
 //!
 //! A file is in sqllogictest's form; `statement error CODE` names the SQLSTATE. Answers must not depend on
-//! how a table is cut into buckets.
+//! how a table is cut into buckets, nor on how many servers these are.
 
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
-use query::{Database, Options, Outcome, Session};
+use query::{Database, Options, Outcome, Session, TransactionStatus};
+use servers::Servers;
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 mod answers;
+mod servers;
 
-struct Sql(Session);
+struct Sql(Session, Option<Arc<Servers>>);
 
 #[async_trait::async_trait]
 impl AsyncDB for Sql {
@@ -20,6 +23,11 @@ impl AsyncDB for Sql {
 
     async fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, query::Error> {
         let statement = self.0.parse(sql)?.remove(0);
+        if let (Some(servers), TransactionStatus::Idle) =
+            (&self.1, self.0.transaction_status().await)
+        {
+            servers.spread();
+        }
         let rows = match self.0.run(&statement, &[]).await? {
             Outcome::Done(tag) => return Ok(DBOutput::StatementComplete(tag.rows.unwrap_or(0))),
             Outcome::Rows(rows) => rows,
@@ -64,7 +72,7 @@ async fn run_all(options: Options) {
     let mut failures = String::new();
     for file in files() {
         let database = Database::open(options.clone()).expect("opened");
-        let mut runner = Runner::new(|| async { Ok(Sql(database.session())) });
+        let mut runner = Runner::new(|| async { Ok(Sql(database.session(), None)) });
         if let Err(error) = runner.run_file_async(&file).await {
             failures += &format!("{}:\n{}\n", file.display(), error.display(false));
         }
@@ -81,6 +89,21 @@ async fn on_buckets_of_the_usual_size() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_tiny_buckets() {
     run_all(Options { bucket_size: Some(4 << 10), ..Options::default() }).await;
+}
+
+/// Every table is cut into three as soon as it is there. One file is about the buckets of a single server.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_several_servers() {
+    let mut failures = String::new();
+    for file in files().into_iter().filter(|file| !file.ends_with("catalog.slt")) {
+        let servers = Servers::start(3, &Options { threads: Some(2), ..Options::default() });
+        let session = || servers.database(0).session();
+        let mut runner = Runner::new(|| async { Ok(Sql(session(), Some(Arc::clone(&servers)))) });
+        if let Err(error) = runner.run_file_async(&file).await {
+            failures += &format!("{}:\n{}\n", file.display(), error.display(false));
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -140,6 +140,13 @@ pub trait Peers: Debug + Send + Sync {
     /// Undoes a transaction on all other servers; returns at once.
     fn roll_back(&self, transaction: TransactionId);
 
+    /// A table about the cluster: `servers`, `shares`, `moves` or `images`; `None` for any other name.
+    async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error>;
+
+    /// Gives the server of a name another share of every table, relative to the others; zero empties it. Blocks like
+    /// [`Self::sequence_next`].
+    fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error>;
+
     /// Takes `count` values of a sequence; the first comes back. Blocks its thread for a message and its answer.
     fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error>;
 

@@ -144,7 +144,7 @@ impl Transaction {
         Some(TableView::new(table, file, self.snapshot.clone(), writes, None))
     }
 
-    /// What it reads now: later writes are not seen.
+    /// What it reads now: later writes are not seen. `peers` are the other servers and as whom they are asked.
     pub fn reading(&self, peers: Option<(Arc<dyn Peers>, Reader)>) -> Reading {
         Reading {
             catalog: Arc::clone(&self.catalog),

@@ -12,7 +12,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("store", &["sdds"]),
     ("cluster", &["store", "sdds"]),
     ("query", &["store", "sdds"]),
-    ("bench", &["query"]),
+    ("bench", &["query", "cluster", "store", "sdds"]),
     ("server", &["query"]),
     ("pando", &["query", "bench", "server", "cluster", "store", "sdds"]),
     ("xtask", &[]),

@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Opens the doors at their usual ports, or at free ones where those are taken, and says where.
 pub(super) async fn open(database: &Database) -> anyhow::Result<Server> {
     let mut config = Config::of(&Values::gather(&[], |_| None, None)?)?;
-    writeln!(io::stdout(), "\n{}\n", strong("3  Connect"))?;
+    writeln!(io::stdout(), "\n{}\n", strong("4  Connect"))?;
     config.pg = free(config.pg)?;
     config.http = free(config.http)?;
     let server = Server::start(&config, database.clone()).await?;

@@ -1,19 +1,20 @@
-//! `pando demo`: TPC-H and a table of persons are loaded while a map shows their buckets split; then queries
-//! run; then the front doors open, and the shell, on the same database.
+//! `pando demo`: TPC-H and a table of persons are loaded while a map shows their buckets split; they spread over the
+//! servers of a cluster; then queries run; then the front doors open, and the shell, on the same database.
 
 mod doors;
 mod load;
 mod map;
 mod questions;
 mod screen;
+mod spread;
 
 use crate::arguments::DemoArguments;
-use crate::open::open;
+use crate::open::options;
 use crate::output::{Align, Format, Grid, Heading, ROWS_SHOWN_MAX, View};
 use crate::quantity::{bytes, count, counted, duration, rate};
 use crate::shell::{Flow, Local, Place, Shell, Source};
 use crate::terminal::{Terminal, faint, is_conversation, strong};
-use bench::TableSource;
+use bench::{InProcess, TableSource};
 use pando::Database;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -29,11 +30,22 @@ const ROWS_SHOWN: usize = 6;
 
 /// Shows what Pando does.
 pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Result<ExitCode> {
-    let database = open(&arguments.database, workers)?;
+    let options = options(&arguments.database, workers);
+    let servers = match arguments.servers {
+        1 => None,
+        count => Some(InProcess::start(count.into(), options.clone()).await?),
+    };
+    let database = match &servers {
+        Some(servers) => servers.servers()[0].database.clone(),
+        None => Database::open(options)?,
+    };
     let place = Place::Local(Local::new(&database));
     let mut shell = Shell::new(place, View::new(Format::Box, Terminal::of_output()));
     introduce(&database, &arguments)?;
     fill(&database, &arguments).await?;
+    if let Some(servers) = &servers {
+        spread::watch(&mut shell, servers).await?;
+    }
     if !ask(&mut shell).await? {
         return Ok(ExitCode::FAILURE);
     }
@@ -41,6 +53,9 @@ pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Re
         true => None,
         false => Some(doors::open(&database).await?),
     };
+    if let Some(servers) = servers {
+        shell.show_servers(servers);
+    }
     if arguments.once || !is_conversation() {
         if let Some(server) = &server {
             doors::knock(server).await?;
@@ -101,7 +116,7 @@ fn sources(arguments: &DemoArguments) -> Vec<TableSource> {
 
 /// Runs the queries; false where one failed, which the shell has reported.
 async fn ask(shell: &mut Shell) -> anyhow::Result<bool> {
-    writeln!(io::stdout(), "{}\n", strong("2  Ask"))?;
+    writeln!(io::stdout(), "{}\n", strong("3  Ask"))?;
     shell.show_at_most(Some(ROWS_SHOWN));
     shell.tell_time(true);
     let mut times = Vec::new();
@@ -128,13 +143,14 @@ fn summarise(shell: &mut Shell, times: &[(&str, Duration)]) -> anyhow::Result<()
 }
 
 fn invite() -> io::Result<()> {
-    writeln!(io::stdout(), "\n{}\n", strong("4  Your turn"))?;
+    writeln!(io::stdout(), "\n{}\n", strong("5  Your turn"))?;
     writeln!(
         io::stdout(),
         "   The shell is open on this database. Tab completes, \\? helps, \\q leaves. For example:\n"
     )?;
     for line in [
         "\\d lineitem",
+        "\\servers",
         "select * from pando.buckets where \"table\" = 'person';",
         "select city, count(*) from person group by city order by 2 desc limit 5;",
         "explain select count(*) from orders where o_orderkey < 1000;",

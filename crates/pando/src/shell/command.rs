@@ -1,6 +1,6 @@
 //! Backslash commands.
 
-use super::{Flow, Shell, describe, help, table_report};
+use super::{Flow, Shell, describe, help, servers, table_report};
 use crate::output::ShowError;
 use crate::trouble::Trouble;
 use std::io::{self, Write};
@@ -27,6 +27,14 @@ pub(super) enum Command {
     Timing(Option<bool>),
     /// `\i FILE`
     Include(PathBuf),
+    /// `\servers`
+    Servers,
+    /// `\add`
+    Add,
+    /// `\drain NAME`
+    Drain(String),
+    /// `\buckets TABLE`
+    Buckets(String),
 }
 
 /// Which relations a list shows.
@@ -94,6 +102,16 @@ impl Command {
                 Some(file) => Ok(Self::Include(unquoted(&file).into())),
                 None => Err(CommandError::Misused("\\i needs the name of a file".to_owned())),
             },
+            "\\servers" => alone(Self::Servers),
+            "\\add" => alone(Self::Add),
+            "\\drain" => match given() {
+                Some(server) => Ok(Self::Drain(unquoted(&server).to_owned())),
+                None => Err(CommandError::Misused("\\drain needs a server's name".to_owned())),
+            },
+            "\\buckets" => match given() {
+                Some(table) => Ok(Self::Buckets(unquoted(&table).to_owned())),
+                None => Err(CommandError::Misused("\\buckets needs a table's name".to_owned())),
+            },
             _ => Err(unknown(name)),
         }
     }
@@ -146,6 +164,10 @@ pub(super) async fn run(shell: &mut Shell, command: Command) -> Result<Flow, Com
             tell(shell, "Timing", value)?;
         }
         Command::Include(path) => return Ok(Flow::Include(path)),
+        Command::Servers => servers::list(shell).await?,
+        Command::Add => servers::add(shell).await?,
+        Command::Drain(name) => servers::drain(shell, &name).await?,
+        Command::Buckets(table) => servers::buckets(shell, &table).await?,
     }
     Ok(Flow::Continue)
 }

@@ -20,6 +20,11 @@ Ctrl-C cancels the running statement, or clears what is typed; Ctrl-D leaves.
 pub(super) const ON_PANDO: &str = "
 Files are tables, too:  select * from 'file.parquet' limit 5;
 The database about itself:  select * from pando.tables;  also pando.buckets, runs, memory, queries
+
+  \\servers         the servers of the cluster and what they hold
+  \\buckets TABLE   the buckets of a table on this server
+  \\drain NAME      move everything away from a server, so that it can stop
+  \\add             start one more server, in pando demo
 ";
 
 /// A statement's name and form.

@@ -19,6 +19,7 @@ mod remote;
 mod report;
 mod run;
 mod script;
+mod servers;
 mod splitter;
 mod table_report;
 
@@ -29,6 +30,7 @@ pub(crate) use script::Source;
 
 use crate::interrupt::Interrupts;
 use crate::output::{Grid, View};
+use bench::InProcess;
 use editor::{Editor, Typed};
 use names::Names;
 use std::io::{self, Stdout};
@@ -44,6 +46,8 @@ pub(crate) struct Shell {
     editor: Option<Editor>,
     /// What can be completed.
     names: Names,
+    /// The servers of the cluster that the shell is in, where they are in this process.
+    servers: Option<InProcess>,
 }
 
 /// How it went.
@@ -64,7 +68,12 @@ impl Shell {
     pub(crate) fn new(place: Place, view: View) -> Self {
         let interrupts = Interrupts::listen(place.canceller());
         let (out, editor, names) = (io::stdout(), None, Names::unknown());
-        Self { place, view, interrupts, out, editor, names }
+        Self { place, view, interrupts, out, editor, names, servers: None }
+    }
+
+    /// From now on `\\add` starts servers.
+    pub(crate) fn show_servers(&mut self, servers: InProcess) {
+        self.servers = Some(servers);
     }
 
     /// From now on answers show so many rows; `None` for all.

@@ -16,13 +16,13 @@ use datafusion::sql::sqlparser::ast::{
 };
 use futures::TryStreamExt;
 use std::sync::Arc;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, Table, View};
 
 /// Runs an ALTER TABLE.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     alter: &AlterTable,
 ) -> Result<&'static str> {
     let path = frame.path();
@@ -57,7 +57,7 @@ pub(crate) async fn run(
         let next = Relation::Table(Arc::new(next));
         transaction.change_catalog(CatalogChange::Replace(next))?;
         if let Changed::Rows(rewritten) = changed {
-            rewritten.write(transaction, table.id)?;
+            rewritten.write(transaction, table.id).await?;
         }
     }
     Ok("ALTER TABLE")
@@ -73,7 +73,7 @@ enum Changed {
 /// Changes the definition.
 async fn change(
     frame: &Frame<'_>,
-    transaction: &Transaction,
+    transaction: &JointTransaction,
     table: &mut Table,
     operation: &AlterTableOperation,
 ) -> Result<Changed> {
@@ -136,7 +136,7 @@ fn refuse_taken(table: &Table, name: &str) -> Result<()> {
 /// Rows that exist get the default's value of now, without being touched.
 fn add_column(
     frame: &Frame<'_>,
-    transaction: &Transaction,
+    transaction: &JointTransaction,
     table: &mut Table,
     definition: &ColumnDef,
 ) -> Result<()> {
@@ -231,7 +231,7 @@ fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
 
 async fn alter_column(
     frame: &Frame<'_>,
-    transaction: &Transaction,
+    transaction: &JointTransaction,
     table: &mut Table,
     column: usize,
     operation: &AlterColumnOperation,
@@ -262,7 +262,7 @@ async fn alter_column(
 
 async fn refuse_nulls(
     frame: &Frame<'_>,
-    transaction: &Transaction,
+    transaction: &JointTransaction,
     table: &Table,
     column: usize,
 ) -> Result<()> {

@@ -17,7 +17,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::sql::sqlparser::ast::{DataType, Expr, Ident, SelectItem};
 use futures::TryStreamExt;
 use std::sync::Arc;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table, TableId};
 
 /// A table's rows under its new definition.
@@ -30,7 +30,7 @@ pub(super) struct Rewritten {
 /// Changes the definition, and computes the rows that go with it.
 pub(super) async fn change(
     frame: &Frame<'_>,
-    transaction: &Transaction,
+    transaction: &JointTransaction,
     table: &mut Table,
     index: usize,
     (data_type, using): (&DataType, Option<&Expr>),
@@ -58,7 +58,11 @@ pub(super) async fn change(
 
 impl Rewritten {
     /// Puts the rows in the place of the old ones, under the definition that the catalog has by now.
-    pub(super) fn write(self, transaction: &mut Transaction, table: TableId) -> Result<()> {
+    pub(super) async fn write(
+        self,
+        transaction: &mut JointTransaction,
+        table: TableId,
+    ) -> Result<()> {
         transaction.change_catalog(CatalogChange::Truncate(table))?;
         let (old, new) = self.moved;
         let catalog = Arc::clone(transaction.catalog());
@@ -72,7 +76,7 @@ impl Rewritten {
             }
         }
         for rows in &self.rows {
-            transaction.insert(table, rows)?;
+            transaction.insert(table, rows).await?;
         }
         Ok(())
     }
@@ -81,7 +85,7 @@ impl Rewritten {
 /// Refuses a type that the column cannot have.
 fn refuse_type(
     frame: &Frame<'_>,
-    transaction: &Transaction,
+    transaction: &JointTransaction,
     table: &Table,
     index: usize,
     to: &SqlType,
@@ -129,7 +133,7 @@ fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
 /// The rows with all their columns, and behind them what the column is to be.
 async fn old_rows(
     frame: &Frame<'_>,
-    transaction: &Transaction,
+    transaction: &JointTransaction,
     table: &Table,
     index: usize,
     using: Option<&Expr>,

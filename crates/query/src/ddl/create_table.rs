@@ -20,7 +20,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use sdds::GroupId;
 use std::sync::Arc;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE,
     Object, OnCommit, Relation, SqlType, Table, TableId, is_temporary_schema,
@@ -34,7 +34,7 @@ const COLUMNS_MAX: usize = 1600;
 /// Runs a CREATE TABLE.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     create: &CreateTable,
 ) -> Result<Outcome> {
     refuse_unsupported(create)?;
@@ -346,7 +346,7 @@ fn bucket_size(options: &CreateTableOptions, default: u64) -> Result<u64> {
 /// Defaults and checks must mean something now, not only when the first row comes.
 fn refuse_bad_expressions(
     frame: &Frame<'_>,
-    transaction: &Transaction,
+    transaction: &JointTransaction,
     table: &Arc<Table>,
 ) -> Result<()> {
     let planner = frame.planner(transaction);

@@ -7,7 +7,7 @@ use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::{CreateView, visit_relations};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::{
     Catalog, CatalogChange, Object, Privileges, Relation, View, is_temporary_schema,
 };
@@ -15,7 +15,7 @@ use store::catalog::{
 /// Runs a CREATE VIEW. The query must plan now; it is kept as text and planned anew with each use.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     create: &CreateView,
 ) -> Result<&'static str> {
     if create.materialized {

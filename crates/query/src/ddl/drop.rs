@@ -5,13 +5,13 @@ use crate::planner::relations::{find, split_name};
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement};
 use std::sync::Arc;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::{Catalog, CatalogChange, Privileges, Relation, TableId};
 
 /// Runs a DROP.
 pub(crate) fn run(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     statement: &Statement,
 ) -> Result<&'static str> {
     let Statement::Drop { object_type, if_exists, names, cascade, .. } = statement else {
@@ -36,7 +36,7 @@ pub(crate) fn run(
 
 fn drop_relation(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     object_type: &ObjectType,
     name: &ObjectName,
     if_exists: bool,
@@ -81,7 +81,7 @@ fn may_drop(frame: &Frame<'_>, catalog: &Catalog, relation: &Relation) -> Result
 
 /// Drops a relation, and the sequences that only its columns use.
 fn drop_with_owned(
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     catalog: &Catalog,
     relation: &Relation,
 ) -> Result<()> {
@@ -99,7 +99,7 @@ fn drop_with_owned(
 
 fn drop_schema(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     name: &ObjectName,
     if_exists: bool,
     cascade: bool,

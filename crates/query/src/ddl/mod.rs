@@ -17,14 +17,14 @@ mod truncate;
 use crate::error::{Error, Result};
 use crate::outcome::{Outcome, Tag};
 use crate::session::Frame;
-use crate::session::temporary::drop_temporary;
+use crate::session::temporary;
 use datafusion::sql::sqlparser::ast::{DiscardObject, Statement};
-use store::Transaction;
+use store::JointTransaction;
 
 /// Runs a statement that changes definitions.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     statement: &Statement,
 ) -> Result<Outcome> {
     let tag = match statement {
@@ -43,7 +43,9 @@ pub(crate) async fn run(
         Statement::Analyze(_) => "ANALYZE",
         Statement::Vacuum(_) => "VACUUM",
         Statement::Discard { object_type } => {
-            drop_temporary(transaction, frame.path().own())?;
+            for change in temporary::drops(transaction.catalog(), frame.path().own()) {
+                transaction.change_catalog(change)?;
+            }
             if matches!(object_type, DiscardObject::ALL) { "DISCARD ALL" } else { "DISCARD TEMP" }
         }
         other => {

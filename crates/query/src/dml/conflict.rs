@@ -18,7 +18,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::Table;
 
 /// What to do, planned.
@@ -122,8 +122,8 @@ pub(crate) fn assigned_column(table: &Table, target: &AssignmentTarget) -> Resul
 }
 
 /// Inserts a batch; the rows that were inserted or updated come back.
-pub(crate) fn insert(
-    transaction: &mut Transaction,
+pub(crate) async fn insert(
+    transaction: &mut JointTransaction,
     table: &Arc<Table>,
     resolution: &Resolution,
     batch: &RecordBatch,
@@ -132,11 +132,13 @@ pub(crate) fn insert(
         Error::new(SqlState::UndefinedTable, format!("relation \"{}\" does not exist", table.name))
     })?;
     let keys = view.encode_keys(batch)?;
+    let (_, present) = view.find_many(&keys, &[]).await?;
+    let present: HashSet<usize> = present.into_iter().collect();
     let mut seen = HashSet::new();
     let (mut fresh, mut met) = (Vec::new(), Vec::new());
     for (row, key) in keys.iter().enumerate() {
         let first_time = seen.insert(key.clone());
-        match (view.contains(key), first_time, resolution) {
+        match (present.contains(&row), first_time, resolution) {
             (false, true, _) => fresh.push(row as u32),
             (_, false, Resolution::Update { .. }) => {
                 let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
@@ -152,7 +154,7 @@ pub(crate) fn insert(
     let mut written = Vec::new();
     if !fresh.is_empty() {
         let rows = take_record_batch(batch, &UInt32Array::from(fresh))?;
-        transaction.insert(table.id, &rows)?;
+        transaction.insert(table.id, &rows).await?;
         written.push(rows);
     }
     if let (Resolution::Update { assignments, selection, constraints }, false) =
@@ -160,7 +162,7 @@ pub(crate) fn insert(
     {
         let met_keys: Vec<_> = met.iter().map(|row| keys[*row as usize].clone()).collect();
         let all: Vec<usize> = (0..table.columns.len()).collect();
-        let (existing, _) = view.get_many(&met_keys, &all)?;
+        let (existing, _) = view.find_many(&met_keys, &all).await?;
         let excluded = take_record_batch(batch, &UInt32Array::from(met))?;
         let both = side_by_side(table, existing, &excluded)?;
         let both = selected(both, selection.as_ref())?;
@@ -170,7 +172,7 @@ pub(crate) fn insert(
             columns[*column] = assign(&value, &table.columns[*column])?;
         }
         let rows = constraints.batch(columns)?;
-        transaction.upsert(table.id, &rows)?;
+        transaction.upsert(table.id, &rows).await?;
         written.push(rows);
     }
     Ok(written)

@@ -15,13 +15,13 @@ use datafusion::sql::sqlparser::ast::{Delete, FromTable};
 use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::Privileges;
 
 /// Runs a DELETE: a query gives the rows, and their keys go.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     delete: &Delete,
 ) -> Result<Outcome> {
     let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
@@ -52,7 +52,7 @@ pub(crate) async fn run(
             .collect();
         let keys: Vec<_> = first.iter().map(|row| keys[*row as usize].clone()).collect();
         rows += keys.len() as u64;
-        transaction.delete(table.id, &keys)?;
+        transaction.delete(table.id, &keys).await?;
         if returning.is_some() {
             gone.push(take_record_batch(&batch, &UInt32Array::from(first))?);
         }

@@ -14,13 +14,13 @@ use datafusion::sql::sqlparser::ast::{
 };
 use futures::TryStreamExt;
 use std::sync::Arc;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::{Identity, Privileges, SqlType, Table};
 
 /// Runs an INSERT.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     insert: &Insert,
 ) -> Result<Outcome> {
     let TableObject::TableName(name) = &insert.table else {
@@ -57,9 +57,9 @@ pub(crate) async fn run(
     while let Some(batch) = stream.try_next().await? {
         let batch = assembly.assemble(&batch)?;
         match &resolution {
-            None => transaction.insert(table.id, &batch)?,
+            None => transaction.insert(table.id, &batch).await?,
             Some(resolution) => {
-                written.extend(conflict::insert(transaction, &table, resolution, &batch)?);
+                written.extend(conflict::insert(transaction, &table, resolution, &batch).await?);
                 continue;
             }
         }

@@ -20,13 +20,13 @@ use datafusion::sql::sqlparser::ast::{
 use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::{Identity, Privileges, Table};
 
 /// Runs an UPDATE: a query gives each old row with the new values, and the rows are replaced.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     update: &Update,
 ) -> Result<Outcome> {
     let (name, called) = target_of(&update.table)?;
@@ -67,12 +67,12 @@ pub(crate) async fn run(
     }
     let moves_keys = targets.iter().any(|column| table.key_indices().contains(column));
     if moves_keys {
-        transaction.delete(table.id, &old_keys)?;
+        transaction.delete(table.id, &old_keys).await?;
     }
     for rows in &written {
         match moves_keys {
-            true => transaction.insert(table.id, rows)?,
-            false => transaction.upsert(table.id, rows)?,
+            true => transaction.insert(table.id, rows).await?,
+            false => transaction.upsert(table.id, rows).await?,
         }
     }
     let rows = written.iter().map(|batch| batch.num_rows() as u64).sum();

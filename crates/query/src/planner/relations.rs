@@ -17,9 +17,9 @@ use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement, visit_relati
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::catalog::{Catalog, Privileges, Relation, TableId, View};
-use store::{Snapshot, TableView, Transaction};
+use store::{JointTransaction, Reading, Snapshot, TableView};
 
-/// Where a statement reads: a snapshot, or a transaction with its own writes.
+/// Where a statement reads: what is committed, or a transaction with its own writes.
 pub(crate) trait Tables: Send + Sync {
     /// The catalog that names are looked up in.
     fn catalog(&self) -> &Arc<Catalog>;
@@ -27,6 +27,7 @@ pub(crate) trait Tables: Send + Sync {
     fn table(&self, id: TableId) -> Option<TableView>;
 }
 
+/// This server's alone: for looking at definitions.
 impl Tables for Snapshot {
     fn catalog(&self) -> &Arc<Catalog> {
         Snapshot::catalog(self)
@@ -37,13 +38,23 @@ impl Tables for Snapshot {
     }
 }
 
-impl Tables for Transaction {
+impl Tables for Reading {
     fn catalog(&self) -> &Arc<Catalog> {
-        Transaction::catalog(self)
+        Reading::catalog(self)
     }
 
     fn table(&self, id: TableId) -> Option<TableView> {
-        Transaction::table(self, id)
+        Reading::table(self, id)
+    }
+}
+
+impl Tables for JointTransaction {
+    fn catalog(&self) -> &Arc<Catalog> {
+        JointTransaction::catalog(self)
+    }
+
+    fn table(&self, id: TableId) -> Option<TableView> {
+        JointTransaction::table(self, id)
     }
 }
 
@@ -154,6 +165,12 @@ impl Planner<'_> {
         }
         if let Some(schema) = schema.as_ref().filter(|name| catalog.schema(name).is_some()) {
             self.access.require_schema(schema, Privileges::USAGE)?;
+        }
+        let of_cluster =
+            system::cluster_table(self.engine, self.access, self.tables, schema.as_deref(), &bare);
+        let of_cluster = of_cluster.await?;
+        if of_cluster.is_some() {
+            return Ok(of_cluster);
         }
         let views = match system::lists_view_columns(schema.as_deref(), &bare) {
             true => Box::pin(self.view_columns()).await,

@@ -18,7 +18,7 @@ use crate::session::Frame;
 pub(crate) use define::superuser;
 pub(crate) use grant::own;
 pub(crate) use parse::{parse, redacted};
-use store::Transaction;
+use store::JointTransaction;
 
 /// A statement about roles.
 #[derive(Debug, Clone)]
@@ -164,7 +164,7 @@ impl RoleStatement {
 /// Runs a statement about roles.
 pub(crate) fn run(
     frame: &Frame<'_>,
-    transaction: &mut Transaction,
+    transaction: &mut JointTransaction,
     statement: &RoleStatement,
 ) -> Result<Outcome> {
     match statement {

@@ -27,11 +27,12 @@ use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
 };
+use sdds::KeyRange;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use store::Morsel;
 use store::catalog::Table;
+use store::{Morsel, TableView};
 
 /// One morsel to read, wholly or without its chunk.
 #[derive(Clone)]
@@ -111,7 +112,7 @@ impl BucketScan {
     }
 
     /// The same scan with other columns coming out: positions in the present output.
-    fn with_output(&self, positions: &[usize]) -> Result<Self> {
+    pub(crate) fn with_output(&self, positions: &[usize]) -> Result<Self> {
         let output: Vec<usize> = positions.iter().map(|&p| self.output[p]).collect();
         let schema = Arc::new(self.read_schema.project(&output)?);
         let count = self.stretches.len();
@@ -119,8 +120,57 @@ impl BucketScan {
         Ok(Self { output, schema, properties: Arc::new(properties), ..self.clone() })
     }
 
-    /// The same scan with another conjunct, given over the output columns.
-    fn with_conjuncts(&self, conjuncts: Vec<Arc<dyn PhysicalExpr>>) -> Result<Self> {
+    /// The same scan with the columns of a projection, if that does nothing but choose columns.
+    pub(super) fn projected(&self, projection: &ProjectionExec) -> Result<Option<Self>> {
+        let mut positions = Vec::new();
+        for expr in projection.expr() {
+            match expr.expr.downcast_ref::<Column>() {
+                Some(column) if column.name() == expr.alias => positions.push(column.index()),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(self.with_output(&positions)?))
+    }
+
+    /// The same scan in more partitions, where that splits the work further.
+    pub(super) fn divided(&self, partitions: usize) -> Option<Self> {
+        if self.limit.is_some() || partitions.min(self.pieces.len()) <= self.stretches.len() {
+            return None;
+        }
+        let stretches = deal(&self.pieces, partitions);
+        let properties =
+            properties(&self.table, &self.read, &self.output, &self.schema, stretches.len());
+        Some(Self { stretches, properties: Arc::new(properties), ..self.clone() })
+    }
+
+    /// The same scan with those filters that it takes, and which these are.
+    pub(super) fn filtered(
+        &self,
+        filters: ChildPushdownResult,
+        takes: impl Fn(&Arc<dyn PhysicalExpr>) -> bool,
+    ) -> Result<(Vec<PushedDown>, Option<Self>)> {
+        let filters = filters.parent_filters;
+        if self.limit.is_some() {
+            return Ok((vec![PushedDown::No; filters.len()], None));
+        }
+        let (mut taken, mut answers) = (Vec::new(), Vec::new());
+        for filter in filters {
+            if is_volatile(&filter.filter) || !takes(&filter.filter) {
+                answers.push(PushedDown::No);
+            } else {
+                answers.push(PushedDown::Yes);
+                taken.push(filter.filter);
+            }
+        }
+        let scan = match taken.is_empty() {
+            true => None,
+            false => Some(self.with_conjuncts(taken)?),
+        };
+        Ok((answers, scan))
+    }
+
+    /// The same scan with other conjuncts, given over the output columns.
+    pub(crate) fn with_conjuncts(&self, conjuncts: Vec<Arc<dyn PhysicalExpr>>) -> Result<Self> {
         let mut fixed: Vec<_> = self.predicate.iter().cloned().collect();
         let mut hints: Vec<_> = self.hint.iter().cloned().collect();
         for conjunct in conjuncts {
@@ -134,7 +184,7 @@ impl BucketScan {
         Ok(Self { predicate: all(fixed), hint: all(hints), ..self.clone() })
     }
 
-    fn name_of_table(&self) -> String {
+    pub(super) fn name_of_table(&self) -> String {
         match self.table.schema.as_str() {
             "public" => self.table.name.clone(),
             schema => format!("{schema}.{}", self.table.name),
@@ -256,13 +306,7 @@ impl ExecutionPlan for BucketScan {
         partitions: usize,
         _: &ConfigOptions,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        if self.limit.is_some() || partitions.min(self.pieces.len()) <= self.stretches.len() {
-            return Ok(None);
-        }
-        let stretches = deal(&self.pieces, partitions);
-        let properties =
-            properties(&self.table, &self.read, &self.output, &self.schema, stretches.len());
-        Ok(Some(Arc::new(Self { stretches, properties: Arc::new(properties), ..self.clone() })))
+        Ok(self.divided(partitions).map(|scan| Arc::new(scan) as Arc<dyn ExecutionPlan>))
     }
 
     fn execute(
@@ -297,14 +341,8 @@ impl ExecutionPlan for BucketScan {
         &self,
         projection: &ProjectionExec,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let mut positions = Vec::new();
-        for expr in projection.expr() {
-            match expr.expr.downcast_ref::<Column>() {
-                Some(column) if column.name() == expr.alias => positions.push(column.index()),
-                _ => return Ok(None),
-            }
-        }
-        Ok(Some(Arc::new(self.with_output(&positions)?)))
+        let scan = self.projected(projection)?;
+        Ok(scan.map(|scan| Arc::new(scan) as Arc<dyn ExecutionPlan>))
     }
 
     fn handle_child_pushdown_result(
@@ -313,32 +351,40 @@ impl ExecutionPlan for BucketScan {
         child_pushdown_result: ChildPushdownResult,
         _: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
-        let filters = child_pushdown_result.parent_filters;
-        if self.limit.is_some() {
-            let answers = vec![PushedDown::No; filters.len()];
-            return Ok(FilterPushdownPropagation::with_parent_pushdown_result(answers));
-        }
-        let mut taken = Vec::new();
-        let mut answers = Vec::new();
-        for filter in filters {
-            if is_volatile(&filter.filter) {
-                answers.push(PushedDown::No);
-            } else {
-                answers.push(PushedDown::Yes);
-                taken.push(filter.filter);
-            }
-        }
+        let (answers, scan) = self.filtered(child_pushdown_result, |_| true)?;
         let propagation = FilterPushdownPropagation::with_parent_pushdown_result(answers);
-        if taken.is_empty() {
-            return Ok(propagation);
-        }
-        let scan = self.with_conjuncts(taken)?;
-        Ok(propagation.with_updated_node(Arc::new(scan) as Arc<dyn ExecutionPlan>))
+        Ok(match scan {
+            Some(scan) => propagation.with_updated_node(Arc::new(scan) as Arc<dyn ExecutionPlan>),
+            None => propagation,
+        })
     }
 }
 
+/// What is to be read of ranges whose rows are here. `columns` says which table column each field of `schema` is.
+pub(crate) fn pieces(
+    view: &TableView,
+    ranges: &[KeyRange],
+    predicate: Option<&Arc<dyn PhysicalExpr>>,
+    schema: &SchemaRef,
+    columns: &[usize],
+) -> Result<(Vec<Piece>, Coverage), store::Error> {
+    let mut morsels = Vec::new();
+    for range in ranges {
+        morsels.extend(view.morsels(range)?);
+    }
+    let mut buckets: Vec<_> = morsels.iter().map(|morsel| morsel.bucket()).collect();
+    buckets.dedup();
+    let mut coverage = Coverage {
+        buckets: buckets.len(),
+        buckets_in_table: view.bucket_count(),
+        ..Coverage::default()
+    };
+    let pieces = prune(morsels, predicate, schema, columns, &mut coverage);
+    Ok((pieces, coverage))
+}
+
 /// Drops what the zone maps exclude: whole pieces, or the chunks of pieces that have changes.
-pub(crate) fn prune(
+fn prune(
     morsels: Vec<Morsel>,
     predicate: Option<&Arc<dyn PhysicalExpr>>,
     schema: &SchemaRef,

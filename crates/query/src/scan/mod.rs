@@ -2,12 +2,15 @@
 //!
 //! [`provider`] is a table as the planner sees it; it turns filters into [`key_ranges`], asks the
 //! store for the morsels of those ranges, leaves out what zone maps exclude ([`pruning`]) and makes a
-//! [`bucket_scan`], the leaf of every plan over our tables.
+//! [`bucket_scan`], the leaf of every plan over our tables. Where some of the rows are on other servers
+//! ([`places`]), it makes a [`spread_scan`] instead.
 
 pub(crate) mod bucket_scan;
 mod hint;
 pub(crate) mod key_ranges;
+pub(crate) mod places;
 pub(crate) mod provider;
 pub(crate) mod pruning;
+pub(crate) mod spread_scan;
 mod statistics;
 mod stream;

@@ -1,7 +1,10 @@
 //! A table as the planner sees it: columns, key, and a way to scan it at the statement's snapshot.
 
-use super::bucket_scan::{BucketScan, Coverage, prune};
+use super::bucket_scan::BucketScan;
 use super::key_ranges;
+use super::places::{self, Elsewhere};
+use super::spread_scan::SpreadScan;
+use crate::ship::Shipping;
 use crate::types::plan_field;
 use async_trait::async_trait;
 use datafusion::arrow::array::RecordBatch;
@@ -110,14 +113,6 @@ impl TableProvider for BucketTable {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let table = Arc::clone(self.view.table());
         let ranges = key_ranges::of_filters(&table, filters);
-        let morsels: Vec<_> = ranges.iter().flat_map(|range| self.view.morsels(range)).collect();
-        let mut buckets: Vec<_> = morsels.iter().map(|morsel| morsel.bucket()).collect();
-        buckets.dedup();
-        let mut coverage = Coverage {
-            buckets: buckets.len(),
-            buckets_in_table: self.view.bucket_count(),
-            ..Coverage::default()
-        };
         let predicate = match conjunction(filters.iter().cloned()) {
             Some(filter) => {
                 let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
@@ -129,7 +124,9 @@ impl TableProvider for BucketTable {
             }
             None => None,
         };
-        let pieces = prune(morsels, predicate.as_ref(), &self.schema, &self.columns, &mut coverage);
+        let places::Found { pieces, coverage, elsewhere } =
+            places::find(&self.view, &ranges, predicate.as_ref(), &self.schema, &self.columns)
+                .await?;
         let fields: Vec<usize> = match projection {
             Some(projection) => projection.clone(),
             None => (0..self.columns.len()).collect(),
@@ -138,7 +135,15 @@ impl TableProvider for BucketTable {
         let read_schema = Arc::new(self.schema.project(&fields)?);
         let partitions = state.config().target_partitions();
         let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
-        Ok(Arc::new(scan.with_limit(limit)))
+        let scan = scan.with_limit(limit);
+        Ok(match elsewhere.is_empty() {
+            true => Arc::new(scan),
+            false => {
+                let shipping = Shipping::of(state.config())?;
+                let elsewhere = Elsewhere::new(self.view.clone(), elsewhere);
+                Arc::new(SpreadScan::new(scan, elsewhere, shipping))
+            }
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::dml::assembly::Assembly;
 use crate::error::{Result, SqlState};
 use crate::planner::relations::Tables;
 use std::sync::Arc;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::{Table, is_temporary_schema};
 use tokio::sync::mpsc;
 
@@ -34,15 +34,15 @@ impl Inner {
                 let loaded =
                     self.copy_into(text, transaction, &table, &given, options, &mut pieces).await;
                 if loaded.is_err() {
-                    open.transaction.rollback_to(&before);
+                    open.transaction.rollback_to(&before).await?;
                 }
                 return loaded;
             }
-            let mut transaction = self.shared.store.begin();
+            let mut transaction = self.shared.store.begin_joint().await?;
             let loaded = self
                 .copy_into(text, &mut transaction, &table, &given, options, &mut pieces)
                 .await?;
-            transaction.commit()?;
+            transaction.commit().await?;
             Ok(loaded)
         };
         let result = tokio::select! {
@@ -59,7 +59,7 @@ impl Inner {
     async fn copy_into(
         &self,
         text: &str,
-        transaction: &mut Transaction,
+        transaction: &mut JointTransaction,
         table: &Arc<Table>,
         given: &[usize],
         options: &Options,
@@ -99,7 +99,7 @@ impl Inner {
                 assembler.first_rejected.join("; "),
             );
         }
-        let rows = transaction.finish_ingest(table.id, vec![part])?;
+        let rows = transaction.finish_ingest(table.id, vec![part]).await?;
         Ok(Loaded { rows })
     }
 }

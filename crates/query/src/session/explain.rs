@@ -10,7 +10,6 @@ use super::{Frame, Inner};
 use crate::Statement;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome};
-use crate::planner::relations::Tables;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -93,12 +92,8 @@ impl Inner {
         frame: &Frame<'_>,
         statement: &Ast,
     ) -> Result<Explained> {
-        let snapshot = self.shared.store.snapshot();
-        let tables: &dyn Tables = match conversation.open() {
-            Some(open) => &open.transaction,
-            None => &snapshot,
-        };
-        self.names.see(tables, frame);
+        let tables = self.reading(conversation).await?;
+        self.names.see(&tables, frame);
         let (deed, query) = match statement {
             Ast::Query(_) => (None, Some(statement.clone())),
             _ => {
@@ -108,7 +103,7 @@ impl Inner {
         };
         let (mut logical, mut physical) = (None, None);
         if let Some(query) = query {
-            let mut planner = frame.planner(tables);
+            let mut planner = frame.planner(&tables);
             let plan = planner.plan_statement(query).await?;
             let (plan, _) = planner.shown(plan)?;
             physical = Some(planner.physical(&plan).await?);

@@ -49,7 +49,7 @@ use settings::{Settings, values_of};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::{Catalog, Object, RelationId, temporary_schema};
 use transactions::Conversation;
 
@@ -309,9 +309,12 @@ impl Session {
 
     /// Begins a transaction for statements that a client sends together, unless one is open. It ends with
     /// [`Self::end_implicit`], or becomes an ordinary one by BEGIN.
-    pub async fn begin_implicit(&self) {
+    ///
+    /// # Errors
+    /// 08006 where the server that tells the time cannot be reached.
+    pub async fn begin_implicit(&self) -> Result<()> {
         let mut conversation = self.0.conversation.lock().await;
-        conversation.begin_implicit(|| self.0.shared.store.begin());
+        conversation.begin_implicit(&self.0.shared.store).await
     }
 
     /// Commits the transaction that [`Self::begin_implicit`] began, or undoes it if a statement has failed.
@@ -324,7 +327,7 @@ impl Session {
             if self.0.stream_failed.swap(false, Ordering::Relaxed) {
                 conversation.fail();
             }
-            conversation.commit()?;
+            conversation.commit().await?;
         }
         Ok(())
     }
@@ -494,7 +497,7 @@ impl Frame<'_> {
     }
 
     /// Makes whoever runs the statement the owner of something.
-    pub(crate) fn own(&self, transaction: &mut Transaction, object: Object) -> Result<()> {
+    pub(crate) fn own(&self, transaction: &mut JointTransaction, object: Object) -> Result<()> {
         let user = self.session.names.user();
         let known = transaction.catalog().role(&user).is_some();
         roles::own(transaction, known.then_some(user.as_str()), object)

@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use store::Snapshot;
+use store::Reading;
 
 /// Ready when a statement must end, with the reason.
 type Ending = Pin<Box<dyn Future<Output = Error> + Send>>;
@@ -36,7 +36,8 @@ pub(crate) struct OutcomeStream {
     /// `None` when it has ended.
     rows: Option<SendableRecordBatchStream>,
     ending: Ending,
-    _snapshot: Option<Snapshot>,
+    /// What it reads is kept as long.
+    _reading: Reading,
     mark: RunningMark,
 }
 
@@ -44,12 +45,12 @@ impl OutcomeStream {
     pub(crate) fn new(
         rows: SendableRecordBatchStream,
         control: &Control,
-        snapshot: Option<Snapshot>,
+        reading: Reading,
         mark: RunningMark,
     ) -> Self {
         let (schema, control) = (rows.schema(), control.clone());
         let ending = Box::pin(async move { control.ended().await });
-        Self { schema, rows: Some(rows), ending, _snapshot: snapshot, mark }
+        Self { schema, rows: Some(rows), ending, _reading: reading, mark }
     }
 
     fn fail(&mut self, error: Error) -> Poll<Option<Result<RecordBatch>>> {

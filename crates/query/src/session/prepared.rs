@@ -12,7 +12,7 @@ use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use store::Transaction;
+use store::JointTransaction;
 use store::catalog::{Catalog, SqlType};
 
 /// A statement that is executed many times.
@@ -44,54 +44,59 @@ impl Prepared {
     /// As [`Session::run`].
     pub async fn execute(&self, parameters: &[ScalarValue]) -> Result<Outcome> {
         let placed = |error| blame::placed(error, &self.statement.text, |_, _| false);
-        if let Some(outcome) = self.execute_short(parameters).map_err(placed)? {
+        if let Some(outcome) = self.execute_short(parameters).await.map_err(placed)? {
             return Ok(outcome);
         }
         Box::pin(self.session.run(&self.statement, parameters)).await
     }
 
     /// The short path: a row by its key, without the engine's planner.
-    fn execute_short(&self, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
+    async fn execute_short(&self, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
         let inner = self.session.inner();
         let Ok(mut conversation) = inner.conversation.try_lock() else { return Ok(None) };
-        let settings = inner.settings.load();
-        if settings.style() != Style::default() {
-            return Ok(None);
-        }
-        if settings.is_read_only() || inner.stream_failed.load(Ordering::Relaxed) {
+        if !self.may_be_short() {
             return Ok(None);
         }
         match conversation.status() {
             TransactionStatus::Failed => Ok(None),
             TransactionStatus::Open => {
                 let outcome = match conversation.open() {
-                    Some(open) => self.execute_in(&mut open.transaction, parameters),
+                    Some(open) => self.execute_in(&mut open.transaction, parameters).await,
                     None => Ok(None),
                 };
                 outcome.inspect_err(|_| conversation.fail())
             }
             TransactionStatus::Idle => {
                 let store = &inner.shared.store;
-                let snapshot = store.snapshot();
-                match self.recognised(&snapshot)? {
-                    Some(short) => short.execute(store, snapshot, parameters),
+                let reading = store.reading().await?;
+                match self.recognised(&reading)? {
+                    Some(short) => short.execute(store, reading, parameters).await,
                     None => Ok(None),
                 }
             }
         }
     }
 
+    /// Whether nothing about the session asks for the long path.
+    fn may_be_short(&self) -> bool {
+        let inner = self.session.inner();
+        let settings = inner.settings.load();
+        settings.style() == Style::default()
+            && !settings.is_read_only()
+            && !inner.stream_failed.load(Ordering::Relaxed)
+    }
+
     /// The short path inside a transaction: a statement that fails leaves nothing behind.
-    fn execute_in(
+    async fn execute_in(
         &self,
-        transaction: &mut Transaction,
+        transaction: &mut JointTransaction,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
         let Some(short) = self.recognised(transaction)? else { return Ok(None) };
         let before = transaction.savepoint();
-        let outcome = short.execute_in(transaction, parameters);
+        let outcome = short.execute_in(transaction, parameters).await;
         if outcome.is_err() {
-            transaction.rollback_to(&before);
+            transaction.rollback_to(&before).await?;
         }
         outcome
     }

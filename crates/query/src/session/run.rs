@@ -19,7 +19,7 @@ use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
-use store::Transaction;
+use store::{JointTransaction, Reading};
 
 /// A statement outside a transaction is run again so many times when others write the same rows.
 const RETRIES: usize = 64;
@@ -75,7 +75,7 @@ impl Inner {
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
-        if let Some(outcome) = self.control(conversation, &statement.ast)? {
+        if let Some(outcome) = self.control(conversation, &statement.ast).await? {
             return Ok(outcome);
         }
         conversation.refuse_if_failed()?;
@@ -94,24 +94,20 @@ impl Inner {
             Ast::ShowVariable { variable } => self.show(variable),
             Ast::Reset(reset) => self.reset(conversation, reset),
             Ast::Copy { to: true, .. } => {
-                let snapshot = self.shared.store.snapshot();
-                let tables: &dyn Tables = match conversation.open() {
-                    Some(open) => &open.transaction,
-                    None => &snapshot,
-                };
-                self.names.see(tables, &frame);
-                copy::to::run(&frame, tables, &statement.ast).await
+                let tables = self.reading(conversation).await?;
+                self.names.see(&tables, &frame);
+                copy::to::run(&frame, &tables, &statement.ast).await
             }
             _ => self.write(conversation, &frame, statement).await,
         }
     }
 
     /// Statements that steer the transaction itself.
-    fn control(&self, conversation: &mut Conversation, ast: &Ast) -> Result<Option<Outcome>> {
+    async fn control(&self, conversation: &mut Conversation, ast: &Ast) -> Result<Option<Outcome>> {
         let tag = match ast {
             Ast::StartTransaction { modes, begin, .. } => {
                 refuse_isolation(modes)?;
-                if !conversation.begin(self.shared.store.begin())? {
+                if !conversation.begin(self.shared.store.begin_joint().await?)? {
                     self.warn(
                         SqlState::ActiveSqlTransaction,
                         "there is already a transaction in progress",
@@ -124,8 +120,8 @@ impl Inner {
                 let was = conversation.status();
                 let next = self.chained(conversation, *chain, "COMMIT")?;
                 self.warn_without_transaction(conversation);
-                let committed = conversation.commit()?;
-                self.begin_chained(conversation, next)?;
+                let committed = conversation.commit().await?;
+                self.begin_chained(conversation, next).await?;
                 match committed {
                     false if was == TransactionStatus::Failed => "ROLLBACK",
                     _ => "COMMIT",
@@ -135,11 +131,11 @@ impl Inner {
                 let next = self.chained(conversation, *chain, "ROLLBACK")?;
                 self.warn_without_transaction(conversation);
                 conversation.rollback();
-                self.begin_chained(conversation, next)?;
+                self.begin_chained(conversation, next).await?;
                 "ROLLBACK"
             }
             Ast::Rollback { savepoint: Some(name), .. } => {
-                conversation.rollback_to(&fold(name))?;
+                conversation.rollback_to(&fold(name)).await?;
                 "ROLLBACK"
             }
             Ast::Savepoint { name } => {
@@ -177,13 +173,13 @@ impl Inner {
         Ok(Some(kept.collect()))
     }
 
-    fn begin_chained(
+    async fn begin_chained(
         &self,
         conversation: &mut Conversation,
         next: Option<Vec<(&'static str, String)>>,
     ) -> Result<()> {
         let Some(settings) = next else { return Ok(()) };
-        conversation.begin(self.shared.store.begin())?;
+        conversation.begin(self.shared.store.begin_joint().await?)?;
         for (name, value) in settings {
             let value = [value];
             self.change(conversation, true, |set| set.set(name, &value))?;
@@ -227,19 +223,24 @@ impl Inner {
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
-        let snapshot = self.shared.store.snapshot();
-        let (tables, snapshot): (&dyn Tables, _) = match conversation.open() {
-            Some(open) => (&open.transaction, None),
-            None => (&snapshot, Some(snapshot.clone())),
-        };
-        self.names.see(tables, frame);
-        let mut planner = frame.planner(tables);
+        let reading = self.reading(conversation).await?;
+        self.names.see(&reading, frame);
+        let mut planner = frame.planner(&reading);
         let plan = planner.plan_statement(statement.ast.clone()).await?;
         let (plan, fields) = planner.shown(plan)?;
         let physical = planner.physical(&plan).await?;
         let stream = execute_stream(Arc::clone(&physical), frame.engine().task_ctx())?;
-        let stream = Box::pin(OutcomeStream::new(stream, control, snapshot, mark));
+        drop(planner);
+        let stream = Box::pin(OutcomeStream::new(stream, control, reading, mark));
         Ok(Outcome::Rows(Rows { fields, stream, command: "SELECT", control: control.clone() }))
+    }
+
+    /// What a statement reads that changes nothing.
+    pub(super) async fn reading(&self, conversation: &mut Conversation) -> Result<Reading> {
+        Ok(match conversation.open() {
+            Some(open) => open.transaction.reading(),
+            None => self.shared.store.reading().await?,
+        })
     }
 
     /// Runs a write: in the open transaction, or in one of its own, again when others were first.
@@ -262,17 +263,19 @@ impl Inner {
             let before = open.transaction.savepoint();
             let result = self.apply(frame, &mut open.transaction, statement).await;
             if result.is_err() {
-                open.transaction.rollback_to(&before);
+                open.transaction.rollback_to(&before).await?;
             }
             return result;
         }
         for _ in 0..RETRIES {
-            let mut transaction = self.shared.store.begin();
-            let outcome = self.apply(frame, &mut transaction, statement).await?;
-            match transaction.commit() {
-                Ok(_) => return Ok(outcome),
+            let mut transaction = self.shared.store.begin_joint().await?;
+            let done = match self.apply(frame, &mut transaction, statement).await {
+                Ok(outcome) => transaction.commit().await.map(|_| outcome).map_err(Error::from),
+                Err(error) => Err(error),
+            };
+            match done {
                 Err(error) if error.is_retryable() => tokio::task::yield_now().await,
-                Err(error) => return Err(error.into()),
+                done => return done,
             }
         }
         let message = format!("gave up after {RETRIES} conflicts with other transactions");
@@ -282,7 +285,7 @@ impl Inner {
     async fn apply(
         &self,
         frame: &Frame<'_>,
-        transaction: &mut Transaction,
+        transaction: &mut JointTransaction,
         statement: &Statement,
     ) -> Result<Outcome> {
         self.names.see(transaction, frame);
@@ -332,9 +335,9 @@ impl Inner {
         if let Some(open) = conversation.open() {
             return dml::load::run(&frame, &mut open.transaction, table, batches).await;
         }
-        let mut transaction = self.shared.store.begin();
+        let mut transaction = self.shared.store.begin_joint().await?;
         let rows = dml::load::run(&frame, &mut transaction, table, batches).await?;
-        transaction.commit()?;
+        transaction.commit().await?;
         Ok(rows)
     }
 }

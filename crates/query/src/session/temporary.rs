@@ -6,19 +6,12 @@ use datafusion::sql::sqlparser::ast::{
     FromTable, ObjectName, Statement, TableFactor, TableObject, TableWithJoins,
 };
 use std::sync::Arc;
+use store::Store;
 use store::catalog::{Catalog, CatalogChange, Relation};
-use store::{Store, Transaction};
 
-/// Drops what there is in a session's schema.
-pub(crate) fn drop_temporary(
-    transaction: &mut Transaction,
-    schema: &str,
-) -> Result<(), store::Error> {
-    let catalog = Arc::clone(transaction.catalog());
-    for id in catalog.relations_in(schema).map(Relation::id) {
-        transaction.change_catalog(CatalogChange::Drop(id))?;
-    }
-    Ok(())
+/// What drops all that there is in a session's schema.
+pub(crate) fn drops(catalog: &Catalog, schema: &str) -> Vec<CatalogChange> {
+    catalog.relations_in(schema).map(|relation| CatalogChange::Drop(relation.id())).collect()
 }
 
 /// Drops the schema of a session that is over, and what is in it. Others are in the way at most for a moment:
@@ -34,7 +27,9 @@ pub(super) fn end(store: &Arc<Store>, schema: &str) {
 
 fn drop_schema(store: &Arc<Store>, schema: &str) -> Result<(), store::Error> {
     let mut transaction = store.begin();
-    drop_temporary(&mut transaction, schema)?;
+    for change in drops(transaction.catalog(), schema) {
+        transaction.change_catalog(change)?;
+    }
     transaction.change_catalog(CatalogChange::DropSchema(schema.to_owned()))?;
     transaction.commit().map(drop)
 }

@@ -5,7 +5,7 @@ use super::settings::scopes::{self, Mark, Scope};
 use crate::error::{Error, Result, SqlState};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
-use store::{Savepoint, Transaction};
+use store::{JointSavepoint, JointTransaction, Store};
 
 /// Whether a transaction is open, as clients are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,11 +28,11 @@ pub(crate) struct Conversation {
 
 #[derive(Debug)]
 pub(crate) struct Open {
-    pub(crate) transaction: Transaction,
+    pub(crate) transaction: JointTransaction,
     failed: bool,
     /// Begun by the client's messages and not by BEGIN: it ends with them.
     implicit: bool,
-    savepoints: Vec<(String, Savepoint, Mark)>,
+    savepoints: Vec<(String, JointSavepoint, Mark)>,
     /// What it has changed of the settings.
     scope: Option<Scope>,
 }
@@ -68,7 +68,7 @@ impl Conversation {
     }
 
     /// Begins; false inside a transaction, which goes on.
-    pub(crate) fn begin(&mut self, transaction: Transaction) -> Result<bool> {
+    pub(crate) fn begin(&mut self, transaction: JointTransaction) -> Result<bool> {
         self.refuse_if_failed()?;
         match &mut self.open {
             Some(open) if open.implicit => open.implicit = false,
@@ -79,8 +79,11 @@ impl Conversation {
     }
 
     /// Begins a transaction for statements that a client sends together.
-    pub(crate) fn begin_implicit(&mut self, begin: impl FnOnce() -> Transaction) {
-        self.open.get_or_insert_with(|| Open::new(begin(), true));
+    pub(crate) async fn begin_implicit(&mut self, store: &Arc<Store>) -> Result<()> {
+        if self.open.is_none() {
+            self.open = Some(Open::new(store.begin_joint().await?, true));
+        }
+        Ok(())
     }
 
     /// Whether the open transaction was begun for statements that a client sends together.
@@ -89,11 +92,11 @@ impl Conversation {
     }
 
     /// Ends the transaction; true where it was committed, false where it had failed or was none.
-    pub(crate) fn commit(&mut self) -> Result<bool> {
+    pub(crate) async fn commit(&mut self) -> Result<bool> {
         let Some(open) = self.open.take() else { return Ok(false) };
         let committed = match open.failed {
             true => Ok(false),
-            false => open.transaction.commit().map(|_| true).map_err(Error::from),
+            false => open.transaction.commit().await.map(|_| true).map_err(Error::from),
         };
         scopes::end(open.scope, &self.settings, matches!(committed, Ok(true)));
         committed
@@ -139,12 +142,12 @@ impl Conversation {
         Ok(())
     }
 
-    pub(crate) fn rollback_to(&mut self, name: &str) -> Result<()> {
+    pub(crate) async fn rollback_to(&mut self, name: &str) -> Result<()> {
         let open = self.open.as_mut().ok_or_else(|| no_transaction("ROLLBACK TO SAVEPOINT"))?;
         let index = open.find(name)?;
         open.savepoints.truncate(index + 1);
         let (_, savepoint, mark) = &open.savepoints[index];
-        open.transaction.rollback_to(savepoint);
+        open.transaction.rollback_to(savepoint).await?;
         scopes::go_back(&mut open.scope, &self.settings, mark);
         open.failed = false;
         Ok(())
@@ -152,7 +155,7 @@ impl Conversation {
 }
 
 impl Open {
-    fn new(transaction: Transaction, implicit: bool) -> Self {
+    fn new(transaction: JointTransaction, implicit: bool) -> Self {
         Self { transaction, failed: false, implicit, savepoints: Vec::new(), scope: None }
     }
 

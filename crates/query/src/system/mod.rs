@@ -9,13 +9,14 @@ pub(crate) mod shape;
 
 use crate::access::{Access, denied};
 use crate::database::Shared;
-use crate::error::Result;
+use crate::error::{Error, Result, SqlState};
 use crate::functions::Functions;
 use crate::planner::relations::Tables;
 use crate::session::Names;
 use crate::session::settings::Settings;
 use columns::Columns;
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::datatypes::Int64Type;
 use datafusion::catalog::MemTable;
 use datafusion::datasource::TableProvider;
 use datafusion::execution::SessionState;
@@ -42,6 +43,11 @@ pub(crate) fn install(config: &mut SessionConfig, origin: Origin) {
 pub(crate) fn settings(engine: &SessionState) -> Vec<(String, String)> {
     let origin = engine.config().get_extension::<Origin>();
     origin.map_or_else(Vec::new, |origin| origin.settings.all())
+}
+
+/// One setting of the session that a statement runs in.
+pub(crate) fn setting(config: &SessionConfig, name: &str) -> Option<String> {
+    config.get_extension::<Origin>()?.settings.get(name)
 }
 
 /// Whether a name without a schema means a table of `pg_catalog`, which comes first in every search path.
@@ -103,6 +109,58 @@ pub(crate) fn table(
     batch.map(provider).transpose()
 }
 
+/// Tables about the cluster.
+const OF_THE_CLUSTER: [&str; 4] = ["servers", "shares", "moves", "images"];
+
+/// A table about the cluster; `None` where there is none of this name.
+pub(crate) async fn cluster_table(
+    engine: &SessionState,
+    access: Access<'_>,
+    tables: &dyn Tables,
+    schema: Option<&str>,
+    name: &str,
+) -> Result<Option<Arc<dyn TableProvider>>> {
+    if schema != Some("pando") || name != "tables" && !OF_THE_CLUSTER.contains(&name) {
+        return Ok(None);
+    }
+    let origin = engine.config().get_extension::<Origin>();
+    let Some(shared) = origin.and_then(|origin| origin.shared.upgrade()) else { return Ok(None) };
+    // Bounds of what moves are keys of rows.
+    if name == "moves" && !access.is_superuser() {
+        return Err(denied("table", name));
+    }
+    if name == "tables" {
+        let Some(peers) = shared.store.peers() else { return Ok(None) };
+        let shares = peers.describe("shares").await?;
+        let totals = shares.as_ref().map(totals).unwrap_or_default();
+        return provider(pando::all_tables(&shared, tables, Some(&totals)).batch()?).map(Some);
+    }
+    let peers = shared.store.peers().ok_or_else(alone)?;
+    peers.describe(name).await?.map(provider).transpose()
+}
+
+/// What all servers hold of each table.
+fn totals(shares: &RecordBatch) -> pando::Totals {
+    let text = |name: &str| shares.column_by_name(name).and_then(|c| c.as_string_view_opt());
+    let number = |name: &str| shares.column_by_name(name)?.as_primitive_opt::<Int64Type>();
+    let mut totals = pando::Totals::new();
+    let (Some(schemas), Some(tables)) = (text("schema"), text("table")) else { return totals };
+    for row in 0..shares.num_rows() {
+        let name = (schemas.value(row).to_owned(), tables.value(row).to_owned());
+        let figures = totals.entry(name).or_default();
+        for (figure, column) in figures.iter_mut().zip(["buckets", "rows", "bytes"]) {
+            *figure += number(column).map_or(0, |column| column.value(row) as u64);
+        }
+    }
+    totals
+}
+
+/// What is about other servers, and there are none.
+pub(crate) fn alone() -> Error {
+    Error::new(SqlState::ObjectNotInPrerequisiteState, "this server is part of no cluster")
+        .with_hint("Start servers with --cluster HOST:PORT, and others with --join.")
+}
+
 /// System tables that only superusers see.
 fn keeps_secrets(schema: Option<&str>, name: &str) -> bool {
     matches!(schema, None | Some("pg_catalog")) && matches!(name, "pg_authid" | "pg_shadow")
@@ -116,7 +174,10 @@ pub(crate) fn sequence_table(
     let origin = engine.config().get_extension::<Origin>();
     let shared = origin.and_then(|origin| origin.shared.upgrade());
     let store: Option<&Arc<Store>> = shared.as_ref().map(|shared| &shared.store);
-    let last = store.and_then(|store| store.sequence_last(sequence.id));
+    let last = match store {
+        Some(store) => store.sequence_last(sequence)?,
+        None => None,
+    };
     let columns = Columns::default()
         .number("last_value", [Some(last.unwrap_or(sequence.start))])
         .flag("is_called", [last.is_some()]);

@@ -4,6 +4,7 @@ use super::columns::Columns;
 use super::pg_catalog::world::World;
 use crate::database::{Running, Shared};
 use crate::planner::relations::Tables;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 use store::catalog::{Object, Privileges, Relation, Table};
@@ -13,7 +14,7 @@ use store::{BucketInfo, key};
 pub(crate) fn table(world: &World<'_>, tables: &dyn Tables, name: &str) -> Option<Columns> {
     let shared = world.shared;
     match name {
-        "tables" => Some(all_tables(shared, tables)),
+        "tables" => Some(all_tables(shared, tables, None)),
         "buckets" => Some(buckets(world, tables)),
         "runs" => Some(runs(world, tables)),
         "queries" => Some(queries(world)),
@@ -44,10 +45,21 @@ fn readable_tables(world: &World<'_>, tables: &dyn Tables) -> Vec<(Arc<Table>, V
     all
 }
 
-fn all_tables(shared: &Shared, tables: &dyn Tables) -> Columns {
+/// Buckets, rows and bytes of a table on all servers, by its schema and name.
+pub(super) type Totals = BTreeMap<(String, String), [u64; 3]>;
+
+/// All tables. Of a cluster's it is known in all how large they are, and of this server's part what its buckets are like.
+pub(super) fn all_tables(shared: &Shared, tables: &dyn Tables, totals: Option<&Totals>) -> Columns {
     let all = stored_tables(shared, tables);
     let sum = |get: fn(&BucketInfo) -> u64| {
         all.iter().map(move |(_, buckets)| buckets.iter().map(get).sum::<u64>()).collect::<Vec<_>>()
+    };
+    let total = |figure: usize, here: fn(&BucketInfo) -> u64| match totals {
+        None => sum(here),
+        Some(totals) => {
+            let of = |table: &Table| totals.get(&(table.schema.clone(), table.name.clone()));
+            all.iter().map(|(table, _)| of(table).map_or(0, |figures| figures[figure])).collect()
+        }
     };
     let key = |table: &Table| {
         let names = table.key_indices().into_iter().map(|index| table.columns[index].name.clone());
@@ -57,9 +69,9 @@ fn all_tables(shared: &Shared, tables: &dyn Tables) -> Columns {
         .text("schema", all.iter().map(|(table, _)| table.schema.clone()))
         .text("table", all.iter().map(|(table, _)| table.name.clone()))
         .text("key", all.iter().map(|(table, _)| key(table)))
-        .count("buckets", all.iter().map(|(_, buckets)| buckets.len() as u64))
-        .count("rows", sum(|bucket| bucket.rows))
-        .count("bytes", sum(|bucket| bucket.bytes))
+        .count("buckets", total(0, |_| 1))
+        .count("rows", total(1, |bucket| bucket.rows))
+        .count("bytes", total(2, |bucket| bucket.bytes))
         .count("delta_rows", sum(|bucket| bucket.delta_rows))
         .count("runs", sum(|bucket| bucket.runs.len() as u64))
         .count("bucket_size", all.iter().map(|(table, _)| table.bucket_size))

@@ -62,6 +62,16 @@ impl From<store::Error> for Error {
             E::SequenceExhausted { .. } => {
                 Self::new(SqlState::SequenceGeneratorLimitExceeded, message)
             }
+            E::NotOwned { .. } => Self::new(SqlState::SerializationFailure, message)
+                .with_hint("Run the transaction again: rows have just moved to another server."),
+            E::Unreachable { .. } => Self::new(SqlState::ConnectionFailure, message)
+                .with_hint("Run the statement again when the server is back."),
+            E::Remote { sql_state, message, detail, hint } => {
+                let state = SqlState::of_code(&sql_state).unwrap_or(SqlState::InternalError);
+                let error = Self::new(state, message);
+                let error = detail.into_iter().fold(error, Self::with_detail);
+                hint.into_iter().fold(error, Self::with_hint)
+            }
             E::Arrow(error) => error.into(),
         }
     }

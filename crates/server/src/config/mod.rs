@@ -72,6 +72,12 @@ pub const SETTINGS: &[Setting] = &[
         "",
         "a file with that user's password",
     ),
+    setting("name", "name", "", "what the server is called in its cluster [its address]"),
+    setting("cluster", "cluster", "", "where other servers call this one [none: it is alone]"),
+    setting("advertise", "advertise", "", "where they can call it, if that is elsewhere"),
+    setting("join", "join", "", "a server of the cluster to join; without it a new one begins"),
+    setting("token", "token", "", "what the first server printed for those that join"),
+    setting("weight", "weight", "1", "its share of each table, relative to other servers'"),
     setting("log_level", "log-level", "info", "error, warn, info, debug or trace"),
     setting("log_format", "log-format", "text", "text or json"),
     setting(
@@ -140,6 +146,23 @@ pub enum Tls {
     SelfSigned,
 }
 
+/// A server's part in a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterPart {
+    /// What it is called; `None` for its address.
+    pub name: Option<String>,
+    /// Where it listens for other servers, `host:port`; `None` for a free port where it reaches the one that it joins.
+    pub listen: Option<String>,
+    /// Where they call it, if that is elsewhere.
+    pub advertised: Option<String>,
+    /// A server of the cluster to join.
+    pub join: Option<String>,
+    /// What the first server printed.
+    pub token: Option<String>,
+    /// Its share of each table, relative to the others'.
+    pub weight: u32,
+}
+
 /// A configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -161,6 +184,8 @@ pub struct Config {
     pub tls: Tls,
     /// The first user, and the file with the password.
     pub superuser: Option<(String, PathBuf)>,
+    /// Its part in a cluster.
+    pub cluster: Option<ClusterPart>,
     /// The least serious kind of event that is logged.
     pub log_level: tracing::Level,
     /// How it is logged.
@@ -192,6 +217,7 @@ impl Config {
             shutdown_grace: values.read("shutdown_grace", duration)?,
             tls: tls(values)?,
             superuser: superuser(values)?,
+            cluster: cluster(values)?,
             log_level: values.read("log_level", parse::level)?,
             log_format: values.read("log_format", |text| match text {
                 "text" => Ok(LogFormat::Text),
@@ -221,6 +247,39 @@ fn tls(values: &Values) -> Result<Tls, ConfigError> {
             Ok(Tls::Files { certificate: certificate.into(), key: key.into() })
         }
     }
+}
+
+fn cluster(values: &Values) -> Result<Option<ClusterPart>, ConfigError> {
+    let weight = values.read("weight", |text| match text.parse::<u32>() {
+        Ok(weight) if (1..=1000).contains(&weight) => Ok(weight),
+        _ => Err("must be a number from 1 to 1000".to_owned()),
+    })?;
+    let given = |name: &str| Some(values.get(name).to_owned()).filter(|value| !value.is_empty());
+    let host_and_port = |text: &str| match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
+            Ok(text.to_owned())
+        }
+        _ => Err("must be HOST:PORT".to_owned()),
+    };
+    let read = |name| values.read(name, |text| optional(text, host_and_port));
+    let (listen, join, advertised) = (read("cluster")?, read("join")?, read("advertise")?);
+    if listen.is_none() && join.is_none() {
+        let alone = [("advertise", advertised), ("token", given("token"))];
+        return match alone.into_iter().find(|(_, value)| value.is_some()) {
+            Some((name, _)) => {
+                let message =
+                    format!("{name} is for servers of a cluster: give cluster or join, too");
+                Err(ConfigError::Together(message))
+            }
+            None => Ok(None),
+        };
+    }
+    if join.is_none() && given("token").is_some() {
+        let message = "token is for joining a cluster: give join, too";
+        return Err(ConfigError::Together(message.to_owned()));
+    }
+    let (name, token) = (given("name"), given("token"));
+    Ok(Some(ClusterPart { name, listen, advertised, join, token, weight }))
 }
 
 fn superuser(values: &Values) -> Result<Option<(String, PathBuf)>, ConfigError> {

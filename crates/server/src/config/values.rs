@@ -115,11 +115,17 @@ impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for setting in SETTINGS {
             if let Some((value, source)) = self.0.get(setting.name) {
+                let value = if is_secret(setting.name, value) { "(not shown)" } else { value };
                 writeln!(f, "{:<24} {:<24} {source}", setting.name, format!("\"{value}\""))?;
             }
         }
         Ok(())
     }
+}
+
+/// Whether whoever reads a value over somebody's shoulder could use it.
+fn is_secret(name: &str, value: &str) -> bool {
+    name == "token" && !value.is_empty()
 }
 
 /// The setting whose name is most like another, if it is like it at all.

@@ -183,7 +183,7 @@ impl<S: Stream> Connection<S> {
             }
             let outcome = match attempt!(statement.for_connection().transpose()) {
                 Some(ConnectionStatement::Execute(execute)) => {
-                    self.begin_unless_last().await;
+                    attempt!(self.begin_unless_last().await);
                     self.execute_by_statement(&execute, &portal.values).await
                 }
                 Some(wanted) => {
@@ -192,7 +192,7 @@ impl<S: Stream> Connection<S> {
                     return self.steer(wanted, &text, &formats, &values, false).await;
                 }
                 None => {
-                    self.begin_unless_last().await;
+                    attempt!(self.begin_unless_last().await);
                     prepared.listing.iter().for_each(Listing::executed);
                     planned.execute(&portal.values).await
                 }
@@ -249,9 +249,10 @@ impl<S: Stream> Connection<S> {
     }
 
     /// Unless Sync comes right behind, what is executed is part of a transaction.
-    async fn begin_unless_last(&mut self) {
-        if self.wire.frames.peek() != Some(b'S') {
-            self.session.begin_implicit().await;
+    async fn begin_unless_last(&mut self) -> Result<(), query::Error> {
+        match self.wire.frames.peek() {
+            Some(b'S') => Ok(()),
+            _ => self.session.begin_implicit().await,
         }
     }
 

@@ -26,8 +26,9 @@ impl<S: Stream> Connection<S> {
         let several = statements.len() > 1;
         for statement in statements {
             let offset = statement.offset;
-            if several {
-                self.session.begin_implicit().await;
+            if several && let Err(error) = self.session.begin_implicit().await {
+                self.fail(&error, offset).await;
+                break;
             }
             let (kind, text, since) = (statement.kind(), statement.text.clone(), Instant::now());
             let answer = self.simple_statement(statement).await?;

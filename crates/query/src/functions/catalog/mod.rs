@@ -1,5 +1,6 @@
 //! The functions of `pg_catalog` that look into the catalog, for one session.
 
+mod cluster;
 mod comments;
 mod definitions;
 mod names;
@@ -24,6 +25,7 @@ pub(crate) use texts::SUBSCRIPTS;
 /// All of them.
 pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
     let groups = [
+        cluster::all,
         comments::all,
         definitions::all,
         names::all,

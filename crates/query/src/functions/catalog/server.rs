@@ -131,7 +131,7 @@ fn of_store(names: &Arc<Names>) -> Vec<ScalarUDF> {
         let Some(Class::Relation(Relation::Sequence(sequence))) = relation else {
             return Ok(Cell::Null);
         };
-        Ok(of.shared.store.sequence_last(sequence.id).into())
+        Ok(of.shared.store.sequence_last(sequence)?.into())
     }));
     let of = Arc::clone(names);
     all.push(volatile("pg_stat_get_live_tuples", 1..=1, Form::Number, move |row| {

@@ -82,6 +82,7 @@ pub(crate) const KNOWN: &[Known] = &[
     known("max_connections", "10000", Kind::Internal, "Sets the maximum number of concurrent connections."),
     known("max_identifier_length", "63", Kind::Internal, "Shows the maximum identifier length."),
     known("max_index_keys", "32", Kind::Internal, "Shows the maximum number of index keys."),
+    known("pando.bundling", "optimal", Kind::Choice(&["none", "optimal"]), "Sets whether operators run on the servers that own the rows."),
     known("password_encryption", "scram-sha-256", Kind::Choice(&["scram-sha-256"]), "Chooses the algorithm for encrypting passwords."),
     known("row_security", "on", Kind::Flag, "Enable row security."),
     known("search_path", "public", Kind::Text, "Sets the schema search order for names that are not schema-qualified."),

@@ -24,6 +24,8 @@ pub(super) fn definitions(world: &World<'_>, rows: &mut TableRows) {
 /// pg_sequences.
 pub(super) fn states(world: &World<'_>, rows: &mut TableRows) {
     for sequence in world.sequences() {
+        // Where nobody can be asked, it is not known.
+        let last = world.shared.store.sequence_last(sequence).ok().flatten();
         rows.row([
             ("schemaname", sequence.schema.as_str().into()),
             ("sequencename", sequence.name.as_str().into()),
@@ -38,7 +40,7 @@ pub(super) fn states(world: &World<'_>, rows: &mut TableRows) {
             ("increment_by", sequence.increment.into()),
             ("cycle", sequence.cycle.into()),
             ("cache_size", 1_i64.into()),
-            ("last_value", world.shared.store.sequence_last(sequence.id).into()),
+            ("last_value", last.into()),
         ]);
     }
 }

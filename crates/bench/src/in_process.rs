@@ -1,0 +1,120 @@
+//! A cluster whose servers are in one process: each has tables, images and sessions of its own, and they talk as those of
+//! several processes do, without sockets.
+
+use cluster::net::Address;
+use cluster::net::local::Hub;
+use cluster::{Cluster, Introduction};
+use query::{Database, Error, Options};
+use std::sync::Arc;
+use tokio::runtime::Handle;
+
+/// Servers of one process.
+#[derive(Debug)]
+pub struct InProcess {
+    hub: Hub,
+    options: Options,
+    servers: Vec<Member>,
+}
+
+/// One of them.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// What it is called: `a`, `b`, ...
+    pub name: String,
+    /// Its door: any of them answers any statement.
+    pub database: Database,
+    /// What it knows of the others.
+    pub cluster: Cluster,
+}
+
+impl InProcess {
+    /// Starts so many servers, at least one.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub async fn start(servers: usize, options: Options) -> Result<Self, Error> {
+        let mut cluster = Self { hub: Hub::new(), options, servers: Vec::new() };
+        for _ in 0..servers.max(1) {
+            cluster.add().await?;
+        }
+        Ok(cluster)
+    }
+
+    /// The servers, in the order in which they joined.
+    pub fn servers(&self) -> &[Member] {
+        &self.servers
+    }
+
+    /// The server of a name.
+    pub fn server(&self, name: &str) -> Option<&Member> {
+        self.servers.iter().find(|server| server.name == name)
+    }
+
+    /// Starts one more.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub async fn add(&mut self) -> Result<&Member, Error> {
+        let name = name(self.servers.len());
+        let address = Address::new(name.as_str());
+        let network = Arc::new(self.hub.network(address.clone()));
+        let introduction = Introduction { name: name.clone(), address: address.clone(), weight: 1 };
+        let mut opened = None;
+        let mut open = |group| {
+            let options = Options { cluster: Some(group), ..self.options.clone() };
+            let database = Database::open(options).map_err(|error| refused(&error))?;
+            let store = Arc::clone(database.store());
+            opened = Some(database);
+            Ok(store)
+        };
+        let cluster = match self.servers.first() {
+            None => {
+                let store = open(sdds::GroupId(0))?;
+                Cluster::found(introduction, store, network, Handle::current())
+            }
+            Some(first) => {
+                let first = Address::new(first.name.as_str());
+                Cluster::join(introduction, &first, open, network, Handle::current()).await?
+            }
+        };
+        let Some(database) = opened else { unreachable!("who joins has opened its database") };
+        cluster.set_bundles(database.bundles());
+        self.hub.serve(address, Arc::new(cluster.clone()));
+        self.servers.push(Member { name, database, cluster });
+        Ok(&self.servers[self.servers.len() - 1])
+    }
+}
+
+fn refused(error: &Error) -> store::Error {
+    store::Error::Remote {
+        sql_state: error.state().code().to_owned(),
+        message: error.to_string(),
+        detail: None,
+        hint: None,
+    }
+}
+
+/// `a` to `z`, then `aa`, `ab`, ...
+fn name(mut number: usize) -> String {
+    let mut letters = Vec::new();
+    loop {
+        letters.push(b'a' + (number % 26) as u8);
+        if number < 26 {
+            break;
+        }
+        number = number / 26 - 1;
+    }
+    letters.reverse();
+    letters.into_iter().map(char::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    #[test]
+    fn names_go_on_after_z() {
+        let names: Vec<String> = [0, 1, 25, 26, 27, 51, 52, 701, 702].map(name).into();
+        assert_eq!(names, ["a", "b", "z", "aa", "ab", "az", "ba", "zz", "aaa"]);
+    }
+}

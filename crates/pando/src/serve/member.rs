@@ -1,0 +1,88 @@
+//! A server as one of a cluster: how it begins or joins one, and what it says of that.
+
+use anyhow::Context;
+use cluster::net::Address;
+use cluster::{Entry, Part, Started};
+use pando::Database;
+use sdds::GroupId;
+use server::config::ClusterPart;
+use std::io::{self, Write};
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::sync::Arc;
+use store::Error;
+
+/// Begins a cluster, or joins one; the database is opened once its group is known.
+pub(super) async fn start(
+    part: &ClusterPart,
+    open: impl FnOnce(GroupId) -> anyhow::Result<Database>,
+) -> anyhow::Result<(Database, Started)> {
+    let token = part.token.as_deref().map(str::parse).transpose();
+    let token = token.context("token: copy what the first server printed")?;
+    let entry = match &part.join {
+        None => Entry::First,
+        Some(first) => Entry::Through { first: Address::new(first.as_str()), token },
+    };
+    let listen = match (&part.listen, &part.join) {
+        (Some(listen), _) => listen.clone(),
+        (None, first) => beside(first.as_deref().unwrap_or("127.0.0.1:0"))?,
+    };
+    let part = Part {
+        name: part.name.clone(),
+        listen: Address::new(listen),
+        advertised: part.advertised.as_deref().map(Address::new),
+        weight: part.weight,
+        entry,
+    };
+    let mut opened = None;
+    let started = cluster::start(part, |group| {
+        let database = open(group).map_err(|error| refused(&error))?;
+        let store = Arc::clone(database.store());
+        opened = Some(database);
+        Ok(store)
+    });
+    let started = started.await?;
+    let database = opened.context("the cluster did not open the database")?;
+    started.cluster.set_bundles(database.bundles());
+    Ok((database, started))
+}
+
+/// A free port of the address from which this machine reaches another.
+fn beside(other: &str) -> anyhow::Result<String> {
+    let context = || format!("cannot find the way to {other}; say where to listen (--cluster)");
+    let other = other.to_socket_addrs().with_context(context)?.next().with_context(context)?;
+    // Nothing is sent: connecting such a socket only looks the way up.
+    let socket = UdpSocket::bind(if other.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
+    socket.connect(other).with_context(context)?;
+    Ok(SocketAddr::new(socket.local_addr()?.ip(), 0).to_string())
+}
+
+/// A reason why the database cannot be opened, as the cluster passes it on.
+fn refused(error: &anyhow::Error) -> Error {
+    Error::Remote {
+        sql_state: "58000".into(),
+        message: format!("{error:#}"),
+        detail: None,
+        hint: None,
+    }
+}
+
+/// Says what the server is in its cluster, and how others come to it.
+pub(super) fn announce(out: &mut impl Write, member: &Started) -> io::Result<()> {
+    let members = member.cluster.members();
+    let address = member.listening.address();
+    let name = members.get(member.cluster.here()).map_or("", |own| own.name.as_str());
+    let servers = match members.present().count() {
+        1 => "1 server".to_owned(),
+        count => format!("{count} servers"),
+    };
+    writeln!(out, "Cluster      server {name} of {servers}, called at {address}")?;
+    let token = match &member.token {
+        Some(token) => format!(" --token {token}"),
+        None => String::new(),
+    };
+    if member.cluster.here() == GroupId(0) {
+        let one_more = "Another      pando serve --pg 127.0.0.1:0 --http 127.0.0.1:0";
+        writeln!(out, "{one_more} --join {address}{token}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! The cluster that the shell's server is part of: `\servers`, `\buckets`, `\drain`, `\add`.
+
+use super::Shell;
+use super::command::CommandError;
+use crate::output::{Align, Grid, Heading};
+use crate::quantity::{bytes, count};
+use std::io::Write;
+
+const SERVERS: &str = "\
+SELECT name, state, weight::text, buckets::text, rows::text, bytes::text, address \
+FROM pando.servers ORDER BY number";
+
+/// The servers and what they hold.
+pub(super) async fn list(shell: &mut Shell) -> Result<(), CommandError> {
+    let rows = shell.place.texts(SERVERS).await?;
+    let text = |name| Heading::new(name, Align::Left);
+    let number = |name| Heading::new(name, Align::Right);
+    let headings = [
+        text("server"),
+        text("state"),
+        number("weight"),
+        number("buckets"),
+        number("rows"),
+        number("bytes"),
+        text("address"),
+    ];
+    let mut grid = Grid::new(headings.into());
+    for row in rows {
+        let mut cells = row.into_iter().map(Option::unwrap_or_default);
+        let mut next = || cells.next().unwrap_or_default();
+        let (name, state, weight) = (next(), next(), next());
+        let (buckets, rows) = (grouped(&next()), grouped(&next()));
+        let size = next().parse().map(bytes).unwrap_or_default();
+        grid.push([name, state, weight, buckets, rows, size, next()]);
+    }
+    let total = grid.rows() as u64;
+    shell.view.write_grid(&grid, total, None, &mut shell.out)?;
+    Ok(())
+}
+
+fn grouped(number: &str) -> String {
+    number.parse().map(count).unwrap_or_default()
+}
+
+/// The buckets of a table that this server has.
+pub(super) async fn buckets(shell: &mut Shell, table: &str) -> Result<(), CommandError> {
+    let (schema, name) = table.split_once('.').unwrap_or(("public", table));
+    let sql = format!(
+        "SELECT low, high, rows::text, bytes::text FROM pando.buckets \
+         WHERE schema = '{}' AND \"table\" = '{}'",
+        schema.replace('\'', "''"),
+        name.replace('\'', "''")
+    );
+    let rows = shell.place.texts(&sql).await?;
+    let headings = [
+        Heading::new("from", Align::Left),
+        Heading::new("up to", Align::Left),
+        Heading::new("rows", Align::Right),
+        Heading::new("bytes", Align::Right),
+    ];
+    let mut grid = Grid::new(headings.into());
+    for row in rows {
+        let mut cells = row.into_iter().map(Option::unwrap_or_default);
+        let mut next = || cells.next().unwrap_or_default();
+        let (low, high, rows) = (next(), next(), grouped(&next()));
+        grid.push([low, high, rows, next().parse().map(bytes).unwrap_or_default()]);
+    }
+    let total = grid.rows() as u64;
+    shell.view.write_grid(&grid, total, None, &mut shell.out)?;
+    Ok(())
+}
+
+/// Gives a server no share of any table any more.
+pub(super) async fn drain(shell: &mut Shell, server: &str) -> Result<(), CommandError> {
+    let sql = format!("SELECT pando_set_weight('{}', 0)", server.replace('\'', "''"));
+    shell.place.texts(&sql).await?;
+    writeln!(shell.out, "Everything moves away from {server}; \\servers shows how far it is.")?;
+    Ok(())
+}
+
+/// Starts one more server in this process.
+pub(super) async fn add(shell: &mut Shell) -> Result<(), CommandError> {
+    let Some(servers) = &mut shell.servers else {
+        let message = "\\add is for pando demo; elsewhere: pando serve --join HOST:PORT";
+        return Err(CommandError::Misused(message.to_owned()));
+    };
+    let added = match servers.add().await {
+        Ok(server) => server.name.clone(),
+        Err(error) => return Err(CommandError::Output(error.into())),
+    };
+    writeln!(shell.out, "Server {added} has joined; \\servers shows what moves to it.")?;
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! `pando status` and `pando drain`: a cluster from outside, through any of its servers.
+
+use crate::arguments::{DrainArguments, StatusArguments};
+use crate::output::{Format, View};
+use crate::remote::Address;
+use crate::shell::{Flow, Place, Remote, Shell, Source};
+use crate::terminal::Terminal;
+use std::process::ExitCode;
+
+const SERVERS: &str = "\
+select name, state, weight, buckets, rows, pg_size_pretty(bytes) as bytes, address \
+from pando.servers order by number;";
+
+const SHARES: &str = "\
+select schema || '.' || \"table\" as \"table\", server, buckets, rows, \
+pg_size_pretty(bytes) as bytes, percent from pando.shares order by 1, 2;";
+
+const MOVES: &str = "\
+select schema || '.' || \"table\" as \"table\", giver, taker, state, sent, bytes, \
+bytes_per_second, reason from pando.moves where state in ('copying', 'waiting');";
+
+/// Shows the servers, what they hold, and what is moving.
+pub(crate) async fn show(arguments: StatusArguments) -> anyhow::Result<ExitCode> {
+    let format = if arguments.json { Format::Json } else { Format::Box };
+    let script = format!("{SERVERS}\n{SHARES}\n{MOVES}");
+    run(arguments.url.as_deref(), format, &script).await
+}
+
+/// Gives a server another share.
+pub(crate) async fn drain(arguments: DrainArguments) -> anyhow::Result<ExitCode> {
+    let name = arguments.name.replace('\'', "''");
+    let script = format!("select pando_set_weight('{name}', {});", arguments.weight);
+    run(arguments.url.as_deref(), Format::Box, &script).await
+}
+
+async fn run(url: Option<&str>, format: Format, script: &str) -> anyhow::Result<ExitCode> {
+    let address = Address::of(url, |name| std::env::var(name).ok())?;
+    let remote = Remote::open(address).await?;
+    let place = Place::Remote(Box::new(remote));
+    let mut shell = Shell::new(place, View::new(format, Terminal::of_output()));
+    let flow = shell.run_script(Source::text(script)).await?;
+    shell.leave().await;
+    Ok(match flow {
+        Flow::Failed => ExitCode::FAILURE,
+        Flow::Quit | Flow::Continue | Flow::Include(_) => ExitCode::SUCCESS,
+    })
+}

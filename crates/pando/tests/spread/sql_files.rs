@@ -1,0 +1,88 @@
+//! The SQL test files of `query`, through servers that own nothing at first, on tiny buckets that never rest.
+
+use crate::restless::Restless;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use bench::InProcess;
+use futures::TryStreamExt;
+use pando::{Options, Outcome, Session};
+use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
+use std::path::{Path, PathBuf};
+
+struct Sql(Session);
+
+#[async_trait::async_trait]
+impl AsyncDB for Sql {
+    type Error = pando::Error;
+    type ColumnType = DefaultColumnType;
+
+    async fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, pando::Error> {
+        let statement = self.0.parse(sql)?.remove(0);
+        let rows = match self.0.run(&statement, &[]).await? {
+            Outcome::Done(tag) => return Ok(DBOutput::StatementComplete(tag.rows.unwrap_or(0))),
+            Outcome::Rows(rows) => rows,
+        };
+        let types = vec![DefaultColumnType::Any; rows.fields.len()];
+        let batches: Vec<_> = rows.stream.try_collect().await?;
+        let options = FormatOptions::new().with_null("NULL");
+        let mut texts = Vec::new();
+        for batch in &batches {
+            let columns = batch.columns().iter();
+            let columns: Vec<_> = columns
+                .map(|column| ArrayFormatter::try_new(column, &options))
+                .collect::<Result<_, _>>()?;
+            for row in 0..batch.num_rows() {
+                let value = |column: &ArrayFormatter<'_>| match column.value(row).to_string() {
+                    empty if empty.is_empty() => "(empty)".to_owned(),
+                    text => text,
+                };
+                texts.push(columns.iter().map(value).collect());
+            }
+        }
+        Ok(DBOutput::Rows { types, rows: texts })
+    }
+
+    async fn shutdown(&mut self) {}
+}
+
+/// Files about how one server holds its tables: buckets and plans.
+const OF_ONE_SERVER: &[&str] = &["catalog.slt"];
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new("../query/tests/sql");
+    let entries = std::fs::read_dir(folder).expect("the folder of test files");
+    let paths = entries.map(|entry| entry.expect("a file").path());
+    let is_for_many = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.ends_with(".slt") && !OF_ONE_SERVER.contains(&name)
+    };
+    let mut files: Vec<_> = paths.filter(is_for_many).collect();
+    files.sort();
+    assert!(files.len() >= 8, "the test files are there");
+    files
+}
+
+async fn run_all(through: usize, restless: bool) {
+    let mut failures = String::new();
+    for file in files() {
+        let options = Options { bucket_size: Some(4 << 10), ..Options::default() };
+        let servers = InProcess::start(3, options).await.expect("three servers");
+        let restless = restless.then(|| Restless::over(&servers));
+        let database = servers.servers()[through].database.clone();
+        let mut runner = Runner::new(|| async { Ok(Sql(database.session())) });
+        if let Err(error) = runner.run_file_async(&file).await {
+            failures += &format!("{}:\n{}\n", file.display(), error.display(false));
+        }
+        drop((runner, restless));
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn through_the_first_server() {
+    run_all(0, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn through_another_server_while_buckets_never_rest() {
+    run_all(2, true).await;
+}

@@ -1,0 +1,116 @@
+//! Statements of every kind on a table that lies on three servers.
+
+use crate::restless::Restless;
+use bench::InProcess;
+use futures::TryStreamExt;
+use pando::{Database, Options};
+
+async fn servers() -> InProcess {
+    let options = Options { bucket_size: Some(8 << 10), ..Options::default() };
+    InProcess::start(3, options).await.expect("three servers")
+}
+
+async fn number(database: &Database, sql: &str) -> i64 {
+    use arrow::array::AsArray;
+    use arrow::datatypes::Int64Type;
+    let rows = database.session().query(sql).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
+    let batches: Vec<_> = rows.stream.try_collect().await.unwrap_or_else(|e| panic!("{sql}: {e}"));
+    let batch = batches.iter().find(|batch| batch.num_rows() > 0).expect("a row");
+    let column = arrow::compute::cast(batch.column(0), &arrow::datatypes::DataType::Int64);
+    column.expect("a number").as_primitive::<Int64Type>().value(0)
+}
+
+async fn execute(database: &Database, sql: &str) {
+    database.session().execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+}
+
+/// Waits until every server has some of a table.
+async fn until_spread(servers: &InProcess, table: &str) {
+    let first = &servers.servers()[0].database;
+    let sql = format!("SELECT count(*) FROM pando.shares WHERE \"table\" = '{table}'");
+    let begun = std::time::Instant::now();
+    while number(first, &sql).await < servers.servers().len() as i64 {
+        assert!(begun.elapsed().as_secs() < 60, "{table} does not spread");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_server_answers_alike_and_changes_are_seen_everywhere() {
+    let servers = servers().await;
+    let of = |server: usize| &servers.servers()[server].database;
+    execute(of(1), "CREATE TABLE t (id bigint PRIMARY KEY, grp int, v bigint)").await;
+    execute(of(2), "INSERT INTO t SELECT i, i % 10, i FROM generate_series(1, 5000) AS g(i)").await;
+    until_spread(&servers, "t").await;
+    let restless = Restless::over(&servers);
+    for server in 0..3 {
+        assert_eq!(number(of(server), "SELECT count(*) FROM t").await, 5000);
+        assert_eq!(number(of(server), "SELECT sum(v)::bigint FROM t").await, 12_502_500);
+        assert_eq!(number(of(server), "SELECT v FROM t WHERE id = 4321").await, 4321);
+        assert_eq!(
+            number(of(server), "SELECT count(*) FROM t WHERE id BETWEEN 100 AND 3000").await,
+            2901
+        );
+        let join = "SELECT count(*) FROM t a JOIN t b ON a.v = b.id WHERE a.grp = 3";
+        assert_eq!(number(of(server), join).await, 500);
+        let top = "SELECT id FROM t WHERE grp = 7 ORDER BY v DESC LIMIT 1";
+        assert_eq!(number(of(server), top).await, 4997);
+    }
+    execute(of(0), "UPDATE t SET v = v + 1 WHERE grp = 0").await;
+    assert_eq!(number(of(1), "SELECT sum(v)::bigint FROM t").await, 12_503_000);
+    execute(of(1), "DELETE FROM t WHERE id > 4000").await;
+    assert_eq!(number(of(2), "SELECT count(*) FROM t").await, 4000);
+    let upsert = "INSERT INTO t VALUES (1, 1, 100), (9999, 9, 9) \
+                  ON CONFLICT (id) DO UPDATE SET v = excluded.v";
+    execute(of(2), upsert).await;
+    assert_eq!(number(of(0), "SELECT v FROM t WHERE id = 1").await, 100);
+    assert_eq!(number(of(1), "SELECT count(*) FROM t").await, 4001);
+    assert!(restless.moves() > 0, "buckets moved meanwhile");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_sees_its_own_writes_on_all_servers_and_nobody_else_does() {
+    let servers = servers().await;
+    let of = |server: usize| &servers.servers()[server].database;
+    execute(of(0), "CREATE TABLE t (id bigint PRIMARY KEY, v bigint)").await;
+    execute(of(0), "INSERT INTO t SELECT i, 0 FROM generate_series(1, 3000) AS g(i)").await;
+    until_spread(&servers, "t").await;
+    let session = of(1).session();
+    session.begin().await.expect("begun");
+    session.execute("UPDATE t SET v = 1 WHERE id % 2 = 0").await.expect("updated");
+    let rows = session.query("SELECT sum(v)::bigint FROM t").await.expect("read");
+    let batches: Vec<_> = rows.stream.try_collect().await.expect("read");
+    use arrow::array::AsArray;
+    let sum = batches[0].column(0).as_primitive::<arrow::datatypes::Int64Type>().value(0);
+    assert_eq!(sum, 1500);
+    assert_eq!(number(of(2), "SELECT sum(v)::bigint FROM t").await, 0);
+    session.commit().await.expect("committed");
+    assert_eq!(number(of(2), "SELECT sum(v)::bigint FROM t").await, 1500);
+    let session = of(2).session();
+    session.begin().await.expect("begun");
+    session.execute("DELETE FROM t").await.expect("deleted");
+    session.rollback().await.expect("rolled back");
+    assert_eq!(number(of(0), "SELECT count(*) FROM t").await, 3000);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn definitions_and_sequences_are_those_of_all_servers() {
+    let servers = servers().await;
+    let of = |server: usize| &servers.servers()[server].database;
+    execute(of(2), "CREATE TABLE s (id serial PRIMARY KEY, t text)").await;
+    for server in [0, 1, 2, 0, 1, 2] {
+        execute(of(server), "INSERT INTO s (t) VALUES ('x'), ('y')").await;
+    }
+    assert_eq!(number(of(1), "SELECT count(DISTINCT id) FROM s").await, 12);
+    assert_eq!(number(of(1), "SELECT max(id) FROM s").await, 12);
+    execute(of(1), "ALTER TABLE s ADD COLUMN n int DEFAULT 7").await;
+    execute(of(0), "INSERT INTO s (t, n) VALUES ('z', 1)").await;
+    assert_eq!(number(of(2), "SELECT sum(n)::bigint FROM s").await, 12 * 7 + 1);
+    execute(of(0), "CREATE VIEW w AS SELECT n FROM s WHERE n > 5").await;
+    assert_eq!(number(of(2), "SELECT count(*) FROM w").await, 12);
+    execute(of(2), "TRUNCATE s").await;
+    assert_eq!(number(of(0), "SELECT count(*) FROM s").await, 0);
+    execute(of(1), "DROP TABLE s CASCADE").await;
+    let gone = of(2).session().execute("SELECT * FROM s").await.expect_err("it is gone");
+    assert_eq!(gone.state().code(), "42P01");
+}

@@ -1,0 +1,137 @@
+//! Where the rows of key ranges are: which ranges are this server's, and which belong to whom.
+
+use super::bucket_scan::{Coverage, Piece, pieces};
+use crate::error::{Error, SqlState};
+use crate::translate::external;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use sdds::{GroupId, KeyRange};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use store::{Peers, Reader, TableView};
+
+/// How many servers may send a range on, one to the next, before a statement gives up.
+const HOPS_MAX: u8 = 8;
+
+/// How often rows that have just left are looked for.
+const ATTEMPTS: usize = 64;
+
+/// One owner's ranges, in key order.
+pub(crate) type Owned = (GroupId, Vec<KeyRange>);
+
+/// The ranges of a scan that other servers are believed to own.
+#[derive(Clone)]
+pub(crate) struct Elsewhere {
+    view: TableView,
+    owners: Arc<[Owned]>,
+    /// How many servers have sent these ranges on already.
+    hops: u8,
+}
+
+impl Elsewhere {
+    pub(crate) fn new(view: TableView, owners: Vec<Owned>) -> Self {
+        Self { view, owners: owners.into(), hops: 0 }
+    }
+
+    /// The same, for ranges that were sent here by a server that took them for ours.
+    pub(crate) fn with_hops(self, hops: u8) -> Self {
+        Self { hops, ..self }
+    }
+
+    /// The owners, by group.
+    pub(crate) fn owners(&self) -> &[Owned] {
+        &self.owners
+    }
+
+    /// How often the next owner's ranges will have been sent on.
+    ///
+    /// # Errors
+    /// 40001 where they have gone round too often.
+    pub(crate) fn next_hop(&self) -> Result<u8> {
+        match self.hops < HOPS_MAX {
+            true => Ok(self.hops + 1),
+            false => {
+                let name = &self.view.table().name;
+                let message = format!("rows of table \"{name}\" are moving between servers");
+                let error = Error::new(SqlState::SerializationFailure, message);
+                Err(external(error.with_hint("Run the statement again.")))
+            }
+        }
+    }
+
+    /// The other servers, and as whom they are asked.
+    pub(crate) fn peers(&self) -> Result<&(Arc<dyn Peers>, Reader)> {
+        let message = "rows are on other servers, and there are none";
+        self.view.peers().ok_or_else(|| external(Error::new(SqlState::InternalError, message)))
+    }
+}
+
+/// What there is to read of ranges, which are in key order.
+pub(crate) struct Found {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) coverage: Coverage,
+    pub(crate) elsewhere: Vec<Owned>,
+}
+
+/// Looks for the rows of ranges: pieces of those that are here, and the owners of the others. `columns` says which
+/// table column each field of `schema` is.
+pub(crate) async fn find(
+    view: &TableView,
+    ranges: &[KeyRange],
+    predicate: Option<&Arc<dyn PhysicalExpr>>,
+    schema: &SchemaRef,
+    columns: &[usize],
+) -> Result<Found> {
+    let mut attempts = 0;
+    loop {
+        let (here, elsewhere) = owners(view, ranges).await?;
+        attempts += 1;
+        match pieces(view, &here, predicate, schema, columns) {
+            // They have just left.
+            Err(store::Error::NotOwned { .. }) if attempts < ATTEMPTS => {}
+            found => {
+                let (pieces, coverage) = found.map_err(|error| external(error.into()))?;
+                return Ok(Found { pieces, coverage, elsewhere });
+            }
+        }
+    }
+}
+
+/// Divides ranges into those whose rows are here and those of others.
+async fn owners(view: &TableView, ranges: &[KeyRange]) -> Result<(Vec<KeyRange>, Vec<Owned>)> {
+    if view.peers().is_none() {
+        return Ok((ranges.to_vec(), Vec::new()));
+    }
+    let (mut here, mut elsewhere) = (Vec::new(), BTreeMap::<GroupId, Vec<KeyRange>>::new());
+    for range in ranges {
+        let parts = view.parts(range).await.map_err(|error| external(error.into()))?;
+        for (part, owner) in parts {
+            match owner {
+                None => here.push(part),
+                Some(owner) => elsewhere.entry(owner).or_default().push(part),
+            }
+        }
+    }
+    // What is all here is read in as few ranges as it is asked for.
+    let here = if elsewhere.is_empty() { ranges.to_vec() } else { here };
+    Ok((here, elsewhere.into_iter().collect()))
+}
+
+/// Ranges as a plan shows them.
+pub(crate) struct Shown<'a>(pub(crate) &'a [KeyRange]);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN_MAX: usize = 4;
+        for (index, range) in self.0.iter().take(SHOWN_MAX).enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            write!(f, "{comma}{range}")?;
+        }
+        match self.0.len().saturating_sub(SHOWN_MAX) {
+            0 => Ok(()),
+            more => write!(f, ", {more} more"),
+        }
+    }
+}

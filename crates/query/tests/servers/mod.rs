@@ -1,0 +1,351 @@
+//! Several servers in one process: databases that know each other by a [`Peers`] which calls them directly.
+//!
+//! Who owns what is asked of every server, time is one counter, and nothing gets lost. A commit is prepared on every
+//! server that takes part and then done on all of them, one commit after the other.
+
+#![allow(dead_code, reason = "each test uses what it needs")]
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use datafusion::arrow::array::{Array, ArrayRef, UInt32Array};
+use datafusion::arrow::compute::{concat, take};
+use query::{Database, Options};
+use sdds::{Bound, GroupId, Key, KeyRange, Timestamp};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use store::catalog::{Relation, Sequence, Table, TableId};
+use store::{
+    BatchStream, Error, Peers, Prepared, Reader, Savepoint, Snapshot, Store, TableView,
+    Transaction, TransactionId, Write,
+};
+
+/// All servers.
+#[derive(Debug, Default)]
+pub(crate) struct Servers {
+    databases: OnceLock<Vec<Database>>,
+    keeper: OnceLock<Arc<Store>>,
+    clock: AtomicU64,
+    numbers: AtomicU64,
+    staged: Mutex<BTreeMap<(TransactionId, GroupId), Staged>>,
+    /// The bundles that one server has sent to another.
+    sent: Mutex<Vec<Bytes>>,
+}
+
+/// A transaction's part on one of the others.
+#[derive(Debug)]
+struct Staged {
+    transaction: Transaction,
+    changes: usize,
+    /// What there was before the first write at each savepoint.
+    savepoints: Vec<(u64, Savepoint, usize)>,
+}
+
+/// The servers as one of them sees them.
+#[derive(Debug)]
+struct Seen {
+    here: GroupId,
+    servers: Arc<Servers>,
+}
+
+impl Servers {
+    /// So many servers with the same options.
+    pub(crate) fn start(count: u64, options: &Options) -> Arc<Self> {
+        let servers = Arc::new(Self { clock: AtomicU64::new(1), ..Self::default() });
+        let open = |group| {
+            let options = Options { cluster: Some(GroupId(group)), ..options.clone() };
+            let database = Database::open(options).expect("opened");
+            let seen = Seen { here: GroupId(group), servers: Arc::clone(&servers) };
+            database.store().join(Arc::new(seen));
+            database
+        };
+        let databases = (0..count).map(open).collect();
+        servers.databases.set(databases).expect("only once");
+        servers
+    }
+
+    /// One of them.
+    pub(crate) fn database(&self, group: u64) -> &Database {
+        &self.databases.get().expect("started")[group as usize]
+    }
+
+    /// The bundles that have been sent since the last call.
+    pub(crate) fn take_sent(&self) -> Vec<Bytes> {
+        std::mem::take(&mut *self.sent.lock().expect("sound"))
+    }
+
+    /// Gives keys of a table from one server to another.
+    pub(crate) fn give(
+        &self,
+        table: &str,
+        from: u64,
+        to: u64,
+        low: Option<i64>,
+        high: Option<i64>,
+    ) {
+        let (from, to) = (self.store(GroupId(from)), self.store(GroupId(to)));
+        let catalog = from.catalog();
+        let relation = catalog.relation("public", table).expect("a relation");
+        let Relation::Table(table) = relation else { panic!("{table} is no table") };
+        let key = |value: i64| {
+            let column = datafusion::common::ScalarValue::Int64(Some(value));
+            let column = column.cast_to(&table.columns[table.key_indices()[0]].sql_type.arrow());
+            let column = column.expect("a number").to_array().expect("a value");
+            store::key::encode_columns(&[column]).expect("a key").remove(0)
+        };
+        let range = KeyRange {
+            low: low.map_or(Bound::NegInf, |low| Bound::At(key(low))),
+            high: high.map_or(Bound::PosInf, |high| Bound::At(key(high))),
+        };
+        assert!(move_keys(from, to, table.id, &range), "nobody writes");
+    }
+
+    /// Divides the tables that the first server has all of among all servers. Where the cut is depends on nothing but
+    /// the bytes of keys, so that it means something for numbers and leaves most texts where they are.
+    pub(crate) fn spread(&self) {
+        let first = self.store(GroupId(0));
+        let catalog = first.catalog();
+        for relation in catalog.relations_in("public") {
+            let Relation::Table(table) = relation else { continue };
+            if first.owned(table.id) != [KeyRange::all()] {
+                continue;
+            }
+            let cut = |last: u8| Bound::At(Key::from(&[0x80, 0, 0, 0, 0, 0, 0, last][..]));
+            let (middle, high) = (cut(2), cut(4));
+            let parts = [(1, middle, high.clone()), (2, high, Bound::PosInf)];
+            for (group, low, high) in parts {
+                move_keys(first, self.store(GroupId(group)), table.id, &KeyRange { low, high });
+            }
+        }
+    }
+
+    /// Who keeps the sequences: a store that is part of nothing.
+    fn keeper(&self) -> &Arc<Store> {
+        self.keeper.get_or_init(|| Store::open(store::Options::default()))
+    }
+
+    fn store(&self, group: GroupId) -> &Arc<Store> {
+        self.database(group.0).store()
+    }
+
+    fn groups(&self) -> impl Iterator<Item = GroupId> {
+        (0..self.databases.get().expect("started").len() as u64).map(GroupId)
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp(self.clock.load(Ordering::SeqCst))
+    }
+
+    /// The owners of a table's keys, in key order.
+    fn owners(&self, table: TableId) -> Vec<(KeyRange, GroupId)> {
+        let owned = |group| self.store(group).owned(table).into_iter().map(move |r| (r, group));
+        let mut owners: Vec<_> = self.groups().flat_map(owned).collect();
+        owners.sort_by(|(a, _), (b, _)| a.low.cmp(&b.low));
+        owners
+    }
+
+    fn owner(&self, table: &Table, key: &Key) -> GroupId {
+        let owners = self.owners(table.id);
+        owners.iter().find(|(range, _)| range.contains(key)).map_or(table.home, |(_, owner)| *owner)
+    }
+
+    /// A table as a transaction sees it on one of the servers, with what it has written there.
+    async fn view(&self, reader: &Reader, table: TableId, on: GroupId) -> TableView {
+        let snapshot = self.store(on).snapshot_at(reader.timestamp).await;
+        let staged = self.staged.lock().expect("sound");
+        let of = reader.transaction.and_then(|id| staged.get(&(id, on)));
+        let view = match of {
+            Some(staged) => staged.transaction.table(table),
+            None => snapshot.table(table),
+        };
+        view.expect("the table is everywhere")
+    }
+}
+
+/// Moves keys between stores; false where somebody writes there.
+fn move_keys(from: &Arc<Store>, to: &Arc<Store>, table: TableId, range: &KeyRange) -> bool {
+    let mut out = from.move_out(table, range).expect("owned");
+    let mut incoming = to.move_in(table, range).expect("a table");
+    for piece in out.copy().expect("a table") {
+        incoming.take(piece.expect("written")).expect("well formed");
+    }
+    if out.freeze().is_err() {
+        return false;
+    }
+    for piece in out.rest().expect("a table") {
+        incoming.take(piece.expect("written")).expect("well formed");
+    }
+    incoming.adopt().expect("free");
+    out.finish();
+    true
+}
+
+impl Staged {
+    fn new(transaction: Transaction) -> Self {
+        Self { transaction, changes: 0, savepoints: Vec::new() }
+    }
+
+    fn catch_up(&mut self, reader: &Reader) -> Result<(), Error> {
+        for change in reader.changes.iter().skip(self.changes) {
+            self.transaction.change_catalog(change.clone())?;
+        }
+        self.changes = reader.changes.len();
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Peers for Seen {
+    fn here(&self) -> GroupId {
+        self.here
+    }
+
+    fn transaction_id(&self) -> TransactionId {
+        let number = self.servers.numbers.fetch_add(1, Ordering::Relaxed);
+        TransactionId { coordinator: self.here, number }
+    }
+
+    async fn snapshot(&self) -> Result<Snapshot, Error> {
+        Ok(self.servers.store(self.here).snapshot_at(self.servers.now()).await)
+    }
+
+    async fn cover(
+        &self,
+        table: TableId,
+        range: &KeyRange,
+    ) -> Result<Vec<(KeyRange, GroupId)>, Error> {
+        let owners = self.servers.owners(table);
+        let parts = owners.iter().filter_map(|(of, owner)| Some((of.intersect(range)?, *owner)));
+        let parts: Vec<_> = parts.collect();
+        if !parts.is_empty() {
+            return Ok(parts);
+        }
+        let catalog = self.servers.store(self.here).catalog();
+        let home = catalog.relations().find_map(|relation| match relation {
+            Relation::Table(known) if known.id == table => Some(known.home),
+            _ => None,
+        });
+        Ok(vec![(range.clone(), home.unwrap_or(self.here))])
+    }
+
+    async fn get(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        keys: &[Key],
+        columns: &[usize],
+    ) -> Result<(Vec<ArrayRef>, Vec<usize>), Error> {
+        let (mut parts, mut positions) = (vec![Vec::new(); columns.len()], Vec::new());
+        for (position, key) in keys.iter().enumerate() {
+            let owner = self.servers.owner(table, key);
+            let view = self.servers.view(reader, table.id, owner).await;
+            if let Some(row) = view.get(key, columns)? {
+                positions.push(position);
+                parts.iter_mut().zip(row).for_each(|(part, value)| part.push(value));
+            }
+        }
+        let columns = columns.iter().zip(parts).map(|(column, parts): (_, Vec<ArrayRef>)| {
+            let data_type = table.columns[*column].sql_type.arrow();
+            let empty = datafusion::arrow::array::new_empty_array(&data_type);
+            let all: Vec<&dyn Array> =
+                std::iter::once(&empty).chain(&parts).map(|part| &**part as &dyn Array).collect();
+            let order = UInt32Array::from_iter_values(0..positions.len() as u32);
+            Ok(take(&concat(&all)?, &order, None)?)
+        });
+        Ok((columns.collect::<Result<_, Error>>()?, positions))
+    }
+
+    async fn write(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        write: Write,
+    ) -> Result<u64, Error> {
+        let id = reader.transaction.expect("writers have a transaction");
+        let snapshot = self.servers.store(owner).snapshot_at(reader.timestamp).await;
+        let mut staged = self.servers.staged.lock().expect("sound");
+        let begin = || Staged::new(self.servers.store(owner).begin_at(snapshot));
+        let staged = staged.entry((id, owner)).or_insert_with(begin);
+        if staged.savepoints.last().is_none_or(|(number, ..)| *number < reader.savepoint) {
+            let before = (reader.savepoint, staged.transaction.savepoint(), staged.changes);
+            staged.savepoints.push(before);
+        }
+        staged.catch_up(reader)?;
+        staged.transaction.write(table, write)
+    }
+
+    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
+        use futures::{StreamExt, TryStreamExt};
+        self.servers.sent.lock().expect("sound").push(bundle.clone());
+        let (servers, reader) = (Arc::clone(&self.servers), reader.clone());
+        let rows = async move {
+            let store = servers.store(on);
+            let snapshot = store.snapshot_at(reader.timestamp).await;
+            let seen: Arc<dyn Peers> = Arc::new(Seen { here: on, servers: Arc::clone(&servers) });
+            let peers = Some((seen, reader.clone()));
+            let reading = {
+                let staged = servers.staged.lock().expect("sound");
+                match reader.transaction.and_then(|id| staged.get(&(id, on))) {
+                    Some(staged) => staged.transaction.reading(peers),
+                    None => {
+                        let mut own = Staged::new(store.begin_at(snapshot));
+                        own.catch_up(&reader)?;
+                        own.transaction.reading(peers)
+                    }
+                }
+            };
+            Ok::<_, Error>(servers.database(on.0).bundles().run(reading, bundle))
+        };
+        futures::stream::once(rows).try_flatten().boxed()
+    }
+
+    async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
+        let mut all = self.servers.staged.lock().expect("sound");
+        for (_, staged) in all.iter_mut().filter(|((id, _), _)| *id == transaction) {
+            let at = staged.savepoints.partition_point(|(number, ..)| *number < savepoint);
+            if let Some((_, before, changes)) = staged.savepoints.get(at) {
+                staged.transaction.rollback_to(before);
+                staged.changes = *changes;
+                staged.savepoints.truncate(at);
+            }
+        }
+        Ok(())
+    }
+
+    async fn commit(&self, reader: &Reader, here: Option<Prepared>) -> Result<Timestamp, Error> {
+        let id = reader.transaction.expect("writers have a transaction");
+        let mut parts = Vec::new();
+        for group in self.servers.groups().filter(|group| *group != self.here) {
+            let snapshot = self.servers.store(group).snapshot_at(reader.timestamp).await;
+            let known = self.servers.staged.lock().expect("sound").remove(&(id, group));
+            let begin = || Staged::new(self.servers.store(group).begin_at(snapshot));
+            let mut staged = match known {
+                None if reader.changes.is_empty() => continue,
+                known => known.unwrap_or_else(begin),
+            };
+            staged.catch_up(reader)?;
+            parts.extend(staged.transaction.prepare()?);
+        }
+        let timestamp = Timestamp(self.servers.clock.fetch_add(1, Ordering::SeqCst) + 1);
+        here.into_iter().chain(parts).for_each(|part| part.commit(timestamp));
+        Ok(timestamp)
+    }
+
+    fn roll_back(&self, transaction: TransactionId) {
+        let mut staged = self.servers.staged.lock().expect("sound");
+        staged.retain(|(id, _), _| *id != transaction);
+    }
+
+    fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error> {
+        self.servers.keeper().sequence_next(sequence, count)
+    }
+
+    fn sequence_set(&self, sequence: &Sequence, last: i64, called: bool) -> Result<(), Error> {
+        self.servers.keeper().sequence_set(sequence, last, called)
+    }
+
+    fn sequence_last(&self, sequence: &Sequence) -> Result<Option<i64>, Error> {
+        self.servers.keeper().sequence_last(sequence)
+    }
+}

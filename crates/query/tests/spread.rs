@@ -1,0 +1,151 @@
+//! Golden scripts of tables on several servers: `tests/spread/*.txt`.
+//!
+//! `@1` in front of a statement says which server it is sent to; without it, it is the first. Under `----` stands what
+//! it is answered with: a plan, or rows. `give` moves keys from one server to another. `UPDATE_GOLDEN=1 cargo test --release --test spread` writes what is said now.
+
+mod servers;
+
+use bytes::Bytes;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use futures::TryStreamExt;
+use query::{Options, Outcome, Session};
+use servers::Servers;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const SERVERS: u64 = 3;
+
+fn lines(batches: &[RecordBatch]) -> Result<String, query::Error> {
+    let options = FormatOptions::new().with_null("NULL");
+    let mut text = String::new();
+    for batch in batches {
+        let columns = batch.columns().iter().map(|c| ArrayFormatter::try_new(c, &options));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        for row in 0..batch.num_rows() {
+            let values: Vec<String> = columns.iter().map(|c| c.value(row).to_string()).collect();
+            let _ = writeln!(text, "{}", values.join(" | ").trim_end());
+        }
+    }
+    Ok(text)
+}
+
+async fn answer(session: &Session, sql: &str) -> Result<String, query::Error> {
+    let statement = session.parse(sql)?.remove(0);
+    match session.run(&statement, &[]).await? {
+        Outcome::Done(tag) => Ok(format!("{tag}\n")),
+        Outcome::Rows(rows) => lines(&rows.stream.try_collect::<Vec<_>>().await?),
+    }
+}
+
+/// `give TABLE FROM TO LOW HIGH`: keys change hands; `-` is no bound.
+fn give(servers: &Servers, words: &str) {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let [table, from, to, low, high] = words[..] else { panic!("{words:?}") };
+    let group = |word: &str| word.parse().expect("a server's number");
+    servers.give(table, group(from), group(to), low.parse().ok(), high.parse().ok());
+}
+
+async fn replay(script: &str) -> String {
+    let options = Options { threads: Some(2), bucket_size: Some(4 << 10), ..Options::default() };
+    let servers = Servers::start(SERVERS, &options);
+    let sessions: Vec<_> = (0..SERVERS).map(|group| servers.database(group).session()).collect();
+    let mut out = String::new();
+    for block in script.split("\n\n").filter(|block| !block.trim().is_empty()) {
+        let statement = block.split("\n----").next().unwrap_or(block).trim();
+        if statement.lines().all(|line| line.starts_with('#')) {
+            let _ = writeln!(out, "{statement}\n");
+            continue;
+        }
+        if let Some(given) = statement.strip_prefix("give ") {
+            give(&servers, given);
+            let _ = writeln!(out, "{statement}\n");
+            continue;
+        }
+        let (server, sql) = match statement.strip_prefix('@').and_then(|rest| rest.split_once(' '))
+        {
+            Some((server, sql)) => (server.parse().expect("a server's number"), sql),
+            None => (0, statement),
+        };
+        let session: &Session = &sessions[server];
+        let _ = match answer(session, sql).await {
+            Ok(text) => writeln!(out, "{statement}\n----\n{text}"),
+            Err(error) => writeln!(out, "{statement}\n----\nERROR {error}\n"),
+        };
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_and_plans_are_what_the_scripts_say() {
+    let folder = std::fs::read_dir("tests/spread").expect("the folder of scripts");
+    let mut paths: Vec<PathBuf> = folder.map(|entry| entry.expect("a file").path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "there are scripts");
+    for path in paths {
+        let script = std::fs::read_to_string(&path).expect("readable");
+        let now = replay(&script).await;
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, &now).expect("writable");
+        }
+        let script = std::fs::read_to_string(&path).expect("readable");
+        assert_eq!(script, now, "{}: see the file's head for how to update it", path.display());
+    }
+}
+
+/// Three servers with a table of 300 rows, 100 on each.
+async fn three_parts() -> Arc<Servers> {
+    let servers = Servers::start(SERVERS, &Options { threads: Some(2), ..Options::default() });
+    let session = servers.database(0).session();
+    let rows = "INSERT INTO t SELECT i, i % 7 FROM generate_series(0, 299) t(i)";
+    for sql in ["CREATE TABLE t (id bigint PRIMARY KEY, n bigint)", rows] {
+        session.execute(sql).await.expect("done");
+    }
+    servers.give("t", 0, 1, Some(100), Some(200));
+    servers.give("t", 0, 2, Some(200), None);
+    servers
+}
+
+/// What a server answers to a bundle: how many rows, or an error.
+async fn ran(servers: &Servers, group: u64, bundle: Bytes) -> Result<usize, store::Error> {
+    let database = servers.database(group);
+    let reading = database.store().reading().await?;
+    let count = |sum, batch: RecordBatch| async move { Ok(sum + batch.num_rows()) };
+    database.bundles().run(reading, bundle).try_fold(0, count).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_that_are_no_bundle_are_an_error() {
+    let servers = three_parts().await;
+    let session = servers.database(0).session();
+    let sql = "SELECT n, count(*) FROM t WHERE id > 3 GROUP BY n";
+    answer(&session, sql).await.expect("answered");
+    let bundle = servers.take_sent().remove(0);
+    assert_eq!(ran(&servers, 1, bundle.clone()).await.expect("a bundle") % 7, 0, "the groups");
+    for length in 0..bundle.len() {
+        assert!(ran(&servers, 1, bundle.slice(..length)).await.is_err(), "{length} bytes of it");
+    }
+    for at in 0..bundle.len() {
+        let mut changed = bundle.to_vec();
+        changed[at] ^= 1 << (at % 8);
+        // Some changes make another bundle; what counts is that there is an answer.
+        let _ = ran(&servers, 1, changed.into()).await;
+    }
+    assert!(ran(&servers, 1, bundle).await.is_ok(), "the server goes on");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bundle_for_rows_that_have_left_finds_them() {
+    let servers = three_parts().await;
+    let session = servers.database(0).session();
+    answer(&session, "SELECT id FROM t").await.expect("answered");
+    let bundles = servers.take_sent();
+    servers.give("t", 1, 2, Some(150), Some(200));
+    let mut rows = 0;
+    for bundle in bundles {
+        // One is for rows of which half have left, the other for rows that never were there.
+        rows += ran(&servers, 1, bundle).await.expect("found");
+    }
+    assert_eq!(rows, 200);
+}
