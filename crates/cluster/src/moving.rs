@@ -343,14 +343,14 @@ async fn give_to(
             out.finish();
             let level = sdds::directory::Level::Rows;
             let mail = file.handle(Message::Adopted { level, range, epoch });
-            inner.post(&file, mail);
+            inner.post(file, mail);
             Ok(())
         }
         Err(error) => {
             // Certainly not adopted: the keys are ours again, under the epoch that the other one would have had.
             drop(out);
             let mail = file.undelivered(order.to, adopt);
-            inner.post(&file, mail);
+            inner.post(file, mail);
             Err(error)
         }
     }

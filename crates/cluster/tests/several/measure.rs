@@ -32,7 +32,10 @@ async fn commits(world: &Arc<World>, table: TableId, clients: i64) -> f64 {
             let mut count = 0;
             while begun.elapsed() < TIME {
                 let rows = batch(&[(keys.0, count), (keys.1, count)]);
-                world.retried(1, async |t| t.upsert(table, &rows).await).await;
+                let begun = world.sites[1].store.begin_joint().await;
+                let mut transaction = begun.expect("reachable");
+                transaction.upsert(table, &rows).await.expect("written");
+                transaction.commit().await.expect("nobody else writes to these rows");
                 count += 1;
             }
             count
