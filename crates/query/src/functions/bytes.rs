@@ -1,6 +1,6 @@
 //! Functions on bytes that the engine has only for text.
 
-use super::columnar::function;
+use super::columnar::{Types, function};
 use crate::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, AsArray, BinaryViewArray, Int32Array};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
@@ -33,8 +33,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
 
 /// Two runs of bytes as one.
 pub(crate) fn concat() -> ScalarUDF {
-    let types: fn(&[DataType]) -> Result<(Vec<DataType>, DataType)> =
-        |_| Ok((vec![DataType::BinaryView; 2], DataType::BinaryView));
+    let types: Types = |_| Ok((vec![DataType::BinaryView; 2], DataType::BinaryView));
     function("bytea_concat", types, |args| {
         let pairs = args[0].as_binary_view().iter().zip(args[1].as_binary_view());
         let joined = pairs.map(|(left, right)| Some([left?, right?].concat()));

@@ -14,7 +14,7 @@ use std::hash::{Hash, Hasher};
 type Body = fn(&[ArrayRef]) -> Result<ArrayRef>;
 
 /// The types that arguments are cast to, and the type of the result, for the types of the arguments.
-type Types = fn(&[DataType]) -> Result<(Vec<DataType>, DataType)>;
+pub(super) type Types = fn(&[DataType]) -> Result<(Vec<DataType>, DataType)>;
 
 /// A function over columns. NULLs are its own business.
 struct ColumnarFunction {

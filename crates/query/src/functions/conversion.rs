@@ -1,6 +1,6 @@
 //! A cast to a type, as a function: see [`casts`](crate::planner::casts).
 
-use super::columnar::silent;
+use super::columnar::{Types, silent};
 use crate::dml::assign::{Excess, fit, input};
 use crate::error::{Error, Result};
 use crate::text::TextColumn;
@@ -30,7 +30,7 @@ pub(crate) const UNDECLARED: &str = "undeclared";
 
 /// The function [`UNDECLARED`].
 pub(super) fn undeclared() -> ScalarUDF {
-    let types: fn(&[DataType]) -> Result<(Vec<DataType>, DataType)> = |types| match types {
+    let types: Types = |types| match types {
         [of] => Ok((vec![of.clone()], of.clone())),
         _ => Err(Error::unsupported("a value has one type")),
     };

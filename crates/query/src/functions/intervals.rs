@@ -1,7 +1,7 @@
 //! Intervals as PostgreSQL counts with them: a month has 30 days and a day 24 hours where a fraction of one is
 //! carried down, and where two intervals are compared.
 
-use super::columnar::function;
+use super::columnar::{Types, function};
 use crate::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array};
 use datafusion::arrow::array::{Float64Array, IntervalMonthDayNanoArray};
@@ -40,8 +40,7 @@ pub(crate) fn divide() -> ScalarUDF {
 
 /// What intervals are compared by: their length in nanoseconds.
 pub(crate) fn length() -> ScalarUDF {
-    let types: fn(&[DataType]) -> Result<(Vec<DataType>, DataType)> =
-        |_| Ok((vec![INTERVAL], DataType::Decimal128(38, 0)));
+    let types: Types = |_| Ok((vec![INTERVAL], DataType::Decimal128(38, 0)));
     function("interval_length", types, |args| {
         let lengths: Decimal128Array =
             intervals(&args[0]).iter().map(|value| value.map(nanos)).collect();

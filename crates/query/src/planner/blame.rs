@@ -99,7 +99,7 @@ fn sign(text: &str, operator: &str, right: Location) -> Option<Location> {
     if right.line == 0 {
         return signs.next().filter(|_| signs.next().is_none());
     }
-    signs.filter(|start| *start < right).last()
+    signs.rfind(|start| *start < right)
 }
 
 #[cfg(test)]

@@ -94,7 +94,11 @@ impl Image {
     /// The same for several entries. Those that follow on one another, as on a page, are learned together.
     pub fn learn_all(&mut self, entries: &[Entry]) -> bool {
         let stretches = entries.chunk_by(|entry, next| entry.range.high == next.range.low);
-        stretches.fold(false, |any, stretch| self.learn_stretch(stretch) || any)
+        let mut is_news = false;
+        for stretch in stretches {
+            is_news |= self.learn_stretch(stretch);
+        }
+        is_news
     }
 
     /// Learns entries of which each begins where the one before it ends.

@@ -70,6 +70,9 @@ fn of_both(kind: Kind) -> Vec<ScalarUDF> {
     ]
 }
 
+/// A question about a document.
+type Test = Box<dyn Fn(&Row<'_>) -> Result<Cell> + Send + Sync>;
+
 /// Finds a part of a document by a function's other arguments.
 type Find = for<'a> fn(&'a str, &Row<'_>) -> Result<Option<&'a str>>;
 
@@ -125,9 +128,7 @@ fn of_jsonb() -> Vec<ScalarUDF> {
         }
         Ok(all.into())
     };
-    let test = |name, body: Box<dyn Fn(&Row<'_>) -> Result<Cell> + Send + Sync>| {
-        typed_function(name, 2..=2, SqlType::Boolean, strict(body))
-    };
+    let test = |name, body: Test| typed_function(name, 2..=2, SqlType::Boolean, strict(body));
     vec![
         test("jsonb_contains", Box::new(move |row| two(row, contain::contains))),
         test("jsonb_contained", Box::new(move |row| two(row, |a, b| contain::contains(b, a)))),

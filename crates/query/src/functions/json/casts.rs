@@ -176,7 +176,7 @@ fn of_choice(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let expr = match expr {
         Expr::Case(mut case) => {
             for (_, then) in &mut case.when_then_expr {
-                *then = Box::new(chosen(Expr::clone(then)));
+                **then = chosen(Expr::clone(then));
             }
             case.else_expr = case.else_expr.map(|other| Box::new(chosen(*other)));
             Expr::Case(case)

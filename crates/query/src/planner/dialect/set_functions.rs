@@ -29,9 +29,8 @@ pub(super) fn rewrite(expr: &mut Expr) {
         "_pg_expandarray" => expr.clone(),
         other => {
             let document = arguments(expr).into_iter().cloned().collect();
-            match &json_columns(other, document)[..] {
-                [column] => *expr = column.values(),
-                _ => {}
+            if let [column] = &json_columns(other, document)[..] {
+                *expr = column.values();
             }
             return;
         }
