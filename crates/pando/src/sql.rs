@@ -44,7 +44,7 @@ async fn place(arguments: &SqlArguments, workers: Handle) -> anyhow::Result<(Pla
         None => {
             let database = open(&arguments.database, workers)?;
             let introduction = introduction(&database);
-            Ok((Place::Local(Local::new(&database)), introduction))
+            Ok((Place::Local(Box::new(Local::new(&database))), introduction))
         }
     }
 }

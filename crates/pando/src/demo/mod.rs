@@ -39,7 +39,7 @@ pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Re
         Some(servers) => servers.servers()[0].database.clone(),
         None => Database::open(options)?,
     };
-    let place = Place::Local(Local::new(&database));
+    let place = Place::Local(Box::new(Local::new(&database)));
     let mut shell = Shell::new(place, View::new(Format::Box, Terminal::of_output()));
     introduce(&database, &arguments)?;
     let databases: Vec<Database> = match &servers {

@@ -79,9 +79,9 @@ fn explained(failed: Failed, address: &Address) -> Trouble {
     let cannot = format!("cannot connect to {address}");
     match failed {
         Failed::Refused(said) => {
-            let hint = WANTS_PASSWORD.contains(&said.code.as_str()).then(|| {
-                "The password is taken from the URL, PGPASSWORD or ~/.pgpass, or asked for on a terminal."
-            });
+            let hint = WANTS_PASSWORD.contains(&said.code.as_str()).then_some(
+                "The password is taken from the URL, PGPASSWORD or ~/.pgpass, or asked for on a terminal.",
+            );
             let message = format!("{cannot}: {}", said.message);
             let hint = said.hint.clone().or(hint.map(str::to_owned));
             Trouble { message, hint, position: None, ..said }

@@ -16,7 +16,7 @@ use pando::{Session, TransactionStatus};
 /// Where statements go.
 pub(crate) enum Place {
     /// A database in this process.
-    Local(Local),
+    Local(Box<Local>),
     /// A server.
     Remote(Box<Remote>),
 }
