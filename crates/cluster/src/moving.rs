@@ -214,15 +214,7 @@ pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
 
 /// Gives one bucket away; whether that was done.
 async fn carry_out_one(inner: &Arc<Inner>, order: &Order, range: &KeyRange, bytes: u64) -> bool {
-    let started = Instant::now();
-    let result = give(inner, order, range, bytes).await;
-    inner.moves.note(|info| {
-        info.micros = started.elapsed().as_micros() as u64;
-        match &result {
-            Ok(()) => info.state = "done".into(),
-            Err(error) => info.state = error.to_string(),
-        }
-    });
+    let result = record(inner, order, range, bytes).await;
     inner.moves.ended(result.is_ok());
     if let Err(error) = &result {
         tracing::warn!(%error, %range, table = order.table.0, "a move was put off");
@@ -249,9 +241,11 @@ impl Cluster {
         if inner.moves.is_moving.swap(true, Ordering::AcqRel) {
             return Err(put_off("another move is on"));
         }
-        let _moving = Moving(Arc::clone(inner));
+        let (moving, range) = (Moving(Arc::clone(inner)), range.clone());
         let order = Order { table, to, bytes_max: u64::MAX, reason: "somebody said so".into() };
-        give(inner, &order, range, 0).await
+        // It goes on when nobody waits for it: rows that may have arrived must not be taken back.
+        let given = inner.runtime.spawn(async move { record(&moving.0, &order, &range, 0).await });
+        given.await.unwrap_or_else(|_| Err(put_off("it was broken off")))
     }
 }
 
@@ -274,14 +268,14 @@ fn choose(inner: &Inner, order: &Order, bytes_max: u64) -> Option<(KeyRange, u64
     chosen.map(|bucket| (bucket.range.clone(), bucket.bytes))
 }
 
-/// Gives a range to another group.
-async fn give(
+/// Gives a range to another group, and notes what came of it for whoever looks.
+async fn record(
     inner: &Arc<Inner>,
     order: &Order,
     range: &KeyRange,
     bytes: u64,
 ) -> Result<(), Error> {
-    let file = inner.file_by_id(order.table)?;
+    let started = Instant::now();
     let out = inner.store.move_out(order.table, range)?;
     inner.moves.push(MoveInfo {
         table: order.table,
@@ -294,7 +288,22 @@ async fn give(
         micros: 0,
         frozen_micros: 0,
     });
-    let request = Request::MoveIn { table: order.table, range: range.clone() };
+    let result = give(inner, order, out).await;
+    inner.moves.note(|info| {
+        info.micros = started.elapsed().as_micros() as u64;
+        match &result {
+            Ok(()) => info.state = "done".into(),
+            Err(error) => info.state = error.to_string(),
+        }
+    });
+    result
+}
+
+/// Gives a range to another group.
+async fn give(inner: &Arc<Inner>, order: &Order, out: MoveOut) -> Result<(), Error> {
+    let file = inner.file_by_id(order.table)?;
+    let range = out.range().clone();
+    let request = Request::MoveIn { table: order.table, range };
     let number = match inner.ask(order.to, &request).await? {
         Answer::Move(number) => number,
         other => return Err(unexpected(&other)),
@@ -342,14 +351,14 @@ async fn give_to(
             out.finish();
             let level = sdds::directory::Level::Rows;
             let mail = file.handle(Message::Adopted { level, range, epoch });
-            inner.post(&file, mail);
+            inner.post(file, mail);
             Ok(())
         }
         Err(error) => {
             // Certainly not adopted: the keys are ours again, under the epoch that the other one would have had.
             drop(out);
             let mail = file.undelivered(order.to, adopt);
-            inner.post(&file, mail);
+            inner.post(file, mail);
             Err(error)
         }
     }

@@ -68,32 +68,11 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
             write(inner, &reader, &target, rows, step).await
         }
         Request::Run { .. } => Err(garbled("a bundle where one answer is expected")),
-        Request::RollbackTo { transaction, savepoint, step } => {
-            let part = inner.participants.part(transaction)?;
-            part.lock().await.rollback_to(savepoint, step);
-            Ok(Answer::Done)
-        }
-        Request::RollBack { transaction } => {
-            inner.participants.end(transaction, None).await;
-            Ok(Answer::Done)
-        }
-        Request::Prepare { reader, has_written, newest } => {
-            let Some(transaction) = reader.transaction else {
-                return Err(garbled("a transaction without a name"));
-            };
-            inner.store.observe(newest);
-            let part = inner.participants.part(transaction)?;
-            let prepared = part.lock().await.prepare(&inner.store, &reader, has_written).await;
-            prepared.map(|()| Answer::Done)
-        }
-        Request::Commit { transaction, timestamp } => {
-            inner.participants.end(transaction, Some(timestamp)).await;
-            inner.floors.lock().learn(timestamp);
-            Ok(Answer::Done)
-        }
-        Request::IsRunning { transaction } => {
-            Ok(Answer::Running(inner.joint.is_running(transaction)))
-        }
+        Request::RollbackTo { .. }
+        | Request::RollBack { .. }
+        | Request::Prepare { .. }
+        | Request::Commit { .. }
+        | Request::IsRunning { .. } => about_transaction(inner, request).await,
         Request::Owned { table, range } => Ok(Answer::Owners(inner.file_by_id(table)?.own(&range))),
         Request::Whose { table, range, hops } => {
             let view = served(inner, hops);
@@ -142,6 +121,39 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
                 reason: "it is not the first server, and cannot lead the cluster".into(),
             }),
         },
+    }
+}
+
+/// What is asked about a transaction as a whole.
+async fn about_transaction(inner: &Arc<Inner>, request: Request) -> Reply {
+    match request {
+        Request::RollbackTo { transaction, savepoint, step } => {
+            let part = inner.participants.part(transaction)?;
+            part.lock().await.rollback_to(savepoint, step);
+            Ok(Answer::Done)
+        }
+        Request::RollBack { transaction } => {
+            inner.participants.end(transaction, None).await;
+            Ok(Answer::Done)
+        }
+        Request::Prepare { reader, has_written, newest } => {
+            let Some(transaction) = reader.transaction else {
+                return Err(garbled("a transaction without a name"));
+            };
+            inner.store.observe(newest);
+            let part = inner.participants.part(transaction)?;
+            let prepared = part.lock().await.prepare(&inner.store, &reader, has_written).await;
+            prepared.map(|()| Answer::Done)
+        }
+        Request::Commit { transaction, timestamp } => {
+            inner.participants.end(transaction, Some(timestamp)).await;
+            inner.floors.lock().learn(timestamp);
+            Ok(Answer::Done)
+        }
+        Request::IsRunning { transaction } => {
+            Ok(Answer::Running(inner.joint.is_running(transaction)))
+        }
+        other => Err(garbled(&format!("{} is not about a transaction", other.name()))),
     }
 }
 

@@ -6,6 +6,7 @@ mod definitions;
 mod gate;
 mod images;
 mod loads;
+mod measure;
 mod moves;
 mod outages;
 mod random;

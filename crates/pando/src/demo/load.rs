@@ -22,7 +22,7 @@ const REDRAW_EVERY: Duration = Duration::from_millis(100);
 
 /// Creates and loads tables one after the other; how many rows there are comes back.
 pub(super) async fn all(
-    database: &Database,
+    databases: &[Database],
     session: &Session,
     sources: Vec<TableSource>,
 ) -> anyhow::Result<u64> {
@@ -38,10 +38,10 @@ pub(super) async fn all(
             let batches = vec![slice?];
             let stream = MemoryStream::try_new(batches, Arc::clone(&schema), None)?;
             total += session.load(&table.name, Box::pin(stream)).await?;
-            show.update(database, &table, total)?;
+            show.update(databases, &table, total)?;
         }
         maker.await?;
-        show.finish(database, &table, total)?;
+        show.finish(databases, &table, total)?;
     }
     show.end()?;
     Ok(total)
@@ -112,16 +112,16 @@ impl Show {
         self.draw()
     }
 
-    fn update(&mut self, database: &Database, table: &Table, total: u64) -> anyhow::Result<()> {
+    fn update(&mut self, databases: &[Database], table: &Table, total: u64) -> anyhow::Result<()> {
         if self.screen.is_none() || self.drawn.elapsed() < REDRAW_EVERY {
             return Ok(());
         }
-        self.look(database, table, total);
+        self.look(databases, table, total);
         self.draw()
     }
 
-    fn finish(&mut self, database: &Database, table: &Table, total: u64) -> anyhow::Result<()> {
-        self.look(database, table, total);
+    fn finish(&mut self, databases: &[Database], table: &Table, total: u64) -> anyhow::Result<()> {
+        self.look(databases, table, total);
         match (&self.screen, self.map.tables.last()) {
             (None, Some(table)) => writeln!(io::stdout(), "{}", table.line(None))?,
             _ => self.draw()?,
@@ -129,10 +129,10 @@ impl Show {
         Ok(())
     }
 
-    fn look(&mut self, database: &Database, table: &Table, total: u64) {
+    fn look(&mut self, databases: &[Database], table: &Table, total: u64) {
         self.map.rows = total;
         if let Some(last) = self.map.tables.last_mut() {
-            *last = TableMap::of(database, table);
+            *last = TableMap::of(databases, table);
         }
     }
 

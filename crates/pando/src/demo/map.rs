@@ -82,9 +82,13 @@ impl TableMap {
         Self { name: table.name.clone(), bucket_size: table.bucket_size, ..Self::default() }
     }
 
-    /// A table as it is.
-    pub(super) fn of(database: &Database, table: &Table) -> Self {
-        let buckets = database.store().bucket_infos(table.id);
+    /// A table as it is, on all servers.
+    pub(super) fn of(databases: &[Database], table: &Table) -> Self {
+        let all = databases.iter().flat_map(|server| server.store().bucket_infos(table.id));
+        let mut buckets: Vec<BucketInfo> = all.collect();
+        buckets.sort_by(|a, b| (&a.range.low, a.is_leaving).cmp(&(&b.range.low, b.is_leaving)));
+        // What is just being handed over may be seen at both ends.
+        buckets.dedup_by(|next, last| next.range.low == last.range.low);
         let low = |bucket: &BucketInfo| key::describe_bound(table, &bucket.range.low);
         Self {
             rows: buckets.iter().map(|bucket| bucket.rows).sum(),

@@ -42,7 +42,11 @@ pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Re
     let place = Place::Local(Local::new(&database));
     let mut shell = Shell::new(place, View::new(Format::Box, Terminal::of_output()));
     introduce(&database, &arguments)?;
-    fill(&database, &arguments).await?;
+    let databases: Vec<Database> = match &servers {
+        Some(servers) => servers.servers().iter().map(|server| server.database.clone()).collect(),
+        None => vec![database.clone()],
+    };
+    fill(&databases, &arguments).await?;
     if let Some(servers) = &servers {
         spread::watch(&mut shell, servers).await?;
     }
@@ -90,14 +94,15 @@ fn introduce(database: &Database, arguments: &DemoArguments) -> io::Result<()> {
 }
 
 /// Creates and loads the tables.
-async fn fill(database: &Database, arguments: &DemoArguments) -> anyhow::Result<()> {
+async fn fill(databases: &[Database], arguments: &DemoArguments) -> anyhow::Result<()> {
     let sources = sources(arguments);
     let started = Instant::now();
-    let rows = load::all(database, &database.session(), sources).await?;
+    let rows = load::all(databases, &databases[0].session(), sources).await?;
     let time = started.elapsed();
     let rate = rate(rows, time).map(|rate| format!(" ({rate})")).unwrap_or_default();
-    let splits = counted(database.store().counters().splits, "split");
-    let used = bytes(database.store().memory().table_bytes());
+    let sum = |of: fn(&Database) -> u64| databases.iter().map(of).sum::<u64>();
+    let splits = counted(sum(|database| database.store().counters().splits), "split");
+    let used = bytes(sum(|database| database.store().memory().table_bytes()));
     writeln!(
         io::stdout(),
         "\n   {} in {}{rate}, {splits}, {used} in memory\n",

@@ -115,6 +115,14 @@ impl Peers for TwoServers {
         self.there.lock().take();
     }
 
+    async fn describe(&self, _: &str) -> Result<Option<arrow::array::RecordBatch>, Error> {
+        unreachable!("nobody asks for tables about the cluster")
+    }
+
+    fn set_weight(&self, _: &str, _: u32) -> Result<(), Error> {
+        unreachable!("nobody asks for another share")
+    }
+
     fn sequence_next(&self, _: &crate::catalog::Sequence, _: u32) -> Result<i64, Error> {
         unreachable!("the root keeps sequences itself")
     }
