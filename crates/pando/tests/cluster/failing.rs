@@ -71,3 +71,35 @@ async fn a_server_that_stands_still_is_waited_for() {
     assert_eq!(number(&one, "SELECT sum(n)::bigint FROM t").await, 2);
     assert_eq!(number(&third.connect().await, "SELECT count(*) FROM t").await, ROWS);
 }
+
+#[tokio::test]
+async fn a_server_that_is_stopped_with_rows_is_given_up_at_once() {
+    let [first, _second, mut third] = three();
+    let one = first.connect().await;
+    filled(&one, 3).await;
+    third.signal("-TERM");
+    assert!(third.end().success());
+    let lost = "SELECT count(*) FROM pando.servers WHERE name = 'three' AND state = 'lost'";
+    assert_eq!(number(&one, lost).await, 1);
+    assert_misses(&one, "SELECT count(*) FROM t", "rows are lost").await;
+    run(&one, "DROP TABLE t").await;
+    filled(&one, 2).await;
+}
+
+#[tokio::test]
+async fn without_the_first_server_statements_say_that_it_is_missing() {
+    let [mut first, second, _third] = three();
+    let two = second.connect().await;
+    filled(&two, 3).await;
+    let here = id_at(&two).await;
+    first.signal("-KILL");
+    assert!(!first.end().success());
+    for sql in [
+        "SELECT count(*) FROM t".to_owned(),
+        format!("UPDATE t SET n = 1 WHERE id = {here}"),
+        "CREATE TABLE after (id bigint PRIMARY KEY)".to_owned(),
+    ] {
+        assert_misses(&two, &sql, "\"one\"").await;
+    }
+    assert_eq!(number(&two, "SELECT 1::bigint").await, 1);
+}

@@ -11,7 +11,7 @@ async fn who_joins_later_gets_a_share() {
     let third = join("three", &first);
     let share = "SELECT count(*) = 1 FROM pando.servers WHERE name = 'three' AND rows > ";
     let some = until(&client, &format!("{share} 0")).await;
-    let all = until(&client, &format!("{share} {}", ROWS / 4)).await;
+    let all = until(&client, &format!("{share} {}", ROWS / 5)).await;
     eprintln!("the new server had rows after {some:?}, and its share {all:?} later");
     let third = third.connect().await;
     assert_eq!(number(&third, "SELECT count(*) FROM t").await, ROWS);

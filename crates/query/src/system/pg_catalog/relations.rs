@@ -5,8 +5,7 @@ use super::super::shape::{self, Shape};
 use super::world::{World, declared, key_columns};
 use super::{oids, roles, type_catalog};
 use store::catalog::{
-    Column, Identity, Object, Privileges, Relation, SqlType, Table,
-    is_temporary_schema,
+    Column, Identity, Object, Privileges, Relation, SqlType, Table, is_temporary_schema,
 };
 
 /// pg_class.
