@@ -14,7 +14,7 @@ drivers := python3 tests/drivers/run.py --pando $(CARGO_TARGET_DIR)/release/pand
 help:
 	@echo 'make demo     starts Pando with data to look at, in its shell and from any PostgreSQL client'
 	@echo 'make test     runs every test, clients and drivers too (it installs what is missing): what has to pass'
-	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against pando serve'
+	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against one pando serve and three'
 	@echo 'make drivers  runs the own tests of SQLAlchemy, asyncpg and pgx against pando serve'
 	@echo 'make verify   checks formatting, lints, documentation, layers and licences; changes nothing'
 	@echo 'make fix      formats the code and applies the fixes that the lints know'
@@ -37,6 +37,7 @@ test:
 clients:
 	cargo build --release --locked --bin pando
 	$(clients)
+	$(clients) --servers 3
 
 drivers:
 	cargo build --release --locked --bin pando

@@ -3,6 +3,7 @@
 
     run.py --url postgres://user@host:port/database     a server that runs already
     run.py --pando target/release/pando                 a `pando serve` that is started and ended here
+    run.py --pando target/release/pando --servers 3     the last of three that are one cluster
 
 Each suite is valid for PostgreSQL itself (14 or later): run it there first when you change it. Suites make
 tables with names of their own and drop them. `--expected FILE` names tests that are known to fail, with the
@@ -116,14 +117,22 @@ def run_suite(client, options, tally):
     shown = []
     try:
         command, more = SUITES[client]()
-        server = contextlib.nullcontext((options.url, None)) if options.url else served.pando(options.pando)
-        with server as (url, _pid):
+        with where(options) as (url, _pid):
             drive(client, command, more, url, options.match, lambda line: shown.append(tally.line(line)))
     except tools.Missing as why:
         shown.append(tally.line(f"skip {client} all: {why}"))
     except SystemExit as why:
         shown.append(tally.line(f"FAIL {client} suite: {why}"))
     return "\n".join(shown)
+
+
+def where(options):
+    """A server that runs already, one of our own, or the last of a cluster of our own."""
+    if options.url:
+        return contextlib.nullcontext((options.url, None))
+    if options.servers == 1:
+        return served.pando(options.pando)
+    return served.cluster(options.pando, options.servers)
 
 
 def drive(client, command, more, url, match, show):
@@ -161,6 +170,7 @@ def main():
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--url", help="a server that is running")
     where.add_argument("--pando", metavar="BINARY", help="start `BINARY serve` for each suite")
+    parser.add_argument("--servers", type=int, default=1, help="with --pando: so many servers as one cluster; clients talk to the last")
     parser.add_argument("--only", default="", help=f"comma separated, of: {', '.join(SUITES)}")
     parser.add_argument("--match", default="", help="only tests whose name contains this; `=name=` is one test")
     parser.add_argument("--expected", metavar="FILE", help="known failures: `client test reason` a line")

@@ -1,4 +1,4 @@
-"""A `pando serve` of our own for one run: started on free ports, ended by its process id."""
+"""A `pando serve` of our own for one run, or several as one cluster: started on free ports, ended by process id."""
 
 import contextlib
 import re
@@ -8,16 +8,40 @@ import threading
 
 START_SECONDS = 60
 ADDRESS = re.compile(r"postgres(?:ql)?://[^\s'\"]+")
+CALLED_AT = re.compile(r"called at (\S+)")
+
+# Small, so that tables of some thousand rows lie on all servers of a cluster.
+BUCKET_SIZE = "64KiB"
 
 
 @contextlib.contextmanager
 def pando(binary, *more, user="pando"):
     """Yields the server's URL and process id; what it says on standard error is shown if it dies."""
+    with _server(binary, ADDRESS, *more) as (found, pid):
+        yield _with_user(found[ADDRESS], user), pid
+
+
+@contextlib.contextmanager
+def cluster(binary, servers, user="pando"):
+    """Yields the URL and process id of the last of as many servers, which are one cluster."""
+    with contextlib.ExitStack() as stack:
+        part = ["--bucket-size", BUCKET_SIZE, "--name"]
+        begin = [*part, "server1", "--cluster", "127.0.0.1:0"]
+        first, _pid = stack.enter_context(_server(binary, CALLED_AT, *begin))
+        for number in range(2, servers + 1):
+            join = [*part, f"server{number}", "--join", first[CALLED_AT]]
+            found, pid = stack.enter_context(_server(binary, CALLED_AT, *join))
+        yield _with_user(found[ADDRESS], user), pid
+
+
+@contextlib.contextmanager
+def _server(binary, until, *more):
+    """Yields what a server says up to a pattern, by pattern, and its process id."""
     command = [binary, "serve", "--pg", "127.0.0.1:0", "--http", "127.0.0.1:0", *more]
     with tempfile.TemporaryFile("w+") as errors:
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
-            yield _with_user(_address(server, errors), user), server.pid
+            yield _said(server, errors, until), server.pid
             if server.poll() is not None:
                 raise SystemExit(f"the server ended by itself with code {server.returncode}:\n{_tail(errors)}")
         finally:
@@ -29,22 +53,24 @@ def pando(binary, *more, user="pando"):
                 server.wait()
 
 
-def _address(server, errors):
-    """The first postgres:// URL on standard output; the rest of it is read and thrown away."""
-    found, said = threading.Event(), []
+def _said(server, errors, until):
+    """What standard output says for each pattern first, up to `until`; the rest is read and thrown away."""
+    complete, said = threading.Event(), {}
 
     def read():
         for line in server.stdout:
-            match = ADDRESS.search(line)
-            if match and not said:
-                said.append(match[0])
-                found.set()
-        found.set()
+            for pattern in (ADDRESS, CALLED_AT):
+                match = pattern.search(line)
+                if match and pattern not in said:
+                    said[pattern] = match[match.lastindex or 0]
+            if until in said:
+                complete.set()
+        complete.set()
 
     threading.Thread(target=read, daemon=True).start()
-    if not found.wait(START_SECONDS) or not said:
-        raise SystemExit(f"{server.args[0]} serve printed no postgres:// address:\n{_tail(errors)}")
-    return said[0]
+    if not complete.wait(START_SECONDS) or until not in said:
+        raise SystemExit(f"{server.args[0]} serve did not say {until.pattern}:\n{_tail(errors)}")
+    return said
 
 
 def _with_user(url, user):

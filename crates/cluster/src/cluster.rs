@@ -2,6 +2,7 @@
 
 use crate::files::{File, Files, Mail};
 use crate::floors::Floors;
+use crate::heartbeat;
 use crate::joint::Joint;
 use crate::members::{Member, Members};
 use crate::message::{Answer, Letter, Reply, Request, decode, encode};
@@ -112,6 +113,21 @@ impl Cluster {
         self.0.stopped.cancel();
     }
 
+    /// Says good-bye, so that the others need not find out, and [stops](Self::stop). What is still here is lost to them.
+    pub async fn leave(&self) {
+        let inner = &self.0;
+        if inner.root.is_none() {
+            match tokio::time::timeout(DEADLINE, inner.say_good_bye()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "the root was not told that this server leaves")
+                }
+                Err(_) => tracing::warn!("the root was not told in time that this server leaves"),
+            }
+        }
+        self.stop();
+    }
+
     /// The group that this server leads.
     pub fn here(&self) -> GroupId {
         self.0.here
@@ -148,7 +164,10 @@ impl Inner {
             }
             Some(member) => Err(Error::Unreachable {
                 server: member.name.clone(),
-                reason: "it has been given up, and its rows are lost".into(),
+                reason: match member.has_left {
+                    true => "it has left the cluster".into(),
+                    false => "it has been given up, and its rows are lost".into(),
+                },
             }),
             None => Err(Error::Unreachable {
                 server: group.to_string(),
@@ -245,6 +264,18 @@ impl Inner {
         self.floors.lock().learn(now);
         drop(asked);
         Ok(snapshot)
+    }
+
+    /// Gives the directory's pages to the root, and tells it that this server goes.
+    async fn say_good_bye(self: &Arc<Self>) -> Result<(), Error> {
+        for file in self.files.all() {
+            for (to, message) in file.give_pages(ROOT) {
+                self.deliver(&file, to, message).await;
+            }
+        }
+        let is_empty = heartbeat::load(self).tables.is_empty();
+        self.ask(ROOT, &Request::Leave { group: self.here, is_empty }).await?;
+        Ok(())
     }
 
     /// Sends messages of the directory, in a task of their own.

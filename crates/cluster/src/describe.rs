@@ -64,6 +64,7 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
     };
     let state = |(member, held): &(Member, Result<Held, Error>)| {
         let state = match held {
+            _ if member.has_left => "left",
             _ if member.is_lost => "lost",
             Err(_) => "unreachable",
             Ok(held) if member.weight == 0 && held.load.tables.is_empty() => "empty",

@@ -17,6 +17,8 @@ pub struct Member {
     pub weight: u32,
     /// Whether the root has given it up: it did not call for a while, and what it held is gone.
     pub is_lost: bool,
+    /// Whether it held nothing when it went; it is lost, too, but nothing with it.
+    pub has_left: bool,
 }
 
 /// Everybody who has ever joined.
@@ -47,7 +49,7 @@ impl Members {
     /// Takes a server in.
     pub(crate) fn join(&mut self, name: String, address: String, weight: u32) -> Member {
         let group = GroupId(self.list.len() as u64);
-        let member = Member { group, name, address, weight, is_lost: false };
+        let member = Member { group, name, address, weight, is_lost: false, has_left: false };
         self.list.push(member.clone());
         self.version += 1;
         member
@@ -60,6 +62,18 @@ impl Members {
             member.is_lost = true;
             self.version += 1;
         }
+    }
+
+    /// A server has gone by itself; whether it was present.
+    pub(crate) fn leave(&mut self, group: GroupId, is_empty: bool) -> bool {
+        if self.get(group).is_none_or(|member| member.is_lost) {
+            return false;
+        }
+        self.lose(group);
+        self.list.iter_mut().filter(|member| member.group == group).for_each(|member| {
+            member.has_left = is_empty;
+        });
+        true
     }
 
     /// Changes a present member's share; whether there is such a member.

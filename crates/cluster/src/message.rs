@@ -38,6 +38,8 @@ pub(crate) enum Request {
     SequenceLast { sequence: Sequence },
     /// To the root: this server shall have so large a share; zero empties it.
     SetWeight { name: String, weight: u32 },
+    /// To the root: the group's server ends, and whether nothing is lost with it.
+    Leave { group: GroupId, is_empty: bool },
     /// To any server: what it holds and does.
     Report,
     /// To an owner: rows by key.

@@ -63,6 +63,10 @@ impl Root {
                 }
                 Answer::Done
             }
+            Request::Leave { group, is_empty } => {
+                self.leave(inner, *group, *is_empty);
+                Answer::Done
+            }
             Request::Members => Answer::Members(inner.members.read().clone()),
             Request::SequenceNext { sequence, count } => {
                 Answer::Value(Some(inner.store.sequence_next(sequence, *count)?))
@@ -158,6 +162,14 @@ impl Root {
         let horizon = calls.values().map(|call| call.oldest).min().unwrap_or(now);
         let members = (members.version != heartbeat.members).then_some(members);
         Ok(Beat { now, horizon, members, orders })
+    }
+
+    /// Lets a server go that ends by itself.
+    fn leave(&self, inner: &Inner, group: GroupId, is_empty: bool) {
+        if group != inner.here && inner.members.write().leave(group, is_empty) {
+            self.calls.lock().remove(&group);
+            tracing::info!(group = group.0, is_empty, "a server has left");
+        }
     }
 
     /// Gives up servers that have not called for too long.

@@ -112,6 +112,7 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         | Request::SequenceNext { .. }
         | Request::SequenceSet { .. }
         | Request::SequenceLast { .. }
+        | Request::Leave { .. }
         | Request::SetWeight { .. }) => match &inner.root {
             Some(root) => root.answer(inner, &to_root).await,
             // Whoever joins may know any of us.

@@ -33,7 +33,7 @@ pub struct Part {
     pub name: Option<String>,
     /// Where it listens for other servers: `host:port`; port 0 takes a free one.
     pub listen: Address,
-    /// Where others call it, if that is not where it listens.
+    /// Where others call it, if that is not where it listens; port 0 is the port where it does.
     pub advertised: Option<Address>,
     /// How large a share of each table it should have, relative to the others.
     pub weight: u32,
@@ -62,13 +62,13 @@ pub enum StartError {
     #[error(transparent)]
     Trust(#[from] TrustError),
     /// The token was not taken, or nobody is there.
-    #[error("cannot join: {0}")]
+    #[error(transparent)]
     Join(#[from] NetError),
     /// The root refuses.
-    #[error("cannot join: {0}")]
+    #[error(transparent)]
     Refused(#[from] Error),
     /// Its address says nothing to others.
-    #[error("other servers cannot call {0}; say where they can (advertise)")]
+    #[error("other servers cannot call {0}; say where they can (--advertise HOST:PORT)")]
     Unspecified(Address),
 }
 
@@ -85,7 +85,7 @@ pub async fn start(
     let (security, token) = secure(&at, &own, &entry).await?;
     let doorway = Arc::new(Doorway::default());
     let listening = listen(&at, security.clone(), Arc::clone(&doorway) as _).await?;
-    let address = advertised.unwrap_or_else(|| listening.address().clone());
+    let address = called_at(advertised, listening.address());
     if address.as_str().starts_with("0.0.0.0:") || address.as_str().starts_with("[::]:") {
         return Err(StartError::Unspecified(address));
     }
@@ -100,6 +100,15 @@ pub async fn start(
     };
     let _ = doorway.0.set(cluster.clone());
     Ok(Started { cluster, listening, token })
+}
+
+/// Where others call a server that listens somewhere.
+fn called_at(advertised: Option<Address>, listening: &Address) -> Address {
+    let Some(advertised) = advertised else { return listening.clone() };
+    match (advertised.as_str().strip_suffix(":0"), listening.as_str().rsplit_once(':')) {
+        (Some(host), Some((_, port))) => Address::new(format!("{host}:{port}")),
+        _ => advertised,
+    }
 }
 
 /// How the server and the others trust one another. The first one of a cluster that goes beyond this machine becomes its

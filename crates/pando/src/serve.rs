@@ -45,6 +45,7 @@ pub(crate) async fn run(arguments: ServeArguments, workers: Handle) -> anyhow::R
     let stopping = tokio::spawn(async move {
         server.stop(grace).await;
         if let Some(member) = member {
+            member.cluster.leave().await;
             member.listening.shutdown(grace).await;
         }
     });

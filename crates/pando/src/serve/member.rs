@@ -1,8 +1,8 @@
 //! A server as one of a cluster: how it begins or joins one, and what it says of that.
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use cluster::net::Address;
-use cluster::{Entry, Part, Started};
+use cluster::{Entry, Part, StartError, Started};
 use pando::Database;
 use sdds::GroupId;
 use server::config::ClusterPart;
@@ -17,7 +17,7 @@ pub(super) async fn start(
     open: impl FnOnce(GroupId) -> anyhow::Result<Database>,
 ) -> anyhow::Result<(Database, Started)> {
     let token = part.token.as_deref().map(str::parse).transpose();
-    let token = token.context("token: copy what the first server printed")?;
+    let token = token.context("--token")?;
     let entry = match &part.join {
         None => Entry::First,
         Some(first) => Entry::Through { first: Address::new(first.as_str()), token },
@@ -26,6 +26,7 @@ pub(super) async fn start(
         (Some(listen), _) => listen.clone(),
         (None, first) => beside(first.as_deref().unwrap_or("127.0.0.1:0"))?,
     };
+    let through = part.join.clone();
     let part = Part {
         name: part.name.clone(),
         listen: Address::new(listen),
@@ -40,7 +41,7 @@ pub(super) async fn start(
         opened = Some(database);
         Ok(store)
     });
-    let started = started.await?;
+    let started = started.await.map_err(|error| explained(&error, through.as_deref()))?;
     let database = opened.context("the cluster did not open the database")?;
     started.cluster.set_bundles(database.bundles());
     Ok((database, started))
@@ -56,6 +57,24 @@ fn beside(other: &str) -> anyhow::Result<String> {
     Ok(SocketAddr::new(socket.local_addr()?.ip(), 0).to_string())
 }
 
+/// Why a server does not become part of a cluster, by way of whom, and what to do.
+fn explained(error: &StartError, through: Option<&str>) -> anyhow::Error {
+    let way_out = match error {
+        StartError::Refused(Error::Remote { hint: Some(hint), .. }) => format!(". {hint}"),
+        StartError::Refused(Error::Unreachable { .. }) => {
+            let called_at = ". Give what a server of the cluster is \"called at\"";
+            format!("{called_at}, and the --token of its first server, if that printed one.")
+        }
+        _ => String::new(),
+    };
+    match (error, through) {
+        (StartError::Refused(_) | StartError::Join(_), Some(first)) => {
+            anyhow!("cannot join (--join {first}): {error}{way_out}")
+        }
+        _ => anyhow!("{error}{way_out}"),
+    }
+}
+
 /// A reason why the database cannot be opened, as the cluster passes it on.
 fn refused(error: &anyhow::Error) -> Error {
     Error::Remote {
@@ -69,8 +88,8 @@ fn refused(error: &anyhow::Error) -> Error {
 /// Says what the server is in its cluster, and how others come to it.
 pub(super) fn announce(out: &mut impl Write, member: &Started) -> io::Result<()> {
     let members = member.cluster.members();
-    let address = member.listening.address();
-    let name = members.get(member.cluster.here()).map_or("", |own| own.name.as_str());
+    let own = members.get(member.cluster.here());
+    let (name, address) = own.map_or(("", ""), |own| (own.name.as_str(), own.address.as_str()));
     let servers = match members.present().count() {
         1 => "1 server".to_owned(),
         count => format!("{count} servers"),

@@ -74,7 +74,12 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("name", "name", "", "what the server is called in its cluster [its address]"),
     setting("cluster", "cluster", "", "where other servers call this one [none: it is alone]"),
-    setting("advertise", "advertise", "", "where they can call it, if that is elsewhere"),
+    setting(
+        "advertise",
+        "advertise",
+        "",
+        "where they can call it, if that is elsewhere; port 0 is the same port",
+    ),
     setting("join", "join", "", "a server of the cluster to join; without it a new one begins"),
     setting("token", "token", "", "what the first server printed for those that join"),
     setting("weight", "weight", "1", "its share of each table, relative to other servers'"),
@@ -153,7 +158,7 @@ pub struct ClusterPart {
     pub name: Option<String>,
     /// Where it listens for other servers, `host:port`; `None` for a free port where it reaches the one that it joins.
     pub listen: Option<String>,
-    /// Where they call it, if that is elsewhere.
+    /// Where they call it, if that is elsewhere; port 0 is the port where it listens.
     pub advertised: Option<String>,
     /// A server of the cluster to join.
     pub join: Option<String>,

@@ -5,8 +5,7 @@ use super::super::shape::{self, Shape};
 use super::world::{World, declared, key_columns};
 use super::{oids, roles, type_catalog};
 use store::catalog::{
-    Column, DEFAULT_BUCKET_SIZE, Identity, Object, Privileges, Relation, SqlType, Table,
-    is_temporary_schema,
+    Column, Identity, Object, Privileges, Relation, SqlType, Table, is_temporary_schema,
 };
 
 /// pg_class.
@@ -77,7 +76,7 @@ fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
     let object = Object::Relation(id);
     let all = Privileges::OF_TABLES;
     let tuples = world.row_count(table);
-    let options = (table.bucket_size != DEFAULT_BUCKET_SIZE)
+    let options = (table.bucket_size != world.shared.bucket_size)
         .then(|| vec![format!("bucket_size={}", table.bucket_size)]);
     rows.row([
         ("oid", oids::relation(id).into()),

@@ -1,0 +1,185 @@
+//! Servers of a cluster for one test, and ways to talk to them.
+
+use std::fs::{self, File};
+use std::future::Future;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio_postgres::{Client, Config, NoTls};
+
+/// Longer than any deadline between servers, also on a machine that is busy: what has not ended by then hangs.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Rows of the table `t` that [`filled`] makes.
+pub(crate) const ROWS: i64 = 6_000;
+
+/// A server that ends with the test.
+pub(crate) struct Server {
+    process: Child,
+    /// Held open: a server whose output nobody reads ends.
+    _stdout: BufReader<ChildStdout>,
+    folder: TempDir,
+    pub(crate) name: String,
+    /// Where its clients connect.
+    pub(crate) pg: String,
+    /// Where other servers call it.
+    pub(crate) address: String,
+    /// What others need to join by way of it, where connections are encrypted.
+    pub(crate) token: Option<String>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        if std::thread::panicking() {
+            eprintln!("--- {} said:\n{}", self.name, self.log());
+        }
+    }
+}
+
+/// The program, without what the environment of the tests says about servers.
+pub(crate) fn pando(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pando"));
+    command.args(arguments).stdin(Stdio::null()).env("NO_COLOR", "1").env("HOME", "/nonexistent");
+    for variable in ["PGPASSWORD", "PGSSLMODE", "PGPASSFILE", "PGHOST", "PGPORT", "PGUSER"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// `pando serve` on free ports.
+pub(crate) fn serve(arguments: &[&str]) -> Command {
+    let ports = ["serve", "--pg", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+    pando(&[&ports, arguments].concat())
+}
+
+/// A server of a cluster, once it says that it is one.
+pub(crate) fn start(name: &str, arguments: &[&str]) -> Server {
+    let folder = TempDir::new().expect("a folder");
+    let log = File::create(folder.path().join("log")).expect("a file");
+    let mut command = serve(&[&["--name", name], arguments].concat());
+    let mut process = command.stdout(Stdio::piped()).stderr(log).spawn().expect("pando starts");
+    let mut stdout = BufReader::new(process.stdout.take().expect("piped"));
+    let mut line = || {
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line");
+        line.trim_end().to_owned()
+    };
+    let (pg, _http, _shell, cluster) = (line(), line(), line(), line());
+    let said = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+    let pg = pg.split_once("postgres://").unwrap_or_else(|| panic!("{name}: {}", said())).1;
+    let address = cluster.split_once("called at ").expect("where others call it").1.to_owned();
+    let is_first = !arguments.contains(&"--join");
+    let another = if is_first { line() } else { String::new() };
+    let token = another.split_once("--token ").map(|(_, token)| token.to_owned());
+    let pg = pg.split('/').next().expect("a host").to_owned();
+    Server { process, _stdout: stdout, folder, name: name.to_owned(), pg, address, token }
+}
+
+/// The first server of a cluster of this machine.
+pub(crate) fn first() -> Server {
+    start("one", &["--cluster", "127.0.0.1:0"])
+}
+
+/// One more server.
+pub(crate) fn join(name: &str, first: &Server) -> Server {
+    start(name, &["--join", &first.address])
+}
+
+/// A cluster of three.
+pub(crate) fn three() -> [Server; 3] {
+    let first = first();
+    let others = [join("two", &first), join("three", &first)];
+    let [second, third] = others;
+    [first, second, third]
+}
+
+impl Server {
+    /// A client of it.
+    pub(crate) async fn connect(&self) -> Client {
+        let (host, port) = self.pg.split_once(':').expect("host and port");
+        let mut config = Config::new();
+        config.host(host).port(port.parse().expect("a port")).user("ada").dbname("pando");
+        let (client, connection) = soon(config.connect(NoTls)).await.expect("connected");
+        tokio::spawn(connection);
+        client
+    }
+
+    /// Its URL.
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://ada@{}/pando", self.pg)
+    }
+
+    /// What it has logged.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    /// Sends it a signal, like `-STOP`.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.process.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().expect("kill runs").success());
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(&mut self) -> ExitStatus {
+        self.process.wait().expect("ended")
+    }
+}
+
+/// What comes of something that must not hang.
+pub(crate) async fn soon<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(LIMIT, work).await.expect("it hangs")
+}
+
+/// The number that a query answers with.
+pub(crate) async fn number(client: &Client, sql: &str) -> i64 {
+    match soon(client.query_one(sql, &[])).await {
+        Ok(row) => row.get(0),
+        Err(error) => panic!("{sql}: {error:?}"),
+    }
+}
+
+/// Runs a statement that must work; how many rows it concerned.
+pub(crate) async fn run(client: &Client, sql: &str) -> u64 {
+    soon(client.execute(sql, &[])).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"))
+}
+
+/// Looks again and again until a query answers with `true`; how long that took.
+pub(crate) async fn until(client: &Client, sql: &str) -> Duration {
+    let begun = Instant::now();
+    loop {
+        let row = soon(client.query_one(sql, &[])).await;
+        if row.unwrap_or_else(|error| panic!("{sql}: {error:?}")).get(0) {
+            return begun.elapsed();
+        }
+        assert!(begun.elapsed() < LIMIT, "it never is: {sql}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Fills `t (id, n)` with the ids 1 to [`ROWS`] in many small buckets, and waits until each server has some of them.
+pub(crate) async fn filled(client: &Client, servers: i64) {
+    run(client, "CREATE TABLE t (id bigint PRIMARY KEY, n bigint) WITH (bucket_size = '16KiB')")
+        .await;
+    let fill = format!("INSERT INTO t SELECT n, 0 FROM generate_series(1, {ROWS}) n");
+    assert_eq!(run(client, &fill).await, ROWS as u64);
+    let spread = "FROM pando.shares WHERE \"table\" = 't' AND percent > 15";
+    until(client, &format!("SELECT count(*) = {servers} {spread}")).await;
+}
+
+/// An id that a server holds, as it says itself.
+pub(crate) async fn id_at(client: &Client) -> i64 {
+    let sql = "SELECT low FROM pando.buckets WHERE \"table\" = 't'";
+    let rows = soon(client.query(sql, &[])).await.expect("rows");
+    let mut ids = rows.iter().filter_map(|row| row.get::<_, Option<String>>(0)?.parse().ok());
+    ids.next().expect("a bucket that begins with an id")
+}
+
+/// What a program says on both its outputs, and whether it was content.
+pub(crate) fn told(output: &Output) -> (bool, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.success(), text(&output.stdout), text(&output.stderr))
+}

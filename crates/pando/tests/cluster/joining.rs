@@ -1,0 +1,73 @@
+//! Servers that join, and those that may not.
+
+use crate::harness::{ROWS, filled, first, join, number, run, serve, start, told, until};
+
+#[tokio::test]
+async fn who_joins_later_gets_a_share() {
+    let first = first();
+    let _second = join("two", &first);
+    let client = first.connect().await;
+    filled(&client, 2).await;
+    let third = join("three", &first);
+    let share = "SELECT count(*) = 1 FROM pando.servers WHERE name = 'three' AND rows > ";
+    let some = until(&client, &format!("{share} 0")).await;
+    let all = until(&client, &format!("{share} {}", ROWS / 5)).await;
+    eprintln!("the new server had rows after {some:?}, and its share {all:?} later");
+    let third = third.connect().await;
+    assert_eq!(number(&third, "SELECT count(*) FROM t").await, ROWS);
+    assert_eq!(run(&third, "UPDATE t SET n = 1").await, ROWS as u64);
+    assert_eq!(number(&client, "SELECT sum(n)::bigint FROM t").await, ROWS);
+}
+
+/// What a server that cannot join says.
+fn refused(arguments: &[&str]) -> String {
+    let output = serve(arguments).output().expect("pando runs");
+    let (_, shown, said) = told(&output);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {shown}{said}");
+    assert_eq!(shown, "", "nobody is told to connect");
+    said
+}
+
+fn assert_says(said: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(said.contains(part), "\"{part}\" is not in: {said}");
+    }
+}
+
+#[test]
+fn who_cannot_join_hears_why() {
+    let first = first();
+    let said = refused(&["--join", &first.address, "--name", "one"]);
+    assert_says(&said, &["\"one\"", "already", "--name"]);
+    // Nobody listens at port 1.
+    let said = refused(&["--join", "127.0.0.1:1", "--name", "two"]);
+    assert_says(&said, &["127.0.0.1:1", "--join"]);
+    let said = refused(&["--join", &first.pg, "--name", "two"]);
+    assert_says(&said, &[&first.pg]);
+    let said = refused(&["--join", "nowhere", "--name", "two"]);
+    assert_says(&said, &["join", "\"nowhere\"", "HOST:PORT"]);
+    let said = refused(&["--join", &first.address, "--token", "half", "--name", "two"]);
+    assert_says(&said, &["token", "copy"]);
+}
+
+#[tokio::test]
+async fn beyond_one_machine_a_token_is_needed() {
+    let first = start("one", &["--cluster", "0.0.0.0:0", "--advertise", "127.0.0.1:0"]);
+    let token = first.token.as_deref().expect("a token is printed");
+    let second = start("two", &["--join", &first.address, "--token", token]);
+    let (one, two) = (first.connect().await, second.connect().await);
+    filled(&two, 2).await;
+    assert_eq!(number(&one, "SELECT count(*) FROM t").await, ROWS);
+    assert!(!second.log().contains(token) && !first.log().contains(token), "it stays a secret");
+    let said = refused(&["--join", &first.address, "--name", "three"]);
+    assert_says(&said, &[&first.address, "token"]);
+    let other = start("other", &["--cluster", "0.0.0.0:0", "--advertise", "127.0.0.1:0"]);
+    let token = other.token.as_deref().expect("a token is printed");
+    let said = refused(&["--join", &first.address, "--name", "three", "--token", token]);
+    assert_says(&said, &[&first.address, "token"]);
+    let plain = crate::harness::first();
+    let said = refused(&["--join", &plain.address, "--name", "three", "--token", token]);
+    assert_says(&said, &[&plain.address, "token"]);
+    let said = refused(&["--cluster", "0.0.0.0:0"]);
+    assert_says(&said, &["0.0.0.0", "--advertise"]);
+}

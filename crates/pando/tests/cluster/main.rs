@@ -1,0 +1,7 @@
+//! Several `pando serve` as one cluster: processes, clients, and what happens when a process comes, goes or dies.
+
+mod failing;
+mod harness;
+mod joining;
+mod leaving;
+mod together;
