@@ -1,8 +1,9 @@
 //! A cluster whose servers are in one process: each has tables, images and sessions of its own, and they talk as those of
 //! several processes do, without sockets.
 
-use cluster::net::Address;
+use crate::traffic::{Counted, Traffic};
 use cluster::net::local::Hub;
+use cluster::net::{Address, Network};
 use cluster::{Cluster, Introduction};
 use query::{Database, Error, Options};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ pub struct InProcess {
     hub: Hub,
     options: Options,
     servers: Vec<Member>,
+    traffic: Option<Arc<Traffic>>,
 }
 
 /// One of them.
@@ -33,7 +35,25 @@ impl InProcess {
     /// # Errors
     /// As [`Database::open`].
     pub async fn start(servers: usize, options: Options) -> Result<Self, Error> {
-        let mut cluster = Self { hub: Hub::new(), options, servers: Vec::new() };
+        Self::start_with(servers, options, None).await
+    }
+
+    /// As [`start`](Self::start); what the servers say to each other is counted.
+    pub(crate) async fn start_counted(
+        servers: usize,
+        options: Options,
+    ) -> Result<(Self, Arc<Traffic>), Error> {
+        let traffic = Arc::<Traffic>::default();
+        let counted = Some(Arc::clone(&traffic));
+        Ok((Self::start_with(servers, options, counted).await?, traffic))
+    }
+
+    async fn start_with(
+        servers: usize,
+        options: Options,
+        traffic: Option<Arc<Traffic>>,
+    ) -> Result<Self, Error> {
+        let mut cluster = Self { hub: Hub::new(), options, servers: Vec::new(), traffic };
         for _ in 0..servers.max(1) {
             cluster.add().await?;
         }
@@ -57,7 +77,7 @@ impl InProcess {
     pub async fn add(&mut self) -> Result<&Member, Error> {
         let name = name(self.servers.len());
         let address = Address::new(name.as_str());
-        let network = Arc::new(self.hub.network(address.clone()));
+        let network = self.network(address.clone());
         let introduction = Introduction { name: name.clone(), address: address.clone(), weight: 1 };
         let mut opened = None;
         let mut open = |group| {
@@ -82,6 +102,14 @@ impl InProcess {
         self.hub.serve(address, Arc::new(cluster.clone()));
         self.servers.push(Member { name, database, cluster });
         Ok(&self.servers[self.servers.len() - 1])
+    }
+
+    fn network(&self, own: Address) -> Arc<dyn Network> {
+        let network = self.hub.network(own);
+        match &self.traffic {
+            None => Arc::new(network),
+            Some(traffic) => Arc::new(Counted::new(network, Arc::clone(traffic))),
+        }
     }
 }
 

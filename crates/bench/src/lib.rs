@@ -15,9 +15,11 @@ mod peer;
 pub mod person;
 mod process;
 mod report;
+mod settling;
 mod source;
 mod statistics;
 pub mod tpch;
+mod traffic;
 
 pub use answer::{Answer, Kind, Row};
 pub use embedded::Embedded;

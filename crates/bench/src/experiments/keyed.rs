@@ -1,8 +1,9 @@
 //! `pando bench keyed`: one row by its key, through prepared statements and without a network.
 //!
 //! Rows have 134 bytes, as in Experiment C (`PAPERS.md`); keys come in random order. Afterwards the process is
-//! left alone for a while, to see what it takes when nobody asks.
+//! left alone for a while, to see what it takes when nobody asks. On several servers it is `keyed_servers`.
 
+use super::keyed_servers;
 use crate::embedded::drain;
 use crate::report::Report;
 use crate::statistics::{Times, us};
@@ -24,6 +25,17 @@ pub struct KeyedArgs {
     /// How many seconds the process is left alone afterwards
     #[arg(long, default_value_t = 5)]
     pub idle: u64,
+    /// Experiment C instead, on clusters of so many servers in this process
+    #[arg(long, value_delimiter = ',', conflicts_with_all = ["rows", "operations", "idle"],
+        value_parser = clap::value_parser!(u16).range(1..))]
+    pub servers: Vec<u16>,
+    /// Clients of each server, one measurement a number
+    #[arg(long, requires = "servers", value_delimiter = ',', default_values_t = keyed_servers::CLIENTS,
+        value_parser = clap::value_parser!(u16).range(1..))]
+    pub clients: Vec<u16>,
+    /// Where the random keys of clients begin
+    #[arg(long, requires = "servers", default_value_t = 1)]
+    pub seed: u64,
 }
 
 const CREATE: &str =
@@ -32,10 +44,13 @@ const INSERT: &str = "INSERT INTO x VALUES ($1, 0, $2)";
 const SELECT: &str = "SELECT * FROM x WHERE id = $1";
 const UPDATE: &str = "UPDATE x SET value = value + 1 WHERE id = $1";
 /// Two integers and this make 134 bytes.
-const FILLER_BYTES: usize = 126;
+pub(super) const FILLER_BYTES: usize = 126;
 const MIB: f64 = 1024.0 * 1024.0;
 
 pub(super) async fn run(args: &KeyedArgs, report: Report) -> Result<()> {
+    if !args.servers.is_empty() {
+        return keyed_servers::run(args, report).await;
+    }
     ensure!(args.rows > 0, "--rows must be at least 1");
     let pando = Embedded::open()?;
     pando.execute(CREATE).await?;
@@ -120,7 +135,7 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// A key that follows from a number as if by chance (SplitMix64).
-fn random_key(number: u64, rows: u32) -> ScalarValue {
+pub(super) fn random_key(number: u64, rows: u32) -> ScalarValue {
     let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -142,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn random_keys_are_spread_over_all() {
+    pub(super) fn random_keys_are_spread_over_all() {
         let keys: BTreeSet<String> = (0..10_000).map(|i| random_key(i, 100).to_string()).collect();
         assert_eq!(keys.len(), 100);
     }

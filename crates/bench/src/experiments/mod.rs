@@ -1,8 +1,11 @@
 //! The experiments, one a file.
 
 mod keyed;
+mod keyed_servers;
 mod load;
 mod person;
+mod person_servers;
+mod range;
 mod tpch;
 mod tpch_data;
 
@@ -20,6 +23,8 @@ pub enum Experiment {
     Keyed(keyed::KeyedArgs),
     /// Pairs of persons in one city (the join of AMOS-SDDS), counted and fetched
     Person(person::PersonArgs),
+    /// Range queries that reach ever more servers (Experiment B)
+    Range(range::RangeArgs),
     /// Writes TPC-H's tables as Parquet files
     TpchData(tpch_data::TpchDataArgs),
 }
@@ -31,6 +36,7 @@ impl Experiment {
             Self::Load(args) => load::run(args, report).await,
             Self::Keyed(args) => keyed::run(args, report).await,
             Self::Person(args) => person::run(args, report).await,
+            Self::Range(args) => range::run(args, report).await,
             Self::TpchData(args) => tpch_data::run(args, report),
         }
     }

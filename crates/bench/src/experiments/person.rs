@@ -1,7 +1,9 @@
-//! `pando bench person`: the join of Experiment A (AMOS-SDDS, `PAPERS.md`) on one server.
+//! `pando bench person`: the join of Experiment A (AMOS-SDDS, `PAPERS.md`) on one server, or on several
+//! (`person_servers`).
 //!
 //! Q1 fetches the pairs of persons of one city, Q2 counts them.
 
+use super::person_servers;
 use crate::peer::PeerArgs;
 use crate::report::Report;
 use crate::statistics::{Times, ms};
@@ -21,6 +23,16 @@ pub struct PersonArgs {
     /// How often each query is measured
     #[arg(long, default_value_t = 3)]
     pub runs: u32,
+    /// Servers, all in this process; no peer then
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub servers: Option<u16>,
+    /// The published scale-up instead: 20,000 persons a server on 1 to 15 servers
+    #[arg(long, conflicts_with_all = ["rows", "servers"])]
+    pub scale_up: bool,
+    /// The numbers of servers of the scale-up
+    #[arg(long, requires = "scale_up", value_delimiter = ',', default_values_t = person_servers::STEPS,
+        value_parser = clap::value_parser!(u16).range(1..))]
+    pub steps: Vec<u16>,
     /// The peer.
     #[command(flatten)]
     pub peer: PeerArgs,
@@ -36,22 +48,40 @@ pub enum Query {
 }
 
 impl Query {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Count => "count",
             Self::Pairs => "pairs",
         }
     }
 
-    fn sql(self) -> &'static str {
+    pub(super) fn sql(self) -> &'static str {
         match self {
             Self::Count => person::COUNT,
             Self::Pairs => person::PAIRS,
         }
     }
+
+    /// Rows of the answer where there are so many pairs.
+    pub(super) fn rows(self, pairs: u64) -> u64 {
+        match self {
+            Self::Count => 1,
+            Self::Pairs => pairs,
+        }
+    }
+}
+
+impl PersonArgs {
+    /// What is asked.
+    pub(super) fn queries(&self) -> Vec<Query> {
+        self.query.map_or(vec![Query::Count, Query::Pairs], |query| vec![query])
+    }
 }
 
 pub(super) async fn run(args: &PersonArgs, report: Report) -> Result<()> {
+    if args.scale_up || args.servers.is_some() {
+        return person_servers::run(args, report).await;
+    }
     let mut peer = args.peer.start()?;
     let pando = Embedded::open()?;
     pando.load(person::table(args.rows)).await?;
@@ -64,8 +94,8 @@ pub(super) async fn run(args: &PersonArgs, report: Report) -> Result<()> {
     report.heading(&format!("{} persons, {expected} pairs", args.rows));
     let counted = pando.number(person::COUNT).await?;
     ensure!(counted == expected, "{counted} pairs counted instead of {expected}");
-    for query in args.query.map_or(vec![Query::Count, Query::Pairs], |query| vec![query]) {
-        let rows_expected = if query == Query::Pairs { expected } else { 1 };
+    for query in args.queries() {
+        let rows_expected = query.rows(expected);
         let (mut ours, mut theirs) = (Times::default(), Times::default());
         for _ in 0..args.runs {
             let (time, rows) = pando.query(query.sql()).await?;
