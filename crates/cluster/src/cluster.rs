@@ -207,6 +207,16 @@ impl Inner {
         self.members.read().get(group).is_some_and(|member| member.is_lost)
     }
 
+    /// Whether nothing is to be looked for at a server any more.
+    pub(crate) fn is_gone(&self, group: GroupId) -> bool {
+        self.members.read().get(group).is_some_and(|member| member.is_lost || member.has_left)
+    }
+
+    /// Whether a server has left, and nothing was lost with it.
+    pub(crate) fn has_left(&self, group: GroupId) -> bool {
+        self.members.read().get(group).is_some_and(|member| member.is_lost && member.has_left)
+    }
+
     /// A request as it is written to a group.
     pub(crate) fn letter(&self, to: GroupId, request: Request) -> Result<Bytes, Error> {
         encode(&Letter { from: Some(self.here), to: Some(to), request })

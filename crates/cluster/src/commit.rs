@@ -68,6 +68,8 @@ async fn run(
         members = Some(known.version);
     }
     others.remove(&inner.here);
+    // It was asked, had nothing of this any more, and has gone since.
+    others.retain(|group, has_written| *has_written || !inner.has_left(*group));
     let groups: Vec<GroupId> = others.keys().copied().collect();
     let decided = match prepare(inner, &others, reader).await {
         Ok(()) => decide(inner, transaction, &groups, members).await,

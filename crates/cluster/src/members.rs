@@ -17,7 +17,7 @@ pub struct Member {
     pub weight: u32,
     /// Whether the root has given it up: it did not call for a while, and what it held is gone.
     pub is_lost: bool,
-    /// Whether it held nothing when it went; it is lost, too, but nothing with it.
+    /// Whether it has said good-bye, with nothing that could be lost. Until all have heard that, it still answers.
     pub has_left: bool,
 }
 
@@ -64,16 +64,12 @@ impl Members {
         }
     }
 
-    /// A server has gone by itself; whether it was present.
-    pub(crate) fn leave(&mut self, group: GroupId, is_empty: bool) -> bool {
-        if self.get(group).is_none_or(|member| member.is_lost) {
-            return false;
+    /// Notes whether a server leaves, with nothing that could be lost. It gets nothing more then.
+    pub(crate) fn set_left(&mut self, group: GroupId, has_left: bool) {
+        if let Some(member) = self.list.iter_mut().find(|member| member.group == group) {
+            (member.has_left, member.weight) = (has_left, 0);
+            self.version += 1;
         }
-        self.lose(group);
-        self.list.iter_mut().filter(|member| member.group == group).for_each(|member| {
-            member.has_left = is_empty;
-        });
-        true
     }
 
     /// Changes a present member's share; whether there is such a member.

@@ -122,8 +122,8 @@ impl View {
             let here = parts.iter().filter(|(_, group)| *group == self.inner.here);
             here.for_each(|(part, _)| self.tell(file.table(), file.own(part)));
         }
-        let is_lost = |group| self.inner.is_lost(group);
-        match self.hops == HOPS_MAX || parts.iter().any(|(_, group)| is_lost(*group)) {
+        let is_gone = |group| self.inner.is_gone(group);
+        match self.hops == HOPS_MAX || parts.iter().any(|(_, group)| is_gone(*group)) {
             true => Ok(self.ask_everybody(file, range, parts).await),
             false => Ok(parts),
         }

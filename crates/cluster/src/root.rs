@@ -15,6 +15,9 @@ use store::{Error, TransactionId};
 /// A server that has not called for so long is given up.
 const SILENCE: Duration = Duration::from_secs(10);
 
+/// How long a server that leaves waits until all others have heard of it.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// The SQLSTATE that a server hears which has been given up: a shutdown that it did not ask for.
 pub(crate) const GIVEN_UP: &str = "57P01";
 
@@ -30,6 +33,8 @@ pub(crate) struct Root {
 struct Call {
     at: Instant,
     oldest: Timestamp,
+    /// The version of the list of servers that it knew.
+    members: u64,
     load: ServerLoad,
 }
 
@@ -37,7 +42,7 @@ impl Root {
     /// `oldest` is the oldest snapshot that is in use on the root's own server.
     pub(crate) fn new(here: GroupId, oracle: Oracle, oldest: Timestamp) -> Self {
         let root = Self { oracle: Mutex::new(oracle), calls: Mutex::default() };
-        root.heard(here, oldest, ServerLoad::default());
+        root.heard(here, oldest, 0, ServerLoad::default());
         root
     }
 
@@ -64,7 +69,7 @@ impl Root {
                 Answer::Done
             }
             Request::Leave { group, is_empty } => {
-                self.leave(inner, *group, *is_empty);
+                self.leave(inner, *group, *is_empty).await;
                 Answer::Done
             }
             Request::Members => Answer::Members(inner.members.read().clone()),
@@ -126,7 +131,7 @@ impl Root {
             let member = members.join(name.to_owned(), address.to_owned(), weight);
             (member, members.clone(), self.oracle.lock().now())
         };
-        self.heard(member.group, timestamp, ServerLoad::default());
+        self.heard(member.group, timestamp, members.version, ServerLoad::default());
         inner.files.all().iter().for_each(|file| file.join(member.group));
         let snapshot = inner.store.snapshot_at(timestamp).await;
         let catalog = snapshot.catalog().shared();
@@ -134,8 +139,8 @@ impl Root {
         Ok(Answer::Joined { member, members, catalog, timestamp })
     }
 
-    fn heard(&self, group: GroupId, oldest: Timestamp, load: ServerLoad) {
-        self.calls.lock().insert(group, Call { at: Instant::now(), oldest, load });
+    fn heard(&self, group: GroupId, oldest: Timestamp, members: u64, load: ServerLoad) {
+        self.calls.lock().insert(group, Call { at: Instant::now(), oldest, members, load });
     }
 
     /// Notes what a server says of itself, and tells it what it should know and do.
@@ -145,7 +150,7 @@ impl Root {
             Some(member) if !member.is_lost => {}
             _ => return Err(given_up(heartbeat.group)),
         }
-        self.heard(heartbeat.group, heartbeat.oldest, heartbeat.load.clone());
+        self.heard(heartbeat.group, heartbeat.oldest, heartbeat.members, heartbeat.load.clone());
         self.give_up_silent(inner);
         if heartbeat.group == inner.here {
             // A file may have been opened by somebody who did not know of the last to join.
@@ -164,12 +169,29 @@ impl Root {
         Ok(Beat { now, horizon, members, orders })
     }
 
-    /// Lets a server go that ends by itself.
-    fn leave(&self, inner: &Inner, group: GroupId, is_empty: bool) {
-        if group != inner.here && inner.members.write().leave(group, is_empty) {
-            self.calls.lock().remove(&group);
-            tracing::info!(group = group.0, is_empty, "a server has left");
+    /// Lets a server go that ends by itself. One that is empty stays until all others have heard of it, so that nobody
+    /// looks there for rows any more.
+    async fn leave(&self, inner: &Inner, group: GroupId, is_empty: bool) {
+        if group == inner.here || inner.is_lost(group) {
+            return;
         }
+        if is_empty {
+            inner.members.write().set_left(group, true);
+            let version = inner.members.read().version;
+            let have_heard = || self.calls.lock().values().all(|call| call.members >= version);
+            let begun = Instant::now();
+            while !have_heard() && begun.elapsed() < FAREWELL {
+                tokio::time::sleep(FAREWELL / 100).await;
+            }
+        }
+        let last = self.calls.lock().remove(&group);
+        let mut members = inner.members.write();
+        if last.is_some_and(|call| !call.load.tables.is_empty()) {
+            // Rows that were on their way to it have arrived meanwhile.
+            members.set_left(group, false);
+        }
+        members.lose(group);
+        tracing::info!(group = group.0, is_empty, "a server has left");
     }
 
     /// Gives up servers that have not called for too long.

@@ -61,7 +61,8 @@ fn drain(through: &Server, name: &str, more: &[&str]) -> (bool, String, String) 
     told(&command.args(more).output().expect("pando runs"))
 }
 
-#[tokio::test]
+// Clients are to go on while the test waits for a process.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_is_emptied_and_stopped_and_nobody_fails() {
     let [first, second, mut third] = three();
     let client = first.connect().await;
