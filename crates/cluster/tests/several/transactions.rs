@@ -20,6 +20,9 @@ async fn bank_on(ground: Ground) -> (Arc<World>, TableId) {
     let table = world.table(0, "accounts").await;
     let rows: Vec<(i64, i64)> = (0..ACCOUNTS).map(|key| (key, BALANCE)).collect();
     world.insert(0, table, &rows).await;
+    let is_spread =
+        |world: &World| world.bytes(table).iter().filter(|bytes| **bytes > 0).count() > 1;
+    world.until("the accounts lie on several servers", is_spread).await;
     (Arc::new(world), table)
 }
 
