@@ -130,6 +130,8 @@ fn with_settings(command: clap::Command) -> clap::Command {
             let argument = clap::Arg::new(setting.name)
                 .long(setting.flag)
                 .value_name("VALUE")
+                // One token in 64 begins like a flag.
+                .allow_hyphen_values(setting.name == "token")
                 .help(format!("{}{default}", setting.meaning));
             serve.arg(argument)
         })
@@ -267,6 +269,16 @@ mod tests {
         let Command::Sql(sql) = parsed.command else { panic!("not sql") };
         let text = |t: &str| Script::Text(t.to_owned());
         assert_eq!(sql.scripts, [text("a"), Script::File("b".into()), text("c")]);
+    }
+
+    #[test]
+    fn a_token_may_begin_like_a_flag() {
+        let command = with_settings(Arguments::command());
+        let line = ["pando", "serve", "--join", "a:1", "--token", "-kjbk", "--name", "b"];
+        let matches = command.try_get_matches_from(line).expect("parses");
+        let given = given_settings(&matches);
+        assert!(given.contains(&("token".to_owned(), "-kjbk".to_owned())), "{given:?}");
+        assert!(given.contains(&("name".to_owned(), "b".to_owned())), "{given:?}");
     }
 
     #[test]
