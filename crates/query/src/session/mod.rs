@@ -85,8 +85,6 @@ pub(crate) struct Inner {
     /// What the settings were when the session began: RESET goes back to it.
     first_settings: ArcSwap<Settings>,
     progress: Mutex<Option<ProgressCallback>>,
-    /// Rows that were still being read have ended with an error: the transaction has failed.
-    stream_failed: AtomicBool,
     pub(crate) names: Arc<Names>,
 }
 
@@ -175,7 +173,6 @@ impl Session {
             first_settings: ArcSwap::new(settings.load_full()),
             settings,
             progress: Mutex::new(None),
-            stream_failed: AtomicBool::new(false),
             names,
             shared,
         }))
@@ -324,9 +321,6 @@ impl Session {
     pub async fn end_implicit(&self) -> Result<()> {
         let mut conversation = self.0.conversation.lock().await;
         if conversation.is_implicit() {
-            if self.0.stream_failed.swap(false, Ordering::Relaxed) {
-                conversation.fail();
-            }
             conversation.commit().await?;
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The rows of a running statement: they end early when the statement is cancelled or out of time.
 
+use super::transactions::Failure;
 use super::{Control, Inner};
 use crate::error::Error;
 use crate::translate::external;
@@ -11,7 +12,6 @@ use futures::Stream;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use store::Reading;
 
@@ -38,7 +38,9 @@ pub(crate) struct OutcomeStream {
     ending: Ending,
     /// What it reads is kept as long.
     _reading: Reading,
-    mark: RunningMark,
+    _mark: RunningMark,
+    /// Of the transaction that it is part of.
+    failure: Failure,
 }
 
 impl OutcomeStream {
@@ -47,15 +49,16 @@ impl OutcomeStream {
         control: &Control,
         reading: Reading,
         mark: RunningMark,
+        failure: Failure,
     ) -> Self {
         let (schema, control) = (rows.schema(), control.clone());
         let ending = Box::pin(async move { control.ended().await });
-        Self { schema, rows: Some(rows), ending, _reading: reading, mark }
+        Self { schema, rows: Some(rows), ending, _reading: reading, _mark: mark, failure }
     }
 
     fn fail(&mut self, error: Error) -> Poll<Option<Result<RecordBatch>>> {
         self.rows = None;
-        self.mark.session.stream_failed.store(true, Ordering::Relaxed);
+        self.failure.set();
         Poll::Ready(Some(Err(external(error))))
     }
 }

@@ -11,7 +11,6 @@ use crate::text::Style;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use store::JointTransaction;
 use store::catalog::{Catalog, SqlType};
 
@@ -81,9 +80,7 @@ impl Prepared {
     fn may_be_short(&self) -> bool {
         let inner = self.session.inner();
         let settings = inner.settings.load();
-        settings.style() == Style::default()
-            && !settings.is_read_only()
-            && !inner.stream_failed.load(Ordering::Relaxed)
+        settings.style() == Style::default() && !settings.is_read_only()
     }
 
     /// The short path inside a transaction: a statement that fails leaves nothing behind.

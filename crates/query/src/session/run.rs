@@ -17,7 +17,6 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 use store::{JointTransaction, Reading};
 
@@ -33,9 +32,6 @@ impl Inner {
         parameters: &[ScalarValue],
     ) -> Result<Outcome> {
         let mut conversation = self.conversation.lock().await;
-        if self.stream_failed.swap(false, Ordering::Relaxed) {
-            conversation.fail();
-        }
         self.apply_asked_settings(&mut conversation);
         let control = self.begin_statement();
         let mark = self.mark(me, &statement.text);
@@ -231,7 +227,8 @@ impl Inner {
         let physical = planner.physical(&plan).await?;
         let stream = execute_stream(Arc::clone(&physical), frame.engine().task_ctx())?;
         drop(planner);
-        let stream = Box::pin(OutcomeStream::new(stream, control, reading, mark));
+        let stream =
+            Box::pin(OutcomeStream::new(stream, control, reading, mark, conversation.failure()));
         Ok(Outcome::Rows(Rows { fields, stream, command: "SELECT", control: control.clone() }))
     }
 

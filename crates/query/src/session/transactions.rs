@@ -5,6 +5,7 @@ use super::settings::scopes::{self, Mark, Scope};
 use crate::error::{Error, Result, SqlState};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use store::{JointSavepoint, JointTransaction, Store};
 
 /// Whether a transaction is open, as clients are told.
@@ -26,10 +27,24 @@ pub(crate) struct Conversation {
     settings: Arc<ArcSwap<Settings>>,
 }
 
+/// Whether a transaction has failed. A clone is about the same transaction.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Failure(Arc<AtomicBool>);
+
+impl Failure {
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_so(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) transaction: JointTransaction,
-    failed: bool,
+    failed: Failure,
     /// Begun by the client's messages and not by BEGIN: it ends with them.
     implicit: bool,
     savepoints: Vec<(String, JointSavepoint, Mark)>,
@@ -57,7 +72,7 @@ impl Conversation {
     pub(crate) fn status(&self) -> TransactionStatus {
         match &self.open {
             None => TransactionStatus::Idle,
-            Some(open) if open.failed => TransactionStatus::Failed,
+            Some(open) if open.failed.is_so() => TransactionStatus::Failed,
             Some(_) => TransactionStatus::Open,
         }
     }
@@ -94,7 +109,7 @@ impl Conversation {
     /// Ends the transaction; true where it was committed, false where it had failed or was none.
     pub(crate) async fn commit(&mut self) -> Result<bool> {
         let Some(open) = self.open.take() else { return Ok(false) };
-        let committed = match open.failed {
+        let committed = match open.failed.is_so() {
             true => Ok(false),
             false => open.transaction.commit().await.map(|_| true).map_err(Error::from),
         };
@@ -111,9 +126,15 @@ impl Conversation {
 
     /// Marks the transaction, if there is one, as failed.
     pub(crate) fn fail(&mut self) {
-        if let Some(open) = &mut self.open {
-            open.failed = true;
+        if let Some(open) = &self.open {
+            open.failed.set();
         }
+    }
+
+    /// The failure of the open transaction, for those whose rows are read after their statement has returned. Outside
+    /// a transaction they fail nothing.
+    pub(crate) fn failure(&self) -> Failure {
+        self.open.as_ref().map_or_else(Failure::default, |open| open.failed.clone())
     }
 
     /// Refuses a statement in a failed transaction.
@@ -149,14 +170,16 @@ impl Conversation {
         let (_, savepoint, mark) = &open.savepoints[index];
         open.transaction.rollback_to(savepoint).await?;
         scopes::go_back(&mut open.scope, &self.settings, mark);
-        open.failed = false;
+        // Streams from before may still fail: that is over.
+        open.failed = Failure::default();
         Ok(())
     }
 }
 
 impl Open {
     fn new(transaction: JointTransaction, implicit: bool) -> Self {
-        Self { transaction, failed: false, implicit, savepoints: Vec::new(), scope: None }
+        let (failed, savepoints) = Default::default();
+        Self { transaction, failed, implicit, savepoints, scope: None }
     }
 
     fn find(&self, name: &str) -> Result<usize> {
