@@ -7,7 +7,7 @@ use sdds::directory::{Entry, Message};
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::catalog::{Catalog, CatalogChange, Sequence, TableId};
-use store::{Error, Reader, TransactionId};
+use store::{Error, ExchangeId, Reader, TransactionId};
 
 /// A request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -86,6 +86,8 @@ pub(crate) enum Request {
     MoveDrop { number: u64 },
     /// Whether they were adopted, for a giver who lost the answer. If not, they will not be any more.
     MoveOutcome { number: u64 },
+    /// To a server that deals out an exchange: one part of it; batches come back.
+    Take { exchange: ExchangeId, part: u32 },
 }
 
 /// Who asks whom. A server that joins has no group yet, and knows nobody's.
@@ -207,7 +209,7 @@ pub(crate) enum Answer {
         range: KeyRange,
         adjustment: Adjustment,
     },
-    /// Part of what a bundle gives.
+    /// Some of the rows that a bundle or an exchange gives.
     Batch(Blob),
     /// The end of what a bundle gives.
     Trailer {

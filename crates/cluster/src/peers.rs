@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::{Sequence, Table, TableId};
-use store::{BatchStream, Error, Peers, Prepared, Reader, Snapshot, TransactionId, Write};
+use store::{BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Snapshot, TransactionId, Write};
 
 /// Of a request that was passed on so often everybody is asked; one that is passed on even then is given back as lost.
 const HOPS_MAX: u32 = 16;
@@ -302,23 +302,11 @@ impl Peers for View {
         if self.hops > 0 {
             self.found.lock().forwards += 1;
         }
-        let view = self.clone();
-        let called = async move {
-            let called = view.inner.find(on).await.and_then(|(address, name)| {
-                let letter = view.inner.letter(on, request)?;
-                Ok((view.inner.network.call(&address, letter, RUN_DEADLINE), name))
-            });
-            let (answers, name) = match called {
-                Ok(called) => called,
-                Err(error) => return stream::once(async { Err(error) }).boxed(),
-            };
-            let batches = answers.filter_map(move |answer| {
-                let batch = view.batch(answer, &name);
-                async move { batch.transpose() }
-            });
-            batches.boxed()
-        };
-        stream::once(called).flatten().boxed()
+        self.rows(on, request)
+    }
+
+    fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream {
+        self.rows(on, Request::Take { exchange, part })
     }
 
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
@@ -372,6 +360,27 @@ impl Peers for View {
 const RUN_DEADLINE: std::time::Duration = std::time::Duration::from_secs(600);
 
 impl View {
+    /// Rows that another server is asked for.
+    fn rows(&self, on: GroupId, request: Request) -> BatchStream {
+        let view = self.clone();
+        let called = async move {
+            let called = view.inner.find(on).await.and_then(|(address, name)| {
+                let letter = view.inner.letter(on, request)?;
+                Ok((view.inner.network.call(&address, letter, RUN_DEADLINE), name))
+            });
+            let (answers, name) = match called {
+                Ok(called) => called,
+                Err(error) => return stream::once(async { Err(error) }).boxed(),
+            };
+            let batches = answers.filter_map(move |answer| {
+                let batch = view.batch(answer, &name);
+                async move { batch.transpose() }
+            });
+            batches.boxed()
+        };
+        stream::once(called).flatten().boxed()
+    }
+
     /// Places of keys by whoever owns them or knows more.
     async fn by_owner(
         &self,
@@ -387,7 +396,7 @@ impl View {
         Ok(owners)
     }
 
-    /// One of the answers to a bundle.
+    /// One of the answers to a request for rows.
     fn batch(
         &self,
         answer: Result<Bytes, crate::net::NetError>,

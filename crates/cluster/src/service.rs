@@ -18,7 +18,7 @@ use sdds::{Bound, Key, KeyRange};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::{Table, TableId};
-use store::{Error, Peers, Reading, Write};
+use store::{BatchStream, Bundles, Error, Peers, Reading, Write};
 
 impl Service for Cluster {
     fn serve(&self, _from: Caller, request: Bytes) -> Answers {
@@ -28,6 +28,10 @@ impl Service for Cluster {
                 Ok(Request::Run { reader, hops, bundle }) => {
                     run(inner, reader, hops, bundle.0).await
                 }
+                Ok(Request::Take { exchange, part }) => match bundles(&inner) {
+                    Ok(bundles) => answers(bundles.take(exchange, part)),
+                    Err(error) => one(Err(error)),
+                },
                 Ok(request) => one(answer(&inner, request).await),
                 Err(error) => one(Err(error)),
             }
@@ -67,7 +71,9 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         Request::Write { reader, target, write: rows, step } => {
             write(inner, &reader, &target, rows, step).await
         }
-        Request::Run { .. } => Err(garbled("a bundle where one answer is expected")),
+        Request::Run { .. } | Request::Take { .. } => {
+            Err(garbled("a request for rows where one answer is expected"))
+        }
         Request::RollbackTo { .. }
         | Request::RollBack { .. }
         | Request::Prepare { .. }
@@ -341,17 +347,31 @@ async fn owners(view: &View, table: TableId, range: &KeyRange) -> Result<Vec<Ent
 /// Runs a bundle, and says at its end what its coordinator can learn.
 async fn run(inner: Arc<Inner>, reader: WireReader, hops: u32, bundle: Bytes) -> Answers {
     let view = served(&inner, hops);
-    let Some(bundles) = inner.bundles.get().cloned() else {
-        return one(Err(Error::Unreachable {
-            server: inner.name.clone(),
-            reason: "it is still starting".into(),
-        }));
+    let bundles = match bundles(&inner) {
+        Ok(bundles) => bundles,
+        Err(error) => return one(Err(error)),
     };
     let reading = match reading(&inner, &reader, &view).await {
         Ok(reading) => reading,
         Err(error) => return one(Err(error)),
     };
-    let batches = bundles.run(reading, bundle).flat_map(|batch| {
+    let trailer = stream::once(async move {
+        Ok(written(&Ok(Answer::Trailer { adjustment: std::mem::take(&mut *view.found.lock()) })))
+    });
+    answers(bundles.run(reading, bundle)).chain(trailer).boxed()
+}
+
+/// Who runs bundles here.
+fn bundles(inner: &Inner) -> Result<Arc<dyn Bundles>, Error> {
+    inner.bundles.get().cloned().ok_or_else(|| Error::Unreachable {
+        server: inner.name.clone(),
+        reason: "it is still starting".into(),
+    })
+}
+
+/// Rows in pieces that are small enough to travel.
+fn answers(batches: BatchStream) -> Answers {
+    let pieces = batches.flat_map(|batch| {
         let pieces: Vec<Reply> = match batch {
             Ok(batch) => batches::pieces(&batch)
                 .map(|piece| Ok(Answer::Batch(batches::write(&piece)?.into())))
@@ -360,8 +380,5 @@ async fn run(inner: Arc<Inner>, reader: WireReader, hops: u32, bundle: Bytes) ->
         };
         stream::iter(pieces)
     });
-    let trailer = stream::once(async move {
-        Ok(Answer::Trailer { adjustment: std::mem::take(&mut *view.found.lock()) })
-    });
-    batches.chain(trailer).map(|reply| Ok(written(&reply))).boxed()
+    pieces.map(|reply| Ok(written(&reply))).boxed()
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::roles;
 use crate::session::presence::Sessions;
 use crate::session::{Names, Session};
-use crate::ship::Receiver;
+use crate::ship::{Exchanges, Receiver};
 use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
@@ -62,6 +62,7 @@ pub(crate) struct Shared {
     pub(crate) workers: Option<tokio::runtime::Handle>,
     pub(crate) running: Mutex<BTreeMap<u64, Running>>,
     pub(crate) sessions: Sessions,
+    pub(crate) exchanges: Arc<Exchanges>,
     next_number: AtomicU64,
 }
 
@@ -101,7 +102,8 @@ impl Database {
             ..store::Options::default()
         };
         let store = Store::open(store_options);
-        let engine = Engine::new(&store, threads)?;
+        let exchanges = Arc::new(Exchanges::default());
+        let engine = Engine::new(&store, threads, &exchanges)?;
         let running = Mutex::new(BTreeMap::new());
         let bucket_size = options.bucket_size.unwrap_or(DEFAULT_BUCKET_SIZE);
         let next_number = AtomicU64::new(1);
@@ -114,6 +116,7 @@ impl Database {
             workers,
             running,
             sessions,
+            exchanges,
             next_number,
         })))
     }

@@ -8,7 +8,7 @@ use crate::memory_pool::QueryMemory;
 use crate::planner::casts::Casts;
 use crate::planner::operators::Operators;
 use crate::planner::waiting::WaitingValues;
-use crate::ship::{Portable, ShipBundles};
+use crate::ship::{Exchanges, Portable, ShipBundles};
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
@@ -34,8 +34,13 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// An engine that divides a query's work into so many parts and takes its memory from the store's.
-    pub(crate) fn new(store: &Arc<Store>, threads: usize) -> Result<Self> {
+    /// An engine that divides a query's work into so many parts and takes its memory from the store's. Its plans find
+    /// the exchanges of this server.
+    pub(crate) fn new(
+        store: &Arc<Store>,
+        threads: usize,
+        exchanges: &Arc<Exchanges>,
+    ) -> Result<Self> {
         let consumers = NonZeroUsize::new(CONSUMERS_NAMED).unwrap_or(NonZeroUsize::MIN);
         let pool = TrackConsumersPool::new(QueryMemory(Arc::clone(store.memory())), consumers);
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).build_arc()?;
@@ -51,6 +56,7 @@ impl Engine {
         functions::register_shared(&mut functions)?;
         let portable = Arc::new(Portable::new(&functions));
         functions.config_mut().set_extension(portable);
+        functions.config_mut().set_extension(Arc::clone(exchanges));
         let for_statement = SessionStateBuilder::new_from_existing(functions.clone())
             .with_scalar_functions(Vec::new())
             .with_higher_order_functions(Vec::new())

@@ -31,6 +31,15 @@ pub struct TransactionId {
     pub number: u64,
 }
 
+/// An exchange's name: rows of one operator's output, dealt out in parts to the servers that run the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ExchangeId {
+    /// The server whose statement it belongs to.
+    pub coordinator: GroupId,
+    /// Never used again by that server.
+    pub number: u64,
+}
+
 /// On whose behalf rows are read and written on other servers.
 #[derive(Debug, Clone)]
 pub struct Reader {
@@ -79,12 +88,20 @@ impl Reading {
         let writes = self.writes.get(&id).cloned();
         Some(TableView::new(table, file, self.snapshot.clone(), writes, self.peers.clone()))
     }
+
+    /// The other servers, and as whom they are to be asked; `None` where there are none.
+    pub fn peers(&self) -> Option<&(Arc<dyn Peers>, Reader)> {
+        self.peers.as_ref()
+    }
 }
 
 /// Runs bundles (operators of a plan) that other servers ship here. `query` implements it, `cluster` calls it.
 pub trait Bundles: Debug + Send + Sync {
     /// Runs a bundle over what a transaction's part here reads.
     fn run(&self, reading: Reading, bundle: Bytes) -> BatchStream;
+
+    /// The rows of one part of an exchange that a bundle deals out here. Each part is taken once.
+    fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream;
 }
 
 /// The other servers. Every call has a deadline; one that is passed, and a server that cannot be reached, are
@@ -129,6 +146,9 @@ pub trait Peers: Debug + Send + Sync {
 
     /// Runs a bundle on another server.
     fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream;
+
+    /// Takes the rows of one part of an exchange that another server deals out.
+    fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream;
 
     /// Undoes what was written on other servers at this savepoint or a later one ([`Reader::savepoint`]).
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error>;

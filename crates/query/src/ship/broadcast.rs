@@ -2,10 +2,11 @@
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::buffer::Buffer;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::ipc::reader::StreamDecoder;
 use datafusion::arrow::ipc::writer::StreamWriter;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
@@ -69,23 +70,27 @@ async fn gather(input: Arc<dyn ExecutionPlan>, context: Arc<TaskContext>) -> Ans
 }
 
 /// Rows as they are sent.
-pub(super) fn to_bytes(input: &dyn ExecutionPlan, batches: &[RecordBatch]) -> Result<Vec<u8>> {
-    let mut writer = StreamWriter::try_new(Vec::new(), &input.schema())?;
+pub(super) fn to_bytes(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>> {
+    let mut writer = StreamWriter::try_new(Vec::new(), schema)?;
     for batch in batches {
         writer.write(batch)?;
     }
     Ok(writer.into_inner()?)
 }
 
-/// Rows as they were sent. Nothing is allocated because a length is said.
-pub(super) fn from_bytes(bytes: &[u8]) -> Result<Vec<RecordBatch>> {
+/// Rows as they were sent, and their columns. Nothing is allocated because a length is said.
+pub(super) fn from_bytes(bytes: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let mut decoder = StreamDecoder::new();
     let (mut buffer, mut batches) = (Buffer::from(bytes), Vec::new());
     while !buffer.is_empty() {
         batches.extend(decoder.decode(&mut buffer)?);
     }
+    let schema = decoder.schema();
     decoder.finish()?;
-    Ok(batches)
+    match schema {
+        Some(schema) => Ok((schema, batches)),
+        None => plan_err!("rows of a bundle have no columns"),
+    }
 }
 
 impl fmt::Debug for Broadcast {

@@ -1,6 +1,7 @@
-//! The parts of a bundle that the engine's own form of plans has no words for: the scan of our table. There is one in
-//! each bundle, so that its place is enough; what it reads stands beside the plan ([`super::wire`]).
+//! The parts of a bundle that the engine's own form of plans has no words for: its leaves. Each is written as its place
+//! among them; what it reads stands beside the plan ([`super::wire`]).
 
+use super::reader::ExchangeReader;
 use crate::scan::bucket_scan::BucketScan;
 use datafusion::common::{Result, plan_err};
 use datafusion::execution::TaskContext;
@@ -8,35 +9,39 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use std::sync::Arc;
 
-/// Writes the place of the scan, and puts there what stands for it when a plan is read.
+/// Writes the places of leaves, and puts there what stands for them when a plan is read.
 #[derive(Debug, Default)]
 pub(super) struct Codec {
-    pub(super) scan: Option<Arc<dyn ExecutionPlan>>,
+    pub(super) leaves: Vec<Arc<dyn ExecutionPlan>>,
 }
 
 impl PhysicalExtensionCodec for Codec {
     fn try_decode(
         &self,
-        _: &[u8],
+        place: &[u8],
         _: &[Arc<dyn ExecutionPlan>],
         _: &TaskContext,
         _: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match &self.scan {
-            Some(scan) => Ok(Arc::clone(scan)),
-            None => plan_err!("a bundle's predicate has no scan"),
+        let place = place.try_into().map(u32::from_le_bytes).unwrap_or(u32::MAX);
+        match self.leaves.get(place as usize) {
+            Some(leaf) => Ok(Arc::clone(leaf)),
+            None => plan_err!("a bundle has no such leaf"),
         }
     }
 
     fn try_encode(
         &self,
         node: Arc<dyn ExecutionPlan>,
-        _: &mut Vec<u8>,
+        place: &mut Vec<u8>,
         _: &dyn PhysicalProtoConverterExtension,
     ) -> Result<()> {
-        match node.downcast_ref::<BucketScan>() {
-            Some(_) => Ok(()),
-            None => plan_err!("{} cannot be part of a bundle", node.name()),
-        }
+        let at = match node.downcast_ref::<ExchangeReader>() {
+            Some(reader) => reader.place,
+            None if node.downcast_ref::<BucketScan>().is_some() => 0,
+            None => return plan_err!("{} cannot be part of a bundle", node.name()),
+        };
+        place.extend_from_slice(&at.to_le_bytes());
+        Ok(())
     }
 }

@@ -5,29 +5,42 @@
 //! it when a statement is planned; every owner runs it on its own rows ([`remote`], [`receive`]), this server does the
 //! same, and their outputs together are what is left to do here. What crosses between servers is in [`wire`], what
 //! may cross in [`portable`], and the few rows of a join that every owner needs are gathered by [`broadcast`].
+//!
+//! Joins of many rows with many, and aggregates with many groups, are bundles, too ([`stage`]): an [`exchange`] deals the
+//! rows of each input out among servers, so that rows with equal keys meet on one of them. Each server that has rows
+//! of an input deals them out ([`dealing`], [`queues`]), and each that runs the bundle takes its parts from all of
+//! them ([`reader`]). Rows go from server to server; the one that coordinates sees but the bundle's output.
 
 mod broadcast;
 mod codec;
+mod dealing;
+mod exchange;
+mod exchanges;
 mod portable;
+mod queues;
+mod reader;
 mod receive;
+mod received;
 mod remote;
 mod rule;
+mod sites;
+mod stage;
 mod wire;
 
+pub(crate) use exchanges::Exchanges;
 pub(crate) use portable::Portable;
 pub(crate) use receive::Receiver;
 pub(crate) use rule::ShipBundles;
 
 use crate::error::{Error, SqlState};
-use crate::scan::places::Elsewhere;
 use crate::scan::spread_scan::SpreadScan;
 use crate::system;
 use crate::translate::external;
 use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::union::UnionExec;
 use datafusion::prelude::SessionConfig;
-use remote::RemoteBundle;
+use remote::BROADCAST_BYTES_MAX;
+use sites::Sites;
 use std::sync::Arc;
 
 /// The setting that says whether operators go to the rows.
@@ -37,8 +50,15 @@ pub(crate) const BUNDLING: &str = "pando.bundling";
 pub(crate) struct Shipping {
     pub(crate) portable: Arc<Portable>,
     /// Whether more than scans is shipped.
-    pub(crate) bundling: bool,
+    bundling: bool,
+    /// Rows of at most so many bytes are sent to all owners of a join's other rows.
+    broadcast_bytes: usize,
+    /// Into how many parts a server divides its work.
+    partitions: usize,
 }
+
+/// The setting that says how many bytes a join sends to everybody rather than dealing out rows of both sides.
+const BROADCAST_BYTES: &str = "pando.broadcast_bytes";
 
 impl Shipping {
     /// What a configuration says.
@@ -48,27 +68,14 @@ impl Shipping {
             external(Error::new(SqlState::InternalError, message))
         })?;
         let bundling = system::setting(config, BUNDLING).is_none_or(|value| value != "none");
-        Ok(Arc::new(Self { portable, bundling }))
+        let bytes = system::setting(config, BROADCAST_BYTES).and_then(|value| value.parse().ok());
+        let broadcast_bytes = bytes.unwrap_or(BROADCAST_BYTES_MAX);
+        let partitions = config.target_partitions();
+        Ok(Arc::new(Self { portable, bundling, broadcast_bytes, partitions }))
     }
 }
 
 /// A scan without operators above it: the rows that are here, and those that others send.
 pub(crate) fn whole_scan(scan: &SpreadScan) -> Result<Arc<dyn ExecutionPlan>> {
-    everywhere(Arc::new(scan.here.clone()), &scan.elsewhere)
-}
-
-/// A bundle, run here and by every other owner.
-fn everywhere(
-    bundle: Arc<dyn ExecutionPlan>,
-    elsewhere: &Elsewhere,
-) -> Result<Arc<dyn ExecutionPlan>> {
-    let mut parts = vec![Arc::clone(&bundle)];
-    for owner in 0..elsewhere.owners().len() {
-        let part = RemoteBundle::new(Arc::clone(&bundle), elsewhere.clone(), owner)?;
-        parts.push(Arc::new(part));
-    }
-    match parts.len() {
-        1 => Ok(bundle),
-        _ => UnionExec::try_new(parts),
-    }
+    Sites::Owners(scan.elsewhere.clone()).everywhere(Arc::new(scan.here.clone()))
 }

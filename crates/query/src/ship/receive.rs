@@ -3,9 +3,12 @@
 //! Bytes from the network are not trusted: whatever is wrong with them is an error, also where the engine would
 //! panic. A server that no longer owns some of the keys takes their rows from who does, so that the answer is whole.
 
-use super::everywhere;
+use super::broadcast;
+use super::dealing::deal;
+use super::reader::{ExchangeReader, Parts};
 use super::remote::order_of;
-use super::wire::Bundle;
+use super::sites::Sites;
+use super::wire::{Bundle, Input, Scan};
 use crate::database::Shared;
 use crate::error::{Error, Result, SqlState};
 use crate::scan::bucket_scan::BucketScan;
@@ -13,19 +16,25 @@ use crate::scan::places::{self, Elsewhere};
 use crate::scan::provider::plan_schema;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::Schema;
 use datafusion::execution::TaskContext;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::physical_plan::{ExecutionPlan, Partitioning, execute_stream};
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
-use store::{BatchStream, Bundles, Reading};
+use store::{BatchStream, Bundles, ExchangeId, Reading};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// Batches that are computed ahead of who takes them.
 const BATCHES_AHEAD: usize = 2;
+
+/// Parts of an exchange, partitions of a reader, and servers that deal out, at most.
+const PARTS_MAX: usize = 1 << 16;
 
 /// Where batches go that are to be sent.
 type Sender = mpsc::Sender<std::result::Result<RecordBatch, store::Error>>;
@@ -42,10 +51,7 @@ impl Receiver {
 
 impl Bundles for Receiver {
     fn run(&self, reading: Reading, bundle: Bytes) -> BatchStream {
-        let Some(shared) = self.0.upgrade() else {
-            let closed = Error::new(SqlState::AdminShutdown, "the database is closed");
-            return futures::stream::iter([Err(remote(closed))]).boxed();
-        };
+        let Some(shared) = self.0.upgrade() else { return failed(closed()) };
         let (batches, received) = mpsc::channel(BATCHES_AHEAD);
         let workers = shared.workers.clone().unwrap_or_else(Handle::current);
         // The task ends with the stream that holds it.
@@ -56,6 +62,22 @@ impl Bundles for Receiver {
         })
         .boxed()
     }
+
+    fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream {
+        let Some(shared) = self.0.upgrade() else { return failed(closed()) };
+        match shared.exchanges.take(exchange, part) {
+            Ok(rows) => rows.map_err(|error| remote(error.into())).boxed(),
+            Err(error) => failed(error),
+        }
+    }
+}
+
+fn closed() -> Error {
+    Error::new(SqlState::AdminShutdown, "the database is closed")
+}
+
+fn failed(error: Error) -> BatchStream {
+    futures::stream::iter([Err(remote(error))]).boxed()
 }
 
 async fn serve(shared: Arc<Shared>, reading: Reading, bundle: Bytes, batches: Sender) {
@@ -78,8 +100,14 @@ async fn answer(
     let context = shared.engine.functions.task_ctx();
     let partitions = context.session_config().target_partitions();
     let bundle = Bundle::from_bytes(bundle)?;
-    let scan = scan(reading, &bundle, &context, partitions).await?;
-    let plan = bundle.plan(scan, &context)?;
+    let leaves = match &bundle.input {
+        Input::Scan(of) => vec![scan(reading, of, &context, partitions).await?],
+        Input::Parts(parts) => readers(reading, parts)?,
+    };
+    let plan = bundle.plan(leaves, &context)?;
+    if let Some(exchange) = bundle.exchange {
+        return deal_out(shared, exchange, &plan, context, batches).await;
+    }
     let plan = match order_of(&plan)? {
         Some(order) => Arc::new(SortPreservingMergeExec::new(order, plan)),
         None => plan,
@@ -93,34 +121,84 @@ async fn answer(
     Ok(())
 }
 
+/// Deals out the rows of a bundle, for as long as its coordinator listens. An empty batch says that it has begun.
+async fn deal_out(
+    shared: &Arc<Shared>,
+    exchange: ExchangeId,
+    plan: &Arc<dyn ExecutionPlan>,
+    context: Arc<TaskContext>,
+    batches: &Sender,
+) -> Result<()> {
+    let dealt = plan.downcast_ref::<RepartitionExec>();
+    let Some((dealt, Partitioning::Hash(by, parts))) = dealt.map(|d| (d, d.partitioning())) else {
+        return Err(out_of_range("an exchange does not say how rows are dealt out"));
+    };
+    if !(1..=PARTS_MAX).contains(parts) {
+        return Err(out_of_range("an exchange has too many parts"));
+    }
+    let exchanges = Arc::clone(&shared.exchanges);
+    let open = exchanges.open(exchange, *parts, context.memory_pool())?;
+    let begun = RecordBatch::new_empty(Arc::new(Schema::empty()));
+    if batches.send(Ok(begun)).await.is_ok() {
+        let (plans, queues) = (vec![Arc::clone(dealt.input())], Arc::clone(&open.queues));
+        deal(plans, by.clone(), *parts, queues, context).await;
+        batches.closed().await;
+    }
+    Ok(())
+}
+
+/// The readers of a bundle.
+fn readers(
+    reading: &Reading,
+    parts: &[(Parts, &[u8])],
+) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+    let Some((peers, _)) = reading.peers() else {
+        return Err(out_of_range("a server without others takes part in no exchange"));
+    };
+    let reader = |(place, (parts, schema)): (usize, &(Parts, &[u8]))| {
+        if parts.partitions as usize > PARTS_MAX || parts.dealers.len() > PARTS_MAX {
+            return Err(out_of_range("an exchange has too many parts"));
+        }
+        let (schema, _) = broadcast::from_bytes(schema)?;
+        let (peers, metrics) = (Arc::clone(peers), ExecutionPlanMetricsSet::new());
+        let reader = ExchangeReader::new(place as u32, parts.clone(), schema, peers, metrics);
+        Ok(Arc::new(reader) as Arc<dyn ExecutionPlan>)
+    };
+    parts.iter().enumerate().map(reader).collect()
+}
+
+fn out_of_range(message: &str) -> Error {
+    Error::new(SqlState::ProtocolViolation, message)
+}
+
 /// The scan of a bundle: of the rows that are here, and of those that have left.
 async fn scan(
     reading: &Reading,
-    bundle: &Bundle<'_>,
+    scan: &Scan<'_>,
     context: &TaskContext,
     partitions: usize,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let view = reading.table(bundle.table()).filter(|view| {
+    let view = reading.table(scan.table()).filter(|view| {
         let columns = view.table().columns.len();
-        view.table().version == bundle.version() && bundle.read.iter().all(|read| *read < columns)
+        view.table().version == scan.version() && scan.read.iter().all(|read| *read < columns)
     });
     let Some(view) = view else {
-        let relation = format!("table {}", bundle.table().0);
+        let relation = format!("table {}", scan.table().0);
         return Err(store::Error::SchemaConflict { relation }.into());
     };
-    if bundle.output.iter().any(|out| *out >= bundle.read.len()) {
-        return Err(Error::new(SqlState::ProtocolViolation, "a bundle's columns are out of range"));
+    if scan.output.iter().any(|out| *out >= scan.read.len()) {
+        return Err(out_of_range("a bundle's columns are out of range"));
     }
-    let schema = Arc::new(plan_schema(view.table(), &bundle.read));
-    let predicate = bundle.predicate(context)?;
+    let schema = Arc::new(plan_schema(view.table(), &scan.read));
+    let predicate = scan.predicate(context)?;
     let places::Found { pieces, coverage, elsewhere } =
-        places::find(&view, &bundle.ranges, predicate.as_ref(), &schema, &bundle.read).await?;
+        places::find(&view, &scan.ranges, predicate.as_ref(), &schema, &scan.read).await?;
     let table = Arc::clone(view.table());
-    let scan = BucketScan::new(table, pieces, bundle.read.clone(), schema, partitions, coverage);
-    let scan = scan.with_conjuncts(predicate.into_iter().collect())?;
-    let scan = scan.with_output(&bundle.output)?.with_limit(bundle.limit);
-    let elsewhere = Elsewhere::new(view, elsewhere).with_hops(bundle.hops);
-    Ok(everywhere(Arc::new(scan), &elsewhere)?)
+    let here = BucketScan::new(table, pieces, scan.read.clone(), schema, partitions, coverage);
+    let here = here.with_conjuncts(predicate.into_iter().collect())?;
+    let here = here.with_output(&scan.output)?.with_limit(scan.limit);
+    let elsewhere = Elsewhere::new(view, elsewhere).with_hops(scan.hops);
+    Ok(Sites::Owners(elsewhere).everywhere(Arc::new(here))?)
 }
 
 /// An error as it is told to another server.

@@ -1,21 +1,17 @@
 //! `RemoteBundle`: what a bundle gives where another server runs it.
 
 use super::broadcast::Broadcast;
-use super::wire::{Ready, gathered_bytes, scan_of};
-use crate::error::{Error, Result as QueryResult};
-use crate::scan::places::{Elsewhere, Owned, Shown};
-use crate::translate::external;
-use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::SchemaRef;
+use super::exchange::Opened;
+use super::received::{Received, holding};
+use super::sites::Site;
+use super::wire::{Dealing, Ready, below, core_of, gathered_bytes};
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, PhysicalExpr};
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
-use datafusion::physical_plan::metrics::{
-    BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet,
-};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -23,29 +19,33 @@ use datafusion::physical_plan::{
     PlanProperties,
 };
 use futures::{StreamExt, TryStreamExt};
+use sdds::GroupId;
 use std::fmt;
 use std::sync::Arc;
+use store::BatchStream;
 
 /// Gathered rows that are sent to owners; with more of them a join is done here, over the rows that owners send.
 pub(super) const BROADCAST_BYTES_MAX: usize = 8 << 20;
 
-/// One owner's part of a bundle's output.
+/// What a bundle gives on one of the other servers.
 #[derive(Clone)]
 pub(super) struct RemoteBundle {
     /// What runs here of the same.
     bundle: Arc<dyn ExecutionPlan>,
-    elsewhere: Elsewhere,
-    owner: usize,
+    site: Site,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
 
+/// A bundle that another server runs.
+pub(super) struct Sent {
+    pub(super) rows: BatchStream,
+    /// The exchanges that it reads.
+    exchanges: Vec<Arc<Opened>>,
+}
+
 impl RemoteBundle {
-    pub(super) fn new(
-        bundle: Arc<dyn ExecutionPlan>,
-        elsewhere: Elsewhere,
-        owner: usize,
-    ) -> Result<Self> {
+    pub(super) fn new(bundle: Arc<dyn ExecutionPlan>, site: Site) -> Result<Self> {
         let mut equivalences = EquivalenceProperties::new(bundle.schema());
         equivalences.add_orderings(order_of(&bundle)?);
         let properties = PlanProperties::new(
@@ -56,45 +56,52 @@ impl RemoteBundle {
         )
         .with_scheduling_type(SchedulingType::Cooperative);
         let metrics = ExecutionPlanMetricsSet::new();
-        Ok(Self { bundle, elsewhere, owner, properties: Arc::new(properties), metrics })
+        Ok(Self { bundle, site, properties: Arc::new(properties), metrics })
     }
 
-    fn owned(&self) -> &Owned {
-        &self.elsewhere.owners()[self.owner]
+    /// Who runs it.
+    pub(super) fn group(&self) -> GroupId {
+        self.site.group()
     }
 
-    /// Sends the bundle; what comes back is what the owner sends.
-    async fn open(self, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        if gathered_bytes(&self.bundle, &context).await? > BROADCAST_BYTES_MAX {
-            return self.over_sent_rows()?.execute(0, context);
+    /// Sends the bundle, so that its rows come here, or are dealt out there; `None` where rows for its joins turn out to
+    /// be too many to be sent.
+    pub(super) async fn send(
+        &self,
+        context: &Arc<TaskContext>,
+        dealing: Option<&Dealing>,
+    ) -> Result<Option<Sent>> {
+        if gathered_bytes(&self.bundle, context).await? > BROADCAST_BYTES_MAX {
+            return Ok(None);
         }
-        let (owner, ranges) = self.owned();
-        let hops = self.elsewhere.next_hop()?;
-        let bytes = Ready::of(&self.bundle, &context).await?.to_bytes(hops, ranges)?;
-        let (peers, reader) = self.elsewhere.peers()?;
-        let batches = peers.run(reader, *owner, bytes.into());
-        let bytes = MetricBuilder::new(&self.metrics).counter("bytes_received", 0);
-        let received = Received {
-            schema: self.bundle.schema(),
-            bytes,
-            metrics: BaselineMetrics::new(&self.metrics, 0),
-        };
-        let schema = Arc::clone(&received.schema);
-        let batches = batches.map(move |batch| {
-            batch.map_err(Error::from).and_then(|batch| received.take(batch)).map_err(external)
-        });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+        let ready = Ready::of(&self.bundle, self.site.consumer(), context).await?;
+        let (ranges, hops) = self.site.ranges()?;
+        let bytes = ready.to_bytes(ranges, hops, dealing)?;
+        let (peers, reader) = self.site.peers()?;
+        let rows = peers.run(reader, self.group(), bytes.into());
+        Ok(Some(Sent { rows, exchanges: ready.exchanges }))
     }
 
-    /// The same operators, run here over the rows that the owner sends.
-    fn over_sent_rows(&self) -> Result<Arc<dyn ExecutionPlan>> {
-        let scan = scan_of(&self.bundle)?;
+    /// Sends the bundle; what comes back is what the other server sends.
+    async fn open(self, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let Some(sent) = self.send(&context, None).await? else {
+            return self.over_sent_rows()?.execute(0, context);
+        };
+        let schema = self.bundle.schema();
+        let received = Received::new(Arc::clone(&schema), &self.metrics, 0);
+        let rows = holding(sent.rows.map(move |batch| received.take(batch)), sent.exchanges);
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+
+    /// The same operators, run here over the rows that the other server sends.
+    pub(super) fn over_sent_rows(&self) -> Result<Arc<dyn ExecutionPlan>> {
+        let core = core_of(&self.bundle)?;
         let plan = Arc::clone(&self.bundle).transform_down(|node| {
             if node.downcast_ref::<Broadcast>().is_some() {
                 return Ok(Transformed::new(node, false, TreeNodeRecursion::Jump));
             }
-            if scan.as_ref().is_some_and(|scan| Arc::ptr_eq(scan, &node)) {
-                let sent = Self::new(node, self.elsewhere.clone(), self.owner)?;
+            if core.as_ref().is_some_and(|core| Arc::ptr_eq(core, &node)) {
+                let sent = Self::new(node, self.site.clone())?;
                 let sent = Arc::new(sent) as Arc<dyn ExecutionPlan>;
                 return Ok(Transformed::new(sent, true, TreeNodeRecursion::Jump));
             }
@@ -109,48 +116,27 @@ pub(super) fn order_of(bundle: &Arc<dyn ExecutionPlan>) -> Result<Option<LexOrde
     let mut sorts = false;
     bundle.apply(|node| {
         sorts |= node.downcast_ref::<SortExec>().is_some();
-        Ok(match node.downcast_ref::<Broadcast>() {
-            Some(_) => TreeNodeRecursion::Jump,
-            None => TreeNodeRecursion::Continue,
-        })
+        Ok(below(node))
     })?;
     Ok(bundle.output_ordering().filter(|_| sorts).cloned())
 }
 
-/// Takes in what an owner sends.
-struct Received {
-    schema: SchemaRef,
-    bytes: Count,
-    metrics: BaselineMetrics,
-}
-
-impl Received {
-    fn take(&self, batch: RecordBatch) -> QueryResult<RecordBatch> {
-        self.bytes.add(batch.get_array_memory_size());
-        self.metrics.output_rows().add(batch.num_rows());
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let (schema, columns) = (Arc::clone(&self.schema), batch.columns().to_vec());
-        Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
-    }
-}
-
 impl fmt::Debug for RemoteBundle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RemoteBundle(group {})", self.owned().0.0)
+        write!(f, "RemoteBundle(group {})", self.group().0)
     }
 }
 
 impl DisplayAs for RemoteBundle {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (owner, ranges) = self.owned();
-        write!(f, "RemoteBundle: group={}, ranges={}, operators=[", owner.0, Shown(ranges))?;
+        write!(f, "RemoteBundle: {}, operators=[", self.site)?;
         let mut node = &self.bundle;
         loop {
             write!(f, "{}", node.name())?;
             let children = node.children();
             match children.last() {
-                Some(next) => node = next,
-                None => return write!(f, "]"),
+                Some(next) if below(node) == TreeNodeRecursion::Continue => node = next,
+                _ => return write!(f, "]"),
             }
             write!(f, ", ")?;
         }

@@ -3,16 +3,17 @@
 //! A bundle's operators give the same whether they work on all rows at once or on any part of them, with the parts
 //! put together afterwards. Plans whose rows are all here are left as they are.
 
+use super::Shipping;
 use super::broadcast::Broadcast;
-use super::remote::BROADCAST_BYTES_MAX;
-use super::{Shipping, everywhere};
-use crate::scan::places::Elsewhere;
+use super::sites::Sites;
+use super::stage;
 use crate::scan::spread_scan::SpreadScan;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{JoinType, Result};
 use datafusion::config::ConfigOptions;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::limit::LocalLimitExec;
@@ -20,8 +21,13 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
-use datafusion::physical_plan::{ExecutionPlan, Partitioning, replace_children_if_necessary};
+use datafusion::physical_plan::union::InterleaveExec;
+use datafusion::physical_plan::{
+    Distribution, ExecutionPlan, ExecutionPlanProperties, Partitioning,
+    replace_children_if_necessary,
+};
 use std::sync::Arc;
 
 /// Makes bundles.
@@ -35,7 +41,7 @@ impl PhysicalOptimizerRule for ShipBundles {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         match plan.exists(|node| Ok(node.downcast_ref::<SpreadScan>().is_some()))? {
-            true => rewrite(plan, true),
+            true => rewrite(plan, true, false),
             false => Ok(plan),
         }
     }
@@ -49,81 +55,161 @@ impl PhysicalOptimizerRule for ShipBundles {
     }
 }
 
-/// Operators that run on every owner.
-struct Bundle {
+/// Operators that run on several servers.
+pub(super) struct Bundle {
     /// What runs here.
-    plan: Arc<dyn ExecutionPlan>,
-    elsewhere: Elsewhere,
-    shipping: Arc<Shipping>,
+    pub(super) plan: Arc<dyn ExecutionPlan>,
+    pub(super) sites: Sites,
+    pub(super) shipping: Arc<Shipping>,
 }
 
 /// A plan with bundles in the place of what can be one. What is run again and again takes no gathered rows along:
-/// they are gathered once.
-fn rewrite(plan: Arc<dyn ExecutionPlan>, once: bool) -> Result<Arc<dyn ExecutionPlan>> {
+/// they are gathered once. `by_key` says whether somebody above relies on the partitions in which rows are.
+pub(super) fn rewrite(
+    plan: Arc<dyn ExecutionPlan>,
+    once: bool,
+    by_key: bool,
+) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(bundle) = bundle_of(&plan, once)? {
-        return everywhere(bundle.plan, &bundle.elsewhere);
+        return partitioned_as(&plan, bundle.sites.everywhere(bundle.plan)?, by_key);
     }
     let once = once && plan.downcast_ref::<RecursiveQueryExec>().is_none();
-    let children: Result<Vec<_>> =
-        plan.children().into_iter().map(|child| rewrite(Arc::clone(child), once)).collect();
+    let required = plan.required_input_distribution();
+    let passes_on = by_key && plan.downcast_ref::<RepartitionExec>().is_none();
+    let interleaves = plan.downcast_ref::<InterleaveExec>().is_some();
+    let children = plan.children().into_iter().zip(required).map(|(child, required)| {
+        let by_key = match required {
+            Distribution::UnspecifiedDistribution => passes_on || interleaves,
+            Distribution::SinglePartition => false,
+            _ => true,
+        };
+        rewrite(Arc::clone(child), once, by_key)
+    });
+    let children: Result<Vec<_>> = children.collect();
     replace_children_if_necessary(plan, children?)
 }
 
+/// What has taken a plan's place, in partitions on which others rely.
+fn partitioned_as(
+    before: &Arc<dyn ExecutionPlan>,
+    plan: Arc<dyn ExecutionPlan>,
+    by_key: bool,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let partitioning = before.output_partitioning();
+    let is_single = partitioning.partition_count() == 1;
+    match (partitioning, plan.output_ordering()) {
+        (_, Some(order)) if is_single => {
+            Ok(Arc::new(SortPreservingMergeExec::new(order.clone(), plan)))
+        }
+        (_, None) if is_single => Ok(Arc::new(CoalescePartitionsExec::new(plan))),
+        (Partitioning::Hash(..), _) if by_key => {
+            Ok(Arc::new(RepartitionExec::try_new(plan, partitioning.clone())?))
+        }
+        _ => Ok(plan),
+    }
+}
+
 /// A plan as one bundle, if it can be one.
-fn bundle_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<Option<Bundle>> {
+pub(super) fn bundle_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<Option<Bundle>> {
     if let Some(scan) = plan.downcast_ref::<SpreadScan>() {
         return Ok(Some(Bundle {
             plan: Arc::new(scan.here.clone()),
-            elsewhere: scan.elsewhere.clone(),
+            sites: Sites::Owners(scan.elsewhere.clone()),
             shipping: Arc::clone(&scan.shipping),
         }));
     }
-    let Some(by_part) = child_by_part(plan, once) else { return Ok(None) };
-    let mut children: Vec<_> = plan.children().into_iter().cloned().collect();
-    let below = undealt(&children[by_part]);
-    let Some(bundle) = bundle_of(&below, once)? else { return Ok(None) };
-    if !bundle.shipping.bundling || !bundle.shipping.portable.operator(plan.as_ref()) {
-        return Ok(None);
-    }
-    for (index, child) in children.iter_mut().enumerate() {
-        *child = match index == by_part {
-            true => Arc::clone(&bundle.plan),
-            false => Arc::new(Broadcast::new(rewrite(Arc::clone(child), once)?)),
+    if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+        return match once && !join.null_aware {
+            true => bundle_of_join(plan, join),
+            false => Ok(None),
         };
     }
+    if let Some(aggregate) = plan.downcast_ref::<AggregateExec>()
+        && *aggregate.mode() != AggregateMode::Partial
+    {
+        return if once { stage::of_groups(plan, aggregate) } else { Ok(None) };
+    }
+    if !is_by_part(plan) {
+        return Ok(None);
+    }
+    let Some(bundle) = bundle_of(&undealt(plan.children()[0]), once)? else { return Ok(None) };
+    if !bundle.ships(plan) {
+        return Ok(None);
+    }
+    let children = vec![Arc::clone(&bundle.plan)];
     let plan = replace_children_if_necessary(Arc::clone(plan), children)?;
     Ok(Some(Bundle { plan, ..bundle }))
 }
 
-/// The child of which an operator may take any part of the rows by itself.
-fn child_by_part(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Option<usize> {
-    if plan.downcast_ref::<FilterExec>().is_some()
-        || plan.downcast_ref::<ProjectionExec>().is_some()
-        || plan.downcast_ref::<LocalLimitExec>().is_some()
+impl Bundle {
+    /// Whether an operator may become part of it.
+    pub(super) fn ships(&self, plan: &Arc<dyn ExecutionPlan>) -> bool {
+        self.shipping.bundling && self.shipping.portable.operator(plan.as_ref())
+    }
+}
+
+/// A join as a bundle: of its right side, if the left one is small enough to be sent to everybody, or of both sides dealt
+/// out by the join's keys.
+fn bundle_of_join(
+    plan: &Arc<dyn ExecutionPlan>,
+    join: &HashJoinExec,
+) -> Result<Option<Bundle>> {
+    let (left, right) = (gathered(join.left()), gathered(join.right()));
+    let to_right = bundle_of(&right, true)?;
+    if let Some(bundle) = &to_right
+        && bundle.ships(plan)
+        && is_broadcast(join, bundle)
     {
-        return Some(0);
+        let left = single(rewrite(left, true, false)?);
+        let children = vec![Arc::new(Broadcast::new(left)) as _, Arc::clone(&bundle.plan)];
+        let plan = match join.partition_mode() {
+            PartitionMode::CollectLeft => {
+                replace_children_if_necessary(Arc::clone(plan), children)?
+            }
+            _ => {
+                let builder = join.builder().with_new_children(children)?;
+                builder.with_partition_mode(PartitionMode::CollectLeft).recompute_properties()
+                    .build_exec()?
+            }
+        };
+        let (sites, shipping) = (bundle.sites.clone(), Arc::clone(&bundle.shipping));
+        return Ok(Some(Bundle { plan, sites, shipping }));
     }
-    if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
-        return (*aggregate.mode() == AggregateMode::Partial).then_some(0);
-    }
-    if let Some(sort) = plan.downcast_ref::<SortExec>() {
-        return (sort.fetch().is_some() && sort.preserve_partitioning()).then_some(0);
-    }
-    let join = plan.downcast_ref::<HashJoinExec>()?;
-    let collects = *join.partition_mode() == PartitionMode::CollectLeft && !join.null_aware;
+    stage::of_join(plan, join, left, (right, to_right))
+}
+
+/// Whether a join's left rows go to everybody.
+fn is_broadcast(join: &HashJoinExec, right: &Bundle) -> bool {
     // The others must know of every row on the left whether it has met one.
     let by_row = matches!(
         join.join_type(),
         JoinType::Inner | JoinType::Right | JoinType::RightSemi | JoinType::RightAnti
     );
-    (once && collects && by_row && is_small(join.left())).then_some(1)
+    let limit = right.shipping.broadcast_bytes;
+    let Some(left) = bytes_of(join.left()).filter(|left| by_row && *left <= limit) else {
+        return false;
+    };
+    // Everybody gets all of the left side, or each a part of both.
+    let dealt = bytes_of(join.right()).map(|right| right.saturating_add(left));
+    let is_cheaper = |dealt| left.saturating_mul(right.sites.count()) <= dealt;
+    limit > 0 && (join.partition_mode() == &PartitionMode::CollectLeft || dealt.is_none_or(is_cheaper))
 }
 
-/// Whether rows are believed to be few enough to be sent to every owner.
-fn is_small(plan: &Arc<dyn ExecutionPlan>) -> bool {
+/// How many bytes a plan's rows are believed to have; `None` where nothing is known.
+pub(super) fn bytes_of(plan: &Arc<dyn ExecutionPlan>) -> Option<usize> {
     let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new());
-    let bytes = statistics.ok().and_then(|known| known.total_byte_size.get_value().copied());
-    bytes.is_some_and(|bytes| bytes <= BROADCAST_BYTES_MAX)
+    statistics.ok().and_then(|known| known.total_byte_size.get_value().copied())
+}
+
+/// Whether an operator with one child may take any part of the child's rows by itself.
+fn is_by_part(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    if let Some(sort) = plan.downcast_ref::<SortExec>() {
+        return sort.fetch().is_some() && sort.preserve_partitioning();
+    }
+    plan.downcast_ref::<FilterExec>().is_some()
+        || plan.downcast_ref::<ProjectionExec>().is_some()
+        || plan.downcast_ref::<LocalLimitExec>().is_some()
+        || plan.downcast_ref::<AggregateExec>().is_some()
 }
 
 /// A plan whose rows are not dealt out to more partitions: they are on several servers already.
@@ -133,5 +219,24 @@ fn undealt(plan: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
             Arc::clone(dealt.input())
         }
         _ => Arc::clone(plan),
+    }
+}
+
+/// A plan whose rows are in no partitions of their own: they will be in others.
+pub(super) fn gathered(plan: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    if let Some(dealt) = plan.downcast_ref::<RepartitionExec>() {
+        return gathered(dealt.input());
+    }
+    match plan.downcast_ref::<CoalescePartitionsExec>() {
+        Some(merged) if merged.fetch().is_none() => gathered(merged.input()),
+        _ => Arc::clone(plan),
+    }
+}
+
+/// A plan in one partition.
+fn single(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    match plan.output_partitioning().partition_count() {
+        1 => plan,
+        _ => Arc::new(CoalescePartitionsExec::new(plan)),
     }
 }

@@ -1,11 +1,13 @@
-//! A bundle as bytes: what is to be scanned, the rows that the owner needs for joins, and the operators.
+//! A bundle as bytes: what is to be read, the rows that are needed for joins, and the operators.
 //!
 //! Plans are in the engine's own form (protocol buffers), the rest around them in ours. Both servers have the same
 //! catalog at a snapshot, so that a table is known by its id and version; columns are positions in its definition.
 
 use super::broadcast::{self, Broadcast};
 use super::codec::Codec;
+use super::exchange::{Exchange, Opened};
 use super::portable::is_plain;
+use super::reader::{ExchangeReader, Parts};
 use crate::scan::bucket_scan::BucketScan;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, Result, plan_err};
@@ -13,20 +15,22 @@ use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::limit::LocalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 use datafusion_proto::bytes::{
     physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
 };
 use sdds::KeyRange;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use store::ExchangeId;
 use store::catalog::TableId;
 
 /// Bytes of a bundle that is sent or received, at most.
@@ -35,6 +39,29 @@ const BYTES_MAX: usize = 64 << 20;
 /// What crosses between servers.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Bundle<'a> {
+    #[serde(borrow)]
+    pub(super) input: Input<'a>,
+    #[serde(borrow)]
+    rows: Vec<&'a [u8]>,
+    /// Where its rows are dealt out instead of sent back. The first operator says how.
+    pub(super) exchange: Option<ExchangeId>,
+    /// The operators.
+    plan: &'a [u8],
+}
+
+/// What a bundle reads.
+#[derive(Serialize, Deserialize)]
+pub(super) enum Input<'a> {
+    /// Rows of a table.
+    #[serde(borrow)]
+    Scan(Scan<'a>),
+    /// Parts of exchanges, by place, and the columns of each.
+    Parts(Vec<(Parts, &'a [u8])>),
+}
+
+/// Rows of a table.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Scan<'a> {
     /// How many servers have sent these ranges on.
     pub(super) hops: u8,
     table: u32,
@@ -48,61 +75,97 @@ pub(super) struct Bundle<'a> {
     /// A filter above the scan, over the columns that are read, as a plan; `None` for every row.
     #[serde(borrow)]
     predicate: Option<&'a [u8]>,
-    #[serde(borrow)]
-    rows: Vec<&'a [u8]>,
-    /// The operators.
-    plan: &'a [u8],
 }
 
-/// A bundle with nothing in it that is not known yet: joins have their rows.
+/// How a bundle's rows are dealt out.
+pub(super) struct Dealing {
+    pub(super) exchange: ExchangeId,
+    pub(super) by: Vec<Arc<dyn PhysicalExpr>>,
+    pub(super) parts: usize,
+}
+
+/// A bundle with nothing in it that is not known yet: joins have their rows, and exchanges run.
 pub(super) struct Ready {
     plan: Arc<dyn ExecutionPlan>,
     rows: Vec<Vec<u8>>,
+    /// By place.
+    readers: Vec<Arc<ExchangeReader>>,
+    pub(super) exchanges: Vec<Arc<Opened>>,
 }
 
 impl Ready {
-    /// Takes the gathered rows out of a bundle, and everything that belongs to its running here.
+    /// Takes the gathered rows out of a bundle, and everything that belongs to its running here, for one of those that run
+    /// it.
     pub(super) async fn of(
         bundle: &Arc<dyn ExecutionPlan>,
+        consumer: usize,
         context: &Arc<TaskContext>,
     ) -> Result<Self> {
-        let mut rows = Vec::new();
-        for node in broadcasts(bundle)? {
+        let (mut rows, mut readers, mut exchanges) = (Vec::new(), Vec::new(), Vec::new());
+        for node in leaves(bundle)? {
             if let Some(broadcast) = node.downcast_ref::<Broadcast>() {
                 let gathered = broadcast.gathered(context).await?;
-                rows.push(broadcast::to_bytes(broadcast, &gathered.batches)?);
+                rows.push(broadcast::to_bytes(&broadcast.schema(), &gathered.batches)?);
+            } else if let Some(exchange) = node.downcast_ref::<Exchange>() {
+                let opened = exchange.opened(context).await?;
+                let reader = exchange.reader(&opened, consumer, readers.len() as u32);
+                readers.push(Arc::new(reader));
+                exchanges.push(opened);
             }
         }
-        Ok(Self { plan: without_state(bundle)?, rows })
+        let plan = without_state(bundle, &readers)?;
+        Ok(Self { plan, rows, readers, exchanges })
     }
 
-    /// The bytes to send for some of the rows.
-    pub(super) fn to_bytes(&self, hops: u8, ranges: &[KeyRange]) -> Result<Vec<u8>> {
-        let Some(leaf) = scan_of(&self.plan)? else { return plan_err!("a bundle without a scan") };
-        let Some(scan) = leaf.downcast_ref::<BucketScan>() else {
-            return plan_err!("a bundle without a scan");
-        };
+    /// The bytes to send: for these rows of its table, if it reads one.
+    pub(super) fn to_bytes(
+        &self,
+        ranges: &[KeyRange],
+        hops: u8,
+        dealing: Option<&Dealing>,
+    ) -> Result<Vec<u8>> {
         let codec = Codec::default();
-        let plan = physical_plan_to_bytes_with_extension_codec(Arc::clone(&self.plan), &codec)?;
-        let predicate = match predicate(scan)? {
+        let to_bytes = |plan| physical_plan_to_bytes_with_extension_codec(plan, &codec);
+        let core = core_of(&self.plan)?;
+        let scan = core.as_ref().and_then(|core| core.downcast_ref::<BucketScan>());
+        let predicate = match scan.map(predicate).transpose()?.flatten() {
             Some(predicate) => {
-                let none: Arc<dyn ExecutionPlan> =
-                    Arc::new(EmptyExec::new(Arc::clone(&scan.read_schema)));
-                let filter = Arc::new(FilterExec::try_new(predicate, none)?);
-                Some(physical_plan_to_bytes_with_extension_codec(filter, &codec)?)
+                let schema = scan.map_or_else(|| self.plan.schema(), |s| Arc::clone(&s.read_schema));
+                let none: Arc<dyn ExecutionPlan> = Arc::new(EmptyExec::new(schema));
+                Some(to_bytes(Arc::new(FilterExec::try_new(predicate, none)?))?)
             }
             None => None,
         };
+        let schemas = self.readers.iter().map(|reader| broadcast::to_bytes(&reader.schema(), &[]));
+        let schemas = schemas.collect::<Result<Vec<_>>>()?;
+        let input = match scan {
+            Some(scan) => Input::Scan(Scan {
+                hops,
+                table: scan.table.id.0,
+                version: scan.table.version,
+                ranges: ranges.to_vec(),
+                read: scan.read.clone(),
+                output: scan.output.clone(),
+                limit: scan.limit,
+                predicate: predicate.as_deref(),
+            }),
+            None => {
+                let parts = self.readers.iter().map(|reader| reader.parts.clone());
+                Input::Parts(parts.zip(schemas.iter().map(Vec::as_slice)).collect())
+            }
+        };
+        let plan = match dealing {
+            Some(dealing) => {
+                let partitioning = Partitioning::Hash(dealing.by.clone(), dealing.parts);
+                Arc::new(RepartitionExec::try_new(Arc::clone(&self.plan), partitioning)?)
+            }
+            None => Arc::clone(&self.plan),
+        };
+        let plan = to_bytes(plan)?;
         let bundle = Bundle {
-            hops,
-            table: scan.table.id.0,
-            version: scan.table.version,
-            ranges: ranges.to_vec(),
-            read: scan.read.clone(),
-            output: scan.output.clone(),
-            limit: scan.limit,
-            predicate: predicate.as_deref(),
+            input,
             rows: self.rows.iter().map(Vec::as_slice).collect(),
+            exchange: dealing.map(|dealing| dealing.exchange),
             plan: &plan,
         };
         let bytes = postcard::to_stdvec(&bundle)
@@ -134,6 +197,41 @@ impl<'a> Bundle<'a> {
             .map_err(|error| DataFusionError::Plan(format!("these bytes are no bundle: {error}")))
     }
 
+    /// The operators over these leaves; where their rows are dealt out, the first one says how.
+    pub(super) fn plan(
+        &self,
+        leaves: Vec<Arc<dyn ExecutionPlan>>,
+        context: &TaskContext,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let codec = Codec { leaves };
+        let plan = physical_plan_from_bytes_with_extension_codec(self.plan, context, &codec)?;
+        let mut rows = self.rows.iter();
+        let root = Arc::clone(&plan);
+        let plan = plan.transform_down(|node| {
+            if codec.leaves.iter().any(|leaf| Arc::ptr_eq(&node, leaf)) {
+                return Ok(Transformed::new(node, false, TreeNodeRecursion::Jump));
+            }
+            if node.downcast_ref::<EmptyExec>().is_some() {
+                let Some(bytes) = rows.next() else {
+                    return plan_err!("rows of a bundle are missing");
+                };
+                let (_, batches) = broadcast::from_bytes(bytes)?;
+                let rows = MemorySourceConfig::try_new_exec(&[batches], node.schema(), None)?;
+                return Ok(Transformed::new(rows, true, TreeNodeRecursion::Jump));
+            }
+            let deals = self.exchange.is_some()
+                && Arc::ptr_eq(&node, &root)
+                && node.downcast_ref::<RepartitionExec>().is_some();
+            match deals || is_operator(node.as_ref()) {
+                true => Ok(Transformed::no(node)),
+                false => plan_err!("{} cannot be part of a bundle", node.name()),
+            }
+        })?;
+        Ok(plan.data)
+    }
+}
+
+impl Scan<'_> {
     pub(super) fn table(&self) -> TableId {
         TableId(self.table)
     }
@@ -152,35 +250,6 @@ impl<'a> Bundle<'a> {
             None => plan_err!("a bundle's predicate is no filter"),
         }
     }
-
-    /// The operators over a scan.
-    pub(super) fn plan(
-        &self,
-        scan: Arc<dyn ExecutionPlan>,
-        context: &TaskContext,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let codec = Codec { scan: Some(Arc::clone(&scan)) };
-        let plan = physical_plan_from_bytes_with_extension_codec(self.plan, context, &codec)?;
-        let mut rows = self.rows.iter();
-        let plan = plan.transform_down(|node| {
-            if Arc::ptr_eq(&node, &scan) {
-                return Ok(Transformed::new(node, false, TreeNodeRecursion::Jump));
-            }
-            if node.downcast_ref::<EmptyExec>().is_some() {
-                let Some(bytes) = rows.next() else {
-                    return plan_err!("rows of a bundle are missing");
-                };
-                let batches = broadcast::from_bytes(bytes)?;
-                let rows = MemorySourceConfig::try_new_exec(&[batches], node.schema(), None)?;
-                return Ok(Transformed::new(rows, true, TreeNodeRecursion::Jump));
-            }
-            match is_operator(node.as_ref()) {
-                true => Ok(Transformed::no(node)),
-                false => plan_err!("{} cannot be part of a bundle", node.name()),
-            }
-        })?;
-        Ok(plan.data)
-    }
 }
 
 /// Whether bundles have such an operator.
@@ -193,17 +262,23 @@ fn is_operator(node: &dyn ExecutionPlan) -> bool {
         || node.downcast_ref::<HashJoinExec>().is_some()
 }
 
-/// The places of gathered rows, from the root on.
-fn broadcasts(bundle: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+/// Whether a bundle goes on below one of its operators: not below gathered rows, nor below an exchange.
+pub(super) fn below(node: &Arc<dyn ExecutionPlan>) -> TreeNodeRecursion {
+    match node.downcast_ref::<Broadcast>().is_some() || node.downcast_ref::<Exchange>().is_some() {
+        true => TreeNodeRecursion::Jump,
+        false => TreeNodeRecursion::Continue,
+    }
+}
+
+/// The places of gathered rows and of exchanges, from the root on.
+fn leaves(bundle: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
     let mut found = Vec::new();
     bundle.apply(|node| {
-        Ok(match node.downcast_ref::<Broadcast>() {
-            Some(_) => {
-                found.push(Arc::clone(node));
-                TreeNodeRecursion::Jump
-            }
-            None => TreeNodeRecursion::Continue,
-        })
+        let next = below(node);
+        if next == TreeNodeRecursion::Jump {
+            found.push(Arc::clone(node));
+        }
+        Ok(next)
     })?;
     Ok(found)
 }
@@ -214,7 +289,7 @@ pub(super) async fn gathered_bytes(
     context: &Arc<TaskContext>,
 ) -> Result<usize> {
     let mut bytes = 0;
-    for node in broadcasts(bundle)? {
+    for node in leaves(bundle)? {
         if let Some(broadcast) = node.downcast_ref::<Broadcast>() {
             bytes += broadcast.gathered(context).await?.bytes;
         }
@@ -222,12 +297,24 @@ pub(super) async fn gathered_bytes(
     Ok(bytes)
 }
 
-/// The same operators, empty where rows are gathered, and knowing nothing of their running here.
-fn without_state(bundle: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+/// The same operators, empty where rows are gathered, with readers of exchanges in their places, and knowing nothing of
+/// their running here.
+fn without_state(
+    bundle: &Arc<dyn ExecutionPlan>,
+    readers: &[Arc<ExchangeReader>],
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let mut readers = readers.iter();
     let plan = Arc::clone(bundle).transform_down(|node| {
         if node.downcast_ref::<Broadcast>().is_some() {
             let empty = Arc::new(EmptyExec::new(node.schema())) as Arc<dyn ExecutionPlan>;
             return Ok(Transformed::new(empty, true, TreeNodeRecursion::Jump));
+        }
+        if node.downcast_ref::<Exchange>().is_some() {
+            let Some(reader) = readers.next() else {
+                return plan_err!("an exchange of a bundle has no reader");
+            };
+            let reader = Arc::clone(reader) as Arc<dyn ExecutionPlan>;
+            return Ok(Transformed::new(reader, true, TreeNodeRecursion::Jump));
         }
         match node.children().is_empty() {
             true => Ok(Transformed::no(node)),
@@ -237,17 +324,17 @@ fn without_state(bundle: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPla
     Ok(plan.data)
 }
 
-/// The one scan of a bundle.
-pub(super) fn scan_of(bundle: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let mut scan = None;
+/// The innermost of a bundle's operators that cannot run elsewhere than its input is: the scan of a table, or what
+/// is right above exchanges.
+pub(super) fn core_of(bundle: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let mut core = None;
     bundle.apply(|node| {
-        if node.downcast_ref::<BucketScan>().is_some() {
-            scan = Some(Arc::clone(node));
+        let is_dealt = |child: &&Arc<dyn ExecutionPlan>| child.downcast_ref::<Exchange>().is_some();
+        let is_scan = node.downcast_ref::<BucketScan>().is_some();
+        if is_scan || node.children().iter().any(is_dealt) {
+            core = Some(Arc::clone(node));
         }
-        Ok(match node.downcast_ref::<Broadcast>() {
-            Some(_) => TreeNodeRecursion::Jump,
-            None => TreeNodeRecursion::Continue,
-        })
+        Ok(below(node))
     })?;
-    Ok(scan)
+    Ok(core)
 }

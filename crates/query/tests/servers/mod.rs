@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
-    BatchStream, Error, Peers, Prepared, Reader, Savepoint, Snapshot, Store, TableView,
+    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Savepoint, Snapshot, Store, TableView,
     Transaction, TransactionId, Write,
 };
 
@@ -298,6 +298,10 @@ impl Peers for Seen {
             Ok::<_, Error>(servers.database(on.0).bundles().run(reading, bundle))
         };
         futures::stream::once(rows).try_flatten().boxed()
+    }
+
+    fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream {
+        self.servers.database(on.0).bundles().take(exchange, part)
     }
 
     async fn describe(&self, _: &str) -> Result<Option<RecordBatch>, Error> {

@@ -4,7 +4,9 @@ use super::moves::{between, two_stores};
 use super::*;
 use crate::test_tables::rows;
 use crate::view::Gathered;
-use crate::{BatchStream, Error, Peers, Prepared, Reader, Transaction, TransactionId, Write};
+use crate::{
+    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Transaction, TransactionId, Write,
+};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::FutureExt;
@@ -97,6 +99,10 @@ impl Peers for TwoServers {
 
     fn run(&self, _: &Reader, _: GroupId, _: Bytes) -> BatchStream {
         unreachable!("the store ships no bundles")
+    }
+
+    fn take(&self, _: GroupId, _: ExchangeId, _: u32) -> BatchStream {
+        unreachable!("the store has no exchanges")
     }
 
     async fn rollback_to(&self, _: TransactionId, _: u64) -> Result<(), Error> {

@@ -82,6 +82,7 @@ pub(crate) const KNOWN: &[Known] = &[
     known("max_connections", "10000", Kind::Internal, "Sets the maximum number of concurrent connections."),
     known("max_identifier_length", "63", Kind::Internal, "Shows the maximum identifier length."),
     known("max_index_keys", "32", Kind::Internal, "Shows the maximum number of index keys."),
+    known("pando.broadcast_bytes", "8388608", Kind::Number(0, 8_388_608), "Sets how many bytes a join sends to all servers, at most; with more, both sides are dealt out."),
     known("pando.bundling", "optimal", Kind::Choice(&["none", "optimal"]), "Sets whether operators run on the servers that own the rows."),
     known("password_encryption", "scram-sha-256", Kind::Choice(&["scram-sha-256"]), "Chooses the algorithm for encrypting passwords."),
     known("row_security", "on", Kind::Flag, "Enable row security."),

@@ -1,0 +1,270 @@
+//! `Exchange`: rows that lie anywhere, dealt out to the servers that run the next bundle.
+//!
+//! Its children deal: what is computed on this server, and the bundles that others run. Each server keeps its rows by
+//! part, until they are taken ([`super::queues`]). A participant has a part for each partition of its bundle, and
+//! takes them from every dealer ([`super::reader`]); this server's own are the partitions of this operator.
+//!
+//! The exchange is opened when the first of its readers is started: then each dealer begins, and says so. It is over
+//! when its readers and the plan are gone: dropping what the dealers were asked with ends everything there.
+
+use super::dealing::deal;
+use super::exchanges::{Exchanges, Open};
+use super::reader::{ExchangeReader, Parts};
+use super::received::holding;
+use super::remote::{RemoteBundle, Sent};
+use super::sites::Participants;
+use super::wire::Dealing;
+use crate::error::{Error, SqlState};
+use crate::translate::external;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+};
+use futures::future::{BoxFuture, Shared, try_join_all};
+use futures::{FutureExt, StreamExt, TryStreamExt};
+use parking_lot::Mutex;
+use sdds::GroupId;
+use std::fmt;
+use std::sync::Arc;
+use store::ExchangeId;
+use tokio::task::JoinSet;
+
+/// What an opening ends with; everybody who waits for it gets the same.
+type Answer = Result<Arc<Opened>, Arc<DataFusionError>>;
+
+/// An exchange that runs. Dropping it ends it, on all servers.
+pub(super) struct Opened {
+    id: ExchangeId,
+    dealers: Vec<GroupId>,
+    _here: Option<(JoinSet<()>, Open)>,
+    _elsewhere: Mutex<Vec<Sent>>,
+}
+
+/// Deals out the rows of its children.
+pub(super) struct Exchange {
+    dealers: Vec<Arc<dyn ExecutionPlan>>,
+    by: Vec<Arc<dyn PhysicalExpr>>,
+    participants: Arc<Participants>,
+    /// Of each participant.
+    partitions: usize,
+    opening: Mutex<Option<Shared<BoxFuture<'static, Answer>>>>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl Exchange {
+    /// Of at least one child, all with the same columns.
+    pub(super) fn new(
+        dealers: Vec<Arc<dyn ExecutionPlan>>,
+        by: Vec<Arc<dyn PhysicalExpr>>,
+        participants: Arc<Participants>,
+        partitions: usize,
+    ) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(dealers[0].schema()),
+            Partitioning::Hash(by.clone(), partitions),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        )
+        .with_scheduling_type(SchedulingType::Cooperative);
+        Self {
+            dealers,
+            by,
+            participants,
+            partitions,
+            opening: Mutex::new(None),
+            properties: Arc::new(properties),
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
+    /// The exchange, running.
+    pub(super) async fn opened(&self, context: &Arc<TaskContext>) -> Result<Arc<Opened>> {
+        self.opening(context).await.map_err(DataFusionError::Shared)
+    }
+
+    fn opening(&self, context: &Arc<TaskContext>) -> Shared<BoxFuture<'static, Answer>> {
+        let begin = || {
+            let dealing = Dealing {
+                exchange: ExchangeId {
+                    coordinator: self.participants.peers.here(),
+                    number: self.participants.peers.transaction_id().number,
+                },
+                by: self.by.clone(),
+                parts: self.participants.groups.len() * self.partitions,
+            };
+            let opened = open(self.dealers.clone(), dealing, self.here(), Arc::clone(context));
+            opened.map(|opened| opened.map(Arc::new).map_err(Arc::new)).boxed().shared()
+        };
+        self.opening.lock().get_or_insert_with(begin).clone()
+    }
+
+    fn here(&self) -> GroupId {
+        self.participants.peers.here()
+    }
+
+    /// A participant's reader, as the one of this place in its bundle.
+    pub(super) fn reader(&self, opened: &Opened, participant: usize, place: u32) -> ExchangeReader {
+        let parts = opened.parts(participant, self.partitions);
+        let (peers, metrics) = (Arc::clone(&self.participants.peers), self.metrics.clone());
+        ExchangeReader::new(place, parts, self.schema(), peers, metrics)
+    }
+}
+
+impl Opened {
+    /// What one of the participants reads.
+    fn parts(&self, participant: usize, partitions: usize) -> Parts {
+        Parts {
+            exchange: self.id,
+            dealers: self.dealers.clone(),
+            first: (participant * partitions) as u32,
+            partitions: partitions as u32,
+        }
+    }
+}
+
+/// Lets all dealers begin.
+async fn open(
+    dealers: Vec<Arc<dyn ExecutionPlan>>,
+    dealing: Dealing,
+    here: GroupId,
+    context: Arc<TaskContext>,
+) -> Result<Opened> {
+    let begun = dealers.into_iter().map(|dealer| begin(dealer, &dealing, &context));
+    let (mut plans, mut groups, mut sent) = (Vec::new(), Vec::new(), Vec::new());
+    for dealer in try_join_all(begun).await? {
+        match dealer {
+            Dealer::Here(plan) => plans.push(plan),
+            Dealer::There(group, rows) => {
+                groups.push(group);
+                sent.push(rows);
+            }
+        }
+    }
+    let mut local = None;
+    if !plans.is_empty() {
+        groups.push(here);
+        let (exchanges, pool) = (Exchanges::of(&context)?, context.memory_pool());
+        let open = exchanges.open(dealing.exchange, dealing.parts, pool)?;
+        let queues = Arc::clone(&open.queues);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(deal(plans, dealing.by, dealing.parts, queues, context));
+        local = Some((tasks, open));
+    }
+    let _elsewhere = Mutex::new(sent);
+    Ok(Opened { id: dealing.exchange, dealers: groups, _here: local, _elsewhere })
+}
+
+/// Who deals out the rows of a child.
+enum Dealer {
+    Here(Arc<dyn ExecutionPlan>),
+    There(GroupId, Sent),
+}
+
+/// Lets another server begin, if it is one that computes a child's rows.
+async fn begin(
+    dealer: Arc<dyn ExecutionPlan>,
+    dealing: &Dealing,
+    context: &Arc<TaskContext>,
+) -> Result<Dealer> {
+    let Some(bundle) = dealer.downcast_ref::<RemoteBundle>() else {
+        return Ok(Dealer::Here(dealer));
+    };
+    let Some(mut sent) = bundle.send(context, Some(dealing)).await? else {
+        return Ok(Dealer::Here(bundle.over_sent_rows()?));
+    };
+    // An empty batch says that the exchange is there, and parts of it may be taken.
+    match sent.rows.next().await {
+        Some(Ok(_)) => Ok(Dealer::There(bundle.group(), sent)),
+        Some(Err(error)) => Err(external(error.into())),
+        None => {
+            let message = "a server does not deal out an exchange";
+            Err(external(Error::new(SqlState::ProtocolViolation, message)))
+        }
+    }
+}
+
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Exchange({})", self.dealers[0].name())
+    }
+}
+
+impl DisplayAs for Exchange {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by: Vec<String> = self.by.iter().map(ToString::to_string).collect();
+        let groups: Vec<String> =
+            self.participants.groups.iter().map(|group| group.0.to_string()).collect();
+        let partitions = self.partitions;
+        write!(
+            f,
+            "Exchange: by=[{}], servers=[{}], parts={}",
+            by.join(", "),
+            groups.join(", "),
+            groups.len() * partitions
+        )
+    }
+}
+
+impl ExecutionPlan for Exchange {
+    fn name(&self) -> &'static str {
+        "Exchange"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        self.dealers.iter().collect()
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![false; self.dealers.len()]
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let participants = Arc::clone(&self.participants);
+        Ok(Arc::new(Self::new(children, self.by.clone(), participants, self.partitions)))
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        for by in &self.by {
+            f(by)?;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let opening = self.opening(&context);
+        let (partitions, schema) = (self.partitions, self.schema());
+        let (peers, metrics) = (Arc::clone(&self.participants.peers), self.metrics.clone());
+        let rows = async move {
+            let opened = opening.await.map_err(DataFusionError::Shared)?;
+            let reader = ExchangeReader::new(0, opened.parts(0, partitions), schema, peers, metrics);
+            Ok::<_, DataFusionError>(holding(reader.execute(partition, context)?, opened))
+        };
+        let rows = futures::stream::once(rows).try_flatten().boxed();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), rows)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+}

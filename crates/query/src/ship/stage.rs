@@ -1,0 +1,163 @@
+//! Bundles over exchanges: joins of which both sides are large, and aggregates with many groups.
+//!
+//! The rows of each input are dealt out by the join's keys or the groups, so that those with equal keys are on one of the
+//! servers, in one of its partitions: there, the operator gives what it would give of all rows.
+
+use super::exchange::Exchange;
+use super::rule::{Bundle, bundle_of, bytes_of, gathered, rewrite};
+use super::sites::{Participants, Sites};
+use datafusion::common::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
+use datafusion::physical_expr::PartitioningSatisfaction;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::{
+    ExecutionPlan, ExecutionPlanProperties, Partitioning, replace_children_if_necessary,
+};
+use std::sync::Arc;
+
+/// With more groups than this an aggregate is finished where they are dealt out to, and not by the coordinator.
+const GROUPS_MAX: usize = 100_000;
+
+/// Rows that are to be dealt out, and by what.
+struct Input {
+    rows: Rows,
+    by: Vec<Arc<dyn PhysicalExpr>>,
+}
+
+/// Where they are computed.
+enum Rows {
+    Here(Arc<dyn ExecutionPlan>),
+    Spread(Bundle),
+}
+
+/// A join as a bundle over an exchange for each side. One of the sides may be computed on this server alone.
+pub(super) fn of_join(
+    plan: &Arc<dyn ExecutionPlan>,
+    join: &HashJoinExec,
+    left: Arc<dyn ExecutionPlan>,
+    right: (Arc<dyn ExecutionPlan>, Option<Bundle>),
+) -> Result<Option<Bundle>> {
+    let is_spread = |bundle: Bundle| bundle.ships(plan).then_some(bundle);
+    let (right, to_right) = (right.0, right.1.and_then(is_spread));
+    let to_left = bundle_of(&left, true)?.and_then(is_spread);
+    let Some(shipping) = [&to_left, &to_right].into_iter().flatten().next() else {
+        return Ok(None);
+    };
+    let shipping = Arc::clone(&shipping.shipping);
+    let bytes = bytes_of(join.left()).zip(bytes_of(join.right()));
+    let is_small = bytes.is_some_and(|(l, r)| l.saturating_add(r) <= shipping.broadcast_bytes);
+    if is_small || plan.output_ordering().is_some() {
+        return Ok(None);
+    }
+    let rows = |bundle: Option<Bundle>, plan| match bundle {
+        Some(bundle) => Ok::<_, datafusion::common::DataFusionError>(Rows::Spread(bundle)),
+        None => Ok(Rows::Here(rewrite(plan, true, false)?)),
+    };
+    let (left_by, right_by) = join.on().iter().cloned().unzip();
+    let inputs = [
+        Input { rows: rows(to_left, left)?, by: left_by },
+        Input { rows: rows(to_right, right)?, by: right_by },
+    ];
+    let Some((children, participants)) = exchanges(&inputs, shipping.partitions)? else {
+        return Ok(None);
+    };
+    // What the join finds out about one part of the rows is not true of the others: nobody is told.
+    let builder = join.builder().with_new_children(children)?.reset_state();
+    let builder = builder.with_partition_mode(PartitionMode::Partitioned).recompute_properties();
+    let sites = Sites::Participants(participants);
+    Ok(Some(Bundle { plan: builder.build_exec()?, sites, shipping }))
+}
+
+/// The finishing of an aggregate as part of a bundle: where the rows of a group are together already, or are brought
+/// together by an exchange.
+pub(super) fn of_groups(
+    plan: &Arc<dyn ExecutionPlan>,
+    aggregate: &AggregateExec,
+) -> Result<Option<Bundle>> {
+    let by_key = matches!(
+        aggregate.mode(),
+        AggregateMode::FinalPartitioned | AggregateMode::SinglePartitioned
+    );
+    if !by_key || plan.output_ordering().is_some() {
+        return Ok(None);
+    }
+    let input = aggregate.input();
+    let Some(dealt) = input.downcast_ref::<RepartitionExec>() else {
+        return over_joined(plan, input);
+    };
+    let Partitioning::Hash(by, _) = dealt.partitioning() else { return Ok(None) };
+    if dealt.preserve_order() || !has_many_groups(input) {
+        return Ok(None);
+    }
+    let Some(bundle) = bundle_of(&gathered(input), true)?.filter(|bundle| bundle.ships(plan))
+    else {
+        return Ok(None);
+    };
+    let shipping = Arc::clone(&bundle.shipping);
+    let inputs = [Input { rows: Rows::Spread(bundle), by: by.clone() }];
+    let Some((children, participants)) = exchanges(&inputs, shipping.partitions)? else {
+        return Ok(None);
+    };
+    let plan = replace_children_if_necessary(Arc::clone(plan), children)?;
+    Ok(Some(Bundle { plan, sites: Sites::Participants(participants), shipping }))
+}
+
+/// An aggregate right above a join whose keys are among its groups.
+fn over_joined(
+    plan: &Arc<dyn ExecutionPlan>,
+    input: &Arc<dyn ExecutionPlan>,
+) -> Result<Option<Bundle>> {
+    let Some(bundle) = bundle_of(input, true)?.filter(|bundle| bundle.ships(plan)) else {
+        return Ok(None);
+    };
+    let is_dealt = matches!(bundle.sites, Sites::Participants(_));
+    let required = plan.required_input_distribution().swap_remove(0);
+    let (partitioning, properties) =
+        (bundle.plan.output_partitioning(), bundle.plan.equivalence_properties());
+    let satisfaction = match partitioning {
+        Partitioning::Hash(..) => partitioning.satisfaction(&required, properties, true),
+        _ => PartitioningSatisfaction::NotSatisfied,
+    };
+    if !is_dealt || satisfaction == PartitioningSatisfaction::NotSatisfied {
+        return Ok(None);
+    }
+    let children = vec![Arc::clone(&bundle.plan)];
+    let plan = replace_children_if_necessary(Arc::clone(plan), children)?;
+    Ok(Some(Bundle { plan, ..bundle }))
+}
+
+/// Whether more groups are believed to come than one server should finish.
+fn has_many_groups(partial: &Arc<dyn ExecutionPlan>) -> bool {
+    let statistics = StatisticsContext::new().compute(partial.as_ref(), &StatisticsArgs::new());
+    let groups = statistics.ok().and_then(|known| known.num_rows.get_value().copied());
+    groups.is_some_and(|groups| groups > GROUPS_MAX)
+}
+
+/// An exchange for each input, and the servers that all of them deal out to.
+fn exchanges(
+    inputs: &[Input],
+    partitions: usize,
+) -> Result<Option<(Vec<Arc<dyn ExecutionPlan>>, Arc<Participants>)>> {
+    let sites = inputs.iter().filter_map(|input| match &input.rows {
+        Rows::Here(_) => None,
+        Rows::Spread(bundle) => Some(&bundle.sites),
+    });
+    let Some(participants) = Participants::of(&sites.collect::<Vec<_>>())? else {
+        return Ok(None);
+    };
+    let participants = Arc::new(participants);
+    let mut exchanges = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let dealers = match &input.rows {
+            Rows::Here(plan) => vec![Arc::clone(plan)],
+            Rows::Spread(bundle) => bundle.sites.each(&bundle.plan)?,
+        };
+        let participants = Arc::clone(&participants);
+        let exchange = Exchange::new(dealers, input.by.clone(), participants, partitions);
+        exchanges.push(Arc::new(exchange) as Arc<dyn ExecutionPlan>);
+    }
+    Ok(Some((exchanges, participants)))
+}
