@@ -22,7 +22,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::{Sequence, Table, TableId};
-use store::{BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Snapshot, TransactionId, Write};
+use store::{
+    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Snapshot, TransactionId, Write,
+};
 
 /// Of a request that was passed on so often everybody is asked; one that is passed on even then is given back as lost.
 const HOPS_MAX: u32 = 16;

@@ -61,14 +61,21 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-async fn run_all(through: usize, restless: bool) {
+async fn run_all(through: usize, restless: bool, settings: &[&str]) {
     let mut failures = String::new();
     for file in files() {
         let options = Options { bucket_size: Some(4 << 10), ..Options::default() };
         let servers = InProcess::start(3, options).await.expect("three servers");
         let restless = restless.then(|| Restless::over(&servers));
         let database = servers.servers()[through].database.clone();
-        let mut runner = Runner::new(|| async { Ok(Sql(database.session())) });
+        let open = || async {
+            let session = database.session();
+            for setting in settings {
+                session.execute(setting).await?;
+            }
+            Ok(Sql(session))
+        };
+        let mut runner = Runner::new(open);
         if let Err(error) = runner.run_file_async(&file).await {
             failures += &format!("{}:\n{}\n", file.display(), error.display(false));
         }
@@ -79,10 +86,15 @@ async fn run_all(through: usize, restless: bool) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn through_the_first_server() {
-    run_all(0, false).await;
+    run_all(0, false, &[]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn through_another_server_while_buckets_never_rest() {
-    run_all(2, true).await;
+    run_all(2, true, &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_every_join_dealt_out_while_buckets_never_rest() {
+    run_all(1, true, &["SET pando.broadcast_bytes = 0"]).await;
 }

@@ -5,12 +5,12 @@ use bench::InProcess;
 use futures::TryStreamExt;
 use pando::{Database, Options};
 
-async fn servers() -> InProcess {
+pub(crate) async fn servers() -> InProcess {
     let options = Options { bucket_size: Some(8 << 10), ..Options::default() };
     InProcess::start(3, options).await.expect("three servers")
 }
 
-async fn number(database: &Database, sql: &str) -> i64 {
+pub(crate) async fn number(database: &Database, sql: &str) -> i64 {
     use arrow::array::AsArray;
     use arrow::datatypes::Int64Type;
     let rows = database.session().query(sql).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
@@ -20,12 +20,12 @@ async fn number(database: &Database, sql: &str) -> i64 {
     column.expect("a number").as_primitive::<Int64Type>().value(0)
 }
 
-async fn execute(database: &Database, sql: &str) {
+pub(crate) async fn execute(database: &Database, sql: &str) {
     database.session().execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
 }
 
 /// Waits until every server has some of a table.
-async fn until_spread(servers: &InProcess, table: &str) {
+pub(crate) async fn until_spread(servers: &InProcess, table: &str) {
     let first = &servers.servers()[0].database;
     let sql = format!("SELECT count(*) FROM pando.shares WHERE \"table\" = '{table}'");
     let begun = std::time::Instant::now();

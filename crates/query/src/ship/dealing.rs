@@ -72,7 +72,8 @@ impl Dealer {
         context: &TaskContext,
     ) -> Self {
         let usual = context.session_config().batch_size();
-        let rows = (usual * BATCHES_GATHERED / parts.max(1)).clamp(BATCH_ROWS_MIN.min(usual), usual);
+        let rows =
+            (usual * BATCHES_GATHERED / parts.max(1)).clamp(BATCH_ROWS_MIN.min(usual), usual);
         let gather = || BatchCoalescer::new(Arc::clone(&schema), rows);
         Self {
             by,

@@ -257,7 +257,8 @@ impl ExecutionPlan for Exchange {
         let (peers, metrics) = (Arc::clone(&self.participants.peers), self.metrics.clone());
         let rows = async move {
             let opened = opening.await.map_err(DataFusionError::Shared)?;
-            let reader = ExchangeReader::new(0, opened.parts(0, partitions), schema, peers, metrics);
+            let reader =
+                ExchangeReader::new(0, opened.parts(0, partitions), schema, peers, metrics);
             Ok::<_, DataFusionError>(holding(reader.execute(partition, context)?, opened))
         };
         let rows = futures::stream::once(rows).try_flatten().boxed();

@@ -137,9 +137,10 @@ impl Queues {
         let found = state.parts.get_mut(part).filter(|part| !part.is_taken)?;
         found.is_taken = true;
         let taker = Taker { queues: Arc::clone(self), part };
-        Some(futures::stream::unfold(taker, |taker| async move {
-            Some((taker.next().await?, taker))
-        }))
+        Some(futures::stream::unfold(
+            taker,
+            |taker| async move { Some((taker.next().await?, taker)) },
+        ))
     }
 }
 

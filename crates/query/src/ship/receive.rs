@@ -148,10 +148,7 @@ async fn deal_out(
 }
 
 /// The readers of a bundle.
-fn readers(
-    reading: &Reading,
-    parts: &[(Parts, &[u8])],
-) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+fn readers(reading: &Reading, parts: &[(Parts, &[u8])]) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
     let Some((peers, _)) = reading.peers() else {
         return Err(out_of_range("a server without others takes part in no exchange"));
     };

@@ -74,7 +74,7 @@ pub(super) fn rewrite(
         return partitioned_as(&plan, bundle.sites.everywhere(bundle.plan)?, by_key);
     }
     let once = once && plan.downcast_ref::<RecursiveQueryExec>().is_none();
-    let required = plan.required_input_distribution();
+    let required = plan.input_distribution_requirements().into_per_child();
     let passes_on = by_key && plan.downcast_ref::<RepartitionExec>().is_none();
     let interleaves = plan.downcast_ref::<InterleaveExec>().is_some();
     let children = plan.children().into_iter().zip(required).map(|(child, required)| {
@@ -150,10 +150,7 @@ impl Bundle {
 
 /// A join as a bundle: of its right side, if the left one is small enough to be sent to everybody, or of both sides dealt
 /// out by the join's keys.
-fn bundle_of_join(
-    plan: &Arc<dyn ExecutionPlan>,
-    join: &HashJoinExec,
-) -> Result<Option<Bundle>> {
+fn bundle_of_join(plan: &Arc<dyn ExecutionPlan>, join: &HashJoinExec) -> Result<Option<Bundle>> {
     let (left, right) = (gathered(join.left()), gathered(join.right()));
     let to_right = bundle_of(&right, true)?;
     if let Some(bundle) = &to_right
@@ -168,7 +165,9 @@ fn bundle_of_join(
             }
             _ => {
                 let builder = join.builder().with_new_children(children)?;
-                builder.with_partition_mode(PartitionMode::CollectLeft).recompute_properties()
+                builder
+                    .with_partition_mode(PartitionMode::CollectLeft)
+                    .recompute_properties()
                     .build_exec()?
             }
         };
@@ -192,7 +191,8 @@ fn is_broadcast(join: &HashJoinExec, right: &Bundle) -> bool {
     // Everybody gets all of the left side, or each a part of both.
     let dealt = bytes_of(join.right()).map(|right| right.saturating_add(left));
     let is_cheaper = |dealt| left.saturating_mul(right.sites.count()) <= dealt;
-    limit > 0 && (join.partition_mode() == &PartitionMode::CollectLeft || dealt.is_none_or(is_cheaper))
+    limit > 0
+        && (join.partition_mode() == &PartitionMode::CollectLeft || dealt.is_none_or(is_cheaper))
 }
 
 /// How many bytes a plan's rows are believed to have; `None` where nothing is known.

@@ -7,10 +7,10 @@ use super::exchange::Exchange;
 use super::rule::{Bundle, bundle_of, bytes_of, gathered, rewrite};
 use super::sites::{Participants, Sites};
 use datafusion::common::Result;
+use datafusion::physical_expr::PartitioningSatisfaction;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
-use datafusion::physical_expr::PartitioningSatisfaction;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{
@@ -20,6 +20,9 @@ use std::sync::Arc;
 
 /// With more groups than this an aggregate is finished where they are dealt out to, and not by the coordinator.
 const GROUPS_MAX: usize = 100_000;
+
+/// A join of two sides that have no more bytes together is not worth the messages of two exchanges.
+const BYTES_MIN: usize = 1 << 20;
 
 /// Rows that are to be dealt out, and by what.
 struct Input {
@@ -48,7 +51,8 @@ pub(super) fn of_join(
     };
     let shipping = Arc::clone(&shipping.shipping);
     let bytes = bytes_of(join.left()).zip(bytes_of(join.right()));
-    let is_small = bytes.is_some_and(|(l, r)| l.saturating_add(r) <= shipping.broadcast_bytes);
+    let worth = BYTES_MIN.min(shipping.broadcast_bytes);
+    let is_small = bytes.is_some_and(|(left, right)| left.saturating_add(right) <= worth);
     if is_small || plan.output_ordering().is_some() {
         return Ok(None);
     }
@@ -114,7 +118,7 @@ fn over_joined(
         return Ok(None);
     };
     let is_dealt = matches!(bundle.sites, Sites::Participants(_));
-    let required = plan.required_input_distribution().swap_remove(0);
+    let required = plan.input_distribution_requirements().into_per_child().swap_remove(0);
     let (partitioning, properties) =
         (bundle.plan.output_partitioning(), bundle.plan.equivalence_properties());
     let satisfaction = match partitioning {

@@ -130,7 +130,8 @@ impl Ready {
         let scan = core.as_ref().and_then(|core| core.downcast_ref::<BucketScan>());
         let predicate = match scan.map(predicate).transpose()?.flatten() {
             Some(predicate) => {
-                let schema = scan.map_or_else(|| self.plan.schema(), |s| Arc::clone(&s.read_schema));
+                let schema =
+                    scan.map_or_else(|| self.plan.schema(), |s| Arc::clone(&s.read_schema));
                 let none: Arc<dyn ExecutionPlan> = Arc::new(EmptyExec::new(schema));
                 Some(to_bytes(Arc::new(FilterExec::try_new(predicate, none)?))?)
             }

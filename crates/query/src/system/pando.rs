@@ -172,6 +172,7 @@ fn counters(shared: &Shared) -> Columns {
         ("merges", counters.merges),
         ("compactions", counters.compactions),
         ("log_entries", counters.log_position),
+        ("exchanges", shared.exchanges.count() as u64),
     ];
     Columns::default()
         .text("name", all.map(|(name, _)| name.to_owned()))

@@ -1,0 +1,193 @@
+//! Joins of two tables that lie on three servers, dealt out by exchanges: their answers are those of one server, and
+//! nothing of them is left behind.
+
+use crate::restless::Restless;
+use crate::statements::{execute, number, servers, until_spread};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use bench::InProcess;
+use futures::{StreamExt, TryStreamExt};
+use pando::{Database, Options, Session};
+use std::fmt::Write;
+
+const TABLES: &[&str] = &[
+    "CREATE TABLE a (id bigint PRIMARY KEY, k bigint, m int, t text)",
+    "CREATE TABLE b (id bigint PRIMARY KEY, k bigint, m int, t text)",
+    "CREATE TABLE c (id bigint PRIMARY KEY, b bigint, t text)",
+    "INSERT INTO a SELECT i, CASE WHEN i % 7 <> 0 THEN i % 611 END, i % 5, 'key ' || i % 300 \
+     FROM generate_series(1, 3000) AS g(i)",
+    "INSERT INTO b SELECT i, CASE WHEN i % 11 <> 0 THEN i % 733 END, i % 4, \
+     CASE WHEN i % 3 <> 0 THEN 'key ' || i % 450 END FROM generate_series(1, 2500) AS g(i)",
+    "INSERT INTO c SELECT i, i * 2, 'key ' || i % 100 FROM generate_series(1, 2000) AS g(i)",
+];
+
+const QUERIES: &[&str] = &[
+    "SELECT a.id, b.id FROM a JOIN b ON a.k = b.k",
+    "SELECT a.id, b.id FROM a LEFT JOIN b ON a.k = b.k AND b.m > 1",
+    "SELECT a.id, b.id FROM a RIGHT JOIN b ON a.k = b.k AND a.m < b.m",
+    "SELECT a.id, b.id, a.t, b.t FROM a FULL JOIN b ON a.k = b.k AND a.id > b.id",
+    "SELECT id FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.m <> a.m)",
+    "SELECT id FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k)",
+    "SELECT id FROM a WHERE k IN (SELECT k FROM b)",
+    "SELECT id FROM a WHERE k NOT IN (SELECT k FROM b WHERE k IS NOT NULL)",
+    "SELECT id FROM a WHERE k NOT IN (SELECT k FROM b)",
+    "SELECT id FROM a WHERE m = 3 OR k IN (SELECT k FROM b)",
+    "SELECT a.id, b.id FROM a JOIN b ON a.k = b.k AND a.m = b.m",
+    "SELECT a.id, b.id FROM a JOIN b ON a.t = b.t AND a.k = b.k",
+    "SELECT a.id, b.id FROM a JOIN b ON a.k IS NOT DISTINCT FROM b.k WHERE a.id < 200 AND b.id < 300",
+    "SELECT upper(a.t), count(*), sum(b.id) FROM a JOIN b ON a.t = b.t GROUP BY 1",
+    "SELECT a.t, count(*), sum(b.id) FROM a JOIN b ON a.t = b.t GROUP BY a.t HAVING count(*) > 10",
+    "SELECT k, count(DISTINCT m) FROM a GROUP BY k",
+    "SELECT a.id, b.id, c.id FROM a JOIN b ON a.k = b.k JOIN c ON c.b = b.id",
+    "SELECT a.id, c.t FROM a LEFT JOIN b ON a.k = b.k LEFT JOIN c ON c.b = b.id WHERE a.m = 2",
+    "SELECT x.id, y.id FROM a x JOIN a y ON x.t = y.t AND x.id < y.id",
+    "SELECT a.k, b.n FROM a JOIN (SELECT k, count(*) AS n FROM b GROUP BY k) b ON a.k = b.k",
+    "SELECT a.id, s.i FROM a JOIN generate_series(1, 5000) AS s(i) ON a.k = s.i",
+    "SELECT k FROM a INTERSECT SELECT k FROM b",
+    "SELECT k, m FROM a EXCEPT SELECT k, m FROM b",
+    "SELECT k FROM a UNION SELECT k FROM b",
+    "SELECT t, sum(n) FROM (SELECT t, 1 AS n FROM a UNION ALL SELECT b.t, 1 FROM b JOIN c ON b.id = c.b) GROUP BY t",
+    "SELECT a.id, row_number() OVER (PARTITION BY a.k ORDER BY b.id, a.id) FROM a JOIN b ON a.k = b.k",
+    "SELECT a.id, b.id FROM a JOIN b ON a.k = b.k ORDER BY b.id DESC, a.id LIMIT 20",
+    "SELECT count(*) FROM (SELECT 1 FROM a JOIN b ON a.m = b.m LIMIT 1234)",
+];
+
+async fn rows(session: &Session, sql: &str) -> Vec<String> {
+    let answer = session.query(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let batches = answer.stream.try_collect::<Vec<_>>().await;
+    let options = FormatOptions::new().with_null("NULL");
+    let mut lines = Vec::new();
+    for batch in batches.unwrap_or_else(|error| panic!("{sql}: {error}")) {
+        let columns = batch.columns().iter().map(|c| ArrayFormatter::try_new(c, &options));
+        let columns: Vec<_> = columns.collect::<Result<_, _>>().expect("values");
+        for row in 0..batch.num_rows() {
+            let mut line = String::new();
+            columns.iter().for_each(|column| {
+                let _ = write!(line, "{} | ", column.value(row));
+            });
+            lines.push(line);
+        }
+    }
+    lines.sort();
+    lines
+}
+
+/// A session of a server that deals both sides of each join out.
+async fn dealing(servers: &InProcess, server: usize) -> Session {
+    let session = servers.servers()[server].database.session();
+    session.execute("SET pando.broadcast_bytes = 0").await.expect("set");
+    session
+}
+
+async fn spread() -> InProcess {
+    let servers = servers().await;
+    for statement in TABLES {
+        execute(&servers.servers()[0].database, statement).await;
+    }
+    for table in ["a", "b", "c"] {
+        until_spread(&servers, table).await;
+    }
+    servers
+}
+
+/// Waits until no server has an exchange, nor memory of a query.
+async fn until_nothing_is_left(servers: &InProcess) {
+    let begun = std::time::Instant::now();
+    for server in servers.servers() {
+        for sql in [
+            "SELECT value FROM pando.counters WHERE name = 'exchanges'",
+            "SELECT query_bytes FROM pando.memory",
+        ] {
+            loop {
+                let left = number(&server.database, sql).await;
+                if left == 0 {
+                    break;
+                }
+                assert!(begun.elapsed().as_secs() < 30, "{}: {sql} is {left}", server.name);
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_are_those_of_one_server() {
+    let servers = spread().await;
+    let alone = Database::open(Options::default()).expect("a server").session();
+    for statement in TABLES {
+        alone.execute(statement).await.expect(statement);
+    }
+    let mut dealt = 0;
+    for restless in [false, true] {
+        let restless = restless.then(|| Restless::over(&servers));
+        for (number, sql) in QUERIES.iter().enumerate() {
+            let session = dealing(&servers, number % 3).await;
+            let plan = rows(&session, &format!("EXPLAIN {sql}")).await;
+            dealt += usize::from(plan.iter().any(|line| line.contains("Exchange")));
+            assert_eq!(rows(&session, sql).await, rows(&alone, sql).await, "{sql}");
+        }
+        drop(restless);
+    }
+    assert!(dealt > QUERIES.len(), "{dealt} of {} plans have exchanges", QUERIES.len() * 2);
+    until_nothing_is_left(&servers).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_joins_its_own_writes() {
+    let servers = spread().await;
+    let session = dealing(&servers, 1).await;
+    let joined = "SELECT count(*) FROM a JOIN b ON a.k = b.k";
+    let before = rows(&session, joined).await;
+    session.begin().await.expect("begun");
+    session.execute("UPDATE a SET k = 7 WHERE k IS NULL").await.expect("updated");
+    session.execute("DELETE FROM b WHERE k <> 7").await.expect("deleted");
+    // 4 of b have the 7, 428 of a had none, and 5 had the 7.
+    let own = rows(&session, joined).await;
+    let of_seven =
+        "SELECT (SELECT count(*) FROM a WHERE k = 7) * (SELECT count(*) FROM b WHERE k = 7)";
+    assert_eq!(own, rows(&session, of_seven).await);
+    assert_ne!(own, before);
+    assert_eq!(rows(&dealing(&servers, 2).await, joined).await, before);
+    session.commit().await.expect("committed");
+    assert_eq!(rows(&dealing(&servers, 0).await, joined).await, own);
+    until_nothing_is_left(&servers).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_join_that_nobody_reads_to_its_end_leaves_nothing() {
+    let servers = spread().await;
+    let session = dealing(&servers, 2).await;
+    let pairs = "SELECT a.id, b.id FROM a JOIN b ON a.m = b.m";
+    for _ in 0..3 {
+        let mut answer = session.query(pairs).await.expect("asked");
+        let first = answer.stream.next().await.expect("a batch").expect("rows");
+        assert!(first.num_rows() > 0);
+        drop(answer);
+        assert_eq!(rows(&session, &format!("{pairs} LIMIT 5")).await.len(), 5);
+    }
+    until_nothing_is_left(&servers).await;
+    let mut answer = session.query(pairs).await.expect("asked");
+    answer.stream.next().await.expect("a batch").expect("rows");
+    session.cancel_handle().cancel();
+    let cancelled = answer.stream.try_collect::<Vec<_>>().await.err().expect("cancelled");
+    assert_eq!(pando::Error::from(cancelled).state().code(), "57014");
+    until_nothing_is_left(&servers).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_join_that_fails_on_a_server_fails_and_leaves_nothing() {
+    let servers = spread().await;
+    let session = dealing(&servers, 1).await;
+    let fails =
+        "SELECT count(*) FROM a JOIN b ON a.k = b.k AND 1 / (a.id - 1500) + 1 / (b.id - 700) < 9";
+    for _ in 0..3 {
+        let answer = session.query(fails).await;
+        let error = match answer {
+            Ok(answer) => {
+                answer.stream.try_collect::<Vec<_>>().await.err().map(pando::Error::from)
+            }
+            Err(error) => Some(error),
+        };
+        assert_eq!(error.expect("it divides by zero").state().code(), "22012");
+    }
+    until_nothing_is_left(&servers).await;
+}
