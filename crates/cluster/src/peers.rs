@@ -84,7 +84,7 @@ impl View {
     }
 
     /// Who owns what of a range, or knows more: waits while some of it is leaving.
-    async fn parts(
+    pub(crate) async fn parts(
         &self,
         file: &File,
         range: &KeyRange,
@@ -131,7 +131,7 @@ impl View {
 
     /// The last resort, which needs no directory: everybody says what is theirs. What is nobody's stays with whoever was
     /// believed to have it.
-    async fn ask_everybody(
+    pub(crate) async fn ask_everybody(
         &self,
         file: &File,
         range: &KeyRange,
