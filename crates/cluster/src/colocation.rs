@@ -62,21 +62,17 @@ async fn misplaced(inner: &Arc<Inner>) -> Option<Misplaced> {
     None
 }
 
-/// Another group that owns the first keys of a range, and which. It has said so itself: two images that are both out of
-/// date must not send rows to and fro.
+/// Another group that owns the first keys of a range, and which, by the directory: two images that are both out of date must
+/// not send rows to and fro.
 async fn owner(inner: &Arc<Inner>, table: &Table, range: &KeyRange) -> Option<(KeyRange, GroupId)> {
     let view = View { inner: Arc::clone(inner), hops: 0, found: Arc::default() };
     let file = inner.file(table);
-    let (part, to) = view.parts(&file, range).await.ok()?.into_iter().next()?;
-    let request = Request::Owned { table: table.id, range: part.clone() };
-    if to != inner.here
-        && let Ok(Answer::Owners(entries)) = inner.ask(to, &request).await
-        && let Some(entry) = entries.first()
-    {
-        return Some((entry.range.intersect(&part)?, to));
-    }
-    let said = view.ask_everybody(&file, &part, vec![(part.clone(), to)]).await;
-    said.into_iter().next().filter(|(_, to)| *to != inner.here)
+    let (part, believed) = view.parts(&file, range).await.ok()?.into_iter().next()?;
+    let request = Request::Whose { table: table.id, range: part, hops: 1 };
+    let Ok(Answer::Owners(entries)) = inner.ask(believed, &request).await else { return None };
+    file.learn(&entries);
+    let owner = file.believed(range)?.into_iter().next();
+    owner.filter(|(_, group)| *group != inner.here)
 }
 
 /// The first keys of some ranges that are in none of the others. Both are in key order.

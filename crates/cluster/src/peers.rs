@@ -131,7 +131,7 @@ impl View {
 
     /// The last resort, which needs no directory: everybody says what is theirs. What is nobody's stays with whoever was
     /// believed to have it.
-    pub(crate) async fn ask_everybody(
+    async fn ask_everybody(
         &self,
         file: &File,
         range: &KeyRange,
