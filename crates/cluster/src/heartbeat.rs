@@ -1,6 +1,7 @@
 //! What a server does from time to time: it tells the root of itself, and does what it is told.
 
 use crate::cluster::{Cluster, Inner, ROOT, unexpected};
+use crate::colocation;
 use crate::commit;
 use crate::members::{ServerLoad, TableLoad};
 use crate::message::{Answer, Beat, Heartbeat, Request};
@@ -27,6 +28,7 @@ impl Cluster {
         // Questions about silent transactions may take a while: the root is not to think that we are silent ourselves.
         every_period(&self.0, |inner| async move { commit::resolve(&inner).await }.boxed());
         every_period(&self.0, |inner| async move { tidy(&inner) }.boxed());
+        every_period(&self.0, |inner| colocation::follow(inner).boxed());
     }
 }
 

@@ -6,13 +6,14 @@
 //!   and who leads.
 //! - `files`: whose keys are whose. `peers`: what a coordinator asks, `service`: what an owner answers.
 //! - `joint`, `participants`, `commit`, `oracle`, `floors`: transactions on several servers and their timestamps.
-//! - `moving`: rows on their way; `report`: for whoever looks.
+//! - `moving`: rows on their way; `colocation`: tables that lie beside others; `report`: for whoever looks.
 //!
 //! Not here: what a statement means (`query`), and what a server remembers (`store`).
 
 mod batches;
 mod blob;
 mod cluster;
+mod colocation;
 mod commit;
 mod describe;
 mod doorway;

@@ -37,7 +37,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 
 /// How long an order is carried out before the root is asked again.
-const ORDER_TIME: Duration = Duration::from_secs(2);
+pub(crate) const ORDER_TIME: Duration = Duration::from_secs(2);
 
 /// Rows that come and go.
 #[derive(Debug, Default)]
@@ -193,12 +193,15 @@ impl Moves {
     }
 }
 
+/// Begins to give something away; `None` while something is, or after a move that came to nothing.
+pub(crate) fn begin(inner: &Arc<Inner>) -> Option<Moving> {
+    let is_free = !inner.moves.is_paused() && !inner.moves.is_moving.swap(true, Ordering::AcqRel);
+    is_free.then(|| Moving(Arc::clone(inner)))
+}
+
 /// Carries an order of the root out, in a task of its own; one at a time.
 pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
-    if inner.moves.is_paused() || inner.moves.is_moving.swap(true, Ordering::AcqRel) {
-        return;
-    }
-    let moving = Moving(Arc::clone(inner));
+    let Some(moving) = begin(inner) else { return };
     inner.runtime.spawn(async move {
         let inner = &moving.0;
         let (begun, mut left) = (Instant::now(), order.bytes_max / 2);
@@ -213,7 +216,12 @@ pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
 }
 
 /// Gives one bucket away; whether that was done.
-async fn carry_out_one(inner: &Arc<Inner>, order: &Order, range: &KeyRange, bytes: u64) -> bool {
+pub(crate) async fn carry_out_one(
+    inner: &Arc<Inner>,
+    order: &Order,
+    range: &KeyRange,
+    bytes: u64,
+) -> bool {
     let result = record(inner, order, range, bytes).await;
     inner.moves.ended(result.is_ok());
     if let Err(error) = &result {
@@ -250,7 +258,7 @@ impl Cluster {
 }
 
 /// A server that is giving something away, until this goes.
-struct Moving(Arc<Inner>);
+pub(crate) struct Moving(Arc<Inner>);
 
 impl Drop for Moving {
     fn drop(&mut self) {

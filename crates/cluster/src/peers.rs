@@ -86,7 +86,7 @@ impl View {
     }
 
     /// Who owns what of a range, or knows more: waits while some of it is leaving.
-    async fn parts(
+    pub(crate) async fn parts(
         &self,
         file: &File,
         range: &KeyRange,

@@ -9,7 +9,7 @@ use sdds::balancing::{Share, propose};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use store::catalog::TableId;
+use store::catalog::{Catalog, TableId};
 use store::{Error, TransactionId};
 
 /// A server that has not called for so long is given up.
@@ -160,7 +160,7 @@ impl Root {
         }
         let orders = match heartbeat.load.is_moving {
             true => Vec::new(),
-            false => self.order(&members, heartbeat.group),
+            false => self.order(&members, heartbeat.group, &inner.store.catalog()),
         };
         let now = self.oracle.lock().now();
         let calls = self.calls.lock();
@@ -212,12 +212,14 @@ impl Root {
         }
     }
 
-    /// What a server should give to another: the one move that helps its fullest table most.
-    fn order(&self, members: &Members, group: GroupId) -> Vec<Order> {
+    /// What a server should give to another: the one move that helps its fullest table most. Tables that lie beside
+    /// others follow them.
+    fn order(&self, members: &Members, group: GroupId, catalog: &Catalog) -> Vec<Order> {
         let calls = self.calls.lock();
         let Some(own) = calls.get(&group) else { return Vec::new() };
         let mut best: Option<Order> = None;
-        for load in &own.load.tables {
+        let follows = |id| catalog.table_by_id(id).is_some_and(|t| catalog.beside(t).is_some());
+        for load in own.load.tables.iter().filter(|load| !follows(load.table)) {
             let shares: Vec<Share> =
                 members.present().map(|m| share(&calls, m, load.table)).collect();
             // The buckets of a table that splits are about three quarters full on average.

@@ -4,7 +4,7 @@ use crate::connection_statements::{self, CursorStatement};
 use crate::copy;
 use crate::copy::client::{ClientCopy, What};
 use crate::ddl::{select_into, sequence_options};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SqlState};
 use crate::roles::{self, RoleStatement};
 use datafusion::sql::sqlparser::ast::{
     DiscardObject, Expr, Ident, ObjectName, Reset, ResetStatement, Statement as Ast,
@@ -211,10 +211,21 @@ pub(crate) fn parse_expression(text: &str) -> Result<Expr> {
     parser.parse_expr().map_err(|error| syntax_error::of_parser(error, text, &tokens))
 }
 
+/// The name of an object out of a text that holds nothing else.
+pub(crate) fn object_name(text: &str) -> Result<ObjectName> {
+    let invalid = |reason: String| Error::new(SqlState::InvalidName, reason);
+    let parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(text);
+    let mut parser = parser.map_err(|error| invalid(error.to_string()))?;
+    let name = parser.parse_object_name(false).map_err(|error| invalid(error.to_string()))?;
+    match parser.peek_token().token {
+        Token::EOF => Ok(name),
+        _ => Err(invalid(format!("improper relation name: {text}"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::SqlState;
 
     #[test]
     fn a_script_gives_each_statement_with_its_text_and_place() {

@@ -28,8 +28,8 @@ use datafusion::sql::sqlparser::ast::{
     SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update, Value,
 };
 use std::sync::Arc;
-use store::catalog::{Privileges, Relation, SqlType, Table};
-use store::{JointTransaction, Reading, Store, TableView};
+use store::catalog::{Catalog, Privileges, Relation, SqlType, Table};
+use store::{JointTransaction, Store, TableView};
 
 /// A write is tried so many times when others write the same row.
 const RETRIES: usize = 64;
@@ -151,22 +151,23 @@ impl Short {
         }
     }
 
-    /// Executes it outside a transaction; `None` where the values ask for the long path after all.
+    /// Executes it outside a transaction; `None` where the values ask for the long path after all, and where the catalog
+    /// is not the one any more under which it was recognised.
     pub(crate) async fn execute(
         &self,
         store: &Arc<Store>,
-        reading: Reading,
+        catalog: &Arc<Catalog>,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
-        match &self.action {
-            Action::Select { .. } => match reading.table(self.table.id) {
-                Some(view) => self.select(&view, parameters).await,
-                None => Ok(None),
-            },
-            _ => {
-                drop(reading);
-                self.write(store, parameters).await
+        let Action::Select { .. } = &self.action else {
+            return self.write(store, catalog, parameters).await;
+        };
+        let reading = store.reading().await?;
+        match reading.table(self.table.id) {
+            Some(view) if Arc::ptr_eq(reading.catalog(), catalog) => {
+                self.select(&view, parameters).await
             }
+            _ => Ok(None),
         }
     }
 
@@ -213,12 +214,12 @@ impl Short {
     async fn write(
         &self,
         store: &Arc<Store>,
+        catalog: &Arc<Catalog>,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
         for _ in 0..RETRIES {
             let mut transaction = store.begin_joint().await?;
-            let current = transaction.catalog().table_by_id(self.table.id);
-            if current.is_none_or(|table| table.version != self.table.version) {
+            if !Arc::ptr_eq(transaction.catalog(), catalog) {
                 return Ok(None);
             }
             let Some((command, rows)) = self.apply(&mut transaction, parameters).await? else {

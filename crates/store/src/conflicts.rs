@@ -20,9 +20,9 @@ pub(crate) fn refuse_conflicts(
     for prepared in held.prepared.values() {
         refuse_held(published, prepared, transaction)?;
     }
-    let mut catalog = Catalog::clone(&published.catalog);
+    let mut catalog: Option<Catalog> = None;
     for change in &transaction.catalog_changes {
-        catalog = catalog.apply(change)?;
+        catalog = Some(catalog.as_ref().unwrap_or(&published.catalog).apply(change)?);
         refuse_definition_conflict(published, transaction, change)?;
     }
     for (id, writes) in &transaction.writes {

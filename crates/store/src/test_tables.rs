@@ -30,6 +30,7 @@ pub(crate) fn table(name: &str, types: Vec<(&str, SqlType)>) -> Table {
         key: vec![ColumnId(0)],
         checks: Vec::new(),
         bucket_size: DEFAULT_BUCKET_SIZE,
+        colocate_with: None,
         on_commit: OnCommit::default(),
         home: sdds::GroupId(0),
         next_column: columns.len() as u32,

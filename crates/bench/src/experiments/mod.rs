@@ -1,5 +1,6 @@
 //! The experiments, one a file.
 
+mod gathering;
 mod keyed;
 mod keyed_servers;
 mod load;

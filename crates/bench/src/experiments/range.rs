@@ -5,8 +5,9 @@
 //! them, and a server is at most eight answers ahead of it.
 //!
 //! This is Pando's own way over links within one process. The three published strategies are about how connections are
-//! made; without real ones they would be pretence, so they are not here: their figures are only printed.
+//! made, so they run over real ones, with a server of their own for each bucket ([`super::gathering`]).
 
+use super::gathering;
 use crate::report::Report;
 use crate::settling::{settle, table_id};
 use crate::statistics::{Times, ms, us};
@@ -30,17 +31,20 @@ pub struct RangeArgs {
     /// How often each query is measured
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
+    /// Connections that the client's system keeps until they are taken, for strategies 1 and 2
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub backlog: u32,
 }
 
-const BUCKETS: u16 = 140;
-const ROWS_A_BUCKET: u32 = 50;
+pub(super) const BUCKETS: u16 = 140;
+pub(super) const ROWS_A_BUCKET: u32 = 50;
 /// With the key, a row has a hundred bytes.
 const FILLER_BYTES: usize = 96;
 /// How often buckets that are busy, or were moved meanwhile, are dealt out again.
 const DEALS: u32 = 100;
 
 /// Buckets, and the published milliseconds of strategies 1 to 3.
-const PUBLISHED: [(u16, [Option<f64>; 3]); 8] = [
+pub(super) const PUBLISHED: [(u16, [Option<f64>; 3]); 8] = [
     (1, [Some(20.0), Some(24.0), Some(251.0)]),
     (5, [Some(40.0), Some(44.0), Some(274.0)]),
     (10, [Some(74.0), Some(476.0), Some(344.0)]),
@@ -61,7 +65,7 @@ pub(super) async fn run(args: &RangeArgs, report: Report) -> Result<()> {
     settle(&cluster, "r", rows.into()).await?;
     report.heading(&format!(
         "{BUCKETS} buckets of {ROWS_A_BUCKET} records on {} servers of one process; every owner streams, at most 8 answers \
-         ahead.\nS1, S2, S3: published ms, a machine a server. These strategies need real connections and are not run here.\n\
+         ahead.\nS1, S2, S3: published ms, a machine a server.\n\
          {:>7} {:>7} {:>7} {:>10} {:>10} {:>10} {:>6} {:>9} {:>7} {:>7} {:>7}",
         args.servers, "buckets", "servers", "records", "ms", "ms min", "µs/record", "calls", "KiB", "S1", "S2", "S3"
     ));
@@ -79,7 +83,7 @@ pub(super) async fn run(args: &RangeArgs, report: Report) -> Result<()> {
         let said = traffic.said().since(before, args.runs.into());
         print(report, args.servers, (buckets, published), &times, said);
     }
-    Ok(())
+    gathering::run(args.runs, args.backlog, report).await
 }
 
 async fn load(cluster: &InProcess) -> Result<()> {

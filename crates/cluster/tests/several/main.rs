@@ -1,6 +1,7 @@
 //! Several servers in one process: transactions over all of them while their rows move.
 
 mod balancing;
+mod colocation;
 mod decisions;
 mod definitions;
 mod gate;

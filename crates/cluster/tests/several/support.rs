@@ -331,6 +331,7 @@ fn counters(id: TableId, name: &str, home: sdds::GroupId) -> Table {
         key: vec![ColumnId(0)],
         checks: Vec::new(),
         bucket_size: 4 << 10,
+        colocate_with: None,
         on_commit: OnCommit::default(),
         home,
         next_column: 2,

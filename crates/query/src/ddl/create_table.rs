@@ -3,6 +3,7 @@
 use super::columns::{Defined, define};
 use super::create_sequence::owned_sequence;
 use super::place;
+use super::table_options::TableOptions;
 use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
 use crate::dml::ingest;
@@ -15,15 +16,14 @@ use crate::types;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
-    self, ColumnDef, CreateTable, CreateTableOptions, Expr, IndexColumn, SequenceOptions,
-    SqlOption, TableConstraint, Value,
+    self, ColumnDef, CreateTable, Expr, IndexColumn, SequenceOptions, TableConstraint,
 };
 use sdds::GroupId;
 use std::sync::Arc;
 use store::JointTransaction;
 use store::catalog::{
-    BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE,
-    Object, OnCommit, Relation, SqlType, Table, TableId, is_temporary_schema,
+    CatalogChange, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, Object, OnCommit, Relation,
+    SqlType, Table, TableId, is_temporary_schema,
 };
 
 /// What the hidden key column is called.
@@ -64,10 +64,11 @@ pub(crate) async fn run(
         None => builder.add_columns(&create.columns)?,
     }
     builder.add_constraints(&create.constraints)?;
-    let default = frame.session.shared.bucket_size;
+    let options = TableOptions::of(&create.table_options)?;
     builder.table.on_commit = on_commit;
-    builder.table.bucket_size = bucket_size(&create.table_options, default)?;
-    let (table, sequences) = builder.finish()?;
+    builder.table.bucket_size = options.bucket_size.unwrap_or(frame.session.shared.bucket_size);
+    let (mut table, sequences) = builder.finish()?;
+    options.colocate(frame, transaction.catalog(), &mut table)?;
     let table = Arc::new(table);
     refuse_bad_expressions(frame, transaction, &table)?;
     transaction.change_catalog(CatalogChange::Create(Relation::Table(Arc::clone(&table))))?;
@@ -145,6 +146,7 @@ impl Builder {
             key: Vec::new(),
             checks: Vec::new(),
             bucket_size: DEFAULT_BUCKET_SIZE,
+            colocate_with: None,
             on_commit: OnCommit::default(),
             home,
             next_column: 0,
@@ -303,44 +305,6 @@ fn unique_name(table: &Table, name: &str) -> String {
         number += 1;
     }
     unique
-}
-
-/// `WITH (bucket_size = ...)`: bytes, or a text like '4MiB'.
-fn bucket_size(options: &CreateTableOptions, default: u64) -> Result<u64> {
-    let mut size = default;
-    let options = match options {
-        CreateTableOptions::None => return Ok(size),
-        CreateTableOptions::With(options)
-        | CreateTableOptions::Options(options)
-        | CreateTableOptions::Plain(options)
-        | CreateTableOptions::TableProperties(options) => options,
-    };
-    for option in options {
-        let SqlOption::KeyValue { key, value } = option else {
-            return Err(Error::unsupported(format!("table option {option} is not supported")));
-        };
-        if fold(key) != "bucket_size" {
-            let message = format!("unrecognized table option \"{}\"", key.value);
-            return Err(Error::new(SqlState::InvalidParameterValue, message)
-                .with_hint("Table options: bucket_size."));
-        }
-        let text = match value {
-            Expr::Value(value) => match &value.value {
-                Value::SingleQuotedString(text) => text.clone(),
-                other => other.to_string(),
-            },
-            other => other.to_string(),
-        };
-        let bytes = crate::bytes_of(&text);
-        size = bytes
-            .filter(|bytes| (BUCKET_SIZE_MIN..=BUCKET_SIZE_MAX).contains(bytes))
-            .ok_or_else(|| {
-                let message = format!("bucket_size \"{text}\" must be between 4 KiB and 1 GiB");
-                Error::new(SqlState::InvalidParameterValue, message)
-                    .with_hint("Give bytes or a text like '64MiB'.")
-            })?;
-    }
-    Ok(size)
 }
 
 /// Defaults and checks must mean something now, not only when the first row comes.

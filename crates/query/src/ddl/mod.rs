@@ -12,6 +12,7 @@ mod drop;
 mod place;
 pub(crate) mod select_into;
 pub(crate) mod sequence_options;
+mod table_options;
 mod truncate;
 
 use crate::error::{Error, Result};

@@ -2,6 +2,7 @@
 
 use crate::access::{Access, denied};
 use crate::error::{Error, Result, SqlState};
+use crate::parse::object_name;
 use crate::planner::relations::find;
 use crate::planner::search_path::SearchPath;
 use crate::session::Names;
@@ -12,8 +13,6 @@ use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use store::catalog::{Catalog, Object, Privileges, Relation, Sequence};
@@ -87,10 +86,7 @@ impl Function {
     }
 
     fn sequence(&self, text: &str) -> Result<Arc<Sequence>> {
-        let name = Parser::new(&PostgreSqlDialect {})
-            .try_with_sql(text)
-            .and_then(|mut parser| parser.parse_object_name(false))
-            .map_err(|error| Error::new(SqlState::InvalidName, error.to_string()))?;
+        let name = object_name(text)?;
         let catalog = self.names.catalog.load();
         let named = self.names.search_path.load();
         match find(&catalog, SearchPath::new(&named, &self.names.temporary), &name)? {

@@ -5,14 +5,13 @@ use crate::error::Result;
 use crate::outcome::Outcome;
 use crate::parse::Statement;
 use crate::planner::blame;
-use crate::planner::relations::Tables;
 use crate::short::Short;
 use crate::text::Style;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use store::JointTransaction;
 use store::catalog::{Catalog, SqlType};
+use store::{JointTransaction, Reading};
 
 /// A statement that is executed many times.
 pub struct Prepared {
@@ -66,10 +65,11 @@ impl Prepared {
                 outcome.inspect_err(|_| conversation.fail())
             }
             TransactionStatus::Idle => {
+                // What is known here is enough to recognise it. Whether that is still so where it runs, it checks itself.
                 let store = &inner.shared.store;
-                let reading = store.reading().await?;
-                match self.recognised(&reading)? {
-                    Some(short) => short.execute(store, reading, parameters).await,
+                let catalog = store.catalog();
+                match self.recognised(&catalog, || store.snapshot().reading(None))? {
+                    Some(short) => short.execute(store, &catalog, parameters).await,
                     None => Ok(None),
                 }
             }
@@ -89,7 +89,8 @@ impl Prepared {
         transaction: &mut JointTransaction,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
-        let Some(short) = self.recognised(transaction)? else { return Ok(None) };
+        let recognised = self.recognised(transaction.catalog(), || transaction.reading())?;
+        let Some(short) = recognised else { return Ok(None) };
         let before = transaction.savepoint();
         let outcome = short.execute_in(transaction, parameters).await;
         if outcome.is_err() {
@@ -99,19 +100,23 @@ impl Prepared {
     }
 
     /// The statement's short form, found once for each catalog and user.
-    fn recognised(&self, tables: &dyn Tables) -> Result<Option<Arc<Short>>> {
+    fn recognised(
+        &self,
+        catalog: &Arc<Catalog>,
+        tables: impl FnOnce() -> Reading,
+    ) -> Result<Option<Arc<Short>>> {
         let inner = self.session.inner();
-        let (catalog, user) = (tables.catalog(), inner.names.user());
+        let user = inner.names.user();
         let mut known = self.short.lock();
         match &*known {
             Some((of, by, short)) if Arc::ptr_eq(of, catalog) && Arc::ptr_eq(by, &user) => {
                 Ok(short.clone())
             }
             _ => {
-                let frame = inner.frame(&[], &self.statement.text);
-                inner.names.see(tables, &frame);
-                let short = Short::recognise(&frame, tables, &self.statement.ast)?.map(Arc::new);
-                *known = Some((Arc::clone(catalog), Arc::clone(&user), short.clone()));
+                let (tables, frame) = (tables(), inner.frame(&[], &self.statement.text));
+                inner.names.see(&tables, &frame);
+                let short = Short::recognise(&frame, &tables, &self.statement.ast)?.map(Arc::new);
+                *known = Some((Arc::clone(tables.catalog()), Arc::clone(&user), short.clone()));
                 Ok(short)
             }
         }

@@ -103,6 +103,11 @@ impl Catalog {
         }
     }
 
+    /// The table that another one lies beside ([`Table::colocate_with`]), if it still exists.
+    pub fn beside(&self, table: &Table) -> Option<&Arc<Table>> {
+        table.colocate_with.and_then(|other| self.table_by_id(other))
+    }
+
     /// All relations, by schema and name.
     pub fn relations(&self) -> impl Iterator<Item = &Relation> {
         self.names.values().filter_map(|id| self.relations.get(id))

@@ -6,6 +6,7 @@
 use super::super::row_function::{Row, function, id_function};
 use super::Sight;
 use crate::error::{Error, Result, SqlState};
+use crate::parse::object_name;
 use crate::session::Names;
 use crate::system::pg_catalog::world::{Class, SYSTEM_SCHEMAS};
 use crate::system::pg_catalog::{
@@ -14,8 +15,6 @@ use crate::system::pg_catalog::{
 use crate::system::rows::Cell;
 use crate::system::shape::Form;
 use datafusion::logical_expr::ScalarUDF;
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
 use std::sync::Arc;
 
 /// The two functions of one of PostgreSQL's types for object names.
@@ -52,11 +51,7 @@ pub(crate) const CAST_FUNCTIONS: [CastFunctions; 10] = [
 
 /// A schema and a name, out of text that holds an SQL name.
 pub(super) fn split(text: &str) -> Option<(Option<String>, String)> {
-    let name = Parser::new(&PostgreSqlDialect {})
-        .try_with_sql(text)
-        .and_then(|mut parser| parser.parse_object_name(false))
-        .ok()?;
-    crate::planner::relations::split_name(&name).ok()
+    crate::planner::relations::split_name(&object_name(text).ok()?).ok()
 }
 
 type Lookup = fn(&Sight, &str) -> Option<i64>;

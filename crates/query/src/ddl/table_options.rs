@@ -1,0 +1,111 @@
+//! `CREATE TABLE ... WITH (...)`: how large its buckets are, and which table it lies beside.
+
+use crate::error::{Error, Result, SqlState};
+use crate::parse::object_name;
+use crate::planner::relations::{find, fold, undefined};
+use crate::session::Frame;
+use datafusion::sql::sqlparser::ast::{CreateTableOptions, Expr, ObjectName, SqlOption, Value};
+use store::catalog::{BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Catalog, Relation, Table};
+
+/// What the options say.
+#[derive(Debug, Default)]
+pub(super) struct TableOptions {
+    /// Bytes that a bucket may hold before it splits.
+    pub(super) bucket_size: Option<u64>,
+    colocate_with: Option<ObjectName>,
+}
+
+impl TableOptions {
+    /// What a statement says.
+    pub(super) fn of(options: &CreateTableOptions) -> Result<Self> {
+        let mut found = Self::default();
+        let options = match options {
+            CreateTableOptions::None => return Ok(found),
+            CreateTableOptions::With(options)
+            | CreateTableOptions::Options(options)
+            | CreateTableOptions::Plain(options)
+            | CreateTableOptions::TableProperties(options) => options,
+        };
+        for option in options {
+            let SqlOption::KeyValue { key, value } = option else {
+                return Err(Error::unsupported(format!("table option {option} is not supported")));
+            };
+            match fold(key).as_str() {
+                "bucket_size" => found.bucket_size = Some(bucket_size(&text_of(value))?),
+                "colocate_with" => found.colocate_with = Some(name_of(value)?),
+                _ => {
+                    let message = format!("unrecognized table option \"{}\"", key.value);
+                    return Err(Error::new(SqlState::InvalidParameterValue, message)
+                        .with_hint("Table options: bucket_size, colocate_with."));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Lets a new table lie beside the one that the options name.
+    pub(super) fn colocate(
+        &self,
+        frame: &Frame<'_>,
+        catalog: &Catalog,
+        table: &mut Table,
+    ) -> Result<()> {
+        let Some(name) = &self.colocate_with else { return Ok(()) };
+        let other = match find(catalog, frame.path(), name)? {
+            Some(Relation::Table(other)) => other,
+            Some(other) => {
+                let message = format!("\"{}\" is a {}, not a table", other.name(), other.kind());
+                return Err(Error::new(SqlState::WrongObjectType, message));
+            }
+            None => return Err(undefined(name)),
+        };
+        let temporary = |table: &Table| store::catalog::is_temporary_schema(&table.schema);
+        if temporary(table) || temporary(other) {
+            let message = "temporary tables are on one server and cannot be colocated";
+            return Err(Error::new(SqlState::InvalidTableDefinition, message));
+        }
+        let types = |of: &Table| -> Vec<_> {
+            of.key_indices().into_iter().map(|at| of.columns[at].sql_type.clone()).collect()
+        };
+        if other.has_hidden_key() || !types(table).starts_with(&types(other)) {
+            let message = format!(
+                "table \"{}\" cannot be colocated with \"{}\": its primary key does not begin with columns of the types of that one's primary key",
+                table.name, other.name
+            );
+            return Err(Error::new(SqlState::InvalidTableDefinition, message).with_hint(
+                "Rows lie beside the row whose whole primary key is the beginning of their own.",
+            ));
+        }
+        table.colocate_with = Some(other.id);
+        Ok(())
+    }
+}
+
+fn text_of(value: &Expr) -> String {
+    match value {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => text.clone(),
+            other => other.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// Bytes, or a text like '4MiB'.
+fn bucket_size(text: &str) -> Result<u64> {
+    let sizes = BUCKET_SIZE_MIN..=BUCKET_SIZE_MAX;
+    crate::bytes_of(text).filter(|bytes| sizes.contains(bytes)).ok_or_else(|| {
+        let message = format!("bucket_size \"{text}\" must be between 4 KiB and 1 GiB");
+        Error::new(SqlState::InvalidParameterValue, message)
+            .with_hint("Give bytes or a text like '64MiB'.")
+    })
+}
+
+/// A table's name, as it is or as a text.
+fn name_of(value: &Expr) -> Result<ObjectName> {
+    let text = text_of(value);
+    object_name(&text).map_err(|_| {
+        let message = format!("colocate_with \"{text}\" is not the name of a table");
+        Error::new(SqlState::InvalidParameterValue, message)
+    })
+}
