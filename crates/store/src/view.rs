@@ -101,6 +101,11 @@ impl TableView {
         self.peers.as_ref()
     }
 
+    /// The table that this one lies beside ([`Table::colocate_with`]).
+    pub fn beside(&self) -> Option<&Arc<Table>> {
+        self.snapshot.catalog().beside(&self.table)
+    }
+
     /// Whether all keys of a range are owned here now.
     pub fn owns(&self, range: &KeyRange) -> bool {
         match &self.file {

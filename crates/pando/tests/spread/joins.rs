@@ -182,9 +182,7 @@ async fn a_join_that_fails_on_a_server_fails_and_leaves_nothing() {
     for _ in 0..3 {
         let answer = session.query(fails).await;
         let error = match answer {
-            Ok(answer) => {
-                answer.stream.try_collect::<Vec<_>>().await.err().map(pando::Error::from)
-            }
+            Ok(answer) => answer.stream.try_collect::<Vec<_>>().await.err().map(pando::Error::from),
             Err(error) => Some(error),
         };
         assert_eq!(error.expect("it divides by zero").state().code(), "22012");

@@ -21,18 +21,19 @@ const ATTEMPTS: usize = 64;
 /// One owner's ranges, in key order.
 pub(crate) type Owned = (GroupId, Vec<KeyRange>);
 
-/// The ranges of a scan that other servers are believed to own.
+/// The ranges of a scan that other servers are believed to own, and those that are left.
 #[derive(Clone)]
 pub(crate) struct Elsewhere {
     view: TableView,
+    here: Arc<[KeyRange]>,
     owners: Arc<[Owned]>,
     /// How many servers have sent these ranges on already.
     hops: u8,
 }
 
 impl Elsewhere {
-    pub(crate) fn new(view: TableView, owners: Vec<Owned>) -> Self {
-        Self { view, owners: owners.into(), hops: 0 }
+    pub(crate) fn new(view: TableView, here: Vec<KeyRange>, owners: Vec<Owned>) -> Self {
+        Self { view, here: here.into(), owners: owners.into(), hops: 0 }
     }
 
     /// The same, for ranges that were sent here by a server that took them for ours.
@@ -43,6 +44,26 @@ impl Elsewhere {
     /// The owners, by group.
     pub(crate) fn owners(&self) -> &[Owned] {
         &self.owners
+    }
+
+    /// One owner's ranges, in key order.
+    pub(crate) fn ranges_of(&self, group: GroupId) -> &[KeyRange] {
+        self.owners.iter().find(|(of, _)| *of == group).map_or(&[], |(_, ranges)| ranges)
+    }
+
+    /// The table.
+    pub(crate) fn view(&self) -> &TableView {
+        &self.view
+    }
+
+    /// Every range with its owner, in key order; `None` is this server.
+    pub(crate) fn parts(&self) -> Vec<(&KeyRange, Option<GroupId>)> {
+        let theirs = self.owners.iter().map(|(group, ranges)| (Some(*group), ranges.as_slice()));
+        let all = std::iter::once((None, &*self.here)).chain(theirs);
+        let each = all.flat_map(|(owner, ranges)| ranges.iter().map(move |range| (range, owner)));
+        let mut parts: Vec<_> = each.collect();
+        parts.sort_by(|one, other| one.0.low.cmp(&other.0.low));
+        parts
     }
 
     /// How often the next owner's ranges will have been sent on.
@@ -72,6 +93,7 @@ impl Elsewhere {
 pub(crate) struct Found {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) coverage: Coverage,
+    pub(crate) here: Vec<KeyRange>,
     pub(crate) elsewhere: Vec<Owned>,
 }
 
@@ -93,7 +115,7 @@ pub(crate) async fn find(
             Err(store::Error::NotOwned { .. }) if attempts < ATTEMPTS => {}
             found => {
                 let (pieces, coverage) = found.map_err(|error| external(error.into()))?;
-                return Ok(Found { pieces, coverage, elsewhere });
+                return Ok(Found { pieces, coverage, here, elsewhere });
             }
         }
     }

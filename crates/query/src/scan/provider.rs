@@ -124,7 +124,7 @@ impl TableProvider for BucketTable {
             }
             None => None,
         };
-        let places::Found { pieces, coverage, elsewhere } =
+        let places::Found { pieces, coverage, here, elsewhere } =
             places::find(&self.view, &ranges, predicate.as_ref(), &self.schema, &self.columns)
                 .await?;
         let fields: Vec<usize> = match projection {
@@ -140,7 +140,7 @@ impl TableProvider for BucketTable {
             true => Arc::new(scan),
             false => {
                 let shipping = Shipping::of(state.config())?;
-                let elsewhere = Elsewhere::new(self.view.clone(), elsewhere);
+                let elsewhere = Elsewhere::new(self.view.clone(), here, elsewhere);
                 Arc::new(SpreadScan::new(scan, elsewhere, shipping))
             }
         })

@@ -2,7 +2,6 @@
 //! among them; what it reads stands beside the plan ([`super::wire`]).
 
 use super::reader::ExchangeReader;
-use crate::scan::bucket_scan::BucketScan;
 use datafusion::common::{Result, plan_err};
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::ExecutionPlan;
@@ -12,6 +11,7 @@ use std::sync::Arc;
 /// Writes the places of leaves, and puts there what stands for them when a plan is read.
 #[derive(Debug, Default)]
 pub(super) struct Codec {
+    /// By place: the scans of a plan that is written, all leaves of one that is read.
     pub(super) leaves: Vec<Arc<dyn ExecutionPlan>>,
 }
 
@@ -38,8 +38,10 @@ impl PhysicalExtensionCodec for Codec {
     ) -> Result<()> {
         let at = match node.downcast_ref::<ExchangeReader>() {
             Some(reader) => reader.place,
-            None if node.downcast_ref::<BucketScan>().is_some() => 0,
-            None => return plan_err!("{} cannot be part of a bundle", node.name()),
+            None => match self.leaves.iter().position(|leaf| Arc::ptr_eq(leaf, &node)) {
+                Some(place) => place as u32,
+                None => return plan_err!("{} cannot be part of a bundle", node.name()),
+            },
         };
         place.extend_from_slice(&at.to_le_bytes());
         Ok(())

@@ -6,11 +6,13 @@
 //! same, and their outputs together are what is left to do here. What crosses between servers is in [`wire`], what
 //! may cross in [`portable`], and the few rows of a join that every owner needs are gathered by [`broadcast`].
 //!
-//! Joins of many rows with many, and aggregates with many groups, are bundles, too ([`stage`]): an [`exchange`] deals the
+//! Joins of tables that lie beside one another are bundles over both ([`beside`]): no row crosses for them. Other
+//! joins of many rows with many, and aggregates with many groups, are bundles, too ([`stage`]): an [`exchange`] deals the
 //! rows of each input out among servers, so that rows with equal keys meet on one of them. Each server that has rows
 //! of an input deals them out ([`dealing`], [`queues`]), and each that runs the bundle takes its parts from all of
 //! them ([`reader`]). Rows go from server to server; the one that coordinates sees but the bundle's output.
 
+mod beside;
 mod broadcast;
 mod codec;
 mod dealing;
@@ -77,5 +79,5 @@ impl Shipping {
 
 /// A scan without operators above it: the rows that are here, and those that others send.
 pub(crate) fn whole_scan(scan: &SpreadScan) -> Result<Arc<dyn ExecutionPlan>> {
-    Sites::Owners(scan.elsewhere.clone()).everywhere(Arc::new(scan.here.clone()))
+    Sites::owners(vec![scan.elsewhere.clone()]).everywhere(Arc::new(scan.here.clone()))
 }

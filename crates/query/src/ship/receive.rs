@@ -22,6 +22,7 @@ use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning, execute_stream};
+use futures::future::try_join_all;
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
@@ -101,7 +102,10 @@ async fn answer(
     let partitions = context.session_config().target_partitions();
     let bundle = Bundle::from_bytes(bundle)?;
     let leaves = match &bundle.input {
-        Input::Scan(of) => vec![scan(reading, of, &context, partitions).await?],
+        Input::Scans(scans) => {
+            let scans = scans.iter().map(|of| scan(reading, of, &context, partitions));
+            try_join_all(scans).await?
+        }
         Input::Parts(parts) => readers(reading, parts)?,
     };
     let plan = bundle.plan(leaves, &context)?;
@@ -188,14 +192,14 @@ async fn scan(
     }
     let schema = Arc::new(plan_schema(view.table(), &scan.read));
     let predicate = scan.predicate(context)?;
-    let places::Found { pieces, coverage, elsewhere } =
+    let places::Found { pieces, coverage, here: ranges, elsewhere } =
         places::find(&view, &scan.ranges, predicate.as_ref(), &schema, &scan.read).await?;
     let table = Arc::clone(view.table());
     let here = BucketScan::new(table, pieces, scan.read.clone(), schema, partitions, coverage);
     let here = here.with_conjuncts(predicate.into_iter().collect())?;
     let here = here.with_output(&scan.output)?.with_limit(scan.limit);
-    let elsewhere = Elsewhere::new(view, elsewhere).with_hops(scan.hops);
-    Ok(Sites::Owners(elsewhere).everywhere(Arc::new(here))?)
+    let elsewhere = Elsewhere::new(view, ranges, elsewhere).with_hops(scan.hops);
+    Ok(Sites::owners(vec![elsewhere]).everywhere(Arc::new(here))?)
 }
 
 /// An error as it is told to another server.

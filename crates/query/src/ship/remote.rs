@@ -75,8 +75,7 @@ impl RemoteBundle {
             return Ok(None);
         }
         let ready = Ready::of(&self.bundle, self.site.consumer(), context).await?;
-        let (ranges, hops) = self.site.ranges()?;
-        let bytes = ready.to_bytes(ranges, hops, dealing)?;
+        let bytes = ready.to_bytes(&self.site.ranges()?, dealing)?;
         let (peers, reader) = self.site.peers()?;
         let rows = peers.run(reader, self.group(), bytes.into());
         Ok(Some(Sent { rows, exchanges: ready.exchanges }))
@@ -95,12 +94,12 @@ impl RemoteBundle {
 
     /// The same operators, run here over the rows that the other server sends.
     pub(super) fn over_sent_rows(&self) -> Result<Arc<dyn ExecutionPlan>> {
-        let core = core_of(&self.bundle)?;
+        let core = core_of(&self.bundle);
         let plan = Arc::clone(&self.bundle).transform_down(|node| {
             if node.downcast_ref::<Broadcast>().is_some() {
                 return Ok(Transformed::new(node, false, TreeNodeRecursion::Jump));
             }
-            if core.as_ref().is_some_and(|core| Arc::ptr_eq(core, &node)) {
+            if Arc::ptr_eq(&core, &node) {
                 let sent = Self::new(node, self.site.clone())?;
                 let sent = Arc::new(sent) as Arc<dyn ExecutionPlan>;
                 return Ok(Transformed::new(sent, true, TreeNodeRecursion::Jump));

@@ -4,6 +4,7 @@
 //! put together afterwards. Plans whose rows are all here are left as they are.
 
 use super::Shipping;
+use super::beside;
 use super::broadcast::Broadcast;
 use super::sites::Sites;
 use super::stage;
@@ -114,7 +115,7 @@ pub(super) fn bundle_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<Opt
     if let Some(scan) = plan.downcast_ref::<SpreadScan>() {
         return Ok(Some(Bundle {
             plan: Arc::new(scan.here.clone()),
-            sites: Sites::Owners(scan.elsewhere.clone()),
+            sites: Sites::owners(vec![scan.elsewhere.clone()]),
             shipping: Arc::clone(&scan.shipping),
         }));
     }
@@ -148,10 +149,13 @@ impl Bundle {
     }
 }
 
-/// A join as a bundle: of its right side, if the left one is small enough to be sent to everybody, or of both sides dealt
-/// out by the join's keys.
+/// A join as a bundle: over both sides where they lie together, of its right side, if the left one is small enough to be
+/// sent to everybody, or of both sides dealt out by the join's keys.
 fn bundle_of_join(plan: &Arc<dyn ExecutionPlan>, join: &HashJoinExec) -> Result<Option<Bundle>> {
     let (left, right) = (gathered(join.left()), gathered(join.right()));
+    if let Some(bundle) = beside::of_join(plan, join, [&left, &right])? {
+        return Ok(Some(bundle));
+    }
     let to_right = bundle_of(&right, true)?;
     if let Some(bundle) = &to_right
         && bundle.ships(plan)

@@ -14,10 +14,18 @@ use store::{Peers, Reader};
 /// The servers that run a bundle, and what each of them reads.
 #[derive(Clone)]
 pub(super) enum Sites {
-    /// Owners of a table's rows: each reads its own.
-    Owners(Elsewhere),
+    /// Owners of the rows of a table, or of several that lie together: each reads its own.
+    Owners(Arc<Owners>),
     /// Servers among which rows are dealt out: each reads its parts.
     Participants(Arc<Participants>),
+}
+
+/// Owners of what some scans read.
+pub(super) struct Owners {
+    /// Other servers that own some of it.
+    groups: Vec<GroupId>,
+    /// What each scan reads of whom, at least one.
+    pub(super) scans: Vec<Elsewhere>,
 }
 
 /// Servers among which rows are dealt out.
@@ -31,7 +39,8 @@ pub(super) struct Participants {
 impl Participants {
     /// This server, and all others that run some of the bundles whose rows are dealt out.
     pub(super) fn of(producers: &[&Sites]) -> Result<Option<Self>> {
-        let others: BTreeSet<GroupId> = producers.iter().flat_map(|sites| sites.others()).collect();
+        let others: BTreeSet<GroupId> =
+            producers.iter().flat_map(|sites| sites.others().iter().copied()).collect();
         let Some(sites) = producers.first() else { return Ok(None) };
         let (peers, reader) = sites.peers()?;
         let groups = std::iter::once(peers.here()).chain(others).collect();
@@ -40,10 +49,17 @@ impl Participants {
 }
 
 impl Sites {
-    fn others(&self) -> Vec<GroupId> {
+    /// Those who own what some scans read.
+    pub(super) fn owners(scans: Vec<Elsewhere>) -> Self {
+        let all = scans.iter().flat_map(|scan| scan.owners().iter().map(|(group, _)| *group));
+        let groups: BTreeSet<GroupId> = all.collect();
+        Self::Owners(Arc::new(Owners { groups: groups.into_iter().collect(), scans }))
+    }
+
+    fn others(&self) -> &[GroupId] {
         match self {
-            Self::Owners(elsewhere) => elsewhere.owners().iter().map(|(group, _)| *group).collect(),
-            Self::Participants(participants) => participants.groups[1..].to_vec(),
+            Self::Owners(owners) => &owners.groups,
+            Self::Participants(participants) => &participants.groups[1..],
         }
     }
 
@@ -54,7 +70,10 @@ impl Sites {
 
     fn peers(&self) -> Result<(&Arc<dyn Peers>, &Reader)> {
         match self {
-            Self::Owners(elsewhere) => elsewhere.peers().map(|(peers, reader)| (peers, reader)),
+            Self::Owners(owners) => {
+                let (peers, reader) = owners.scans[0].peers()?;
+                Ok((peers, reader))
+            }
             Self::Participants(participants) => Ok((&participants.peers, &participants.reader)),
         }
     }
@@ -94,10 +113,7 @@ pub(super) struct Site {
 
 impl Site {
     pub(super) fn group(&self) -> GroupId {
-        match &self.sites {
-            Sites::Owners(elsewhere) => elsewhere.owners()[self.index].0,
-            Sites::Participants(participants) => participants.groups[self.index + 1],
-        }
+        self.sites.others()[self.index]
     }
 
     /// The other servers, and as whom this one is asked.
@@ -105,13 +121,14 @@ impl Site {
         self.sites.peers()
     }
 
-    /// Its rows of the table that a bundle scans, and how often they will have been sent on.
-    pub(super) fn ranges(&self) -> Result<(&[KeyRange], u8)> {
+    /// Its rows of what each scan of a bundle reads, and how often they will have been sent on.
+    pub(super) fn ranges(&self) -> Result<Vec<(&[KeyRange], u8)>> {
         match &self.sites {
-            Sites::Owners(elsewhere) => {
-                Ok((&elsewhere.owners()[self.index].1, elsewhere.next_hop()?))
+            Sites::Owners(owners) => {
+                let scans = owners.scans.iter();
+                scans.map(|scan| Ok((scan.ranges_of(self.group()), scan.next_hop()?))).collect()
             }
-            Sites::Participants(_) => Ok((&[], 0)),
+            Sites::Participants(_) => Ok(Vec::new()),
         }
     }
 
@@ -127,11 +144,11 @@ impl Site {
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "group={}", self.group().0)?;
-        match &self.sites {
-            Sites::Owners(elsewhere) => {
-                write!(f, ", ranges={}", Shown(&elsewhere.owners()[self.index].1))
+        if let Sites::Owners(owners) = &self.sites {
+            for scan in &owners.scans {
+                write!(f, ", ranges={}", Shown(scan.ranges_of(self.group())))?;
             }
-            Sites::Participants(_) => Ok(()),
         }
+        Ok(())
     }
 }

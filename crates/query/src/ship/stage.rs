@@ -117,7 +117,10 @@ fn over_joined(
     let Some(bundle) = bundle_of(input, true)?.filter(|bundle| bundle.ships(plan)) else {
         return Ok(None);
     };
-    let is_dealt = matches!(bundle.sites, Sites::Participants(_));
+    let is_dealt = match &bundle.sites {
+        Sites::Owners(owners) => owners.scans.len() > 1,
+        Sites::Participants(_) => true,
+    };
     let required = plan.input_distribution_requirements().into_per_child().swap_remove(0);
     let (partitioning, properties) =
         (bundle.plan.output_partitioning(), bundle.plan.equivalence_properties());

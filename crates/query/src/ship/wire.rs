@@ -36,6 +36,9 @@ use store::catalog::TableId;
 /// Bytes of a bundle that is sent or received, at most.
 const BYTES_MAX: usize = 64 << 20;
 
+/// Partitions that a server's work is divided into for another one, at most.
+const PARTITIONS_MAX: usize = 1 << 10;
+
 /// What crosses between servers.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Bundle<'a> {
@@ -52,9 +55,9 @@ pub(super) struct Bundle<'a> {
 /// What a bundle reads.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Input<'a> {
-    /// Rows of a table.
+    /// Rows of tables, by place.
     #[serde(borrow)]
-    Scan(Scan<'a>),
+    Scans(Vec<Scan<'a>>),
     /// Parts of exchanges, by place, and the columns of each.
     Parts(Vec<(Parts, &'a [u8])>),
 }
@@ -117,31 +120,35 @@ impl Ready {
         Ok(Self { plan, rows, readers, exchanges })
     }
 
-    /// The bytes to send: for these rows of its table, if it reads one.
+    /// The bytes to send: for these rows of each table that it scans, and how often they will have been sent on.
     pub(super) fn to_bytes(
         &self,
-        ranges: &[KeyRange],
-        hops: u8,
+        ranges: &[(&[KeyRange], u8)],
         dealing: Option<&Dealing>,
     ) -> Result<Vec<u8>> {
-        let codec = Codec::default();
+        let codec = Codec { leaves: scans_of(&self.plan)? };
         let to_bytes = |plan| physical_plan_to_bytes_with_extension_codec(plan, &codec);
-        let core = core_of(&self.plan)?;
-        let scan = core.as_ref().and_then(|core| core.downcast_ref::<BucketScan>());
-        let predicate = match scan.map(predicate).transpose()?.flatten() {
-            Some(predicate) => {
-                let schema =
-                    scan.map_or_else(|| self.plan.schema(), |s| Arc::clone(&s.read_schema));
-                let none: Arc<dyn ExecutionPlan> = Arc::new(EmptyExec::new(schema));
-                Some(to_bytes(Arc::new(FilterExec::try_new(predicate, none)?))?)
-            }
-            None => None,
-        };
+        let scans = codec.leaves.iter().filter_map(|leaf| leaf.downcast_ref::<BucketScan>());
+        let scans: Vec<&BucketScan> = scans.collect();
+        let mut predicates = Vec::with_capacity(scans.len());
+        for scan in &scans {
+            predicates.push(match predicate(scan)? {
+                Some(predicate) => {
+                    let none = Arc::new(EmptyExec::new(Arc::clone(&scan.read_schema)));
+                    Some(to_bytes(Arc::new(FilterExec::try_new(predicate, none)?))?)
+                }
+                None => None,
+            });
+        }
         let schemas = self.readers.iter().map(|reader| broadcast::to_bytes(&reader.schema(), &[]));
         let schemas = schemas.collect::<Result<Vec<_>>>()?;
-        let input = match scan {
-            Some(scan) => Input::Scan(Scan {
-                hops,
+        let input = if scans.is_empty() {
+            let parts = self.readers.iter().map(|reader| reader.parts.clone());
+            Input::Parts(parts.zip(schemas.iter().map(Vec::as_slice)).collect())
+        } else {
+            let each = scans.iter().zip(ranges).zip(&predicates);
+            let scans = each.map(|((scan, (ranges, hops)), predicate)| Scan {
+                hops: *hops,
                 table: scan.table.id.0,
                 version: scan.table.version,
                 ranges: ranges.to_vec(),
@@ -149,11 +156,8 @@ impl Ready {
                 output: scan.output.clone(),
                 limit: scan.limit,
                 predicate: predicate.as_deref(),
-            }),
-            None => {
-                let parts = self.readers.iter().map(|reader| reader.parts.clone());
-                Input::Parts(parts.zip(schemas.iter().map(Vec::as_slice)).collect())
-            }
+            });
+            Input::Scans(scans.collect())
         };
         let plan = match dealing {
             Some(dealing) => {
@@ -261,6 +265,12 @@ fn is_operator(node: &dyn ExecutionPlan) -> bool {
         || node.downcast_ref::<AggregateExec>().is_some()
         || node.downcast_ref::<SortExec>().is_some()
         || node.downcast_ref::<HashJoinExec>().is_some()
+        || node.downcast_ref::<RepartitionExec>().is_some_and(deals_locally)
+}
+
+/// Whether rows are dealt out to a few partitions by a hash.
+fn deals_locally(dealt: &RepartitionExec) -> bool {
+    matches!(dealt.partitioning(), Partitioning::Hash(_, 1..=PARTITIONS_MAX))
 }
 
 /// Whether a bundle goes on below one of its operators: not below gathered rows, nor below an exchange.
@@ -325,17 +335,29 @@ fn without_state(
     Ok(plan.data)
 }
 
-/// The innermost of a bundle's operators that cannot run elsewhere than its input is: the scan of a table, or what
-/// is right above exchanges.
-pub(super) fn core_of(bundle: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let mut core = None;
+/// The scans of a bundle, from the root on.
+fn scans_of(bundle: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+    let mut found = Vec::new();
     bundle.apply(|node| {
-        let is_dealt = |child: &&Arc<dyn ExecutionPlan>| child.downcast_ref::<Exchange>().is_some();
-        let is_scan = node.downcast_ref::<BucketScan>().is_some();
-        if is_scan || node.children().iter().any(is_dealt) {
-            core = Some(Arc::clone(node));
+        if node.downcast_ref::<BucketScan>().is_some() {
+            found.push(Arc::clone(node));
         }
         Ok(below(node))
     })?;
-    Ok(core)
+    Ok(found)
+}
+
+/// The innermost of a bundle's operators that cannot run elsewhere than its input is: the scan of a table, the join of
+/// tables that lie together, or what is right above exchanges.
+pub(super) fn core_of(bundle: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    let mut core = bundle;
+    loop {
+        let is_gathered =
+            |child: &&Arc<dyn ExecutionPlan>| child.downcast_ref::<Broadcast>().is_some();
+        let mut inputs = core.children().into_iter().filter(|child| !is_gathered(child));
+        match (inputs.next(), inputs.next()) {
+            (Some(input), None) if input.downcast_ref::<Exchange>().is_none() => core = input,
+            _ => return Arc::clone(core),
+        }
+    }
 }
