@@ -7,6 +7,7 @@
 use super::bucket_scan::BucketScan;
 use super::places::{Elsewhere, Shown};
 use crate::ship::{self, Shipping};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
@@ -24,6 +25,9 @@ use datafusion::physical_plan::{
 };
 use std::fmt;
 use std::sync::Arc;
+
+/// Bytes of a value of no fixed width, about.
+const TEXT_BYTES: usize = 24;
 
 /// Reads a table's rows wherever they are.
 pub(crate) struct SpreadScan {
@@ -45,6 +49,15 @@ impl SpreadScan {
         )
         .with_scheduling_type(SchedulingType::Cooperative);
         Self { here, elsewhere, shipping, properties: Arc::new(properties) }
+    }
+
+    /// How much of a row's bytes the columns that come out have, about.
+    fn share_of_columns(&self) -> f64 {
+        let width = |data_type: &DataType| data_type.primitive_width().unwrap_or(TEXT_BYTES);
+        let columns = &self.here.table.columns;
+        let all: usize = columns.iter().map(|column| width(&column.sql_type.arrow())).sum();
+        let out: usize = self.here.schema.fields().iter().map(|f| width(f.data_type())).sum();
+        out as f64 / all.max(1) as f64
     }
 
     fn with(&self, here: BucketScan) -> Arc<dyn ExecutionPlan> {
@@ -127,7 +140,13 @@ impl ExecutionPlan for SpreadScan {
                 None => Precision::Absent,
             };
             statistics.num_rows = of_all(&here.num_rows);
-            statistics.total_byte_size = of_all(&here.total_byte_size);
+            let bytes = of_all(&here.total_byte_size);
+            statistics.total_byte_size = match bytes.get_value() {
+                Some(bytes) => {
+                    Precision::Inexact((*bytes as f64 * self.share_of_columns()) as usize)
+                }
+                None => Precision::Absent,
+            };
         }
         Ok(Arc::new(statistics))
     }
