@@ -91,8 +91,12 @@ async fn spread() -> InProcess {
 
 /// Waits until no server has an exchange, nor memory of a query.
 async fn until_nothing_is_left(servers: &InProcess) {
+    until_nothing_is_left_on(servers.servers()).await;
+}
+
+async fn until_nothing_is_left_on(servers: &[bench::Member]) {
     let begun = std::time::Instant::now();
-    for server in servers.servers() {
+    for server in servers {
         for sql in [
             "SELECT value FROM pando.counters WHERE name = 'exchanges'",
             "SELECT query_bytes FROM pando.memory",
@@ -190,5 +194,51 @@ async fn a_join_that_fails_on_a_server_fails_and_leaves_nothing() {
         };
         assert_eq!(error.expect("it divides by zero").state().code(), "22012");
     }
+    until_nothing_is_left(&servers).await;
+}
+
+/// Asks the second server for many pairs, cuts a server off when the first rows are there, and reads on.
+async fn cut_off_while_it_joins(lost: &str) -> (InProcess, pando::Error) {
+    let servers = spread().await;
+    let session = dealing(&servers, 1).await;
+    let pairs = "SELECT x.id, y.id FROM a x JOIN a y ON x.m = y.m JOIN b ON b.m = x.m";
+    let mut answer = session.query(pairs).await.expect("asked");
+    answer.stream.next().await.expect("a batch").expect("rows");
+    servers.cut_off(lost);
+    let error = answer.stream.try_collect::<Vec<_>>().await.err().expect("rows are missing");
+    (servers, error.into())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_join_fails_when_a_server_is_lost_and_leaves_nothing() {
+    let (servers, error) = cut_off_while_it_joins("c").await;
+    assert_eq!(error.state().code(), "08006", "{error}");
+    until_nothing_is_left_on(&servers.servers()[..2]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_join_whose_coordinator_is_lost_leaves_nothing_on_the_others() {
+    let (servers, error) = cut_off_while_it_joins("b").await;
+    assert_eq!(error.state().code(), "08006", "{error}");
+    until_nothing_is_left_on(&servers.servers()[..1]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_groups_are_finished_where_they_are_dealt_out_to() {
+    let servers = servers().await;
+    let first = &servers.servers()[0].database;
+    execute(first, "CREATE TABLE g (id bigint PRIMARY KEY, k bigint)").await;
+    let rows_of_g =
+        "INSERT INTO g SELECT i, i * 7 % 120011 FROM generate_series(1, 130000) AS s(i)";
+    execute(first, rows_of_g).await;
+    until_spread(&servers, "g").await;
+    let session = servers.servers()[2].database.session();
+    let grouped = "SELECT k, count(*) FROM g GROUP BY k HAVING count(*) > 1 ORDER BY k LIMIT 3";
+    let plan = rows(&session, &format!("EXPLAIN {grouped}")).await;
+    assert!(plan.iter().any(|line| line.contains("Exchange")), "{}", plan.join("\n"));
+    assert_eq!(rows(&session, grouped).await, ["14 | 2 | ", "21 | 2 | ", "7 | 2 | "]);
+    let counted =
+        "SELECT count(*), sum(n)::bigint FROM (SELECT k, count(*) AS n FROM g GROUP BY k) AS x";
+    assert_eq!(rows(&session, counted).await, ["120011 | 130000 | "]);
     until_nothing_is_left(&servers).await;
 }
