@@ -2,7 +2,7 @@
 //! several processes do, without sockets.
 
 use crate::traffic::{Counted, Traffic};
-use cluster::net::local::Hub;
+use cluster::net::local::{Hub, Link};
 use cluster::net::{Address, Network};
 use cluster::{Cluster, Introduction};
 use query::{Database, Error, Options};
@@ -102,6 +102,14 @@ impl InProcess {
         self.hub.serve(address, Arc::new(cluster.clone()));
         self.servers.push(Member { name, database, cluster });
         Ok(&self.servers[self.servers.len() - 1])
+    }
+
+    /// Cuts a server off from all others, for good: as if it had crashed, or they had.
+    pub fn cut_off(&self, name: &str) {
+        let address = |name: &str| Address::new(name);
+        for other in self.servers.iter().filter(|other| other.name != name) {
+            self.hub.link(&address(name), &address(&other.name), Link::Cut);
+        }
     }
 
     fn network(&self, own: Address) -> Arc<dyn Network> {

@@ -14,11 +14,12 @@ use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use sdds::directory::Message;
 use sdds::{GroupId, Timestamp};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::catalog::{Table, TableId};
-use store::{Bundles, Error, Snapshot, Store, TransactionId};
+use store::{Bundles, Error, Snapshot, Store, TableTotal, TransactionId};
 use tokio_util::sync::CancellationToken;
 
 /// The group that leads the cluster: membership, timestamps, sequences. It is the first server's.
@@ -52,6 +53,8 @@ pub(crate) struct Inner {
     pub(crate) is_given_up: AtomicBool,
     /// What only a snapshot before this sees may be gone, here as everywhere.
     pub(crate) horizon: AtomicU64,
+    /// What each table has on all servers, as the root has said last.
+    pub(crate) totals: RwLock<BTreeMap<TableId, TableTotal>>,
     pub(crate) stopped: CancellationToken,
     next_transaction: AtomicU64,
 }
@@ -84,6 +87,7 @@ impl Cluster {
             root,
             is_given_up: AtomicBool::new(false),
             horizon: AtomicU64::new(0),
+            totals: RwLock::default(),
             stopped: CancellationToken::new(),
             next_transaction: AtomicU64::new(1),
         }))

@@ -100,6 +100,7 @@ fn follow(inner: &Arc<Inner>, beat: Beat) {
     if let Some(members) = beat.members {
         inner.learn_members(members);
     }
+    *inner.totals.write() = beat.totals.into_iter().collect();
     inner.files.retain(|table| inner.store.catalog().table_by_id(table).is_some());
     for order in beat.orders {
         moving::carry_out(inner, order);

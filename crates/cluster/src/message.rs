@@ -7,7 +7,7 @@ use sdds::directory::{Entry, Message};
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::catalog::{Catalog, CatalogChange, Sequence, TableId};
-use store::{Error, ExchangeId, Reader, TransactionId};
+use store::{Error, ExchangeId, Reader, TableTotal, TransactionId};
 
 /// A request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -165,6 +165,8 @@ pub(crate) struct Beat {
     pub(crate) horizon: Timestamp,
     /// Where the caller knows an older version.
     pub(crate) members: Option<Members>,
+    /// What each table has on all servers.
+    pub(crate) totals: Vec<(TableId, TableTotal)>,
     /// What it should give to others.
     pub(crate) orders: Vec<Order>,
 }

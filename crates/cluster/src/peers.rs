@@ -23,7 +23,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::{Sequence, Table, TableId};
 use store::{
-    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Snapshot, TransactionId, Write,
+    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Snapshot, TableTotal, TransactionId,
+    Write,
 };
 
 /// Of a request that was passed on so often everybody is asked; one that is passed on even then is given back as lost.
@@ -220,6 +221,10 @@ impl Peers for View {
             // One session's, or not committed yet: nobody else has heard of it.
             _ => Ok(vec![(range.clone(), self.inner.here)]),
         }
+    }
+
+    fn total(&self, table: TableId) -> Option<TableTotal> {
+        self.inner.totals.read().get(&table).copied()
     }
 
     async fn get(

@@ -10,7 +10,7 @@ use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use store::catalog::{Catalog, TableId};
-use store::{Error, TransactionId};
+use store::{Error, TableTotal, TransactionId};
 
 /// A server that has not called for so long is given up.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -36,6 +36,17 @@ struct Call {
     /// The version of the list of servers that it knew.
     members: u64,
     load: ServerLoad,
+}
+
+/// What each table has on all servers together.
+fn totals<'a>(loads: impl Iterator<Item = &'a ServerLoad>) -> Vec<(TableId, TableTotal)> {
+    let mut totals = BTreeMap::<TableId, TableTotal>::new();
+    for load in loads.flat_map(|load| &load.tables) {
+        let total = totals.entry(load.table).or_default();
+        total.rows += load.rows;
+        total.bytes += load.bytes;
+    }
+    totals.into_iter().collect()
 }
 
 impl Root {
@@ -166,7 +177,8 @@ impl Root {
         let calls = self.calls.lock();
         let horizon = calls.values().map(|call| call.oldest).min().unwrap_or(now);
         let members = (members.version != heartbeat.members).then_some(members);
-        Ok(Beat { now, horizon, members, orders })
+        let totals = totals(calls.values().map(|call| &call.load));
+        Ok(Beat { now, horizon, members, totals, orders })
     }
 
     /// Lets a server go that ends by itself. One that is empty stays until all others have heard of it, so that nobody

@@ -63,7 +63,9 @@ pub use joint::{JointSavepoint, JointTransaction};
 pub use memory::Memory;
 pub use morsel::Morsel;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
-pub use peers::{BatchStream, Bundles, ExchangeId, Peers, Reader, Reading, TransactionId, Write};
+pub use peers::{
+    BatchStream, Bundles, ExchangeId, Peers, Reader, Reading, TableTotal, TransactionId, Write,
+};
 pub use prepared::Prepared;
 pub use row::VALUE_BYTES_MAX;
 pub use snapshot::Snapshot;

@@ -40,6 +40,15 @@ pub struct ExchangeId {
     pub number: u64,
 }
 
+/// What a table has on all servers together, as was heard last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TableTotal {
+    /// Its rows.
+    pub rows: u64,
+    /// Bytes in its buckets.
+    pub bytes: u64,
+}
+
 /// On whose behalf rows are read and written on other servers.
 #[derive(Debug, Clone)]
 pub struct Reader {
@@ -124,6 +133,9 @@ pub trait Peers: Debug + Send + Sync {
         table: TableId,
         range: &KeyRange,
     ) -> Result<Vec<(KeyRange, GroupId)>, Error>;
+
+    /// What a table has on all servers; `None` where nobody has said so far. Returns at once.
+    fn total(&self, table: TableId) -> Option<TableTotal>;
 
     /// The rows of some keys of other servers: their values column by column, and the position of each one's key.
     /// [`Error::NotOwned`] where some turn out to be here.

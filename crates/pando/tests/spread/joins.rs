@@ -13,11 +13,13 @@ const TABLES: &[&str] = &[
     "CREATE TABLE a (id bigint PRIMARY KEY, k bigint, m int, t text)",
     "CREATE TABLE b (id bigint PRIMARY KEY, k bigint, m int, t text)",
     "CREATE TABLE c (id bigint PRIMARY KEY, b bigint, t text)",
+    "CREATE TABLE d (a bigint, n bigint, t text, PRIMARY KEY (a, n)) WITH (colocate_with = a)",
     "INSERT INTO a SELECT i, CASE WHEN i % 7 <> 0 THEN i % 611 END, i % 5, 'key ' || i % 300 \
      FROM generate_series(1, 3000) AS g(i)",
     "INSERT INTO b SELECT i, CASE WHEN i % 11 <> 0 THEN i % 733 END, i % 4, \
      CASE WHEN i % 3 <> 0 THEN 'key ' || i % 450 END FROM generate_series(1, 2500) AS g(i)",
     "INSERT INTO c SELECT i, i * 2, 'key ' || i % 100 FROM generate_series(1, 2000) AS g(i)",
+    "INSERT INTO d SELECT i % 3500, i, 'key ' || i % 90 FROM generate_series(1, 5000) AS g(i)",
 ];
 
 const QUERIES: &[&str] = &[
@@ -42,6 +44,12 @@ const QUERIES: &[&str] = &[
     "SELECT x.id, y.id FROM a x JOIN a y ON x.t = y.t AND x.id < y.id",
     "SELECT a.k, b.n FROM a JOIN (SELECT k, count(*) AS n FROM b GROUP BY k) b ON a.k = b.k",
     "SELECT a.id, s.i FROM a JOIN generate_series(1, 5000) AS s(i) ON a.k = s.i",
+    "SELECT a.id, d.n FROM a JOIN d ON d.a = a.id",
+    "SELECT a.id, d.n FROM a FULL JOIN d ON d.a = a.id AND d.n > 2000 AND a.m <> 2",
+    "SELECT id FROM a WHERE NOT EXISTS (SELECT 1 FROM d WHERE d.a = a.id AND d.t = a.t)",
+    "SELECT a.id, count(*), min(d.t) FROM a JOIN d ON d.a = a.id WHERE a.m > 1 GROUP BY a.id",
+    "SELECT x.n, y.n FROM d x JOIN d y ON x.a = y.a AND x.n < y.n",
+    "SELECT a.t, sum(b.id), count(d.n) FROM a JOIN d ON d.a = a.id JOIN b ON b.k = a.k GROUP BY a.t",
     "SELECT k FROM a INTERSECT SELECT k FROM b",
     "SELECT k, m FROM a EXCEPT SELECT k, m FROM b",
     "SELECT k FROM a UNION SELECT k FROM b",
@@ -91,8 +99,12 @@ async fn spread() -> InProcess {
 
 /// Waits until no server has an exchange, nor memory of a query.
 async fn until_nothing_is_left(servers: &InProcess) {
+    until_nothing_is_left_on(servers.servers()).await;
+}
+
+async fn until_nothing_is_left_on(servers: &[bench::Member]) {
     let begun = std::time::Instant::now();
-    for server in servers.servers() {
+    for server in servers {
         for sql in [
             "SELECT value FROM pando.counters WHERE name = 'exchanges'",
             "SELECT query_bytes FROM pando.memory",
@@ -123,7 +135,10 @@ async fn answers_are_those_of_one_server() {
             let session = dealing(&servers, number % 3).await;
             let plan = rows(&session, &format!("EXPLAIN {sql}")).await;
             dealt += usize::from(plan.iter().any(|line| line.contains("Exchange")));
-            assert_eq!(rows(&session, sql).await, rows(&alone, sql).await, "{sql}");
+            let (answer, expected) = (rows(&session, sql).await, rows(&alone, sql).await);
+            let wrong = answer.iter().zip(&expected).find(|(answer, expected)| answer != expected);
+            let counts = (answer.len(), expected.len());
+            assert!(answer == expected, "{sql}: {counts:?} rows, first {wrong:?}");
         }
         drop(restless);
     }
@@ -187,5 +202,51 @@ async fn a_join_that_fails_on_a_server_fails_and_leaves_nothing() {
         };
         assert_eq!(error.expect("it divides by zero").state().code(), "22012");
     }
+    until_nothing_is_left(&servers).await;
+}
+
+/// Asks the second server for many pairs, cuts a server off when the first rows are there, and reads on.
+async fn cut_off_while_it_joins(lost: &str) -> (InProcess, pando::Error) {
+    let servers = spread().await;
+    let session = dealing(&servers, 1).await;
+    let pairs = "SELECT x.id, y.id FROM a x JOIN a y ON x.m = y.m JOIN b ON b.m = x.m";
+    let mut answer = session.query(pairs).await.expect("asked");
+    answer.stream.next().await.expect("a batch").expect("rows");
+    servers.cut_off(lost);
+    let error = answer.stream.try_collect::<Vec<_>>().await.err().expect("rows are missing");
+    (servers, error.into())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_join_fails_when_a_server_is_lost_and_leaves_nothing() {
+    let (servers, error) = cut_off_while_it_joins("c").await;
+    assert_eq!(error.state().code(), "08006", "{error}");
+    until_nothing_is_left_on(&servers.servers()[..2]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_join_whose_coordinator_is_lost_leaves_nothing_on_the_others() {
+    let (servers, error) = cut_off_while_it_joins("b").await;
+    assert_eq!(error.state().code(), "08006", "{error}");
+    until_nothing_is_left_on(&servers.servers()[..1]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_groups_are_finished_where_they_are_dealt_out_to() {
+    let servers = servers().await;
+    let first = &servers.servers()[0].database;
+    execute(first, "CREATE TABLE g (id bigint PRIMARY KEY, k bigint)").await;
+    let rows_of_g =
+        "INSERT INTO g SELECT i, i * 7 % 120011 FROM generate_series(1, 130000) AS s(i)";
+    execute(first, rows_of_g).await;
+    until_spread(&servers, "g").await;
+    let session = servers.servers()[2].database.session();
+    let grouped = "SELECT k, count(*) FROM g GROUP BY k HAVING count(*) > 1 ORDER BY k LIMIT 3";
+    let plan = rows(&session, &format!("EXPLAIN {grouped}")).await;
+    assert!(plan.iter().any(|line| line.contains("Exchange")), "{}", plan.join("\n"));
+    assert_eq!(rows(&session, grouped).await, ["14 | 2 | ", "21 | 2 | ", "7 | 2 | "]);
+    let counted =
+        "SELECT count(*), sum(n)::bigint FROM (SELECT k, count(*) AS n FROM g GROUP BY k) AS x";
+    assert_eq!(rows(&session, counted).await, ["120011 | 130000 | "]);
     until_nothing_is_left(&servers).await;
 }

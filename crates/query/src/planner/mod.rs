@@ -3,6 +3,7 @@
 //! [`Planner`] belongs to one statement. It first looks up every relation that the statement names
 //! ([`relations`]), then lets the engine's SQL planner do its work.
 
+mod astray;
 pub(crate) mod blame;
 pub(crate) mod casts;
 mod context;
@@ -255,8 +256,20 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The physical plan of a logical one. Correlated subqueries that the engine refuses run by row.
+/// The physical plan of a logical one, in which no filter has gone astray.
 async fn physical_plan(
+    engine: &SessionState,
+    plan: &LogicalPlan,
+) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
+    let planned = any_physical_plan(engine, plan).await?;
+    match astray::is_possible(&planned)? {
+        true => any_physical_plan(&astray::prevented(engine), plan).await,
+        false => Ok(planned),
+    }
+}
+
+/// The physical plan of a logical one. Correlated subqueries that the engine refuses run by row.
+async fn any_physical_plan(
     engine: &SessionState,
     plan: &LogicalPlan,
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {

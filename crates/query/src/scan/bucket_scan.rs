@@ -111,6 +111,12 @@ impl BucketScan {
         self
     }
 
+    /// The same scan, which nobody tells what a join or a top-N finds out.
+    pub(crate) fn without_hint(mut self) -> Self {
+        self.hint = None;
+        self
+    }
+
     /// The same scan with other columns coming out: positions in the present output.
     pub(crate) fn with_output(&self, positions: &[usize]) -> Result<Self> {
         let output: Vec<usize> = positions.iter().map(|&p| self.output[p]).collect();

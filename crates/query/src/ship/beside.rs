@@ -68,10 +68,7 @@ fn dealt(
     partitions: usize,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let plan = Arc::clone(plan).transform_down(|node| match node.downcast_ref::<BucketScan>() {
-        Some(scan) => {
-            let scan = BucketScan { hint: None, ..scan.clone() };
-            Ok(Transformed::yes(Arc::new(scan) as Arc<dyn ExecutionPlan>))
-        }
+        Some(scan) => Ok(Transformed::yes(Arc::new(scan.clone().without_hint()) as _)),
         None => Ok(Transformed::no(node)),
     })?;
     Ok(Arc::new(RepartitionExec::try_new(plan.data, Partitioning::Hash(by, partitions))?))

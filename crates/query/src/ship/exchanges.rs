@@ -48,7 +48,7 @@ impl Exchanges {
     /// The rows of a part.
     ///
     /// # Errors
-    /// 57014 where the exchange is over, or the part was taken before.
+    /// 08006 where the exchange is over, or the part was taken before.
     pub(super) fn take(
         &self,
         id: ExchangeId,
@@ -61,7 +61,8 @@ impl Exchanges {
 }
 
 fn over() -> Error {
-    Error::new(SqlState::QueryCanceled, "the exchange is over: its statement has ended")
+    let message = "an exchange is over: its coordinator has ended it, or is lost";
+    Error::new(SqlState::ConnectionFailure, message)
 }
 
 /// An exchange that this server deals out.

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
-    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Savepoint, Snapshot, Store, TableView,
-    Transaction, TransactionId, Write,
+    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Savepoint, Snapshot, Store,
+    TableTotal, TableView, Transaction, TransactionId, Write,
 };
 
 /// All servers.
@@ -298,6 +298,13 @@ impl Peers for Seen {
             Ok::<_, Error>(servers.database(on.0).bundles().run(reading, bundle))
         };
         futures::stream::once(rows).try_flatten().boxed()
+    }
+
+    fn total(&self, table: TableId) -> Option<TableTotal> {
+        let buckets = |group| self.servers.store(group).bucket_infos(table);
+        let buckets: Vec<_> = self.servers.groups().flat_map(buckets).collect();
+        let rows = buckets.iter().map(|bucket| bucket.rows).sum();
+        Some(TableTotal { rows, bytes: buckets.iter().map(|bucket| bucket.bytes).sum() })
     }
 
     fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream {

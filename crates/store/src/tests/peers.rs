@@ -5,7 +5,8 @@ use super::*;
 use crate::test_tables::rows;
 use crate::view::Gathered;
 use crate::{
-    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Transaction, TransactionId, Write,
+    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, TableTotal, Transaction,
+    TransactionId, Write,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -99,6 +100,10 @@ impl Peers for TwoServers {
 
     fn run(&self, _: &Reader, _: GroupId, _: Bytes) -> BatchStream {
         unreachable!("the store ships no bundles")
+    }
+
+    fn total(&self, _: TableId) -> Option<TableTotal> {
+        None
     }
 
     fn take(&self, _: GroupId, _: ExchangeId, _: u32) -> BatchStream {

@@ -1,0 +1,72 @@
+//! Filters that joins and top-N fill in while they run, on their way down to the scans.
+//!
+//! The engine passes such a filter on by the names of columns (apache/datafusion#25259 mends that, after 55.2). Below an
+//! operator whose output has two columns of one name it may therefore arrive at the wrong one, and drop rows. A plan
+//! in which a filter has come that way is made again without them.
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::execution::SessionState;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Numbers of filters.
+type Filters = BTreeSet<u64>;
+
+/// Whether a filter may have gone astray in a plan.
+pub(super) fn is_possible(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    let mut filled_in = Filters::new();
+    plan.apply(|node| {
+        filled_in.extend(produced(node));
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(!filled_in.is_empty() && from_above(plan, &filled_in)?.is_none())
+}
+
+/// The filters that a plan's scans have from operators above the plan; `None` where one of them, or another one on its
+/// way, may have gone astray. Only those count that somebody fills in.
+fn from_above(plan: &Arc<dyn ExecutionPlan>, filled_in: &Filters) -> Result<Option<Filters>> {
+    let own = produced(plan);
+    let mut found = Filters::new();
+    for child in plan.children() {
+        let Some(mut below) = from_above(child, filled_in)? else { return Ok(None) };
+        below.retain(|filter| !own.contains(filter));
+        if !below.is_empty() && has_ambiguous_names(child) {
+            return Ok(None);
+        }
+        found.extend(below);
+    }
+    plan.apply_expressions(&mut |expression| consumed(expression, &mut found))?;
+    found.retain(|filter| filled_in.contains(filter) && !own.contains(filter));
+    Ok(Some(found))
+}
+
+fn produced(plan: &Arc<dyn ExecutionPlan>) -> Filters {
+    let produced = plan.dynamic_expressions_produced();
+    produced.iter().filter_map(|expression| expression.expression_id()).collect()
+}
+
+fn consumed(expression: &Arc<dyn PhysicalExpr>, into: &mut Filters) -> Result<TreeNodeRecursion> {
+    expression.apply(|part| {
+        into.extend(part.expression_id());
+        Ok(TreeNodeRecursion::Continue)
+    })
+}
+
+fn has_ambiguous_names(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let schema = plan.schema();
+    let names: BTreeSet<&String> = schema.fields().iter().map(|field| field.name()).collect();
+    names.len() < schema.fields().len()
+}
+
+/// The same engine without such filters.
+pub(super) fn prevented(engine: &SessionState) -> SessionState {
+    let mut engine = engine.clone();
+    let options = &mut engine.config_mut().options_mut().optimizer;
+    options.enable_join_dynamic_filter_pushdown = false;
+    options.enable_topk_dynamic_filter_pushdown = false;
+    options.enable_aggregate_dynamic_filter_pushdown = false;
+    engine
+}
