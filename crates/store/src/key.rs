@@ -158,6 +158,18 @@ pub fn decode(types: &[DataType], key: &Key) -> Vec<ArrayRef> {
     types.iter().map_while(|data_type| decode_column(data_type, &mut rest)).collect()
 }
 
+/// How many of the leading columns a key's bytes are; `None` where they end within a column, or go on after the last.
+pub fn whole_columns(types: &[DataType], key: &Key) -> Option<usize> {
+    let mut rest = key.as_bytes();
+    for (columns, data_type) in types.iter().enumerate() {
+        if rest.is_empty() {
+            return Some(columns);
+        }
+        decode_column(data_type, &mut rest)?;
+    }
+    rest.is_empty().then_some(types.len())
+}
+
 fn decode_column(data_type: &DataType, rest: &mut &[u8]) -> Option<ArrayRef> {
     if let Some(width) = integer_width(data_type) {
         let mut little = take_bytes(rest, width)?.to_vec();
@@ -298,5 +310,20 @@ mod tests {
             let back = decode(&types, &key_of(&columns));
             prop_assert_eq!(back, columns);
         }
+    }
+
+    #[test]
+    fn leading_columns_are_counted() {
+        let number: ArrayRef = Arc::new(Int64Array::from(vec![7]));
+        let text: ArrayRef = Arc::new(arrow::array::StringViewArray::from(vec!["a\0b"]));
+        let types = [number.data_type().clone(), text.data_type().clone()];
+        let whole = |key: &Key| whole_columns(&types, key);
+        assert_eq!(whole(&Key::from(Vec::new())), Some(0));
+        assert_eq!(whole(&key_of(&[Arc::clone(&number)])), Some(1));
+        assert_eq!(whole(&key_of(&[Arc::clone(&number)]).successor()), None);
+        let both = key_of(&[number, text]);
+        assert_eq!(whole(&both), Some(2));
+        assert_eq!(whole(&both.successor()), None);
+        assert_eq!(whole(&Key::from(both.as_bytes()[..9].to_vec())), None);
     }
 }

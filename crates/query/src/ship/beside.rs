@@ -18,8 +18,10 @@ use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
+use sdds::Bound;
 use std::sync::Arc;
 use store::catalog::{SqlType, Table, TableId};
+use store::key::whole_columns;
 
 /// A join as a bundle over both sides, if they lie together.
 pub(super) fn of_join(
@@ -31,7 +33,10 @@ pub(super) fn of_join(
         return Ok(None);
     };
     let joins_keys = anchors(left).iter().any(|anchor| {
-        anchors(right).contains(anchor) && joins_on(join.on(), sides, [left, right], anchor.1)
+        let (_, columns) = *anchor;
+        anchors(right).contains(anchor)
+            && joins_on(join.on(), sides, [left, right], columns)
+            && [left, right].iter().all(|scan| keeps_together(&scan.elsewhere, columns))
     });
     if !joins_keys
         || plan.output_ordering().is_some()
@@ -140,6 +145,23 @@ fn column_of(plan: &Arc<dyn ExecutionPlan>, expression: &Arc<dyn PhysicalExpr>) 
     };
     let name = input.schema().fields().get(at)?.name().clone();
     column_of(input, &(Arc::new(Column::new(&name, at)) as Arc<dyn PhysicalExpr>))
+}
+
+/// Whether rows that are equal in the first columns of a table's key, as many as that, have one owner: no owner's keys end
+/// among them.
+fn keeps_together(elsewhere: &Elsewhere, columns: usize) -> bool {
+    let types: Vec<_> =
+        key_types(elsewhere.view().table()).into_iter().map(|(_, of)| of.arrow()).collect();
+    let ends_between = |border: &Bound| match border {
+        Bound::At(key) => whole_columns(&types, key).is_some_and(|count| count <= columns),
+        Bound::NegInf | Bound::PosInf => true,
+    };
+    let parts = elsewhere.parts();
+    let mut borders = parts.windows(2).filter_map(|pair| {
+        let [(one, owner), (other, next)] = pair else { return None };
+        (owner != next && one.high == other.low).then_some(&one.high)
+    });
+    columns == types.len() || borders.all(ends_between)
 }
 
 /// Whether no key of one belongs to another server than the same key of the other.
