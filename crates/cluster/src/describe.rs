@@ -146,6 +146,7 @@ fn moves(report: &Report, catalog: &Catalog) -> Result<RecordBatch, Error> {
         .number("bytes_per_second", rows.iter().map(|(_, info)| Some(per_second(info))))
         .number("micros", rows.iter().map(|(_, info)| Some(info.micros)))
         .number("frozen_micros", rows.iter().map(|(_, info)| Some(info.frozen_micros)))
+        .number("frozen_rows", rows.iter().map(|(_, info)| Some(info.frozen_rows)))
         .text("reason", rows.iter().map(|(_, info)| Some(info.reason.clone())))
         .batch()
 }

@@ -78,10 +78,10 @@ pub(crate) enum Request {
     Directory { table: TableId, message: Message<()> },
     /// Rows are coming; the answer names the move.
     MoveIn { table: TableId, range: KeyRange },
-    /// Some of them.
-    MovePiece { number: u64, piece: Blob },
-    /// All are there: own them.
-    MoveAdopt { number: u64, adopt: Message<()> },
+    /// Some of them; the last piece of a round says so.
+    MovePiece { number: u64, piece: Blob, ends_round: bool },
+    /// With this last piece, if there is one, all are there: own them.
+    MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()> },
     /// They are not coming after all.
     MoveDrop { number: u64 },
     /// Whether they were adopted, for a giver who lost the answer. If not, they will not be any more.

@@ -2,14 +2,17 @@
 //!
 //! ```text
 //!  giver                                taker
-//!   copy what rests    ── pieces ──────> keep apart
-//!   freeze, release    ── the rest ────>
-//!                      ── adopt ───────> owns them
+//!   copy               ── pieces ──────> keep apart
+//!   what has changed   ── pieces ──────>
+//!   ...
+//!   freeze, release    ── the rest ────> owns them
 //!   drop, record in the directory <─────
 //! ```
 //!
-//! Between freezing and adopting, requests for these keys wait. Only changes since the copy travel in that time.
+//! Between freezing and adopting, requests for these keys wait. Rounds of what has changed meanwhile go before, until there is
+//! little left to send in that time.
 
+use crate::blob::Blob;
 use crate::cluster::{Asked, Cluster, Inner, stopped, unexpected};
 use crate::files::File;
 use crate::message::{Answer, Order, Reply, Request, garbled};
@@ -36,6 +39,11 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// The first pause after a move that came to nothing, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 
+/// Bytes that a round of changes may have for the rest to be small: what is written in the time that such a round takes.
+const REST_BYTES: u64 = 64 << 10;
+/// Rounds before a move is done with whatever rest: rows that are written faster than they are sent would never move.
+const ROUNDS_MAX: u32 = 10;
+
 /// How long an order is carried out before the root is asked again.
 const ORDER_TIME: Duration = Duration::from_secs(2);
 
@@ -52,7 +60,9 @@ pub(crate) struct Moves {
 /// Moves to this server, by number. Each is adopted once, or never: a giver that asks may rely on the answer.
 #[derive(Debug, Default)]
 struct Arrivals {
-    open: BTreeMap<u64, Incoming>,
+    /// Each with a lock of its own: what comes for one does not wait for another. It may be taken before that of all, and
+    /// never after.
+    open: BTreeMap<u64, Arc<Mutex<Incoming>>>,
     adopted: BTreeSet<u64>,
 }
 
@@ -67,7 +77,8 @@ struct Pause {
 #[derive(Debug)]
 struct Incoming {
     table: TableId,
-    rows: MoveIn,
+    /// None once they are adopted, or not wanted any more.
+    rows: Option<MoveIn>,
     /// When a piece came last; a giver that dies leaves what it sent.
     at: Instant,
 }
@@ -93,6 +104,8 @@ pub struct MoveInfo {
     pub micros: u64,
     /// Microseconds for which requests had to wait.
     pub frozen_micros: u64,
+    /// Rows, or versions of them, that were sent in that time.
+    pub frozen_rows: u64,
 }
 
 impl Moves {
@@ -110,45 +123,67 @@ impl Moves {
     pub(crate) fn begin(&self, inner: &Inner, table: TableId, range: &KeyRange) -> Reply {
         let rows = inner.store.move_in(table, range)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let incoming = Incoming { table, rows, at: Instant::now() };
-        self.incoming.lock().open.insert(number, incoming);
+        let incoming = Incoming { table, rows: Some(rows), at: Instant::now() };
+        self.incoming.lock().open.insert(number, Arc::new(Mutex::new(incoming)));
         Ok(Answer::Move(number))
     }
 
+    /// Rows that are on their way.
+    fn open(&self, number: u64) -> Result<Arc<Mutex<Incoming>>, Error> {
+        let known = self.incoming.lock().open.get(&number).cloned();
+        known.ok_or_else(|| garbled("an unknown move"))
+    }
+
     /// Some of them.
-    pub(crate) fn take(&self, number: u64, piece: Bytes) -> Reply {
-        let mut incoming = self.incoming.lock();
-        let rows = incoming.open.get_mut(&number).ok_or_else(|| garbled("an unknown move"))?;
-        rows.at = Instant::now();
-        rows.rows.take(piece)?;
+    pub(crate) fn take(&self, number: u64, piece: Bytes, ends_round: bool) -> Reply {
+        let incoming = self.open(number)?;
+        let mut incoming = incoming.lock();
+        incoming.at = Instant::now();
+        let rows = incoming.rows.as_mut().ok_or_else(|| garbled("a move that is over"))?;
+        rows.take(piece)?;
+        if ends_round {
+            rows.end_round()?;
+        }
         Ok(Answer::Done)
     }
 
     /// All are there.
-    pub(crate) fn adopt(&self, inner: &Arc<Inner>, number: u64, adopt: Message<()>) -> Reply {
+    pub(crate) fn adopt(
+        &self,
+        inner: &Arc<Inner>,
+        number: u64,
+        rest: Option<Bytes>,
+        adopt: Message<()>,
+    ) -> Reply {
         if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
             return Err(garbled("a move without its range"));
         }
+        let incoming = self.open(number)?;
         // Held until it is done: who asks what became of it hears of all or nothing.
-        let mut incoming = self.incoming.lock();
-        let known = incoming.open.remove(&number);
-        let Incoming { table, rows, .. } = known.ok_or_else(|| garbled("an unknown move"))?;
-        let file = inner.file_by_id(table)?;
+        let mut incoming = incoming.lock();
+        let mut rows = incoming.rows.take().ok_or_else(|| garbled("a move that is over"))?;
+        let file = inner.file_by_id(incoming.table)?;
+        rest.map_or(Ok(()), |rest| rows.take(rest))?;
         rows.adopt()?;
         // The answer tells the giver; the message that the directory would send says the same.
         let _ = file.handle(adopt);
-        incoming.adopted.insert(number);
-        if incoming.adopted.len() > ADOPTED_REMEMBERED {
-            incoming.adopted.pop_first();
+        let mut all = self.incoming.lock();
+        all.open.remove(&number);
+        all.adopted.insert(number);
+        if all.adopted.len() > ADOPTED_REMEMBERED {
+            all.adopted.pop_first();
         }
         Ok(Answer::Adopted(true))
     }
 
     /// Whether rows were adopted. If not, they will not be any more.
     pub(crate) fn outcome(&self, number: u64) -> bool {
-        let mut incoming = self.incoming.lock();
-        incoming.open.remove(&number);
-        incoming.adopted.contains(&number)
+        if let Ok(incoming) = self.open(number) {
+            incoming.lock().rows = None;
+        }
+        let mut all = self.incoming.lock();
+        all.open.remove(&number);
+        all.adopted.contains(&number)
     }
 
     /// They are not coming.
@@ -158,7 +193,10 @@ impl Moves {
 
     /// Drops rows whose giver has fallen silent.
     pub(crate) fn tidy(&self) {
-        self.incoming.lock().open.retain(|_, rows| rows.at.elapsed() < SILENCE);
+        let is_silent = |rows: &Mutex<Incoming>| {
+            rows.try_lock().is_some_and(|rows| rows.at.elapsed() >= SILENCE)
+        };
+        self.incoming.lock().open.retain(|_, rows| !is_silent(rows));
     }
 
     /// Whether a move that failed was only just.
@@ -287,6 +325,7 @@ async fn record(
         sent: 0,
         micros: 0,
         frozen_micros: 0,
+        frozen_rows: 0,
     });
     let result = give(inner, order, out).await;
     inner.moves.note(|info| {
@@ -310,9 +349,20 @@ async fn give(inner: &Arc<Inner>, order: &Order, out: MoveOut) -> Result<(), Err
     };
     let given = give_to(inner, order, number, &file, out).await;
     if given.is_err() {
-        let _ = inner.ask(order.to, &Request::MoveDrop { number }).await;
+        inner.runtime.spawn(call_off(Arc::clone(inner), order.to, number));
     }
     given
+}
+
+/// Tells a group that rows are not coming, until it has heard it: what it has got of them takes its memory.
+async fn call_off(inner: Arc<Inner>, to: sdds::GroupId, number: u64) {
+    let begun = Instant::now();
+    while begun.elapsed() < SILENCE && !inner.is_gone(to) && !inner.stopped.is_cancelled() {
+        if inner.ask(to, &Request::MoveDrop { number }).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 /// Gives a range to a group that waits for it.
@@ -324,11 +374,9 @@ async fn give_to(
     mut out: MoveOut,
 ) -> Result<(), Error> {
     let range = &out.range().clone();
-    for piece in out.copy()? {
-        send(inner, order, number, piece?).await?;
-    }
     let mut tries = 0;
     let (frozen, adopt) = loop {
+        catch_up(inner, order, number, &mut out).await?;
         let frozen = Instant::now();
         match file.release(range, order.to, || out.freeze()) {
             Ok(Some(adopt)) => break (frozen, adopt),
@@ -342,7 +390,7 @@ async fn give_to(
         }
     };
     let adopted = hand_over(inner, order, number, &mut out, &adopt).await;
-    inner.moves.note(|info| info.frozen_micros = frozen.elapsed().as_micros() as u64);
+    let note = || inner.moves.note(|info| info.frozen_micros = frozen.elapsed().as_micros() as u64);
     match adopted {
         Ok(()) => {
             let Message::Adopt { range, epoch, .. } = adopt else {
@@ -351,6 +399,7 @@ async fn give_to(
             out.finish();
             let level = sdds::directory::Level::Rows;
             let mail = file.handle(Message::Adopted { level, range, epoch });
+            note();
             inner.post(file, mail);
             Ok(())
         }
@@ -358,13 +407,39 @@ async fn give_to(
             // Certainly not adopted: the keys are ours again, under the epoch that the other one would have had.
             drop(out);
             let mail = file.undelivered(order.to, adopt);
+            note();
             inner.post(file, mail);
             Err(error)
         }
     }
 }
 
-/// Sends what has changed since the copy and lets the other group adopt the rows. An error means that it has not.
+/// Sends what the other group has not got yet, round after round, until what is left is small.
+async fn catch_up(
+    inner: &Arc<Inner>,
+    order: &Order,
+    number: u64,
+    out: &mut MoveOut,
+) -> Result<(), Error> {
+    for _ in 0..ROUNDS_MAX {
+        let mut pieces = out.copy()?;
+        let bytes = pieces.bytes();
+        while let Some(piece) = pieces.next() {
+            let piece = piece?;
+            let length = piece.len() as u64;
+            let ends_round = pieces.is_at_end();
+            let request = Request::MovePiece { number, piece: piece.into(), ends_round };
+            inner.ask(order.to, &request).await?;
+            inner.moves.note(|info| info.sent += length);
+        }
+        if bytes <= REST_BYTES {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Sends what has changed since the last round and lets the other group adopt the rows. An error means that it has not.
 async fn hand_over(
     inner: &Arc<Inner>,
     order: &Order,
@@ -372,10 +447,18 @@ async fn hand_over(
     out: &mut MoveOut,
     adopt: &Message<()>,
 ) -> Result<(), Error> {
-    for piece in out.rest()? {
-        send(inner, order, number, piece?).await?;
+    let mut pieces = out.rest()?;
+    inner.moves.note(|info| info.frozen_rows = pieces.rows());
+    let mut rest: Option<Blob> = None;
+    while let Some(piece) = pieces.next() {
+        let piece = piece?;
+        inner.moves.note(|info| info.sent += piece.len() as u64);
+        if let Some(piece) = rest.replace(piece.into()) {
+            let request = Request::MovePiece { number, piece, ends_round: false };
+            inner.ask(order.to, &request).await?;
+        }
     }
-    let request = Request::MoveAdopt { number, adopt: adopt.clone() };
+    let request = Request::MoveAdopt { number, rest, adopt: adopt.clone() };
     match inner.ask(order.to, &request).await {
         Ok(_) => Ok(()),
         Err(Asked::Answered(error)) => Err(error),
@@ -410,11 +493,4 @@ fn put_off(reason: impl ToString) -> Error {
         detail: None,
         hint: Some("The move is tried again later.".into()),
     }
-}
-
-async fn send(inner: &Inner, order: &Order, number: u64, piece: Bytes) -> Result<(), Error> {
-    let bytes = piece.len() as u64;
-    inner.ask(order.to, &Request::MovePiece { number, piece: piece.into() }).await?;
-    inner.moves.note(|info| info.sent += bytes);
-    Ok(())
 }

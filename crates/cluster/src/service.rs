@@ -1,5 +1,6 @@
 //! What this server does for others.
 
+use crate::apart::{self, LARGE_BYTES};
 use crate::batches;
 use crate::cluster::{Cluster, Inner, stopped, written};
 use crate::files::ADJUSTMENT_ENTRIES;
@@ -24,9 +25,15 @@ impl Service for Cluster {
     fn serve(&self, _from: Caller, request: Bytes) -> Answers {
         let inner = Arc::clone(&self.0);
         stream::once(async move {
+            let is_large = request.len() as u64 >= LARGE_BYTES;
             match decode::<Letter>(&request).and_then(|letter| inner.open(letter)) {
                 Ok(Request::Run { reader, hops, bundle }) => {
                     run(inner, reader, hops, bundle.0).await
+                }
+                Ok(request) if is_large => {
+                    let runtime = inner.runtime.clone();
+                    let work = move || runtime.block_on(answer(&inner, request));
+                    one(apart::run(work).await.and_then(|reply| reply))
                 }
                 Ok(request) => one(answer(&inner, request).await),
                 Err(error) => one(Err(error)),
@@ -95,8 +102,12 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
             Ok(Answer::Done)
         }
         Request::MoveIn { table, range } => inner.moves.begin(inner, table, &range),
-        Request::MovePiece { number, piece } => inner.moves.take(number, piece.0),
-        Request::MoveAdopt { number, adopt } => inner.moves.adopt(inner, number, adopt),
+        Request::MovePiece { number, piece, ends_round } => {
+            inner.moves.take(number, piece.0, ends_round)
+        }
+        Request::MoveAdopt { number, rest, adopt } => {
+            inner.moves.adopt(inner, number, rest.map(|rest| rest.0), adopt)
+        }
         Request::MoveDrop { number } => {
             inner.moves.forget(number);
             Ok(Answer::Done)

@@ -57,7 +57,7 @@ const ATTEMPTS: usize = 64;
 
 pub use chunk::CHUNK_ROWS;
 pub use error::Error;
-pub use info::{BucketInfo, Counters, RunInfo};
+pub use info::{BucketInfo, Counters, Holdings, RunInfo};
 pub use ingest::IngestPart;
 pub use joint::{JointSavepoint, JointTransaction};
 pub use memory::Memory;
