@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use store::catalog::TableId;
-use store::{BucketInfo, Busy, Error, MoveIn, MoveOut};
+use store::{BucketInfo, Busy, Error, MoveIn, MoveOut, MoveSettings};
 
 /// Moves that are remembered for whoever looks.
 const REMEMBERED: usize = 256;
@@ -52,7 +52,9 @@ const ORDER_TIME: Duration = Duration::from_secs(2);
 pub(crate) struct Moves {
     next: AtomicU64,
     incoming: Mutex<Arrivals>,
-    outgoing: Mutex<Vec<MoveInfo>>,
+    outgoing: Mutex<Vec<Outgoing>>,
+    /// When the limit of what is given away in a second lets more go.
+    free_at: Mutex<Option<Instant>>,
     is_moving: AtomicBool,
     pause: Mutex<Pause>,
 }
@@ -71,6 +73,14 @@ struct Arrivals {
 struct Pause {
     failures: u32,
     until: Option<Instant>,
+}
+
+/// A move from here, and when it began.
+#[derive(Debug, Clone)]
+struct Outgoing {
+    info: MoveInfo,
+    begun: Instant,
+    is_over: bool,
 }
 
 /// Rows that are coming.
@@ -116,7 +126,15 @@ impl Moves {
 
     /// The last moves from here, the newest last.
     pub(crate) fn list(&self) -> Vec<MoveInfo> {
-        self.outgoing.lock().clone()
+        let outgoing = self.outgoing.lock();
+        let shown = outgoing.iter().map(|one| {
+            let mut info = one.info.clone();
+            if !one.is_over {
+                info.micros = one.begun.elapsed().as_micros() as u64;
+            }
+            info
+        });
+        shown.collect()
     }
 
     /// Rows are coming.
@@ -218,7 +236,7 @@ impl Moves {
 
     fn note(&self, change: impl FnOnce(&mut MoveInfo)) {
         if let Some(last) = self.outgoing.lock().last_mut() {
-            change(last);
+            change(&mut last.info);
         }
     }
 
@@ -227,7 +245,25 @@ impl Moves {
         if outgoing.len() == REMEMBERED {
             outgoing.remove(0);
         }
-        outgoing.push(info);
+        outgoing.push(Outgoing { info, begun: Instant::now(), is_over: false });
+    }
+
+    fn note_end(&self, state: String) {
+        if let Some(last) = self.outgoing.lock().last_mut() {
+            last.is_over = true;
+            last.info.micros = last.begun.elapsed().as_micros() as u64;
+            last.info.state = state;
+        }
+    }
+
+    /// Notes what was sent, towards the limit of a second.
+    fn has_sent(&self, bytes: u64, settings: MoveSettings) {
+        self.note(|info| info.sent += bytes);
+        if let Some(limit) = settings.bytes_per_second {
+            let mut free_at = self.free_at.lock();
+            let from = free_at.map_or_else(Instant::now, |at| at.max(Instant::now()));
+            *free_at = Some(from + Duration::from_secs_f64(bytes as f64 / limit.get() as f64));
+        }
     }
 }
 
@@ -253,7 +289,8 @@ pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
 /// Gives one bucket away; whether that was done.
 async fn carry_out_one(inner: &Arc<Inner>, order: &Order, range: &KeyRange, bytes: u64) -> bool {
     let result = record(inner, order, range, bytes).await;
-    inner.moves.ended(result.is_ok());
+    // A pause is nobody's failure: after it there is none more.
+    inner.moves.ended(result.is_ok() || inner.members.read().moves.is_paused);
     if let Err(error) = &result {
         tracing::warn!(%error, %range, table = order.table.0, "a move was put off");
     }
@@ -313,7 +350,6 @@ async fn record(
     range: &KeyRange,
     bytes: u64,
 ) -> Result<(), Error> {
-    let started = Instant::now();
     let out = inner.store.move_out(order.table, range)?;
     inner.moves.push(MoveInfo {
         table: order.table,
@@ -328,14 +364,28 @@ async fn record(
         frozen_rows: 0,
     });
     let result = give(inner, order, out).await;
-    inner.moves.note(|info| {
-        info.micros = started.elapsed().as_micros() as u64;
-        match &result {
-            Ok(()) => info.state = "done".into(),
-            Err(error) => info.state = error.to_string(),
-        }
+    inner.moves.note_end(match &result {
+        Ok(()) => "done".into(),
+        Err(error) => error.to_string(),
     });
     result
+}
+
+/// Waits until more may be sent.
+async fn pace(inner: &Inner) -> Result<(), Error> {
+    loop {
+        let settings = inner.members.read().moves;
+        if settings.is_paused {
+            return Err(put_off("moves are paused"));
+        }
+        let now = Instant::now();
+        let wait = match (*inner.moves.free_at.lock(), settings.bytes_per_second) {
+            (Some(free_at), Some(_)) if free_at > now => free_at - now,
+            _ => return Ok(()),
+        };
+        // In short steps: the limit may go, or everything be paused.
+        tokio::time::sleep(wait.min(Duration::from_millis(100))).await;
+    }
 }
 
 /// Gives a range to another group.
@@ -421,18 +471,23 @@ async fn catch_up(
     number: u64,
     out: &mut MoveOut,
 ) -> Result<(), Error> {
-    for _ in 0..ROUNDS_MAX {
+    for round in 0..ROUNDS_MAX {
         let mut pieces = out.copy()?;
         let bytes = pieces.bytes();
+        let is_small = bytes <= REST_BYTES;
         while let Some(piece) = pieces.next() {
+            // What is sent just before the freeze is not held up: it would only grow.
+            if round == 0 || !is_small {
+                pace(inner).await?;
+            }
             let piece = piece?;
             let length = piece.len() as u64;
             let ends_round = pieces.is_at_end();
             let request = Request::MovePiece { number, piece: piece.into(), ends_round };
             inner.ask(order.to, &request).await?;
-            inner.moves.note(|info| info.sent += length);
+            inner.moves.has_sent(length, inner.members.read().moves);
         }
-        if bytes <= REST_BYTES {
+        if is_small {
             break;
         }
     }
@@ -452,7 +507,7 @@ async fn hand_over(
     let mut rest: Option<Blob> = None;
     while let Some(piece) = pieces.next() {
         let piece = piece?;
-        inner.moves.note(|info| info.sent += piece.len() as u64);
+        inner.moves.has_sent(piece.len() as u64, inner.members.read().moves);
         if let Some(piece) = rest.replace(piece.into()) {
             let request = Request::MovePiece { number, piece, ends_round: false };
             inner.ask(order.to, &request).await?;

@@ -30,6 +30,7 @@ impl Service for Cluster {
                 Ok(Request::Run { reader, hops, bundle }) => {
                     run(inner, reader, hops, bundle.0).await
                 }
+                Ok(Request::Describe { name }) => described(&inner, &name),
                 Ok(request) if is_large => {
                     let runtime = inner.runtime.clone();
                     let work = move || runtime.block_on(answer(&inner, request));
@@ -74,7 +75,9 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         Request::Write { reader, target, write: rows, step } => {
             write(inner, &reader, &target, rows, step).await
         }
-        Request::Run { .. } => Err(garbled("a bundle where one answer is expected")),
+        Request::Run { .. } | Request::Describe { .. } => {
+            Err(garbled("many answers where one is expected"))
+        }
         Request::RollbackTo { .. }
         | Request::RollBack { .. }
         | Request::Prepare { .. }
@@ -124,6 +127,7 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         | Request::SequenceSet { .. }
         | Request::SequenceLast { .. }
         | Request::Leave { .. }
+        | Request::ChangeMoves { .. }
         | Request::SetWeight { .. }) => match &inner.root {
             Some(root) => root.answer(inner, &to_root).await,
             // Whoever joins may know any of us.
@@ -347,6 +351,18 @@ async fn owners(view: &View, table: TableId, range: &KeyRange) -> Result<Vec<Ent
         }
     }
     Ok(entries)
+}
+
+/// What this server tells of itself.
+fn described(inner: &Inner, name: &str) -> Answers {
+    let rows = inner.bundles.get().and_then(|bundles| bundles.describe(name));
+    let pieces = rows
+        .iter()
+        .flat_map(|rows| batches::pieces(rows))
+        .map(|piece| Ok(Answer::Batch(batches::write(&piece)?.into())));
+    let trailer = Ok(Answer::Trailer { adjustment: Adjustment::default() });
+    let replies: Vec<Reply> = pieces.chain([trailer]).collect();
+    stream::iter(replies).map(|reply| Ok(written(&reply))).boxed()
 }
 
 /// Runs a bundle, and says at its end what its coordinator can learn.

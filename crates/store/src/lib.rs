@@ -34,6 +34,7 @@ mod memory;
 mod morsel;
 mod moving;
 mod peers;
+mod pieces;
 mod prepared;
 mod present;
 mod row;
@@ -63,11 +64,14 @@ pub use joint::{JointSavepoint, JointTransaction};
 pub use memory::Memory;
 pub use morsel::Morsel;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
-pub use peers::{BatchStream, Bundles, Peers, Reader, Reading, TransactionId, Write};
+pub use peers::{
+    BatchStream, Bundles, MoveSetting, MoveSettings, Peers, Reader, Reading, TransactionId, Write,
+};
 pub use prepared::Prepared;
 pub use row::VALUE_BYTES_MAX;
 pub use snapshot::Snapshot;
 pub use store::{Options, Store};
 pub use transaction::{Savepoint, Transaction};
 pub use view::TableView;
+pub use views::compact_views;
 pub use zone::{Zone, ZoneValue};

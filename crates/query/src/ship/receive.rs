@@ -56,6 +56,10 @@ impl Bundles for Receiver {
         })
         .boxed()
     }
+
+    fn describe(&self, name: &str) -> Option<RecordBatch> {
+        crate::system::own_part(&*self.0.upgrade()?, name)
+    }
 }
 
 async fn serve(shared: Arc<Shared>, reading: Reading, bundle: Bytes, batches: Sender) {

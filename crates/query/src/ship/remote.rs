@@ -3,7 +3,7 @@
 use super::broadcast::Broadcast;
 use super::wire::{Ready, gathered_bytes, scan_of};
 use crate::error::{Error, Result as QueryResult};
-use crate::scan::places::{Elsewhere, Owned, Shown};
+use crate::scan::places::{Elsewhere, Owned};
 use crate::translate::external;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
@@ -143,7 +143,8 @@ impl fmt::Debug for RemoteBundle {
 impl DisplayAs for RemoteBundle {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (owner, ranges) = self.owned();
-        write!(f, "RemoteBundle: group={}, ranges={}, operators=[", owner.0, Shown(ranges))?;
+        let (server, ranges) = (self.elsewhere.server(*owner), self.elsewhere.shown(ranges));
+        write!(f, "RemoteBundle: server={server}, ranges={ranges}, operators=[")?;
         let mut node = &self.bundle;
         loop {
             write!(f, "{}", node.name())?;
