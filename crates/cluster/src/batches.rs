@@ -8,13 +8,14 @@ use arrow::ipc::writer::StreamWriter;
 use bytes::Bytes;
 use std::io::Cursor;
 use std::sync::Arc;
-use store::Error;
+use store::{Error, compact_views};
 
 /// Rows of one piece at most of this size are meant to travel; a piece may be larger by a row.
 pub(crate) const PIECE_BYTES: usize = 1 << 20;
 
-/// Writes a batch.
+/// Writes a batch; of texts that it shares with other rows, its own alone.
 pub(crate) fn write(batch: &RecordBatch) -> Result<Bytes, Error> {
+    let batch = &compact(batch);
     let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema())?;
     writer.write(batch)?;
     Ok(writer.into_inner()?.into())
@@ -29,12 +30,20 @@ pub(crate) fn read(bytes: &[u8]) -> Result<RecordBatch, Error> {
     }
 }
 
+/// Few rows that a filter has left may hold the texts of a whole chunk.
+fn compact(batch: &RecordBatch) -> RecordBatch {
+    let columns = batch.columns().iter().map(compact_views).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let compacted = RecordBatch::try_new_with_options(batch.schema(), columns, &options);
+    compacted.unwrap_or_else(|_| batch.clone())
+}
+
 /// A batch in pieces that are small enough to travel.
 pub(crate) fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + use<> {
+    let batch = compact(batch);
     let rows = batch.num_rows();
     let bytes = batch.get_array_memory_size().max(1);
     let step = (rows * PIECE_BYTES / bytes).clamp(1, rows.max(1));
-    let batch = batch.clone();
     (0..rows.max(1)).step_by(step).map(move |start| batch.slice(start, step.min(rows - start)))
 }
 
@@ -65,6 +74,18 @@ mod tests {
             rows += back.num_rows();
         }
         assert_eq!(rows, whole.num_rows());
+    }
+
+    #[test]
+    fn rows_do_not_travel_with_the_texts_of_others() {
+        let texts = (0..8000).map(|n| Some(format!("{n:>200}")));
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter(texts));
+        let whole = of_columns(vec![texts], 8000).expect("one column");
+        let few = whole.slice(4000, 8);
+        assert_eq!(pieces(&few).count(), 1);
+        let bytes = write(&few).expect("writable");
+        assert!(bytes.len() < 8 * 400 + 1000, "{} bytes for eight rows", bytes.len());
+        assert_eq!(read(&bytes).expect("as written"), few);
     }
 
     #[test]

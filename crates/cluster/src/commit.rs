@@ -12,6 +12,7 @@
 //! transaction up for good: no two servers ever see different ends of one transaction. A coordinator that does not hear the
 //! decision becomes a participant like the others.
 
+use crate::apart;
 use crate::cluster::{Asked, Inner};
 use crate::message::{Answer, Request, WireReader};
 use futures::future::join_all;
@@ -89,7 +90,7 @@ async fn run(
         }
     };
     if let Some(here) = here {
-        here.commit(timestamp);
+        apart::commit(here, timestamp).await;
     }
     inner.floors.lock().learn(timestamp);
     let request = Request::Commit { transaction, timestamp };

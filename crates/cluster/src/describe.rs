@@ -2,6 +2,7 @@
 
 use crate::cluster::Cluster;
 use crate::members::Member;
+use crate::moving::MoveInfo;
 use crate::report::Held;
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::{Field, Schema};
@@ -18,7 +19,12 @@ pub(crate) async fn table(cluster: &Cluster, name: &str) -> Result<Option<Record
     let report = cluster.report().await;
     let catalog = cluster.store().catalog();
     let rows = match name {
-        "servers" => servers(&report, cluster.here()),
+        "servers" => {
+            let mut report = report;
+            // Nothing was lost with those that have left: nobody looks for them any more.
+            report.retain(|(member, _)| !(member.is_lost && member.has_left));
+            servers(&report, cluster.here())
+        }
         "shares" => shares(&report, &catalog),
         "moves" => moves(&report, &catalog),
         _ => images(&report, &catalog),
@@ -132,7 +138,13 @@ fn moves(report: &Report, catalog: &Catalog) -> Result<RecordBatch, Error> {
         Some(table) => Some(key::describe_bound(table, bound)),
         None => Some(bound.to_string()),
     };
-    let per_second = |info: &crate::moving::MoveInfo| info.sent * 1_000_000 / info.micros.max(1);
+    let per_second = |info: &MoveInfo| info.sent.saturating_mul(1_000_000) / info.micros.max(1);
+    let seconds_left = |info: &MoveInfo| match info.state.as_str() {
+        "copying" | "waiting" if info.sent > 0 => {
+            Some(info.bytes.saturating_sub(info.sent) / per_second(info).max(1))
+        }
+        _ => None,
+    };
     Columns::default()
         .text("schema", rows.iter().map(|(_, info)| names(catalog, info.table).0))
         .text("table", rows.iter().map(|(_, info)| names(catalog, info.table).1))
@@ -144,8 +156,10 @@ fn moves(report: &Report, catalog: &Catalog) -> Result<RecordBatch, Error> {
         .number("bytes", rows.iter().map(|(_, info)| Some(info.bytes)))
         .number("sent", rows.iter().map(|(_, info)| Some(info.sent)))
         .number("bytes_per_second", rows.iter().map(|(_, info)| Some(per_second(info))))
+        .number("seconds_left", rows.iter().map(|(_, info)| seconds_left(info)))
         .number("micros", rows.iter().map(|(_, info)| Some(info.micros)))
         .number("frozen_micros", rows.iter().map(|(_, info)| Some(info.frozen_micros)))
+        .number("frozen_rows", rows.iter().map(|(_, info)| Some(info.frozen_rows)))
         .text("reason", rows.iter().map(|(_, info)| Some(info.reason.clone())))
         .batch()
 }

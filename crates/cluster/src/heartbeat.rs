@@ -11,8 +11,8 @@ use futures::future::BoxFuture;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use store::Error;
 use store::catalog::Relation;
+use store::{Error, Holdings};
 
 /// The time between two heartbeats.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -115,16 +115,10 @@ pub(crate) fn load(inner: &Inner) -> ServerLoad {
         _ => None,
     });
     let tables = tables.filter_map(|table| {
-        let buckets = inner.store.bucket_infos(table.id);
-        let owned = || buckets.iter().filter(|bucket| !bucket.is_leaving);
-        let load = TableLoad {
-            table: table.id,
-            bytes: owned().map(|bucket| bucket.bytes).sum(),
-            rows: owned().map(|bucket| bucket.rows).sum(),
-            buckets: owned().count() as u64,
-            bucket_size: table.bucket_size,
-        };
-        (load.buckets > 0).then_some(load)
+        let Holdings { buckets, rows, bytes } = inner.store.holdings(table.id);
+        let bucket_size = table.bucket_size;
+        let load = TableLoad { table: table.id, bytes, rows, buckets, bucket_size };
+        (buckets > 0).then_some(load)
     });
     let newest = inner.floors.lock().oldest(None);
     ServerLoad { tables: tables.collect(), is_moving: inner.moves.is_moving(), newest }

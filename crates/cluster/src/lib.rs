@@ -10,6 +10,7 @@
 //!
 //! Not here: what a statement means (`query`), and what a server remembers (`store`).
 
+mod apart;
 mod batches;
 mod blob;
 mod cluster;

@@ -3,6 +3,7 @@
 use sdds::{GroupId, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::catalog::TableId;
+use store::{MoveSetting, MoveSettings};
 
 /// A server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub struct Members {
     pub version: u64,
     /// In the order in which they joined: a member's place is its group's number.
     pub list: Vec<Member>,
+    /// How rows move.
+    pub moves: MoveSettings,
 }
 
 impl Members {
@@ -70,6 +73,12 @@ impl Members {
             (member.has_left, member.weight) = (has_left, 0);
             self.version += 1;
         }
+    }
+
+    /// Changes how rows move.
+    pub(crate) fn change_moves(&mut self, change: MoveSetting) {
+        self.moves.change(change);
+        self.version += 1;
     }
 
     /// Changes a present member's share; whether there is such a member.

@@ -7,7 +7,7 @@ use sdds::directory::{Entry, Message};
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::catalog::{Catalog, CatalogChange, Sequence, TableId};
-use store::{Error, ExchangeId, Reader, TableTotal, TransactionId};
+use store::{Error, ExchangeId, MoveSetting, Reader, TableTotal, TransactionId};
 
 /// A request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -38,10 +38,14 @@ pub(crate) enum Request {
     SequenceLast { sequence: Sequence },
     /// To the root: this server shall have so large a share; zero empties it.
     SetWeight { name: String, weight: u32 },
+    /// To the root: rows shall move in another way.
+    ChangeMoves { change: MoveSetting },
     /// To the root: the group's server ends, and whether nothing is lost with it.
     Leave { group: GroupId, is_empty: bool },
     /// To any server: what it holds and does.
     Report,
+    /// To any server: its rows of a table that has rows of all servers, as those of a bundle.
+    Describe { name: String },
     /// To an owner: rows by key.
     Get { reader: WireReader, target: Target, keys: Vec<Key>, columns: Vec<u32> },
     /// To an owner: rows to write.
@@ -78,10 +82,10 @@ pub(crate) enum Request {
     Directory { table: TableId, message: Message<()> },
     /// Rows are coming; the answer names the move.
     MoveIn { table: TableId, range: KeyRange },
-    /// Some of them.
-    MovePiece { number: u64, piece: Blob },
-    /// All are there: own them.
-    MoveAdopt { number: u64, adopt: Message<()> },
+    /// Some of them; the last piece of a round says so.
+    MovePiece { number: u64, piece: Blob, ends_round: bool },
+    /// With this last piece, if there is one, all are there: own them.
+    MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()> },
     /// They are not coming after all.
     MoveDrop { number: u64 },
     /// Whether they were adopted, for a giver who lost the answer. If not, they will not be any more.

@@ -2,14 +2,17 @@
 //!
 //! ```text
 //!  giver                                taker
-//!   copy what rests    ── pieces ──────> keep apart
-//!   freeze, release    ── the rest ────>
-//!                      ── adopt ───────> owns them
+//!   copy               ── pieces ──────> keep apart
+//!   what has changed   ── pieces ──────>
+//!   ...
+//!   freeze, release    ── the rest ────> owns them
 //!   drop, record in the directory <─────
 //! ```
 //!
-//! Between freezing and adopting, requests for these keys wait. Only changes since the copy travel in that time.
+//! Between freezing and adopting, requests for these keys wait. Rounds of what has changed meanwhile go before, until there is
+//! little left to send in that time.
 
+use crate::blob::Blob;
 use crate::cluster::{Asked, Cluster, Inner, stopped, unexpected};
 use crate::files::File;
 use crate::message::{Answer, Order, Reply, Request, garbled};
@@ -23,7 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use store::catalog::TableId;
-use store::{BucketInfo, Busy, Error, MoveIn, MoveOut};
+use store::{BucketInfo, Busy, Error, MoveIn, MoveOut, MoveSettings};
 
 /// Moves that are remembered for whoever looks.
 const REMEMBERED: usize = 256;
@@ -36,6 +39,11 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// The first pause after a move that came to nothing, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 
+/// Bytes that a round of changes may have for the rest to be small: what is written in the time that such a round takes.
+const REST_BYTES: u64 = 64 << 10;
+/// Rounds before a move is done with whatever rest: rows that are written faster than they are sent would never move.
+const ROUNDS_MAX: u32 = 10;
+
 /// How long an order is carried out before the root is asked again.
 pub(crate) const ORDER_TIME: Duration = Duration::from_secs(2);
 
@@ -44,7 +52,9 @@ pub(crate) const ORDER_TIME: Duration = Duration::from_secs(2);
 pub(crate) struct Moves {
     next: AtomicU64,
     incoming: Mutex<Arrivals>,
-    outgoing: Mutex<Vec<MoveInfo>>,
+    outgoing: Mutex<Vec<Outgoing>>,
+    /// When the limit of what is given away in a second lets more go.
+    free_at: Mutex<Option<Instant>>,
     is_moving: AtomicBool,
     pause: Mutex<Pause>,
 }
@@ -52,7 +62,9 @@ pub(crate) struct Moves {
 /// Moves to this server, by number. Each is adopted once, or never: a giver that asks may rely on the answer.
 #[derive(Debug, Default)]
 struct Arrivals {
-    open: BTreeMap<u64, Incoming>,
+    /// Each with a lock of its own: what comes for one does not wait for another. It may be taken before that of all, and
+    /// never after.
+    open: BTreeMap<u64, Arc<Mutex<Incoming>>>,
     adopted: BTreeSet<u64>,
 }
 
@@ -63,11 +75,20 @@ struct Pause {
     until: Option<Instant>,
 }
 
+/// A move from here, and when it began.
+#[derive(Debug, Clone)]
+struct Outgoing {
+    info: MoveInfo,
+    begun: Instant,
+    is_over: bool,
+}
+
 /// Rows that are coming.
 #[derive(Debug)]
 struct Incoming {
     table: TableId,
-    rows: MoveIn,
+    /// None once they are adopted, or not wanted any more.
+    rows: Option<MoveIn>,
     /// When a piece came last; a giver that dies leaves what it sent.
     at: Instant,
 }
@@ -93,6 +114,8 @@ pub struct MoveInfo {
     pub micros: u64,
     /// Microseconds for which requests had to wait.
     pub frozen_micros: u64,
+    /// Rows, or versions of them, that were sent in that time.
+    pub frozen_rows: u64,
 }
 
 impl Moves {
@@ -103,52 +126,82 @@ impl Moves {
 
     /// The last moves from here, the newest last.
     pub(crate) fn list(&self) -> Vec<MoveInfo> {
-        self.outgoing.lock().clone()
+        let outgoing = self.outgoing.lock();
+        let shown = outgoing.iter().map(|one| {
+            let mut info = one.info.clone();
+            if !one.is_over {
+                info.micros = one.begun.elapsed().as_micros() as u64;
+            }
+            info
+        });
+        shown.collect()
     }
 
     /// Rows are coming.
     pub(crate) fn begin(&self, inner: &Inner, table: TableId, range: &KeyRange) -> Reply {
         let rows = inner.store.move_in(table, range)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let incoming = Incoming { table, rows, at: Instant::now() };
-        self.incoming.lock().open.insert(number, incoming);
+        let incoming = Incoming { table, rows: Some(rows), at: Instant::now() };
+        self.incoming.lock().open.insert(number, Arc::new(Mutex::new(incoming)));
         Ok(Answer::Move(number))
     }
 
+    /// Rows that are on their way.
+    fn open(&self, number: u64) -> Result<Arc<Mutex<Incoming>>, Error> {
+        let known = self.incoming.lock().open.get(&number).cloned();
+        known.ok_or_else(|| garbled("an unknown move"))
+    }
+
     /// Some of them.
-    pub(crate) fn take(&self, number: u64, piece: Bytes) -> Reply {
-        let mut incoming = self.incoming.lock();
-        let rows = incoming.open.get_mut(&number).ok_or_else(|| garbled("an unknown move"))?;
-        rows.at = Instant::now();
-        rows.rows.take(piece)?;
+    pub(crate) fn take(&self, number: u64, piece: Bytes, ends_round: bool) -> Reply {
+        let incoming = self.open(number)?;
+        let mut incoming = incoming.lock();
+        incoming.at = Instant::now();
+        let rows = incoming.rows.as_mut().ok_or_else(|| garbled("a move that is over"))?;
+        rows.take(piece)?;
+        if ends_round {
+            rows.end_round()?;
+        }
         Ok(Answer::Done)
     }
 
     /// All are there.
-    pub(crate) fn adopt(&self, inner: &Arc<Inner>, number: u64, adopt: Message<()>) -> Reply {
+    pub(crate) fn adopt(
+        &self,
+        inner: &Arc<Inner>,
+        number: u64,
+        rest: Option<Bytes>,
+        adopt: Message<()>,
+    ) -> Reply {
         if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
             return Err(garbled("a move without its range"));
         }
+        let incoming = self.open(number)?;
         // Held until it is done: who asks what became of it hears of all or nothing.
-        let mut incoming = self.incoming.lock();
-        let known = incoming.open.remove(&number);
-        let Incoming { table, rows, .. } = known.ok_or_else(|| garbled("an unknown move"))?;
-        let file = inner.file_by_id(table)?;
+        let mut incoming = incoming.lock();
+        let mut rows = incoming.rows.take().ok_or_else(|| garbled("a move that is over"))?;
+        let file = inner.file_by_id(incoming.table)?;
+        rest.map_or(Ok(()), |rest| rows.take(rest))?;
         rows.adopt()?;
         // The answer tells the giver; the message that the directory would send says the same.
         let _ = file.handle(adopt);
-        incoming.adopted.insert(number);
-        if incoming.adopted.len() > ADOPTED_REMEMBERED {
-            incoming.adopted.pop_first();
+        let mut all = self.incoming.lock();
+        all.open.remove(&number);
+        all.adopted.insert(number);
+        if all.adopted.len() > ADOPTED_REMEMBERED {
+            all.adopted.pop_first();
         }
         Ok(Answer::Adopted(true))
     }
 
     /// Whether rows were adopted. If not, they will not be any more.
     pub(crate) fn outcome(&self, number: u64) -> bool {
-        let mut incoming = self.incoming.lock();
-        incoming.open.remove(&number);
-        incoming.adopted.contains(&number)
+        if let Ok(incoming) = self.open(number) {
+            incoming.lock().rows = None;
+        }
+        let mut all = self.incoming.lock();
+        all.open.remove(&number);
+        all.adopted.contains(&number)
     }
 
     /// They are not coming.
@@ -158,7 +211,10 @@ impl Moves {
 
     /// Drops rows whose giver has fallen silent.
     pub(crate) fn tidy(&self) {
-        self.incoming.lock().open.retain(|_, rows| rows.at.elapsed() < SILENCE);
+        let is_silent = |rows: &Mutex<Incoming>| {
+            rows.try_lock().is_some_and(|rows| rows.at.elapsed() >= SILENCE)
+        };
+        self.incoming.lock().open.retain(|_, rows| !is_silent(rows));
     }
 
     /// Whether a move that failed was only just.
@@ -180,7 +236,7 @@ impl Moves {
 
     fn note(&self, change: impl FnOnce(&mut MoveInfo)) {
         if let Some(last) = self.outgoing.lock().last_mut() {
-            change(last);
+            change(&mut last.info);
         }
     }
 
@@ -189,13 +245,33 @@ impl Moves {
         if outgoing.len() == REMEMBERED {
             outgoing.remove(0);
         }
-        outgoing.push(info);
+        outgoing.push(Outgoing { info, begun: Instant::now(), is_over: false });
+    }
+
+    fn note_end(&self, state: String) {
+        if let Some(last) = self.outgoing.lock().last_mut() {
+            last.is_over = true;
+            last.info.micros = last.begun.elapsed().as_micros() as u64;
+            last.info.state = state;
+        }
+    }
+
+    /// Notes what was sent, towards the limit of a second.
+    fn has_sent(&self, bytes: u64, settings: MoveSettings) {
+        self.note(|info| info.sent += bytes);
+        if let Some(limit) = settings.bytes_per_second {
+            let mut free_at = self.free_at.lock();
+            let from = free_at.map_or_else(Instant::now, |at| at.max(Instant::now()));
+            *free_at = Some(from + Duration::from_secs_f64(bytes as f64 / limit.get() as f64));
+        }
     }
 }
 
-/// Begins to give something away; `None` while something is, or after a move that came to nothing.
+/// Begins to give something away; `None` while something is, after a move that came to nothing, and while somebody has
+/// paused all moves.
 pub(crate) fn begin(inner: &Arc<Inner>) -> Option<Moving> {
-    let is_free = !inner.moves.is_paused() && !inner.moves.is_moving.swap(true, Ordering::AcqRel);
+    let is_paused = inner.moves.is_paused() || inner.members.read().moves.is_paused;
+    let is_free = !is_paused && !inner.moves.is_moving.swap(true, Ordering::AcqRel);
     is_free.then(|| Moving(Arc::clone(inner)))
 }
 
@@ -223,7 +299,8 @@ pub(crate) async fn carry_out_one(
     bytes: u64,
 ) -> bool {
     let result = record(inner, order, range, bytes).await;
-    inner.moves.ended(result.is_ok());
+    // A pause is nobody's failure: after it there is none more.
+    inner.moves.ended(result.is_ok() || inner.members.read().moves.is_paused);
     if let Err(error) = &result {
         tracing::warn!(%error, %range, table = order.table.0, "a move was put off");
     }
@@ -283,7 +360,6 @@ async fn record(
     range: &KeyRange,
     bytes: u64,
 ) -> Result<(), Error> {
-    let started = Instant::now();
     let out = inner.store.move_out(order.table, range)?;
     inner.moves.push(MoveInfo {
         table: order.table,
@@ -295,16 +371,31 @@ async fn record(
         sent: 0,
         micros: 0,
         frozen_micros: 0,
+        frozen_rows: 0,
     });
     let result = give(inner, order, out).await;
-    inner.moves.note(|info| {
-        info.micros = started.elapsed().as_micros() as u64;
-        match &result {
-            Ok(()) => info.state = "done".into(),
-            Err(error) => info.state = error.to_string(),
-        }
+    inner.moves.note_end(match &result {
+        Ok(()) => "done".into(),
+        Err(error) => error.to_string(),
     });
     result
+}
+
+/// Waits until more may be sent.
+async fn pace(inner: &Inner) -> Result<(), Error> {
+    loop {
+        let settings = inner.members.read().moves;
+        if settings.is_paused {
+            return Err(put_off("moves are paused"));
+        }
+        let now = Instant::now();
+        let wait = match (*inner.moves.free_at.lock(), settings.bytes_per_second) {
+            (Some(free_at), Some(_)) if free_at > now => free_at - now,
+            _ => return Ok(()),
+        };
+        // In short steps: the limit may go, or everything be paused.
+        tokio::time::sleep(wait.min(Duration::from_millis(100))).await;
+    }
 }
 
 /// Gives a range to another group.
@@ -318,9 +409,20 @@ async fn give(inner: &Arc<Inner>, order: &Order, out: MoveOut) -> Result<(), Err
     };
     let given = give_to(inner, order, number, &file, out).await;
     if given.is_err() {
-        let _ = inner.ask(order.to, &Request::MoveDrop { number }).await;
+        inner.runtime.spawn(call_off(Arc::clone(inner), order.to, number));
     }
     given
+}
+
+/// Tells a group that rows are not coming, until it has heard it: what it has got of them takes its memory.
+async fn call_off(inner: Arc<Inner>, to: sdds::GroupId, number: u64) {
+    let begun = Instant::now();
+    while begun.elapsed() < SILENCE && !inner.is_gone(to) && !inner.stopped.is_cancelled() {
+        if inner.ask(to, &Request::MoveDrop { number }).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 /// Gives a range to a group that waits for it.
@@ -332,11 +434,9 @@ async fn give_to(
     mut out: MoveOut,
 ) -> Result<(), Error> {
     let range = &out.range().clone();
-    for piece in out.copy()? {
-        send(inner, order, number, piece?).await?;
-    }
     let mut tries = 0;
     let (frozen, adopt) = loop {
+        catch_up(inner, order, number, &mut out).await?;
         let frozen = Instant::now();
         match file.release(range, order.to, || out.freeze()) {
             Ok(Some(adopt)) => break (frozen, adopt),
@@ -350,7 +450,7 @@ async fn give_to(
         }
     };
     let adopted = hand_over(inner, order, number, &mut out, &adopt).await;
-    inner.moves.note(|info| info.frozen_micros = frozen.elapsed().as_micros() as u64);
+    let note = || inner.moves.note(|info| info.frozen_micros = frozen.elapsed().as_micros() as u64);
     match adopted {
         Ok(()) => {
             let Message::Adopt { range, epoch, .. } = adopt else {
@@ -359,6 +459,7 @@ async fn give_to(
             out.finish();
             let level = sdds::directory::Level::Rows;
             let mail = file.handle(Message::Adopted { level, range, epoch });
+            note();
             inner.post(file, mail);
             Ok(())
         }
@@ -366,13 +467,44 @@ async fn give_to(
             // Certainly not adopted: the keys are ours again, under the epoch that the other one would have had.
             drop(out);
             let mail = file.undelivered(order.to, adopt);
+            note();
             inner.post(file, mail);
             Err(error)
         }
     }
 }
 
-/// Sends what has changed since the copy and lets the other group adopt the rows. An error means that it has not.
+/// Sends what the other group has not got yet, round after round, until what is left is small.
+async fn catch_up(
+    inner: &Arc<Inner>,
+    order: &Order,
+    number: u64,
+    out: &mut MoveOut,
+) -> Result<(), Error> {
+    for round in 0..ROUNDS_MAX {
+        let mut pieces = out.copy()?;
+        let bytes = pieces.bytes();
+        let is_small = bytes <= REST_BYTES;
+        while let Some(piece) = pieces.next() {
+            // What is sent just before the freeze is not held up: it would only grow.
+            if round == 0 || !is_small {
+                pace(inner).await?;
+            }
+            let piece = piece?;
+            let length = piece.len() as u64;
+            let ends_round = pieces.is_at_end();
+            let request = Request::MovePiece { number, piece: piece.into(), ends_round };
+            inner.ask(order.to, &request).await?;
+            inner.moves.has_sent(length, inner.members.read().moves);
+        }
+        if is_small {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Sends what has changed since the last round and lets the other group adopt the rows. An error means that it has not.
 async fn hand_over(
     inner: &Arc<Inner>,
     order: &Order,
@@ -380,10 +512,18 @@ async fn hand_over(
     out: &mut MoveOut,
     adopt: &Message<()>,
 ) -> Result<(), Error> {
-    for piece in out.rest()? {
-        send(inner, order, number, piece?).await?;
+    let mut pieces = out.rest()?;
+    inner.moves.note(|info| info.frozen_rows = pieces.rows());
+    let mut rest: Option<Blob> = None;
+    while let Some(piece) = pieces.next() {
+        let piece = piece?;
+        inner.moves.has_sent(piece.len() as u64, inner.members.read().moves);
+        if let Some(piece) = rest.replace(piece.into()) {
+            let request = Request::MovePiece { number, piece, ends_round: false };
+            inner.ask(order.to, &request).await?;
+        }
     }
-    let request = Request::MoveAdopt { number, adopt: adopt.clone() };
+    let request = Request::MoveAdopt { number, rest, adopt: adopt.clone() };
     match inner.ask(order.to, &request).await {
         Ok(_) => Ok(()),
         Err(Asked::Answered(error)) => Err(error),
@@ -418,11 +558,4 @@ fn put_off(reason: impl ToString) -> Error {
         detail: None,
         hint: Some("The move is tried again later.".into()),
     }
-}
-
-async fn send(inner: &Inner, order: &Order, number: u64, piece: Bytes) -> Result<(), Error> {
-    let bytes = piece.len() as u64;
-    inner.ask(order.to, &Request::MovePiece { number, piece: piece.into() }).await?;
-    inner.moves.note(|info| info.sent += bytes);
-    Ok(())
 }

@@ -4,6 +4,7 @@
 //! coordinator sends; then its name is remembered, so that nothing which comes late begins it again. Of a part that is prepared
 //! the root knows the outcome, of one that is not its coordinator whether it goes on.
 
+use crate::apart;
 use crate::message::WireReader;
 use parking_lot::Mutex;
 use sdds::Timestamp;
@@ -102,7 +103,7 @@ impl Participants {
         if let (Work::Prepared(Some(prepared), _), Some(timestamp)) =
             (std::mem::replace(&mut part.work, Work::Over), outcome)
         {
-            prepared.commit(timestamp);
+            apart::commit(prepared, timestamp).await;
         }
     }
 
@@ -237,7 +238,7 @@ impl Part {
         }
         self.open(store, reader).await?;
         if let Work::Open(transaction) = std::mem::replace(&mut self.work, Work::Over) {
-            self.work = Work::Prepared(transaction.prepare()?, Instant::now());
+            self.work = Work::Prepared(apart::prepare(*transaction).await?, Instant::now());
         }
         Ok(())
     }

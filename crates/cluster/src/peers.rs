@@ -23,8 +23,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::{Sequence, Table, TableId};
 use store::{
-    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Snapshot, TableTotal, TransactionId,
-    Write,
+    BatchStream, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared, Reader, Snapshot,
+    TableTotal, TransactionId, Write,
 };
 
 /// Of a request that was passed on so often everybody is asked; one that is passed on even then is given back as lost.
@@ -200,6 +200,16 @@ impl Peers for View {
         self.inner.here
     }
 
+    fn refusal(&self) -> Option<Error> {
+        let is_given_up = self.inner.is_given_up.load(Ordering::Relaxed);
+        is_given_up.then(|| crate::root::given_up(self.inner.here))
+    }
+
+    fn server_name(&self, group: GroupId) -> String {
+        let members = self.inner.members.read();
+        members.get(group).map_or_else(|| group.to_string(), |member| member.name.clone())
+    }
+
     fn transaction_id(&self) -> TransactionId {
         self.inner.transaction_id()
     }
@@ -338,8 +348,34 @@ impl Peers for View {
         describe::table(&Cluster(Arc::clone(&self.inner)), name).await
     }
 
+    async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)> {
+        let members = self.inner.members.read().clone();
+        let others = members.present().filter(|member| member.group != self.inner.here);
+        let asked = others.map(async |member| {
+            let rows = self.describe_at(member.group, name).await;
+            if let Err(error) = &rows {
+                tracing::debug!(%error, name, "a server tells nothing of itself");
+            }
+            Some((member.name.clone(), rows.ok().flatten()?))
+        });
+        join_all(asked).await.into_iter().flatten().collect()
+    }
+
     fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {
         self.ask_blocking(Request::SetWeight { name: name.to_owned(), weight }).map(drop)
+    }
+
+    fn move_settings(&self) -> MoveSettings {
+        self.inner.members.read().moves
+    }
+
+    fn change_moves(&self, change: MoveSetting) -> Result<(), Error> {
+        self.ask_blocking(Request::ChangeMoves { change })?;
+        if self.inner.root.is_none() {
+            // The root tells it with the next heartbeat; whoever has changed it may look before.
+            self.inner.members.write().moves.change(change);
+        }
+        Ok(())
     }
 
     fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error> {
@@ -427,6 +463,19 @@ impl View {
             }
             other => Err(unexpected(&other)),
         }
+    }
+
+    /// What a server tells of itself.
+    async fn describe_at(&self, at: GroupId, name: &str) -> Result<Option<RecordBatch>, Error> {
+        let (address, server) = self.inner.find(at).await?;
+        let letter = self.inner.letter(at, Request::Describe { name: name.to_owned() })?;
+        let mut answers = self.inner.network.call(&address, letter, DEADLINE);
+        let mut batches = Vec::new();
+        while let Some(answer) = answers.next().await {
+            batches.extend(self.batch(answer, &server)?);
+        }
+        let Some(first) = batches.first() else { return Ok(None) };
+        Ok(Some(arrow::compute::concat_batches(&first.schema(), &batches)?))
     }
 
     /// Asks the root from a thread that cannot wait otherwise.

@@ -10,8 +10,8 @@ use sdds::directory::Entry;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use store::Error;
 use store::catalog::TableId;
+use store::{Error, MoveSetting};
 
 /// What one server holds and does.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -77,6 +77,16 @@ impl Cluster {
     pub async fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {
         let request = Request::SetWeight { name: name.to_owned(), weight };
         Ok(self.0.ask_root(&request).await.map(drop)?)
+    }
+}
+
+impl Cluster {
+    /// Changes how rows move, on all servers.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] where the root is.
+    pub async fn change_moves(&self, change: MoveSetting) -> Result<(), Error> {
+        Ok(self.0.ask_root(&Request::ChangeMoves { change }).await.map(drop)?)
     }
 }
 

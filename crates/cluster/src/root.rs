@@ -79,6 +79,10 @@ impl Root {
                 }
                 Answer::Done
             }
+            Request::ChangeMoves { change } => {
+                inner.members.write().change_moves(*change);
+                Answer::Done
+            }
             Request::Leave { group, is_empty } => {
                 self.leave(inner, *group, *is_empty).await;
                 Answer::Done
@@ -169,7 +173,7 @@ impl Root {
                 members.present().for_each(|member| file.join(member.group));
             }
         }
-        let orders = match heartbeat.load.is_moving {
+        let orders = match heartbeat.load.is_moving || members.moves.is_paused {
             true => Vec::new(),
             false => self.order(&members, heartbeat.group, &inner.store.catalog()),
         };

@@ -1,5 +1,6 @@
 //! What this server does for others.
 
+use crate::apart::{self, LARGE_BYTES};
 use crate::batches;
 use crate::cluster::{Cluster, Inner, stopped, written};
 use crate::files::ADJUSTMENT_ENTRIES;
@@ -24,6 +25,7 @@ impl Service for Cluster {
     fn serve(&self, _from: Caller, request: Bytes) -> Answers {
         let inner = Arc::clone(&self.0);
         stream::once(async move {
+            let is_large = request.len() as u64 >= LARGE_BYTES;
             match decode::<Letter>(&request).and_then(|letter| inner.open(letter)) {
                 Ok(Request::Run { reader, hops, bundle }) => {
                     run(inner, reader, hops, bundle.0).await
@@ -32,6 +34,12 @@ impl Service for Cluster {
                     Ok(bundles) => answers(bundles.take(exchange, part)),
                     Err(error) => one(Err(error)),
                 },
+                Ok(Request::Describe { name }) => described(&inner, &name),
+                Ok(request) if is_large => {
+                    let runtime = inner.runtime.clone();
+                    let work = move || runtime.block_on(answer(&inner, request));
+                    one(apart::run(work).await.and_then(|reply| reply))
+                }
                 Ok(request) => one(answer(&inner, request).await),
                 Err(error) => one(Err(error)),
             }
@@ -71,8 +79,8 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         Request::Write { reader, target, write: rows, step } => {
             write(inner, &reader, &target, rows, step).await
         }
-        Request::Run { .. } | Request::Take { .. } => {
-            Err(garbled("a request for rows where one answer is expected"))
+        Request::Run { .. } | Request::Take { .. } | Request::Describe { .. } => {
+            Err(garbled("many answers where one is expected"))
         }
         Request::RollbackTo { .. }
         | Request::RollBack { .. }
@@ -101,8 +109,12 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
             Ok(Answer::Done)
         }
         Request::MoveIn { table, range } => inner.moves.begin(inner, table, &range),
-        Request::MovePiece { number, piece } => inner.moves.take(number, piece.0),
-        Request::MoveAdopt { number, adopt } => inner.moves.adopt(inner, number, adopt),
+        Request::MovePiece { number, piece, ends_round } => {
+            inner.moves.take(number, piece.0, ends_round)
+        }
+        Request::MoveAdopt { number, rest, adopt } => {
+            inner.moves.adopt(inner, number, rest.map(|rest| rest.0), adopt)
+        }
         Request::MoveDrop { number } => {
             inner.moves.forget(number);
             Ok(Answer::Done)
@@ -119,6 +131,7 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         | Request::SequenceSet { .. }
         | Request::SequenceLast { .. }
         | Request::Leave { .. }
+        | Request::ChangeMoves { .. }
         | Request::SetWeight { .. }) => match &inner.root {
             Some(root) => root.answer(inner, &to_root).await,
             // Whoever joins may know any of us.
@@ -342,6 +355,18 @@ async fn owners(view: &View, table: TableId, range: &KeyRange) -> Result<Vec<Ent
         }
     }
     Ok(entries)
+}
+
+/// What this server tells of itself.
+fn described(inner: &Inner, name: &str) -> Answers {
+    let rows = inner.bundles.get().and_then(|bundles| bundles.describe(name));
+    let pieces = rows
+        .iter()
+        .flat_map(|rows| batches::pieces(rows))
+        .map(|piece| Ok(Answer::Batch(batches::write(&piece)?.into())));
+    let trailer = Ok(Answer::Trailer { adjustment: Adjustment::default() });
+    let replies: Vec<Reply> = pieces.chain([trailer]).collect();
+    stream::iter(replies).map(|reply| Ok(written(&reply))).boxed()
 }
 
 /// Runs a bundle, and says at its end what its coordinator can learn.

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod demo;
+mod drain;
 mod interrupt;
 mod load;
 mod machine;
@@ -52,7 +53,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             Command::Sql(arguments) => sql::run(arguments, handle).await,
             Command::Serve(arguments) => serve::run(arguments, handle).await,
             Command::Status(arguments) => status::show(arguments).await,
-            Command::Drain(arguments) => status::drain(arguments).await,
+            Command::Drain(arguments) => drain::run(arguments).await,
             Command::Load(arguments) => load::run(arguments, handle).await,
             Command::Demo(arguments) => demo::run(arguments, handle).await,
             Command::Simulate(arguments) => simulate::run(arguments),

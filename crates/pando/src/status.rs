@@ -1,6 +1,6 @@
-//! `pando status` and `pando drain`: a cluster from outside, through any of its servers.
+//! `pando status`: a cluster from outside, through any of its servers.
 
-use crate::arguments::{DrainArguments, StatusArguments};
+use crate::arguments::StatusArguments;
 use crate::output::{Format, View};
 use crate::remote::Address;
 use crate::shell::{Flow, Place, Remote, Shell, Source};
@@ -17,20 +17,16 @@ pg_size_pretty(bytes) as bytes, percent from pando.shares order by 1, 2;";
 
 const MOVES: &str = "\
 select schema || '.' || \"table\" as \"table\", giver, taker, state, sent, bytes, \
-bytes_per_second, reason from pando.moves where state in ('copying', 'waiting');";
+bytes_per_second, seconds_left, reason from pando.moves where state in ('copying', 'waiting');";
+
+const SETTINGS: &str = "\
+select name, setting from pando.settings where name like 'pando.move%' order by name;";
 
 /// Shows the servers, what they hold, and what is moving.
 pub(crate) async fn show(arguments: StatusArguments) -> anyhow::Result<ExitCode> {
     let format = if arguments.json { Format::Json } else { Format::Box };
-    let script = format!("{SERVERS}\n{SHARES}\n{MOVES}");
+    let script = format!("{SERVERS}\n{SHARES}\n{MOVES}\n{SETTINGS}");
     run(arguments.url.as_deref(), format, &script).await
-}
-
-/// Gives a server another share.
-pub(crate) async fn drain(arguments: DrainArguments) -> anyhow::Result<ExitCode> {
-    let name = arguments.name.replace('\'', "''");
-    let script = format!("select pando_set_weight('{name}', {});", arguments.weight);
-    run(arguments.url.as_deref(), Format::Box, &script).await
 }
 
 async fn run(url: Option<&str>, format: Format, script: &str) -> anyhow::Result<ExitCode> {

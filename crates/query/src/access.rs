@@ -76,6 +76,14 @@ impl<'a> Access<'a> {
         self.is_superuser() || self.roles().iter().any(|role| role.name == other)
     }
 
+    /// The text of a user's statement, for whom it concerns.
+    pub(crate) fn shown_text<'b>(self, user: &str, text: &'b str) -> &'b str {
+        match self.has_role(user) {
+            true => text,
+            false => "<insufficient privilege>",
+        }
+    }
+
     /// What it may do with something; owners may do everything.
     pub(crate) fn privileges(self, object: &Object) -> Privileges {
         if self.is_superuser() {

@@ -6,6 +6,7 @@ use crate::copy::client::{ClientCopy, What};
 use crate::ddl::{select_into, sequence_options};
 use crate::error::{Error, Result, SqlState};
 use crate::roles::{self, RoleStatement};
+use crate::session::settings::system::{self, AlterSystem};
 use datafusion::sql::sqlparser::ast::{
     DiscardObject, Expr, Ident, ObjectName, Reset, ResetStatement, Statement as Ast,
 };
@@ -40,6 +41,8 @@ pub struct Statement {
     pub(crate) about_roles: Option<Arc<RoleStatement>>,
     /// What it says where it is about a cursor; `ast` says nothing then.
     pub(crate) cursor: Option<CursorStatement>,
+    /// What it says where it is ALTER SYSTEM; `ast` says nothing then.
+    pub(crate) alter_system: Option<AlterSystem>,
 }
 
 /// A statement as the parser gives it: the engine's, or one of those that are read by our own code.
@@ -49,6 +52,7 @@ struct Parsed {
     client_copy: Option<ClientCopy>,
     about_roles: Option<RoleStatement>,
     cursor: Option<CursorStatement>,
+    alter_system: Option<AlterSystem>,
 }
 
 /// Why a statement cannot be parsed.
@@ -98,7 +102,8 @@ impl Statement {
 
     pub(crate) fn with_ast(&self, ast: Ast) -> Self {
         let (text, offset) = (self.text.clone(), self.offset);
-        Self { text, offset, ast, client_copy: None, about_roles: None, cursor: None }
+        let (client_copy, about_roles, cursor, alter_system) = (None, None, None, None);
+        Self { text, offset, ast, client_copy, about_roles, cursor, alter_system }
     }
 }
 
@@ -116,7 +121,7 @@ pub fn parse(script: &str) -> Result<Vec<Statement>> {
                 Some(position) => error.at(position + offset),
                 None => error,
             })?;
-            let Parsed { ast, client_copy, about_roles, cursor } = parsed;
+            let Parsed { ast, client_copy, about_roles, cursor, alter_system } = parsed;
             let text = match &about_roles {
                 Some(statement) => roles::redacted(&text, statement),
                 None if names_password(tokens) => "<hidden>".to_owned(),
@@ -124,7 +129,7 @@ pub fn parse(script: &str) -> Result<Vec<Statement>> {
             };
             let ast = ast.unwrap_or(Ast::Discard { object_type: DiscardObject::PLANS });
             let about_roles = about_roles.map(Arc::new);
-            Ok(Statement { text, offset, ast, client_copy, about_roles, cursor })
+            Ok(Statement { text, offset, ast, client_copy, about_roles, cursor, alter_system })
         })
         .collect()
 }
@@ -191,6 +196,9 @@ fn statement(parser: &mut Parser<'_>) -> Result<Parsed, Refused> {
         let reset = Reset::ConfigurationParameter(name);
         let ast = Some(Ast::Reset(ResetStatement { reset }));
         return Ok(Parsed { ast, ..Parsed::default() });
+    }
+    if let Some(statement) = system::parse(parser)? {
+        return Ok(Parsed { alter_system: Some(statement), ..Parsed::default() });
     }
     if let Some(statement) = roles::parse(parser)? {
         return Ok(Parsed { about_roles: Some(statement), ..Parsed::default() });

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Says what is wrong, or nothing.
 ///
 /// Ranges tile the key space; every key lies in the one bucket whose range holds it and in at most one
-/// run; a key's versions are not before its run; counts and bytes agree.
+/// run; a key's versions are not before its run; counts and bytes agree, of each file, too.
 pub(crate) fn check(published: &Published, accounted_bytes: Option<u64>) -> Result<(), String> {
     let mut bytes = 0;
     for (id, file) in &published.files {
@@ -22,6 +22,10 @@ pub(crate) fn check(published: &Published, accounted_bytes: Option<u64>) -> Resu
             }
             check_bucket(bucket).map_err(place)?;
             bytes += bucket.state().bytes();
+        }
+        let (holdings, counted) = (file.holdings(), file.count_holdings());
+        if holdings != counted {
+            return Err(format!("table {} has {counted:?} and counts {holdings:?}", id.0));
         }
     }
     match accounted_bytes {

@@ -12,6 +12,7 @@
 
 use crate::row::Row;
 use imbl::OrdMap;
+use imbl::ordmap::DiffItem;
 use sdds::{Key, KeyRange, Timestamp};
 use std::ops::Bound as RangeBound;
 use std::sync::Arc;
@@ -26,6 +27,13 @@ pub(crate) struct Version {
     /// `None` is a tombstone.
     pub(crate) row: Option<Row>,
     pub(crate) older: Option<Arc<Version>>,
+}
+
+/// A version is never changed: it is itself, and no other.
+impl PartialEq for Version {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
 }
 
 impl Version {
@@ -100,6 +108,19 @@ impl Delta {
         range: &KeyRange,
     ) -> impl Iterator<Item = (&'a Key, &'a Arc<Version>)> + use<'a> {
         self.chains.range::<_, Key>(std_range(range))
+    }
+
+    /// The chains that are new or others than in an earlier state of this delta; what both share is not looked at.
+    pub(crate) fn changed_since<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = (&'a Key, &'a Arc<Version>)> {
+        before.chains.diff(&self.chains).filter_map(|change| match change {
+            DiffItem::Add(key, chain) | DiffItem::Update { new: (key, chain), .. } => {
+                Some((key, chain))
+            }
+            DiffItem::Remove(..) => None,
+        })
     }
 
     /// Puts a version on top of a key's chain.

@@ -4,7 +4,9 @@
 //! rest is not known here (`cluster` has an image of that).
 
 use crate::bucket::{Bucket, BucketState};
+use crate::info::Holdings;
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use sdds::{BucketId, Key, KeyRange, Partition};
 use std::sync::Arc;
 
@@ -41,6 +43,8 @@ impl Tile {
 #[derive(Debug)]
 pub(crate) struct TableFile {
     directory: ArcSwap<Partition<Tile>>,
+    /// What the owned tiles hold together, kept with each change: whoever asks often does not go through them.
+    holdings: Mutex<Holdings>,
 }
 
 impl TableFile {
@@ -56,7 +60,9 @@ impl TableFile {
     }
 
     fn of(directory: Partition<Tile>) -> Arc<Self> {
-        Arc::new(Self { directory: ArcSwap::from_pointee(directory) })
+        let holdings = sum(&directory, &KeyRange::all());
+        let directory = ArcSwap::from_pointee(directory);
+        Arc::new(Self { directory, holdings: Mutex::new(holdings) })
     }
 
     /// A file without rows, of whose keys as much is owned here: one bucket a stretch.
@@ -99,8 +105,35 @@ impl TableFile {
         stretches
     }
 
-    /// Replaces the directory. Only for the one who applies the log.
-    pub(crate) fn replace_directory(&self, directory: Partition<Tile>) {
+    /// What is owned here.
+    pub(crate) fn holdings(&self) -> Holdings {
+        *self.holdings.lock()
+    }
+
+    /// The same, counted again.
+    pub(crate) fn count_holdings(&self) -> Holdings {
+        sum(&self.directory.load(), &KeyRange::all())
+    }
+
+    /// Notes that an owned bucket holds something else now. Only for the one who applies the log.
+    pub(crate) fn bucket_changed(&self, before: &BucketState, after: &BucketState) {
+        let mut holdings = self.holdings.lock();
+        holdings.change(Holdings::of(before), Holdings::of(after));
+    }
+
+    /// Replaces the directory by one that differs in a range alone. Only for the one who applies the log.
+    pub(crate) fn replace_directory(&self, directory: Partition<Tile>, range: &KeyRange) {
+        let (before, after) = (sum(&self.directory.load(), range), sum(&directory, range));
+        self.holdings.lock().change(before, after);
         self.directory.store(Arc::new(directory));
     }
+}
+
+/// What the owned tiles hold that have keys of a range.
+fn sum(directory: &Partition<Tile>, range: &KeyRange) -> Holdings {
+    let mut sum = Holdings::default();
+    for bucket in directory.cover(range).filter_map(|(_, tile)| tile.owned()) {
+        sum.change(Holdings::default(), Holdings::of(&bucket.state()));
+    }
+    sum
 }

@@ -1,5 +1,6 @@
 //! What the store tells about itself: for system tables, the demo's map, and tests.
 
+use crate::bucket::BucketState;
 use crate::file::Tile;
 use sdds::{BucketId, Key, KeyRange, Timestamp};
 
@@ -22,6 +23,31 @@ pub struct BucketInfo {
     pub runs: Vec<RunInfo>,
     /// Whether it is about to be another server's.
     pub is_leaving: bool,
+}
+
+/// What is owned here of a table, at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Holdings {
+    /// Buckets; those about to be another server's are not counted.
+    pub buckets: u64,
+    /// Live rows.
+    pub rows: u64,
+    /// Bytes of runs and deltas.
+    pub bytes: u64,
+}
+
+impl Holdings {
+    /// One bucket.
+    pub(crate) fn of(state: &BucketState) -> Self {
+        Self { buckets: 1, rows: state.rows, bytes: state.bytes() }
+    }
+
+    /// Part of it is replaced.
+    pub(crate) fn change(&mut self, before: Self, after: Self) {
+        self.buckets = self.buckets + after.buckets - before.buckets;
+        self.rows = self.rows + after.rows - before.rows;
+        self.bytes = self.bytes + after.bytes - before.bytes;
+    }
 }
 
 /// A run at one moment.

@@ -3,7 +3,7 @@
 //! Rows are written where their owners are, at once: an owner checks keys against its own rows, and later reads
 //! there see them. On a store without [`Peers`] all of it happens here, and nothing waits.
 
-use crate::catalog::{Catalog, CatalogChange, TableId};
+use crate::catalog::{Catalog, CatalogChange, Table, TableId};
 use crate::ingest::IngestPart;
 use crate::peers::{Peers, Reader, Reading, TransactionId, Write};
 use crate::store::Store;
@@ -65,6 +65,17 @@ impl Store {
             savepoint: 0,
         };
         Ok(snapshot.reading(Some((Arc::clone(peers), reader))))
+    }
+
+    /// What is committed here: for what reads no rows.
+    ///
+    /// # Errors
+    /// [`Peers::refusal`].
+    pub fn reading_here(self: &Arc<Self>) -> Result<Reading, Error> {
+        match self.peers().and_then(|peers| peers.refusal()) {
+            Some(refusal) => Err(refusal),
+            None => Ok(self.snapshot().reading(None)),
+        }
     }
 
     /// Begins a transaction on what is committed now, on all servers.
@@ -210,16 +221,11 @@ impl JointTransaction {
                         elsewhere.has_writes = true;
                     }
                     let (peers, table, reader) = (&peers, &table, &reader);
-                    sent.push(
-                        async move { (rows, peers.write(reader, table, owner, write).await) },
-                    );
+                    sent.push(write_there(&**peers, reader, table, owner, (rows, write)));
                 }
             }
-            for (rows, result) in join_all(sent).await {
-                match result {
-                    Err(Error::NotOwned { .. }) => rest.extend(rows),
-                    done => drop(done?),
-                }
+            for refused in join_all(sent).await {
+                rest.extend(refused?);
             }
             if rest.is_empty() {
                 return Ok(());
@@ -314,6 +320,24 @@ impl JointTransaction {
         elsewhere.has_writes = false;
         elsewhere.peers.commit(&reader, here).await
     }
+}
+
+/// Writes rows on another server, in pieces one after the other; those that it does not own come back.
+async fn write_there(
+    peers: &dyn Peers,
+    reader: &Reader,
+    table: &Arc<Table>,
+    owner: GroupId,
+    (rows, write): (Vec<u32>, Write),
+) -> Result<Vec<u32>, Error> {
+    let mut refused = Vec::new();
+    for (range, piece) in write.pieces() {
+        match peers.write(reader, table, owner, piece).await {
+            Err(Error::NotOwned { .. }) => refused.extend(&rows[range]),
+            done => drop(done?),
+        }
+    }
+    Ok(refused)
 }
 
 /// Rows by the owners of their keys.

@@ -6,6 +6,7 @@ use crate::ingest::Gathered;
 use crate::joint::JointTransaction;
 use crate::memory::Reservation;
 use crate::peers::{Peers, Reader, Write};
+use crate::pieces::BATCH_BYTES_MAX;
 use crate::view::TableView;
 use crate::{ATTEMPTS, Error};
 use arrow::array::RecordBatch;
@@ -13,9 +14,6 @@ use futures::future::join_all;
 use sdds::{Bound, GroupId, KeyRange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Bytes of one message with rows.
-const BATCH_BYTES_MAX: u64 = 8 << 20;
 
 type Chunks = Vec<Arc<Chunk>>;
 

@@ -251,7 +251,7 @@ fn describe_values(table: &Table, key: &Key) -> String {
     let options = FormatOptions::new();
     let values = decode(&types, key);
     let texts = values.iter().map(|value| match ArrayFormatter::try_new(value, &options) {
-        Ok(formatter) => formatter.value(0).to_string(),
+        Ok(formatter) => formatter.value(0).try_to_string().unwrap_or_else(|_| "?".to_owned()),
         Err(_) => "?".to_owned(),
     });
     texts.collect::<Vec<_>>().join(", ")

@@ -34,6 +34,7 @@ mod memory;
 mod morsel;
 mod moving;
 mod peers;
+mod pieces;
 mod prepared;
 mod present;
 mod row;
@@ -57,14 +58,15 @@ const ATTEMPTS: usize = 64;
 
 pub use chunk::CHUNK_ROWS;
 pub use error::Error;
-pub use info::{BucketInfo, Counters, RunInfo};
+pub use info::{BucketInfo, Counters, Holdings, RunInfo};
 pub use ingest::IngestPart;
 pub use joint::{JointSavepoint, JointTransaction};
 pub use memory::Memory;
 pub use morsel::Morsel;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
-    BatchStream, Bundles, ExchangeId, Peers, Reader, Reading, TableTotal, TransactionId, Write,
+    BatchStream, Bundles, ExchangeId, MoveSetting, MoveSettings, Peers, Reader, Reading,
+    TableTotal, TransactionId, Write,
 };
 pub use prepared::Prepared;
 pub use row::VALUE_BYTES_MAX;
@@ -72,4 +74,5 @@ pub use snapshot::Snapshot;
 pub use store::{Options, Store};
 pub use transaction::{Savepoint, Transaction};
 pub use view::TableView;
+pub use views::compact_views;
 pub use zone::{Zone, ZoneValue};

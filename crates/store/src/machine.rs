@@ -169,13 +169,13 @@ impl Machine {
             };
             for (range, tile) in directory.cover(&span) {
                 let Some(part) = run.cut(&range) else { continue };
-                self.change_bucket(owned(tile), |state| state.add_run(part));
+                self.change_bucket(file, owned(tile), |state| state.add_run(part));
             }
         }
         let mut changes = writes.changes.into_iter().peekable();
         while let Some((key, _)) = changes.peek() {
             let (range, tile) = directory.locate(key);
-            self.change_bucket(owned(tile), |state| {
+            self.change_bucket(file, owned(tile), |state| {
                 while let Some((key, row)) = changes.next_if(|(key, _)| range.contains(key)) {
                     state.write(key, row, timestamp, horizon);
                 }
@@ -183,12 +183,18 @@ impl Machine {
         }
     }
 
-    /// Replaces a bucket's state by a changed copy, and keeps the books.
-    pub(crate) fn change_bucket(&self, bucket: &Bucket, change: impl FnOnce(&mut BucketState)) {
+    /// Replaces the state of a bucket that is owned here by a changed copy, and keeps the books.
+    pub(crate) fn change_bucket(
+        &self,
+        file: &TableFile,
+        bucket: &Bucket,
+        change: impl FnOnce(&mut BucketState),
+    ) {
         let before = bucket.state();
         let mut after = BucketState::clone(&before);
         change(&mut after);
         self.memory.tables_changed(before.bytes(), after.bytes());
+        file.bucket_changed(&before, &after);
         bucket.replace(after);
     }
 
@@ -204,7 +210,7 @@ impl Machine {
         let left = Bucket::new(bucket.id, lower, left);
         let right = Bucket::new(self.bucket_id(), upper, right);
         directory.split(at, Tile::Here(left), Tile::Here(right));
-        file.replace_directory(directory);
+        file.replace_directory(directory, &range);
         self.counts.splits += 1;
     }
 
@@ -218,8 +224,8 @@ impl Machine {
         let lower = Arc::clone(lower);
         let range = sdds::KeyRange { low: lower_range.low, high: upper_range.high };
         let state = BucketState::clone(&lower.state()).join(BucketState::clone(&upper.state()));
-        directory.merge(low, Tile::Here(Bucket::new(lower.id, range, state)));
-        file.replace_directory(directory);
+        directory.merge(low, Tile::Here(Bucket::new(lower.id, range.clone(), state)));
+        file.replace_directory(directory, &range);
         self.counts.merges += 1;
     }
 }
@@ -251,7 +257,7 @@ impl Machine {
         let mut directory = sdds::Partition::clone(&file.directory());
         let bucket = Bucket::new(self.bucket_id(), range.clone(), state);
         directory.assign(&range, Tile::Here(bucket));
-        file.replace_directory(directory);
+        file.replace_directory(directory, &range);
         self.snapshots.publish(next);
     }
 
@@ -272,7 +278,7 @@ impl Machine {
             wide.high = after.high;
         }
         directory.assign(&wide, Tile::Elsewhere);
-        file.replace_directory(directory);
+        file.replace_directory(directory, &wide);
     }
 }
 

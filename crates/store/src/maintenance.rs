@@ -138,7 +138,7 @@ impl Store {
             return;
         }
         if let Some(folded) = folded {
-            machine.change_bucket(&bucket, |state| folded.install(state));
+            machine.change_bucket(file, &bucket, |state| folded.install(state));
             machine.counts.compactions += 1;
         }
         let state = bucket.state();

@@ -17,6 +17,7 @@ use futures::stream::BoxStream;
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// Rows that come from another server, in the order in which it sends them.
@@ -60,6 +61,34 @@ pub struct Reader {
     pub changes: Arc<[CatalogChange]>,
     /// The newest of the transaction's savepoints; what is written now is undone with it.
     pub savepoint: u64,
+}
+
+/// How rows move from server to server, the same for all of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MoveSettings {
+    /// Whether nothing moves.
+    pub is_paused: bool,
+    /// How much a server gives away at most; `None` for no limit.
+    pub bytes_per_second: Option<NonZeroU64>,
+}
+
+/// A change of [`MoveSettings`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MoveSetting {
+    /// Whether nothing moves.
+    IsPaused(bool),
+    /// How much a server gives away at most.
+    BytesPerSecond(Option<NonZeroU64>),
+}
+
+impl MoveSettings {
+    /// Changes one of them.
+    pub fn change(&mut self, change: MoveSetting) {
+        match change {
+            MoveSetting::IsPaused(is_paused) => self.is_paused = is_paused,
+            MoveSetting::BytesPerSecond(limit) => self.bytes_per_second = limit,
+        }
+    }
 }
 
 /// Rows to be written by their owner.
@@ -111,6 +140,9 @@ pub trait Bundles: Debug + Send + Sync {
 
     /// The rows of one part of an exchange that a bundle deals out here. Each part is taken once.
     fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream;
+
+    /// This server's rows of a table that has rows of all servers; `None` where there is none of this name.
+    fn describe(&self, name: &str) -> Option<RecordBatch>;
 }
 
 /// The other servers. Every call has a deadline; one that is passed, and a server that cannot be reached, are
@@ -120,8 +152,14 @@ pub trait Peers: Debug + Send + Sync {
     /// The group that this server leads.
     fn here(&self) -> GroupId;
 
+    /// What people call the server of a group; the group's number where it is not known.
+    fn server_name(&self, group: GroupId) -> String;
+
     /// A name for a transaction that begins here.
     fn transaction_id(&self) -> TransactionId;
+
+    /// Why this server serves nobody any more: the cluster has given it up.
+    fn refusal(&self) -> Option<Error>;
 
     /// A snapshot that sees every commit acknowledged so far, on any server.
     async fn snapshot(&self) -> Result<Snapshot, Error>;
@@ -175,9 +213,19 @@ pub trait Peers: Debug + Send + Sync {
     /// A table about the cluster: `servers`, `shares`, `moves` or `images`; `None` for any other name.
     async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error>;
 
+    /// What the other servers tell of themselves: their [rows](Bundles::describe) of a table that has rows of all servers, by
+    /// the servers' names. Those that cannot be reached are left out.
+    async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)>;
+
     /// Gives the server of a name another share of every table, relative to the others; zero empties it. Blocks like
     /// [`Self::sequence_next`].
     fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error>;
+
+    /// How rows move, as far as this server has heard.
+    fn move_settings(&self) -> MoveSettings;
+
+    /// Changes how rows move, on all servers. Blocks like [`Self::sequence_next`].
+    fn change_moves(&self, change: MoveSetting) -> Result<(), Error>;
 
     /// Takes `count` values of a sequence; the first comes back. Blocks its thread for a message and its answer.
     fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error>;

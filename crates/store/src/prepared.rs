@@ -12,6 +12,7 @@ use crate::conflicts::refuse_conflicts;
 use crate::holds::{HoldId, PreparedWrites};
 use crate::store::Store;
 use crate::transaction::{Parts, Transaction};
+use crate::write_set::bytes;
 use crate::{Error, Snapshot};
 use sdds::Timestamp;
 use std::sync::Arc;
@@ -42,6 +43,11 @@ impl Transaction {
 }
 
 impl Prepared {
+    /// Bytes of its writes.
+    pub fn bytes(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| bytes(&parts.writes))
+    }
+
     /// Makes the writes visible at a timestamp: one that is greater than every timestamp that this store had seen when
     /// it was prepared, and that no other commit has. Commits may come in any order.
     pub fn commit(mut self, timestamp: Timestamp) {

@@ -4,7 +4,7 @@ use crate::catalog::{Catalog, RelationId, Table, TableId};
 use crate::conflicts::refuse_conflicts;
 use crate::file::TableFile;
 use crate::holds::Holds;
-use crate::info::{BucketInfo, Counters};
+use crate::info::{BucketInfo, Counters, Holdings};
 use crate::layout::Layout;
 use crate::log::Entry;
 use crate::machine::Machine;
@@ -165,6 +165,12 @@ impl Store {
             Some(file) => file.directory().iter().filter_map(|(_, t)| BucketInfo::of(t)).collect(),
             None => Vec::new(),
         }
+    }
+
+    /// What is owned here of a table, at no cost that grows with it.
+    pub fn holdings(&self, table: TableId) -> Holdings {
+        let newest = self.snapshots.newest();
+        newest.files.get(&table).map_or_else(Holdings::default, |file| file.holdings())
     }
 
     /// The stretches of a table's keys that are owned here, in key order; those about to leave included.

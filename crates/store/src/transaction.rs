@@ -14,7 +14,7 @@ use crate::peers::{Peers, Reader, Reading, Write};
 use crate::row::RowEncoder;
 use crate::store::Store;
 use crate::view::TableView;
-use crate::write_set::{TableWrites, WriteSet};
+use crate::write_set::{TableWrites, WriteSet, bytes};
 use crate::{Error, Snapshot};
 use arrow::array::RecordBatch;
 use sdds::{Key, Timestamp};
@@ -325,6 +325,11 @@ impl Transaction {
     /// Whether it has written nothing.
     pub fn is_read_only(&self) -> bool {
         self.writes.is_empty() && self.catalog_changes.is_empty()
+    }
+
+    /// Bytes of what it has written.
+    pub fn bytes(&self) -> u64 {
+        bytes(&self.writes)
     }
 
     /// A place to go back to.

@@ -12,7 +12,7 @@ const VIEW_BYTES: u64 = 16;
 const VIEW_INLINE_BYTES: usize = 12;
 
 /// Frees text and bytes from buffers that mostly hold the text of other rows.
-pub(crate) fn compact_views(array: &ArrayRef) -> ArrayRef {
+pub fn compact_views(array: &ArrayRef) -> ArrayRef {
     match array.data_type() {
         DataType::Utf8View => {
             let views = array.as_string_view();

@@ -14,6 +14,11 @@ use std::sync::Arc;
 /// All writes of a transaction.
 pub(crate) type WriteSet = OrdMap<TableId, TableWrites>;
 
+/// Bytes of writes to all tables.
+pub(crate) fn bytes(writes: &WriteSet) -> u64 {
+    writes.values().map(|writes| writes.bytes).sum()
+}
+
 /// The writes to one table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TableWrites {

@@ -1,6 +1,9 @@
 //! A table spreads by itself, and every key has exactly one owner.
 
 use crate::support::World;
+use std::num::NonZeroU64;
+use std::time::Instant;
+use store::MoveSetting;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_spreads_over_the_servers_and_any_of_them_reads_and_writes_all_of_it() {
@@ -63,4 +66,33 @@ async fn buckets_do_not_split_and_merge_again_and_again() {
     let again = (after.0 - before.0, after.1 - before.1);
     println!("splits and merges: {before:?} while it grew, {again:?} while it was written again");
     assert!(again.0 < 60 && again.1 < 6, "rows that only change do not split and merge: {again:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn moves_are_paused_go_on_and_are_no_faster_than_they_may_be() {
+    const LIMIT: u64 = 20_000;
+    let mut world = World::of(1).await;
+    let table = world.table(0, "t").await;
+    let rows: Vec<(i64, i64)> = (0..3000).map(|n| (n * 7, n)).collect();
+    world.insert(0, table, &rows).await;
+    world.sites[0].cluster.change_moves(MoveSetting::IsPaused(true)).await.expect("the root");
+    world.add(1).await;
+    world.until("it is told", |world| world.sites[1].cluster.members().moves.is_paused).await;
+    let beats = world.sites[0].gate.seen("Heartbeat") + 10;
+    world.until("heartbeats", |world| world.sites[0].gate.seen("Heartbeat") >= beats).await;
+    assert_eq!(world.bytes(table)[1], 0, "nothing moves");
+    let limit = MoveSetting::BytesPerSecond(NonZeroU64::new(LIMIT));
+    world.sites[1].cluster.change_moves(limit).await.expect("the root is there");
+    let begun = Instant::now();
+    world.sites[1].cluster.change_moves(MoveSetting::IsPaused(false)).await.expect("as before");
+    world.until("rows move", |world| world.share(table, 1) > 0.4).await;
+    let seconds = begun.elapsed().as_secs_f64();
+    let held = world.sites[0].cluster.report().await.remove(0).1.expect("itself");
+    let sent: Vec<u64> = held.moves.iter().map(|info| info.sent).collect();
+    let largest = sent.iter().max().copied().unwrap_or(0);
+    let all: u64 = sent.iter().sum();
+    let most = LIMIT as f64 * seconds + 2.0 * largest as f64;
+    assert!(all as f64 <= most, "{all} bytes in {seconds} s");
+    world.sites[0].cluster.change_moves(MoveSetting::BytesPerSecond(None)).await.expect("it is");
+    world.settled(table).await;
 }

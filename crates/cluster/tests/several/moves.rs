@@ -66,6 +66,28 @@ async fn a_taker_that_vanishes_takes_nothing_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_written_before_the_freeze_is_not_sent_after_it() {
+    let (world, table) = beginning().await;
+    // Somebody looks at the past: no version of a row is folded away.
+    let _reading = world.sites[0].store.reading().await.expect("reachable");
+    for value in 0..5 {
+        let rows: Vec<(i64, i64)> = (0..ROWS).map(|key| (key, value)).collect();
+        let rows = crate::support::batch(&rows);
+        world.retried(0, async |transaction| transaction.upsert(table, &rows).await).await;
+    }
+    world.sites[0].cluster.set_weight("s1", 1).await.expect("there is such a server");
+    world.until("rows arrive", |world| world.share(table, 1) > 0.4).await;
+    world.settled(table).await;
+    let held = world.sites[0].cluster.report().await.remove(0).1.expect("itself");
+    let done: Vec<_> = held.moves.iter().filter(|info| info.state == "done").collect();
+    assert!(!done.is_empty());
+    for info in done {
+        assert!(info.sent > 0, "{info:?}");
+        assert_eq!(info.frozen_rows, 0, "{info:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_wait_only_a_moment_for_rows_that_move() {
     let (world, table) = beginning().await;
     world.sites[0].cluster.set_weight("s1", 1).await.expect("there is such a server");

@@ -42,17 +42,18 @@ fn grouped(number: &str) -> String {
     number.parse().map(count).unwrap_or_default()
 }
 
-/// The buckets of a table that this server has.
+/// The buckets of a table, on all servers.
 pub(super) async fn buckets(shell: &mut Shell, table: &str) -> Result<(), CommandError> {
     let (schema, name) = table.split_once('.').unwrap_or(("public", table));
     let sql = format!(
-        "SELECT low, high, rows::text, bytes::text FROM pando.buckets \
+        "SELECT server, low, high, rows::text, bytes::text FROM pando.buckets \
          WHERE schema = '{}' AND \"table\" = '{}'",
         schema.replace('\'', "''"),
         name.replace('\'', "''")
     );
     let rows = shell.place.texts(&sql).await?;
     let headings = [
+        Heading::new("server", Align::Left),
         Heading::new("from", Align::Left),
         Heading::new("up to", Align::Left),
         Heading::new("rows", Align::Right),
@@ -62,8 +63,8 @@ pub(super) async fn buckets(shell: &mut Shell, table: &str) -> Result<(), Comman
     for row in rows {
         let mut cells = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || cells.next().unwrap_or_default();
-        let (low, high, rows) = (next(), next(), grouped(&next()));
-        grid.push([low, high, rows, next().parse().map(bytes).unwrap_or_default()]);
+        let (server, low, high, rows) = (next(), next(), next(), grouped(&next()));
+        grid.push([server, low, high, rows, next().parse().map(bytes).unwrap_or_default()]);
     }
     let total = grid.rows() as u64;
     shell.view.write_grid(&grid, total, None, &mut shell.out)?;

@@ -101,5 +101,8 @@ async fn without_the_first_server_statements_say_that_it_is_missing() {
     ] {
         assert_misses(&two, &sql, "\"one\"").await;
     }
+    assert_eq!(number(&two, "SELECT 1::bigint").await, 1);
+    let named = "SELECT count(*) FROM pando.servers WHERE name = 'one' AND state <> 'up'";
+    assert_eq!(number(&two, named).await, 1);
     assert!(!two.is_closed(), "the session is still there");
 }

@@ -172,7 +172,8 @@ pub(crate) async fn filled(client: &Client, servers: i64) {
 
 /// An id that a server holds, as it says itself.
 pub(crate) async fn id_at(client: &Client) -> i64 {
-    let sql = "SELECT low FROM pando.buckets WHERE \"table\" = 't'";
+    let here = "server = (SELECT name FROM pando.servers WHERE is_here)";
+    let sql = &format!("SELECT low FROM pando.buckets WHERE \"table\" = 't' AND {here}");
     let rows = soon(client.query(sql, &[])).await.expect("rows");
     let mut ids = rows.iter().filter_map(|row| row.get::<_, Option<String>>(0)?.parse().ok());
     ids.next().expect("a bucket that begins with an id")

@@ -71,16 +71,19 @@ async fn a_server_is_emptied_and_stopped_and_nobody_fails() {
     let others =
         vec![writer(first.connect().await, 0, &stop), writer(second.connect().await, 1, &stop)];
     let of_third = vec![writer(third.connect().await, 2, &stop_at_third)];
-    let (is_content, _, said) = drain(&second, "three", &[]);
+    let begun = Instant::now();
+    let (is_content, shown, said) = drain(&second, "three", &[]);
     assert!(is_content, "{said}");
+    assert!(shown.contains(" buckets (") && shown.contains("empty: it can be"), "{shown}");
+    let emptied = begun.elapsed();
     let state = "FROM pando.servers WHERE name = 'three'";
-    let emptied = until(&client, &format!("SELECT state = 'empty' {state}")).await;
+    assert_eq!(number(&client, &format!("SELECT count(*) {state} AND state = 'empty'")).await, 1);
     let through_third = ended(of_third, &stop_at_third).await;
     third.signal("-TERM");
     assert!(third.end().success());
     run(&client, "CREATE TABLE after (id bigint PRIMARY KEY)").await;
     run(&client, "INSERT INTO after SELECT n FROM generate_series(1, 100) n").await;
-    assert_eq!(number(&client, &format!("SELECT count(*) {state} AND state = 'left'")).await, 1);
+    assert_eq!(number(&client, &format!("SELECT count(*) {state}")).await, 0, "it has gone");
     let written = ended(others, &stop).await;
     let statements = through_third.statements + written.statements;
     assert_eq!(number(&client, "SELECT sum(n)::bigint FROM t").await, statements);
@@ -95,7 +98,8 @@ async fn a_server_is_taken_back() {
     let client = servers[0].connect().await;
     filled(&client, 3).await;
     let state = "FROM pando.servers WHERE name = 'two'";
-    assert!(drain(&servers[1], "two", &[]).0);
+    let (is_content, shown, _) = drain(&servers[1], "two", &["--no-wait"]);
+    assert!(is_content && shown.contains("pando status"), "{shown}");
     until(&client, &format!("SELECT state = 'empty' {state}")).await;
     assert!(drain(&servers[1], "two", &["--weight", "1"]).0);
     until(&client, &format!("SELECT rows > {} {state}", ROWS / 5)).await;

@@ -1,6 +1,6 @@
 //! Whatever server a client talks to, it sees one database.
 
-use crate::harness::{ROWS, filled, number, run, three};
+use crate::harness::{ROWS, filled, number, run, three, until};
 use std::process::Command;
 
 #[tokio::test]
@@ -57,9 +57,63 @@ async fn status_shows_every_server() {
     for server in &servers {
         assert!(shown.contains(&server.address) && shown.contains(&server.name), "{shown}");
     }
-    assert!(shown.contains("public.t"), "{shown}");
+    assert!(shown.contains("public.t") && shown.contains("running"), "{shown}");
     let (is_content, shown, said) = status(&["--json"]);
     assert!(is_content, "{said}");
     let line = shown.lines().find(|line| line.contains("\"two\"")).expect("a line a server");
     assert!(line.starts_with('{') && line.contains("\"state\":\"up\""), "{line}");
+}
+
+#[tokio::test]
+async fn moves_are_held_up_from_any_server() {
+    let [first, second, third] = three();
+    let (one, two) = (first.connect().await, second.connect().await);
+    run(&two, "ALTER SYSTEM SET pando.moves = paused").await;
+    run(&two, "ALTER SYSTEM SET pando.move_bytes_per_second = '50MB'").await;
+    let three = third.connect().await;
+    for client in [&one, &two, &three] {
+        let setting = "FROM pando.settings WHERE name = 'pando.moves' AND setting = 'paused'";
+        until(client, &format!("SELECT count(*) = 1 {setting}")).await;
+        let limit = "SELECT current_setting('pando.move_bytes_per_second')::bigint";
+        assert_eq!(number(client, limit).await, 50_000_000);
+    }
+    let create = "CREATE TABLE t (id bigint PRIMARY KEY, n bigint) WITH (bucket_size = '16KiB')";
+    run(&one, create).await;
+    run(&three, "INSERT INTO t SELECT n, 0 FROM generate_series(1, 6000) n").await;
+    let shares = "FROM pando.shares WHERE \"table\" = 't'";
+    assert_eq!(number(&two, &format!("SELECT count(*) {shares}")).await, 1);
+    for (sql, code) in [
+        ("SET pando.moves = paused", "55P02"),
+        ("ALTER SYSTEM SET pando.moves = sometimes", "22023"),
+        ("ALTER SYSTEM SET pando.move_bytes_per_second = '10'", "22023"),
+        ("ALTER SYSTEM SET work_mem = '4MB'", "0A000"),
+        ("ALTER SYSTEM SET pando.nothing = 1", "42704"),
+    ] {
+        let error = one.execute(sql, &[]).await.expect_err(sql);
+        assert_eq!(error.code().map(|state| state.code()), Some(code), "{sql}: {error:?}");
+    }
+    let inside = one.batch_execute("BEGIN; ALTER SYSTEM RESET pando.moves").await;
+    assert_eq!(inside.expect_err("in a block").code().map(|s| s.code()), Some("25001"));
+    run(&one, "ROLLBACK").await;
+    run(&three, "ALTER SYSTEM RESET pando.moves").await;
+    until(&one, &format!("SELECT count(*) = 3 {shares}")).await;
+}
+
+#[tokio::test]
+async fn every_server_tells_of_itself() {
+    let [first, second, third] = three();
+    let (one, two, three) = (first.connect().await, second.connect().await, third.connect().await);
+    filled(&one, 3).await;
+    for client in [&one, &two, &three] {
+        let of_table = "WHERE \"table\" = 't'";
+        let servers = format!("SELECT count(DISTINCT server) = 3 FROM pando.buckets {of_table}");
+        until(client, &servers).await;
+        until(client, &format!("SELECT sum(rows) = {ROWS} FROM pando.buckets {of_table}")).await;
+        let runs = format!("SELECT count(DISTINCT server) = 3 FROM pando.runs {of_table}");
+        until(client, &runs).await;
+    }
+    let sleeping = tokio::spawn(async move { two.execute("SELECT pg_sleep(3)", &[]).await });
+    let seen = "WHERE server = 'two' AND text LIKE '%pg_sleep%'";
+    until(&three, &format!("SELECT count(*) = 1 FROM pando.queries {seen}")).await;
+    sleeping.await.expect("it ends").expect("it has slept");
 }

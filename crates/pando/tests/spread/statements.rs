@@ -69,6 +69,32 @@ async fn every_server_answers_alike_and_changes_are_seen_everywhere() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_rows_than_a_message_carries_are_written_to_another_server() {
+    let options = Options { bucket_size: Some(1 << 20), ..Options::default() };
+    let servers = InProcess::start(2, options).await.expect("two servers");
+    let of = |server: usize| &servers.servers()[server].database;
+    execute(of(0), "ALTER SYSTEM SET pando.moves = paused").await;
+    execute(of(0), "CREATE TABLE t (id bigint PRIMARY KEY, v text)").await;
+    let many = "FROM generate_series(1, 20000) AS g(i)";
+    let rows = format!("SELECT i, repeat('x', 2048) || i {many}");
+    // The first server owns all of it: 40 MiB go there, as one transaction.
+    execute(of(1), &format!("INSERT INTO t {rows}")).await;
+    assert_eq!(number(of(0), "SELECT count(*) FROM t").await, 20_000);
+    execute(of(1), "UPDATE t SET v = v || 'y'").await;
+    assert_eq!(number(of(0), "SELECT count(*) FROM t WHERE v LIKE '%y'").await, 20_000);
+    let twice =
+        format!("INSERT INTO t SELECT i + 20000 - (i / 20000) * 5, repeat('x', 2048) {many}");
+    assert!(of(1).session().execute(&twice).await.is_err(), "a key comes twice");
+    assert_eq!(number(of(0), "SELECT count(*) FROM t").await, 20_000, "all or nothing");
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let file = folder.path().join("rows.csv");
+    let text: String = (30_000..50_000).map(|id| format!("{id},{}\n", "z".repeat(2048))).collect();
+    std::fs::write(&file, text).expect("written");
+    execute(of(1), &format!("COPY t FROM '{}' (FORMAT csv, HEADER false)", file.display())).await;
+    assert_eq!(number(of(0), "SELECT count(*) FROM t").await, 40_000);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_sees_its_own_writes_on_all_servers_and_nobody_else_does() {
     let servers = servers().await;
     let of = |server: usize| &servers.servers()[server].database;
@@ -113,4 +139,33 @@ async fn definitions_and_sequences_are_those_of_all_servers() {
     execute(of(1), "DROP TABLE s CASCADE").await;
     let gone = of(2).session().execute("SELECT * FROM s").await.err().expect("it is gone");
     assert_eq!(gone.state().code(), "42P01");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn queries_outlive_changes_of_definitions() {
+    let servers = servers().await;
+    let of = |server: usize| servers.servers()[server].database.clone();
+    execute(&of(0), "CREATE TABLE t (id bigint PRIMARY KEY, v bigint)").await;
+    execute(&of(0), "INSERT INTO t SELECT i, 1 FROM generate_series(1, 3000) AS g(i)").await;
+    until_spread(&servers, "t").await;
+    let is_over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let readers = [1, 2].map(|server| {
+        let (database, is_over) = (of(server), std::sync::Arc::clone(&is_over));
+        tokio::spawn(async move {
+            let mut read = 0;
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                assert_eq!(number(&database, "SELECT sum(v)::bigint FROM t").await, 3000);
+                read += 1;
+            }
+            read
+        })
+    });
+    for round in 0..15 {
+        execute(&of(0), &format!("ALTER TABLE t ADD COLUMN c{round} bigint DEFAULT 7")).await;
+        execute(&of(0), &format!("ALTER TABLE t DROP COLUMN c{round}")).await;
+    }
+    is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    for reader in readers {
+        assert!(reader.await.expect("no query fails") > 0);
+    }
 }

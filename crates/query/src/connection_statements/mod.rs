@@ -51,7 +51,8 @@ impl Statement {
     /// # Errors
     /// 0A000 for what no connection does; 42601 and 42704 for a PREPARE that cannot be.
     pub fn for_connection(&self) -> Option<Result<ConnectionStatement>> {
-        if self.client_copy.is_some() || self.about_roles.is_some() {
+        let is_ours = self.about_roles.is_some() || self.alter_system.is_some();
+        if self.client_copy.is_some() || is_ours {
             return None;
         }
         match &self.cursor {

@@ -6,11 +6,12 @@ use crate::translate::external;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::physical_expr::PhysicalExpr;
-use sdds::{GroupId, KeyRange};
+use sdds::{Bound, GroupId, KeyRange};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use store::{Peers, Reader, TableView};
+use store::catalog::Table;
+use store::{Peers, Reader, TableView, key};
 
 /// How many servers may send a range on, one to the next, before a statement gives up.
 const HOPS_MAX: u8 = 8;
@@ -39,6 +40,19 @@ impl Elsewhere {
     /// The same, for ranges that were sent here by a server that took them for ours.
     pub(crate) fn with_hops(self, hops: u8) -> Self {
         Self { hops, ..self }
+    }
+
+    /// What people call an owner.
+    pub(crate) fn server(&self, group: GroupId) -> String {
+        match self.view.peers() {
+            Some((peers, _)) => peers.server_name(group),
+            None => group.to_string(),
+        }
+    }
+
+    /// Ranges as a plan shows them.
+    pub(crate) fn shown<'a>(&'a self, ranges: &'a [KeyRange]) -> Shown<'a> {
+        Shown { table: self.view.table(), ranges }
     }
 
     /// The owners, by group.
@@ -142,16 +156,28 @@ async fn owners(view: &TableView, ranges: &[KeyRange]) -> Result<(Vec<KeyRange>,
 }
 
 /// Ranges as a plan shows them.
-pub(crate) struct Shown<'a>(pub(crate) &'a [KeyRange]);
+pub(crate) struct Shown<'a> {
+    table: &'a Table,
+    ranges: &'a [KeyRange],
+}
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN_MAX: usize = 4;
-        for (index, range) in self.0.iter().take(SHOWN_MAX).enumerate() {
+        let bound = |bound: &Bound| match key::describe_bound(self.table, bound) {
+            nothing if nothing.is_empty() => bound.to_string(),
+            values => values,
+        };
+        for (index, range) in self.ranges.iter().take(SHOWN_MAX).enumerate() {
             let comma = if index > 0 { ", " } else { "" };
-            write!(f, "{comma}{range}")?;
+            match (&range.low, &range.high) {
+                (Bound::At(low), Bound::At(high)) if low.successor() == *high => {
+                    write!(f, "{comma}{}", bound(&range.low))?;
+                }
+                (low, high) => write!(f, "{comma}[{}, {})", bound(low), bound(high))?,
+            }
         }
-        match self.0.len().saturating_sub(SHOWN_MAX) {
+        match self.ranges.len().saturating_sub(SHOWN_MAX) {
             0 => Ok(()),
             more => write!(f, ", {more} more"),
         }

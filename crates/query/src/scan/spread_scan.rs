@@ -5,7 +5,7 @@
 //! order: rows come from several servers at once.
 
 use super::bucket_scan::BucketScan;
-use super::places::{Elsewhere, Shown};
+use super::places::Elsewhere;
 use crate::ship::{self, Shipping};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::stats::Precision;
@@ -94,7 +94,8 @@ impl DisplayAs for SpreadScan {
     fn fmt_as(&self, t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.here.fmt_as(t, f)?;
         for (owner, ranges) in self.elsewhere.owners() {
-            write!(f, ", group {}: {}", owner.0, Shown(ranges))?;
+            let server = self.elsewhere.server(*owner);
+            write!(f, ", server {server}: {}", self.elsewhere.shown(ranges))?;
         }
         Ok(())
     }

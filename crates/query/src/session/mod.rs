@@ -11,6 +11,7 @@ mod outcome_stream;
 mod places;
 mod prepared;
 pub(crate) mod presence;
+mod reach;
 pub(crate) mod run;
 mod series;
 pub(crate) mod settings;

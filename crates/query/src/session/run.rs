@@ -6,7 +6,7 @@ use super::transactions::Conversation;
 use super::{Control, Frame, Inner, TransactionStatus, temporary};
 use crate::database::Running;
 use crate::error::{Error, Result, SqlState};
-use crate::outcome::{Outcome, Rows, Tag};
+use crate::outcome::{Field, Outcome, Rows, Tag};
 use crate::parse::Statement;
 use crate::planner::blame;
 use crate::planner::relations::{Tables, fold};
@@ -14,13 +14,15 @@ use crate::roles;
 use crate::{copy, ddl, dml};
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
+use futures::{StreamExt, TryStreamExt};
 use std::sync::Arc;
 use std::time::SystemTime;
 use store::{JointTransaction, Reading};
 
-/// A statement outside a transaction is run again so many times when others write the same rows.
+/// A statement outside a transaction is run again so many times when others write the same rows, or definitions change.
 const RETRIES: usize = 64;
 
 impl Inner {
@@ -77,6 +79,9 @@ impl Inner {
         conversation.refuse_if_failed()?;
         statement.refuse_without_connection()?;
         let frame = self.frame(parameters, &statement.text);
+        if let Some(statement) = &statement.alter_system {
+            return self.alter_system(conversation, statement).await;
+        }
         if statement.about_roles.is_some() {
             return self.write(conversation, &frame, statement).await;
         }
@@ -219,17 +224,47 @@ impl Inner {
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
-        let reading = self.reading(conversation).await?;
-        self.names.see(&reading, frame);
-        let mut planner = frame.planner(&reading);
-        let plan = planner.plan_statement(statement.ast.clone()).await?;
-        let (plan, fields) = planner.shown(plan)?;
-        let physical = planner.physical(&plan).await?;
-        let stream = execute_stream(Arc::clone(&physical), frame.engine().task_ctx())?;
-        drop(planner);
+        // Other servers may refuse what was planned here when definitions change meanwhile.
+        let mut retries = match conversation.open() {
+            None if self.shared.store.peers().is_some() => RETRIES,
+            _ => 0,
+        };
+        let (reading, fields, stream) = loop {
+            let reading = self.reading_for(conversation, &statement.ast).await?;
+            match self.begin_reading(frame, statement, &reading, retries > 0).await {
+                Ok((fields, stream)) => break (reading, fields, stream),
+                Err(error) if error.is_retryable() && retries > 0 => {
+                    retries -= 1;
+                    tokio::task::yield_now().await;
+                }
+                Err(error) => return Err(error),
+            }
+        };
         let stream =
             Box::pin(OutcomeStream::new(stream, control, reading, mark, conversation.failure()));
         Ok(Outcome::Rows(Rows { fields, stream, command: "SELECT", control: control.clone() }))
+    }
+
+    /// Plans a query and starts it. Where it may be run again its first rows are waited for: until then nobody has seen any.
+    async fn begin_reading(
+        &self,
+        frame: &Frame<'_>,
+        statement: &Statement,
+        reading: &Reading,
+        may_repeat: bool,
+    ) -> Result<(Vec<Field>, SendableRecordBatchStream)> {
+        self.names.see(reading, frame);
+        let mut planner = frame.planner(reading);
+        let plan = planner.plan_statement(statement.ast.clone()).await?;
+        let (plan, fields) = planner.shown(plan)?;
+        let physical = planner.physical(&plan).await?;
+        let mut stream = execute_stream(Arc::clone(&physical), frame.engine().task_ctx())?;
+        if may_repeat {
+            let first = stream.try_next().await?;
+            let all = futures::stream::iter(first.map(Ok)).chain(stream);
+            stream = Box::pin(RecordBatchStreamAdapter::new(physical.schema(), all));
+        }
+        Ok((fields, stream))
     }
 
     /// What a statement reads that changes nothing.

@@ -199,15 +199,17 @@ impl fmt::Debug for Exchange {
 impl DisplayAs for Exchange {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by: Vec<String> = self.by.iter().map(ToString::to_string).collect();
-        let groups: Vec<String> =
-            self.participants.groups.iter().map(|group| group.0.to_string()).collect();
+        let participants = &self.participants;
+        let servers =
+            participants.groups.iter().map(|group| participants.peers.server_name(*group));
+        let servers: Vec<String> = servers.collect();
         let partitions = self.partitions;
         write!(
             f,
             "Exchange: by=[{}], servers=[{}], parts={}",
             by.join(", "),
-            groups.join(", "),
-            groups.len() * partitions
+            servers.join(", "),
+            servers.len() * partitions
         )
     }
 }

@@ -71,6 +71,10 @@ impl Bundles for Receiver {
             Err(error) => failed(error),
         }
     }
+
+    fn describe(&self, name: &str) -> Option<RecordBatch> {
+        crate::system::own_part(&*self.0.upgrade()?, name)
+    }
 }
 
 fn closed() -> Error {

@@ -1,7 +1,7 @@
 //! Which servers run a bundle.
 
 use super::remote::RemoteBundle;
-use crate::scan::places::{Elsewhere, Shown};
+use crate::scan::places::Elsewhere;
 use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::union::UnionExec;
@@ -78,6 +78,14 @@ impl Sites {
         }
     }
 
+    /// What people call a server.
+    fn name_of(&self, group: GroupId) -> String {
+        match self {
+            Self::Owners(owners) => owners.scans[0].server(group),
+            Self::Participants(participants) => participants.peers.server_name(group),
+        }
+    }
+
     /// A bundle on each of the servers: as it is on this one, and what comes from the others.
     pub(super) fn each(
         &self,
@@ -143,10 +151,10 @@ impl Site {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "group={}", self.group().0)?;
+        write!(f, "server={}", self.sites.name_of(self.group()))?;
         if let Sites::Owners(owners) = &self.sites {
             for scan in &owners.scans {
-                write!(f, ", ranges={}", Shown(scan.ranges_of(self.group())))?;
+                write!(f, ", ranges={}", scan.shown(scan.ranges_of(self.group())))?;
             }
         }
         Ok(())

@@ -1,11 +1,14 @@
 //! System tables: what the database tells about itself, computed when it is asked.
 
 mod columns;
+mod everywhere;
 mod information_schema;
 mod pando;
 pub(crate) mod pg_catalog;
 pub(crate) mod rows;
 pub(crate) mod shape;
+
+pub(crate) use everywhere::own_part;
 
 use crate::access::{Access, denied};
 use crate::database::Shared;
@@ -13,7 +16,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::functions::Functions;
 use crate::planner::relations::Tables;
 use crate::session::Names;
-use crate::session::settings::Settings;
+use crate::session::settings::{self as session_settings, Settings};
 use columns::Columns;
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
@@ -42,7 +45,13 @@ pub(crate) fn install(config: &mut SessionConfig, origin: Origin) {
 /// The settings of the session that a statement runs in, with their values.
 pub(crate) fn settings(engine: &SessionState) -> Vec<(String, String)> {
     let origin = engine.config().get_extension::<Origin>();
-    origin.map_or_else(Vec::new, |origin| origin.settings.all())
+    origin.map_or_else(Vec::new, |origin| {
+        let mut settings = origin.settings.all();
+        if let Some(shared) = origin.shared.upgrade() {
+            session_settings::system::with_values(&shared.store, &mut settings);
+        }
+        settings
+    })
 }
 
 /// One setting of the session that a statement runs in.
@@ -78,7 +87,7 @@ pub(crate) fn table(
 ) -> Result<Option<Arc<dyn TableProvider>>> {
     let Some(origin) = engine.config().get_extension::<Origin>() else { return Ok(None) };
     let Some(shared) = origin.shared.upgrade() else { return Ok(None) };
-    let settings = origin.settings.all();
+    let settings = settings(engine);
     let world = World {
         shared: &shared,
         names: &origin.names,
@@ -120,11 +129,16 @@ pub(crate) async fn cluster_table(
     schema: Option<&str>,
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>> {
-    if schema != Some("pando") || name != "tables" && !OF_THE_CLUSTER.contains(&name) {
+    let is_everywhere = everywhere::TABLES.contains(&name);
+    let is_one = is_everywhere || name == "tables" || OF_THE_CLUSTER.contains(&name);
+    if schema != Some("pando") || !is_one {
         return Ok(None);
     }
     let origin = engine.config().get_extension::<Origin>();
     let Some(shared) = origin.and_then(|origin| origin.shared.upgrade()) else { return Ok(None) };
+    if is_everywhere {
+        return provider(everywhere::table(&shared, access, tables, name).await?).map(Some);
+    }
     // Bounds of what moves are keys of rows.
     if name == "moves" && !access.is_superuser() {
         return Err(denied("table", name));

@@ -1,4 +1,5 @@
-//! The schema `pando`: tables, buckets, runs, running queries, settings.
+//! The schema `pando`: tables, buckets, runs, running queries, settings. Of buckets, runs and queries what this server has:
+//! [`everywhere`](super::everywhere) asks the others for theirs.
 
 use super::columns::Columns;
 use super::pg_catalog::world::World;
@@ -7,7 +8,7 @@ use crate::planner::relations::Tables;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
-use store::catalog::{Object, Privileges, Relation, Table};
+use store::catalog::{Catalog, Relation, Table};
 use store::{BucketInfo, key};
 
 /// One of the tables; `None` where there is none of this name.
@@ -15,9 +16,6 @@ pub(crate) fn table(world: &World<'_>, tables: &dyn Tables, name: &str) -> Optio
     let shared = world.shared;
     match name {
         "tables" => Some(all_tables(shared, tables, None)),
-        "buckets" => Some(buckets(world, tables)),
-        "runs" => Some(runs(world, tables)),
-        "queries" => Some(queries(world)),
         "settings" => Some(setting_rows(world.settings)),
         "memory" => Some(memory(shared)),
         "counters" => Some(counters(shared)),
@@ -25,24 +23,21 @@ pub(crate) fn table(world: &World<'_>, tables: &dyn Tables, name: &str) -> Optio
     }
 }
 
-fn stored_tables(shared: &Shared, tables: &dyn Tables) -> Vec<(Arc<Table>, Vec<BucketInfo>)> {
-    let relations = tables.catalog().relations();
-    let tables = relations.filter_map(|relation| match relation {
+/// This server's part of one of the tables that have rows of all servers, whoever may see them.
+pub(super) fn own(shared: &Shared, catalog: &Catalog, name: &str) -> Columns {
+    match name {
+        "buckets" => buckets(shared, catalog),
+        "runs" => runs(shared, catalog),
+        _ => queries(shared),
+    }
+}
+
+fn stored_tables(shared: &Shared, catalog: &Catalog) -> Vec<(Arc<Table>, Vec<BucketInfo>)> {
+    let tables = catalog.relations().filter_map(|relation| match relation {
         Relation::Table(table) => Some(Arc::clone(table)),
         Relation::View(_) | Relation::Sequence(_) => None,
     });
     tables.map(|table| (Arc::clone(&table), shared.store.bucket_infos(table.id))).collect()
-}
-
-/// The tables whose rows may be read: bounds of buckets are keys of rows.
-fn readable_tables(world: &World<'_>, tables: &dyn Tables) -> Vec<(Arc<Table>, Vec<BucketInfo>)> {
-    let readable = |table: &Table| {
-        let object = Object::Relation(table.id.relation());
-        world.access.privileges(&object).contains(Privileges::SELECT)
-    };
-    let mut all = stored_tables(world.shared, tables);
-    all.retain(|(table, _)| readable(table));
-    all
 }
 
 /// Buckets, rows and bytes of a table on all servers, by its schema and name.
@@ -50,7 +45,7 @@ pub(super) type Totals = BTreeMap<(String, String), [u64; 3]>;
 
 /// All tables. Of a cluster's it is known in all how large they are, and of this server's part what its buckets are like.
 pub(super) fn all_tables(shared: &Shared, tables: &dyn Tables, totals: Option<&Totals>) -> Columns {
-    let all = stored_tables(shared, tables);
+    let all = stored_tables(shared, tables.catalog());
     let sum = |get: fn(&BucketInfo) -> u64| {
         all.iter().map(move |(_, buckets)| buckets.iter().map(get).sum::<u64>()).collect::<Vec<_>>()
     };
@@ -77,8 +72,8 @@ pub(super) fn all_tables(shared: &Shared, tables: &dyn Tables, totals: Option<&T
         .count("bucket_size", all.iter().map(|(table, _)| table.bucket_size))
 }
 
-fn buckets(world: &World<'_>, tables: &dyn Tables) -> Columns {
-    let all = readable_tables(world, tables);
+fn buckets(shared: &Shared, catalog: &Catalog) -> Columns {
+    let all = stored_tables(shared, catalog);
     let all: Vec<(&Table, &BucketInfo)> = all
         .iter()
         .flat_map(|(table, buckets)| buckets.iter().map(move |bucket| (table.as_ref(), bucket)))
@@ -97,8 +92,8 @@ fn buckets(world: &World<'_>, tables: &dyn Tables) -> Columns {
         .count("runs", all.iter().map(|(_, bucket)| bucket.runs.len() as u64))
 }
 
-fn runs(world: &World<'_>, tables: &dyn Tables) -> Columns {
-    let all = readable_tables(world, tables);
+fn runs(shared: &Shared, catalog: &Catalog) -> Columns {
+    let all = stored_tables(shared, catalog);
     let mut rows = Vec::new();
     for (table, buckets) in &all {
         for bucket in buckets {
@@ -119,14 +114,9 @@ fn runs(world: &World<'_>, tables: &dyn Tables) -> Columns {
         .count("timestamp", rows.iter().map(|(.., run)| run.timestamp.0))
 }
 
-fn queries(world: &World<'_>) -> Columns {
-    let running: Vec<(u64, Running)> = world
-        .shared
-        .running
-        .lock()
-        .iter()
-        .map(|(number, running)| (*number, running.clone()))
-        .collect();
+fn queries(shared: &Shared) -> Columns {
+    let running: Vec<(u64, Running)> =
+        shared.running.lock().iter().map(|(number, running)| (*number, running.clone())).collect();
     let since_epoch = |running: &Running| {
         let started = running.started.duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(started.as_micros()).unwrap_or(i64::MAX)
@@ -140,12 +130,7 @@ fn queries(world: &World<'_>) -> Columns {
         .moment("started", running.iter().map(|(_, running)| since_epoch(running)))
         .count("elapsed_ms", running.iter().map(|(_, running)| elapsed(running)))
         .text("user", running.iter().map(|(_, running)| running.user.to_string()))
-        .text(
-            "text",
-            running
-                .iter()
-                .map(|(_, running)| world.text_of(&running.user, &running.text).to_owned()),
-        )
+        .text("text", running.iter().map(|(_, running)| running.text.clone()))
 }
 
 fn setting_rows(settings: &[(String, String)]) -> Columns {

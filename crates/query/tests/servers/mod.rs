@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
-    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, Savepoint, Snapshot, Store,
-    TableTotal, TableView, Transaction, TransactionId, Write,
+    BatchStream, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared, Reader, Savepoint,
+    Snapshot, Store, TableTotal, TableView, Transaction, TransactionId, Write,
 };
 
 /// All servers.
@@ -200,6 +200,14 @@ impl Peers for Seen {
         self.here
     }
 
+    fn refusal(&self) -> Option<Error> {
+        None
+    }
+
+    fn server_name(&self, group: GroupId) -> String {
+        format!("s{}", group.0)
+    }
+
     fn transaction_id(&self) -> TransactionId {
         let number = self.servers.numbers.fetch_add(1, Ordering::Relaxed);
         TransactionId { coordinator: self.here, number }
@@ -315,8 +323,25 @@ impl Peers for Seen {
         Ok(None)
     }
 
+    async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)> {
+        let others = self.servers.groups().filter(|group| *group != self.here);
+        let rows = others.filter_map(|group| {
+            let rows = self.servers.database(group.0).bundles().describe(name)?;
+            Some((self.server_name(group), rows))
+        });
+        rows.collect()
+    }
+
     fn set_weight(&self, name: &str, _: u32) -> Result<(), Error> {
         Err(Error::Unreachable { server: name.to_owned(), reason: "there is no root".to_owned() })
+    }
+
+    fn move_settings(&self) -> MoveSettings {
+        MoveSettings::default()
+    }
+
+    fn change_moves(&self, _: MoveSetting) -> Result<(), Error> {
+        Err(Error::Unreachable { server: "one".into(), reason: "there is no root".to_owned() })
     }
 
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {

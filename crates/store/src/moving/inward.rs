@@ -5,6 +5,7 @@ use crate::Error;
 use crate::bucket::BucketState;
 use crate::catalog::{Table, TableId};
 use crate::chunk::{Chunk, Run};
+use crate::compaction;
 use crate::delta::{VERSION_OVERHEAD, Version};
 use crate::file::{TableFile, Tile};
 use crate::key::KeyEncoder;
@@ -16,7 +17,7 @@ use crate::store::Store;
 use crate::wire::malformed;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
-use sdds::{Key, KeyRange, Timestamp};
+use sdds::{Bound, Key, KeyRange, Timestamp, splitting};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ pub struct MoveIn {
     table: TableId,
     file: Arc<TableFile>,
     range: KeyRange,
+    /// Of the rounds that have ended.
+    state: BucketState,
+    /// Of the one that goes on.
     chunks: BTreeMap<Timestamp, Vec<Arc<Chunk>>>,
     versions: Vec<(Key, Timestamp, Option<Row>)>,
     reservation: Reservation,
@@ -45,6 +49,7 @@ impl Store {
             table,
             file,
             range: range.clone(),
+            state: BucketState::default(),
             chunks: BTreeMap::new(),
             versions: Vec::new(),
             reservation: Reservation::new(self.memory()),
@@ -53,7 +58,8 @@ impl Store {
 }
 
 impl MoveIn {
-    /// Takes a piece; those of [`super::MoveOut::copy`] and then those of [`super::MoveOut::rest`], in their order.
+    /// Takes a piece; those of each [`super::MoveOut::copy`], with [`Self::end_round`] after them, and then those of
+    /// [`super::MoveOut::rest`], in their order.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::SchemaConflict`] where the table's definition is another there;
@@ -138,14 +144,40 @@ impl MoveIn {
         Ok(())
     }
 
+    /// Puts together what has come since the last round.
+    ///
+    /// # Errors
+    /// [`Error::Arrow`] where the pieces do not fit together. The move comes to nothing then: drop this.
+    pub fn end_round(&mut self) -> Result<(), Error> {
+        let chunks = std::mem::take(&mut self.chunks);
+        refuse_shared_keys(&self.state, chunks.values().flatten())?;
+        for (timestamp, chunks) in chunks {
+            for run in runs(timestamp, chunks) {
+                put_run(&mut self.state, run)?;
+            }
+        }
+        let mut chain: Option<(Key, Arc<Version>)> = None;
+        for (key, timestamp, row) in std::mem::take(&mut self.versions).into_iter().rev() {
+            let older = match chain.take() {
+                Some((of, older)) if of == key => Some(older),
+                done => {
+                    put_chain(&mut self.state, done)?;
+                    None
+                }
+            };
+            chain = Some((key, Arc::new(Version { timestamp, row, older })));
+        }
+        put_chain(&mut self.state, chain)
+    }
+
     /// Owns the keys, with the rows that have come: at once, for everybody.
     ///
     /// # Errors
     /// [`Error::NotOwned`] where the table was emptied or dropped or is about to be, or some of the keys are here already;
     /// [`Error::Arrow`] where the pieces do not fit together.
-    pub fn adopt(self) -> Result<(), Error> {
-        let Self { store, table, file, range, chunks, versions, reservation } = self;
-        let state = assemble(chunks, versions)?;
+    pub fn adopt(mut self) -> Result<(), Error> {
+        self.end_round()?;
+        let Self { store, table, file, range, state, reservation, .. } = self;
         let mut machine = store.machine();
         let published = machine.snapshots.newest();
         let same = published.files.get(&table).map(Arc::as_ptr) == Some(Arc::as_ptr(&file));
@@ -156,10 +188,15 @@ impl MoveIn {
         if !same || !is_free || is_changing {
             return Err(Error::NotOwned { range });
         }
+        let is_full = published.catalog.table_by_id(table).is_some_and(|table| {
+            splitting::should_split(state.weight(), state.rows, table.bucket_size)
+                || compaction::is_due(&state, table.bucket_size)
+        });
         machine.commit_entry(Entry::Adopt { table, range: range.clone(), state });
-        drop(reservation);
-        if let Some(table) = published.catalog.table_by_id(table) {
-            store.settle(&mut machine, table, &[range]);
+        drop((reservation, machine));
+        if is_full {
+            // Whoever waits for the keys does not wait for this.
+            store.queue().ask(table, range.low);
         }
         Ok(())
     }
@@ -171,67 +208,78 @@ fn key_columns(table: &Table, columns: &[ArrayRef]) -> Result<Vec<ArrayRef>, Err
     found.ok_or_else(|| malformed("it lacks key columns"))
 }
 
-/// One state of everything that has come.
-fn assemble(
-    chunks: BTreeMap<Timestamp, Vec<Arc<Chunk>>>,
-    versions: Vec<(Key, Timestamp, Option<Row>)>,
-) -> Result<BucketState, Error> {
-    refuse_shared_keys(chunks.values().flatten().cloned().collect())?;
-    let mut state = BucketState::default();
-    for (timestamp, mut chunks) in chunks {
-        chunks.sort_by(|a, b| a.first().cmp(b.first()));
-        let mut runs: Vec<Vec<Arc<Chunk>>> = Vec::new();
-        for chunk in chunks {
-            let ends_before =
-                |run: &&mut Vec<Arc<Chunk>>| run.last().is_some_and(|c| c.last() < chunk.first());
-            match runs.iter_mut().find(ends_before) {
-                Some(run) => run.push(chunk),
-                None => runs.push(vec![chunk]),
-            }
+/// Chunks that became visible together, as runs.
+fn runs(timestamp: Timestamp, mut chunks: Vec<Arc<Chunk>>) -> impl Iterator<Item = Arc<Run>> {
+    chunks.sort_by(|a, b| a.first().cmp(b.first()));
+    let mut runs: Vec<Vec<Arc<Chunk>>> = Vec::new();
+    for chunk in chunks {
+        let ends_before =
+            |run: &&mut Vec<Arc<Chunk>>| run.last().is_some_and(|c| c.last() < chunk.first());
+        match runs.iter_mut().find(ends_before) {
+            Some(run) => run.push(chunk),
+            None => runs.push(vec![chunk]),
         }
-        runs.into_iter().for_each(|run| state.add_run(Run::new(timestamp, run)));
     }
-    let mut chain: Option<(Key, Arc<Version>)> = None;
-    for (key, timestamp, row) in versions.into_iter().rev() {
-        let older = match chain.take() {
-            Some((of, older)) if of == key => Some(older),
-            done => {
-                put_chain(&mut state, done)?;
-                None
-            }
-        };
-        chain = Some((key, Arc::new(Version { timestamp, row, older })));
-    }
-    put_chain(&mut state, chain)?;
-    state.rows = state.count_rows();
-    Ok(state)
+    runs.into_iter().map(move |run| Run::new(timestamp, run))
 }
 
+/// Adds a run to what has come.
+fn put_run(state: &mut BucketState, run: Arc<Run>) -> Result<(), Error> {
+    let span = KeyRange::new(Bound::At(run.first().clone()), Bound::At(run.last().successor()));
+    let mut known = 0;
+    for (_, chain) in span
+        .iter()
+        .flat_map(|span| state.delta.range(span))
+        .filter(|(key, _)| run.find(key).is_some())
+    {
+        if chain.timestamp < run.timestamp {
+            return Err(malformed("a version is older than its run"));
+        }
+        known += 1;
+    }
+    state.add_run(run);
+    state.rows -= known;
+    Ok(())
+}
+
+/// Puts a key's versions in the place of those that have come before.
 fn put_chain(state: &mut BucketState, chain: Option<(Key, Arc<Version>)>) -> Result<(), Error> {
     let Some((key, newest)) = chain else { return Ok(()) };
     let in_run = state.find_in_runs(&key);
     if in_run.is_some_and(|(_, _, timestamp)| newest.timestamp < timestamp) {
         return Err(malformed("a version is older than its run"));
     }
+    let was_live = state.is_live(&key);
     state.newest = state.newest.max(newest.timestamp);
+    state.rows += u64::from(newest.row.is_some());
+    state.rows -= u64::from(was_live);
     state.delta.put(key, Some(newest));
     Ok(())
 }
 
-/// No key is in two chunks. Chunks that lie apart are not looked into.
-fn refuse_shared_keys(mut chunks: Vec<Arc<Chunk>>) -> Result<(), Error> {
-    chunks.sort_by(|a, b| a.first().cmp(b.first()));
-    let mut open: Vec<Arc<Chunk>> = Vec::new();
-    for chunk in chunks {
-        open.retain(|earlier| earlier.last() >= chunk.first());
-        if !open.is_empty() {
+/// No key is in two chunks, of those that have come now and before. Chunks that lie apart are not looked into.
+fn refuse_shared_keys<'a>(
+    state: &'a BucketState,
+    new: impl Iterator<Item = &'a Arc<Chunk>>,
+) -> Result<(), Error> {
+    let mut chunks: Vec<(&Arc<Chunk>, bool)> = new.map(|chunk| (chunk, true)).collect();
+    if chunks.is_empty() {
+        return Ok(());
+    }
+    chunks.extend(state.runs.iter().flat_map(|run| &run.chunks).map(|chunk| (chunk, false)));
+    chunks.sort_by(|a, b| a.0.first().cmp(b.0.first()));
+    let mut open: Vec<(&Arc<Chunk>, bool)> = Vec::new();
+    for (chunk, is_new) in chunks {
+        open.retain(|(earlier, _)| earlier.last() >= chunk.first());
+        let others = || open.iter().filter(|(_, was_new)| is_new || *was_new);
+        if others().next().is_some() {
             let keys = chunk.keys();
             let mut keys = (0..chunk.rows()).map(|row| keys.key(row));
-            if keys.any(|key| open.iter().any(|earlier| earlier.search(&key).is_ok())) {
+            if keys.any(|key| others().any(|(earlier, _)| earlier.search(&key).is_ok())) {
                 return Err(malformed("a key is in two runs"));
             }
         }
-        open.push(chunk);
+        open.push((chunk, is_new));
     }
     Ok(())
 }

@@ -2,9 +2,10 @@
 
 use super::piece::Pieces;
 use crate::Error;
+use crate::bucket::BucketState;
 use crate::catalog::{Table, TableId};
 use crate::chunk::Run;
-use crate::delta::Version;
+use crate::delta::{Delta, Version};
 use crate::file::{TableFile, Tile};
 use crate::holds::HoldId;
 use crate::log::Entry;
@@ -32,8 +33,8 @@ pub struct MoveOut {
     file: Arc<TableFile>,
     range: KeyRange,
     hold: HoldId,
-    /// What [`Self::copy`] sends.
-    copied: Vec<Arc<Run>>,
+    /// What has been sent of each bucket, in key order: while it moves, it is neither divided nor compacted.
+    sent: Vec<Arc<BucketState>>,
     is_frozen: bool,
 }
 
@@ -56,11 +57,8 @@ impl Store {
         for border in [&range.low, &range.high] {
             cut(&mut machine, table, &file, border);
         }
-        let directory = file.directory();
-        let owned = directory.cover(range).filter_map(|(_, tile)| tile.owned());
-        let copied = owned.flat_map(|bucket| bucket.state().runs.clone()).collect();
         let (store, range) = (Arc::clone(self), range.clone());
-        Ok(MoveOut { store, table, file, range, hold, copied, is_frozen: false })
+        Ok(MoveOut { store, table, file, range, hold, sent: Vec::new(), is_frozen: false })
     }
 
     fn compact_within(&self, table: TableId, range: &KeyRange) {
@@ -92,13 +90,34 @@ impl MoveOut {
         &self.range
     }
 
-    /// Most of the rows, while everybody reads and writes them.
+    /// What has not been sent yet, while everybody reads and writes: at first everything, then, as often as it is asked,
+    /// what has been written since.
     ///
     /// # Errors
     /// [`Error::RelationMissing`] where the table was dropped.
-    pub fn copy(&self) -> Result<Pieces, Error> {
+    pub fn copy(&mut self) -> Result<Pieces, Error> {
         let mut pieces = Pieces::new(self.definition()?);
-        self.copied.iter().for_each(|run| add_run(&mut pieces, run));
+        let directory = self.file.directory();
+        let held = directory.cover(&self.range).filter_map(|(_, tile)| tile.held());
+        let states: Vec<Arc<BucketState>> = held.map(|bucket| bucket.state()).collect();
+        let sent = std::mem::replace(&mut self.sent, states);
+        let before = |at: usize| sent.get(at).map(Arc::as_ref);
+        for (at, state) in self.sent.iter().enumerate() {
+            let old: &[Arc<Run>] = before(at).map_or(&[], |before| &before.runs);
+            let is_new = |run: &&Arc<Run>| !old.iter().any(|sent| Arc::ptr_eq(sent, run));
+            state.runs.iter().filter(is_new).for_each(|run| add_run(&mut pieces, run));
+        }
+        let nothing = Delta::default();
+        for (at, state) in self.sent.iter().enumerate() {
+            let old = before(at).map_or(&nothing, |before| &before.delta);
+            for (key, chain) in state.delta.changed_since(old) {
+                let mut version: Option<&Arc<Version>> = Some(chain);
+                while let Some(at) = version {
+                    pieces.add_version(key.clone(), at.timestamp, at.row.clone());
+                    version = at.older.as_ref();
+                }
+            }
+        }
         Ok(pieces)
     }
 
@@ -129,31 +148,16 @@ impl MoveOut {
                 directory.assign(&range, tile(Arc::clone(bucket)));
             }
         }
-        self.file.replace_directory(directory);
+        self.file.replace_directory(directory, &self.range);
     }
 
-    /// The rest of the frozen keys' rows: what [`Self::copy`] has not sent, and all versions of the deltas.
+    /// What of the frozen keys' rows [`Self::copy`] has not sent.
     ///
     /// # Errors
     /// [`Error::RelationMissing`] where the table was dropped.
-    pub fn rest(&self) -> Result<Pieces, Error> {
+    pub fn rest(&mut self) -> Result<Pieces, Error> {
         assert!(self.is_frozen, "the rest is known once the keys are frozen");
-        let mut pieces = Pieces::new(self.definition()?);
-        let directory = self.file.directory();
-        let held = directory.cover(&self.range).filter_map(|(_, tile)| tile.held());
-        let states: Vec<_> = held.map(|bucket| bucket.state()).collect();
-        let was_copied = |run: &Arc<Run>| self.copied.iter().any(|copied| Arc::ptr_eq(copied, run));
-        for run in states.iter().flat_map(|state| &state.runs).filter(|run| !was_copied(run)) {
-            add_run(&mut pieces, run);
-        }
-        for (key, chain) in states.iter().flat_map(|state| state.delta.iter()) {
-            let mut version: Option<&Arc<Version>> = Some(chain);
-            while let Some(at) = version {
-                pieces.add_version(key.clone(), at.timestamp, at.row.clone());
-                version = at.older.as_ref();
-            }
-        }
-        Ok(pieces)
+        self.copy()
     }
 
     /// Another server owns the frozen keys: their rows go from here.

@@ -21,8 +21,8 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of a piece, unless a single row is larger.
-const PIECE_BYTES: u64 = 4 << 20;
+/// Bytes of a piece, unless a single row is larger. What else goes between the servers waits behind one.
+const PIECE_BYTES: u64 = 1 << 20;
 /// What a version takes in a piece beside its key and row, about.
 const VERSION_BYTES: u64 = 32;
 
@@ -40,16 +40,33 @@ pub(super) enum Item {
     Version(Key, Timestamp, Option<Row>),
 }
 
-/// Pieces of a move, made one by one; each is some 4 MiB.
+/// Pieces of a move, made one by one; each is some 1 MiB.
 #[derive(Debug)]
 pub struct Pieces {
     table: Arc<Table>,
     items: VecDeque<Item>,
+    rows: u64,
+    bytes: u64,
 }
 
 impl Pieces {
     pub(super) fn new(table: Arc<Table>) -> Self {
-        Self { table, items: VecDeque::new() }
+        Self { table, items: VecDeque::new(), rows: 0, bytes: 0 }
+    }
+
+    /// Rows of runs and versions of the delta, in all pieces together.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Bytes in all pieces together, about.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether the last piece was given.
+    pub fn is_at_end(&self) -> bool {
+        self.items.is_empty()
     }
 
     /// Adds rows of a run; those of a large chunk go in several pieces.
@@ -59,6 +76,8 @@ impl Pieces {
         chunk: &Arc<Chunk>,
         rows: Range<usize>,
     ) {
+        self.rows += rows.len() as u64;
+        self.bytes += chunk.bytes();
         let parts = chunk.bytes().div_ceil(PIECE_BYTES).max(1) as usize;
         let step = chunk.rows().div_ceil(parts);
         for start in rows.clone().step_by(step) {
@@ -68,6 +87,8 @@ impl Pieces {
     }
 
     pub(super) fn add_version(&mut self, key: Key, timestamp: Timestamp, row: Option<Row>) {
+        self.rows += 1;
+        self.bytes += version_bytes(&key, row.as_ref());
         self.items.push_back(Item::Version(key, timestamp, row));
     }
 
@@ -105,8 +126,7 @@ impl Pieces {
         while bytes < PIECE_BYTES
             && let Some(Item::Version(key, timestamp, row)) = self.items.pop_front_if(is_version)
         {
-            let row_bytes = row.as_ref().map_or(0, |row| row.len() as u64);
-            bytes += VERSION_BYTES + key.as_bytes().len() as u64 + row_bytes;
+            bytes += version_bytes(&key, row.as_ref());
             versions.push((key, timestamp, row));
         }
         let rows: Vec<&Row> = versions.iter().filter_map(|(_, _, row)| row.as_ref()).collect();
@@ -132,6 +152,10 @@ impl Pieces {
         writer.write(&RecordBatch::try_new(schema, columns)?)?;
         Ok(writer.into_inner()?.into())
     }
+}
+
+fn version_bytes(key: &Key, row: Option<&Row>) -> u64 {
+    VERSION_BYTES + key.as_bytes().len() as u64 + row.map_or(0, |row| row.len() as u64)
 }
 
 impl Iterator for Pieces {

@@ -204,11 +204,16 @@ impl World {
             for part in owned.iter().filter_map(|owned| owned.intersect(range)) {
                 let mut out = self.stores[from].move_out(self.id, &part).expect("owned");
                 let mut incoming = self.stores[to].move_in(self.id, &part).expect("a table");
-                for piece in out.copy().expect("a table") {
-                    incoming.take(piece.expect("written")).expect("well formed");
+                for rounds in 0..2 {
+                    for piece in out.copy().expect("a table") {
+                        incoming.take(piece.expect("written")).expect("well formed");
+                    }
+                    incoming.end_round().expect("they fit together");
+                    let some = |(key, _): &(&i64, &u8)| **key % 2 == rounds;
+                    let some = meanwhile.iter().filter(some).map(|(key, seed)| (*key, *seed));
+                    self.write_step(&some.collect(), true);
+                    self.stores.iter().for_each(|store| store.compact_all());
                 }
-                self.write_step(meanwhile, true);
-                self.stores.iter().for_each(|store| store.compact_all());
                 let holds = |p: &Pending| p.keys.iter().any(|key| part.contains(&key_of(*key)));
                 let is_held = self.pending.iter().any(holds);
                 assert_eq!(out.freeze().is_err(), is_held);

@@ -48,6 +48,7 @@ fn a_range_moves_with_all_its_versions() {
     out.copy().expect("a table").for_each(|piece| {
         incoming.take(piece.expect("written")).expect("well formed");
     });
+    incoming.end_round().expect("they fit together");
     let mut between_copy_and_freeze = first.begin_at(at(&first, 12));
     between_copy_and_freeze.upsert(id, &rows(&[(60, "late")])).expect("staged");
     assert_eq!(out.freeze(), Err(Busy::Written), "somebody has written there");
@@ -85,6 +86,62 @@ fn a_range_moves_with_all_its_versions() {
     assert_eq!(rows, 50, "who had begun to read goes on");
     first.check().expect("every invariant holds");
     second.check().expect("every invariant holds");
+}
+
+/// Sends what has not been sent; how many rows and versions that was.
+fn round(out: &mut MoveOut, incoming: &mut MoveIn) -> u64 {
+    let pieces = out.copy().expect("a table");
+    let rows = pieces.rows();
+    pieces.for_each(|piece| incoming.take(piece.expect("written")).expect("well formed"));
+    incoming.end_round().expect("they fit together");
+    rows
+}
+
+#[test]
+fn what_is_sent_after_the_freeze_is_what_was_written_since_the_last_round() {
+    let (first, second, id) = two_stores();
+    let upsert = |keys: std::ops::Range<i64>, timestamp: u64| {
+        let pairs: Vec<(i64, &str)> = keys.map(|key| (key, "written again")).collect();
+        let mut transaction = first.begin_at(at(&first, timestamp - 1));
+        transaction.upsert(id, &rows(&pairs)).expect("staged");
+        let prepared = transaction.prepare().expect("alone").expect("writes");
+        prepared.commit(Timestamp(timestamp));
+    };
+    (13..33).for_each(|timestamp| upsert(20..60, timestamp));
+    let range = between(20, 170);
+    let (mut out, mut incoming) = begin(&first, &second, id, &range);
+    let all = round(&mut out, &mut incoming);
+    assert!(all >= 80 + 20 * 40, "the run, and every version since: {all}");
+    upsert(20..23, 33);
+    let mut transaction = first.begin_at(at(&first, 33));
+    let mut part = transaction.ingest(id).expect("a table");
+    let loaded: Vec<(i64, &str)> = (120..150).map(|key| (key, "loaded")).collect();
+    part.append(rows(&loaded)).expect("taken");
+    transaction.finish_ingest(id, vec![part]).expect("no duplicates");
+    transaction.prepare().expect("alone").expect("writes").commit(Timestamp(34));
+    let again = round(&mut out, &mut incoming);
+    assert_eq!(again, 3 * 21 + 30, "three chains, and a run");
+    assert_eq!(round(&mut out, &mut incoming), 0, "nothing was written");
+    upsert(130..132, 35);
+    out.freeze().expect("nobody writes");
+    let rest = out.rest().expect("a table");
+    assert_eq!(rest.rows(), 2, "under the freeze");
+    rest.for_each(|piece| incoming.take(piece.expect("written")).expect("well formed"));
+    let of_range = |store: &Arc<Store>, timestamp: u64| {
+        let mut found = Vec::new();
+        for key in 20..170 {
+            let values = table_at(&at(store, timestamp), id).get(&key_of(key), &[1]);
+            found.push(values.expect("owned").map(|v| v[0].as_string_view().value(0).to_owned()));
+        }
+        found
+    };
+    incoming.adopt().expect("free");
+    second.check().expect("every invariant holds");
+    drop(out);
+    for timestamp in [12, 20, 33, 34, 35] {
+        assert_eq!(of_range(&first, timestamp), of_range(&second, timestamp), "at {timestamp}");
+    }
+    first.check().expect("every invariant holds");
 }
 
 #[test]
@@ -127,6 +184,12 @@ fn malformed_pieces_are_refused() {
         twice.take(piece.clone()).expect("well formed");
         let refused = twice.take(piece.clone()).is_err() || twice.adopt().is_err();
         assert!(refused, "the same rows again");
+        let mut later = incoming(&between(20, 70));
+        later.take(piece.clone()).expect("well formed");
+        later.end_round().expect("they fit together");
+        later.take(piece.clone()).expect("in order, for a round of its own");
+        let is_run = piece == &pieces[0];
+        assert_eq!(later.end_round().is_err(), is_run, "versions replace themselves, rows do not");
         for end in 0..piece.len() {
             let short = incoming(&between(20, 70)).take(piece.slice(..end));
             assert!(short.is_err() || end + 8 >= piece.len(), "{end} of {}", piece.len());

@@ -38,6 +38,14 @@ impl Peers for TwoServers {
         GroupId(0)
     }
 
+    fn refusal(&self) -> Option<Error> {
+        None
+    }
+
+    fn server_name(&self, group: GroupId) -> String {
+        group.to_string()
+    }
+
     fn transaction_id(&self) -> TransactionId {
         TransactionId { coordinator: GroupId(0), number: 1 }
     }
@@ -130,8 +138,20 @@ impl Peers for TwoServers {
         unreachable!("nobody asks for tables about the cluster")
     }
 
+    async fn gather(&self, _: &str) -> Vec<(String, arrow::array::RecordBatch)> {
+        unreachable!("nobody asks for tables about all servers")
+    }
+
     fn set_weight(&self, _: &str, _: u32) -> Result<(), Error> {
         unreachable!("nobody asks for another share")
+    }
+
+    fn move_settings(&self) -> crate::MoveSettings {
+        crate::MoveSettings::default()
+    }
+
+    fn change_moves(&self, _: crate::MoveSetting) -> Result<(), Error> {
+        unreachable!("nothing moves")
     }
 
     fn sequence_next(&self, _: &crate::catalog::Sequence, _: u32) -> Result<i64, Error> {

@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Always,
     /// Nobody sets it.
     Internal,
+    /// ALTER SYSTEM sets it, for all servers.
+    System,
 }
 
 const fn known(
@@ -84,6 +86,8 @@ pub(crate) const KNOWN: &[Known] = &[
     known("max_index_keys", "32", Kind::Internal, "Shows the maximum number of index keys."),
     known("pando.broadcast_bytes", "8388608", Kind::Number(0, 8_388_608), "Sets how many bytes a join sends to all servers, at most; with more, both sides are dealt out."),
     known("pando.bundling", "optimal", Kind::Choice(&["none", "optimal"]), "Sets whether operators run on the servers that own the rows."),
+    known("pando.move_bytes_per_second", "0", Kind::System, "Sets how many bytes a server gives to others in a second at most; 0 is no limit."),
+    known("pando.moves", "running", Kind::System, "Sets whether buckets move between servers."),
     known("password_encryption", "scram-sha-256", Kind::Choice(&["scram-sha-256"]), "Chooses the algorithm for encrypting passwords."),
     known("row_security", "on", Kind::Flag, "Enable row security."),
     known("search_path", "public", Kind::Text, "Sets the schema search order for names that are not schema-qualified."),
@@ -108,6 +112,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Known> {
 }
 
 impl Known {
+    /// Whether no session has it its own way.
+    pub(crate) fn is_fixed(&self) -> bool {
+        matches!(self.kind, Kind::Internal | Kind::System)
+    }
+
     /// A value as it is kept and shown.
     ///
     /// # Errors
@@ -148,7 +157,14 @@ impl Known {
             Kind::Always => {
                 Err(self.invalid(value).with_hint(format!("It is always {}.", self.default)))
             }
-            Kind::Internal if lower == self.default.to_lowercase() => Ok(self.default.to_owned()),
+            Kind::Internal | Kind::System if lower == self.default.to_lowercase() => {
+                Ok(self.default.to_owned())
+            }
+            Kind::System => {
+                let message = format!("parameter \"{}\" cannot be changed now", self.name);
+                let error = Error::new(SqlState::CantChangeRuntimeParameter, message);
+                Err(error.with_hint("ALTER SYSTEM SET changes it, for all servers."))
+            }
             Kind::Internal => {
                 let message = format!("parameter \"{}\" cannot be changed", self.name);
                 Err(Error::new(SqlState::CantChangeRuntimeParameter, message))

@@ -1,10 +1,11 @@
 //! What a session can have its own way: the values of its settings. What there is to set is in [`known`], the
-//! statements are in [`statements`], and how long a value stays in [`scopes`].
+//! statements are in [`statements`], how long a value stays in [`scopes`], and what is the same on all servers in [`system`].
 
 pub(crate) mod isolation;
 pub(crate) mod known;
 pub(crate) mod scopes;
 mod statements;
+pub(crate) mod system;
 
 pub(crate) use statements::{show_fields, text_rows};
 
@@ -12,7 +13,6 @@ use crate::error::{Error, Result, SqlState};
 use crate::session::DEFAULT_USER;
 use crate::text::Style;
 use isolation::Isolation;
-use known::Kind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -160,7 +160,7 @@ impl Settings {
             "transaction_read_only" => self.read_only = first.read_only,
             "transaction_isolation" => self.isolation = first.isolation,
             _ => match first.get(name) {
-                Some(_) if known.is_some_and(|known| known.kind == Kind::Internal) => {}
+                Some(_) if known.is_some_and(|known| known.is_fixed()) => {}
                 Some(value) => self.set(name, &[value])?,
                 None if name.contains('.') => drop(self.kept.remove(name)),
                 None => return Err(unknown(name)),

@@ -1,6 +1,6 @@
 //! SET, SHOW and RESET, and what `set_config` asks for.
 
-use super::{Settings, known, unknown, values_of};
+use super::{Settings, known, system, unknown, values_of};
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome, Rows, Tag};
 use crate::planner::relations::fold;
@@ -183,8 +183,11 @@ impl Inner {
     pub(crate) fn show(&self, variable: &[Ident]) -> Result<Outcome> {
         let name = shown_name(variable);
         let settings = self.settings.load();
+        let store = &self.shared.store;
         if name == "all" {
-            let (names, values): (Vec<_>, Vec<_>) = settings.all().into_iter().unzip();
+            let mut all = settings.all();
+            system::with_values(store, &mut all);
+            let (names, values): (Vec<_>, Vec<_>) = all.into_iter().unzip();
             let meaning = |name: &String| known::find(name).map_or("", |known| known.meaning);
             let meanings = names.iter().map(|name| meaning(name).to_owned()).collect();
             let columns = [("name", names), ("setting", values), ("description", meanings)];
@@ -194,7 +197,7 @@ impl Inner {
             "is_superuser" if !self.names.is_superuser() => Some("off".to_owned()),
             "role" => Some(settings.role.as_deref().map_or("none", String::as_str).to_owned()),
             "session_authorization" => Some(settings.session_user.to_string()),
-            _ => None,
+            name => system::value(store, name),
         };
         match own.or_else(|| settings.get(&name)) {
             Some(value) => text_rows("SHOW", &[(&name, vec![value])]),

@@ -82,11 +82,21 @@ pub(super) fn settings(world: &World<'_>, rows: &mut TableRows) {
             Kind::Number(..) => ("integer", None),
             Kind::Duration => ("integer", Some("ms")),
             Kind::Choice(_) => ("enum", None),
-            Kind::Text | Kind::Encoding | Kind::Always | Kind::Internal => ("string", None),
+            Kind::Text | Kind::Encoding | Kind::Always | Kind::Internal | Kind::System => {
+                ("string", None)
+            }
         };
-        let context = if kind == Kind::Internal { "internal" } else { "user" };
+        let context = match kind {
+            Kind::Internal => "internal",
+            Kind::System => "sighup",
+            _ => "user",
+        };
         let default = known.map_or(value.as_str(), |known| known.default);
-        let source = if default == value { "default" } else { "session" };
+        let source = match kind {
+            _ if default == value => "default",
+            Kind::System => "configuration file",
+            _ => "session",
+        };
         let choices: Cell = match kind {
             Kind::Choice(choices) => {
                 choices.iter().map(|choice| (*choice).to_owned()).collect::<Vec<_>>().into()

@@ -43,10 +43,7 @@ impl World<'_> {
 
     /// The text of a user's statement, for whom it concerns.
     pub(crate) fn text_of<'b>(&self, user: &str, text: &'b str) -> &'b str {
-        match self.access.has_role(user) {
-            true => text,
-            false => "<insufficient privilege>",
-        }
+        self.access.shown_text(user, text)
     }
 
     /// The tables.

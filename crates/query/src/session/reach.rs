@@ -1,0 +1,89 @@
+//! How far a query looks: what reads no table needs no snapshot of all servers.
+
+use super::Inner;
+use super::transactions::Conversation;
+use crate::error::Result;
+use crate::planner::relations::fold;
+use crate::system;
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast, visit_relations};
+use std::ops::ControlFlow;
+use store::{Error, Reading};
+
+/// Schemas whose tables are computed when they are asked for.
+const SYSTEM_SCHEMAS: [&str; 3] = ["pando", "pg_catalog", "information_schema"];
+
+/// What a query reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// No relation.
+    Nothing,
+    /// Only what servers tell of themselves.
+    SystemTables,
+    /// Rows, which may be anywhere.
+    Tables,
+}
+
+fn reach(statement: &Ast) -> Reach {
+    let mut reach = Reach::Nothing;
+    let _ = visit_relations(statement, |name| {
+        reach = reach.max(if is_system(name) { Reach::SystemTables } else { Reach::Tables });
+        ControlFlow::<()>::Continue(())
+    });
+    reach
+}
+
+fn is_system(name: &ObjectName) -> bool {
+    let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
+    match &parts[..] {
+        [name] => system::is_implicit(name),
+        [schema, _] => SYSTEM_SCHEMAS.contains(&schema.as_str()),
+        _ => false,
+    }
+}
+
+impl Inner {
+    /// What a query reads. Without tables it does not ask the root; with system tables alone it does, so that they show what was
+    /// just made on another server, and goes on where the root cannot be reached.
+    pub(super) async fn reading_for(
+        &self,
+        conversation: &mut Conversation,
+        query: &Ast,
+    ) -> Result<Reading> {
+        let store = &self.shared.store;
+        if conversation.open().is_some() || store.peers().is_none() {
+            return self.reading(conversation).await;
+        }
+        Ok(match reach(query) {
+            Reach::Nothing => store.reading_here()?,
+            Reach::SystemTables => match store.reading().await {
+                Err(Error::Unreachable { .. }) => store.reading_here()?,
+                reading => reading?,
+            },
+            Reach::Tables => store.reading().await?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_queries_of_tables_look_far() {
+        for (sql, expected) in [
+            ("SELECT 1", Reach::Nothing),
+            ("SELECT (SELECT 2), version()", Reach::Nothing),
+            ("SELECT * FROM pando.servers", Reach::SystemTables),
+            (
+                "SELECT * FROM pg_class c JOIN information_schema.tables t ON true",
+                Reach::SystemTables,
+            ),
+            ("SELECT * FROM t", Reach::Tables),
+            ("SELECT 1 WHERE EXISTS (SELECT 1 FROM public.pg_class)", Reach::Tables),
+            ("SELECT * FROM pg_class WHERE relname IN (SELECT name FROM t)", Reach::Tables),
+        ] {
+            let parsed = crate::parse::parse(sql).expect(sql);
+            assert_eq!(reach(&parsed[0].ast), expected, "{sql}");
+        }
+    }
+}

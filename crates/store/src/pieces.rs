@@ -1,0 +1,79 @@
+//! Writes in pieces that one message between servers carries. A transaction's part at their owner gathers them.
+
+use crate::peers::Write;
+use crate::views::{array_bytes, compact_views};
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use std::ops::Range;
+
+/// Bytes of one message with rows, unless a single row is larger.
+pub(crate) const BATCH_BYTES_MAX: u64 = 8 << 20;
+
+impl Write {
+    /// Pieces, each with the places of its rows in the whole.
+    pub(crate) fn pieces(self) -> Vec<(Range<usize>, Self)> {
+        match self {
+            Self::Insert(rows) => of_batch(&rows, Self::Insert),
+            Self::Load(rows) => of_batch(&rows, Self::Load),
+            Self::Upsert(rows) => of_batch(&rows, Self::Upsert),
+            Self::Delete(keys) => {
+                let bytes = |range: &Range<usize>| {
+                    keys[range.clone()].iter().map(|key| key.as_bytes().len() as u64 + 8).sum()
+                };
+                let ranges = divided(0..keys.len(), &bytes);
+                let piece =
+                    |range: Range<usize>| (range.clone(), Self::Delete(keys[range].to_vec()));
+                ranges.into_iter().map(piece).collect()
+            }
+        }
+    }
+}
+
+fn of_batch(rows: &RecordBatch, write: fn(RecordBatch) -> Write) -> Vec<(Range<usize>, Write)> {
+    let columns = rows.columns().iter().map(compact_views).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+    let compacted = RecordBatch::try_new_with_options(rows.schema(), columns, &options);
+    let rows = compacted.unwrap_or_else(|_| rows.clone());
+    let bytes = |range: &Range<usize>| {
+        rows.slice(range.start, range.len()).columns().iter().map(array_bytes).sum()
+    };
+    let ranges = divided(0..rows.num_rows(), &bytes);
+    let piece = |range: Range<usize>| (range.clone(), write(rows.slice(range.start, range.len())));
+    ranges.into_iter().map(piece).collect()
+}
+
+/// A range in halves of halves, until each part is small or a single row.
+fn divided(range: Range<usize>, bytes: &impl Fn(&Range<usize>) -> u64) -> Vec<Range<usize>> {
+    if range.len() <= 1 || bytes(&range) <= BATCH_BYTES_MAX {
+        return vec![range];
+    }
+    let middle = range.start + range.len() / 2;
+    let mut parts = divided(range.start..middle, bytes);
+    parts.extend(divided(middle..range.end, bytes));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_tables::rows;
+
+    #[test]
+    fn pieces_are_small_and_are_the_whole() {
+        let long = "x".repeat(1 << 20);
+        let pairs: Vec<(i64, &str)> =
+            (0..1000).map(|key| (key, if key % 37 == 0 { &*long } else { "short" })).collect();
+        let whole = rows(&pairs);
+        let mut next = 0;
+        for (range, piece) in Write::Insert(whole.clone()).pieces() {
+            let Write::Insert(piece) = piece else { panic!("an insert stays one") };
+            assert_eq!(range.start, next);
+            assert_eq!(piece, whole.slice(range.start, range.len()));
+            let bytes: u64 = piece.columns().iter().map(array_bytes).sum();
+            assert!(bytes <= BATCH_BYTES_MAX, "{bytes}");
+            next = range.end;
+        }
+        assert_eq!(next, 1000);
+        let few = rows(&pairs[1..20]);
+        assert_eq!(Write::Upsert(few).pieces().len(), 1);
+    }
+}
