@@ -1,6 +1,6 @@
 //! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
 
-use super::{Description, Session, TransactionStatus};
+use super::{Description, Session, TransactionStatus, reach};
 use crate::error::Result;
 use crate::outcome::Outcome;
 use crate::parse::Statement;
@@ -67,6 +67,9 @@ impl Prepared {
             }
             TransactionStatus::Idle => {
                 let store = &inner.shared.store;
+                if store.peers().is_some() && !reach::is_about_tables(&self.statement.ast) {
+                    return Ok(None);
+                }
                 let reading = store.reading().await?;
                 match self.recognised(&reading)? {
                     Some(short) => short.execute(store, reading, parameters).await,
