@@ -2,11 +2,11 @@
 
 use super::connection::{Connection, Stream};
 use super::extended::{Answer, attempt};
-use super::frontend::Format;
 use super::held::Held;
 use super::portal::{Kind, Portal, State};
 use super::prepared::{Prepared, changed_result};
 use super::reading::Reading;
+use frontend::Format;
 use query::{Declare, Error, Fetch, Outcome, ScalarValue, SqlState, TransactionStatus};
 use std::sync::Arc;
 

@@ -5,11 +5,11 @@
 
 use super::connection::{Connection, Stream};
 use super::error::Ending;
-use super::frontend::{Bind, Format, Message, Target};
 use super::portal::{Kind, Portal, State};
 use super::prepared::{Prepared, changed_result};
 use super::reading::Reading;
 use super::{oid, parameters};
+use frontend::{Bind, Format, Message, Target};
 use query::{
     ConnectionStatement, Direction, Error, Listing, Outcome, Rows, SqlState, SqlType, Statement,
 };
