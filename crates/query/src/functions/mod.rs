@@ -1,6 +1,7 @@
 //! Functions that PostgreSQL has and the engine lacks.
 
 mod arithmetic;
+pub(crate) mod array_beside;
 mod arrays;
 pub(crate) mod bytes;
 pub(crate) mod catalog;
@@ -104,7 +105,9 @@ pub(crate) fn register_shared(engine: &mut SessionState) -> Result<()> {
     for function in small.chain([
         sleep::function(),
         extract::date_part(),
+        array_beside::function(),
         conversion::undeclared(),
+        conversion::mentioned(),
         moments::age(),
         series::as_array(),
         zones::at_time_zone(),

@@ -260,7 +260,7 @@ impl<S: Stream> Connection<S> {
     pub(crate) async fn done(&mut self, statement: &Statement, tag: &query::Tag) {
         let tag = tag.to_string();
         if statement.ends_transaction() {
-            self.transaction_ended(tag == "COMMIT").await;
+            self.transaction_ended(tag == "COMMIT", statement.chains()).await;
         }
         self.wire.out.command_complete(&tag);
     }
