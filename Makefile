@@ -9,13 +9,14 @@ skipped := $(CARGO_TARGET_DIR)/skipped-suites
 clients := python3 tests/clients/run.py --pando $(CARGO_TARGET_DIR)/release/pando --expected tests/clients/expected.txt
 drivers := python3 tests/drivers/run.py --pando $(CARGO_TARGET_DIR)/release/pando
 
-.PHONY: help demo test clients drivers verify fix
+.PHONY: help demo test clients drivers fuzz verify fix
 
 help:
 	@echo 'make demo     starts Pando with data to look at, in its shell and from any PostgreSQL client'
 	@echo 'make test     runs every test, clients and drivers too (it installs what is missing): what has to pass'
 	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against one pando serve and three'
 	@echo 'make drivers  runs the own tests of SQLAlchemy, asyncpg and pgx against pando serve'
+	@echo 'make fuzz     looks for bytes that break the decoders of what clients send, a minute for each (FUZZ_SECONDS)'
 	@echo 'make verify   checks formatting, lints, documentation, layers and licences; changes nothing'
 	@echo 'make fix      formats the code and applies the fixes that the lints know'
 
@@ -43,6 +44,10 @@ drivers:
 	cargo build --release --locked --bin pando
 	$(drivers)
 
+FUZZ_SECONDS ?= 60
+fuzz:
+	fuzz/run.sh $(FUZZ_SECONDS)
+
 verify:
 	cargo fmt --all --check
 	cargo run --release --quiet --locked --package xtask -- tidy
@@ -51,6 +56,7 @@ verify:
 	RUSTDOCFLAGS='-D warnings' cargo doc --release --no-deps --locked
 	command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny --locked check licenses bans sources
+	cargo deny --locked --manifest-path fuzz/Cargo.toml check --config fuzz/deny.toml licenses bans sources
 	@echo 'make verify: everything passed'
 
 fix:

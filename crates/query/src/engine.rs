@@ -7,6 +7,7 @@ use crate::functions::json::order::OrderJson;
 use crate::memory_pool::QueryMemory;
 use crate::planner::casts::Casts;
 use crate::planner::operators::Operators;
+use crate::planner::volatile::VolatileColumns;
 use crate::planner::waiting::WaitingValues;
 use crate::ship::{Exchanges, Portable, ShipBundles};
 use datafusion::execution::memory_pool::TrackConsumersPool;
@@ -51,7 +52,8 @@ impl Engine {
             .with_default_features()
             .with_analyzer_rule(Arc::new(OrderJson))
             .with_analyzer_rule(Arc::new(Casts))
-            .with_analyzer_rule(Arc::new(WaitingValues));
+            .with_analyzer_rule(Arc::new(WaitingValues))
+            .with_analyzer_rule(Arc::new(VolatileColumns));
         let mut functions = builder.build();
         functions::register_shared(&mut functions)?;
         let portable = Arc::new(Portable::new(&functions));

@@ -90,6 +90,15 @@ impl Statement {
         matches!(self.ast, Ast::Commit { .. } | Ast::Rollback { .. })
     }
 
+    /// Whether it begins the next transaction at once, where it ends one: AND CHAIN.
+    pub fn chains(&self) -> bool {
+        let chains = |ast: &Ast| match ast {
+            Ast::Commit { chain, .. } | Ast::Rollback { chain, .. } => *chain,
+            _ => false,
+        };
+        chains(&self.ast)
+    }
+
     /// Refuses what only a connection carries out.
     pub(crate) fn refuse_without_connection(&self) -> Result<()> {
         match self.cursor.is_some() || self.client_copy.is_some() {

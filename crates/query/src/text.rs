@@ -76,7 +76,11 @@ impl<'a> TextColumn<'a> {
         Ok(Self { nulls: column.nulls, writer: Box::new(padded) })
     }
 
-    fn styled(array: &'a dyn Array, style: Style) -> Result<Self> {
+    /// Resolves how the array's values are written in a session's style.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn styled(array: &'a dyn Array, style: Style) -> Result<Self> {
         Ok(Self { nulls: array.logical_nulls(), writer: writer(array, style)? })
     }
 

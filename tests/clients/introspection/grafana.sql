@@ -25,6 +25,11 @@ SELECT CASE WHEN quote_ident(table_schema) IN (
        THEN quote_ident(table_name) ELSE quote_ident(table_schema) || '.' || quote_ident(table_name) END AS "table"
 FROM information_schema.tables WHERE table_schema = '{schema}' ORDER BY 1
 
+-- query tables_of_all_schemas
+SELECT CASE WHEN quote_ident(table_schema) IN ('{schema}') THEN quote_ident(table_name) ELSE quote_ident(table_schema) || '.' || quote_ident(table_name) END AS "table"
+FROM information_schema.tables WHERE quote_ident(table_schema) NOT IN ('information_schema', 'pg_catalog', '_timescaledb_cache', 'timescaledb_information')
+ORDER BY CASE WHEN quote_ident(table_schema) IN ('{schema}') THEN 0 ELSE 1 END, 1
+
 -- query columns_of_a_qualified_table
 -- rows: [["a", "integer"], ["b", "character varying"], ["c", "numeric"], ["d", "timestamp with time zone"], ["e", "ARRAY"], ["f", "double precision"]]
 SELECT quote_ident(column_name) AS "column", data_type AS "type" FROM information_schema.columns

@@ -53,6 +53,15 @@ JOIN information_schema.tables AS tab_col ON tab_col.table_schema = ns.nspname A
 WHERE ns.nspname !~ '^information_schema|catalog_history|pg_' AND ns.nspname = '{schema}' AND ix.indpred IS NULL AND ix.indisvalid
 ORDER BY 1, 2
 
+-- query indexes_by_position
+-- rows: [["{schema}", "ser", "id"], ["{schema}", "things", "b"]]
+SELECT t."table-schema", t."table-name", trim(BOTH '"' FROM pg_catalog.pg_get_indexdef(t.ci_oid, t.pos, false)) AS "field-name"
+FROM (SELECT n.nspname AS "table-schema", ct.relname AS "table-name", ci.oid AS ci_oid, (information_schema._pg_expandarray(i.indkey)).n AS pos
+      FROM pg_catalog.pg_class AS ct INNER JOIN pg_catalog.pg_namespace AS n ON ct.relnamespace = n.oid
+      INNER JOIN pg_catalog.pg_index AS i ON ct.oid = i.indrelid INNER JOIN pg_catalog.pg_class AS ci ON ci.oid = i.indexrelid
+      WHERE pg_catalog.pg_get_expr(i.indpred, i.indrelid) IS NULL AND n.nspname !~ '^information_schema|catalog_history|pg_' AND n.nspname IN ('{schema}')) AS t
+WHERE t.pos = 1
+
 -- query enums
 -- rows: []
 SELECT nspname, typname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT DISTINCT enumtypid FROM pg_enum e) AND nspname = '{schema}'
@@ -73,6 +82,14 @@ SELECT t.* FROM table_privileges t WHERE schema = '{schema}' ORDER BY "table"
 
 -- query time_zone
 SHOW TIMEZONE
+
+-- query field_values
+-- rows: []
+SELECT "things"."b" AS b FROM "{schema}"."things" GROUP BY "things"."b" ORDER BY "things"."b" ASC LIMIT 1001
+
+-- query a_fingerprint_of_numbers
+-- rows: [["0", null, null]]
+SELECT count(DISTINCT "things"."a") AS "distinct", floor((max("things"."c") / 10)) * 10 AS bin, date_trunc('week', min("things"."d")) + interval '-1 day' AS week FROM "{schema}"."things"
 
 -- query a_fingerprint
 -- rows: []

@@ -26,14 +26,47 @@ FROM pg_catalog.pg_user WHERE usename = current_user
 SELECT gss_authenticated, encrypted FROM pg_catalog.pg_stat_gssapi WHERE pid = pg_backend_pid()
 
 -- query dashboard
-SELECT 'session_stats' AS chart_name, pg_catalog.row_to_json(t) IS NOT NULL AS chart_data
-FROM (SELECT (SELECT count(*) FROM pg_catalog.pg_stat_activity) AS "Total",
+SELECT 'session_stats' AS chart_name, pg_catalog.row_to_json(t)::jsonb IS NOT NULL AS chart_data
+FROM (SELECT (SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = (SELECT datname FROM pg_catalog.pg_database WHERE datname = '{database}')) AS "Total",
              (SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE state = 'active') AS "Active",
              (SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE state = 'idle') AS "Idle") t
 UNION ALL
-SELECT 'tps_stats', pg_catalog.row_to_json(t) IS NOT NULL
+SELECT 'tps_stats', pg_catalog.row_to_json(t)::jsonb IS NOT NULL
 FROM (SELECT (SELECT sum(xact_commit) + sum(xact_rollback) FROM pg_catalog.pg_stat_database) AS "Transactions",
              (SELECT sum(xact_commit) FROM pg_catalog.pg_stat_database) AS "Commits", (SELECT sum(xact_rollback) FROM pg_catalog.pg_stat_database) AS "Rollbacks") t
+
+-- query dashboard_counts_are_numbers
+-- rows: [["true", "true", "true"]]
+SELECT sum(tup_inserted) + sum(tup_updated) + sum(tup_deleted) >= 0 AS "tuples in", sum(tup_fetched) + sum(tup_returned) >= 0 AS "tuples out",
+       sum(blks_read) + sum(blks_hit) >= 0 AS "blocks" FROM pg_catalog.pg_stat_database
+
+-- query dashboard_sessions
+SELECT pid, datname, usename, application_name, client_addr, to_char(backend_start, 'YYYY-MM-DD HH24:MI:SS TZ') AS backend_start, state,
+       wait_event_type || ': ' || wait_event AS wait_event, pg_catalog.pg_blocking_pids(pid) AS blocking_pids, query,
+       to_char(state_change, 'YYYY-MM-DD HH24:MI:SS TZ') AS state_change, to_char(query_start, 'YYYY-MM-DD HH24:MI:SS TZ') AS query_start, backend_type,
+       CASE WHEN state = 'active' THEN round((extract(epoch FROM now() - query_start) / 60)::numeric, 2) ELSE 0 END AS active_since
+FROM pg_catalog.pg_stat_activity WHERE datname = (SELECT datname FROM pg_catalog.pg_database WHERE datname = '{database}') ORDER BY pid
+
+-- query dashboard_locks
+SELECT pid, locktype, datname, relation::regclass, page, tuple, virtualxid AS transactionid, classid::regclass, objid, objsubid, virtualtransaction, mode, granted, fastpath
+FROM pg_catalog.pg_locks l LEFT OUTER JOIN pg_catalog.pg_database d ON (l.database = d.oid) ORDER BY pid, locktype
+
+-- query dashboard_prepared_transactions
+-- rows: []
+SELECT gid, database, owner, transaction, pg_catalog.to_char(prepared, 'YYYY-MM-DD HH24:MI:SS TZ') AS prepared FROM pg_catalog.pg_prepared_xacts
+WHERE database = (SELECT datname FROM pg_catalog.pg_database WHERE datname = '{database}') AND owner <> '{schema}' ORDER BY gid, database, owner
+
+-- query dashboard_settings
+SELECT name, category, setting, unit, short_desc FROM pg_catalog.pg_show_all_settings() ORDER BY category
+
+-- query dashboard_log
+SELECT setting FROM pg_catalog.pg_settings WHERE name = 'log_destination'
+
+-- query dashboard_replication_whole
+SELECT * FROM pg_catalog.pg_stat_replication
+
+-- query dashboard_slots_whole
+SELECT * FROM pg_catalog.pg_replication_slots
 
 -- query schemas
 -- rows: [["*", "{schema}", "true", "true", null]]

@@ -13,8 +13,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("cluster", &["store", "sdds"]),
     ("query", &["store", "sdds"]),
     ("bench", &["query", "cluster", "store", "sdds"]),
-    ("server", &["query"]),
-    ("pando", &["query", "bench", "server", "cluster", "store", "sdds"]),
+    ("frontend", &[]),
+    ("server", &["query", "frontend"]),
+    ("pando", &["query", "bench", "server", "frontend", "cluster", "store", "sdds"]),
     ("xtask", &[]),
 ];
 

@@ -12,7 +12,8 @@ use std::str::FromStr;
 use syn::visit::{self, Visit};
 
 /// The pure crates, and the external crates that they may use outside tests.
-const PURE: &[(&str, &[&str])] = &[("sdds", &["imbl", "serde", "smallvec", "thiserror"])];
+const PURE: &[(&str, &[&str])] =
+    &[("sdds", &["imbl", "serde", "smallvec", "thiserror"]), ("frontend", &["bytes", "thiserror"])];
 
 /// Paths that reach the world or depend on chance, and what to do instead.
 const FORBIDDEN: &[(&[&str], &str)] = &[

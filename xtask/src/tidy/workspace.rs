@@ -66,6 +66,7 @@ impl Workspace {
                 self.walk(root, &path)?;
             } else if kind.is_file()
                 && let Ok(text) = String::from_utf8(std::fs::read(entry.path())?)
+                && !text.contains('\0')
             {
                 self.files.push(SourceFile { path: path.clone(), text });
             }

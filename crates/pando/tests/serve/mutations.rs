@@ -2,40 +2,11 @@
 
 use crate::harness::{get, serve};
 use crate::raw::{log_in, open, query, startup, until};
+use frontend::damage::Damage;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 
 const CONVERSATIONS: usize = 2000;
-
-/// Numbers that are the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).expect("31 bits") % end
-    }
-
-    /// Damages bytes at a few places.
-    fn damage(&mut self, bytes: &mut Vec<u8>) {
-        for _ in 0..=self.below(4) {
-            let at = self.below(bytes.len());
-            match self.below(6) {
-                0 => bytes[at] ^= 1 << self.below(8),
-                1 => bytes[at] = [0, 0x7f, 0x80, 0xff][self.below(4)],
-                2 => bytes.truncate(at + 1),
-                3 => bytes.insert(at, bytes[at]),
-                4 => drop(bytes.remove(at)),
-                _ => bytes.extend_from_within(at..),
-            }
-            if bytes.is_empty() {
-                bytes.push(0);
-            }
-        }
-    }
-}
 
 fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len() + 4).expect("short").to_be_bytes();
@@ -71,7 +42,7 @@ fn broken_conversations_cost_only_themselves() {
     let (mut witness, _) = log_in(&served.pg);
     witness.write_all(&query("CREATE TABLE t (id int, name text)")).expect("sent");
     until(&mut witness, b'Z');
-    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let mut numbers = Damage::new(0x9e37_79b9_7f4a_7c15);
     for _ in 0..CONVERSATIONS {
         let (mut hello, mut said) = (startup("u"), valid());
         match numbers.below(4) {

@@ -1,9 +1,9 @@
 //! A cast to a type, as a function: see [`casts`](crate::planner::casts).
 
-use super::columnar::{Types, silent};
+use super::columnar::{Types, function, silent};
 use crate::dml::assign::{Excess, fit, input};
 use crate::error::{Error, Result};
-use crate::text::TextColumn;
+use crate::text::{Style, TextColumn};
 use crate::translate::external;
 use crate::types;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, StringViewBuilder};
@@ -22,6 +22,8 @@ struct Conversion {
     to: SqlType,
     /// How the engine wants the values held.
     held: DataType,
+    /// How values are written, where they become text.
+    style: Style,
     signature: Signature,
 }
 
@@ -37,11 +39,24 @@ pub(super) fn undeclared() -> ScalarUDF {
     silent(UNDECLARED, types, |args| Ok(Arc::clone(&args[0])))
 }
 
+/// The name of the function that gives its first argument, and is mentioned in names of columns, where casts are not.
+pub(crate) const MENTIONED: &str = "as_is";
+
+/// The function [`MENTIONED`].
+pub(super) fn mentioned() -> ScalarUDF {
+    let types: Types = |types| match types {
+        [of, mentioned] => Ok((vec![of.clone(), mentioned.clone()], of.clone())),
+        _ => Err(Error::unsupported("a value has one type")),
+    };
+    function(MENTIONED, types, |args| Ok(Arc::clone(&args[0])))
+}
+
 /// The function that casts to a type, whose values are held in one of the ways that it can be held in.
-pub(crate) fn to(sql_type: &SqlType, held: &DataType) -> ScalarUDF {
+/// Text is written in the session's style.
+pub(crate) fn to(sql_type: &SqlType, held: &DataType, style: Style) -> ScalarUDF {
     let signature = Signature::any(1, Volatility::Immutable);
     let (to, held) = (sql_type.clone(), held.clone());
-    ScalarUDF::new_from_impl(Conversion { to, held, signature })
+    ScalarUDF::new_from_impl(Conversion { to, held, style, signature })
 }
 
 /// Values as a type has them. A text that is too long is cut, as in every cast that a statement names.
@@ -49,23 +64,30 @@ pub(crate) fn to(sql_type: &SqlType, held: &DataType) -> ScalarUDF {
 /// # Errors
 /// 22003, 22007, 22P02: a value is not of the type.
 pub(crate) fn convert(array: &ArrayRef, to: &SqlType) -> Result<ArrayRef> {
+    convert_styled(array, to, Style::default())
+}
+
+/// As [`convert`], with text in a session's style.
+fn convert_styled(array: &ArrayRef, to: &SqlType, style: Style) -> Result<ArrayRef> {
     if let (Some(lists), SqlType::Array(item)) = (array.as_list_opt::<i32>(), to) {
-        let items = convert(lists.values(), item)?;
+        let items = convert_styled(lists.values(), item, style)?;
         let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
         let nulls = lists.nulls().cloned();
         return Ok(Arc::new(ListArray::try_new(field, lists.offsets().clone(), items, nulls)?));
     }
     let array = match to {
-        SqlType::Text | SqlType::Varchar(_) => texts(array)?,
-        SqlType::Char(_) => input(&texts(array)?, to)?,
-        SqlType::Numeric { .. } if array.data_type().is_floating() => input(&texts(array)?, to)?,
+        SqlType::Text | SqlType::Varchar(_) => texts(array, style)?,
+        SqlType::Char(_) => input(&texts(array, style)?, to)?,
+        SqlType::Numeric { .. } if array.data_type().is_floating() => {
+            input(&texts(array, style)?, to)?
+        }
         _ => input(array, to)?,
     };
     fit(array, to, Excess::Cut)
 }
 
 /// Values as clients see them.
-fn texts(array: &ArrayRef) -> Result<ArrayRef> {
+fn texts(array: &ArrayRef, style: Style) -> Result<ArrayRef> {
     match array.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => {
             return Ok(cast(array, &DataType::Utf8View)?);
@@ -74,7 +96,7 @@ fn texts(array: &ArrayRef) -> Result<ArrayRef> {
         DataType::Boolean => return Ok(cast(array, &DataType::Utf8View)?),
         _ => {}
     }
-    let column = TextColumn::new(array)?;
+    let column = TextColumn::styled(array, style)?;
     let mut builder = StringViewBuilder::with_capacity(array.len());
     let mut text = String::new();
     for row in 0..array.len() {
@@ -120,7 +142,7 @@ impl ScalarUDFImpl for Conversion {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let [array] = &arrays[..] else { return exec_err!("a cast has one argument") };
-        let result = convert(array, &self.to).map_err(external)?;
+        let result = convert_styled(array, &self.to, self.style).map_err(external)?;
         let result =
             if *result.data_type() == self.held { result } else { cast(&result, &self.held)? };
         match constant {

@@ -1,6 +1,7 @@
 //! Functions that PostgreSQL has and the engine lacks.
 
 mod arithmetic;
+pub(crate) mod array_beside;
 mod arrays;
 pub(crate) mod bytes;
 pub(crate) mod catalog;
@@ -8,6 +9,7 @@ mod columnar;
 pub(crate) mod conversion;
 pub(crate) mod decimals;
 pub(crate) mod extract;
+mod identifiers;
 pub(crate) mod intervals;
 pub(crate) mod json;
 mod missing;
@@ -17,6 +19,7 @@ mod sequences;
 pub(crate) mod series;
 mod simple;
 mod sleep;
+mod whole;
 pub(crate) mod zones;
 
 use crate::error::Result;
@@ -92,12 +95,19 @@ impl<'a> Functions<'a> {
 
 /// Adds what is the same for every session.
 pub(crate) fn register_shared(engine: &mut SessionState) -> Result<()> {
-    let small =
-        simple::all().into_iter().chain(arrays::all()).chain(intervals::all()).chain(bytes::all());
+    let small = simple::all()
+        .into_iter()
+        .chain(arrays::all())
+        .chain(intervals::all())
+        .chain(bytes::all())
+        .chain(identifiers::all())
+        .chain(whole::all());
     for function in small.chain([
         sleep::function(),
         extract::date_part(),
+        array_beside::function(),
         conversion::undeclared(),
+        conversion::mentioned(),
         moments::age(),
         series::as_array(),
         zones::at_time_zone(),

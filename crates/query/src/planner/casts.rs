@@ -7,6 +7,7 @@
 
 use crate::error::{Error, SqlState};
 use crate::functions::conversion;
+use crate::text::Style;
 use crate::translate::external;
 use crate::types;
 use datafusion::arrow::datatypes::DataType;
@@ -26,7 +27,8 @@ use store::catalog::SqlType;
 pub(crate) struct Casts;
 
 impl AnalyzerRule for Casts {
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+    fn analyze(&self, plan: LogicalPlan, options: &ConfigOptions) -> Result<LogicalPlan> {
+        let style = Style::hung(options);
         let plan = plan.transform_up_with_subqueries(|node| {
             let names = NamePreserver::new(&node);
             let mut schema = None;
@@ -37,7 +39,7 @@ impl AnalyzerRule for Casts {
                 }
                 let schema = schema.get_or_insert_with(|| merge_schema(&inputs.inputs()));
                 let name = names.save(&expr);
-                Ok(converted(expr, schema)?.update_data(|expr| name.restore(expr)))
+                Ok(converted(expr, schema, style)?.update_data(|expr| name.restore(expr)))
             })
         })?;
         Ok(plan.data)
@@ -48,8 +50,8 @@ impl AnalyzerRule for Casts {
     }
 }
 
-/// The expression with PostgreSQL's casts.
-pub(crate) fn converted(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+/// The expression with PostgreSQL's casts; text is written in the session's style.
+pub(crate) fn converted(expr: Expr, schema: &DFSchema, style: Style) -> Result<Transformed<Expr>> {
     expr.transform_up(|part| {
         let Expr::Cast(cast) = part else { return Ok(Transformed::no(part)) };
         if let Some(constant) = fold(&cast)? {
@@ -61,7 +63,7 @@ pub(crate) fn converted(expr: Expr, schema: &DFSchema) -> Result<Transformed<Exp
         let (from, to) = (types::of_field(&from), types::of_field(&cast.field));
         match is_conversion(&from, &to, cast.field.data_type()) {
             true => {
-                let function = conversion::to(&to, cast.field.data_type());
+                let function = conversion::to(&to, cast.field.data_type(), style);
                 Ok(Transformed::yes(function.call(vec![*cast.expr])))
             }
             false => Ok(Transformed::no(Expr::Cast(cast))),

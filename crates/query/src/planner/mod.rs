@@ -20,6 +20,7 @@ pub(crate) mod search_path;
 mod series;
 mod shown_types;
 pub(crate) mod unique_names;
+pub(crate) mod volatile;
 pub(crate) mod waiting;
 mod whole_rows;
 
@@ -27,6 +28,7 @@ use crate::access::Access;
 use crate::error::{Error, Result, SqlState};
 use crate::functions::Functions;
 use crate::outcome::Field;
+use crate::text::Style;
 use crate::translate::with_position;
 use crate::types;
 use context::Context;
@@ -219,7 +221,9 @@ impl<'a> Planner<'a> {
             .sql_to_expr(expression, schema, &mut PlannerContext::new())
             .and_then(numbers::of_expression)
             .map_err(|error| self.locate(error))?;
-        let logical = casts::converted(context.with_parameters(logical)?, schema)?.data;
+        let logical = context.with_parameters(logical)?;
+        let style = Style::hung(self.engine.config_options());
+        let logical = casts::converted(logical, schema, style)?.data;
         let told = self.at_start(logical.clone())?;
         let physical = self.engine.create_physical_expr(told, schema)?;
         Ok((logical, physical))

@@ -5,6 +5,7 @@ use crate::error::{Error, SqlState};
 use crate::translate::external;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::async_udf::AsyncScalarUDF;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 /// Refuses a plan that computes an aggregate or a window function beside rows, not over them.
@@ -21,6 +22,7 @@ pub(super) fn of_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
             LogicalPlan::Aggregate(aggregate) => {
                 for expr in &aggregate.group_expr {
                     refuse_in(expr, "GROUP BY")?;
+                    refuse_waiting(expr)?;
                 }
             }
             _ => {}
@@ -39,6 +41,20 @@ fn refuse_in(expr: &Expr, place: &str) -> Result<()> {
         };
         let message = format!("{what} functions are not allowed in {place}");
         Err(external(Error::new(state, message)))
+    })?;
+    Ok(())
+}
+
+/// What a function that waits gives is of no type that has equality.
+fn refuse_waiting(expr: &Expr) -> Result<()> {
+    expr.apply(|part| match part {
+        Expr::ScalarFunction(call)
+            if call.func.inner().downcast_ref::<AsyncScalarUDF>().is_some() =>
+        {
+            let message = "could not identify an equality operator for type void";
+            Err(external(Error::new(SqlState::UndefinedFunction, message)))
+        }
+        _ => Ok(TreeNodeRecursion::Continue),
     })?;
     Ok(())
 }

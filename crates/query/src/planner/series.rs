@@ -5,6 +5,7 @@ use super::{casts, numbers};
 use crate::error::Error;
 use crate::functions::conversion;
 use crate::functions::series::{Series, argument_types, item_type};
+use crate::text::Style;
 use crate::translate::external;
 use crate::types;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -60,7 +61,7 @@ fn value(context: &Context<'_>, arg: Expr) -> Result<Argument> {
     if is_described {
         return Ok(Argument { value: ScalarValue::Null, known });
     }
-    let arg = casts::converted(arg, &schema)?.data;
+    let arg = casts::converted(arg, &schema, Style::default())?.data;
     let physical = context.engine.create_physical_expr(arg, &schema)?;
     let options = RecordBatchOptions::new().with_row_count(Some(1));
     let one_row = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options)?;

@@ -38,6 +38,7 @@ use crate::planner::relations::Tables;
 use crate::planner::search_path::SearchPath;
 use crate::roles::{self, RoleName};
 use crate::system::{self, Origin};
+use crate::text::Style;
 use arc_swap::ArcSwap;
 use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
@@ -475,6 +476,9 @@ impl Frame<'_> {
             engine.mark_start_execution();
             let shared = Arc::downgrade(&self.session.shared);
             let settings = Arc::clone(&self.settings);
+            if settings.style() != Style::default() {
+                settings.style().hang(engine.config_mut().options_mut());
+            }
             let names = Arc::clone(&self.session.names);
             system::install(engine.config_mut(), Origin { shared, names, settings });
             engine

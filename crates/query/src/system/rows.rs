@@ -3,10 +3,11 @@
 use super::shape::{Form, Shape, ShapeColumn};
 use crate::error::Result;
 use datafusion::arrow::array::{
-    ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int16Builder, Int32Array,
-    Int64Array, Int64Builder, ListBuilder, RecordBatch, RecordBatchOptions, StringViewArray,
+    ArrayRef, ArrowPrimitiveType, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array,
+    Int64Array, ListBuilder, PrimitiveBuilder, RecordBatch, RecordBatchOptions, StringViewArray,
     StringViewBuilder, TimestampMicrosecondArray, new_null_array,
 };
+use datafusion::arrow::datatypes::{Int16Type, Int32Type, Int64Type};
 use std::sync::Arc;
 
 /// One value of a system table.
@@ -102,7 +103,7 @@ impl Cell {
             }
             Form::Text => Self::Text(String::new()),
             Form::Moment | Form::Interval => Self::Null,
-            Form::Smalls | Form::Numbers => Self::Numbers(Vec::new()),
+            Form::Smalls | Form::Integers | Form::Numbers => Self::Numbers(Vec::new()),
             Form::Texts => Self::Texts(Vec::new()),
         }
     }
@@ -115,7 +116,7 @@ impl Cell {
                 text.parse().map_or(Self::Null, Self::Number)
             }
             Form::Real | Form::Double => text.parse().map_or(Self::Null, Self::Double),
-            Form::Smalls | Form::Numbers => {
+            Form::Smalls | Form::Integers | Form::Numbers => {
                 Self::Numbers(text.split(' ').filter_map(|number| number.parse().ok()).collect())
             }
             Form::Text => Self::Text(text.to_owned()),
@@ -182,6 +183,16 @@ impl TableRows {
         }
     }
 
+    /// Says 0 in every count of the last row that nobody gave: what is counted does not happen here.
+    pub(crate) fn no_other_counts(&mut self) {
+        let Some(row) = self.rows.last_mut() else { return };
+        for (column, cell) in self.shape.columns.iter().zip(row) {
+            if column.type_name == "bigint" && matches!(cell, Cell::Null) {
+                *cell = Cell::Number(0);
+            }
+        }
+    }
+
     /// Sets a column of all rows so far.
     pub(crate) fn set_all(&mut self, name: &str, cell: Cell) {
         if let Some(position) = self.shape.position(name) {
@@ -235,25 +246,9 @@ pub(crate) fn array<'a>(form: Form, cells: impl Iterator<Item = &'a Cell> + Clon
             Arc::new(moments.with_timezone("+00:00"))
         }
         Form::Interval => new_null_array(&form.arrow(), cells().count()),
-        Form::Smalls => {
-            let mut builder = ListBuilder::new(Int16Builder::new());
-            cells().for_each(|cell| match cell {
-                Cell::Numbers(items) => {
-                    let narrow = |item: &i64| i16::try_from(*item).ok();
-                    builder.append_value(items.iter().map(narrow));
-                }
-                _ => builder.append_null(),
-            });
-            Arc::new(builder.finish())
-        }
-        Form::Numbers => {
-            let mut builder = ListBuilder::new(Int64Builder::new());
-            cells().for_each(|cell| match cell {
-                Cell::Numbers(items) => builder.append_value(items.iter().copied().map(Some)),
-                _ => builder.append_null(),
-            });
-            Arc::new(builder.finish())
-        }
+        Form::Smalls => lists::<Int16Type>(cells(), |item| i16::try_from(item).ok()),
+        Form::Integers => lists::<Int32Type>(cells(), |item| i32::try_from(item).ok()),
+        Form::Numbers => lists::<Int64Type>(cells(), Some),
         Form::Texts => {
             let mut builder = ListBuilder::new(StringViewBuilder::new());
             cells().for_each(|cell| match cell {
@@ -263,4 +258,17 @@ pub(crate) fn array<'a>(form: Form, cells: impl Iterator<Item = &'a Cell> + Clon
             Arc::new(builder.finish())
         }
     }
+}
+
+/// Arrays of numbers of one type; what does not fit the type is NULL.
+fn lists<'a, T: ArrowPrimitiveType>(
+    cells: impl Iterator<Item = &'a Cell>,
+    narrow: impl Fn(i64) -> Option<T::Native>,
+) -> ArrayRef {
+    let mut builder = ListBuilder::new(PrimitiveBuilder::<T>::new());
+    cells.for_each(|cell| match cell {
+        Cell::Numbers(items) => builder.append_value(items.iter().map(|item| narrow(*item))),
+        _ => builder.append_null(),
+    });
+    Arc::new(builder.finish())
 }

@@ -31,6 +31,8 @@ pub(crate) enum Form {
     Interval,
     /// An array of 16-bit numbers
     Smalls,
+    /// An array of 32-bit numbers
+    Integers,
     /// An array of object ids
     Numbers,
     /// An array of text
@@ -71,6 +73,7 @@ impl Form {
                 DataType::Interval(datafusion::arrow::datatypes::IntervalUnit::MonthDayNano)
             }
             Self::Smalls => list(DataType::Int16),
+            Self::Integers => list(DataType::Int32),
             Self::Numbers => list(DataType::Int64),
             Self::Texts => list(DataType::Utf8View),
         }

@@ -1,7 +1,11 @@
 //! How a session has its values written: what `bytea_output` and `intervalstyle` say.
 
+use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
+use datafusion::common::plan_err;
+use std::any::Any;
+
 /// The forms of values that have several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Style {
     /// `bytea_output`
     pub bytes: BytesStyle,
@@ -10,7 +14,7 @@ pub struct Style {
 }
 
 /// How bytes are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BytesStyle {
     /// `\x00ff`
     #[default]
@@ -20,7 +24,7 @@ pub enum BytesStyle {
 }
 
 /// How intervals are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum IntervalStyle {
     /// `1 year 2 mons 3 days 04:05:06`
     #[default]
@@ -47,5 +51,47 @@ impl Style {
             _ => IntervalStyle::Postgres,
         };
         Self { bytes, interval }
+    }
+}
+
+/// A style in the engine's configuration, where rules of the analysis find it.
+#[derive(Debug, Clone, Copy)]
+struct Hung(Style);
+
+impl ConfigExtension for Hung {
+    const PREFIX: &'static str = "text_style";
+}
+
+impl ExtensionOptions for Hung {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(*self)
+    }
+
+    fn set(&mut self, key: &str, _: &str) -> datafusion::common::Result<()> {
+        plan_err!("{key} is a setting of the session")
+    }
+
+    fn entries(&self) -> Vec<ConfigEntry> {
+        Vec::new()
+    }
+}
+
+impl Style {
+    /// Hangs the style into a configuration.
+    pub(crate) fn hang(self, options: &mut ConfigOptions) {
+        options.extensions.insert(Hung(self));
+    }
+
+    /// The style that hangs in a configuration.
+    pub(crate) fn hung(options: &ConfigOptions) -> Self {
+        options.extensions.get::<Hung>().map_or_else(Self::default, |hung| hung.0)
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Door;
 use super::connection::{Stream, Wire};
-use super::error::{Ending, violation};
-use super::frontend::Body;
+use super::error::Ending;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::{BufMut, BytesMut};
+use frontend::Body;
+use frontend::violation;
 use pgwire::api::auth::sasl::scram::{ScramSecret, ScramServerAuth};
 use query::{Error, SqlState};
 
@@ -51,7 +52,7 @@ pub(crate) async fn authenticate<S: Stream>(
     mechanisms.put_slice(MECHANISM.as_bytes());
     mechanisms.put_slice(&[0, 0]);
     wire.out.authentication(SASL, &mechanisms);
-    let mut first = Body(answer(wire).await?);
+    let mut first = Body::new(answer(wire).await?);
     let mechanism = first.text()?;
     if mechanism != MECHANISM {
         return Err(violation(format!("SASL mechanism \"{mechanism}\" was not offered")).into());

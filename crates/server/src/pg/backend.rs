@@ -1,8 +1,8 @@
 //! The messages that a server sends, written straight into the connection's output.
 
-use super::frontend::Format;
 use super::oid;
 use bytes::{BufMut, BytesMut};
+use frontend::Format;
 use query::{Error, Field, Notice, TransactionStatus};
 
 /// What is sent next time the connection flushes.

@@ -6,12 +6,12 @@
 use super::backend::Output;
 use super::error::Ending;
 use super::extended::Answer;
-use super::frames::Frames;
-use super::frontend::Message;
 use super::held::Held;
 use super::portal::Portal;
 use super::prepared::Prepared;
 use super::{Door, Stopping};
+use frontend::Frames;
+use frontend::Message;
 use query::{Control, Error, Session, SettingsSeen, SqlState, StatementKind, TransactionStatus};
 use std::collections::HashMap;
 use std::net::SocketAddr;

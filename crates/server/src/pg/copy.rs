@@ -3,9 +3,9 @@
 use super::connection::{Connection, Stream};
 use super::error::Ending;
 use super::extended::{Answer, attempt};
-use super::frontend::{Format, Message};
 use super::oid;
 use bytes::BufMut;
+use frontend::{Format, Message};
 use query::{Error, SqlState, Statement};
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;

@@ -2,11 +2,11 @@
 
 use super::connection::{Connection, Stream};
 use super::extended::{Answer, attempt};
-use super::frontend::Format;
 use super::held::Held;
 use super::portal::{Kind, Portal, State};
 use super::prepared::{Prepared, changed_result};
 use super::reading::Reading;
+use frontend::Format;
 use query::{Declare, Error, Fetch, Outcome, ScalarValue, SqlState, TransactionStatus};
 use std::sync::Arc;
 
@@ -95,9 +95,10 @@ impl<S: Stream> Connection<S> {
         Ok(())
     }
 
-    /// A transaction has ended: its cursors end with it, but for those WITH HOLD of one that was committed.
-    pub(crate) async fn transaction_ended(&mut self, committed: bool) {
-        if self.session.transaction_status().await != TransactionStatus::Idle {
+    /// A transaction has ended: its cursors end with it, but for those WITH HOLD of one that was committed. Where
+    /// the next is open already, it `chains`.
+    pub(crate) async fn transaction_ended(&mut self, committed: bool, chains: bool) {
+        if !chains && self.session.transaction_status().await != TransactionStatus::Idle {
             return;
         }
         self.portals.retain(|_, portal| {

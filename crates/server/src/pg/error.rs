@@ -1,5 +1,6 @@
 //! Errors of the wire: what ends a message, what ends a connection, and how a client is told.
 
+use frontend::ProtocolError;
 use query::{Error, SqlState};
 use std::io;
 
@@ -14,24 +15,13 @@ pub(crate) enum Ending {
     Fatal(Error),
 }
 
-/// A message that does not follow the protocol.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ProtocolError(pub(crate) String);
-
-/// A message that does not follow the protocol, in words.
-pub(crate) fn violation(message: impl Into<String>) -> ProtocolError {
-    ProtocolError(message.into())
-}
-
 impl From<ProtocolError> for Ending {
     fn from(error: ProtocolError) -> Self {
-        Self::Fatal(error.into())
-    }
-}
-
-impl From<ProtocolError> for Error {
-    fn from(ProtocolError(message): ProtocolError) -> Self {
-        Self::new(SqlState::ProtocolViolation, message)
+        let state = match error {
+            ProtocolError::Violation(_) => SqlState::ProtocolViolation,
+            ProtocolError::Unsupported(_) => SqlState::FeatureNotSupported,
+        };
+        Self::Fatal(Error::new(state, error.to_string()))
     }
 }
 

@@ -5,11 +5,11 @@
 
 use super::connection::{Connection, Stream};
 use super::error::Ending;
-use super::frontend::{Bind, Format, Message, Target};
 use super::portal::{Kind, Portal, State};
 use super::prepared::{Prepared, changed_result};
 use super::reading::Reading;
 use super::{oid, parameters};
+use frontend::{Bind, Format, Message, Target};
 use query::{
     ConnectionStatement, Direction, Error, Listing, Outcome, Rows, SqlState, SqlType, Statement,
 };
@@ -260,7 +260,7 @@ impl<S: Stream> Connection<S> {
     pub(crate) async fn done(&mut self, statement: &Statement, tag: &query::Tag) {
         let tag = tag.to_string();
         if statement.ends_transaction() {
-            self.transaction_ended(tag == "COMMIT").await;
+            self.transaction_ended(tag == "COMMIT", statement.chains()).await;
         }
         self.wire.out.command_complete(&tag);
     }

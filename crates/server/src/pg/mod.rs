@@ -17,8 +17,6 @@ mod copy;
 mod cursors;
 mod error;
 mod extended;
-mod frames;
-mod frontend;
 mod held;
 mod lanes;
 mod oid;

@@ -1,7 +1,7 @@
 //! The values of a prepared statement's parameters.
 
 use super::backend::format_of;
-use super::frontend::{Bind, Format};
+use frontend::{Bind, Format};
 use query::{Error, ScalarValue, SqlState, SqlType, binary, parameter_of_text};
 
 /// Decodes the values of a Bind message as the statement's types.

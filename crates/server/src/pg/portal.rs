@@ -1,8 +1,8 @@
 //! Portals: prepared statements with values, and cursors. Both are rows that a client takes bit by bit.
 
-use super::frontend::Format;
 use super::prepared::Prepared;
 use super::reading::Reading;
+use frontend::Format;
 use query::{Field, Listing, ScalarValue};
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@
 //! come are kept, and accounted for.
 
 use super::backend::Output;
-use super::frontend::Format;
 use super::held::Held;
 use super::rows::write_rows;
+use frontend::Format;
 use futures::StreamExt;
 use query::arrow::array::RecordBatch;
 use query::{Direction, Error, Field, Rows, SqlState};

@@ -1,9 +1,9 @@
 //! Rows as DataRow messages.
 
 use super::backend::{Output, format_of};
-use super::frontend::Format;
 use super::oid;
 use bytes::BufMut;
+use frontend::Format;
 use query::arrow::array::{ArrayRef, RecordBatch};
 use query::binary::BinaryColumn;
 use query::text::TextColumn;

@@ -3,26 +3,21 @@
 use super::backend::Output;
 use super::cancel::{SECRET_BYTES, SECRET_BYTES_OLD};
 use super::connection::{Connection, Stream, Wire};
-use super::error::{Ending, violation};
-use super::frontend::Body;
+use super::error::Ending;
 use super::held::Held;
 use super::{Door, Stopping, auth};
 use crate::tls;
+use frontend::violation;
+use frontend::{First, Startup};
 use query::{Error, Session, SqlState};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-const SSL_REQUEST: u32 = 80_877_103;
-const GSS_REQUEST: u32 = 80_877_104;
-const CANCEL_REQUEST: u32 = 80_877_102;
 /// The first byte of a TLS connection.
 const TLS_HANDSHAKE: u8 = 22;
-const PROTOCOL_MAJOR: u32 = 3;
 const PROTOCOL_MINOR: u32 = 2;
-/// Parameters that a client may send before it is known.
-const PARAMETERS_MAX: usize = 64;
 /// The one database that there is.
 const DATABASE: &str = "pando";
 /// What clients ask for first when nobody told them a database's name.
@@ -42,27 +37,6 @@ const REPORTED: [&str; 11] = [
     "in_hot_standby",
     "default_transaction_read_only",
 ];
-
-/// The first message of a connection.
-enum First {
-    Ssl,
-    Gss,
-    Cancel { process: u32, secret: Vec<u8> },
-    Startup(Startup),
-}
-
-/// What a client says of itself.
-#[derive(Debug, Default)]
-struct Startup {
-    minor: u32,
-    parameters: Vec<(String, String)>,
-}
-
-impl Startup {
-    fn get(&self, name: &str) -> Option<&str> {
-        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-}
 
 /// Serves a connection from its first byte on.
 pub(crate) async fn serve(stream: TcpStream, door: Arc<Door>, stopping: Stopping) {
@@ -182,42 +156,11 @@ async fn negotiate_encrypted<S: Stream>(wire: &mut Wire<S>) -> Result<Startup, E
 }
 
 async fn first<S: Stream>(wire: &mut Wire<S>) -> Result<First, Ending> {
-    let mut body = loop {
+    loop {
         if let Some(body) = wire.frames.next_untyped()? {
-            break Body(body);
+            return Ok(First::decode(body)?);
         }
         wire.receive().await?;
-    };
-    let code = body.u32()?;
-    match code {
-        SSL_REQUEST => Ok(First::Ssl),
-        GSS_REQUEST => Ok(First::Gss),
-        CANCEL_REQUEST => {
-            let process = body.u32()?;
-            Ok(First::Cancel { process, secret: body.rest().to_vec() })
-        }
-        version if version >> 16 == PROTOCOL_MAJOR => {
-            let mut startup = Startup { minor: version & 0xffff, ..Startup::default() };
-            loop {
-                let name = body.text()?;
-                if name.is_empty() {
-                    break;
-                }
-                if startup.parameters.len() == PARAMETERS_MAX {
-                    return Err(violation(format!("more than {PARAMETERS_MAX} parameters")).into());
-                }
-                startup.parameters.push((name, body.text()?));
-            }
-            body.end()?;
-            Ok(First::Startup(startup))
-        }
-        other => {
-            let (major, minor) = (other >> 16, other & 0xffff);
-            let message = format!(
-                "unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.2"
-            );
-            Err(Ending::Fatal(Error::new(SqlState::FeatureNotSupported, message)))
-        }
     }
 }
 
@@ -251,12 +194,7 @@ async fn authenticate<S: Stream>(
     door: &Door,
 ) -> Result<Session, Ending> {
     let fatal = |state, message: String| Ending::Fatal(Error::new(state, message));
-    let unknown: Vec<String> = startup
-        .parameters
-        .iter()
-        .filter(|(name, _)| name.starts_with("_pq_."))
-        .map(|(name, _)| name.clone())
-        .collect();
+    let unknown = startup.extensions();
     if startup.minor > PROTOCOL_MINOR || !unknown.is_empty() {
         wire.out.negotiate(startup.minor.min(PROTOCOL_MINOR), &unknown);
     }
@@ -286,48 +224,11 @@ async fn authenticate<S: Stream>(
     if authenticated {
         door.database.admit(user).map_err(Ending::Fatal)?;
     }
-    for (name, value) in settings_of(startup) {
+    for (name, value) in startup.settings() {
         session.set_at_startup(&name, &value).map_err(Ending::Fatal)?;
     }
     wire.out.authentication(auth::OK, &[]);
     Ok(session)
-}
-
-/// The settings that a client sends along: as parameters, and in `options` as `-c name=value`.
-fn settings_of(startup: &Startup) -> Vec<(String, String)> {
-    let own = ["user", "database", "replication", "options"];
-    let named = startup.parameters.iter();
-    let mut settings: Vec<(String, String)> = named
-        .filter(|(name, _)| !own.contains(&name.as_str()) && !name.starts_with("_pq_."))
-        .map(|(name, value)| (name.to_lowercase(), value.clone()))
-        .collect();
-    let options = split_options(startup.get("options").unwrap_or(""));
-    let mut words = options.iter().map(String::as_str);
-    while let Some(word) = words.next() {
-        let setting = match word {
-            "-c" => words.next(),
-            word => word.strip_prefix("--").or_else(|| word.strip_prefix("-c")),
-        };
-        if let Some((name, value)) = setting.and_then(|setting| setting.split_once('=')) {
-            settings.push((name.to_lowercase().replace('-', "_"), value.to_owned()));
-        }
-    }
-    settings
-}
-
-/// Words between blanks; a backslash keeps what follows it.
-fn split_options(text: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => words.last_mut().into_iter().for_each(|word| word.extend(letters.next())),
-            blank if blank.is_whitespace() => words.push(String::new()),
-            other => words.last_mut().into_iter().for_each(|word| word.push(other)),
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 impl<S: Stream> Connection<S> {
@@ -348,29 +249,5 @@ impl<S: Stream> Connection<S> {
         out.key_data(process, secret);
         out.ready(query::TransactionStatus::Idle);
         self.flush_due();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_are_settings() {
-        let options = "-c statement_timeout=5s --search-path=a\\ b -csearch_path=x -x".to_owned();
-        let parameters = vec![
-            ("user".to_owned(), "u".to_owned()),
-            ("TimeZone".to_owned(), "UTC".to_owned()),
-            ("options".to_owned(), options),
-        ];
-        let settings = settings_of(&Startup { minor: 0, parameters });
-        let pairs: Vec<_> = settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-        let expected = [
-            ("timezone", "UTC"),
-            ("statement_timeout", "5s"),
-            ("search_path", "a b"),
-            ("search_path", "x"),
-        ];
-        assert_eq!(pairs, expected);
     }
 }

@@ -3,8 +3,8 @@
 use super::connection::{Connection, Stream};
 use super::cursors::no_cursor;
 use super::extended::{Answer, attempt};
-use super::frontend::Format;
 use super::prepared::no_statement;
+use frontend::Format;
 use query::{ConnectionStatement, Error, ScalarValue, SqlState, TransactionStatus};
 
 impl<S: Stream> Connection<S> {

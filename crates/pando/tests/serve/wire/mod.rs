@@ -13,6 +13,7 @@
 
 mod backend;
 mod frontend;
+mod seeds;
 mod words;
 
 use crate::harness;

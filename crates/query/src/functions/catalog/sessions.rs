@@ -22,6 +22,10 @@ pub(super) fn all(names: &Arc<Names>) -> Vec<ScalarUDF> {
         function("pg_backend_pid", 0..=0, Form::Integer, move |_| Ok(process.into())),
         of_client("inet_client_addr", Form::Text, |client| client.ip().to_string().into()),
         of_client("inet_client_port", Form::Integer, |client| i64::from(client.port()).into()),
+        // Nobody waits for a lock.
+        function("pg_blocking_pids", 1..=1, Form::Integers, |row| {
+            Ok(row.number(0).map(|_| Vec::<i64>::new()).into())
+        }),
         signal(names, "pg_cancel_backend", 1, &CANCEL, |other| {
             other.presence.cancellation.handle().cancel();
         }),

@@ -9,6 +9,7 @@ use crate::json::invalid;
 use crate::json::normal::of_json;
 use crate::json::string::quote;
 use crate::system::rows::Cell;
+use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 
@@ -21,9 +22,29 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     let pretty =
         |row: &Row<'_>| value(row, if row.flag(1) == Some(true) { BY_LINE } else { SHORT });
     all.push(made("array_to_json", 1..=2, Kind::Json, pretty));
-    all.push(made("row_to_json", 1..=2, Kind::Json, pretty));
+    all.push(made("row_to_json", 1..=2, Kind::Json, move |row| {
+        refuse_no_row(row)?;
+        pretty(row)
+    }));
     all.push(made(ROW, 0..=usize::MAX, Kind::Json, |row| object(row, SHORTEST).map(Some)));
     all
+}
+
+/// A row comes as the JSON that was made of it, or as the engine's own.
+fn refuse_no_row(row: &Row<'_>) -> Result<()> {
+    match row.value(0) {
+        Some((SqlType::Json, ..)) => Ok(()),
+        Some((_, array, _))
+            if matches!(array.data_type(), DataType::Struct(_) | DataType::Null) =>
+        {
+            Ok(())
+        }
+        Some((sql_type, ..)) => {
+            let name = crate::types::name_without_length(sql_type);
+            Err(crate::translate::undefined_function("row_to_json", &[name]))
+        }
+        None => Ok(()),
+    }
 }
 
 fn of_both(kind: Kind) -> Vec<ScalarUDF> {

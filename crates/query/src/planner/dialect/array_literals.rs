@@ -3,8 +3,13 @@
 //! psql compares with `'{0}'`, asyncpg and pgjdbc cast text to arrays; the engine would take the text for one
 //! element.
 
-use super::build::{cast, column, literal_text, text, type_name};
+use super::build::{
+    arguments_mut, call, called, cast, column, literal_text, take, text, type_name,
+};
+use crate::functions::array_beside::ARRAY_BESIDE;
+use crate::json::check::check;
 use crate::system::shape::{self, Form};
+use crate::types::CHOOSES;
 use datafusion::sql::sqlparser::ast::{
     Array, ArrayElemTypeDef, BinaryOperator, DataType, Expr, Value,
 };
@@ -29,7 +34,30 @@ pub(super) fn rewrite(expr: &mut Expr) {
                 **right = cast(array(elements, &element), data_type);
             }
         }
+        Expr::Function(_) if called(expr).is_some_and(|name| CHOOSES.contains(&name.as_str())) => {
+            beside_arrays(arguments_mut(expr));
+        }
+        Expr::Case { conditions, else_result, .. } => {
+            let results = conditions.iter_mut().map(|when| &mut when.result);
+            beside_arrays(results.chain(else_result.as_deref_mut()).collect());
+        }
+        Expr::InList { expr, list, .. } => {
+            beside_arrays(std::iter::once(&mut **expr).chain(list).collect());
+        }
         _ => {}
+    }
+}
+
+/// What may be an array among values of one type is one, where the first of them that is no constant is one:
+/// `coalesce(names, '{}')`.
+fn beside_arrays(values: Vec<&mut Expr>) {
+    let known = values.iter().find(|value| !matches!(value, Expr::Value(_))).map(|e| (**e).clone());
+    let Some(known) = known else { return };
+    for value in values {
+        let is_document = |text: &str| text != "{}" && check(text).is_ok();
+        if literal_text(value).filter(|text| !is_document(text)).and_then(elements).is_some() {
+            *value = call(ARRAY_BESIDE, vec![take(value), known.clone()]);
+        }
     }
 }
 

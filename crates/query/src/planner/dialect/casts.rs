@@ -21,7 +21,8 @@ pub(super) fn rewrite(expr: &mut Expr) {
     };
 }
 
-fn is_float(data_type: &DataType) -> bool {
+/// Whether a type is one of floating-point numbers.
+pub(super) fn is_float(data_type: &DataType) -> bool {
     matches!(
         data_type,
         DataType::Double(_)

@@ -6,7 +6,7 @@ use super::build::{last, type_name};
 use crate::planner::relations::fold;
 use crate::planner::unique_names;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitMut, VisitorMut,
+    AccessExpr, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitMut, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -91,7 +91,10 @@ fn name(expr: &Expr) -> Option<String> {
         Expr::Array(_) => "array".to_owned(),
         Expr::Exists { .. } => "exists".to_owned(),
         Expr::Subquery(query) => return name_of_query(query),
-        Expr::CompoundFieldAccess { root, .. } => return name(root),
+        Expr::CompoundFieldAccess { root, access_chain } => match access_chain.last() {
+            Some(AccessExpr::Dot(field)) => return name(field),
+            _ => return name(root),
+        },
         Expr::Extract { .. } => "extract".to_owned(),
         Expr::Substring { .. } => "substring".to_owned(),
         Expr::Position { .. } => "position".to_owned(),

@@ -6,6 +6,7 @@
 mod array_literals;
 mod array_queries;
 pub(super) mod build;
+mod cast_arguments;
 mod casts;
 pub(crate) mod column_names;
 mod composites;
@@ -32,6 +33,7 @@ pub(crate) fn of_statement(mut statement: Statement) -> Statement {
     column_names::rewrite(&mut statement);
     whole_numbers::rewrite(&mut statement);
     value_rows::rewrite(&mut statement);
+    cast_arguments::rewrite(&mut statement);
     table_oids::rewrite(&mut statement);
     set_functions::of_tables(&mut statement);
     let _ = statement.visit(&mut Expressions);

@@ -8,6 +8,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     let name = match called(expr).as_deref() {
         Some("variance") => "var_samp",
         Some("every") => "bool_and",
+        Some("ceiling") => "ceil",
         Some("sign") => "signum",
         // That of a transaction has one argument.
         Some("age") if arguments(expr).len() == 2 => AGE,

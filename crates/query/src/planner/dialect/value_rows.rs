@@ -1,12 +1,14 @@
 //! `VALUES ('a'::varchar(3)), ('b')`: a column some of whose values are cast.
 //!
 //! The engine wants the declared types of a column's values to be the same to the letter; PostgreSQL forgets
-//! lengths that differ. Casts among other values lose what they declare here.
+//! lengths that differ. Casts among other values lose what they declare here, and numbers beside a floating-point
+//! number become one: the engine would make all of them `numeric`.
 
-use super::build::{call, take};
+use super::build::{call, cast, take};
+use super::casts;
 use crate::functions::conversion::UNDECLARED;
 use datafusion::sql::sqlparser::ast::{
-    DataType, Expr, Query, SetExpr, Statement, Values, VisitMut, VisitorMut,
+    DataType, Expr, Query, SetExpr, Statement, Value, Values, VisitMut, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -42,10 +44,25 @@ fn of_values(values: &mut Values) {
         if cells.all(|cell| cast_type(cell) == first) {
             continue;
         }
+        let cells = || values.rows.iter().filter_map(|row| row.content.get(column));
+        if let Some(float) = cells().filter_map(cast_type).find(|to| casts::is_float(to)).cloned() {
+            let cells = values.rows.iter_mut().filter_map(|row| row.content.get_mut(column));
+            cells.filter(|cell| is_number(cell)).for_each(|cell| {
+                *cell = cast(take(cell), float.clone());
+            });
+        }
         let cells = values.rows.iter_mut().filter_map(|row| row.content.get_mut(column));
         for cell in cells.filter(|cell| cast_type(cell).is_some()) {
             *cell = call(UNDECLARED, vec![take(cell)]);
         }
+    }
+}
+
+fn is_number(expr: &Expr) -> bool {
+    match expr {
+        Expr::Value(value) => matches!(value.value, Value::Number(..)),
+        Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => is_number(inner),
+        _ => false,
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn table(world: &World<'_>, name: &str) -> Option<TableRows> {
         "pg_cursors" | "pg_cursor" => sessions::cursors(world, out),
         "pg_stat_database" => server::database_statistics(world, out),
         "pg_timezone_names" => server::time_zones(out),
-        "pg_type" => types(out),
+        "pg_type" => types(world, out),
         "pg_proc" => procedures(world, out),
         "pg_opclass" => {
             out.file(constraints::OPCLASS_FILE, "oid", |_| true);
@@ -85,9 +85,10 @@ fn own(rows: &mut TableRows, namespace: &str, owner: &str) {
     rows.set_all(owner, Cell::Number(roles::OWNER));
 }
 
-fn types(rows: &mut TableRows) {
+fn types(world: &World<'_>, rows: &mut TableRows) {
     rows.file(type_catalog::FILE, "oid", |_| true);
     own(rows, "typnamespace", "typowner");
+    relations::row_types(world, rows);
     rows.set_all("typtypmod", Cell::Number(-1));
 }
 

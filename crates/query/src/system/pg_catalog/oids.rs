@@ -35,7 +35,7 @@ const FIRST_RELATION: i64 = 16_384;
 /// Each kind of object has a range of so many ids.
 const RANGE: i64 = 1 << 28;
 
-const _: () = assert!(6 * RANGE + RANGE <= i32::MAX as i64 + 1);
+const _: () = assert!(7 * RANGE + RANGE <= i32::MAX as i64 + 1);
 
 /// A table, view or sequence.
 pub(crate) fn relation(id: RelationId) -> i64 {
@@ -78,6 +78,11 @@ pub(crate) fn check(table: RelationId, name: &str) -> i64 {
 /// A column's default.
 pub(crate) fn default(table: RelationId, column: u32) -> i64 {
     4 * RANGE + hash(&[&table.0.to_string(), &column.to_string()])
+}
+
+/// The type of a table's or a view's rows.
+pub(crate) fn row_type(id: RelationId) -> i64 {
+    7 * RANGE + i64::from(id.0) % RANGE
 }
 
 /// A schema.
@@ -125,10 +130,10 @@ mod tests {
     #[test]
     fn kinds_of_objects_do_not_share_ids() {
         let id = RelationId(1);
-        let mut all = vec![relation(id), key_index(id), key_constraint(id)];
+        let mut all = vec![relation(id), key_index(id), key_constraint(id), row_type(id)];
         all.extend([check(id, "c"), default(id, 1), schema("s"), schema("public")]);
         all.sort_unstable();
         all.dedup();
-        assert_eq!(all.len(), 7);
+        assert_eq!(all.len(), 8);
     }
 }

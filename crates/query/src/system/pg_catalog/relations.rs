@@ -33,6 +33,34 @@ pub(super) fn classes(world: &World<'_>, rows: &mut TableRows) {
     rows.set_all("relispopulated", true.into());
 }
 
+/// The types in pg_type that tables and views are: those of their rows.
+pub(super) fn row_types(world: &World<'_>, rows: &mut TableRows) {
+    for relation in world.catalog.relations() {
+        let id = relation.id();
+        if matches!(relation, Relation::Sequence(_)) {
+            continue;
+        }
+        rows.row([
+            ("oid", oids::row_type(id).into()),
+            ("typname", relation.name().into()),
+            ("typnamespace", oids::schema(relation.schema()).into()),
+            ("typowner", roles::owner(world.catalog, &Object::Relation(id)).into()),
+            ("typlen", Cell::Number(-1)),
+            ("typtype", "c".into()),
+            ("typcategory", "C".into()),
+            ("typisdefined", true.into()),
+            ("typdelim", ",".into()),
+            ("typrelid", oids::relation(id).into()),
+            ("typinput", type_catalog::RECORD_IN.into()),
+            ("typoutput", type_catalog::RECORD_OUT.into()),
+            ("typreceive", type_catalog::RECORD_RECEIVE.into()),
+            ("typsend", type_catalog::RECORD_SEND.into()),
+            ("typalign", "d".into()),
+            ("typstorage", "x".into()),
+        ]);
+    }
+}
+
 /// What differs between kinds of relations.
 struct Class {
     kind: &'static str,
@@ -53,6 +81,7 @@ fn class(world: &World<'_>, relation: &Relation, of: &Class, rows: &mut TableRow
         ("oid", oids::relation(id).into()),
         ("relname", relation.name().into()),
         ("relnamespace", oids::schema(relation.schema()).into()),
+        ("reltype", if of.kind == "S" { 0 } else { oids::row_type(id) }.into()),
         ("relpersistence", persistence(relation.schema()).into()),
         ("relowner", roles::owner(world.catalog, &object).into()),
         ("relacl", roles::access_list(world.catalog, &object, all).into()),
@@ -86,6 +115,7 @@ fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
         ("oid", oids::relation(id).into()),
         ("relname", table.name.as_str().into()),
         ("relnamespace", oids::schema(&table.schema).into()),
+        ("reltype", oids::row_type(id).into()),
         ("relpersistence", persistence(&table.schema).into()),
         ("relowner", roles::owner(world.catalog, &object).into()),
         ("relacl", roles::access_list(world.catalog, &object, all).into()),

@@ -130,6 +130,7 @@ pub(super) fn database_statistics(world: &World<'_>, rows: &mut TableRows) {
         ("xact_commit", i64::try_from(counters.commits).unwrap_or(i64::MAX).into()),
         ("xact_rollback", i64::try_from(counters.conflicts).unwrap_or(i64::MAX).into()),
     ]);
+    rows.no_other_counts();
 }
 
 /// pg_timezone_names: what `SET timezone` takes.

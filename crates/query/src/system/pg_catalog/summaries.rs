@@ -109,8 +109,8 @@ pub(super) fn table_statistics(world: &World<'_>, rows: &mut TableRows) {
             ("schemaname", table.schema.as_str().into()),
             ("relname", table.name.as_str().into()),
             ("n_live_tup", count.into()),
-            ("n_dead_tup", 0_i64.into()),
         ]);
+        rows.no_other_counts();
     }
 }
 
@@ -122,6 +122,7 @@ pub(super) fn table_reads(world: &World<'_>, rows: &mut TableRows) {
             ("schemaname", table.schema.as_str().into()),
             ("relname", table.name.as_str().into()),
         ]);
+        rows.no_other_counts();
     }
 }
 
@@ -136,6 +137,7 @@ pub(super) fn index_statistics(world: &World<'_>, rows: &mut TableRows) {
             ("relname", table.name.as_str().into()),
             ("indexrelname", table.key_name().into()),
         ]);
+        rows.no_other_counts();
     }
 }
 

@@ -34,6 +34,15 @@ const VARBIT: i64 = 1562;
 const NUMERIC: i64 = 1700;
 const UUID: i64 = 2950;
 
+/// `record_in`, which reads rows
+pub(crate) const RECORD_IN: i64 = 2290;
+/// `record_out`, which writes rows
+pub(crate) const RECORD_OUT: i64 = 2291;
+/// `record_recv`, which reads rows from a client's bytes
+pub(crate) const RECORD_RECEIVE: i64 = 2402;
+/// `record_send`, which writes rows as bytes
+pub(crate) const RECORD_SEND: i64 = 2403;
+
 /// Bytes that PostgreSQL counts into the type modifier of lengths and precisions.
 const HEADER: i64 = 4;
 

@@ -2,13 +2,13 @@
 //!
 //! A declared length is checked and waited for; nothing is allocated from it.
 
-use super::error::{ProtocolError, violation};
+use crate::error::{ProtocolError, violation};
 use bytes::{Buf, Bytes, BytesMut};
 
 /// Bytes of a message's length field, which counts itself.
 const LENGTH_BYTES: usize = 4;
 /// The longest message before a session has begun, in bytes.
-pub(crate) const STARTUP_BYTES_MAX: usize = 10_000;
+pub const STARTUP_BYTES_MAX: usize = 10_000;
 
 /// Bytes that a read may bring, at first and at most.
 const ROOM_BYTES_MIN: usize = 2 << 10;
@@ -16,10 +16,10 @@ const ROOM_BYTES_MAX: usize = 64 << 10;
 
 /// What has been received and not yet been handled.
 #[derive(Debug)]
-pub(crate) struct Frames {
+pub struct Frames {
     buffer: BytesMut,
     /// Bytes that a message may have.
-    pub(crate) limit: usize,
+    pub limit: usize,
     /// Bytes that the next read may bring.
     room: usize,
     /// The buffer has room for more than reads bring by now.
@@ -27,17 +27,19 @@ pub(crate) struct Frames {
 }
 
 /// A message: its type byte and what follows the length.
-pub(crate) type Frame = (u8, Bytes);
+pub type Frame = (u8, Bytes);
 
 impl Frames {
-    pub(crate) fn new() -> Self {
+    /// Nothing yet, and the limit of first messages.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
         let (buffer, limit, room) = (BytesMut::new(), STARTUP_BYTES_MAX, ROOM_BYTES_MIN);
         Self { buffer, limit, room, is_large: false }
     }
 
     /// Where received bytes are put, with room for them. A connection that has nothing to handle holds
     /// little; one that sends much is read in large pieces.
-    pub(crate) fn buffer(&mut self) -> &mut BytesMut {
+    pub fn buffer(&mut self) -> &mut BytesMut {
         if self.is_large && self.buffer.is_empty() {
             (self.buffer, self.is_large) = (BytesMut::new(), false);
         }
@@ -46,7 +48,7 @@ impl Frames {
     }
 
     /// So many bytes have come: the next read takes more or fewer at once.
-    pub(crate) fn received(&mut self, bytes: usize) {
+    pub fn received(&mut self, bytes: usize) {
         if bytes >= self.room {
             self.room = (self.room * 2).min(ROOM_BYTES_MAX);
         } else if bytes < self.room / 4 {
@@ -56,16 +58,25 @@ impl Frames {
     }
 
     /// Bytes that have come and wait to be handled.
-    pub(crate) fn waiting(&self) -> usize {
+    pub fn waiting(&self) -> usize {
         self.buffer.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether nothing waits to be handled.
+    pub fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
+    /// Bytes that the buffer has been given.
+    pub(crate) fn room(&self) -> usize {
+        self.buffer.capacity()
+    }
+
     /// The next message without a type byte, as they are before a session has begun.
-    pub(crate) fn next_untyped(&mut self) -> Result<Option<Bytes>, ProtocolError> {
+    ///
+    /// # Errors
+    /// A length that cannot be.
+    pub fn next_untyped(&mut self) -> Result<Option<Bytes>, ProtocolError> {
         match self.length_at(0)? {
             Some(length) => Ok(Some(self.take(0, length))),
             None => Ok(None),
@@ -73,14 +84,18 @@ impl Frames {
     }
 
     /// The next message.
-    pub(crate) fn next(&mut self) -> Result<Option<Frame>, ProtocolError> {
+    ///
+    /// # Errors
+    /// A length that cannot be.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<Frame>, ProtocolError> {
         let Some(length) = self.length_at(1)? else { return Ok(None) };
         let kind = self.buffer[0];
         Ok(Some((kind, self.take(1, length))))
     }
 
     /// The type of the next message, where all of it has come.
-    pub(crate) fn peek(&self) -> Option<u8> {
+    pub fn peek(&self) -> Option<u8> {
         match self.length_at(1) {
             Ok(Some(_)) => self.buffer.first().copied(),
             _ => None,
@@ -112,7 +127,7 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pg::frontend::Message;
+    use crate::message::Message;
     use proptest::prelude::*;
 
     fn frames(bytes: &[u8]) -> Frames {

@@ -1,21 +1,33 @@
 //! The messages that a client sends, decoded strictly: what is too short, too long or no text is refused.
 
-use super::error::{ProtocolError, violation};
+use crate::error::{ProtocolError, violation};
 use bytes::{Buf, Bytes};
 
 /// A message of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Message {
+pub enum Message {
     /// One or more statements as text.
     Query(String),
     /// Prepares a statement; types are OIDs, 0 for those that the server finds.
-    Parse { name: String, query: String, types: Vec<u32> },
+    Parse {
+        /// What it will be called; empty for the one without a name.
+        name: String,
+        /// Its text.
+        query: String,
+        /// OIDs of its first parameters.
+        types: Vec<u32>,
+    },
     /// Makes a portal: a prepared statement with values.
     Bind(Bind),
     /// Asks what a statement or portal takes and gives.
     Describe(Target),
     /// Runs a portal for at most so many rows; 0 is all.
-    Execute { portal: String, rows_max: u32 },
+    Execute {
+        /// Its name.
+        portal: String,
+        /// Rows at most; 0 is all.
+        rows_max: u32,
+    },
     /// Forgets a statement or portal.
     Close(Target),
     /// Asks for all answers up to here.
@@ -36,17 +48,22 @@ pub(crate) enum Message {
 
 /// Values for a prepared statement's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bind {
-    pub(crate) portal: String,
-    pub(crate) statement: String,
-    pub(crate) formats: Vec<Format>,
-    pub(crate) values: Vec<Option<Bytes>>,
-    pub(crate) result_formats: Vec<Format>,
+pub struct Bind {
+    /// What the portal will be called.
+    pub portal: String,
+    /// The prepared statement's name.
+    pub statement: String,
+    /// How the values are written: none for text, one for all, or one each.
+    pub formats: Vec<Format>,
+    /// The values, `None` for NULL.
+    pub values: Vec<Option<Bytes>>,
+    /// How results are to be written: none for text, one for all, or one a column.
+    pub result_formats: Vec<Format>,
 }
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
     /// As people read it.
     Text,
     /// As machines do.
@@ -55,15 +72,20 @@ pub(crate) enum Format {
 
 /// What Describe and Close are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub enum Target {
+    /// A prepared statement.
     Statement(String),
+    /// A portal.
     Portal(String),
 }
 
 impl Message {
-    /// Decodes a message of a session.
-    pub(crate) fn decode(kind: u8, body: Bytes) -> Result<Self, ProtocolError> {
-        let mut body = Body(body);
+    /// Decodes a message of a session: its type byte and what follows the length.
+    ///
+    /// # Errors
+    /// A type that there is not; what is too short, too long or no text.
+    pub fn decode(kind: u8, body: Bytes) -> Result<Self, ProtocolError> {
+        let mut body = Body::new(body);
         let message = match kind {
             b'Q' => Self::Query(body.text()?),
             b'P' => Self::Parse {
@@ -99,11 +121,20 @@ impl Message {
 }
 
 /// What is left of a message.
-pub(crate) struct Body(pub(crate) Bytes);
+#[derive(Debug)]
+pub struct Body(Bytes);
 
 impl Body {
+    /// What follows a message's length.
+    pub fn new(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+
     /// A text that ends with a zero byte.
-    pub(crate) fn text(&mut self) -> Result<String, ProtocolError> {
+    ///
+    /// # Errors
+    /// One that has no end, or is not UTF-8.
+    pub fn text(&mut self) -> Result<String, ProtocolError> {
         let end = self.0.iter().position(|byte| *byte == 0);
         let end = end.ok_or_else(|| violation("a text in the message has no end"))?;
         let text = self.0.split_to(end);
@@ -114,15 +145,23 @@ impl Body {
         }
     }
 
-    pub(crate) fn u16(&mut self) -> Result<u16, ProtocolError> {
+    fn u16(&mut self) -> Result<u16, ProtocolError> {
         self.0.try_get_u16().map_err(|_| short())
     }
 
-    pub(crate) fn u32(&mut self) -> Result<u32, ProtocolError> {
+    /// A number.
+    ///
+    /// # Errors
+    /// Fewer than four bytes.
+    pub fn u32(&mut self) -> Result<u32, ProtocolError> {
         self.0.try_get_u32().map_err(|_| short())
     }
 
-    pub(crate) fn take(&mut self, bytes: usize) -> Result<Bytes, ProtocolError> {
+    /// So many bytes.
+    ///
+    /// # Errors
+    /// There are fewer.
+    pub fn take(&mut self, bytes: usize) -> Result<Bytes, ProtocolError> {
         match bytes <= self.0.len() {
             true => Ok(self.0.split_to(bytes)),
             false => Err(short()),
@@ -161,11 +200,16 @@ impl Body {
         }
     }
 
-    pub(crate) fn rest(&mut self) -> Bytes {
+    /// All that is left.
+    pub fn rest(&mut self) -> Bytes {
         std::mem::take(&mut self.0)
     }
 
-    pub(crate) fn end(&self) -> Result<(), ProtocolError> {
+    /// The end of the message.
+    ///
+    /// # Errors
+    /// Something is left.
+    pub fn end(&self) -> Result<(), ProtocolError> {
         match self.0.is_empty() {
             true => Ok(()),
             false => Err(violation("the message is longer than what it says")),
