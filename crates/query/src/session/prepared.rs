@@ -1,6 +1,6 @@
 //! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
 
-use super::{Description, Session, TransactionStatus, reach};
+use super::{Description, Session, TransactionStatus};
 use crate::error::Result;
 use crate::outcome::Outcome;
 use crate::parse::Statement;

@@ -32,11 +32,6 @@ fn reach(statement: &Ast) -> Reach {
     reach
 }
 
-/// Whether a statement reads or writes tables of rows.
-pub(super) fn is_about_tables(statement: &Ast) -> bool {
-    reach(statement) == Reach::Tables
-}
-
 fn is_system(name: &ObjectName) -> bool {
     let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
     match &parts[..] {
