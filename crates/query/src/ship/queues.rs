@@ -195,3 +195,94 @@ impl Drop for Taker {
         self.queues.room.notify_waiters();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::array::Int64Array;
+    use datafusion::arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::execution::memory_pool::GreedyMemoryPool;
+    use futures::{FutureExt, StreamExt};
+
+    fn batch(rows: i64) -> RecordBatch {
+        let schema = Schema::new(vec![Field::new("n", DataType::Int64, false)]);
+        let column = Int64Array::from_iter_values(0..rows);
+        RecordBatch::try_new(Arc::new(schema), vec![Arc::new(column)]).expect("one column")
+    }
+
+    fn queues(parts: usize) -> (Arc<Queues>, Arc<dyn MemoryPool>) {
+        let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(1 << 20));
+        (Arc::new(Queues::new(parts, &pool)), pool)
+    }
+
+    /// Whether there is room for rows of a part at once.
+    fn has_room(queues: &Queues, part: usize) -> bool {
+        let put = queues.put(part, batch(10)).now_or_never();
+        put.map(|put| assert!(put.expect("memory"), "somebody wants more")).is_some()
+    }
+
+    #[tokio::test]
+    async fn who_is_short_is_not_kept_waiting_by_who_is_not() {
+        let (queues, _) = queues(2);
+        let mut second = Box::pin(queues.take(1).expect("not taken"));
+        (0..10).for_each(|_| assert!(has_room(&queues, 0), "the second part is short"));
+        assert!(has_room(&queues, 1));
+        assert!(!has_room(&queues, 0), "both have some");
+        assert_eq!(second.next().await.expect("rows").expect("rows").num_rows(), 10);
+        assert!(has_room(&queues, 0), "the second part is short again");
+        drop(second);
+        assert!(!has_room(&queues, 0), "nobody wants the second part");
+        let mut first = Box::pin(queues.take(0).expect("not taken"));
+        queues.complete();
+        for _ in 0..11 {
+            first.next().await.expect("rows").expect("rows");
+        }
+        assert!(first.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_room_goes_on_when_there_is_some() {
+        let (queues, _) = queues(1);
+        assert!(has_room(&queues, 0) && has_room(&queues, 0) && !has_room(&queues, 0));
+        let waiting = tokio::spawn({
+            let queues = Arc::clone(&queues);
+            async move { queues.put(0, batch(7)).await }
+        });
+        tokio::task::yield_now().await;
+        let mut taken = Box::pin(queues.take(0).expect("not taken"));
+        for rows in [10, 10, 7] {
+            assert_eq!(taken.next().await.expect("rows").expect("rows").num_rows(), rows);
+        }
+        assert!(waiting.await.expect("no panic").expect("memory"));
+        drop(taken);
+        assert!(!queues.put(0, batch(1)).await.expect("memory"), "nobody wants more");
+    }
+
+    #[tokio::test]
+    async fn a_part_is_taken_once_and_memory_is_given_back() {
+        let (queues, pool) = queues(3);
+        (0..3).for_each(|part| assert!(has_room(&queues, part)));
+        assert!(pool.reserved() > 0);
+        let (first, second) = (queues.take(0).expect("new"), queues.take(1).expect("new"));
+        assert!(queues.take(0).is_none() && queues.take(3).is_none());
+        drop((first, second));
+        assert!(pool.reserved() > 0, "the third part has rows");
+        queues.clear();
+        assert_eq!(pool.reserved(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_what_everybody_hears() {
+        let (queues, pool) = queues(2);
+        assert!(has_room(&queues, 0));
+        let too_large = queues.put(0, batch(1 << 20)).await.expect_err("no memory");
+        queues.fail(too_large);
+        queues.complete();
+        for part in [0, 1] {
+            let mut part = Box::pin(queues.take(part).expect("new"));
+            part.next().await.expect("an item").expect_err("it has failed");
+        }
+        queues.clear();
+        assert_eq!(pool.reserved(), 0);
+    }
+}
