@@ -27,8 +27,7 @@ FROM (
 ) x
 GROUP BY name, oid, array_oid, regtype;
 
--- CompositeInfo: coalesce does not read the text of an array.
--- error: 42804
+-- CompositeInfo
 SELECT
     t.typname AS name, t.oid AS oid, t.typarray AS array_oid,
     t.oid::regtype::text AS regtype,
