@@ -104,18 +104,11 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
             inner.post(&file, mail);
             Ok(Answer::Done)
         }
-        Request::MoveIn { table, range } => inner.moves.begin(inner, table, &range),
-        Request::MovePiece { number, piece, ends_round } => {
-            inner.moves.take(number, piece.0, ends_round)
-        }
-        Request::MoveAdopt { number, rest, adopt } => {
-            inner.moves.adopt(inner, number, rest.map(|rest| rest.0), adopt)
-        }
-        Request::MoveDrop { number } => {
-            inner.moves.forget(number);
-            Ok(Answer::Done)
-        }
-        Request::MoveOutcome { number } => Ok(Answer::Adopted(inner.moves.outcome(number))),
+        Request::MoveIn { .. }
+        | Request::MovePiece { .. }
+        | Request::MoveAdopt { .. }
+        | Request::MoveDrop { .. }
+        | Request::MoveOutcome { .. } => about_move(inner, request),
         Request::Report => Ok(Answer::Report(Box::new(report::held(inner)))),
         to_root @ (Request::Join { .. }
         | Request::Heartbeat(_)
@@ -137,6 +130,25 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
                 reason: "it is not the first server, and cannot lead the cluster".into(),
             }),
         },
+    }
+}
+
+/// What is asked about rows that come here.
+fn about_move(inner: &Arc<Inner>, request: Request) -> Reply {
+    match request {
+        Request::MoveIn { table, range } => inner.moves.begin(inner, table, &range),
+        Request::MovePiece { number, piece, ends_round } => {
+            inner.moves.take(number, piece.0, ends_round)
+        }
+        Request::MoveAdopt { number, rest, adopt } => {
+            inner.moves.adopt(inner, number, rest.map(|rest| rest.0), adopt)
+        }
+        Request::MoveDrop { number } => {
+            inner.moves.forget(number);
+            Ok(Answer::Done)
+        }
+        Request::MoveOutcome { number } => Ok(Answer::Adopted(inner.moves.outcome(number))),
+        other => Err(garbled(&format!("{} is not about a move", other.name()))),
     }
 }
 
@@ -358,7 +370,7 @@ fn described(inner: &Inner, name: &str) -> Answers {
     let rows = inner.bundles.get().and_then(|bundles| bundles.describe(name));
     let pieces = rows
         .iter()
-        .flat_map(|rows| batches::pieces(rows))
+        .flat_map(batches::pieces)
         .map(|piece| Ok(Answer::Batch(batches::write(&piece)?.into())));
     let trailer = Ok(Answer::Trailer { adjustment: Adjustment::default() });
     let replies: Vec<Reply> = pieces.chain([trailer]).collect();
