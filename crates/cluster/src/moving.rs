@@ -512,10 +512,10 @@ async fn hand_over(
     out: &mut MoveOut,
     adopt: &Message<()>,
 ) -> Result<(), Error> {
-    let mut pieces = out.rest()?;
+    let pieces = out.rest()?;
     inner.moves.note(|info| info.frozen_rows = pieces.rows());
     let mut rest: Option<Blob> = None;
-    while let Some(piece) = pieces.next() {
+    for piece in pieces {
         let piece = piece?;
         inner.moves.has_sent(piece.len() as u64, inner.members.read().moves);
         if let Some(piece) = rest.replace(piece.into()) {
