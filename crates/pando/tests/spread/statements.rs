@@ -90,7 +90,7 @@ async fn more_rows_than_a_message_carries_are_written_to_another_server() {
     let file = folder.path().join("rows.csv");
     let text: String = (30_000..50_000).map(|id| format!("{id},{}\n", "z".repeat(2048))).collect();
     std::fs::write(&file, text).expect("written");
-    execute(of(1), &format!("COPY t FROM '{}' (FORMAT csv, HEADER false)", file.display())).await;
+    execute(of(1), &format!("COPY t FROM '{}' (FORMAT csv)", file.display())).await;
     assert_eq!(number(of(0), "SELECT count(*) FROM t").await, 40_000);
 }
 

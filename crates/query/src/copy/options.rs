@@ -34,19 +34,15 @@ impl Options {
             CopyOption::Format(name) => Some(Format::named(&name.value)),
             _ => None,
         });
+        // A statement of PostgreSQL's means what it means there. One that goes by the file's name is ours, and so is the
+        // file: with the names of its columns, as it is queried.
+        let header = named.is_none();
         let format = match named {
             Some(format) => format?,
             None => Format::of_path(&path)?,
         };
-        let mut copy = Self {
-            path,
-            format,
-            delimiter: b',',
-            header: true,
-            quote: b'"',
-            escape: None,
-            null: None,
-        };
+        let mut copy =
+            Self { path, format, delimiter: b',', header, quote: b'"', escape: None, null: None };
         for option in options {
             copy.take(option)?;
         }
