@@ -26,6 +26,7 @@ use store::{
     BatchStream, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared, Reader, Snapshot,
     TableTotal, TransactionId, Write,
 };
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Of a request that was passed on so often everybody is asked; one that is passed on even then is given back as lost.
 const HOPS_MAX: u32 = 16;
@@ -485,7 +486,11 @@ impl View {
         self.inner.runtime.spawn(async move {
             let _ = sender.send(inner.ask_root(&request).await);
         });
-        let answer = receiver.recv_timeout(DEADLINE * 2);
+        let wait = || receiver.recv_timeout(DEADLINE * 2);
+        // On a thread that runs tasks the question itself may be the next one that it would run.
+        let runs_tasks = Handle::try_current()
+            .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+        let answer = if runs_tasks { tokio::task::block_in_place(wait) } else { wait() };
         let answer = answer.map_err(|_| Error::Unreachable {
             server: ROOT.to_string(),
             reason: "it did not answer".into(),
