@@ -374,7 +374,7 @@ fn described(inner: &Inner, name: &str) -> Answers {
     let rows = inner.bundles.get().and_then(|bundles| bundles.describe(name));
     let pieces = rows
         .iter()
-        .flat_map(|rows| batches::pieces(rows))
+        .flat_map(batches::pieces)
         .map(|piece| Ok(Answer::Batch(batches::write(&piece)?.into())));
     let trailer = Ok(Answer::Trailer { adjustment: Adjustment::default() });
     let replies: Vec<Reply> = pieces.chain([trailer]).collect();

@@ -183,7 +183,7 @@ async fn a_join_that_nobody_reads_to_its_end_leaves_nothing() {
     let mut answer = session.query(pairs).await.expect("asked");
     answer.stream.next().await.expect("a batch").expect("rows");
     session.cancel_handle().cancel();
-    let cancelled = answer.stream.try_collect::<Vec<_>>().await.err().expect("cancelled");
+    let cancelled = answer.stream.try_collect::<Vec<_>>().await.expect_err("cancelled");
     assert_eq!(pando::Error::from(cancelled).state().code(), "57014");
     until_nothing_is_left(&servers).await;
 }

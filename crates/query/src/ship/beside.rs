@@ -11,8 +11,8 @@ use crate::scan::places::Elsewhere;
 use crate::scan::spread_scan::SpreadScan;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{PhysicalExpr, PhysicalExprRef};
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::projection::ProjectionExec;
@@ -105,7 +105,7 @@ fn anchors(scan: &SpreadScan) -> Vec<(TableId, usize)> {
 
 /// Whether rows that are joined are equal in the first columns of their tables' keys, as many as that.
 fn joins_on(
-    on: &[(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)],
+    on: &[(PhysicalExprRef, PhysicalExprRef)],
     sides: [&Arc<dyn ExecutionPlan>; 2],
     scans: [&SpreadScan; 2],
     columns: usize,

@@ -143,11 +143,11 @@ fn has_many_groups(partial: &Arc<dyn ExecutionPlan>) -> bool {
     groups.is_some_and(|groups| groups > GROUPS_MAX)
 }
 
+/// Exchanges, and the servers that take part in them.
+type Exchanged = (Vec<Arc<dyn ExecutionPlan>>, Arc<Participants>);
+
 /// An exchange for each input, and the servers that all of them deal out to.
-fn exchanges(
-    inputs: &[Input],
-    partitions: usize,
-) -> Result<Option<(Vec<Arc<dyn ExecutionPlan>>, Arc<Participants>)>> {
+fn exchanges(inputs: &[Input], partitions: usize) -> Result<Option<Exchanged>> {
     let sites = inputs.iter().filter_map(|input| match &input.rows {
         Rows::Here(_) => None,
         Rows::Spread(bundle) => Some(&bundle.sites),
