@@ -31,6 +31,7 @@ pub use source::TableSource;
 
 use anyhow::Result;
 use report::Report;
+use tokio::runtime::Handle;
 
 /// What `pando bench` is told.
 #[derive(Debug, Clone, clap::Args)]
@@ -43,10 +44,11 @@ pub struct Args {
     pub json: bool,
 }
 
-/// Runs an experiment and prints its results.
+/// Runs an experiment and prints its results. Servers of one process run their statements on the workers, so that however
+/// busy these are, the servers hear of each other.
 ///
 /// # Errors
 /// Where something cannot be started, and after the last result where answers were wrong.
-pub async fn run(args: Args) -> Result<()> {
-    args.experiment.run(Report::new(args.json)).await
+pub async fn run(args: Args, workers: Handle) -> Result<()> {
+    args.experiment.run(Report::new(args.json), workers).await
 }

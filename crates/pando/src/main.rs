@@ -57,7 +57,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             Command::Load(arguments) => load::run(arguments, handle).await,
             Command::Demo(arguments) => demo::run(arguments, handle).await,
             Command::Simulate(arguments) => simulate::run(arguments),
-            Command::Bench(arguments) => bench::run(arguments).await.map(|()| ExitCode::SUCCESS),
+            Command::Bench(arguments) => {
+                bench::run(arguments, handle).await.map(|()| ExitCode::SUCCESS)
+            }
         }
     });
     runtime.shutdown_background();

@@ -12,6 +12,7 @@ use anyhow::{Result, ensure};
 use query::{Prepared, ScalarValue};
 use serde_json::json;
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// How many rows there are and how often they are asked for.
 #[derive(Debug, Clone, clap::Args)]
@@ -47,9 +48,9 @@ const UPDATE: &str = "UPDATE x SET value = value + 1 WHERE id = $1";
 pub(super) const FILLER_BYTES: usize = 126;
 const MIB: f64 = 1024.0 * 1024.0;
 
-pub(super) async fn run(args: &KeyedArgs, report: Report) -> Result<()> {
+pub(super) async fn run(args: &KeyedArgs, report: Report, workers: Handle) -> Result<()> {
     if !args.servers.is_empty() {
-        return keyed_servers::run(args, report).await;
+        return keyed_servers::run(args, report, workers).await;
     }
     ensure!(args.rows > 0, "--rows must be at least 1");
     let pando = Embedded::open()?;

@@ -5,6 +5,7 @@
 //! half has its own. All servers share this machine's processors.
 
 use super::keyed::{FILLER_BYTES, KeyedArgs, random_key};
+use super::on_workers;
 use crate::embedded::drain;
 use crate::report::Report;
 use crate::settling::{settle, table_id};
@@ -12,9 +13,10 @@ use crate::statistics::us;
 use crate::{Embedded, InProcess};
 use anyhow::{Result, ensure};
 use futures::future::try_join_all;
-use query::{Options, Prepared};
+use query::Prepared;
 use serde_json::json;
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// Clients of each server, where nothing else is said.
 pub(super) const CLIENTS: [u16; 3] = [1, 4, 16];
@@ -96,7 +98,7 @@ struct Client {
     rows: u32,
 }
 
-pub(super) async fn run(args: &KeyedArgs, report: Report) -> Result<()> {
+pub(super) async fn run(args: &KeyedArgs, report: Report, workers: Handle) -> Result<()> {
     report.heading(&format!(
         "Servers share this machine's processors. Published: no slower with two relations; over 90 % from 4 to 16.\n\
          {:>7} {:>9} {:<8} {:>14} {:>12} {:>9}",
@@ -104,15 +106,19 @@ pub(super) async fn run(args: &KeyedArgs, report: Report) -> Result<()> {
     ));
     let mut all = Vec::new();
     for servers in &args.servers {
-        all.extend(on_servers(args, *servers, report).await?);
+        all.extend(on_servers(args, *servers, (report, &workers)).await?);
     }
     scalability(&all, args, report);
     Ok(())
 }
 
 /// Measures everything on one cluster.
-async fn on_servers(args: &KeyedArgs, servers: u16, report: Report) -> Result<Vec<Measured>> {
-    let cluster = InProcess::start(servers.into(), Options::default()).await?;
+async fn on_servers(
+    args: &KeyedArgs,
+    servers: u16,
+    (report, workers): (Report, &Handle),
+) -> Result<Vec<Measured>> {
+    let cluster = InProcess::start(servers.into(), on_workers(workers.clone())).await?;
     let rows = ROWS_A_SERVER * u32::from(servers);
     load(&cluster, rows).await?;
     let begun = finding(&cluster).await?;

@@ -12,6 +12,8 @@ mod tpch_data;
 
 use crate::report::Report;
 use anyhow::Result;
+use query::Options;
+use tokio::runtime::Handle;
 
 /// What can be measured.
 #[derive(Debug, Clone, clap::Subcommand)]
@@ -31,14 +33,19 @@ pub enum Experiment {
 }
 
 impl Experiment {
-    pub(crate) async fn run(&self, report: Report) -> Result<()> {
+    pub(crate) async fn run(&self, report: Report, workers: Handle) -> Result<()> {
         match self {
             Self::Tpch(args) => tpch::run(args, report).await,
             Self::Load(args) => load::run(args, report).await,
-            Self::Keyed(args) => keyed::run(args, report).await,
-            Self::Person(args) => person::run(args, report).await,
-            Self::Range(args) => range::run(args, report).await,
+            Self::Keyed(args) => keyed::run(args, report, workers).await,
+            Self::Person(args) => person::run(args, report, workers).await,
+            Self::Range(args) => range::run(args, report, workers).await,
             Self::TpchData(args) => tpch_data::run(args, report),
         }
     }
+}
+
+/// How servers of one process are opened.
+fn on_workers(workers: Handle) -> Options {
+    Options { workers: Some(workers), ..Options::default() }
 }

@@ -10,6 +10,7 @@ use crate::statistics::{Times, ms};
 use crate::{Embedded, parquet_files, person};
 use anyhow::{Result, ensure};
 use serde_json::json;
+use tokio::runtime::Handle;
 
 /// How many persons, what is asked, beside whom.
 #[derive(Debug, Clone, clap::Args)]
@@ -78,9 +79,9 @@ impl PersonArgs {
     }
 }
 
-pub(super) async fn run(args: &PersonArgs, report: Report) -> Result<()> {
+pub(super) async fn run(args: &PersonArgs, report: Report, workers: Handle) -> Result<()> {
     if args.scale_up || args.servers.is_some() {
-        return person_servers::run(args, report).await;
+        return person_servers::run(args, report, workers).await;
     }
     let mut peer = args.peer.start()?;
     let pando = Embedded::open()?;

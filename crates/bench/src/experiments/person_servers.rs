@@ -4,6 +4,7 @@
 //! share this machine's processors: more of them do not make the join faster here, but what each has to do, and what
 //! they have to say to each other, is what it would be on machines of their own.
 
+use super::on_workers;
 use super::person::{PersonArgs, Query};
 use crate::report::Report;
 use crate::settling::{Shares, settle};
@@ -11,8 +12,8 @@ use crate::statistics::{Times, ms};
 use crate::traffic::Said;
 use crate::{Embedded, InProcess, person};
 use anyhow::{Result, ensure};
-use query::Options;
 use serde_json::json;
+use tokio::runtime::Handle;
 
 /// The published numbers of servers.
 pub(super) const STEPS: [u16; 7] = [1, 3, 5, 8, 10, 12, 15];
@@ -48,7 +49,7 @@ struct Measured {
     shares: Shares,
 }
 
-pub(super) async fn run(args: &PersonArgs, report: Report) -> Result<()> {
+pub(super) async fn run(args: &PersonArgs, report: Report, workers: Handle) -> Result<()> {
     ensure!(args.runs > 0, "--runs must be at least 1");
     report.heading(&format!(
         "Servers share this machine's processors. Published: AMOS-SDDS, I-strategy, a machine a server.\n\
@@ -56,10 +57,11 @@ pub(super) async fn run(args: &PersonArgs, report: Report) -> Result<()> {
         "", "persons", "servers", "pairs", "ms", "pairs/s", "published s", "calls", "MiB between", "fullest %"
     ));
     match args.servers {
-        Some(servers) => measure(args, args.rows, servers, report).await,
+        Some(servers) => measure(args, args.rows, servers, (report, &workers)).await,
         None => {
             for servers in &args.steps {
-                measure(args, ROWS_A_SERVER * u32::from(*servers), *servers, report).await?;
+                measure(args, ROWS_A_SERVER * u32::from(*servers), *servers, (report, &workers))
+                    .await?;
             }
             Ok(())
         }
@@ -67,8 +69,14 @@ pub(super) async fn run(args: &PersonArgs, report: Report) -> Result<()> {
 }
 
 /// Measures what is asked on one cluster.
-async fn measure(args: &PersonArgs, rows: u32, servers: u16, report: Report) -> Result<()> {
-    let (cluster, traffic) = InProcess::start_counted(servers.into(), Options::default()).await?;
+async fn measure(
+    args: &PersonArgs,
+    rows: u32,
+    servers: u16,
+    (report, workers): (Report, &Handle),
+) -> Result<()> {
+    let options = on_workers(workers.clone());
+    let (cluster, traffic) = InProcess::start_counted(servers.into(), options).await?;
     let door = |server: usize| Embedded { session: cluster.servers()[server].database.session() };
     let mut table = person::table(rows);
     table.create_sql += &format!(" WITH (bucket_size = {})", bucket_bytes(rows, servers));

@@ -8,6 +8,7 @@
 //! made, so they run over real ones, with a server of their own for each bucket ([`super::gathering`]).
 
 use super::gathering;
+use super::on_workers;
 use crate::report::Report;
 use crate::settling::{settle, table_id};
 use crate::statistics::{Times, ms, us};
@@ -15,12 +16,12 @@ use crate::traffic::Said;
 use crate::{Embedded, InProcess};
 use anyhow::{Result, ensure};
 use arrow::array::{ArrayRef, Int32Array};
-use query::Options;
 use sdds::{Bound, GroupId, KeyRange};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use store::catalog::TableId;
+use tokio::runtime::Handle;
 
 /// On how many servers, how often.
 #[derive(Debug, Clone, clap::Args)]
@@ -55,9 +56,9 @@ pub(super) const PUBLISHED: [(u16, [Option<f64>; 3]); 8] = [
     (140, [None, Some(4877.0), Some(2313.0)]),
 ];
 
-pub(super) async fn run(args: &RangeArgs, report: Report) -> Result<()> {
+pub(super) async fn run(args: &RangeArgs, report: Report, workers: Handle) -> Result<()> {
     let (cluster, traffic) =
-        InProcess::start_counted(args.servers.into(), Options::default()).await?;
+        InProcess::start_counted(args.servers.into(), on_workers(workers)).await?;
     load(&cluster).await?;
     let table = table_id(&cluster, "r")?;
     deal(&cluster, table).await?;
@@ -171,6 +172,7 @@ fn print(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use query::Options;
 
     #[test]
     fn buckets_tile_all_keys() {
