@@ -217,10 +217,8 @@ pub(crate) enum Answer {
     },
     /// Some of the rows that a bundle or an exchange gives.
     Batch(Blob),
-    /// The end of what a bundle gives.
-    Trailer {
-        adjustment: Adjustment,
-    },
+    /// What whoever has sent a bundle can learn: beside its rows, and at their end.
+    Adjustment(Adjustment),
     Owners(Vec<Entry>),
     Move(u64),
     Adopted(bool),

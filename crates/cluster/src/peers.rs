@@ -449,7 +449,7 @@ impl View {
         let answer = answer.map_err(|error| Error::from(Asked::of(error, server)))?;
         match decode::<Reply>(&answer)?? {
             Answer::Batch(batch) => Ok(Some(batches::read(&batch)?)),
-            Answer::Trailer { adjustment } => {
+            Answer::Adjustment(adjustment) => {
                 let tables: std::collections::BTreeSet<TableId> =
                     adjustment.entries.iter().map(|(table, _)| *table).collect();
                 let mut rest = adjustment;

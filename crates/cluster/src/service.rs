@@ -376,12 +376,11 @@ fn described(inner: &Inner, name: &str) -> Answers {
         .iter()
         .flat_map(batches::pieces)
         .map(|piece| Ok(Answer::Batch(batches::write(&piece)?.into())));
-    let trailer = Ok(Answer::Trailer { adjustment: Adjustment::default() });
-    let replies: Vec<Reply> = pieces.chain([trailer]).collect();
+    let replies: Vec<Reply> = pieces.collect();
     stream::iter(replies).map(|reply| Ok(written(&reply))).boxed()
 }
 
-/// Runs a bundle, and says at its end what its coordinator can learn.
+/// Runs a bundle, and says what its coordinator can learn: with the first rows, for not everybody reads on, and at the end.
 async fn run(inner: Arc<Inner>, reader: WireReader, hops: u32, bundle: Bytes) -> Answers {
     let view = served(&inner, hops);
     let bundles = match bundles(&inner) {
@@ -392,10 +391,21 @@ async fn run(inner: Arc<Inner>, reader: WireReader, hops: u32, bundle: Bytes) ->
         Ok(reading) => reading,
         Err(error) => return one(Err(error)),
     };
-    let trailer = stream::once(async move {
-        Ok(written(&Ok(Answer::Trailer { adjustment: std::mem::take(&mut *view.found.lock()) })))
-    });
-    answers(bundles.run(reading, bundle)).chain(trailer).boxed()
+    let rows = answers(bundles.run(reading, bundle)).fuse();
+    let told = async move {
+        let (first, rest) = rows.into_future().await;
+        let begin = stream::iter(learnt(&view)).chain(stream::iter(first));
+        let end = stream::once(async move { learnt(&view) }).flat_map(stream::iter);
+        begin.chain(rest).chain(end)
+    };
+    stream::once(told).flatten().boxed()
+}
+
+/// What was found out on behalf of a coordinator, if anything was since it was told last.
+fn learnt(view: &View) -> Option<Result<Bytes, NetError>> {
+    let adjustment = std::mem::take(&mut *view.found.lock());
+    let is_news = adjustment.forwards > 0 || !adjustment.entries.is_empty();
+    is_news.then(|| Ok(written(&Ok(Answer::Adjustment(adjustment)))))
 }
 
 /// Who runs bundles here.
