@@ -5,6 +5,7 @@
 //! optimizer may then hand it a predicate (also one that a join or a top-N fills in while it runs),
 //! take columns away that only the predicate needed, and set a limit.
 
+use super::leaf::leaf;
 use super::{pruning, statistics, stream};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -277,24 +278,7 @@ impl DisplayAs for BucketScan {
 }
 
 impl ExecutionPlan for BucketScan {
-    fn name(&self) -> &'static str {
-        "BucketScan"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        _: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
+    leaf!("BucketScan");
 
     fn apply_expressions(
         &self,

@@ -8,6 +8,7 @@
 pub(crate) mod bucket_scan;
 mod hint;
 pub(crate) mod key_ranges;
+pub(crate) mod leaf;
 pub(crate) mod places;
 pub(crate) mod provider;
 pub(crate) mod pruning;

@@ -5,6 +5,7 @@
 //! order: rows come from several servers at once.
 
 use super::bucket_scan::BucketScan;
+use super::leaf::leaf;
 use super::places::Elsewhere;
 use crate::ship::{self, Shipping};
 use datafusion::arrow::datatypes::DataType;
@@ -102,24 +103,7 @@ impl DisplayAs for SpreadScan {
 }
 
 impl ExecutionPlan for SpreadScan {
-    fn name(&self) -> &'static str {
-        "SpreadScan"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        _: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
+    leaf!("SpreadScan");
 
     fn apply_expressions(
         &self,

@@ -2,6 +2,7 @@
 
 use super::exchanges::Exchanges;
 use super::received::Received;
+use crate::scan::leaf::leaf;
 use crate::translate::external;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -75,24 +76,7 @@ impl DisplayAs for ExchangeReader {
 }
 
 impl ExecutionPlan for ExchangeReader {
-    fn name(&self) -> &'static str {
-        "ExchangeReader"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        _: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
+    leaf!("ExchangeReader");
 
     fn apply_expressions(
         &self,

@@ -5,6 +5,7 @@ use super::exchange::Opened;
 use super::received::{Received, holding};
 use super::sites::Site;
 use super::wire::{Dealing, Ready, below, core_of, gathered_bytes};
+use crate::scan::leaf::leaf;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -143,24 +144,7 @@ impl DisplayAs for RemoteBundle {
 }
 
 impl ExecutionPlan for RemoteBundle {
-    fn name(&self) -> &'static str {
-        "RemoteBundle"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        _: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
+    leaf!("RemoteBundle");
 
     fn apply_expressions(
         &self,
