@@ -23,8 +23,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::{Sequence, Table, TableId};
 use store::{
-    BatchStream, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared, Reader, Snapshot,
-    TableTotal, TransactionId, Write,
+    BatchStream, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared, Reader,
+    Snapshot, TableTotal, TransactionId, Write,
 };
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -311,20 +311,17 @@ impl Peers for View {
         }
     }
 
-    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
-        let request = Request::Run {
-            reader: WireReader::new(reader),
-            hops: self.hops + 1,
-            bundle: bundle.into(),
-        };
-        if self.hops > 0 {
-            self.found.lock().forwards += 1;
-        }
-        self.rows(on, request)
+    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes, delivery: Delivery) -> BatchStream {
+        self.send(reader, on, bundle, 1, delivery)
+    }
+
+    fn pass_on(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
+        self.found.lock().forwards += 1;
+        self.send(reader, on, bundle, self.hops + 1, Delivery::Pushed)
     }
 
     fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream {
-        self.rows(on, Request::Take { exchange, part })
+        self.rows(on, Request::Take { exchange, part }, Delivery::Pushed)
     }
 
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
@@ -404,13 +401,26 @@ impl Peers for View {
 const RUN_DEADLINE: std::time::Duration = std::time::Duration::from_secs(600);
 
 impl View {
+    /// Sends a bundle that has come so many hops when it arrives.
+    fn send(
+        &self,
+        reader: &Reader,
+        on: GroupId,
+        bundle: Bytes,
+        hops: u32,
+        delivery: Delivery,
+    ) -> BatchStream {
+        let (reader, bundle) = (WireReader::new(reader), bundle.into());
+        self.rows(on, Request::Run { reader, hops, bundle }, delivery)
+    }
+
     /// Rows that another server is asked for.
-    fn rows(&self, on: GroupId, request: Request) -> BatchStream {
+    fn rows(&self, on: GroupId, request: Request, delivery: Delivery) -> BatchStream {
         let view = self.clone();
         let called = async move {
             let called = view.inner.find(on).await.and_then(|(address, name)| {
                 let letter = view.inner.letter(on, request)?;
-                Ok((view.inner.network.call(&address, letter, RUN_DEADLINE), name))
+                Ok((view.inner.network.call(&address, letter, RUN_DEADLINE, delivery), name))
             });
             let (answers, name) = match called {
                 Ok(called) => called,
@@ -470,7 +480,7 @@ impl View {
     async fn describe_at(&self, at: GroupId, name: &str) -> Result<Option<RecordBatch>, Error> {
         let (address, server) = self.inner.find(at).await?;
         let letter = self.inner.letter(at, Request::Describe { name: name.to_owned() })?;
-        let mut answers = self.inner.network.call(&address, letter, DEADLINE);
+        let mut answers = self.inner.network.call(&address, letter, DEADLINE, Delivery::Pushed);
         let mut batches = Vec::new();
         while let Some(answer) = answers.next().await {
             batches.extend(self.batch(answer, &server)?);

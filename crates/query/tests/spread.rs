@@ -1,7 +1,8 @@
 //! Golden scripts of tables on several servers: `tests/spread/*.txt`.
 //!
 //! `@1` in front of a statement says which server it is sent to; without it, it is the first. Under `----` stands what
-//! it is answered with: a plan, or rows. `give` moves keys from one server to another. `UPDATE_GOLDEN=1 cargo test --release --test spread` writes what is said now.
+//! it is answered with: a plan, or rows. `give` moves keys from one server to another; `servers` in front of all says how
+//! many there are. `UPDATE_GOLDEN=1 cargo test --release --test spread` writes what is said now.
 
 mod servers;
 
@@ -15,6 +16,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Servers, where a script does not say how many.
 const SERVERS: u64 = 3;
 
 fn lines(batches: &[RecordBatch]) -> Result<String, query::Error> {
@@ -49,12 +51,14 @@ fn give(servers: &Servers, words: &str) {
 
 async fn replay(script: &str) -> String {
     let options = Options { threads: Some(2), bucket_size: Some(4 << 10), ..Options::default() };
-    let servers = Servers::start(SERVERS, &options);
-    let sessions: Vec<_> = (0..SERVERS).map(|group| servers.database(group).session()).collect();
+    let first = script.split_once("\n\n").and_then(|(first, _)| first.strip_prefix("servers "));
+    let count = first.map_or(SERVERS, |count| count.parse().expect("a number of servers"));
+    let servers = Servers::start(count, &options);
+    let sessions: Vec<_> = (0..count).map(|group| servers.database(group).session()).collect();
     let mut out = String::new();
     for block in script.split("\n\n").filter(|block| !block.trim().is_empty()) {
         let statement = block.split("\n----").next().unwrap_or(block).trim();
-        if statement.lines().all(|line| line.starts_with('#')) {
+        if statement.lines().all(|line| line.starts_with('#') || line.starts_with("servers ")) {
             let _ = writeln!(out, "{statement}\n");
             continue;
         }

@@ -65,7 +65,7 @@ pub use memory::Memory;
 pub use morsel::Morsel;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
-    BatchStream, Bundles, ExchangeId, MoveSetting, MoveSettings, Peers, Reader, Reading,
+    BatchStream, Bundles, Delivery, ExchangeId, MoveSetting, MoveSettings, Peers, Reader, Reading,
     TableTotal, TransactionId, Write,
 };
 pub use prepared::Prepared;

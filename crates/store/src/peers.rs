@@ -91,6 +91,16 @@ impl MoveSettings {
     }
 }
 
+/// How the answers of another server come, of which there may be many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Delivery {
+    /// As soon as there is room for them here.
+    #[default]
+    Pushed,
+    /// The first one says that they are there; the others come when their reader asks for the second.
+    Pulled,
+}
+
 /// Rows to be written by their owner.
 #[derive(Debug, Clone)]
 pub enum Write {
@@ -195,7 +205,10 @@ pub trait Peers: Debug + Send + Sync {
     ) -> Result<u64, Error>;
 
     /// Runs a bundle on another server.
-    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream;
+    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes, delivery: Delivery) -> BatchStream;
+
+    /// Runs a bundle that was sent here by a server that took another's rows for ours: on the one that owns them.
+    fn pass_on(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream;
 
     /// Takes the rows of one part of an exchange that another server deals out.
     fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream;

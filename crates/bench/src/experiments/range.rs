@@ -84,7 +84,8 @@ pub(super) async fn run(args: &RangeArgs, report: Report, workers: Handle) -> Re
         let said = traffic.said().since(before, args.runs.into());
         print(report, args.servers, (buckets, published), &times, said);
     }
-    gathering::run(args.runs, args.backlog, report).await
+    gathering::run(args.runs, args.backlog, report).await?;
+    gathering::run_terminations(args.runs, args.backlog, report).await
 }
 
 async fn load(cluster: &InProcess) -> Result<()> {

@@ -18,24 +18,25 @@ pub(super) fn only(error: NetError) -> Answers {
 }
 
 /// The answers that come through `receiver` until it closes or an error comes: the first within `deadline` from `since`, each next one within it from
-/// when the reader waits. `consumed` is called for each answer that the reader takes.
+/// when the reader waits. `wanted` is called when the reader, who has taken one, waits for the next.
 pub(super) fn by_deadline(
     address: Address,
     receiver: mpsc::Receiver<Answer>,
     since: Instant,
     deadline: Duration,
-    consumed: impl FnMut() + Send + 'static,
+    wanted: impl FnMut() + Send + 'static,
 ) -> impl Stream<Item = Answer> + Send + 'static {
-    let start = Some((receiver, since + deadline, consumed));
+    let start = Some((receiver, Some(since + deadline), wanted));
     stream::unfold(start, move |state| {
         let address = address.clone();
         async move {
-            let (mut receiver, by, mut consumed) = state?;
+            let (mut receiver, first_by, mut wanted) = state?;
+            let by = first_by.unwrap_or_else(|| {
+                wanted();
+                Instant::now() + deadline
+            });
             match timeout_at(by, receiver.recv()).await {
-                Ok(Some(Ok(answer))) => {
-                    consumed();
-                    Some((Ok(answer), Some((receiver, Instant::now() + deadline, consumed))))
-                }
+                Ok(Some(Ok(answer))) => Some((Ok(answer), Some((receiver, None, wanted)))),
                 Ok(Some(Err(error))) => Some((Err(error), None)),
                 Ok(None) => None,
                 Err(_) => {

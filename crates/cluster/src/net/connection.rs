@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use store::Delivery;
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -91,6 +92,7 @@ impl Connection {
         request: Bytes,
         since: Instant,
         deadline: Duration,
+        delivery: Delivery,
     ) -> Result<Answers, NotSent> {
         let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else {
             return Err(NotSent(request));
@@ -98,21 +100,22 @@ impl Connection {
         // The window, and one place for the error that may end the call.
         let (sender, receiver) = mpsc::channel(WINDOW + 1);
         let call = loop {
-            if let Some(call) = self.enter(&request, &sender)? {
+            if let Some(call) = self.enter(&request, delivery, &sender)? {
                 break call;
             }
             self.outgoing.room().await;
         };
         drop(sender);
-        let mut open = Open { connection: Arc::clone(self), call, taken: 0, _slot: slot };
-        let taken = move || open.took();
-        Ok(by_deadline(self.to.clone(), receiver, since, deadline, taken).boxed())
+        let mut open = Open { connection: Arc::clone(self), call, delivery, taken: 0, _slot: slot };
+        let wanted = move || open.wants_next();
+        Ok(by_deadline(self.to.clone(), receiver, since, deadline, wanted).boxed())
     }
 
     /// Gives the call a number and queues its request; `None` if there is no room for it now.
     fn enter(
         &self,
         request: &Bytes,
+        delivery: Delivery,
         sender: &mpsc::Sender<Answer>,
     ) -> Result<Option<u64>, NotSent> {
         let mut calls = self.calls.lock();
@@ -120,7 +123,11 @@ impl Connection {
             return Err(NotSent(request.clone()));
         }
         let call = calls.last + 1;
-        let frame = Frame { call, kind: Kind::Request, payload: request.clone() };
+        let kind = match delivery {
+            Delivery::Pushed => Kind::Request,
+            Delivery::Pulled => Kind::PulledRequest,
+        };
+        let frame = Frame { call, kind, payload: request.clone() };
         match self.outgoing.offer(frame) {
             Err(NotTaken::Full(_)) => return Ok(None),
             Err(NotTaken::Closed) => return Err(NotSent(request.clone())),
@@ -204,7 +211,7 @@ impl Receiver for Connection {
                 pong.map_err(|unread| unread.to_string())
             }
             Kind::Pong => Ok(()),
-            Kind::Request | Kind::Cancel | Kind::Credit => {
+            Kind::Request | Kind::PulledRequest | Kind::Cancel | Kind::Credit => {
                 Err(format!("it sent a frame that only callers send: {kind:?}"))
             }
         }
@@ -223,20 +230,29 @@ impl Receiver for Connection {
 struct Open {
     connection: Arc<Connection>,
     call: u64,
+    /// How the next answer comes.
+    delivery: Delivery,
     /// Answers since the server last heard of it.
     taken: usize,
     _slot: OwnedSemaphorePermit,
 }
 
 impl Open {
-    fn took(&mut self) {
+    /// An answer has been taken, and the next one is waited for.
+    fn wants_next(&mut self) {
+        if std::mem::take(&mut self.delivery) == Delivery::Pulled {
+            return self.give_credit(WINDOW);
+        }
         self.taken += 1;
         if self.taken == CREDIT_EVERY {
-            let count = (self.taken as u32).to_le_bytes();
-            self.taken = 0;
-            let payload = Bytes::copy_from_slice(&count);
-            self.tell(Frame { call: self.call, kind: Kind::Credit, payload });
+            let taken = std::mem::take(&mut self.taken);
+            self.give_credit(taken);
         }
+    }
+
+    fn give_credit(&self, count: usize) {
+        let payload = Bytes::copy_from_slice(&(count as u32).to_le_bytes());
+        self.tell(Frame { call: self.call, kind: Kind::Credit, payload });
     }
 
     /// Control frames of a call that the server has ended would be about nothing.

@@ -47,6 +47,8 @@ pub(super) enum Kind {
     Ping = 10,
     /// Either: the answer to a ping.
     Pong = 11,
+    /// Caller: begins a call, as a request does, with one credit instead of all.
+    PulledRequest = 12,
 }
 
 impl Kind {
@@ -63,6 +65,7 @@ impl Kind {
             9 => Self::Goodbye,
             10 => Self::Ping,
             11 => Self::Pong,
+            12 => Self::PulledRequest,
             _ => return None,
         })
     }

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use store::Delivery;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
@@ -125,23 +126,41 @@ pub struct LocalNetwork {
 }
 
 impl Network for LocalNetwork {
-    fn call(&self, to: &Address, request: Bytes, deadline: Duration) -> Answers {
+    fn call(
+        &self,
+        to: &Address,
+        request: Bytes,
+        deadline: Duration,
+        delivery: Delivery,
+    ) -> Answers {
         let (network, to) = (self.clone(), to.clone());
-        when_polled(async move { network.start(&to, request, deadline) })
+        when_polled(async move { network.start(&to, request, deadline, delivery) })
     }
 }
 
 impl LocalNetwork {
-    fn start(&self, to: &Address, request: Bytes, deadline: Duration) -> Answers {
+    fn start(
+        &self,
+        to: &Address,
+        request: Bytes,
+        deadline: Duration,
+        delivery: Delivery,
+    ) -> Answers {
         let found = checked_length(to, &request).and_then(|()| self.hub.find(&self.own, to));
         let (registered, state) = match found {
             Ok(found) => found,
             Err(error) => return only(error),
         };
         let (sender, receiver) = mpsc::channel(WINDOW);
-        let call = Call { from: self.own.clone(), to: to.clone(), registered, state, sender };
+        let wanted = CancellationToken::new();
+        if delivery == Delivery::Pushed {
+            wanted.cancel();
+        }
+        let (from, second) = (self.own.clone(), wanted.clone());
+        let call = Call { from, to: to.clone(), registered, state, sender, second };
         self.runtime.spawn(call.run(request));
-        by_deadline(to.clone(), receiver, Instant::now(), deadline, || ()).boxed()
+        let wants_next = move || wanted.cancel();
+        by_deadline(to.clone(), receiver, Instant::now(), deadline, wants_next).boxed()
     }
 }
 
@@ -152,6 +171,8 @@ struct Call {
     registered: Registered,
     state: State,
     sender: mpsc::Sender<Answer>,
+    /// Cancelled when the second answer may be made.
+    second: CancellationToken,
 }
 
 impl Call {
@@ -194,6 +215,7 @@ impl Call {
             if failed {
                 return;
             }
+            self.second.cancelled().await;
         }
     }
 

@@ -47,6 +47,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use std::fmt::Debug;
 use std::time::Duration;
+use store::Delivery;
 
 /// Answers of one call that may be on the way, or wait for their reader.
 pub const WINDOW: usize = 8;
@@ -79,8 +80,10 @@ pub trait Network: Debug + Send + Sync {
     /// Calls a server. Nothing is sent before the answers are polled.
     ///
     /// The first answer, or the end, must come within `deadline` from then, which includes connecting; and each next
-    /// one within it again, from when its reader waits for it.
-    fn call(&self, to: &Address, request: Bytes, deadline: Duration) -> Answers;
+    /// one within it again, from when its reader waits for it. Of pulled answers only the first is sent before its
+    /// reader waits for the second.
+    fn call(&self, to: &Address, request: Bytes, deadline: Duration, delivery: Delivery)
+    -> Answers;
 }
 
 /// One call with exactly one answer.
@@ -94,7 +97,7 @@ pub async fn ask(
     deadline: Duration,
 ) -> Result<Bytes, NetError> {
     let failed = |reason: &str| NetError::Failed { address: to.clone(), reason: reason.into() };
-    let mut answers = network.call(to, request, deadline);
+    let mut answers = network.call(to, request, deadline, Delivery::Pushed);
     let answer = answers.next().await.ok_or_else(|| failed("there was no answer"))??;
     match answers.next().await {
         None => Ok(answer),

@@ -97,7 +97,7 @@ impl Serving {
         }
     }
 
-    fn begin(self: &Arc<Self>, call: u64, request: Bytes) -> Result<(), String> {
+    fn begin(self: &Arc<Self>, call: u64, request: Bytes, credits: usize) -> Result<(), String> {
         let mut calls = self.calls.lock();
         if call <= calls.last {
             return Err(format!("call {call} came after {}", calls.last));
@@ -111,7 +111,7 @@ impl Serving {
             let declined = self.outgoing.push(Frame::text(call, Kind::Declined, reason));
             return declined.map_err(|unread| unread.to_string());
         }
-        let credits = Arc::new(Semaphore::new(WINDOW));
+        let credits = Arc::new(Semaphore::new(credits));
         calls.running.insert(call, Running { task: None, credits: Arc::clone(&credits) });
         drop(calls);
         let ending = Ending { serving: Arc::clone(self), call };
@@ -224,7 +224,8 @@ impl Receiver for Answering {
     fn receive(&self, frame: Frame) -> Result<(), String> {
         let Frame { call, kind, payload } = frame;
         match kind {
-            Kind::Request => self.0.begin(call, payload),
+            Kind::Request => self.0.begin(call, payload, WINDOW),
+            Kind::PulledRequest => self.0.begin(call, payload, 1),
             Kind::Credit => self.0.credit(call, &payload),
             Kind::Cancel => {
                 self.0.cancel(call);

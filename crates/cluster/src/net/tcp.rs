@@ -16,6 +16,7 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use store::Delivery;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -68,10 +69,16 @@ impl Drop for Shared {
 }
 
 impl Network for Tcp {
-    fn call(&self, to: &Address, request: Bytes, deadline: Duration) -> Answers {
+    fn call(
+        &self,
+        to: &Address,
+        request: Bytes,
+        deadline: Duration,
+        delivery: Delivery,
+    ) -> Answers {
         let (network, to) = (self.clone(), to.clone());
         when_polled(async move {
-            let started = network.start(&to, request, deadline).await;
+            let started = network.start(&to, request, deadline, delivery).await;
             started.unwrap_or_else(only)
         })
     }
@@ -98,10 +105,12 @@ impl Tcp {
         to: &Address,
         request: Bytes,
         deadline: Duration,
+        delivery: Delivery,
     ) -> Result<Answers, NetError> {
         checked_length(to, &request)?;
         let since = Instant::now();
-        let queued = timeout_at(since + deadline, self.queue(to, request, since, deadline)).await;
+        let queued =
+            timeout_at(since + deadline, self.queue(to, request, since, deadline, delivery)).await;
         queued.unwrap_or_else(|_| {
             Err(NetError::unreachable(to, format!("it could not be sent within {deadline:?}")))
         })
@@ -113,10 +122,11 @@ impl Tcp {
         mut request: Bytes,
         since: Instant,
         deadline: Duration,
+        delivery: Delivery,
     ) -> Result<Answers, NetError> {
         loop {
             let connection = self.connection(to).await?;
-            match connection.call(request, since, deadline).await {
+            match connection.call(request, since, deadline, delivery).await {
                 Ok(answers) => return Ok(answers),
                 // It ended just now; there will be another, or the reason why there is none.
                 Err(NotSent(back)) => request = back,

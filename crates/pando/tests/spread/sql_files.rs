@@ -61,11 +61,11 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-async fn run_all(through: usize, restless: bool, settings: &[&str]) {
+async fn run_all(count: usize, through: usize, restless: bool, settings: &[&str]) {
     let mut failures = String::new();
     for file in files() {
         let options = Options { bucket_size: Some(4 << 10), ..Options::default() };
-        let servers = InProcess::start(3, options).await.expect("three servers");
+        let servers = InProcess::start(count, options).await.expect("servers");
         let restless = restless.then(|| Restless::over(&servers));
         let database = servers.servers()[through].database.clone();
         let open = || async {
@@ -86,15 +86,21 @@ async fn run_all(through: usize, restless: bool, settings: &[&str]) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn through_the_first_server() {
-    run_all(0, false, &[]).await;
+    run_all(3, 0, false, &[]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn through_another_server_while_buckets_never_rest() {
-    run_all(2, true, &[]).await;
+    run_all(3, 2, true, &[]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn with_every_join_dealt_out_while_buckets_never_rest() {
-    run_all(1, true, &["SET pando.broadcast_bytes = 0"]).await;
+async fn dealt_out_pulled_and_in_a_tree_while_buckets_never_rest() {
+    let settings = [
+        "SET pando.broadcast_bytes = 0",
+        "SET pando.fan_in = 2",
+        "SET pando.gather = pull",
+        "SET pando.pull_window = 1",
+    ];
+    run_all(5, 1, true, &settings).await;
 }

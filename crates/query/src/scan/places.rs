@@ -65,6 +65,14 @@ impl Elsewhere {
         self.owners.iter().find(|(of, _)| *of == group).map_or(&[], |(_, ranges)| ranges)
     }
 
+    /// The ranges of several owners, in key order.
+    pub(crate) fn ranges_of_all(&self, groups: &[GroupId]) -> Vec<KeyRange> {
+        let ranges = groups.iter().flat_map(|group| self.ranges_of(*group));
+        let mut ranges: Vec<KeyRange> = ranges.cloned().collect();
+        ranges.sort_by(|one, other| one.low.cmp(&other.low));
+        ranges
+    }
+
     /// The table.
     pub(crate) fn view(&self) -> &TableView {
         &self.view
@@ -78,6 +86,11 @@ impl Elsewhere {
         let mut parts: Vec<_> = each.collect();
         parts.sort_by(|one, other| one.0.low.cmp(&other.0.low));
         parts
+    }
+
+    /// Whether these ranges were sent here by a server that took them for ours.
+    pub(crate) fn is_passed_on(&self) -> bool {
+        self.hops > 0
     }
 
     /// How often the next owner's ranges will have been sent on.

@@ -5,6 +5,8 @@
 //! it when a statement is planned; every owner runs it on its own rows ([`remote`], [`receive`]), this server does the
 //! same, and their outputs together are what is left to do here. What crosses between servers is in [`wire`], what
 //! may cross in [`portable`], and the few rows of a join that every owner needs are gathered by [`broadcast`].
+//! Partial aggregates and top-Ns of many servers are combined in a tree ([`tree`]): a server that is asked for the rows
+//! of others sends the bundle on ([`forward`]).
 //!
 //! Joins of tables that lie beside one another are bundles over both ([`beside`]): no row crosses for them. Other
 //! joins of many rows with many, and aggregates with many groups, are bundles, too ([`stage`]): an [`exchange`] deals the
@@ -18,6 +20,8 @@ mod codec;
 mod dealing;
 mod exchange;
 mod exchanges;
+mod forward;
+mod gather;
 mod portable;
 mod queues;
 mod reader;
@@ -27,6 +31,7 @@ mod remote;
 mod rule;
 mod sites;
 mod stage;
+mod tree;
 mod wire;
 
 pub(crate) use exchanges::Exchanges;
@@ -41,6 +46,7 @@ use crate::translate::external;
 use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
+use gather::Gathering;
 use remote::BROADCAST_BYTES_MAX;
 use sites::Sites;
 use std::sync::Arc;
@@ -55,12 +61,19 @@ pub(crate) struct Shipping {
     bundling: bool,
     /// Rows of at most so many bytes are sent to all owners of a join's other rows.
     broadcast_bytes: usize,
+    /// How rows come from others.
+    gathering: Gathering,
+    /// How many parts of an answer a server combines, at most.
+    fan_in: usize,
     /// Into how many parts a server divides its work.
     partitions: usize,
 }
 
 /// The setting that says how many bytes a join sends to everybody rather than dealing out rows of both sides.
 const BROADCAST_BYTES: &str = "pando.broadcast_bytes";
+
+/// The setting that says from how many servers one takes the parts of an answer that it combines.
+const FAN_IN: &str = "pando.fan_in";
 
 impl Shipping {
     /// What a configuration says.
@@ -70,14 +83,18 @@ impl Shipping {
             external(Error::new(SqlState::InternalError, message))
         })?;
         let bundling = system::setting(config, BUNDLING).is_none_or(|value| value != "none");
-        let bytes = system::setting(config, BROADCAST_BYTES).and_then(|value| value.parse().ok());
-        let broadcast_bytes = bytes.unwrap_or(BROADCAST_BYTES_MAX);
+        let number =
+            |name| system::setting(config, name).and_then(|value| value.parse::<usize>().ok());
+        let broadcast_bytes = number(BROADCAST_BYTES).unwrap_or(BROADCAST_BYTES_MAX);
+        let gathering = Gathering::of(config);
+        let fan_in = number(FAN_IN).unwrap_or(forward::FAN_IN);
         let partitions = config.target_partitions();
-        Ok(Arc::new(Self { portable, bundling, broadcast_bytes, partitions }))
+        Ok(Arc::new(Self { portable, bundling, broadcast_bytes, gathering, fan_in, partitions }))
     }
 }
 
 /// A scan without operators above it: the rows that are here, and those that others send.
 pub(crate) fn whole_scan(scan: &SpreadScan) -> Result<Arc<dyn ExecutionPlan>> {
-    Sites::owners(vec![scan.elsewhere.clone()]).everywhere(Arc::new(scan.here.clone()))
+    let sites = Sites::owners(vec![scan.elsewhere.clone()]);
+    sites.everywhere(Arc::new(scan.here.clone()), Gathering::PUSH, usize::MAX)
 }

@@ -5,6 +5,8 @@
 
 use super::broadcast;
 use super::dealing::deal;
+use super::forward::with_others;
+use super::gather::Gathering;
 use super::reader::{ExchangeReader, Parts};
 use super::remote::order_of;
 use super::sites::Sites;
@@ -105,14 +107,19 @@ async fn answer(
     let context = shared.engine.functions.task_ctx();
     let partitions = context.session_config().target_partitions();
     let bundle = Bundle::from_bytes(bundle)?;
-    let leaves = match &bundle.input {
-        Input::Scans(scans) => {
-            let scans = scans.iter().map(|of| scan(reading, of, &context, partitions));
-            try_join_all(scans).await?
+    let alone = bundle.exchange.is_none();
+    let plan = match &bundle.input {
+        Input::Scans(scans) if alone && scans.len() == 1 => {
+            let (here, elsewhere) = scan(reading, &scans[0], &context, partitions).await?;
+            let plan = bundle.plan(vec![here], &context)?;
+            with_others(plan, &bundle, &elsewhere)?
         }
-        Input::Parts(parts) => readers(reading, parts)?,
+        Input::Scans(scans) => {
+            let scans = scans.iter().map(|of| whole_scan(reading, of, &context, partitions));
+            bundle.plan(try_join_all(scans).await?, &context)?
+        }
+        Input::Parts(parts) => bundle.plan(readers(reading, parts)?, &context)?,
     };
-    let plan = bundle.plan(leaves, &context)?;
     if let Some(exchange) = bundle.exchange {
         return deal_out(shared, exchange, &plan, context, batches).await;
     }
@@ -177,12 +184,23 @@ fn out_of_range(message: &str) -> Error {
 }
 
 /// The scan of a bundle: of the rows that are here, and of those that have left.
+async fn whole_scan(
+    reading: &Reading,
+    of: &Scan<'_>,
+    context: &TaskContext,
+    partitions: usize,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let (here, elsewhere) = scan(reading, of, context, partitions).await?;
+    Ok(Sites::owners(vec![elsewhere]).everywhere(here, Gathering::PUSH, usize::MAX)?)
+}
+
+/// The scan of a bundle's rows that are here, and where the others are.
 async fn scan(
     reading: &Reading,
     scan: &Scan<'_>,
     context: &TaskContext,
     partitions: usize,
-) -> Result<Arc<dyn ExecutionPlan>> {
+) -> Result<(Arc<dyn ExecutionPlan>, Elsewhere)> {
     let view = reading.table(scan.table()).filter(|view| {
         let columns = view.table().columns.len();
         view.table().version == scan.version() && scan.read.iter().all(|read| *read < columns)
@@ -203,7 +221,7 @@ async fn scan(
     let here = here.with_conjuncts(predicate.into_iter().collect())?;
     let here = here.with_output(&scan.output)?.with_limit(scan.limit);
     let elsewhere = Elsewhere::new(view, ranges, elsewhere).with_hops(scan.hops);
-    Ok(Sites::owners(vec![elsewhere]).everywhere(Arc::new(here))?)
+    Ok((Arc::new(here), elsewhere))
 }
 
 /// An error as it is told to another server.

@@ -2,6 +2,8 @@
 
 use super::broadcast::Broadcast;
 use super::exchange::Opened;
+use super::forward::properties;
+use super::gather::Turns;
 use super::received::{Received, holding};
 use super::sites::Site;
 use super::wire::{Dealing, Ready, below, core_of, gathered_bytes};
@@ -9,21 +11,19 @@ use crate::scan::leaf::leaf;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, PhysicalExpr};
+use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
 use datafusion::physical_plan::coop::cooperative;
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning,
-    PlanProperties,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
 };
 use futures::{StreamExt, TryStreamExt};
 use sdds::GroupId;
 use std::fmt;
 use std::sync::Arc;
-use store::BatchStream;
+use store::{BatchStream, Delivery};
 
 /// Gathered rows that are sent to owners; with more of them a join is done here, over the rows that owners send.
 pub(super) const BROADCAST_BYTES_MAX: usize = 8 << 20;
@@ -34,6 +34,8 @@ pub(super) struct RemoteBundle {
     /// What runs here of the same.
     bundle: Arc<dyn ExecutionPlan>,
     site: Site,
+    /// Where the servers take turns.
+    turns: Option<Turns>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
@@ -46,18 +48,14 @@ pub(super) struct Sent {
 }
 
 impl RemoteBundle {
-    pub(super) fn new(bundle: Arc<dyn ExecutionPlan>, site: Site) -> Result<Self> {
-        let mut equivalences = EquivalenceProperties::new(bundle.schema());
-        equivalences.add_orderings(order_of(&bundle)?);
-        let properties = PlanProperties::new(
-            equivalences,
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        )
-        .with_scheduling_type(SchedulingType::Cooperative);
+    pub(super) fn new(
+        bundle: Arc<dyn ExecutionPlan>,
+        site: Site,
+        turns: Option<Turns>,
+    ) -> Result<Self> {
+        let properties = properties(&bundle, order_of(&bundle)?);
         let metrics = ExecutionPlanMetricsSet::new();
-        Ok(Self { bundle, site, properties: Arc::new(properties), metrics })
+        Ok(Self { bundle, site, turns, properties: Arc::new(properties), metrics })
     }
 
     /// Who runs it.
@@ -76,10 +74,17 @@ impl RemoteBundle {
             return Ok(None);
         }
         let ready = Ready::of(&self.bundle, self.site.consumer(), context).await?;
-        let bytes = ready.to_bytes(&self.site.ranges()?, dealing)?;
+        let bytes = ready.to_bytes(&self.site.ranges()?, self.site.branch(), dealing)?;
         let (peers, reader) = self.site.peers()?;
-        let rows = peers.run(reader, self.group(), bytes.into());
+        let rows = match self.site.is_misdirected() {
+            true => peers.pass_on(reader, self.group(), bytes.into()),
+            false => peers.run(reader, self.group(), bytes.into(), self.delivery()),
+        };
         Ok(Some(Sent { rows, exchanges: ready.exchanges }))
+    }
+
+    fn delivery(&self) -> Delivery {
+        if self.turns.is_some() { Delivery::Pulled } else { Delivery::Pushed }
     }
 
     /// Sends the bundle; what comes back is what the other server sends.
@@ -89,7 +94,11 @@ impl RemoteBundle {
         };
         let schema = self.bundle.schema();
         let received = Received::new(Arc::clone(&schema), &self.metrics, 0);
-        let rows = holding(sent.rows.map(move |batch| received.take(batch)), sent.exchanges);
+        let rows = match self.turns {
+            Some(turns) => turns.taken_by(sent.rows).boxed(),
+            None => sent.rows,
+        };
+        let rows = holding(rows.map(move |batch| received.take(batch)), sent.exchanges);
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
 
@@ -101,7 +110,7 @@ impl RemoteBundle {
                 return Ok(Transformed::new(node, false, TreeNodeRecursion::Jump));
             }
             if Arc::ptr_eq(&core, &node) {
-                let sent = Self::new(node, self.site.clone())?;
+                let sent = Self::new(node, self.site.clone(), self.turns.clone())?;
                 let sent = Arc::new(sent) as Arc<dyn ExecutionPlan>;
                 return Ok(Transformed::new(sent, true, TreeNodeRecursion::Jump));
             }
@@ -129,7 +138,11 @@ impl fmt::Debug for RemoteBundle {
 
 impl DisplayAs for RemoteBundle {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RemoteBundle: {}, operators=[", self.site)?;
+        write!(f, "RemoteBundle: {}, ", self.site)?;
+        if self.turns.is_some() {
+            write!(f, "pulled, ")?;
+        }
+        write!(f, "operators=[")?;
         let mut node = &self.bundle;
         loop {
             write!(f, "{}", node.name())?;

@@ -72,7 +72,7 @@ pub(super) fn rewrite(
     by_key: bool,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(bundle) = bundle_of(&plan, once)? {
-        return partitioned_as(&plan, bundle.sites.everywhere(bundle.plan)?, by_key);
+        return partitioned_as(&plan, bundle.everywhere()?, by_key);
     }
     let once = once && plan.downcast_ref::<RecursiveQueryExec>().is_none();
     let required = plan.input_distribution_requirements().into_per_child();
@@ -143,6 +143,12 @@ pub(super) fn bundle_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<Opt
 }
 
 impl Bundle {
+    /// Its rows on all of its servers.
+    fn everywhere(self) -> Result<Arc<dyn ExecutionPlan>> {
+        let Shipping { gathering, fan_in, .. } = *self.shipping;
+        self.sites.everywhere(self.plan, gathering, fan_in)
+    }
+
     /// Whether an operator may become part of it.
     pub(super) fn ships(&self, plan: &Arc<dyn ExecutionPlan>) -> bool {
         self.shipping.bundling && self.shipping.portable.operator(plan.as_ref())

@@ -1,6 +1,10 @@
 //! Which servers run a bundle.
 
-use super::remote::RemoteBundle;
+use super::forward;
+use super::gather::Gathering;
+use super::remote::{RemoteBundle, order_of};
+use super::tree;
+use super::wire::Branch;
 use crate::scan::places::Elsewhere;
 use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
@@ -8,6 +12,7 @@ use datafusion::physical_plan::union::UnionExec;
 use sdds::{GroupId, KeyRange};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 use store::{Peers, Reader};
 
@@ -91,37 +96,66 @@ impl Sites {
         &self,
         bundle: &Arc<dyn ExecutionPlan>,
     ) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
-        let mut parts = vec![Arc::clone(bundle)];
-        for index in 0..self.others().len() {
-            let site = Site { sites: self.clone(), index };
-            parts.push(Arc::new(RemoteBundle::new(Arc::clone(bundle), site)?));
-        }
-        Ok(parts)
+        self.asking(bundle, Gathering::PUSH, usize::MAX)
     }
 
-    /// The rows of a bundle on all of the servers.
+    /// The rows of a bundle on all of the servers. Where they become less on their way, nobody hears from more than
+    /// `fan_in` others.
     pub(super) fn everywhere(
         &self,
         bundle: Arc<dyn ExecutionPlan>,
+        gathering: Gathering,
+        fan_in: usize,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let parts = self.each(&bundle)?;
+        let is_tree = self.is_of_one_scan() && forward::is_reducible(&bundle)?;
+        let fan_in = if is_tree { fan_in } else { usize::MAX };
+        // Who merges rows by their order waits for one server, whoever's turn it is.
+        let is_merged = order_of(&bundle)?.is_some();
+        let gathering = if is_merged { Gathering::PUSH } else { gathering };
+        let parts = self.asking(&bundle, gathering, fan_in)?;
         match parts.len() {
             1 => Ok(bundle),
             _ => UnionExec::try_new(parts),
         }
     }
+
+    /// A bundle on this server, and on the others, so that nobody asks more than `fan_in`.
+    fn asking(
+        &self,
+        bundle: &Arc<dyn ExecutionPlan>,
+        gathering: Gathering,
+        fan_in: usize,
+    ) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+        let mut parts = vec![Arc::clone(bundle)];
+        let branches = tree::branches(self.others().len(), fan_in);
+        let turns = gathering.turns(branches.len());
+        for branch in branches {
+            let site = Site { sites: self.clone(), branch, fan_in };
+            let part = RemoteBundle::new(Arc::clone(bundle), site, turns.clone())?;
+            parts.push(Arc::new(part));
+        }
+        Ok(parts)
+    }
+
+    fn is_of_one_scan(&self) -> bool {
+        matches!(self, Self::Owners(owners) if owners.scans.len() == 1)
+    }
 }
 
-/// One of the others.
+/// One of the others, and those that it asks in turn.
 #[derive(Clone)]
 pub(super) struct Site {
     sites: Sites,
-    index: usize,
+    /// Places among the others; the first is the one that is asked.
+    branch: Range<usize>,
+    /// How many others a server may ask, at most.
+    fan_in: usize,
 }
 
 impl Site {
+    /// Who is asked.
     pub(super) fn group(&self) -> GroupId {
-        self.sites.others()[self.index]
+        self.sites.others()[self.branch.start]
     }
 
     /// The other servers, and as whom this one is asked.
@@ -130,31 +164,50 @@ impl Site {
     }
 
     /// Its rows of what each scan of a bundle reads, and how often they will have been sent on.
-    pub(super) fn ranges(&self) -> Result<Vec<(&[KeyRange], u8)>> {
+    pub(super) fn ranges(&self) -> Result<Vec<(Vec<KeyRange>, u8)>> {
         match &self.sites {
             Sites::Owners(owners) => {
                 let scans = owners.scans.iter();
-                scans.map(|scan| Ok((scan.ranges_of(self.group()), scan.next_hop()?))).collect()
+                scans.map(|scan| Ok((self.ranges_of(scan), scan.next_hop()?))).collect()
             }
             Sites::Participants(_) => Ok(Vec::new()),
         }
+    }
+
+    /// It, and those that it asks.
+    pub(super) fn branch(&self) -> Branch<'_> {
+        Branch { servers: &self.sites.others()[self.branch.clone()], fan_in: self.fan_in }
+    }
+
+    /// Whether this server was taken for the owner of its rows.
+    pub(super) fn is_misdirected(&self) -> bool {
+        matches!(&self.sites, Sites::Owners(owners) if owners.scans[0].is_passed_on())
+    }
+
+    fn ranges_of(&self, scan: &Elsewhere) -> Vec<KeyRange> {
+        scan.ranges_of_all(self.branch().servers)
     }
 
     /// Its place among the servers that rows are dealt out to.
     pub(super) fn consumer(&self) -> usize {
         match &self.sites {
             Sites::Owners(_) => 0,
-            Sites::Participants(_) => self.index + 1,
+            Sites::Participants(_) => self.branch.start + 1,
         }
     }
 }
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "server={}", self.sites.name_of(self.group()))?;
+        let names: Vec<String> =
+            self.branch().servers.iter().map(|group| self.sites.name_of(*group)).collect();
+        match names.as_slice() {
+            [name] => write!(f, "server={name}")?,
+            names => write!(f, "servers=[{}]", names.join(", "))?,
+        }
         if let Sites::Owners(owners) = &self.sites {
             for scan in &owners.scans {
-                write!(f, ", ranges={}", scan.shown(scan.ranges_of(self.group())))?;
+                write!(f, ", ranges={}", scan.shown(&self.ranges_of(scan)))?;
             }
         }
         Ok(())

@@ -27,7 +27,7 @@ use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 use datafusion_proto::bytes::{
     physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
 };
-use sdds::KeyRange;
+use sdds::{GroupId, KeyRange};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use store::ExchangeId;
@@ -48,12 +48,16 @@ pub(super) struct Bundle<'a> {
     rows: Vec<&'a [u8]>,
     /// Where its rows are dealt out instead of sent back. The first operator says how.
     pub(super) exchange: Option<ExchangeId>,
+    /// The servers whose rows it is for, as far as is known; the first of them is asked.
+    pub(super) branch: Vec<GroupId>,
+    /// How many others each server may ask for theirs, at most.
+    pub(super) fan_in: usize,
     /// The operators.
     plan: &'a [u8],
 }
 
 /// What a bundle reads.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Input<'a> {
     /// Rows of tables, by place.
     #[serde(borrow)]
@@ -63,7 +67,7 @@ pub(super) enum Input<'a> {
 }
 
 /// Rows of a table.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Scan<'a> {
     /// How many servers have sent these ranges on.
     pub(super) hops: u8,
@@ -78,6 +82,14 @@ pub(super) struct Scan<'a> {
     /// A filter above the scan, over the columns that are read, as a plan; `None` for every row.
     #[serde(borrow)]
     predicate: Option<&'a [u8]>,
+}
+
+/// A server that is sent a bundle, and those whose rows it is to gather.
+#[derive(Clone, Copy)]
+pub(super) struct Branch<'a> {
+    /// The one that is asked first.
+    pub(super) servers: &'a [GroupId],
+    pub(super) fan_in: usize,
 }
 
 /// How a bundle's rows are dealt out.
@@ -123,7 +135,8 @@ impl Ready {
     /// The bytes to send: for these rows of each table that it scans, and how often they will have been sent on.
     pub(super) fn to_bytes(
         &self,
-        ranges: &[(&[KeyRange], u8)],
+        ranges: &[(Vec<KeyRange>, u8)],
+        branch: Branch<'_>,
         dealing: Option<&Dealing>,
     ) -> Result<Vec<u8>> {
         let codec = Codec { leaves: scans_of(&self.plan)? };
@@ -151,7 +164,7 @@ impl Ready {
                 hops: *hops,
                 table: scan.table.id.0,
                 version: scan.table.version,
-                ranges: ranges.to_vec(),
+                ranges: ranges.clone(),
                 read: scan.read.clone(),
                 output: scan.output.clone(),
                 limit: scan.limit,
@@ -171,14 +184,11 @@ impl Ready {
             input,
             rows: self.rows.iter().map(Vec::as_slice).collect(),
             exchange: dealing.map(|dealing| dealing.exchange),
+            branch: branch.servers.to_vec(),
+            fan_in: branch.fan_in,
             plan: &plan,
         };
-        let bytes = postcard::to_stdvec(&bundle)
-            .map_err(|error| DataFusionError::Plan(format!("a bundle has no form: {error}")))?;
-        match bytes.len() <= BYTES_MAX {
-            true => Ok(bytes),
-            false => plan_err!("a bundle of {} bytes is larger than {BYTES_MAX}", bytes.len()),
-        }
+        bundle.to_bytes()
     }
 }
 
@@ -200,6 +210,31 @@ impl<'a> Bundle<'a> {
         }
         postcard::from_bytes(bytes)
             .map_err(|error| DataFusionError::Plan(format!("these bytes are no bundle: {error}")))
+    }
+
+    /// The bytes of the same bundle for other rows of the one table that it scans.
+    pub(super) fn passed_on(
+        &self,
+        ranges: Vec<KeyRange>,
+        hops: u8,
+        branch: Vec<GroupId>,
+    ) -> Result<Vec<u8>> {
+        let input = match &self.input {
+            Input::Scans(scans) if scans.len() == 1 => {
+                Input::Scans(vec![Scan { ranges, hops, ..scans[0].clone() }])
+            }
+            _ => return plan_err!("a bundle of several tables cannot be sent on"),
+        };
+        Bundle { input, branch, rows: self.rows.clone(), exchange: None, ..*self }.to_bytes()
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        let bytes = postcard::to_stdvec(self)
+            .map_err(|error| DataFusionError::Plan(format!("a bundle has no form: {error}")))?;
+        match bytes.len() <= BYTES_MAX {
+            true => Ok(bytes),
+            false => plan_err!("a bundle of {} bytes is larger than {BYTES_MAX}", bytes.len()),
+        }
     }
 
     /// The operators over these leaves; where their rows are dealt out, the first one says how.

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
-    BatchStream, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared, Reader, Savepoint,
-    Snapshot, Store, TableTotal, TableView, Transaction, TransactionId, Write,
+    BatchStream, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared, Reader,
+    Savepoint, Snapshot, Store, TableTotal, TableView, Transaction, TransactionId, Write,
 };
 
 /// All servers.
@@ -283,7 +283,11 @@ impl Peers for Seen {
         staged.transaction.write(table, write)
     }
 
-    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
+    fn pass_on(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
+        self.run(reader, on, bundle, Delivery::Pushed)
+    }
+
+    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes, _: Delivery) -> BatchStream {
         use futures::{StreamExt, TryStreamExt};
         self.servers.sent.lock().expect("sound").push(bundle.clone());
         let (servers, reader) = (Arc::clone(&self.servers), reader.clone());

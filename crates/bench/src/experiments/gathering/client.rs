@@ -1,7 +1,7 @@
 //! The client: it asks, takes what comes, and asks again for what is missing.
 
 use super::message::{Query, Way, loopback, read};
-use super::{Sites, Strategy};
+use super::{Ending, Sites, Strategy};
 use anyhow::{Result, ensure};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -34,6 +34,7 @@ pub(super) struct Gathered {
 struct Answers {
     missing: BTreeSet<u16>,
     records: u32,
+    ending: Ending,
 }
 
 impl Client {
@@ -46,32 +47,30 @@ impl Client {
     }
 
     /// Asks for the first so many buckets.
+    ///
+    /// # Errors
+    /// With deterministic termination, where some do not come.
     pub(super) async fn gather(
         &self,
         sites: &Sites,
         strategy: Strategy,
         buckets: u16,
+        ending: Ending,
     ) -> Result<Gathered> {
         let (refusals, begun) = (sites.refusals(), Instant::now());
-        let mut answers = Answers { missing: (0..buckets).collect(), records: 0 };
-        let mut rounds = 0;
-        while !answers.missing.is_empty() {
-            ensure!(rounds < ROUNDS, "buckets are still missing after {ROUNDS} rounds");
-            rounds += 1;
-            let way = match strategy {
-                Strategy::PushOnce => Way::ConnectOnce,
-                Strategy::PushWithRetries => Way::ConnectUntilAdmitted,
-                Strategy::Pull(_) => Way::Announce,
-            };
-            let query = Query { way, port: self.pushes.local_addr()?.port() }.to_bytes();
-            for bucket in &answers.missing {
-                self.datagrams.send_to(&query, sites.addresses[usize::from(*bucket)]).await?;
-            }
+        let mut answers = Answers { missing: (0..buckets).collect(), records: 0, ending };
+        for _ in 0..ROUNDS {
+            self.ask(sites, strategy, &answers, buckets).await?;
             match strategy {
                 Strategy::Pull(window) => self.pull(&mut answers, window).await?,
                 Strategy::PushOnce | Strategy::PushWithRetries => self.take(&mut answers).await?,
             }
+            if answers.are_all() || ending != Ending::Deterministic {
+                break;
+            }
         }
+        let is_short = ending == Ending::Deterministic && !answers.are_all();
+        ensure!(!is_short, "buckets are still missing after {ROUNDS} rounds");
         Ok(Gathered {
             records: answers.records,
             time: begun.elapsed(),
@@ -79,10 +78,35 @@ impl Client {
         })
     }
 
+    /// Asks those whose buckets are missing, or everybody.
+    async fn ask(
+        &self,
+        sites: &Sites,
+        strategy: Strategy,
+        answers: &Answers,
+        buckets: u16,
+    ) -> Result<()> {
+        let way = match strategy {
+            Strategy::PushOnce => Way::ConnectOnce,
+            Strategy::PushWithRetries => Way::ConnectUntilAdmitted,
+            Strategy::Pull(_) => Way::Announce,
+        };
+        let port = self.pushes.local_addr()?.port();
+        let query = Query { way, port, before: buckets }.to_bytes();
+        for (bucket, address) in (0..).zip(&sites.addresses) {
+            if answers.missing.contains(&bucket) || answers.ending != Ending::Deterministic {
+                self.datagrams.send_to(&query, address).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes connections one after the other, until nothing is missing or none comes.
     async fn take(&self, answers: &mut Answers) -> Result<()> {
-        while !answers.missing.is_empty() {
-            let Ok(connection) = timeout(QUIET, self.pushes.accept()).await else { break };
+        while !answers.are_all() {
+            let Ok(connection) = timeout(answers.patience(), self.pushes.accept()).await else {
+                break;
+            };
             answers.came(read(connection?.0).await?);
         }
         Ok(())
@@ -92,9 +116,9 @@ impl Client {
     async fn pull(&self, answers: &mut Answers, window: usize) -> Result<()> {
         let mut open = JoinSet::new();
         let mut datagram = [0; 16];
-        while !answers.missing.is_empty() {
+        while !answers.are_all() {
             tokio::select! {
-                announced = timeout(QUIET, self.datagrams.recv_from(&mut datagram)), if open.len() < window => {
+                announced = timeout(answers.patience(), self.datagrams.recv_from(&mut datagram)), if open.len() < window => {
                     let Ok(announced) = announced else {
                         if open.is_empty() { break } else { continue }
                     };
@@ -109,6 +133,19 @@ impl Client {
 }
 
 impl Answers {
+    /// Whether nothing more will be waited for: who does not know what is missing never knows.
+    fn are_all(&self) -> bool {
+        self.missing.is_empty() && self.ending == Ending::Deterministic
+    }
+
+    /// How long to wait for the next one.
+    fn patience(&self) -> Duration {
+        match self.ending {
+            Ending::Deterministic => QUIET,
+            Ending::Probabilistic(patience) => patience,
+        }
+    }
+
     /// A bucket's records have come; those of one that was asked twice count once.
     fn came(&mut self, (bucket, records): (u16, u32)) {
         if self.missing.remove(&bucket) {

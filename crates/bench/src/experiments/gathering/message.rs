@@ -22,19 +22,22 @@ pub(super) struct Query {
     pub(super) way: Way,
     /// Where the client takes connections, on loopback.
     pub(super) port: u16,
+    /// Buckets before this one have what it asks for; the others say nothing.
+    pub(super) before: u16,
 }
 
 impl Query {
-    pub(super) fn to_bytes(self) -> [u8; 3] {
-        let [high, low] = self.port.to_be_bytes();
-        [self.way as u8, high, low]
+    pub(super) fn to_bytes(self) -> [u8; 5] {
+        let ([p0, p1], [b0, b1]) = (self.port.to_be_bytes(), self.before.to_be_bytes());
+        [self.way as u8, p0, p1, b0, b1]
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let [way, high, low] = *bytes else { return None };
+        let [way, p0, p1, b0, b1] = *bytes else { return None };
         let ways = [Way::ConnectOnce, Way::ConnectUntilAdmitted, Way::Announce];
         let way = ways.into_iter().find(|known| *known as u8 == way)?;
-        Some(Self { way, port: u16::from_be_bytes([high, low]) })
+        let [port, before] = [[p0, p1], [b0, b1]].map(u16::from_be_bytes);
+        Some(Self { way, port, before })
     }
 }
 
@@ -71,10 +74,10 @@ mod tests {
     #[test]
     fn a_query_is_read_as_it_was_written() {
         for way in [Way::ConnectOnce, Way::ConnectUntilAdmitted, Way::Announce] {
-            let query = Query { way, port: 54_321 };
+            let query = Query { way, port: 54_321, before: 300 };
             assert_eq!(Query::from_bytes(&query.to_bytes()), Some(query));
         }
-        assert_eq!(Query::from_bytes(&[9, 0, 1]), None);
+        assert_eq!(Query::from_bytes(&[9, 0, 1, 0, 1]), None);
         assert_eq!(Query::from_bytes(&[]), None);
     }
 

@@ -7,16 +7,20 @@
 //! 3. Pull: each announces itself by datagram, and the client connects to a few at a time.
 //!
 //! The client knows from the buckets that have come which ones are missing, and asks for them again: it ends with all or
-//! with an error. Refusals are those of the operating system's real backlog.
+//! with an error. That is deterministic termination. With the probabilistic one (requirement A3) it knows nothing, asks
+//! all servers, and ends when nothing has come for a while. Refusals are those of the operating system's real backlog.
 
 mod client;
 mod message;
 mod site;
 mod table;
+mod termination;
 
 use client::Client;
 use site::Sites;
+use std::time::Duration;
 pub(super) use table::run;
+pub(super) use termination::run as run_terminations;
 
 /// How the answers come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +31,15 @@ enum Strategy {
     Pull(usize),
 }
 
+/// When the client has all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// When every bucket has answered.
+    Deterministic,
+    /// When nothing has come for so long.
+    Probabilistic(Duration),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,7 +48,10 @@ mod tests {
     async fn gather(strategy: Strategy, buckets: u16) {
         let sites = Sites::start(buckets).await.expect("servers");
         let client = Client::start(2).await.expect("a client");
-        let gathered = client.gather(&sites, strategy, buckets).await.expect("all of them");
+        let gathered = client
+            .gather(&sites, strategy, buckets, Ending::Deterministic)
+            .await
+            .expect("all of them");
         assert_eq!(gathered.records, u32::from(buckets) * ROWS_A_BUCKET, "{strategy:?}");
     }
 
@@ -44,6 +60,26 @@ mod tests {
         for strategy in [Strategy::PushWithRetries, Strategy::Pull(1), Strategy::Pull(8)] {
             gather(strategy, 40).await;
         }
+    }
+
+    #[tokio::test]
+    async fn who_waits_long_enough_gets_all_of_those_who_have_something_to_say() {
+        let sites = Sites::start(20).await.expect("servers");
+        let client = Client::start(40).await.expect("a client");
+        let ending = Ending::Probabilistic(Duration::from_secs(1));
+        for strategy in [Strategy::PushWithRetries, Strategy::Pull(8)] {
+            let gathered = client.gather(&sites, strategy, 12, ending).await.expect("an end");
+            assert_eq!(gathered.records, 12 * ROWS_A_BUCKET, "{strategy:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_does_not_wait_gets_nothing_and_does_not_know() {
+        let sites = Sites::start(20).await.expect("servers");
+        let client = Client::start(40).await.expect("a client");
+        let ending = Ending::Probabilistic(Duration::ZERO);
+        let gathered = client.gather(&sites, Strategy::Pull(8), 20, ending).await;
+        assert!(gathered.expect("an end").records < 20 * ROWS_A_BUCKET);
     }
 
     #[tokio::test]

@@ -61,6 +61,9 @@ async fn listen(bucket: u16, queries: UdpSocket, refusals: Arc<AtomicU64>) -> Re
     loop {
         let (length, from) = queries.recv_from(&mut datagram).await?;
         let Some(query) = Query::from_bytes(&datagram[..length]) else { continue };
+        if bucket >= query.before {
+            continue;
+        }
         let (client, refusals) = (loopback(query.port), Arc::clone(&refusals));
         match query.way {
             Way::Announce => drop(queries.send_to(&bucket.to_be_bytes(), from).await?),

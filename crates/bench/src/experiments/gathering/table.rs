@@ -1,6 +1,6 @@
 //! The table: what each strategy takes, beside what was published.
 
-use super::{Client, Sites, Strategy};
+use super::{Client, Ending, Sites, Strategy};
 use crate::experiments::range::{BUCKETS, PUBLISHED, ROWS_A_BUCKET};
 use crate::report::Report;
 use crate::statistics::{Times, ms};
@@ -76,7 +76,7 @@ async fn measure(
     for _ in 0..runs {
         // A client of its own: nothing is left in its backlog.
         let client = Client::start(backlog).await?;
-        let gathered = client.gather(sites, strategy, buckets).await?;
+        let gathered = client.gather(sites, strategy, buckets, Ending::Deterministic).await?;
         let records = u32::from(buckets) * ROWS_A_BUCKET;
         ensure!(gathered.records == records, "{} records instead of {records}", gathered.records);
         times.push(gathered.time);

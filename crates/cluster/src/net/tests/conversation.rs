@@ -6,6 +6,7 @@ use crate::net::{MESSAGE_BYTES_MAX, NetError, WINDOW, ask};
 use futures::future::join_all;
 use futures::{StreamExt, poll};
 use std::time::Duration;
+use store::Delivery;
 
 /// Passes, as nothing answers it.
 const SHORT: Duration = Duration::from_millis(30);
@@ -38,6 +39,7 @@ everywhere! {
     no_answer_and_many
     many_answers_in_order
     a_slow_reader_stops_its_service_and_nobody_else
+    pulled_answers_wait_for_their_reader
     dropping_the_answers_cancels_the_call
     the_deadline_of_the_first_answer
     the_deadline_of_the_next_answer
@@ -86,6 +88,25 @@ async fn a_slow_reader_stops_its_service_and_nobody_else(mut pair: Pair) {
         assert_eq!(next(&mut slow).await, Ok(number.to_string()));
     }
     assert!(slow.next().await.is_none());
+}
+
+async fn pulled_answers_wait_for_their_reader(mut pair: Pair) {
+    let mut pulled = pair.call_by("count 100 0", Delivery::Pulled);
+    assert_eq!(next(&mut pulled).await, Ok("0".to_owned()));
+    pair.event(Event::Made(0)).await;
+    for number in 0..100 {
+        assert_eq!(pair.ask(&format!("echo {number}")).await, Ok(number.to_string()));
+    }
+    let ahead = std::iter::from_fn(|| pair.events.try_recv().ok());
+    let ahead = ahead.filter(|event| matches!(event, Event::Made(_))).count();
+    assert!(ahead <= 1, "{ahead} answers were made that nobody has asked for");
+    for number in 1..100 {
+        assert_eq!(next(&mut pulled).await, Ok(number.to_string()));
+    }
+    assert!(pulled.next().await.is_none());
+    let mut one = pair.call_by("echo one", Delivery::Pulled);
+    assert_eq!(next(&mut one).await, Ok("one".to_owned()));
+    assert!(one.next().await.is_none());
 }
 
 async fn dropping_the_answers_cancels_the_call(mut pair: Pair) {

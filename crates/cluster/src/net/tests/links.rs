@@ -5,6 +5,7 @@ use super::talker::Event;
 use crate::net::local::{Hub, Link};
 use crate::net::{Address, NetError, Network, ask};
 use std::time::Duration;
+use store::Delivery;
 
 const SHORT: Duration = Duration::from_millis(30);
 
@@ -14,7 +15,7 @@ async fn a_link_that_is_cut_and_healed() {
     let (hub, a, b) = (Hub::new(), Address::new("a"), Address::new("b"));
     hub.serve(b.clone(), service);
     let (network, other) = (hub.network(a.clone()), hub.network("c".into()));
-    let mut answers = network.call(&b, "one-then-never".into(), LONG);
+    let mut answers = network.call(&b, "one-then-never".into(), LONG, Delivery::Pushed);
     assert_eq!(next(&mut answers).await, Ok("one".to_owned()));
     hub.link(&b, &a, Link::Cut);
     assert!(matches!(next(&mut answers).await, Err(NetError::Lost { .. })));

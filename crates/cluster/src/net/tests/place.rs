@@ -9,6 +9,7 @@ use crate::net::{
 use futures::StreamExt;
 use std::sync::Arc;
 use std::time::Duration;
+use store::Delivery;
 use tokio::sync::{Semaphore, mpsc};
 
 /// Longer than any test runs: a deadline that does not pass.
@@ -88,7 +89,12 @@ impl Pair {
     }
 
     pub(super) fn call_within(&self, request: &str, deadline: Duration) -> Answers {
-        self.network.call(&self.to, request.to_owned().into(), deadline)
+        let request = request.to_owned().into();
+        self.network.call(&self.to, request, deadline, Delivery::Pushed)
+    }
+
+    pub(super) fn call_by(&self, request: &str, delivery: Delivery) -> Answers {
+        self.network.call(&self.to, request.to_owned().into(), LONG, delivery)
     }
 
     pub(super) async fn ask(&self, request: &str) -> Result<String, NetError> {

@@ -3,6 +3,7 @@
 use super::place::{LONG, Pair, Place};
 use futures::{StreamExt, stream};
 use std::time::Instant;
+use store::Delivery;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it measures, and proves nothing"]
@@ -22,7 +23,8 @@ async fn speed() {
             println!("{place:?}: {in_flight} in flight, {rate:.0} calls/s");
         }
         let start = Instant::now();
-        let mut answers = pair.network.call(&pair.to, "count 1000 1000000".into(), LONG);
+        let mut answers =
+            pair.network.call(&pair.to, "count 1000 1000000".into(), LONG, Delivery::Pushed);
         let mut bytes = 0;
         while let Some(answer) = answers.next().await {
             bytes += answer.expect("an answer").len();

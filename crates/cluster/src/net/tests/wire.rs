@@ -9,6 +9,7 @@ use crate::net::{
 };
 use bytes::{Bytes, BytesMut};
 use std::time::Duration;
+use store::Delivery;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -82,8 +83,8 @@ async fn a_server_that_breaks_the_protocol_loses_its_connection() {
     let to = strange_server(2, flood).await;
     let network = Tcp::new("a:1".into(), Security::Plain);
     // The first answer is taken, the others come faster than anybody may send them.
-    let mut flooded = network.call(&to, "echo x".into(), LONG);
-    let other = ask(&network, &to, "echo x".into(), LONG);
+    let mut flooded = network.call(&to, "echo x".into(), LONG, Delivery::Pushed);
+    let other = ask(&network, &to, "echo x".into(), LONG, Delivery::Pushed);
     let (first, other) = futures::join!(next(&mut flooded), other);
     assert_eq!(first, Ok("x".to_owned()));
     assert_eq!(lost(other), "it sent more answers than were asked for");
