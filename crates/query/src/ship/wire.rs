@@ -34,7 +34,7 @@ use store::ExchangeId;
 use store::catalog::TableId;
 
 /// Bytes of a bundle that is sent or received, at most.
-const BYTES_MAX: usize = 64 << 20;
+pub(super) const BYTES_MAX: usize = 64 << 20;
 
 /// Partitions that a server's work is divided into for another one, at most.
 const PARTITIONS_MAX: usize = 1 << 10;
