@@ -212,7 +212,7 @@ async fn whoever_comes_second_is_told_which_row_it_is() {
     let (slow, fast) = (of(&servers, 1).session(), of(&servers, 2).session());
     slow.execute("BEGIN; UPDATE t SET v = v + 1").await.expect("staged");
     fast.execute("UPDATE t SET v = v + 1 WHERE id = 2500").await.expect("first");
-    let refused = slow.execute("COMMIT").await.expect_err("second");
+    let refused = said(&slow, "COMMIT").await.expect_err("second");
     assert_eq!(refused.state().code(), "40001");
     assert_eq!(refused.detail(), Some("Table \"t\", key (id)=(2500)."));
     let sum = (1..=ROWS).sum::<i64>() + 1;

@@ -29,8 +29,8 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion_proto::bytes::{
     physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
 };
+use futures::StreamExt;
 use futures::stream::BoxStream;
-use futures::{StreamExt, TryStreamExt};
 use sdds::KeyRange;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -240,8 +240,8 @@ pub(crate) async fn open(
     if !is_by_row(&plan) || plan.schema().fields().len() != maker.width() {
         return Err(out_of_range("an errand does not fit its table"));
     }
-    let rows = execute_stream(plan, context)?.map_err(Into::into);
-    let writes = rows.map(move |rows| Ok(ErrandStep::Write(maker.write(&rows?)?)));
+    let writes =
+        execute_stream(plan, context)?.map(move |rows| Ok(ErrandStep::Write(maker.write(&rows?)?)));
     let begin = futures::stream::iter([Ok(ErrandStep::NotHere(not_here))]);
     Ok(begin.chain(writes).boxed())
 }
