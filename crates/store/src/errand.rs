@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// A step of an errand, as an owner computes it.
 #[derive(Debug, Clone)]
 pub enum ErrandStep {
-    /// Rows to be written, in the order of their keys, with no others of the errand between them.
+    /// Rows to be written, in the order of their keys: of what was asked for, there are no others between them.
     Write(Write),
     /// Keys that are not here: the errand has no rows of them.
     NotHere(Vec<KeyRange>),
@@ -42,6 +42,28 @@ impl Changed {
     pub fn add(&mut self, other: Self) {
         self.rows += other.rows;
         self.rest.extend(other.rest);
+    }
+
+    /// The same with the rest as disjoint ranges in key order, and none of them outside of what was asked for: between keys that
+    /// were left out, there may be others that were asked of somebody else.
+    pub fn of(self, asked: &[KeyRange]) -> Self {
+        let mut left = self.rest;
+        left.sort_by(|one, other| one.low.cmp(&other.low));
+        let mut rest: Vec<KeyRange> = Vec::new();
+        for range in left {
+            match rest.last_mut() {
+                Some(last) if range.low <= last.high => {
+                    last.high = range.high.max(last.high.clone());
+                }
+                _ => rest.push(range),
+            }
+        }
+        let asked_of = |range: &KeyRange| {
+            let first = asked.partition_point(|asked| asked.high <= range.low);
+            let parts = asked[first..].iter().map_while(|asked| asked.intersect(range));
+            parts.collect::<Vec<_>>()
+        };
+        Self { rows: self.rows, rest: rest.iter().flat_map(asked_of).collect() }
     }
 }
 
@@ -81,7 +103,7 @@ fn divided(view: &TableView, write: &Write) -> Result<(Vec<u32>, Vec<KeyRange>),
     Ok((owned.into_iter().map(|place| place as u32).collect(), stretches(&keys, &others)))
 }
 
-/// Some of the keys, by their places, as ranges that hold none of the other keys.
+/// Some of the keys, by their places, as ranges that hold none of the others.
 fn stretches(keys: &[Key], places: &[usize]) -> Vec<KeyRange> {
     let mut ranges: Vec<KeyRange> = Vec::new();
     let mut before = None;
@@ -117,6 +139,20 @@ impl JointTransaction {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_is_part_of_what_was_asked_for() {
+        let key = |byte: u8| Bound::At(Key::from(&[byte][..]));
+        let range = |low: u8, high: u8| KeyRange { low: key(low), high: key(high) };
+        let asked = [range(10, 20), range(30, 40), range(50, 60)];
+        let left = |rest: Vec<KeyRange>| Changed { rows: 3, rest }.of(&asked);
+        let across = left(vec![range(35, 52), range(15, 18), range(12, 16)]);
+        assert_eq!(across.rest, [range(12, 18), range(35, 40), range(50, 52)]);
+        assert_eq!(across.rows, 3);
+        assert_eq!(left(vec![KeyRange::all()]).rest, asked);
+        assert_eq!(left(vec![range(20, 30), range(60, 90)]).rest, []);
+        assert_eq!(left(vec![range(32, 34), range(34, 36)]).rest, [range(32, 36)]);
+    }
 
     #[test]
     fn ranges_of_keys_hold_no_others() {

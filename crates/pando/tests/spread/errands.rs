@@ -93,7 +93,9 @@ impl Dice {
         match self.below(9) {
             0 => format!("UPDATE t SET v = v + {of} WHERE id % {of} = {rest}"),
             1 => {
-                format!("UPDATE t SET v = v * 2, note = 'n' || v WHERE id BETWEEN {low} AND {high}")
+                format!(
+                    "UPDATE t SET v = v * 2, note = 'n' || name WHERE id BETWEEN {low} AND {high}"
+                )
             }
             2 => format!("UPDATE t SET note = upper(coalesce(note, name)) WHERE v > {low}"),
             3 => format!("UPDATE t SET note = NULL, name = left(name, 6) WHERE id = {low}"),
@@ -183,9 +185,9 @@ async fn what_fails_on_one_server_leaves_nothing_on_any() {
     let before = rows(&alone, ALL).await;
     let session = of(&servers, 2).session();
     for sql in [
-        "UPDATE t SET v = v - 1000 * (id / 4000)::int - id + 1",
+        "UPDATE t SET v = v - 1000 * (id / 4000) - id + 1",
         "UPDATE t SET name = CASE WHEN id <> 3210 THEN name END",
-        "UPDATE t SET name = name || left('and much more', (id / 3999 * 9)::int) WHERE id <> 4000",
+        "UPDATE t SET name = CASE WHEN id = 3999 THEN name || ' and more' ELSE upper(name) END",
         "UPDATE t SET v = 100 / (id - 2345) + 200",
         "UPDATE t SET v = 'many'",
         "UPDATE t SET note = 'written', v = CASE WHEN id = 17 THEN -1 ELSE v END",
@@ -233,7 +235,7 @@ async fn whoever_comes_second_is_told_which_row_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_statement_that_runs_out_of_time_changes_nothing() {
+async fn a_statement_that_runs_out_of_time_changes_all_rows_or_none() {
     let servers = four().await;
     let session = of(&servers, 3).session();
     let _restless = Restless::over(&servers);
@@ -247,11 +249,15 @@ async fn a_statement_that_runs_out_of_time_changes_nothing() {
             Err(error) if error.state().code() == "57014" => late += 1,
             Err(error) => panic!("{error}"),
         }
-        assert_eq!(number(of(&servers, 0), SUM).await, sum, "{limit}");
+        // A commit that has begun goes on, and is seen then or later.
+        let seen = number(of(&servers, 0), SUM).await;
+        assert!(seen >= sum && (seen - sum) % ROWS == 0, "{limit}: {seen}, after {sum}");
+        sum = seen;
     }
     assert!(late > 0, "no time is too short");
     session.execute("RESET statement_timeout; UPDATE t SET v = v + 1").await.expect("free again");
-    assert_eq!(number(of(&servers, 1), SUM).await, sum + ROWS);
+    let seen = number(of(&servers, 1), SUM).await;
+    assert!(seen > sum && (seen - sum) % ROWS == 0, "{seen}, after {sum}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -72,7 +72,8 @@ async fn there(
     (owner, ranges): &Owned,
 ) -> Result<Changed> {
     let bytes = errand.to_bytes(ranges, frame).await?;
-    Ok(peers.errand(reader, errand.elsewhere.view().table(), *owner, bytes).await?)
+    let changed = peers.errand(reader, errand.elsewhere.view().table(), *owner, bytes).await?;
+    Ok(changed.of(ranges))
 }
 
 /// This server's own part.
@@ -93,5 +94,5 @@ async fn carry_out_here(
         let table = errand.elsewhere.view().table().id;
         changed.add(transaction.carry_out_here(table, step)?);
     }
-    Ok(changed)
+    Ok(changed.of(ranges))
 }
