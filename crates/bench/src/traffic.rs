@@ -84,6 +84,7 @@ impl Network for Counted {
 mod tests {
     use super::*;
     use crate::InProcess;
+    use crate::settling::settle;
     use query::Options;
 
     #[test]
@@ -91,6 +92,34 @@ mod tests {
         let then = Said { calls: 4, bytes: 1000 };
         let now = Said { calls: 10, bytes: 1600 };
         assert_eq!(now.since(then, 3), Said { calls: 2, bytes: 200 });
+    }
+
+    /// The owners of the rows change them: what travels is how many there were.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_update_of_all_rows_says_little() {
+        const ROWS: u64 = 20_000;
+        let options = Options { bucket_size: Some(256 << 10), ..Options::default() };
+        let started = InProcess::start_counted(4, options).await;
+        let (servers, traffic) = started.expect("four servers");
+        let session = servers.servers()[1].database.session();
+        let fill = format!(
+            "CREATE TABLE t (id bigint PRIMARY KEY, v bigint CHECK (v >= 0), note text); \
+             INSERT INTO t SELECT i, 0, 'note ' || i FROM generate_series(1, {ROWS}) AS g(i)"
+        );
+        session.execute(&fill).await.expect("filled");
+        settle(&servers, "t", ROWS).await.expect("it comes to rest");
+        session.execute("ALTER SYSTEM SET pando.moves = paused").await.expect("paused");
+        let mut said = Vec::new();
+        for bundling in ["optimal", "optimal", "none"] {
+            let before = traffic.said();
+            let update = format!("SET pando.bundling = {bundling}; UPDATE t SET v = v + 1");
+            session.execute(&update).await.expect("updated");
+            said.push(traffic.said().since(before, 1));
+        }
+        // The first one may have taught the image something.
+        let [_, by_owners, from_here] = said[..] else { unreachable!("three updates") };
+        assert!(by_owners.bytes < 16 << 10, "{by_owners:?}");
+        assert!(from_here.bytes > 20 * by_owners.bytes, "{from_here:?}, {by_owners:?}");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -22,12 +22,20 @@ struct Running {
 }
 
 impl Joint {
-    /// A write is about to be sent. Its step comes back.
-    pub(crate) fn writes(&self, transaction: TransactionId, to: GroupId) -> u64 {
+    /// A write is about to be sent. Its step comes back, and whether it is the first one to that group.
+    pub(crate) fn writes(&self, transaction: TransactionId, to: GroupId) -> (u64, bool) {
         let mut all = self.0.lock();
         let running = all.entry(transaction).or_default();
+        let is_first = !running.groups.contains_key(&to);
         running.groups.entry(to).or_default();
-        running.step
+        (running.step, is_first)
+    }
+
+    /// The first write to a group has found nothing to do there: the group has no part in the transaction.
+    pub(crate) fn has_not_begun(&self, transaction: TransactionId, to: GroupId) {
+        if let Some(running) = self.0.lock().get_mut(&transaction) {
+            running.groups.remove(&to);
+        }
     }
 
     /// A write has been done.

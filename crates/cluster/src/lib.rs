@@ -4,7 +4,7 @@
 //! - `message`, `batches`: what servers say, and how rows travel.
 //! - `cluster`: one server among others; `start`: how it becomes that; `members`, `heartbeat`, `root`: who is there,
 //!   and who leads.
-//! - `files`: whose keys are whose. `peers`: what a coordinator asks, `service`: what an owner answers.
+//! - `files`: whose keys are whose. `peers`: what a coordinator asks, `service`, `errand`: what an owner answers.
 //! - `joint`, `participants`, `commit`, `oracle`, `floors`: transactions on several servers and their timestamps.
 //! - `moving`: rows on their way; `colocation`: tables that lie beside others; `report`: for whoever looks.
 //!
@@ -18,6 +18,7 @@ mod colocation;
 mod commit;
 mod describe;
 mod doorway;
+mod errand;
 mod files;
 mod floors;
 mod heartbeat;

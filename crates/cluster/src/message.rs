@@ -56,6 +56,14 @@ pub(crate) enum Request {
         /// How often its transaction went back to a savepoint before.
         step: u64,
     },
+    /// To an owner: an errand, to be carried out on its rows.
+    Errand {
+        reader: WireReader,
+        target: Target,
+        errand: Blob,
+        /// How often its transaction went back to a savepoint before.
+        step: u64,
+    },
     /// To a server: a bundle to run; batches come back, and then a trailer.
     Run { reader: WireReader, hops: u32, bundle: Blob },
     /// Undo what was written at a savepoint or later.
@@ -209,6 +217,12 @@ pub(crate) enum Answer {
     },
     Written {
         rows: u64,
+    },
+    /// How many rows an owner has changed, and the keys that it has left out: they are another's.
+    Changed {
+        rows: u64,
+        rest: Vec<KeyRange>,
+        adjustment: Adjustment,
     },
     /// Some keys are another's; nothing was done.
     NotOwned {

@@ -11,9 +11,8 @@ use sdds::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
-use store::catalog::Table;
 use store::{
-    Error, Peers, Prepared, Reader, Reading, Savepoint, Store, Transaction, TransactionId, Write,
+    Error, Peers, Prepared, Reader, Reading, Savepoint, Store, Transaction, TransactionId,
 };
 
 /// Names of ended transactions that are remembered: what comes late for one of them must not begin it again.
@@ -178,21 +177,20 @@ impl Part {
         Ok(transaction)
     }
 
-    /// Writes rows of a table: all, or none.
-    pub(crate) async fn write(
+    /// Does a piece of work that writes, a coordinator's of this step: all of it, or nothing.
+    pub(crate) async fn write<T>(
         &mut self,
         store: &Arc<Store>,
         reader: &WireReader,
         step: u64,
-        table: &Table,
-        write: Write,
-    ) -> Result<u64, Error> {
+        work: impl FnOnce(&mut Transaction) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         if step < self.first_step {
             return Err(late());
         }
         let transaction = self.open(store, reader).await?;
         let before = transaction.savepoint();
-        let written = transaction.write(table, write);
+        let written = work(transaction);
         match written {
             Ok(_) => mark(&mut self.savepoints, reader.savepoint, || before),
             Err(_) => transaction.rollback_to(&before),

@@ -23,8 +23,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::{Sequence, Table, TableId};
 use store::{
-    BatchStream, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared, Reader,
-    Snapshot, TableTotal, TransactionId, Write,
+    BatchStream, Changed, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared,
+    Reader, Snapshot, TableTotal, TransactionId, Write,
 };
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -288,7 +288,7 @@ impl Peers for View {
         let Some(transaction) = reader.transaction else {
             return Err(crate::message::garbled("a write outside of transactions"));
         };
-        let step = self.inner.joint.writes(transaction, owner);
+        let (step, _) = self.inner.joint.writes(transaction, owner);
         let write = match write {
             Write::Insert(rows) => WireWrite::Insert(batches::write(&rows)?.into()),
             Write::Load(rows) => WireWrite::Load(batches::write(&rows)?.into()),
@@ -306,6 +306,39 @@ impl Peers for View {
             Answer::NotOwned { range, adjustment } => {
                 self.learn(&file, adjustment);
                 Err(Error::NotOwned { range })
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn errand(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        errand: Bytes,
+    ) -> Result<Changed, Error> {
+        let file = self.inner.file(table);
+        let Some(transaction) = reader.transaction else {
+            return Err(crate::message::garbled("an errand outside of transactions"));
+        };
+        let (step, is_first) = self.inner.joint.writes(transaction, owner);
+        let request = Request::Errand {
+            reader: WireReader::new(reader),
+            target: Target { table: table.id, version: table.version, hops: self.hops + 1 },
+            errand: errand.into(),
+            step,
+        };
+        self.count(&file);
+        match self.inner.ask_within(owner, &request, RUN_DEADLINE).await? {
+            Answer::Changed { rows, rest, adjustment } => {
+                self.learn(&file, adjustment);
+                if rows > 0 {
+                    self.inner.joint.has_written(transaction, owner);
+                } else if is_first && rest.is_empty() {
+                    self.inner.joint.has_not_begun(transaction, owner);
+                }
+                Ok(Changed { rows, rest })
             }
             other => Err(unexpected(&other)),
         }
@@ -397,7 +430,7 @@ impl Peers for View {
     }
 }
 
-/// A bundle may have to work for a while before its first rows come.
+/// A bundle may have to work for a while before its first rows come, and an errand before it is done.
 const RUN_DEADLINE: std::time::Duration = std::time::Duration::from_secs(600);
 
 impl View {

@@ -3,6 +3,7 @@
 use crate::apart::{self, LARGE_BYTES};
 use crate::batches;
 use crate::cluster::{Cluster, Inner, stopped, written};
+use crate::errand;
 use crate::files::ADJUSTMENT_ENTRIES;
 use crate::message::{
     Adjustment, Answer, Letter, Reply, Request, Target, WireReader, WireWrite, decode, garbled,
@@ -29,6 +30,9 @@ impl Service for Cluster {
             match decode::<Letter>(&request).and_then(|letter| inner.open(letter)) {
                 Ok(Request::Run { reader, hops, bundle }) => {
                     run(inner, reader, hops, bundle.0).await
+                }
+                Ok(Request::Errand { reader, target, errand, step }) => {
+                    one(errand::answer(&inner, reader, &target, errand.0, step).await)
                 }
                 Ok(Request::Take { exchange, part }) => match bundles(&inner) {
                     Ok(bundles) => answers(bundles.take(exchange, part)),
@@ -79,9 +83,10 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         Request::Write { reader, target, write: rows, step } => {
             write(inner, &reader, &target, rows, step).await
         }
-        Request::Run { .. } | Request::Take { .. } | Request::Describe { .. } => {
-            Err(garbled("many answers where one is expected"))
-        }
+        Request::Run { .. }
+        | Request::Errand { .. }
+        | Request::Take { .. }
+        | Request::Describe { .. } => Err(garbled("this is not answered here")),
         Request::RollbackTo { .. }
         | Request::RollBack { .. }
         | Request::Prepare { .. }
@@ -190,12 +195,16 @@ async fn about_transaction(inner: &Arc<Inner>, request: Request) -> Reply {
 }
 
 /// The cluster as this server sees it while it works for another.
-fn served(inner: &Arc<Inner>, hops: u32) -> View {
+pub(crate) fn served(inner: &Arc<Inner>, hops: u32) -> View {
     View { inner: Arc::clone(inner), hops: hops.max(1), found: Arc::new(Mutex::default()) }
 }
 
 /// What a transaction reads here.
-async fn reading(inner: &Arc<Inner>, reader: &WireReader, view: &View) -> Result<Reading, Error> {
+pub(crate) async fn reading(
+    inner: &Arc<Inner>,
+    reader: &WireReader,
+    view: &View,
+) -> Result<Reading, Error> {
     let peers = (Arc::new(view.clone()) as Arc<dyn Peers>, reader.reader());
     if reader.timestamp.0 < inner.horizon.load(Ordering::Acquire) {
         return Err(too_old());
@@ -230,7 +239,7 @@ fn too_old() -> Error {
 }
 
 /// The definition that a coordinator plans with; another one is tried again there.
-fn definition(reading: &Reading, target: &Target) -> Result<Arc<Table>, Error> {
+pub(crate) fn definition(reading: &Reading, target: &Target) -> Result<Arc<Table>, Error> {
     match reading.catalog().table_by_id(target.table) {
         Some(table) if table.version == target.version => Ok(Arc::clone(table)),
         Some(table) => Err(Error::SchemaConflict { relation: table.name.clone() }),
@@ -315,7 +324,7 @@ async fn write(
         let view = served(inner, target.hops);
         let peers = (Arc::new(view) as Arc<dyn Peers>, reader.reader());
         let table = definition(&part.reading(&inner.store, reader, peers).await?, target)?;
-        part.write(&inner.store, reader, step, &table, write.clone()).await
+        part.write(&inner.store, reader, step, |open| open.write(&table, write.clone())).await
     };
     match written {
         Ok(rows) => Ok(Answer::Written { rows }),
@@ -348,7 +357,11 @@ fn span(inner: &Inner, table: TableId, write: &Write) -> Result<KeyRange, Error>
 }
 
 /// Who owns what of a range, by the directory.
-async fn owners(view: &View, table: TableId, range: &KeyRange) -> Result<Vec<Entry>, Error> {
+pub(crate) async fn owners(
+    view: &View,
+    table: TableId,
+    range: &KeyRange,
+) -> Result<Vec<Entry>, Error> {
     let inner = &view.inner;
     let file = inner.file_by_id(table)?;
     let parts = view.cover(table, range).await?;
@@ -409,7 +422,7 @@ fn learnt(view: &View) -> Option<Result<Bytes, NetError>> {
 }
 
 /// Who runs bundles here.
-fn bundles(inner: &Inner) -> Result<Arc<dyn Bundles>, Error> {
+pub(crate) fn bundles(inner: &Inner) -> Result<Arc<dyn Bundles>, Error> {
     inner.bundles.get().cloned().ok_or_else(|| Error::Unreachable {
         server: inner.name.clone(),
         reason: "it is still starting".into(),

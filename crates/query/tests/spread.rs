@@ -15,6 +15,7 @@ use servers::Servers;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use store::ErrandStep;
 
 /// Servers, where a script does not say how many.
 const SERVERS: u64 = 3;
@@ -152,4 +153,67 @@ async fn a_bundle_for_rows_that_have_left_finds_them() {
         rows += ran(&servers, 1, bundle).await.expect("found");
     }
     assert_eq!(rows, 200);
+}
+
+/// How many rows a server would change, and whether there are keys that are not its own; or an error.
+async fn changes(
+    servers: &Servers,
+    group: u64,
+    errand: Bytes,
+) -> Result<(usize, bool), store::Error> {
+    let database = servers.database(group);
+    let reading = database.store().reading().await?;
+    let steps: Vec<_> = database.bundles().errand(reading, errand).try_collect().await?;
+    let (mut rows, mut others) = (0, false);
+    for step in steps {
+        match step {
+            ErrandStep::Write(write) => rows += write.len(),
+            ErrandStep::NotHere(ranges) => others |= !ranges.is_empty(),
+        }
+    }
+    Ok((rows, others))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_that_are_no_errand_are_an_error() {
+    let servers = three_parts().await;
+    let session = servers.database(0).session();
+    for sql in ["UPDATE t SET n = n * 2 WHERE id > 3 AND n < 6", "DELETE FROM t WHERE n = 6"] {
+        session.execute("BEGIN").await.expect("begun");
+        answer(&session, sql).await.expect("answered");
+        session.execute("ROLLBACK").await.expect("undone");
+        let errand = servers.take_sent().remove(0);
+        assert!(changes(&servers, 1, errand.clone()).await.expect("an errand").0 > 10);
+        assert!(ran(&servers, 1, errand.clone()).await.is_err(), "it is no bundle");
+        for length in 0..errand.len() {
+            let some = errand.slice(..length);
+            assert!(changes(&servers, 1, some).await.is_err(), "{length} bytes of it");
+        }
+        for at in 0..errand.len() {
+            let mut changed = errand.to_vec();
+            changed[at] ^= 1 << (at % 8);
+            // Some changes make another errand; what counts is that there is an answer.
+            let _ = changes(&servers, 1, changed.into()).await;
+        }
+        assert!(changes(&servers, 1, errand).await.is_ok(), "the server goes on");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_errand_for_rows_that_have_left_says_so() {
+    let servers = three_parts().await;
+    let session = servers.database(0).session();
+    session.execute("BEGIN; UPDATE t SET n = 7; ROLLBACK").await.expect("undone");
+    let sent = servers.take_sent();
+    servers.give("t", 1, 2, Some(150), Some(200));
+    let mut found = Vec::new();
+    for errand in sent {
+        for group in [0, 1, 2] {
+            found.push(changes(&servers, group, errand.clone()).await.expect("an errand"));
+        }
+    }
+    // One is for rows of which the last server has got half, the other for those that it always had.
+    let expected =
+        [[(0, true), (50, true), (50, true)], [(0, true), (0, true), (100, false)]].concat();
+    assert_eq!(found, expected);
 }

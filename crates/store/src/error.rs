@@ -145,6 +145,9 @@ pub enum Error {
         /// What to do.
         hint: Option<String>,
     },
+    /// What another server computed for this one's statement failed.
+    #[error(transparent)]
+    Failed(Box<Failure>),
     /// Arrow refused an array; a defect or a value out of range.
     #[error(transparent)]
     Arrow(
@@ -152,6 +155,30 @@ pub enum Error {
         #[serde(with = "crate::wire::arrow_error")]
         ArrowError,
     ),
+}
+
+/// What is wrong with a statement, as the server has found out that has its rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[error("{message}")]
+pub struct Failure {
+    /// The SQLSTATE.
+    pub sql_state: String,
+    /// What was wrong.
+    pub message: String,
+    /// More about it.
+    pub detail: Option<String>,
+    /// What to do.
+    pub hint: Option<String>,
+    /// The schema of the table that it is about.
+    pub schema: Option<String>,
+    /// The table.
+    pub table: Option<String>,
+    /// The table's column.
+    pub column: Option<String>,
+    /// The constraint that was violated.
+    pub constraint: Option<String>,
+    /// The constant of the statement that is to blame.
+    pub literal: Option<String>,
 }
 
 impl Error {

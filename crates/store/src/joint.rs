@@ -10,8 +10,7 @@ use crate::store::Store;
 use crate::transaction::{Savepoint, Transaction};
 use crate::view::TableView;
 use crate::{ATTEMPTS, Error, Snapshot};
-use arrow::array::{RecordBatch, UInt32Array};
-use arrow::compute::take_record_batch;
+use arrow::array::RecordBatch;
 use futures::future::join_all;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp};
 use std::collections::BTreeMap;
@@ -167,11 +166,7 @@ impl JointTransaction {
         if self.elsewhere.is_none() {
             return self.here.delete(id, keys);
         }
-        let pick = |rows: &[u32]| {
-            let picked = rows.iter().map(|row| keys[*row as usize].clone()).collect();
-            Ok(Write::Delete(picked))
-        };
-        self.write_to_owners(id, keys, pick).await
+        self.write_to_owners(id, keys, &Write::Delete(keys.to_vec())).await
     }
 
     async fn write_rows(
@@ -181,14 +176,7 @@ impl JointTransaction {
         write: fn(RecordBatch) -> Write,
     ) -> Result<(), Error> {
         let keys = self.table_or_missing(id)?.encode_keys(rows)?;
-        let pick = |picked: &[u32]| {
-            if picked.len() == rows.num_rows() {
-                return Ok(write(rows.clone()));
-            }
-            let picked = UInt32Array::from(picked.to_vec());
-            Ok(write(take_record_batch(rows, &picked)?))
-        };
-        self.write_to_owners(id, &keys, pick).await
+        self.write_to_owners(id, &keys, &write(rows.clone())).await
     }
 
     /// Divides rows, known by their keys, among their owners. Those that an owner has no more are tried again.
@@ -196,7 +184,7 @@ impl JointTransaction {
         &mut self,
         id: TableId,
         keys: &[Key],
-        pick: impl Fn(&[u32]) -> Result<Write, Error>,
+        write: &Write,
     ) -> Result<(), Error> {
         let view = self.table_or_missing(id)?;
         let table = Arc::clone(view.table());
@@ -210,7 +198,7 @@ impl JointTransaction {
             let reader = self.reader(Some(id));
             let mut sent = Vec::new();
             for (owner, rows) in owners {
-                let write = pick(&rows)?;
+                let write = write.picked(&rows)?;
                 if owner == peers.here() {
                     match self.here.write(&table, write) {
                         Err(Error::NotOwned { .. }) => rest.extend(rows),

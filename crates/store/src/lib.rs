@@ -17,6 +17,7 @@ mod chunk;
 mod compaction;
 mod conflicts;
 mod delta;
+mod errand;
 mod error;
 mod file;
 mod find;
@@ -57,7 +58,8 @@ pub mod zone;
 const ATTEMPTS: usize = 64;
 
 pub use chunk::CHUNK_ROWS;
-pub use error::Error;
+pub use errand::{Changed, ErrandStep, ErrandSteps};
+pub use error::{Error, Failure};
 pub use info::{BucketInfo, Counters, Holdings, RunInfo};
 pub use ingest::IngestPart;
 pub use joint::{JointSavepoint, JointTransaction};

@@ -7,6 +7,7 @@
 //! timestamp; they are prepared, and then committed together.
 
 use crate::catalog::{Catalog, CatalogChange, Sequence, Table, TableId};
+use crate::errand::{Changed, ErrandSteps};
 use crate::prepared::Prepared;
 use crate::write_set::WriteSet;
 use crate::{Error, Snapshot, TableView};
@@ -148,6 +149,9 @@ pub trait Bundles: Debug + Send + Sync {
     /// Runs a bundle over what a transaction's part here reads.
     fn run(&self, reading: Reading, bundle: Bytes) -> BatchStream;
 
+    /// What is to be written of the rows that a transaction's part here reads, by an errand that its coordinator has sent.
+    fn errand(&self, reading: Reading, errand: Bytes) -> ErrandSteps;
+
     /// The rows of one part of an exchange that a bundle deals out here. Each part is taken once.
     fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream;
 
@@ -203,6 +207,16 @@ pub trait Peers: Debug + Send + Sync {
         owner: GroupId,
         write: Write,
     ) -> Result<u64, Error>;
+
+    /// Has a group change rows that it is believed to own, as the bytes say ([`Bundles::errand`]). Of keys that it does not own
+    /// it changes nothing, and says which they are. After an error some rows may have been changed; go back to a savepoint.
+    async fn errand(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        errand: Bytes,
+    ) -> Result<Changed, Error>;
 
     /// Runs a bundle on another server.
     fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes, delivery: Delivery) -> BatchStream;

@@ -1,14 +1,46 @@
-//! Writes in pieces that one message between servers carries. A transaction's part at their owner gathers them.
+//! Parts of writes: some of their rows, and pieces that one message between servers carries. A transaction's part at their
+//! owner gathers those.
 
+use crate::Error;
 use crate::peers::Write;
 use crate::views::{array_bytes, compact_views};
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::compute::take_record_batch;
 use std::ops::Range;
 
 /// Bytes of one message with rows, unless a single row is larger.
 pub(crate) const BATCH_BYTES_MAX: u64 = 8 << 20;
 
 impl Write {
+    /// How many rows, or keys, there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Insert(rows) | Self::Load(rows) | Self::Upsert(rows) => rows.num_rows(),
+            Self::Delete(keys) => keys.len(),
+        }
+    }
+
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The same of some of its rows, by their places, ascending.
+    pub(crate) fn picked(&self, places: &[u32]) -> Result<Self, Error> {
+        if places.len() == self.len() {
+            return Ok(self.clone());
+        }
+        let rows = |rows| take_record_batch(rows, &UInt32Array::from(places.to_vec()));
+        Ok(match self {
+            Self::Insert(all) => Self::Insert(rows(all)?),
+            Self::Load(all) => Self::Load(rows(all)?),
+            Self::Upsert(all) => Self::Upsert(rows(all)?),
+            Self::Delete(all) => {
+                Self::Delete(places.iter().map(|place| all[*place as usize].clone()).collect())
+            }
+        })
+    }
+
     /// Pieces, each with the places of its rows in the whole.
     pub(crate) fn pieces(self) -> Vec<(Range<usize>, Self)> {
         match self {

@@ -179,7 +179,7 @@ impl Transaction {
         }
     }
 
-    fn table_or_missing(&self, id: TableId) -> Result<TableView, Error> {
+    pub(crate) fn table_or_missing(&self, id: TableId) -> Result<TableView, Error> {
         let missing = || Error::RelationMissing { relation: format!("with id {}", id.0) };
         self.table(id).ok_or_else(missing)
     }

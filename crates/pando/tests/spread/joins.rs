@@ -59,7 +59,7 @@ const QUERIES: &[&str] = &[
     "SELECT count(*) FROM (SELECT 1 FROM a JOIN b ON a.m = b.m LIMIT 1234)",
 ];
 
-async fn rows(session: &Session, sql: &str) -> Vec<String> {
+pub(crate) async fn rows(session: &Session, sql: &str) -> Vec<String> {
     let answer = session.query(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
     let batches = answer.stream.try_collect::<Vec<_>>().await;
     let options = FormatOptions::new().with_null("NULL");

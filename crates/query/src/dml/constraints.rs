@@ -32,6 +32,22 @@ impl Constraints {
         Ok(Self { table: Arc::clone(table), checks, is_lasting })
     }
 
+    /// Constraints that were planned on another server, which has the same definition of the table; `None` where it has
+    /// another number of them.
+    pub(crate) fn of(table: &Arc<Table>, conditions: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
+        if conditions.len() != table.checks.len() {
+            return None;
+        }
+        let names = table.checks.iter().map(|check| check.name.clone());
+        let checks = names.zip(conditions).collect();
+        Some(Self { table: Arc::clone(table), checks, is_lasting: false })
+    }
+
+    /// The conditions of CHECK, over the columns of the table.
+    pub(crate) fn conditions(&self) -> Vec<Arc<dyn PhysicalExpr>> {
+        self.checks.iter().map(|(_, condition)| Arc::clone(condition)).collect()
+    }
+
     /// Whether they are the same in one statement as in the next.
     pub(crate) fn is_lasting(&self) -> bool {
         self.is_lasting

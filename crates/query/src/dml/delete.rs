@@ -2,45 +2,48 @@
 
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
-use super::target;
+use super::{at_owners, target};
 use crate::error::{Error, Result};
 use crate::outcome::Outcome;
+use crate::planner::relations::Tables;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::session::Frame;
 use crate::session::run::start;
+use crate::ship::errand::{Deed, Errand};
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{Delete, FromTable};
 use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::JointTransaction;
 use store::catalog::Privileges;
+use store::{JointTransaction, TableView};
 
-/// Runs a DELETE: a query gives the rows, and their keys go.
+/// A DELETE, planned: a query gives the rows.
+pub(super) struct Planned {
+    view: TableView,
+    query: Arc<dyn ExecutionPlan>,
+    returning: Option<Returning>,
+    /// Whether a row may come with several rows of other tables.
+    joins: bool,
+}
+
+/// Runs a DELETE: the keys of the rows go, deleted by their owners or from here.
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut JointTransaction,
     delete: &Delete,
 ) -> Result<Outcome> {
-    let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
-    let [relation] = &from[..] else {
-        return Err(Error::unsupported("DELETE takes rows from one table; use USING for others"));
-    };
-    let (name, called) = target_of(relation)?;
-    let table = target(frame, transaction, &name, needed(delete))?;
-    let others = delete.using.as_deref().unwrap_or_default();
-    let query = query(all_columns(&table, &called), &called, others, delete.selection.clone())?;
-    let view = transaction.table(table.id).ok_or_else(|| super::undefined(&name))?;
-    let mut planner = frame.planner(transaction);
-    let source = BucketTable::new(view.clone(), Columns::All);
-    planner.add_source(TARGET, provider_as_source(Arc::new(source)));
-    let plan = planner.plan_query(query).await?;
-    let physical = planner.physical(&plan).await?;
-    let returning = Returning::new(&planner, &table, &called, delete.returning.as_deref())?;
-    drop(planner);
-    let mut stream = start(frame, physical)?;
+    let planned = plan(frame, transaction, delete).await?;
+    if let Some(errand) = planned.at_owners(frame)? {
+        let rows = at_owners::run(frame, transaction, &errand).await?;
+        return outcome("DELETE", None, rows, &[]);
+    }
+    let Planned { view, query, returning, joins } = planned;
+    let table = view.table();
+    let mut stream = start(frame, query)?;
     let mut seen = HashSet::new();
     let mut gone = Vec::new();
     let mut rows = 0;
@@ -48,7 +51,7 @@ pub(crate) async fn run(
         let batch = RecordBatch::try_new(table.arrow_schema(), batch.columns().to_vec())?;
         let keys = view.encode_keys(&batch)?;
         let first: Vec<u32> = (0..keys.len() as u32)
-            .filter(|row| others.is_empty() || seen.insert(keys[*row as usize].clone()))
+            .filter(|row| !joins || seen.insert(keys[*row as usize].clone()))
             .collect();
         let keys: Vec<_> = first.iter().map(|row| keys[*row as usize].clone()).collect();
         rows += keys.len() as u64;
@@ -58,6 +61,40 @@ pub(crate) async fn run(
         }
     }
     outcome("DELETE", returning.as_ref(), rows, &gone)
+}
+
+impl Planned {
+    /// The same for the owners of the rows to carry out, if they can.
+    pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<Errand>> {
+        match self.joins || self.returning.is_some() {
+            true => Ok(None),
+            false => Errand::of_query(&self.query, Deed::Delete, frame),
+        }
+    }
+}
+
+/// Plans a DELETE.
+pub(super) async fn plan(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    delete: &Delete,
+) -> Result<Planned> {
+    let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+    let [relation] = &from[..] else {
+        return Err(Error::unsupported("DELETE takes rows from one table; use USING for others"));
+    };
+    let (name, called) = target_of(relation)?;
+    let table = target(frame, tables, &name, needed(delete))?;
+    let others = delete.using.as_deref().unwrap_or_default();
+    let query = query(all_columns(&table, &called), &called, others, delete.selection.clone())?;
+    let view = tables.table(table.id).ok_or_else(|| super::undefined(&name))?;
+    let mut planner = frame.planner(tables);
+    let source = BucketTable::new(view.clone(), Columns::All);
+    planner.add_source(TARGET, provider_as_source(Arc::new(source)));
+    let plan = planner.plan_query(query).await?;
+    let query = planner.physical(&plan).await?;
+    let returning = Returning::new(&planner, &table, &called, delete.returning.as_deref())?;
+    Ok(Planned { view, query, returning, joins: !others.is_empty() })
 }
 
 /// What a statement must be allowed: one that looks at rows reads them.

@@ -1,11 +1,13 @@
 //! Statements that change rows: INSERT, UPDATE, DELETE, and bulk loads.
 //!
 //! All of them compute rows with a plan, bring them into the table's shape ([`assembly`]), and hand them
-//! to the transaction. What RETURNING gives is computed from the same rows ([`returning`]).
+//! to the transaction. What RETURNING gives is computed from the same rows ([`returning`]). Rows that each change by
+//! themselves are changed where they are ([`at_owners`]).
 
 pub(crate) mod array_literal;
 pub(crate) mod assembly;
 pub(crate) mod assign;
+pub(crate) mod at_owners;
 pub(crate) mod conflict;
 pub(crate) mod constraints;
 pub(crate) mod delete;

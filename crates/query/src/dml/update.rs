@@ -5,67 +5,66 @@ use super::constraints::Constraints;
 use super::insert::{default_of, is_default};
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
-use super::{conflict::assigned_column, target};
+use super::{at_owners, conflict::assigned_column, target};
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::Outcome;
+use crate::planner::relations::Tables;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::session::Frame;
 use crate::session::run::start;
+use crate::ship::errand::{Deed, Errand};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Ident, SelectItem, Update, UpdateTableFromKind,
 };
 use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::JointTransaction;
 use store::catalog::{Identity, Privileges, Table};
+use store::{JointTransaction, TableView};
 
-/// Runs an UPDATE: a query gives each old row with the new values, and the rows are replaced.
+/// An UPDATE, planned: a query gives each old row with the new values.
+pub(super) struct Planned {
+    view: TableView,
+    query: Arc<dyn ExecutionPlan>,
+    /// The columns that get the new values.
+    targets: Vec<usize>,
+    constraints: Arc<Constraints>,
+    returning: Option<Returning>,
+    /// Whether a row may come with several rows of other tables.
+    joins: bool,
+}
+
+/// Runs an UPDATE: the rows are replaced, by their owners or from here.
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut JointTransaction,
     update: &Update,
 ) -> Result<Outcome> {
-    let (name, called) = target_of(&update.table)?;
-    let table = target(frame, transaction, &name, needed(update))?;
-    let others = match &update.from {
-        None => &[][..],
-        Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => from,
-    };
-    let assignments = assignments(&table, &update.assignments)?;
-    let mut items = all_columns(&table, &called);
-    for (index, (_, value)) in assignments.iter().enumerate() {
-        let alias = Ident::with_quote('"', format!("?new{index}"));
-        items.push(SelectItem::ExprWithAlias { expr: value.clone(), alias });
+    let planned = plan(frame, transaction, update).await?;
+    if let Some(errand) = planned.at_owners(frame)? {
+        let rows = at_owners::run(frame, transaction, &errand).await?;
+        return outcome("UPDATE", None, rows, &[]);
     }
-    let query = query(items, &called, others, update.selection.clone())?;
-    let view = transaction.table(table.id).ok_or_else(|| super::undefined(&name))?;
-    let mut planner = frame.planner(transaction);
-    let source = BucketTable::new(view.clone(), Columns::All);
-    planner.add_source(TARGET, provider_as_source(Arc::new(source)));
-    let plan = planner.plan_query(query).await?;
-    let physical = planner.physical(&plan).await?;
-    let constraints = Constraints::new(&planner, &table)?;
-    let returning = Returning::new(&planner, &table, &called, update.returning.as_deref())?;
-    drop(planner);
-    let targets: Vec<usize> = assignments.iter().map(|(column, _)| *column).collect();
-    let mut stream = start(frame, physical)?;
+    let Planned { view, query, targets, constraints, returning, joins } = planned;
+    let table = view.table();
+    let mut stream = start(frame, query)?;
     let mut seen = HashSet::new();
     let (mut old_keys, mut written) = (Vec::new(), Vec::new());
     while let Some(batch) = stream.try_next().await? {
-        let old = old_rows(&table, &batch)?;
+        let old = old_rows(table, &batch)?;
         let keys = view.encode_keys(&old)?;
-        let mut new = new_rows(&table, &batch, &targets, &constraints)?;
-        if !others.is_empty() {
+        let mut new = new_rows(table, &batch, &targets, &constraints)?;
+        if joins {
             new = keep_first_of_each(&new, &keys, &mut seen)?;
         }
         old_keys.extend(keys);
         written.push(new);
     }
-    let moves_keys = targets.iter().any(|column| table.key_indices().contains(column));
+    let moves_keys = moves_keys(table, &targets);
     if moves_keys {
         transaction.delete(table.id, &old_keys).await?;
     }
@@ -77,6 +76,54 @@ pub(crate) async fn run(
     }
     let rows = written.iter().map(|batch| batch.num_rows() as u64).sum();
     outcome("UPDATE", returning.as_ref(), rows, &written)
+}
+
+impl Planned {
+    /// The same for the owners of the rows to carry out, if they can.
+    pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<Errand>> {
+        let by_row = !self.joins && self.returning.is_none();
+        if !by_row || moves_keys(self.view.table(), &self.targets) {
+            return Ok(None);
+        }
+        let (targets, constraints) = (self.targets.clone(), Arc::clone(&self.constraints));
+        Errand::of_query(&self.query, Deed::Update { targets, constraints }, frame)
+    }
+}
+
+/// Whether new rows may have other keys.
+fn moves_keys(table: &Table, targets: &[usize]) -> bool {
+    targets.iter().any(|column| table.key_indices().contains(column))
+}
+
+/// Plans an UPDATE.
+pub(super) async fn plan(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    update: &Update,
+) -> Result<Planned> {
+    let (name, called) = target_of(&update.table)?;
+    let table = target(frame, tables, &name, needed(update))?;
+    let others = match &update.from {
+        None => &[][..],
+        Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => from,
+    };
+    let assignments = assignments(&table, &update.assignments)?;
+    let mut items = all_columns(&table, &called);
+    for (index, (_, value)) in assignments.iter().enumerate() {
+        let alias = Ident::with_quote('"', format!("?new{index}"));
+        items.push(SelectItem::ExprWithAlias { expr: value.clone(), alias });
+    }
+    let query = query(items, &called, others, update.selection.clone())?;
+    let view = tables.table(table.id).ok_or_else(|| super::undefined(&name))?;
+    let mut planner = frame.planner(tables);
+    let source = BucketTable::new(view.clone(), Columns::All);
+    planner.add_source(TARGET, provider_as_source(Arc::new(source)));
+    let plan = planner.plan_query(query).await?;
+    let query = planner.physical(&plan).await?;
+    let constraints = Arc::new(Constraints::new(&planner, &table)?);
+    let returning = Returning::new(&planner, &table, &called, update.returning.as_deref())?;
+    let targets = assignments.iter().map(|(column, _)| *column).collect();
+    Ok(Planned { view, query, targets, constraints, returning, joins: !others.is_empty() })
 }
 
 /// Columns with their new values.
@@ -117,7 +164,8 @@ fn old_rows(table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(table.arrow_schema(), columns)?)
 }
 
-fn new_rows(
+/// The new rows, from the columns of old ones and the values for these columns behind them.
+pub(crate) fn new_rows(
     table: &Table,
     batch: &RecordBatch,
     targets: &[usize],

@@ -149,6 +149,13 @@ impl ScalarUDFImpl for Arithmetic {
     }
 }
 
+/// The function of this name that stands in an operator's place: SQL does not know it, but every server has it.
+pub(crate) fn named(name: &str) -> Option<Arc<ScalarUDF>> {
+    use Operation::{Add, Multiply, Negate, Subtract};
+    let all = [Add, Subtract, Multiply, Negate].map(Operation::function);
+    all.into_iter().find(|function| function.name() == name)
+}
+
 fn out_of_range(data_type: &DataType) -> Error {
     let name = match data_type {
         DataType::Int8 | DataType::Int16 => "smallint",

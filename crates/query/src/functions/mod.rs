@@ -1,6 +1,6 @@
 //! Functions that PostgreSQL has and the engine lacks.
 
-mod arithmetic;
+pub(crate) mod arithmetic;
 pub(crate) mod array_beside;
 mod arrays;
 pub(crate) mod bytes;

@@ -17,7 +17,7 @@ use store::{Peers, Reader, TableView, key};
 const HOPS_MAX: u8 = 8;
 
 /// How often rows that have just left are looked for.
-const ATTEMPTS: usize = 64;
+pub(crate) const ATTEMPTS: usize = 64;
 
 /// One owner's ranges, in key order.
 pub(crate) type Owned = (GroupId, Vec<KeyRange>);
@@ -73,6 +73,11 @@ impl Elsewhere {
         ranges
     }
 
+    /// The ranges that are this server's.
+    pub(crate) fn here(&self) -> &[KeyRange] {
+        &self.here
+    }
+
     /// The table.
     pub(crate) fn view(&self) -> &TableView {
         &self.view
@@ -100,12 +105,7 @@ impl Elsewhere {
     pub(crate) fn next_hop(&self) -> Result<u8> {
         match self.hops < HOPS_MAX {
             true => Ok(self.hops + 1),
-            false => {
-                let name = &self.view.table().name;
-                let message = format!("rows of table \"{name}\" are moving between servers");
-                let error = Error::new(SqlState::SerializationFailure, message);
-                Err(external(error.with_hint("Run the statement again.")))
-            }
+            false => Err(external(are_moving(&self.view))),
         }
     }
 
@@ -114,6 +114,12 @@ impl Elsewhere {
         let message = "rows are on other servers, and there are none";
         self.view.peers().ok_or_else(|| external(Error::new(SqlState::InternalError, message)))
     }
+}
+
+/// A table's rows have gone from server to server faster than they could be followed.
+pub(crate) fn are_moving(view: &TableView) -> Error {
+    let message = format!("rows of table \"{}\" are moving between servers", view.table().name);
+    Error::new(SqlState::SerializationFailure, message).with_hint("Run the statement again.")
 }
 
 /// What there is to read of ranges, which are in key order.
@@ -149,7 +155,10 @@ pub(crate) async fn find(
 }
 
 /// Divides ranges into those whose rows are here and those of others.
-async fn owners(view: &TableView, ranges: &[KeyRange]) -> Result<(Vec<KeyRange>, Vec<Owned>)> {
+pub(crate) async fn owners(
+    view: &TableView,
+    ranges: &[KeyRange],
+) -> Result<(Vec<KeyRange>, Vec<Owned>)> {
     if view.peers().is_none() {
         return Ok((ranges.to_vec(), Vec::new()));
     }

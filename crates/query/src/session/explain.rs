@@ -1,13 +1,15 @@
 //! EXPLAIN: how a statement is run, as text of one line a row, or as JSON.
 //!
 //! A query is explained by its physical plan, with VERBOSE by its logical one, too. INSERT, UPDATE and DELETE are
-//! explained by the query that finds their rows. With ANALYZE the statement is run.
+//! explained by the query that finds their rows; one that the owners of the rows carry out, by the query that each of them
+//! runs. With ANALYZE the statement is run.
 
 use super::describe::source_of_write;
 use super::settings::text_rows;
 use super::transactions::Conversation;
 use super::{Frame, Inner};
 use crate::Statement;
+use crate::dml::at_owners;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome};
 use datafusion::logical_expr::LogicalPlan;
@@ -101,12 +103,23 @@ impl Inner {
                 (Some(deed), query)
             }
         };
+        let query_there = match tables.peers() {
+            Some(_) => at_owners::query(frame, &tables, statement).await?,
+            None => None,
+        };
+        let deed = match query_there {
+            Some(_) => deed.map(|deed| format!("{deed}, by the owners of its rows")),
+            None => deed,
+        };
         let (mut logical, mut physical) = (None, None);
         if let Some(query) = query {
             let mut planner = frame.planner(&tables);
             let plan = planner.plan_statement(query).await?;
             let (plan, _) = planner.shown(plan)?;
-            physical = Some(planner.physical(&plan).await?);
+            physical = match query_there {
+                Some(query) => Some(query),
+                None => Some(planner.physical(&plan).await?),
+            };
             logical = Some(plan);
         }
         if let Some(plan) = logical.take() {

@@ -1,9 +1,12 @@
 //! The parts of a bundle that the engine's own form of plans has no words for: its leaves. Each is written as its place
-//! among them; what it reads stands beside the plan ([`super::wire`]).
+//! among them; what it reads stands beside the plan ([`super::wire`]). Functions that stand in the place of operators are known
+//! by names that SQL does not have.
 
 use super::reader::ExchangeReader;
+use crate::functions::arithmetic;
 use datafusion::common::{Result, plan_err};
 use datafusion::execution::TaskContext;
+use datafusion::logical_expr::ScalarUDF;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use std::sync::Arc;
@@ -45,5 +48,12 @@ impl PhysicalExtensionCodec for Codec {
         };
         place.extend_from_slice(&at.to_le_bytes());
         Ok(())
+    }
+
+    fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
+        match arithmetic::named(name) {
+            Some(function) => Ok(function),
+            None => plan_err!("a bundle calls {name}, which is not known here"),
+        }
     }
 }

@@ -13,11 +13,14 @@
 //! rows of each input out among servers, so that rows with equal keys meet on one of them. Each server that has rows
 //! of an input deals them out ([`dealing`], [`queues`]), and each that runs the bundle takes its parts from all of
 //! them ([`reader`]). Rows go from server to server; the one that coordinates sees but the bundle's output.
+//!
+//! What a bundle gives can also stay where it is, and be written there: UPDATE and DELETE ([`errand`]).
 
 mod beside;
 mod broadcast;
 mod codec;
 mod dealing;
+pub(crate) mod errand;
 mod exchange;
 mod exchanges;
 mod forward;

@@ -4,6 +4,7 @@
 //! Constants of the statement (`now()`, `current_user`) are values by the time a plan is made. What is left that
 //! depends on the session, or on chance, is evaluated by the statement's own server.
 
+use crate::functions::arithmetic;
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SessionState;
@@ -86,11 +87,12 @@ impl Portable {
     fn is_portable(&self, part: &Arc<dyn PhysicalExpr>) -> bool {
         if let Some(call) = part.downcast_ref::<ScalarFunctionExpr>() {
             let function = call.fun();
-            let known = self.scalar.get(function.name());
+            let known = self.scalar.get(function.name()).cloned();
+            let known = known.or_else(|| arithmetic::named(function.name()));
             let immutable = function.signature().volatility == Volatility::Immutable;
             // The type of an answer that Arrow lacks would be lost on the way.
             let plain = is_of_arrow(part);
-            return immutable && plain && known.is_some_and(|known| **known == *function);
+            return immutable && plain && known.is_some_and(|known| *known == *function);
         }
         if let Some(cast) = part.downcast_ref::<CastExpr>() {
             let usual = CastExpr::new(Arc::clone(cast.expr()), cast.cast_type().clone(), None);

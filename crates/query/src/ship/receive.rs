@@ -5,6 +5,7 @@
 
 use super::broadcast;
 use super::dealing::deal;
+use super::errand;
 use super::forward::with_others;
 use super::gather::Gathering;
 use super::reader::{ExchangeReader, Parts};
@@ -16,6 +17,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::scan::bucket_scan::BucketScan;
 use crate::scan::places::{self, Elsewhere};
 use crate::scan::provider::plan_schema;
+use crate::translate::told;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::Schema;
@@ -25,22 +27,23 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning, execute_stream};
 use futures::future::try_join_all;
+use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
-use store::{BatchStream, Bundles, ExchangeId, Reading};
+use store::{BatchStream, Bundles, ErrandSteps, ExchangeId, Reading};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Batches that are computed ahead of who takes them.
-const BATCHES_AHEAD: usize = 2;
+/// Batches, or steps of an errand, that are computed ahead of who takes them.
+const ITEMS_AHEAD: usize = 2;
 
 /// Parts of an exchange, partitions of a reader, and servers that deal out, at most.
 const PARTS_MAX: usize = 1 << 16;
 
-/// Where batches go that are to be sent.
-type Sender = mpsc::Sender<std::result::Result<RecordBatch, store::Error>>;
+/// Where goes what is to be sent.
+type Sender<T> = mpsc::Sender<std::result::Result<T, store::Error>>;
 
 /// Runs bundles on a database's workers.
 #[derive(Debug)]
@@ -52,24 +55,57 @@ impl Receiver {
     }
 }
 
-impl Bundles for Receiver {
-    fn run(&self, reading: Reading, bundle: Bytes) -> BatchStream {
+impl Receiver {
+    /// What a task on the workers sends. It ends with the stream.
+    fn serve<T: Send + 'static, A: Future<Output = Result<()>> + Send + 'static>(
+        &self,
+        answer: impl FnOnce(Arc<Shared>, Sender<T>) -> A,
+    ) -> BoxStream<'static, std::result::Result<T, store::Error>> {
         let Some(shared) = self.0.upgrade() else { return failed(closed()) };
-        let (batches, received) = mpsc::channel(BATCHES_AHEAD);
+        let (sender, received) = mpsc::channel(ITEMS_AHEAD);
         let workers = shared.workers.clone().unwrap_or_else(Handle::current);
-        // The task ends with the stream that holds it.
+        let answered = AssertUnwindSafe(answer(shared, sender.clone())).catch_unwind();
         let mut tasks = JoinSet::new();
-        tasks.spawn_on(serve(shared, reading, bundle, batches), &workers);
+        let task = async move {
+            let error = match answered.await {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error,
+                Err(_) => Error::new(SqlState::InternalError, "a bundle cannot be run"),
+            };
+            // Who does not listen any more does not want to know.
+            let _ = sender.send(Err(told(error))).await;
+        };
+        tasks.spawn_on(task, &workers);
         futures::stream::unfold((received, tasks), |(mut received, tasks)| async move {
             Some((received.recv().await?, (received, tasks)))
         })
         .boxed()
     }
+}
+
+impl Bundles for Receiver {
+    fn run(&self, reading: Reading, bundle: Bytes) -> BatchStream {
+        self.serve(
+            |shared, batches| async move { answer(&shared, &reading, &bundle, &batches).await },
+        )
+    }
+
+    fn errand(&self, reading: Reading, errand: Bytes) -> ErrandSteps {
+        self.serve(|shared, steps| async move {
+            let mut all = errand::open(&shared, &reading, &errand).await?;
+            while let Some(step) = all.try_next().await? {
+                if steps.send(Ok(step)).await.is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
 
     fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream {
         let Some(shared) = self.0.upgrade() else { return failed(closed()) };
         match shared.exchanges.take(exchange, part) {
-            Ok(rows) => rows.map_err(|error| remote(error.into())).boxed(),
+            Ok(rows) => rows.map_err(|error| told(error.into())).boxed(),
             Err(error) => failed(error),
         }
     }
@@ -83,39 +119,29 @@ fn closed() -> Error {
     Error::new(SqlState::AdminShutdown, "the database is closed")
 }
 
-fn failed(error: Error) -> BatchStream {
-    futures::stream::iter([Err(remote(error))]).boxed()
-}
-
-async fn serve(shared: Arc<Shared>, reading: Reading, bundle: Bytes, batches: Sender) {
-    let answered = AssertUnwindSafe(answer(&shared, &reading, &bundle, &batches));
-    let error = match answered.catch_unwind().await {
-        Ok(Ok(())) => return,
-        Ok(Err(error)) => error,
-        Err(_) => Error::new(SqlState::InternalError, "a bundle cannot be run"),
-    };
-    // Who does not listen any more does not want to know.
-    let _ = batches.send(Err(remote(error))).await;
+fn failed<T: Send + 'static>(
+    error: Error,
+) -> BoxStream<'static, std::result::Result<T, store::Error>> {
+    futures::stream::iter([Err(told(error))]).boxed()
 }
 
 async fn answer(
     shared: &Arc<Shared>,
     reading: &Reading,
     bundle: &[u8],
-    batches: &Sender,
+    batches: &Sender<RecordBatch>,
 ) -> Result<()> {
     let context = shared.engine.functions.task_ctx();
-    let partitions = context.session_config().target_partitions();
     let bundle = Bundle::from_bytes(bundle)?;
     let alone = bundle.exchange.is_none();
     let plan = match &bundle.input {
         Input::Scans(scans) if alone && scans.len() == 1 => {
-            let (here, elsewhere) = scan(reading, &scans[0], &context, partitions).await?;
-            let plan = bundle.plan(vec![here], &context)?;
+            let (here, elsewhere) = found(reading, &scans[0], &context).await?;
+            let plan = bundle.plan(vec![Arc::new(here)], &context)?;
             with_others(plan, &bundle, &elsewhere)?
         }
         Input::Scans(scans) => {
-            let scans = scans.iter().map(|of| whole_scan(reading, of, &context, partitions));
+            let scans = scans.iter().map(|of| whole_scan(reading, of, &context));
             bundle.plan(try_join_all(scans).await?, &context)?
         }
         Input::Parts(parts) => bundle.plan(readers(reading, parts)?, &context)?,
@@ -142,7 +168,7 @@ async fn deal_out(
     exchange: ExchangeId,
     plan: &Arc<dyn ExecutionPlan>,
     context: Arc<TaskContext>,
-    batches: &Sender,
+    batches: &Sender<RecordBatch>,
 ) -> Result<()> {
     let dealt = plan.downcast_ref::<RepartitionExec>();
     let Some((dealt, Partitioning::Hash(by, parts))) = dealt.map(|d| (d, d.partitioning())) else {
@@ -179,28 +205,28 @@ fn readers(reading: &Reading, parts: &[(Parts, &[u8])]) -> Result<Vec<Arc<dyn Ex
     parts.iter().enumerate().map(reader).collect()
 }
 
-fn out_of_range(message: &str) -> Error {
+/// What is wrong with bytes that another server has sent.
+pub(super) fn out_of_range(message: &str) -> Error {
     Error::new(SqlState::ProtocolViolation, message)
 }
 
 /// The scan of a bundle: of the rows that are here, and of those that have left.
 async fn whole_scan(
     reading: &Reading,
-    of: &Scan<'_>,
+    scan: &Scan<'_>,
     context: &TaskContext,
-    partitions: usize,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let (here, elsewhere) = scan(reading, of, context, partitions).await?;
-    Ok(Sites::owners(vec![elsewhere]).everywhere(here, Gathering::PUSH, usize::MAX)?)
+    let (here, elsewhere) = found(reading, scan, context).await?;
+    let sites = Sites::owners(vec![elsewhere]);
+    Ok(sites.everywhere(Arc::new(here), Gathering::PUSH, usize::MAX)?)
 }
 
-/// The scan of a bundle's rows that are here, and where the others are.
-async fn scan(
+/// What a scan of a bundle reads: the rows that are here, and whose the others are.
+pub(super) async fn found(
     reading: &Reading,
     scan: &Scan<'_>,
     context: &TaskContext,
-    partitions: usize,
-) -> Result<(Arc<dyn ExecutionPlan>, Elsewhere)> {
+) -> Result<(BucketScan, Elsewhere)> {
     let view = reading.table(scan.table()).filter(|view| {
         let columns = view.table().columns.len();
         view.table().version == scan.version() && scan.read.iter().all(|read| *read < columns)
@@ -217,19 +243,9 @@ async fn scan(
     let places::Found { pieces, coverage, here: ranges, elsewhere } =
         places::find(&view, &scan.ranges, predicate.as_ref(), &schema, &scan.read).await?;
     let table = Arc::clone(view.table());
+    let partitions = context.session_config().target_partitions();
     let here = BucketScan::new(table, pieces, scan.read.clone(), schema, partitions, coverage);
     let here = here.with_conjuncts(predicate.into_iter().collect())?;
     let here = here.with_output(&scan.output)?.with_limit(scan.limit);
-    let elsewhere = Elsewhere::new(view, ranges, elsewhere).with_hops(scan.hops);
-    Ok((Arc::new(here), elsewhere))
-}
-
-/// An error as it is told to another server.
-fn remote(error: Error) -> store::Error {
-    store::Error::Remote {
-        sql_state: error.state().code().to_owned(),
-        message: error.message().to_owned(),
-        detail: error.detail().map(ToOwned::to_owned),
-        hint: error.hint().map(ToOwned::to_owned),
-    }
+    Ok((here, Elsewhere::new(view, ranges, elsewhere).with_hops(scan.hops)))
 }

@@ -8,14 +8,17 @@ use super::received::{Received, holding};
 use super::sites::Site;
 use super::wire::{Dealing, Ready, below, core_of, gathered_bytes};
 use crate::scan::leaf::leaf;
+use crate::scan::places::Elsewhere;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
 };
@@ -61,6 +64,11 @@ impl RemoteBundle {
     /// Who runs it.
     pub(super) fn group(&self) -> GroupId {
         self.site.group()
+    }
+
+    /// The bundle, and whose the rows are, where these are of one table.
+    pub(super) fn over_table(&self) -> Option<(&Arc<dyn ExecutionPlan>, &Elsewhere)> {
+        Some((&self.bundle, self.site.elsewhere()?))
     }
 
     /// Sends the bundle, so that its rows come here, or are dealt out there; `None` where rows for its joins turn out to
@@ -118,6 +126,15 @@ impl RemoteBundle {
         })?;
         Ok(plan.data)
     }
+}
+
+/// A plan that is a bundle and nothing else, as one of the other servers runs it.
+pub(super) fn whole(plan: &Arc<dyn ExecutionPlan>) -> Option<&RemoteBundle> {
+    if let Some(merged) = plan.downcast_ref::<CoalescePartitionsExec>() {
+        return merged.fetch().is_none().then(|| whole(merged.input()))?;
+    }
+    let union = plan.downcast_ref::<UnionExec>()?;
+    union.inputs().get(1)?.downcast_ref()
 }
 
 /// The order that a bundle's output has on each server: what a top-N sorts by. The order of the scan is not kept.

@@ -188,6 +188,14 @@ impl Site {
         scan.ranges_of_all(self.branch().servers)
     }
 
+    /// Whose the rows are of the one scan of a bundle, if it has no other input.
+    pub(super) fn elsewhere(&self) -> Option<&Elsewhere> {
+        match &self.sites {
+            Sites::Owners(owners) if owners.scans.len() == 1 => owners.scans.first(),
+            Sites::Owners(_) | Sites::Participants(_) => None,
+        }
+    }
+
     /// Its place among the servers that rows are dealt out to.
     pub(super) fn consumer(&self) -> usize {
         match &self.sites {

@@ -34,7 +34,7 @@ use store::ExchangeId;
 use store::catalog::TableId;
 
 /// Bytes of a bundle that is sent or received, at most.
-const BYTES_MAX: usize = 64 << 20;
+pub(super) const BYTES_MAX: usize = 64 << 20;
 
 /// Partitions that a server's work is divided into for another one, at most.
 const PARTITIONS_MAX: usize = 1 << 10;
@@ -90,6 +90,11 @@ pub(super) struct Branch<'a> {
     /// The one that is asked first.
     pub(super) servers: &'a [GroupId],
     pub(super) fan_in: usize,
+}
+
+impl Branch<'static> {
+    /// A server that is to ask nobody.
+    pub(super) const ALONE: Self = Self { servers: &[], fan_in: 0 };
 }
 
 /// How a bundle's rows are dealt out.

@@ -1,12 +1,14 @@
 //! Errors of the engine and of the store, as errors with a SQLSTATE.
 
 mod casts;
+mod failure;
 mod range;
 mod rules;
 mod type_names;
 mod unmatched;
 
 pub(crate) use casts::refused as refused_text;
+pub(crate) use failure::told;
 pub(crate) use unmatched::{
     argument as wrong_argument, function as undefined_function, operator as undefined_operator,
 };
@@ -72,6 +74,7 @@ impl From<store::Error> for Error {
                 let error = detail.into_iter().fold(error, Self::with_detail);
                 hint.into_iter().fold(error, Self::with_hint)
             }
+            E::Failed(failure) => failure::heard(*failure),
             E::Arrow(error) => error.into(),
         }
     }

@@ -16,8 +16,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
-    BatchStream, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared, Reader,
-    Savepoint, Snapshot, Store, TableTotal, TableView, Transaction, TransactionId, Write,
+    BatchStream, Changed, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared,
+    Reader, Reading, Savepoint, Snapshot, Store, TableTotal, TableView, Transaction, TransactionId,
+    Write,
 };
 
 /// All servers.
@@ -162,6 +163,45 @@ impl Servers {
     }
 }
 
+impl Servers {
+    /// What a transaction reads on one of the servers.
+    async fn reading(self: &Arc<Self>, reader: &Reader, on: GroupId) -> Result<Reading, Error> {
+        let store = self.store(on);
+        let snapshot = store.snapshot_at(reader.timestamp).await;
+        let seen: Arc<dyn Peers> = Arc::new(Seen { here: on, servers: Arc::clone(self) });
+        let peers = Some((seen, reader.clone()));
+        let staged = self.staged.lock().expect("sound");
+        match reader.transaction.and_then(|id| staged.get(&(id, on))) {
+            Some(staged) => Ok(staged.transaction.reading(peers)),
+            None => {
+                let mut own = Staged::new(store.begin_at(snapshot));
+                own.catch_up(reader)?;
+                Ok(own.transaction.reading(peers))
+            }
+        }
+    }
+
+    /// Writes with a transaction's part on one of the servers.
+    async fn stage<T>(
+        &self,
+        reader: &Reader,
+        on: GroupId,
+        work: impl FnOnce(&mut Transaction) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let id = reader.transaction.expect("writers have a transaction");
+        let snapshot = self.store(on).snapshot_at(reader.timestamp).await;
+        let mut staged = self.staged.lock().expect("sound");
+        let begin = || Staged::new(self.store(on).begin_at(snapshot));
+        let staged = staged.entry((id, on)).or_insert_with(begin);
+        if staged.savepoints.last().is_none_or(|(number, ..)| *number < reader.savepoint) {
+            let before = (reader.savepoint, staged.transaction.savepoint(), staged.changes);
+            staged.savepoints.push(before);
+        }
+        staged.catch_up(reader)?;
+        work(&mut staged.transaction)
+    }
+}
+
 /// Moves keys between stores; false where somebody writes there.
 fn move_keys(from: &Arc<Store>, to: &Arc<Store>, table: TableId, range: &KeyRange) -> bool {
     let mut out = from.move_out(table, range).expect("owned");
@@ -270,17 +310,26 @@ impl Peers for Seen {
         owner: GroupId,
         write: Write,
     ) -> Result<u64, Error> {
-        let id = reader.transaction.expect("writers have a transaction");
-        let snapshot = self.servers.store(owner).snapshot_at(reader.timestamp).await;
-        let mut staged = self.servers.staged.lock().expect("sound");
-        let begin = || Staged::new(self.servers.store(owner).begin_at(snapshot));
-        let staged = staged.entry((id, owner)).or_insert_with(begin);
-        if staged.savepoints.last().is_none_or(|(number, ..)| *number < reader.savepoint) {
-            let before = (reader.savepoint, staged.transaction.savepoint(), staged.changes);
-            staged.savepoints.push(before);
+        self.servers.stage(reader, owner, |open| open.write(table, write)).await
+    }
+
+    async fn errand(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        errand: Bytes,
+    ) -> Result<Changed, Error> {
+        use futures::TryStreamExt;
+        self.servers.sent.lock().expect("sound").push(errand.clone());
+        let reading = self.servers.reading(reader, owner).await?;
+        let mut steps = self.servers.database(owner.0).bundles().errand(reading, errand);
+        let mut changed = Changed::default();
+        while let Some(step) = steps.try_next().await? {
+            changed
+                .add(self.servers.stage(reader, owner, |open| open.carry_out(table, step)).await?);
         }
-        staged.catch_up(reader)?;
-        staged.transaction.write(table, write)
+        Ok(changed)
     }
 
     fn pass_on(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
@@ -292,21 +341,7 @@ impl Peers for Seen {
         self.servers.sent.lock().expect("sound").push(bundle.clone());
         let (servers, reader) = (Arc::clone(&self.servers), reader.clone());
         let rows = async move {
-            let store = servers.store(on);
-            let snapshot = store.snapshot_at(reader.timestamp).await;
-            let seen: Arc<dyn Peers> = Arc::new(Seen { here: on, servers: Arc::clone(&servers) });
-            let peers = Some((seen, reader.clone()));
-            let reading = {
-                let staged = servers.staged.lock().expect("sound");
-                match reader.transaction.and_then(|id| staged.get(&(id, on))) {
-                    Some(staged) => staged.transaction.reading(peers),
-                    None => {
-                        let mut own = Staged::new(store.begin_at(snapshot));
-                        own.catch_up(&reader)?;
-                        own.transaction.reading(peers)
-                    }
-                }
-            };
+            let reading = servers.reading(&reader, on).await?;
             Ok::<_, Error>(servers.database(on.0).bundles().run(reading, bundle))
         };
         futures::stream::once(rows).try_flatten().boxed()

@@ -5,8 +5,8 @@ use super::*;
 use crate::test_tables::rows;
 use crate::view::Gathered;
 use crate::{
-    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, TableTotal, Transaction,
-    TransactionId, Write,
+    BatchStream, Changed, ErrandStep, Error, ExchangeId, Peers, Prepared, Reader, TableTotal,
+    Transaction, TransactionId, Write,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -104,6 +104,16 @@ impl Peers for TwoServers {
         let snapshot = self.at(1, reader.timestamp);
         let mut there = self.there.lock();
         there.get_or_insert_with(|| self.stores[1].begin_at(snapshot)).write(table, write)
+    }
+
+    async fn errand(
+        &self,
+        _: &Reader,
+        _: &Arc<Table>,
+        _: GroupId,
+        _: Bytes,
+    ) -> Result<Changed, Error> {
+        unreachable!("the store runs no errands")
     }
 
     fn run(&self, _: &Reader, _: GroupId, _: Bytes) -> BatchStream {
@@ -250,4 +260,30 @@ fn a_load_is_cut_at_the_borders_of_its_owners() {
     assert!(matches!(refused, Err(Error::DuplicateKey { .. })), "{refused:?}");
     drop(transaction);
     servers.stores.iter().for_each(|store| store.check().expect("every invariant holds"));
+}
+
+#[test]
+fn an_errand_leaves_out_what_is_not_here_and_says_so() {
+    let (servers, id) = two_servers();
+    let mut transaction = now(servers.stores[0].begin_joint()).expect("begun");
+    let pairs: Vec<(i64, &str)> = (0..100).step_by(3).map(|key| (key, "changed")).collect();
+    let step = ErrandStep::Write(Write::Upsert(rows(&pairs)));
+    let changed = transaction.carry_out_here(id, step).expect("staged");
+    let there = pairs.iter().filter(|(key, _)| (20..70).contains(key)).count();
+    assert_eq!(changed.rows as usize, pairs.len() - there);
+    let [rest] = &changed.rest[..] else { panic!("one stretch: {:?}", changed.rest) };
+    assert!(rest.contains(&key_of(21)) && rest.contains(&key_of(69)));
+    assert!(!rest.contains(&key_of(18)) && !rest.contains(&key_of(70)));
+    let keys = [19, 21, 23, 70].map(key_of).to_vec();
+    let step = ErrandStep::Write(Write::Delete(keys));
+    let changed = transaction.carry_out_here(id, step).expect("staged");
+    assert_eq!((changed.rows, changed.rest.len()), (2, 1));
+    let elsewhere = ErrandStep::Write(Write::Delete([30, 40].map(key_of).to_vec()));
+    assert_eq!(transaction.carry_out_here(id, elsewhere).expect("nothing").rows, 0);
+    let timestamp = now(transaction.commit()).expect("alone");
+    let view = table_at(&servers.at(0, timestamp), id);
+    let changed = contents_of(&view, &between(70, 100));
+    assert!(!changed.contains_key(&70) && changed[&72] == "changed" && changed[&73] != "changed");
+    let there = table_at(&servers.at(1, timestamp), id);
+    assert!(contents_of(&there, &between(20, 70)).values().all(|value| value != "changed"));
 }

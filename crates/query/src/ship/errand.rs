@@ -1,0 +1,251 @@
+//! Errands: an UPDATE or DELETE as bytes, for the owners of its rows to carry out, and what an owner computes from them.
+//!
+//! The query of such a statement is one bundle over the table ([`super::rule`]). Each owner runs it on its own rows, and what it
+//! gives is not sent back but written there: new rows, assigned and checked as the coordinator would, or keys to be
+//! deleted. Rows whose change depends on more than themselves make no such bundle.
+
+use super::codec::Codec;
+use super::receive::{found, out_of_range};
+use super::remote::RemoteBundle;
+use super::wire::{BYTES_MAX, Branch, Bundle, Input, Ready};
+use super::{Shipping, remote};
+use crate::database::Shared;
+use crate::dml::constraints::Constraints;
+use crate::dml::update::new_rows;
+use crate::error::Result;
+use crate::scan::bucket_scan::BucketScan;
+use crate::scan::places::Elsewhere;
+use crate::scan::provider::row_schema;
+use crate::session::Frame;
+use bytes::Bytes;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::execution::TaskContext;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::projection::ProjectionExpr;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion_proto::bytes::{
+    physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
+};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use sdds::KeyRange;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use store::catalog::Table;
+use store::{ErrandStep, Reading, TableView, Write};
+
+/// What becomes of the rows that a statement's query gives.
+pub(crate) enum Deed {
+    /// They are replaced. Behind the table's own columns are the new values of some, which are not the key's.
+    Update { targets: Vec<usize>, constraints: Arc<Constraints> },
+    /// They go.
+    Delete,
+}
+
+/// A statement that each owner can carry out on its own rows.
+pub(crate) struct Errand {
+    /// Its query, wherever the rows are.
+    pub(crate) query: Arc<dyn ExecutionPlan>,
+    bundle: Arc<dyn ExecutionPlan>,
+    deed: Deed,
+    /// Whose the rows are.
+    pub(crate) elsewhere: Elsewhere,
+}
+
+/// What crosses between servers.
+#[derive(Serialize, Deserialize)]
+struct Sent<'a> {
+    bundle: &'a [u8],
+    #[serde(borrow)]
+    deed: SentDeed<'a>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum SentDeed<'a> {
+    Update {
+        targets: Vec<usize>,
+        /// The conditions of CHECK, as a plan that projects them; `None` where there are none.
+        #[serde(borrow)]
+        checks: Option<&'a [u8]>,
+    },
+    Delete,
+}
+
+impl Errand {
+    /// A statement as an errand, if it can be one: its query is a bundle over one table of which others have rows.
+    pub(crate) fn of_query(
+        query: &Arc<dyn ExecutionPlan>,
+        deed: Deed,
+        frame: &Frame<'_>,
+    ) -> Result<Option<Self>> {
+        let Some((bundle, elsewhere)) = remote::whole(query).and_then(RemoteBundle::over_table)
+        else {
+            return Ok(None);
+        };
+        let shipping = Shipping::of(frame.engine().config())?;
+        let is_portable = match &deed {
+            Deed::Update { constraints, .. } => constraints
+                .conditions()
+                .iter()
+                .all(|condition| shipping.portable.expression(condition)),
+            Deed::Delete => true,
+        };
+        if !shipping.bundling || !is_portable || !is_by_row(bundle) {
+            return Ok(None);
+        }
+        let (bundle, elsewhere) = (Arc::clone(bundle), elsewhere.clone());
+        Ok(Some(Self { query: Arc::clone(query), bundle, deed, elsewhere }))
+    }
+
+    /// The errand for whoever owns the rows in some ranges.
+    pub(crate) async fn to_bytes(&self, ranges: &[KeyRange], frame: &Frame<'_>) -> Result<Bytes> {
+        let ready = Ready::of(&self.bundle, 0, &frame.engine().task_ctx()).await?;
+        let bundle = ready.to_bytes(
+            &[(ranges.to_vec(), self.elsewhere.next_hop()?)],
+            Branch::ALONE,
+            None,
+        )?;
+        let table = self.elsewhere.view().table();
+        let checks = match &self.deed {
+            Deed::Update { constraints, .. } => checks_to_bytes(table, constraints)?,
+            Deed::Delete => None,
+        };
+        let deed = match &self.deed {
+            Deed::Update { targets, .. } => {
+                SentDeed::Update { targets: targets.clone(), checks: checks.as_deref() }
+            }
+            Deed::Delete => SentDeed::Delete,
+        };
+        let bytes = postcard::to_stdvec(&Sent { bundle: &bundle, deed });
+        Ok(bytes.map_err(|error| out_of_range(&format!("an errand has no form: {error}")))?.into())
+    }
+}
+
+/// Whether a bundle gives rows of its table in the order of the table's keys, each made from one row.
+fn is_by_row(bundle: &Arc<dyn ExecutionPlan>) -> bool {
+    let mut node = bundle;
+    loop {
+        if let Some(scan) = node.downcast_ref::<BucketScan>() {
+            return scan.limit.is_none();
+        }
+        let is_plain = node.downcast_ref::<ProjectionExec>().is_some()
+            || node.downcast_ref::<FilterExec>().is_some_and(|filter| filter.fetch().is_none());
+        match node.children()[..] {
+            [child] if is_plain => node = child,
+            _ => return false,
+        }
+    }
+}
+
+fn checks_to_bytes(table: &Table, constraints: &Constraints) -> Result<Option<Vec<u8>>> {
+    let conditions = constraints.conditions();
+    if conditions.is_empty() {
+        return Ok(None);
+    }
+    let named = conditions.into_iter().enumerate();
+    let named = named.map(|(at, expr)| ProjectionExpr { expr, alias: at.to_string() });
+    let none = Arc::new(EmptyExec::new(Arc::new(row_schema(table))));
+    let plan = Arc::new(ProjectionExec::try_new(named.collect::<Vec<_>>(), none)?);
+    Ok(Some(physical_plan_to_bytes_with_extension_codec(plan, &Codec::default())?.into()))
+}
+
+fn checks_from_bytes(bytes: &[u8], context: &TaskContext) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
+    let plan = physical_plan_from_bytes_with_extension_codec(bytes, context, &Codec::default())?;
+    match plan.downcast_ref::<ProjectionExec>() {
+        Some(checks) => Ok(checks.expr().iter().map(|check| Arc::clone(&check.expr)).collect()),
+        None => Err(out_of_range("an errand's checks are no projection")),
+    }
+}
+
+/// What an owner makes of rows.
+struct Maker {
+    view: TableView,
+    making: Making,
+}
+
+enum Making {
+    NewRows { targets: Vec<usize>, constraints: Constraints },
+    Keys,
+}
+
+impl Maker {
+    fn new(view: TableView, deed: SentDeed<'_>, context: &TaskContext) -> Result<Self> {
+        let table = view.table();
+        let making = match deed {
+            SentDeed::Delete => Making::Keys,
+            SentDeed::Update { targets, checks } => {
+                let key = table.key_indices();
+                let is_value = |at: &usize| *at < table.columns.len() && !key.contains(at);
+                let checks = checks.map(|bytes| checks_from_bytes(bytes, context)).transpose()?;
+                match Constraints::of(table, checks.unwrap_or_default()) {
+                    Some(constraints) if targets.iter().all(is_value) => {
+                        Making::NewRows { targets, constraints }
+                    }
+                    _ => return Err(out_of_range("an errand does not fit its table")),
+                }
+            }
+        };
+        Ok(Self { view, making })
+    }
+
+    /// How many columns rows have.
+    fn width(&self) -> usize {
+        let targets = match &self.making {
+            Making::NewRows { targets, .. } => targets.len(),
+            Making::Keys => 0,
+        };
+        self.view.table().columns.len() + targets
+    }
+
+    /// What is to be written for some rows.
+    fn write(&self, rows: &RecordBatch) -> Result<Write> {
+        let table = self.view.table();
+        Ok(match &self.making {
+            Making::NewRows { targets, constraints } => {
+                Write::Upsert(new_rows(table, rows, targets, constraints)?)
+            }
+            Making::Keys => {
+                let rows = RecordBatch::try_new(table.arrow_schema(), rows.columns().to_vec())?;
+                Write::Delete(self.view.encode_keys(&rows)?)
+            }
+        })
+    }
+}
+
+/// What this server has to do for an errand, on the rows that a reading shows.
+///
+/// # Errors
+/// Also where the bytes are no errand.
+pub(crate) async fn open(
+    shared: &Shared,
+    reading: &Reading,
+    bytes: &[u8],
+) -> Result<BoxStream<'static, Result<ErrandStep>>> {
+    let context = shared.engine.functions.task_ctx();
+    if bytes.len() > 2 * BYTES_MAX {
+        return Err(out_of_range("an errand is too large"));
+    }
+    let sent: Sent<'_> = postcard::from_bytes(bytes)
+        .map_err(|error| out_of_range(&format!("these bytes are no errand: {error}")))?;
+    let bundle = Bundle::from_bytes(sent.bundle)?;
+    let Input::Scans(scans) = &bundle.input else {
+        return Err(out_of_range("an errand is of no table"));
+    };
+    let ([scan], None) = (&scans[..], bundle.exchange) else {
+        return Err(out_of_range("an errand is of one table"));
+    };
+    let (here, elsewhere) = found(reading, scan, &context).await?;
+    let not_here = elsewhere.owners().iter().flat_map(|(_, ranges)| ranges.clone()).collect();
+    let plan = bundle.plan(vec![Arc::new(here)], &context)?;
+    let maker = Maker::new(elsewhere.view().clone(), sent.deed, &context)?;
+    if !is_by_row(&plan) || plan.schema().fields().len() != maker.width() {
+        return Err(out_of_range("an errand does not fit its table"));
+    }
+    let writes =
+        execute_stream(plan, context)?.map(move |rows| Ok(ErrandStep::Write(maker.write(&rows?)?)));
+    let begin = futures::stream::iter([Ok(ErrandStep::NotHere(not_here))]);
+    Ok(begin.chain(writes).boxed())
+}
