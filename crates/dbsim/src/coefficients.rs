@@ -45,6 +45,9 @@ pub struct Coefficients {
     pub about: String,
     /// Whether scans read only the columns that they need.
     pub columnar: bool,
+    /// Bytes that a stored row takes beside its values.
+    #[serde(deserialize_with = "crate::hardware::not_negative")]
+    pub row_header_bytes: f64,
     /// A page that is asked of storage: the request, and each byte that is moved.
     pub request: Cost,
     /// A tuple that a scan looks at, with its predicate; bytes of what it hands on.
@@ -61,8 +64,10 @@ pub struct Coefficients {
     pub hash_probe: Cost,
     /// A comparison of a sort; bytes are those of the tuples, once.
     pub sort: Cost,
-    /// A tuple that is told from the group before it, or looked up among groups.
+    /// A tuple that is looked up among groups.
     pub group: Cost,
+    /// A tuple in order that is compared with the one before.
+    pub group_ordered: Cost,
     /// A tuple and one aggregate function.
     pub aggregate: Cost,
     /// A tuple that is put away as an intermediate result.

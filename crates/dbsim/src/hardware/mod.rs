@@ -21,7 +21,7 @@ pub use settings::SETTINGS;
 pub use storage::{Bus, Interconnect, Pool};
 pub use topology::{Shape, dimensions};
 
-pub(crate) use field::positive;
+pub(crate) use field::{not_negative, positive};
 
 /// Bytes of a KiB.
 pub(crate) const KIB: f64 = 1024.0;

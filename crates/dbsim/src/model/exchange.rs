@@ -3,18 +3,14 @@
 //! Nested loops and merges replicate a table directly: every site sends its part to every other. A hash join's local tables
 //! are combined to a global one at the coordinator, which sends it to all; with groups of sites (E4) sub-coordinators combine and
 //! pass on for their members. Partial groups go to the coordinator where they are few, else they are dealt out by key,
-//! as Pando deals out both sides of a join.
+//! as Pando deals out both sides of a join. What is sent are pages, of which a pair of sites has as many under way as a site
+//! has requests of storage.
 
 use super::machine::Machine;
 use crate::engine::{Arrivals, Category, Flow, FlowId, Step, Time};
-use crate::hardware::KIB;
 
-/// Bytes of a message; more are several.
-const MESSAGE_BYTES: f64 = 64.0 * KIB;
 /// Chunks of what one site sends another at most; a chunk stands for several messages then.
 const CHUNKS_MAX: usize = 64;
-/// Messages of a pair that are under way.
-const WINDOW: usize = 4;
 /// Bytes of a bundle's description, and of the notice that a site has done it.
 const BUNDLE_BYTES: f64 = 1024.0;
 /// The notice.
@@ -68,14 +64,15 @@ impl Machine<'_> {
         }
     }
 
-    /// Every site sends every other so many bytes.
+    /// Every site sends every other so many bytes: first its neighbour, so that not all begin with the same.
     fn everybody(&mut self, bytes: f64, after: FlowId) -> FlowId {
         let sites = self.architecture.sites;
-        let pairs = (0..sites * sites).map(|pair| (pair / sites, pair % sites));
-        let sent: Vec<_> = pairs
-            .filter(|(from, to)| from != to)
-            .map(|(from, to)| self.send((from, to), bytes, 0.0, vec![after]))
-            .collect();
+        let pairs = (sites..sites * sites).map(|pair| (pair % sites, pair / sites));
+        let sent = pairs.map(|(from, further)| {
+            let to = (from + further) % sites;
+            self.send((from, to), bytes, 0.0, vec![after])
+        });
+        let sent = sent.collect();
         self.joined(sent, after)
     }
 
@@ -138,7 +135,7 @@ impl Machine<'_> {
         cycles: f64,
         after: Vec<FlowId>,
     ) -> FlowId {
-        let messages = (bytes / MESSAGE_BYTES).ceil().max(1.0);
+        let messages = (bytes / self.architecture.page_bytes()).ceil().max(1.0);
         let chunks = (messages as usize).min(CHUNKS_MAX);
         let (part, share) = (bytes / chunks as f64, cycles / chunks as f64);
         let message = self.coefficients.message.cycles(messages / chunks as f64, part);
@@ -159,7 +156,8 @@ impl Machine<'_> {
             }
             _ => vec![self.work_on(to, share)],
         };
-        self.network.flow(Flow { after, chunks, arrivals: Arrivals::Window(WINDOW), steps })
+        let arrivals = Arrivals::Window(self.architecture.outstanding);
+        self.network.flow(Flow { after, chunks, arrivals, steps })
     }
 
     fn work_on(&self, site: usize, cycles: f64) -> Step {

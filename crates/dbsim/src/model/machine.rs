@@ -105,7 +105,9 @@ impl<'a> Machine<'a> {
         let chunks = ((bytes / CHUNK_BYTES).ceil() as usize).clamp(least, CHUNKS_MAX.max(least));
         let chunk = work.times(1.0 / chunks as f64);
         let pages = (chunk.read + chunk.spilled + chunk.unspilled) / page_bytes + chunk.fetched;
-        let requests = self.coefficients.request.cycles(pages, pages * page_bytes);
+        // Memory is read in place: nothing is asked of anybody.
+        let requested = if self.architecture.site.disk.is_some() { pages } else { 0.0 };
+        let requests = self.coefficients.request.cycles(requested, requested * page_bytes);
         let mut steps = self.storage(site, &chunk, chunks);
         steps.push(Step::Serve {
             station: cores,
@@ -123,7 +125,7 @@ impl<'a> Machine<'a> {
         let spilled = (chunk.spilled + chunk.unspilled) / page_bytes;
         let moves = [
             (Category::Io, chunk.read / page_bytes, 0.0, (0.0, 1.0)),
-            (Category::Io, chunk.fetched, chunk.fetched, (0.0, 1.0)),
+            (Category::Io, chunk.fetched, chunk.fetched, (0.0, 1.0)), // anywhere on the disk
             (Category::Spill, spilled, spilled / EXTENT_PAGES, SPILL_PLACE),
         ];
         let moves = moves.into_iter().filter(|(_, pages, ..)| *pages > 0.0);
@@ -134,8 +136,7 @@ impl<'a> Machine<'a> {
                     let disks = self.architecture.site.disks;
                     let held = pages * page_bytes * chunks as f64 / disks as f64;
                     let covered = (held / (disk.capacity_gb * 1e9)).min(1.0);
-                    let span =
-                        if positionings > 0.0 { covered.max(span.min(0.1)) } else { covered };
+                    let span = if positionings > 0.0 { span } else { covered };
                     let access = Access {
                         pages,
                         page_kb: self.architecture.page_kb,

@@ -103,18 +103,24 @@ impl<'a> Compiler<'a> {
     fn sequential_scan(&self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
         let rows = operator.table.map_or(0.0, |table| table.rows);
-        let whole = operator.table.map_or(0.0, |table| table.bytes());
-        let read = if self.costs.columnar { rows * operator.row_bytes } else { whole };
+        let whole = self.stored_bytes(id);
+        let columns = rows * operator.row_bytes;
+        let read = if self.costs.columnar { columns.min(whole) } else { whole };
         let cycles = self.costs.scan.cycles(rows, operator.bytes());
-        self.made(id, Work { read: read.min(whole), ..Work::cycles(cycles) })
+        self.made(id, Work { read, ..Work::cycles(cycles) })
     }
 
     fn index_scan(&self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
-        let whole = operator.table.map_or(0.0, |table| table.bytes());
-        let pages = (whole / self.machine.architecture.page_bytes()).ceil();
+        let pages = (self.stored_bytes(id) / self.machine.architecture.page_bytes()).ceil();
         let cycles = self.costs.index.cycles(operator.rows, operator.bytes());
         self.made(id, Work { fetched: operator.rows.min(pages), ..Work::cycles(cycles) })
+    }
+
+    /// Bytes of a scan's table as it is stored.
+    fn stored_bytes(&self, id: OperatorId) -> f64 {
+        let table = self.plan.operators()[id].table;
+        table.map_or(0.0, |table| table.rows * (table.row_bytes + self.costs.row_header_bytes))
     }
 
     /// The smaller table is replicated, kept in order and searched for each row of the larger. As often as it does not fit into
@@ -204,7 +210,7 @@ impl<'a> Compiler<'a> {
         let (bytes, sites) = (input.bytes(), self.count(input.place));
         let mut work = input.work;
         work += Work::cycles(self.sorting(&input));
-        let mut reading = Work::cycles(self.costs.load.cycles(input.rows, bytes));
+        let mut reading = Work::default();
         if bytes > self.memory() * sites {
             let runs = (bytes / sites / self.memory()).ceil();
             let fan =
@@ -214,7 +220,8 @@ impl<'a> Compiler<'a> {
             let merged = self.costs.load.cycles(input.rows, bytes)
                 + self.costs.store.cycles(input.rows, bytes);
             work += Work { spilled: bytes, unspilled: bytes, ..Work::cycles(merged) }.times(before);
-            reading.unspilled = bytes;
+            let load = self.costs.load.cycles(input.rows, bytes);
+            reading = Work { unspilled: bytes, ..Work::cycles(load) };
         }
         self.phase(id, input.place, &work, &Exchange::Nothing);
         Stream { work: reading, ..input }
@@ -223,8 +230,10 @@ impl<'a> Compiler<'a> {
     /// Rows in order are compared with the one before; others are looked up among the groups.
     fn group_by(&mut self, id: OperatorId) -> Stream {
         let child = self.plan.operators()[id].children[0];
+        let ordered = self.plan.operators()[child].ordered;
         let mut input = self.input(id, child);
-        input.work += Work::cycles(self.costs.group.cycles(input.rows, input.bytes()));
+        let cost = if ordered { self.costs.group_ordered } else { self.costs.group };
+        input.work += Work::cycles(cost.cycles(input.rows, input.bytes()));
         input
     }
 

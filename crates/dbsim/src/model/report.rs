@@ -2,10 +2,9 @@
 
 use super::machine::{Machine, Phase};
 use crate::engine::{Category, Outcome, Times};
-use serde::Serialize;
 
 /// Seconds by what they were spent on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Seconds {
     /// Reading tables.
     pub io: f64,
@@ -20,7 +19,7 @@ pub struct Seconds {
 }
 
 /// A bundle that was run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct BundleReport {
     /// Its operators, topmost first.
     pub operators: String,
@@ -33,7 +32,7 @@ pub struct BundleReport {
 }
 
 /// A simulated run of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// How long it took.
     pub seconds: f64,
