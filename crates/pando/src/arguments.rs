@@ -294,6 +294,9 @@ mod tests {
             &["sql", "--memory", "lots"],
             &["sql", "--threads", "0"],
             &["demo", "--scale", "0"],
+            &["predict", "--query", "q1,q2"],
+            &["predict", "--scale", "0"],
+            &["predict", "--bundling", "all"],
             &["dance"],
         ] {
             assert_eq!(parse(line).expect_err("refused").exit_code(), 2, "{line:?}");

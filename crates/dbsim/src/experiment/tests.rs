@@ -31,6 +31,13 @@ fn more_of_everything_is_faster() {
 }
 
 #[test]
+fn sub_coordinators_relieve_the_central_unit_of_many_disks() {
+    let rows = speedup(&setup("row-at-a-time")).expect("runs");
+    assert_eq!(rows[2].family, Family::SmartDisks(1));
+    assert!(rows[3].speedups[2] > rows[2].speedups[2], "{rows:?}");
+}
+
+#[test]
 fn bundles_save_time_and_excessive_ones_nothing_more() {
     for row in bundling(&setup("row-at-a-time")).expect("runs") {
         let (optimal, excessive) = (row.gain(Scheme::Optimal), row.gain(Scheme::Excessive));

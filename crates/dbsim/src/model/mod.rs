@@ -1,9 +1,9 @@
 //! What a plan's bundles ask of an architecture, and how long it takes.
 //!
-//! [`simulate`] goes through the plan from its leaves ([`operators`]) and makes *phases*: every site does its share of some
-//! work, and when all have done theirs they exchange something ([`exchange`]). Bundles run one after another on all
+//! [`simulate`] goes through the plan from its leaves (`operators`) and makes *phases*: every site does its share of some
+//! work, and when all have done theirs they exchange something (`exchange`). Bundles run one after another on all
 //! sites in step; between them a result stays where it was made, in memory or, as far as it does not fit, on disk.
-//! [`machine`] turns phases into flows through the stations of each site, which [`crate::engine`] runs.
+//! `machine` turns phases into flows through the stations of each site, which [`crate::engine`] runs.
 //!
 //! Not modelled: skew (all sites hold equal shares), caches across phases, and several queries at a time.
 

@@ -6,8 +6,8 @@ mod plot;
 use crate::report::Report;
 use anyhow::{Context, Result};
 use dbsim::Coefficients;
+use dbsim::experiment::Variation;
 use dbsim::experiment::{self, ARCHITECTURES, Bundling, Normalised, Setup, Speedup, Topology};
-use dbsim::experiment::{Variation, published};
 use dbsim::hardware::Shape;
 use dbsim::plan::{Query, Scheme};
 use serde_json::json;
@@ -91,16 +91,18 @@ fn speedups(rows: &[Speedup], report: Report) {
         "\nTable 9: speed-up over 4 disks (published)\n{:<26}{:>16}{:>16}{:>16}",
         "", "8", "16", "32"
     ));
-    for (row, published) in rows.iter().zip(published::SPEEDUPS) {
+    for row in rows {
         let name = row.family.name();
-        let pairs = row.speedups.iter().zip(published);
-        let cells: Vec<_> =
-            pairs.map(|(ours, published)| format!("{ours:>9.2} ({published:.2})")).collect();
+        let cell = |column: usize| {
+            let published = row.published.map(|row| format!(" ({:.2})", row[column]));
+            format!("{:>9.2}{:<7}", row.speedups[column], published.unwrap_or_default())
+        };
+        let cells = [0, 1, 2].map(cell);
         report.result(
             &format!("{name:<26}{}", cells.concat()),
             json!({
                 "experiment": "smart-disk", "table": 9, "family": name,
-                "speedups": row.speedups, "published": published,
+                "speedups": row.speedups, "published": row.published,
             }),
         );
     }
