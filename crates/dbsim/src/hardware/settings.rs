@@ -38,21 +38,29 @@ pub(super) fn changed(text: &str, changes: &[String]) -> Result<Architecture, Er
             continue;
         }
         let short = SETTINGS.iter().find(|(short, _)| *short == name);
-        let known = SETTINGS.iter().map(|(short, _)| *short).chain(["disks"]);
-        *slot(&mut table, short.map_or(name, |(_, place)| place))
-            .ok_or_else(|| Error::unknown("setting of this architecture", name, known))? =
-            parse(value);
+        match slot(&mut table, short.map_or(name, |(_, place)| place)) {
+            Some(slot) => *slot = parse(value),
+            None => return Err(unknown(&mut table, name)),
+        }
         // One by one, so that an error is about this change.
         Architecture::deserialize(table.clone()).map_err(|error| wrong(error.message()))?;
     }
     let all = || changes.join(" ");
     let architecture =
         Architecture::deserialize(table).map_err(|error| setting(&all(), error.message()))?;
+    let architecture = match disks {
+        Some(disks) => architecture.with_disks(disks)?,
+        None => architecture,
+    };
     architecture.check().map_err(|(_, message)| setting(&all(), &message))?;
-    match disks {
-        Some(disks) => architecture.with_disks(disks),
-        None => Ok(architecture),
-    }
+    Ok(architecture)
+}
+
+/// There is no such value here; those that there are.
+fn unknown(table: &mut Table, name: &str) -> Error {
+    let here = SETTINGS.iter().filter(|(_, place)| slot(table, place).is_some());
+    let here: Vec<&str> = here.map(|(short, _)| *short).chain(["disks"]).collect();
+    Error::unknown("setting of this architecture", name, here.into_iter())
 }
 
 fn setting(setting: &str, message: &str) -> Error {
@@ -98,8 +106,12 @@ mod tests {
         assert!(message(&["cpu_mhz=0"]).starts_with("cpu_mhz=0: 0 is not a number above 0"));
         assert!(message(&["cpu_mhz=fast"]).starts_with("cpu_mhz=fast: "));
         assert!(message(&["cpu_mhz"]).contains("write it like"));
-        assert!(message(&["colour=red"]).contains("`colour`; there are sites, "));
+        let colour = message(&["colour=red"]);
+        assert!(colour.contains("`colour`; there are sites, "), "{colour}");
+        assert!(!colour.contains("interconnect_mb_s"), "smart disks have none: {colour}");
         assert!(message(&["groups=9"]).contains("9 groups of 8 sites"));
+        let grouped = ["groups=9".to_owned(), "disks=16".to_owned()];
+        assert!(named("smart-disk", &grouped).is_ok(), "sixteen can be nine groups");
         let disks = named("cluster-2", &["disks=5".to_owned()]);
         assert!(matches!(disks, Err(Error::Setting { .. })));
     }

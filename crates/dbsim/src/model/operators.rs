@@ -102,7 +102,7 @@ impl<'a> Compiler<'a> {
 
     fn sequential_scan(&self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
-        let rows = operator.table.map_or(0.0, |table| table.rows);
+        let rows = operator.table.as_ref().map_or(0.0, |table| table.rows);
         let whole = self.stored_bytes(id);
         let columns = rows * operator.row_bytes;
         let read = if self.costs.columnar { columns.min(whole) } else { whole };
@@ -119,7 +119,7 @@ impl<'a> Compiler<'a> {
 
     /// Bytes of a scan's table as it is stored.
     fn stored_bytes(&self, id: OperatorId) -> f64 {
-        let table = self.plan.operators()[id].table;
+        let table = self.plan.operators()[id].table.as_ref();
         table.map_or(0.0, |table| table.rows * (table.row_bytes + self.costs.row_header_bytes))
     }
 

@@ -51,7 +51,7 @@ fn architecture(name: &str, changes: &[&str]) -> Architecture {
 }
 
 fn operator(kind: Kind, children: &[usize], rows: f64, row_bytes: f64) -> Operator {
-    let table = Table { name: "t", rows: ROWS, row_bytes: ROW_BYTES };
+    let table = Table { name: "t".to_owned(), rows: ROWS, row_bytes: ROW_BYTES };
     Operator {
         kind,
         children: children.to_vec(),

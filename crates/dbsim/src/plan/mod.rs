@@ -5,16 +5,19 @@
 
 pub mod bundle;
 pub mod queries;
-pub mod tables;
+mod tables;
 
 pub use bundle::{Bundle, Scheme};
 pub use queries::{Query, Selectivity};
 
 use crate::Error;
+use crate::hardware::not_negative;
+use serde::Deserialize;
 use std::fmt::Write;
 
 /// What an operator does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Reads a table from end to end.
     SequentialScan,
@@ -80,13 +83,16 @@ impl Kind {
 pub type OperatorId = usize;
 
 /// A table as it lies on storage.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Table {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// How many rows it has.
+    #[serde(deserialize_with = "not_negative")]
     pub rows: f64,
     /// Bytes of a row.
+    #[serde(deserialize_with = "not_negative")]
     pub row_bytes: f64,
 }
 
@@ -98,11 +104,13 @@ impl Table {
 }
 
 /// An operator of a plan.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Operator {
     /// What it does.
     pub kind: Kind,
-    /// Where its rows come from; all of them stand before it.
+    /// Where its rows come from; all of them stand before it. A file calls them `inputs`.
+    #[serde(default, rename = "inputs")]
     pub children: Vec<OperatorId>,
     /// Rows that it hands on.
     pub rows: f64,
@@ -111,8 +119,10 @@ pub struct Operator {
     /// The table of a scan.
     pub table: Option<Table>,
     /// Whether its rows come in the order that the operator above wants.
+    #[serde(default)]
     pub ordered: bool,
     /// Functions of an aggregate.
+    #[serde(default)]
     pub functions: f64,
 }
 
@@ -121,6 +131,14 @@ impl Operator {
     pub fn bytes(&self) -> f64 {
         self.rows * self.row_bytes
     }
+}
+
+/// A plan as a file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    name: String,
+    operator: Vec<Operator>,
 }
 
 /// A tree of operators.
@@ -157,6 +175,18 @@ impl Plan {
         }
     }
 
+    /// Reads a plan; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the line where it is no plan, [`Error::Operator`] where one cannot be run.
+    pub fn read(text: &str, file: &str) -> Result<Self, Error> {
+        let plan: PlanFile = toml::from_str(text).map_err(|error| Error::File {
+            file: file.to_owned(),
+            message: error.to_string().trim_end().to_owned(),
+        })?;
+        Self::new(&plan.name, plan.operator)
+    }
+
     fn check(&self, id: OperatorId) -> Result<(), String> {
         let operator = &self.operators[id];
         let (kind, inputs) = (operator.kind, operator.children.len());
@@ -175,7 +205,7 @@ impl Plan {
         }
         let rows_in = |child: &OperatorId| self.operators[*child].rows;
         let most = match kind {
-            _ if kind.is_scan() => operator.table.map_or(0.0, |table| table.rows),
+            _ if kind.is_scan() => operator.table.as_ref().map_or(0.0, |table| table.rows),
             _ if kind.is_join() => operator.children.iter().map(rows_in).product(),
             _ => operator.children.iter().map(rows_in).sum::<f64>().max(1.0),
         };
@@ -202,7 +232,7 @@ impl Plan {
     /// What an operator is called: its kind, and the table of a scan.
     pub fn label(&self, id: OperatorId) -> String {
         let operator = &self.operators[id];
-        let table = operator.table.map(|table| format!(" {}", table.name));
+        let table = operator.table.as_ref().map(|table| format!(" {}", table.name));
         format!("{}{}", operator.kind.name(), table.unwrap_or_default())
     }
 
@@ -228,7 +258,8 @@ impl Plan {
 
     /// Bytes of all tables that it reads.
     pub fn table_bytes(&self) -> f64 {
-        self.operators.iter().filter_map(|operator| operator.table).map(|table| table.bytes()).sum()
+        let tables = self.operators.iter().filter_map(|operator| operator.table.as_ref());
+        tables.map(Table::bytes).sum()
     }
 }
 
@@ -237,7 +268,7 @@ mod tests {
     use super::*;
 
     fn operator(kind: Kind, children: &[OperatorId], rows: f64) -> Operator {
-        let table = Table { name: "orders", rows: 100.0, row_bytes: 10.0 };
+        let table = Table { name: "orders".to_owned(), rows: 100.0, row_bytes: 10.0 };
         Operator {
             kind,
             children: children.to_vec(),
@@ -276,5 +307,37 @@ mod tests {
         assert!(refused(vec![operator(Kind::Sort, &[0], 1.0)]).contains("before it"));
         assert!(refused(vec![scan(), operator(Kind::Sort, &[0], f64::NAN)]).contains("0 or more"));
         assert!(refused(Vec::new()).contains("no operators"));
+    }
+
+    const FILE: &str = "\
+name = \"mine\"
+[[operator]]
+kind = \"sequential-scan\"
+table = { name = \"orders\", rows = 100, row_bytes = 10 }
+rows = 50
+row_bytes = 8
+[[operator]]
+kind = \"aggregate\"
+inputs = [0]
+functions = 2
+rows = 1
+row_bytes = 16
+";
+
+    #[test]
+    fn a_file_is_a_plan_or_wrong_at_a_line_or_an_operator() {
+        let plan = Plan::read(FILE, "mine.toml").expect("a plan");
+        assert_eq!(
+            plan.tree(),
+            "aggregate: 1 rows of 16 bytes\n  sequential scan orders: 50 rows of 8 bytes\n"
+        );
+        let refused = |from: &str, to: &str| {
+            Plan::read(&FILE.replace(from, to), "mine.toml").expect_err("refused").to_string()
+        };
+        assert!(refused("\"aggregate\"", "\"conjure\"").contains("line 8"));
+        assert!(refused("rows = 100", "rows = -1").contains("line 4"));
+        assert!(
+            refused("rows = 50", "rows = 101").starts_with("operator 0 (sequential scan orders): ")
+        );
     }
 }

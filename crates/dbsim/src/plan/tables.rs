@@ -21,7 +21,7 @@ pub(super) struct Tables {
 impl Tables {
     fn table(&self, index: usize) -> Table {
         let (name, rows, row_bytes) = TABLES[index];
-        Table { name, rows: (rows * self.scale).round(), row_bytes }
+        Table { name: name.to_owned(), rows: (rows * self.scale).round(), row_bytes }
     }
 
     pub(super) fn customer(&self) -> Table {

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use dbsim::plan::{Query, Scheme};
+use std::path::PathBuf;
 
 /// Options of `pando predict`.
 #[derive(Debug, Args)]
@@ -20,6 +21,9 @@ pub(crate) struct PredictArguments {
     /// Queries, separated by commas [default: all six].
     #[arg(long, value_name = "QUERY", value_delimiter = ',')]
     pub(crate) query: Vec<Query>,
+    /// A plan of your own instead, with its rows (docs/DBSIM.md shows one).
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "scale"])]
+    pub(crate) plan: Option<PathBuf>,
     /// An architecture by its name, or a file that describes one.
     #[arg(long, default_value = "smart-disk", value_name = "NAME|FILE")]
     pub(crate) architecture: String,

@@ -62,7 +62,7 @@ fn object(arguments: &PredictArguments, plan: &Plan, report: &Report) -> Value {
     let mut object = json!({
         "query": plan.name,
         "architecture": arguments.architecture,
-        "scale": arguments.scale,
+        "scale": arguments.plan.is_none().then_some(arguments.scale),
         "bundling": arguments.bundling.name(),
         "seed": arguments.seed,
         "seconds": report.seconds,
