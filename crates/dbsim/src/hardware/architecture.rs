@@ -1,6 +1,6 @@
 //! An architecture: sites with processors, memory and storage, a network between them, perhaps a central unit.
 
-use super::field::{count, positive};
+use super::field::{COUNT_MAX, count, positive};
 use super::settings;
 use super::{Bus, Disk, Interconnect, KIB, Link, MIB, Pool, Processor};
 use crate::Error;
@@ -15,7 +15,7 @@ pub struct Architecture {
     /// What it is, in a sentence, with its source.
     pub about: String,
     /// How its sites work together.
-    pub kind: Kind,
+    pub kind: Arrangement,
     /// Hosts, smart disks or servers that hold tables, all alike.
     #[serde(deserialize_with = "count")]
     pub sites: usize,
@@ -39,7 +39,7 @@ pub struct Architecture {
 /// How sites work together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum Arrangement {
     /// One host alone.
     SingleHost,
     /// Hosts with disks of their own; joins replicate the smaller side (E3).
@@ -99,7 +99,7 @@ impl Architecture {
                 "a site has one of disk, bus and pool, for its tables".to_owned(),
             ));
         }
-        if site.disk.is_some() != (site.disks > 0) || site.disks > 1024 {
+        if site.disk.is_some() != (site.disks > 0) || site.disks > COUNT_MAX {
             return Err((
                 "disks",
                 format!("{} disks do not fit what [site.disk] says", site.disks),
@@ -108,7 +108,7 @@ impl Architecture {
         if together > 1 && self.network.is_none() {
             return Err(("sites", format!("{together} sites need a [network]")));
         }
-        if self.kind == Kind::SingleHost && together > 1 {
+        if self.kind == Arrangement::SingleHost && together > 1 {
             return Err(("sites", format!("a single host is one site, not {together}")));
         }
         if self.groups > self.sites {
@@ -137,7 +137,7 @@ impl Architecture {
 
     /// Whether joins deal both sides out by key instead of replicating the smaller one.
     pub fn deals(&self) -> bool {
-        self.kind == Kind::Pando
+        self.kind == Arrangement::Pando
     }
 
     /// Gives an architecture this many disks in all: smart disks are one each, hosts share them evenly.
@@ -149,10 +149,10 @@ impl Architecture {
         if self.site.disk.is_none() {
             return Err(wrong(format!("{} has its tables in memory", self.name)));
         }
-        if !(1..=1024).contains(&disks) {
-            return Err(wrong("from 1 to 1024".to_owned()));
+        if !(1..=COUNT_MAX).contains(&disks) {
+            return Err(wrong(format!("from 1 to {COUNT_MAX}")));
         }
-        if self.kind == Kind::SmartDisk {
+        if self.kind == Arrangement::SmartDisk {
             self.sites = disks;
             self.groups = self.groups.min(disks);
         } else if disks.is_multiple_of(self.sites) {

@@ -21,7 +21,7 @@ pub(crate) fn not_negative<'de, D: Deserializer<'de>>(deserializer: D) -> Result
 }
 
 /// The most of anything that is counted: a simulation of more would not end soon.
-const COUNT_MAX: usize = 1024;
+pub(super) const COUNT_MAX: usize = 256;
 
 /// How many there are of something.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {

@@ -13,7 +13,7 @@ mod settings;
 mod storage;
 mod topology;
 
-pub use architecture::{Architecture, Kind, Site};
+pub use architecture::{Architecture, Arrangement, Site};
 pub use disk::{Access, Arm, Disk, Seek, Transfer};
 pub use network::Link;
 pub use processor::Processor;
