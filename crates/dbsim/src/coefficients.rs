@@ -92,10 +92,7 @@ impl Coefficients {
     /// # Errors
     /// Where something is missing, unknown or negative, with its line.
     pub fn read(text: &str, file: &str) -> Result<Self, Error> {
-        toml::from_str(text).map_err(|error| Error::File {
-            file: file.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
-        })
+        toml::from_str(text).map_err(|error| Error::parse(file, &error))
     }
 
     /// Those that are built in.

@@ -53,6 +53,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// A file that is not what it should be: the message of the parser has the line.
+    pub(crate) fn parse(file: &str, error: &toml::de::Error) -> Self {
+        let message = error.to_string().trim_end().to_owned();
+        Self::File { file: file.to_owned(), message }
+    }
+
     /// A name that is not among those that exist.
     pub(crate) fn unknown<'a>(
         what: &'static str,

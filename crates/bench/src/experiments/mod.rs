@@ -11,6 +11,8 @@ mod smart_disk;
 mod tpch;
 mod tpch_data;
 
+pub use smart_disk::coefficients;
+
 use crate::report::Report;
 use anyhow::Result;
 use query::Options;

@@ -78,12 +78,12 @@ impl Architecture {
     /// # Errors
     /// [`Error::File`] with the line where the description is wrong, [`Error::Setting`] and [`Error::Unknown`] where a change is.
     pub fn read(text: &str, file: &str, changes: &[String]) -> Result<Self, Error> {
-        let wrong = |message: String| Error::File { file: file.to_owned(), message };
         let architecture: Self =
-            toml::from_str(text).map_err(|error| wrong(error.to_string().trim_end().to_owned()))?;
+            toml::from_str(text).map_err(|error| Error::parse(file, &error))?;
         architecture.check().map_err(|(key, message)| {
             let line = text.lines().position(|line| line.trim_start().starts_with(key));
-            wrong(format!("line {}: {message}", line.map_or(1, |line| line + 1)))
+            let message = format!("line {}: {message}", line.map_or(1, |line| line + 1));
+            Error::File { file: file.to_owned(), message }
         })?;
         if changes.is_empty() { Ok(architecture) } else { settings::changed(text, changes) }
     }

@@ -180,10 +180,7 @@ impl Plan {
     /// # Errors
     /// [`Error::File`] with the line where it is no plan, [`Error::Operator`] where one cannot be run.
     pub fn read(text: &str, file: &str) -> Result<Self, Error> {
-        let plan: PlanFile = toml::from_str(text).map_err(|error| Error::File {
-            file: file.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
-        })?;
+        let plan: PlanFile = toml::from_str(text).map_err(|error| Error::parse(file, &error))?;
         Self::new(&plan.name, plan.operator)
     }
 

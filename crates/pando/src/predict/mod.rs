@@ -58,11 +58,7 @@ fn architecture(arguments: &PredictArguments) -> Result<Architecture> {
 fn coefficients(arguments: &PredictArguments) -> Result<Coefficients> {
     let then = experiment::ARCHITECTURES.contains(&arguments.architecture.as_str());
     let usual = if then { "row-at-a-time" } else { "columnar" };
-    let name = arguments.coefficients.as_deref().unwrap_or(usual);
-    if !is_file(name) {
-        return Ok(Coefficients::named(name)?);
-    }
-    Ok(Coefficients::read(&read(name)?, name)?)
+    bench::coefficients(arguments.coefficients.as_deref().unwrap_or(usual))
 }
 
 /// Names have neither points nor slashes.

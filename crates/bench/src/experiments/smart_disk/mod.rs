@@ -43,7 +43,11 @@ pub(super) fn run(args: &SmartDiskArgs, report: Report) -> Result<()> {
     args.svg.as_deref().map_or(Ok(()), |directory| plots(&variations, directory, report))
 }
 
-fn coefficients(name: &str) -> Result<Coefficients> {
+/// What operators cost, by a built-in name or from a file; names have neither points nor slashes.
+///
+/// # Errors
+/// Where there is neither, or the file is no good.
+pub fn coefficients(name: &str) -> Result<Coefficients> {
     if name.contains(['.', '/']) {
         let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
         return Ok(Coefficients::read(&text, name)?);

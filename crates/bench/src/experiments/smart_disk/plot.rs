@@ -1,5 +1,5 @@
 //! Response times of a variation as a picture: a group of bars for each query, a bar for each architecture, the single
-//! host's height 100; lines over the average group are what was published.
+//! host's height 100; lines in the last group are what was published.
 
 use dbsim::experiment::{ARCHITECTURES, Normalised};
 use dbsim::plan::Query;
@@ -50,7 +50,7 @@ pub(super) fn svg(row: &Normalised) -> String {
             "<path d=\"M{x:.1} {y:.1}h{BAR}\" stroke=\"black\" stroke-width=\"2\"/>"
         ));
     }
-    let names = Query::ALL.iter().map(|query| query.name()).chain(["average (line: published)"]);
+    let names = Query::ALL.iter().map(|query| query.name()).chain(["mean (line: paper)"]);
     for (group, name) in names.enumerate() {
         let x = LEFT + 10.0 + GROUP * group as f64 + 2.0 * BAR;
         parts.push(label(x, BOTTOM + 22.0, "middle", name));
