@@ -24,7 +24,7 @@ mod traffic;
 pub use answer::{Answer, Kind, Row};
 pub use embedded::Embedded;
 pub use expected::Expected;
-pub use experiments::Experiment;
+pub use experiments::{Experiment, coefficients};
 pub use in_process::{InProcess, Member};
 pub use peer::{PeerArgs, PeerName};
 pub use source::TableSource;

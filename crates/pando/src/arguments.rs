@@ -2,10 +2,12 @@
 
 mod cluster;
 mod load;
+mod predict;
 mod simulate;
 
 pub(crate) use cluster::{DrainArguments, StatusArguments};
 pub(crate) use load::{FileFormat, LoadArguments};
+pub(crate) use predict::PredictArguments;
 pub(crate) use simulate::{DirectoryArguments, SimulateArguments, Simulated};
 
 use crate::quantity::parse_bytes;
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Simulate what is larger than the machines at hand.
     Simulate(SimulateArguments),
+    /// Predict what a query would cost on hardware that one does not own.
+    Predict(PredictArguments),
     /// Run the experiments of the papers, and comparisons.
     Bench(bench::Args),
 }
@@ -211,6 +215,7 @@ impl Command {
             | Self::Status(_)
             | Self::Drain(_)
             | Self::Simulate(_)
+            | Self::Predict(_)
             | Self::Bench(_) => None,
         }
         .map(NonZeroUsize::get)
@@ -289,6 +294,9 @@ mod tests {
             &["sql", "--memory", "lots"],
             &["sql", "--threads", "0"],
             &["demo", "--scale", "0"],
+            &["predict", "--query", "q1,q2"],
+            &["predict", "--scale", "0"],
+            &["predict", "--bundling", "all"],
             &["dance"],
         ] {
             assert_eq!(parse(line).expect_err("refused").exit_code(), 2, "{line:?}");

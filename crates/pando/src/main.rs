@@ -8,6 +8,7 @@ mod load;
 mod machine;
 mod open;
 mod output;
+mod predict;
 mod quantity;
 mod remote;
 mod serve;
@@ -57,6 +58,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             Command::Load(arguments) => load::run(arguments, handle).await,
             Command::Demo(arguments) => demo::run(arguments, handle).await,
             Command::Simulate(arguments) => simulate::run(arguments),
+            Command::Predict(arguments) => predict::run(&arguments),
             Command::Bench(arguments) => {
                 bench::run(arguments, handle).await.map(|()| ExitCode::SUCCESS)
             }

@@ -8,14 +8,15 @@ use super::workspace::Workspace;
 
 /// Each crate of the workspace and those that it may use, in tests too.
 const EDGES: &[(&str, &[&str])] = &[
+    ("dbsim", &[]),
     ("sdds", &[]),
     ("store", &["sdds"]),
     ("cluster", &["store", "sdds"]),
     ("query", &["store", "sdds"]),
-    ("bench", &["query", "cluster", "store", "sdds"]),
+    ("bench", &["query", "cluster", "store", "sdds", "dbsim"]),
     ("frontend", &[]),
     ("server", &["query", "frontend"]),
-    ("pando", &["query", "bench", "server", "frontend", "cluster", "store", "sdds"]),
+    ("pando", &["query", "bench", "server", "frontend", "cluster", "store", "sdds", "dbsim"]),
     ("xtask", &[]),
 ];
 

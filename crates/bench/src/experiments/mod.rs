@@ -7,8 +7,11 @@ mod load;
 mod person;
 mod person_servers;
 mod range;
+mod smart_disk;
 mod tpch;
 mod tpch_data;
+
+pub use smart_disk::coefficients;
 
 use crate::report::Report;
 use anyhow::Result;
@@ -28,6 +31,8 @@ pub enum Experiment {
     Person(person::PersonArgs),
     /// Range queries that reach ever more servers (Experiment B)
     Range(range::RangeArgs),
+    /// Smart disks, clusters and a single host by simulation (Experiment E), and topologies of memory pools (D5)
+    SmartDisk(smart_disk::SmartDiskArgs),
     /// Writes TPC-H's tables as Parquet files
     TpchData(tpch_data::TpchDataArgs),
 }
@@ -40,6 +45,7 @@ impl Experiment {
             Self::Keyed(args) => keyed::run(args, report, workers).await,
             Self::Person(args) => person::run(args, report, workers).await,
             Self::Range(args) => range::run(args, report, workers).await,
+            Self::SmartDisk(args) => smart_disk::run(args, report),
             Self::TpchData(args) => tpch_data::run(args, report),
         }
     }

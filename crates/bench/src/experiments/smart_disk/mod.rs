@@ -1,0 +1,167 @@
+//! `pando bench smart-disk`: Experiment E by simulation, the tables of the smart disk paper beside what was published, and the
+//! topologies of memory pools (D5).
+
+mod plot;
+
+use crate::report::Report;
+use anyhow::{Context, Result};
+use dbsim::Coefficients;
+use dbsim::experiment::Variation;
+use dbsim::experiment::{self, ARCHITECTURES, Bundling, Normalised, Setup, Speedup, Topology};
+use dbsim::hardware::Shape;
+use dbsim::plan::{Query, Scheme};
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// With which coefficients, and where plots go.
+#[derive(Debug, Clone, clap::Args)]
+pub struct SmartDiskArgs {
+    /// What operators cost, by a name (row-at-a-time, columnar) or a file
+    #[arg(long, default_value = "row-at-a-time", value_name = "NAME|FILE")]
+    pub coefficients: String,
+    /// Write response times by query and architecture as SVG files, one a variation, into this directory
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+    /// Where the random numbers begin
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+pub(super) fn run(args: &SmartDiskArgs, report: Report) -> Result<()> {
+    let setup = Setup { coefficients: coefficients(&args.coefficients)?, seed: args.seed };
+    report.heading(&format!(
+        "Simulated with {}: {}",
+        setup.coefficients.name, setup.coefficients.about
+    ));
+    let variations = experiment::variations(&setup)?;
+    averages(&variations, report);
+    base(&variations, report);
+    speedups(&experiment::speedup(&setup)?, report);
+    bundlings(&experiment::bundling(&setup)?, report);
+    topologies(&experiment::topologies(), report);
+    args.svg.as_deref().map_or(Ok(()), |directory| plots(&variations, directory, report))
+}
+
+/// What operators cost, by a built-in name or from a file; names have neither points nor slashes.
+///
+/// # Errors
+/// Where there is neither, or the file is no good.
+pub fn coefficients(name: &str) -> Result<Coefficients> {
+    if name.contains(['.', '/']) {
+        let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+        return Ok(Coefficients::read(&text, name)?);
+    }
+    Ok(Coefficients::named(name)?)
+}
+
+fn averages(variations: &[Normalised], report: Report) {
+    report.heading(&format!(
+        "\nTable 8: mean response time, single host = 100 (published; how far from it)\n{:<18}{:>24}{:>24}{:>24}  order",
+        "", ARCHITECTURES[1], ARCHITECTURES[2], ARCHITECTURES[3]
+    ));
+    for row in variations {
+        let (name, same) = (row.variation.name(), row.same_order());
+        let cell = |architecture: usize| {
+            let (ours, published) = (row.averages[architecture], row.published()[architecture]);
+            format!("{ours:>8.1} ({published:>4.1}; {:>+3.0} %)", row.error(architecture))
+        };
+        let order = if same { "as published" } else { "differs" };
+        let cells: Vec<_> = (1..4).map(|column| format!("{:>24}", cell(column))).collect();
+        report.result(
+            &format!("{name:<18}{}  {order}", cells.concat()),
+            json!({
+                "experiment": "smart-disk", "table": 8, "variation": name, "architectures": ARCHITECTURES,
+                "averages": row.averages, "published": row.published(), "same_order": same,
+                "seconds": row.seconds,
+            }),
+        );
+    }
+}
+
+fn base(variations: &[Normalised], report: Report) {
+    let names: Vec<_> = Query::ALL.iter().map(|query| format!("{:>9}", query.name())).collect();
+    report.heading(&format!("\nSeconds in the base, by query\n{:<18}{}", "", names.concat()));
+    for row in variations.iter().filter(|row| row.variation == Variation::Base) {
+        for (name, seconds) in ARCHITECTURES.iter().zip(&row.seconds) {
+            let cells: Vec<_> = seconds.iter().map(|seconds| format!("{seconds:>9.1}")).collect();
+            report.heading(&format!("{name:<18}{}", cells.concat()));
+        }
+    }
+}
+
+fn speedups(rows: &[Speedup], report: Report) {
+    report.heading(&format!(
+        "\nTable 9: speed-up over 4 disks (published)\n{:<26}{:>16}{:>16}{:>16}",
+        "", "8", "16", "32"
+    ));
+    for row in rows {
+        let name = row.family.name();
+        let cell = |column: usize| {
+            let published = row.published.map(|row| format!(" ({:.2})", row[column]));
+            format!("{:>9.2}{:<7}", row.speedups[column], published.unwrap_or_default())
+        };
+        let cells = [0, 1, 2].map(cell);
+        report.result(
+            &format!("{name:<26}{}", cells.concat()),
+            json!({
+                "experiment": "smart-disk", "table": 9, "family": name,
+                "speedups": row.speedups, "published": row.published,
+            }),
+        );
+    }
+}
+
+fn bundlings(rows: &[Bundling], report: Report) {
+    report.heading("\nBundling on smart disks: time saved on average, in percent of none (published: of optimal)");
+    for row in rows {
+        let gains = [Scheme::Optimal, Scheme::Excessive].map(|scheme| row.gain(scheme));
+        report.result(
+            &format!(
+                "{} units: optimal {:.2} % ({:.2} %), excessive {:.2} %",
+                row.units, gains[0], row.published, gains[1]
+            ),
+            json!({
+                "experiment": "smart-disk", "bundling_units": row.units, "optimal_percent": gains[0],
+                "excessive_percent": gains[1], "published_percent": row.published,
+                "seconds": row.seconds,
+            }),
+        );
+    }
+}
+
+fn topologies(rows: &[Topology], report: Report) {
+    let names = Shape::ALL.map(|shape| format!("{:>28}", shape.name()));
+    report.heading(&format!(
+        "\nMemory pools (D5): mean hops, and how much longer cached and uncached programs take than over one hop\n{:<10}{}",
+        "machines", names.concat()
+    ));
+    for row in rows {
+        let percent = |factor: f64| 100.0 * (factor - 1.0);
+        let cells = row.fabrics.map(|fabric| {
+            let (cached, uncached) = (percent(fabric.cached), percent(fabric.uncached));
+            format!("{:>12.2} {cached:>+6.0} % {uncached:>+5.0} %", fabric.hops)
+        });
+        let object = |fabric: &experiment::Fabric| json!({"hops": fabric.hops, "load": fabric.load, "cached": fabric.cached, "uncached": fabric.uncached});
+        report.result(
+            &format!("{:<10}{}", row.machines, cells.concat()),
+            json!({
+                "experiment": "smart-disk", "machines": row.machines,
+                "shapes": Shape::ALL.map(Shape::name), "fabrics": row.fabrics.each_ref().map(object),
+            }),
+        );
+    }
+}
+
+fn plots(variations: &[Normalised], directory: &Path, report: Report) -> Result<()> {
+    fs::create_dir_all(directory)
+        .with_context(|| format!("cannot make {}", directory.display()))?;
+    for row in variations {
+        let name = row.variation.name().replace([' ', '/'], "-").to_lowercase();
+        let file = directory.join(format!("{name}.svg"));
+        fs::write(&file, plot::svg(row))
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    report.heading(&format!("\n{} plots in {}", variations.len(), directory.display()));
+    Ok(())
+}

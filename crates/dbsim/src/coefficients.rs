@@ -1,0 +1,145 @@
+//! What operators cost: cycles a tuple and a byte, on the core on which they were measured.
+//!
+//! They come from measurements of operators that exist, and are never fitted to what a simulation should say. Two files
+//! are built in ([`Coefficients::named`]): an engine that works on one row at a time, as those of 2000 did, and one that
+//! works on columns, as ours does. Each file says how its figures were measured.
+
+use crate::Error;
+use serde::de::{Deserialize, Deserializer, Error as _};
+
+/// Cycles for a piece of work.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// For each tuple.
+    pub tuple: f64,
+    /// For each byte of it.
+    pub byte: f64,
+}
+
+impl Cost {
+    /// Cycles for so many tuples and bytes.
+    pub fn cycles(&self, tuples: f64, bytes: f64) -> f64 {
+        self.tuple * tuples + self.byte * bytes
+    }
+}
+
+impl<'de> Deserialize<'de> for Cost {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let [tuple, byte] = <[f64; 2]>::deserialize(deserializer)?;
+        if [tuple, byte].iter().all(|cycles| cycles.is_finite() && *cycles >= 0.0) {
+            return Ok(Self { tuple, byte });
+        }
+        Err(D::Error::custom(format!(
+            "[{tuple}, {byte}] are not cycles a tuple and a byte, 0 or more"
+        )))
+    }
+}
+
+/// Cycles of every kind of work.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coefficients {
+    /// Their name.
+    pub name: String,
+    /// Whose they are, where and how measured.
+    pub about: String,
+    /// Whether scans read only the columns that they need.
+    pub columnar: bool,
+    /// Bytes that a stored row takes beside its values.
+    #[serde(deserialize_with = "crate::hardware::not_negative")]
+    pub row_header_bytes: f64,
+    /// A page that is asked of storage: the request, and each byte that is moved.
+    pub request: Cost,
+    /// A tuple that a scan looks at, with its predicate; bytes of what it hands on.
+    pub scan: Cost,
+    /// A tuple that is fetched through an index.
+    pub index: Cost,
+    /// A comparison on the way to a match in a sorted inner table.
+    pub nested_loop: Cost,
+    /// A tuple of either side of a merge.
+    pub merge: Cost,
+    /// A tuple that goes into a hash table.
+    pub hash_build: Cost,
+    /// A tuple that looks for its matches there.
+    pub hash_probe: Cost,
+    /// A comparison of a sort; bytes are those of the tuples, once.
+    pub sort: Cost,
+    /// A tuple that is looked up among groups.
+    pub group: Cost,
+    /// A tuple in order that is compared with the one before.
+    pub group_ordered: Cost,
+    /// A tuple and one aggregate function.
+    pub aggregate: Cost,
+    /// A tuple that is put away as an intermediate result.
+    pub store: Cost,
+    /// A tuple that is taken up again.
+    pub load: Cost,
+    /// A message that is sent or received ("tuple") and its bytes.
+    pub message: Cost,
+    /// What a site takes to begin a bundle.
+    #[serde(deserialize_with = "crate::hardware::positive")]
+    pub bundle: f64,
+}
+
+const FILES: &[(&str, &str)] = &[
+    ("row-at-a-time", include_str!("../coefficients/row-at-a-time.toml")),
+    ("columnar", include_str!("../coefficients/columnar.toml")),
+];
+
+impl Coefficients {
+    /// Reads a file; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// Where something is missing, unknown or negative, with its line.
+    pub fn read(text: &str, file: &str) -> Result<Self, Error> {
+        toml::from_str(text).map_err(|error| Error::parse(file, &error))
+    }
+
+    /// Those that are built in.
+    ///
+    /// # Errors
+    /// Where there are none of this name.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        let found = FILES.iter().find(|(known, _)| *known == name);
+        let unknown = || Error::unknown("set of coefficients", name, Self::names());
+        found.ok_or_else(unknown).and_then(|(name, text)| Self::read(text, name))
+    }
+
+    /// Names of those that are built in.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        FILES.iter().map(|(name, _)| *name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_that_are_built_in_are_good() {
+        for name in Coefficients::names() {
+            assert_eq!(Coefficients::named(name).expect("good").name, name);
+        }
+        assert!(Coefficients::named("quantum").is_err());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_line() {
+        let (_, text) = FILES[0];
+        let line = text.lines().position(|line| line.starts_with("sort")).expect("there") + 1;
+        let sort = text.lines().find(|line| line.starts_with("sort")).expect("there");
+        let refused = |to: &str| {
+            Coefficients::read(&text.replacen(sort, to, 1), "mine")
+                .expect_err("refused")
+                .to_string()
+        };
+        assert!(refused("sort = [-1, 0]").contains(&format!("line {line}")));
+        assert!(refused("").contains("sort"), "{}", refused(""));
+        assert!(refused("sort = [1, 0]\nbubble = [1, 1]").contains("bubble"));
+    }
+
+    #[test]
+    fn cycles_are_those_of_tuples_and_bytes() {
+        assert_eq!(Cost { tuple: 10.0, byte: 0.5 }.cycles(100.0, 40.0), 1020.0);
+    }
+}

@@ -1,0 +1,69 @@
+//! The experiments of the smart disk paper (`PAPERS.md` E) and the topologies of memory pools (D5), beside what was published.
+
+mod bundling;
+pub mod published;
+mod speedup;
+mod topologies;
+mod variation;
+mod variations;
+
+pub use bundling::{Bundling, bundling};
+pub use speedup::{FAMILIES, Family, Speedup, speedup};
+pub use topologies::{Fabric, Topology, topologies};
+pub use variation::Variation;
+pub use variations::{ARCHITECTURES, Normalised, variations};
+
+use crate::hardware::Architecture;
+use crate::plan::{Query, Scheme, Selectivity};
+use crate::{Coefficients, Error, Report, simulate};
+
+/// The scale factor of the paper's base.
+pub const SCALE: f64 = 10.0;
+
+/// What all runs of an experiment have in common.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// What operators cost.
+    pub coefficients: Coefficients,
+    /// Where random numbers begin.
+    pub seed: u64,
+}
+
+impl Setup {
+    /// Runs one query.
+    ///
+    /// # Errors
+    /// Those of [`simulate`].
+    pub fn run(
+        &self,
+        query: Query,
+        architecture: &Architecture,
+        scheme: Scheme,
+        (scale, selectivity): (f64, Selectivity),
+    ) -> Result<Report, Error> {
+        let plan = query.plan(scale, selectivity)?;
+        simulate(&plan, architecture, &self.coefficients, scheme, self.seed)
+    }
+
+    /// Seconds of each of the six queries.
+    fn seconds(
+        &self,
+        architecture: &Architecture,
+        scheme: Scheme,
+        sizes: (f64, Selectivity),
+    ) -> Result<[f64; 6], Error> {
+        let mut seconds = [0.0; 6];
+        for (seconds, query) in seconds.iter_mut().zip(Query::ALL) {
+            *seconds = self.run(query, architecture, scheme, sizes)?.seconds;
+        }
+        Ok(seconds)
+    }
+}
+
+/// The arithmetic mean.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests;

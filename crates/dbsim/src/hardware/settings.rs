@@ -1,0 +1,118 @@
+//! Single values of a description, changed by name.
+
+use super::Architecture;
+use crate::Error;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+/// Short names of values, and where a description has them. A place itself, like `site.disk.rpm`, is a name too.
+pub const SETTINGS: &[(&str, &str)] = &[
+    ("sites", "sites"),
+    ("groups", "groups"),
+    ("page_kb", "page_kb"),
+    ("outstanding", "outstanding"),
+    ("cpu_mhz", "site.processor.mhz"),
+    ("cores", "site.processor.cores"),
+    ("work_per_cycle", "site.processor.work_per_cycle"),
+    ("memory_mb", "site.memory_mb"),
+    ("disk_rpm", "site.disk.rpm"),
+    ("interconnect_mb_s", "site.interconnect.mb_s"),
+    ("memory_mb_s", "site.bus.mb_s"),
+    ("central_mhz", "central.mhz"),
+    ("network_mbit_s", "network.mbit_s"),
+    ("network_latency_us", "network.latency_us"),
+    ("topology", "network.topology"),
+];
+
+/// Reads a description with some values changed.
+pub(super) fn changed(text: &str, changes: &[String]) -> Result<Architecture, Error> {
+    let mut table: Table = text.parse().unwrap_or_default();
+    let mut disks = None;
+    for change in changes {
+        let wrong = |message: &str| setting(change, message);
+        let (name, value) =
+            change.split_once('=').ok_or_else(|| wrong("write it like cpu_mhz=350"))?;
+        let (name, value) = (name.trim(), value.trim());
+        if name == "disks" {
+            disks = Some(value.parse().map_err(|_| wrong("not a count"))?);
+            continue;
+        }
+        let short = SETTINGS.iter().find(|(short, _)| *short == name);
+        match slot(&mut table, short.map_or(name, |(_, place)| place)) {
+            Some(slot) => *slot = parse(value),
+            None => return Err(unknown(&mut table, name)),
+        }
+        // One by one, so that an error is about this change.
+        Architecture::deserialize(table.clone()).map_err(|error| wrong(error.message()))?;
+    }
+    let all = || changes.join(" ");
+    let architecture =
+        Architecture::deserialize(table).map_err(|error| setting(&all(), error.message()))?;
+    let architecture = match disks {
+        Some(disks) => architecture.with_disks(disks)?,
+        None => architecture,
+    };
+    architecture.check().map_err(|(_, message)| setting(&all(), &message))?;
+    Ok(architecture)
+}
+
+/// There is no such value here; those that there are.
+fn unknown(table: &mut Table, name: &str) -> Error {
+    let here = SETTINGS.iter().filter(|(_, place)| slot(table, place).is_some());
+    let here: Vec<&str> = here.map(|(short, _)| *short).chain(["disks"]).collect();
+    Error::unknown("setting of this architecture", name, here.into_iter())
+}
+
+fn setting(setting: &str, message: &str) -> Error {
+    Error::Setting { setting: setting.to_owned(), message: message.trim_end().to_owned() }
+}
+
+/// Where a value is in a description, if it has it.
+fn slot<'a>(table: &'a mut Table, place: &str) -> Option<&'a mut Value> {
+    match place.split_once('.') {
+        None => table.get_mut(place),
+        Some((first, rest)) => slot(table.get_mut(first)?.as_table_mut()?, rest),
+    }
+}
+
+/// A number where it looks like one, else text.
+fn parse(value: &str) -> Value {
+    let whole = value.parse().ok().map(Value::Integer);
+    let number = || value.parse().ok().map(Value::Float);
+    whole.or_else(number).unwrap_or_else(|| Value::String(value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Error;
+    use crate::hardware::catalog::named;
+
+    fn message(changes: &[&str]) -> String {
+        let changes: Vec<String> = changes.iter().map(|change| (*change).to_owned()).collect();
+        named("smart-disk", &changes).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn values_change_by_their_short_name_and_by_their_place() {
+        let changes = ["cpu_mhz=350", "site.disk.rpm = 7200", "disks=16", "topology=mesh-2d"];
+        let architecture = named("smart-disk", &changes.map(str::to_owned)).expect("changed");
+        assert_eq!(architecture.site.processor.mhz, 350.0);
+        assert_eq!(architecture.site.disk.map(|disk| disk.rpm), Some(7200.0));
+        assert_eq!(architecture.sites, 16);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_its_name() {
+        assert!(message(&["cpu_mhz=0"]).starts_with("cpu_mhz=0: 0 is not a number above 0"));
+        assert!(message(&["cpu_mhz=fast"]).starts_with("cpu_mhz=fast: "));
+        assert!(message(&["cpu_mhz"]).contains("write it like"));
+        let colour = message(&["colour=red"]);
+        assert!(colour.contains("`colour`; there are sites, "), "{colour}");
+        assert!(!colour.contains("interconnect_mb_s"), "smart disks have none: {colour}");
+        assert!(message(&["groups=9"]).contains("9 groups of 8 sites"));
+        let grouped = ["groups=9".to_owned(), "disks=16".to_owned()];
+        assert!(named("smart-disk", &grouped).is_ok(), "sixteen can be nine groups");
+        let disks = named("cluster-2", &["disks=5".to_owned()]);
+        assert!(matches!(disks, Err(Error::Setting { .. })));
+    }
+}

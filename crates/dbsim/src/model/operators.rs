@@ -1,0 +1,352 @@
+//! What each operator asks of the sites, and where a plan falls into phases.
+//!
+//! A [`Stream`] is what an operator hands on, with the work that has still to be done for it: operators of a bundle add
+//! theirs and the rows flow through. Phases end where rows are exchanged, where a sort has to see all of them, and where a bundle
+//! ends. A sort leaves sorted runs, and whoever reads them merges: so it makes no difference to a sort's rows whether
+//! the operator above is in the same bundle.
+
+use super::exchange::Exchange;
+use super::machine::Machine;
+use super::work::{Place, Work};
+use crate::plan::{Bundle, Kind, OperatorId, Plan};
+use crate::{Architecture, Coefficients};
+
+/// Bytes that a row of a hash table takes beside its own.
+const HASH_ENTRY_BYTES: f64 = 16.0;
+/// Partial groups of a site up to which they are sent to the coordinator; more are dealt out.
+const GATHERED_ROWS_MAX: f64 = 10_000.0;
+/// Pages of each run that a merge has in memory.
+const MERGE_PAGES: f64 = 8.0;
+
+/// Rows of all sites on their way to the next operator.
+#[derive(Debug, Clone, Copy)]
+struct Stream {
+    work: Work,
+    rows: f64,
+    row_bytes: f64,
+    place: Place,
+}
+
+impl Stream {
+    fn bytes(&self) -> f64 {
+        self.rows * self.row_bytes
+    }
+}
+
+/// Goes through a plan and adds phases to a machine.
+pub(super) struct Compiler<'a> {
+    plan: &'a Plan,
+    costs: &'a Coefficients,
+    machine: Machine<'a>,
+    /// The bundle of each operator.
+    bundle_of: Vec<usize>,
+    /// Whether a bundle was sent out.
+    begun: Vec<bool>,
+}
+
+impl<'a> Compiler<'a> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        architecture: &'a Architecture,
+        costs: &'a Coefficients,
+        bundles: &[Bundle<OperatorId>],
+        seed: u64,
+    ) -> Self {
+        let mut bundle_of = vec![0; plan.operators().len()];
+        for (bundle, operators) in bundles.iter().enumerate() {
+            operators.0.iter().for_each(|operator| bundle_of[*operator] = bundle);
+        }
+        let machine = Machine::new(architecture, costs, seed);
+        Self { plan, costs, machine, bundle_of, begun: vec![false; bundles.len()] }
+    }
+
+    /// All phases, up to the result at the coordinator.
+    pub(super) fn compile(mut self) -> Machine<'a> {
+        let root = self.plan.root();
+        let result = self.stream(root);
+        let cycles = self.costs.merge.cycles(result.rows, result.bytes());
+        let gather = self.gather(&result, result.bytes(), cycles);
+        self.phase(root, result.place, &result.work, &gather);
+        self.machine
+    }
+
+    fn stream(&mut self, id: OperatorId) -> Stream {
+        match self.plan.operators()[id].kind {
+            Kind::SequentialScan => self.sequential_scan(id),
+            Kind::IndexScan => self.index_scan(id),
+            Kind::NestedLoopJoin => self.nested_loop_join(id),
+            Kind::MergeJoin => self.merge_join(id),
+            Kind::HashJoin => self.hash_join(id),
+            Kind::Sort => self.sort(id),
+            Kind::GroupBy => self.group_by(id),
+            Kind::Aggregate => self.aggregate(id),
+        }
+    }
+
+    /// What an input hands on: as it comes from within the bundle, else put away and taken up again. A sort's runs lie where
+    /// they were made in any case.
+    fn input(&mut self, parent: OperatorId, child: OperatorId) -> Stream {
+        let stream = self.stream(child);
+        let within = self.bundle_of[parent] == self.bundle_of[child];
+        if within || self.plan.operators()[child].kind == Kind::Sort {
+            return stream;
+        }
+        let bytes = stream.bytes();
+        let spilled = (bytes - self.memory() * self.count(stream.place)).max(0.0);
+        let mut work = stream.work;
+        work += Work { spilled, ..Work::cycles(self.costs.store.cycles(stream.rows, bytes)) };
+        self.phase(child, stream.place, &work, &Exchange::Nothing);
+        let load = self.costs.load.cycles(stream.rows, bytes);
+        Stream { work: Work { unspilled: spilled, ..Work::cycles(load) }, ..stream }
+    }
+
+    fn sequential_scan(&self, id: OperatorId) -> Stream {
+        let operator = &self.plan.operators()[id];
+        let rows = operator.table.as_ref().map_or(0.0, |table| table.rows);
+        let whole = self.stored_bytes(id);
+        let columns = rows * operator.row_bytes;
+        let read = if self.costs.columnar { columns.min(whole) } else { whole };
+        let cycles = self.costs.scan.cycles(rows, operator.bytes());
+        self.made(id, Work { read, ..Work::cycles(cycles) })
+    }
+
+    fn index_scan(&self, id: OperatorId) -> Stream {
+        let operator = &self.plan.operators()[id];
+        let pages = (self.stored_bytes(id) / self.machine.architecture.page_bytes()).ceil();
+        let cycles = self.costs.index.cycles(operator.rows, operator.bytes());
+        self.made(id, Work { fetched: operator.rows.min(pages), ..Work::cycles(cycles) })
+    }
+
+    /// Bytes of a scan's table as it is stored.
+    fn stored_bytes(&self, id: OperatorId) -> f64 {
+        let table = self.plan.operators()[id].table.as_ref();
+        table.map_or(0.0, |table| table.rows * (table.row_bytes + self.costs.row_header_bytes))
+    }
+
+    /// The smaller table is replicated, kept in order and searched for each row of the larger. As often as it does not fit into
+    /// memory the larger one is gone through again.
+    fn nested_loop_join(&mut self, id: OperatorId) -> Stream {
+        let (mut inner, outer) = self.inputs(id);
+        let comparisons = outer.rows * (inner.rows.max(1.0).log2() + 1.0);
+        let passes = (inner.bytes() / self.memory()).ceil().max(1.0);
+        inner.work += Work::cycles(self.sorting(&inner));
+        self.phase(id, inner.place, &inner.work, &self.replicate(&inner));
+        let mut work = outer.work.times(passes);
+        work += Work::cycles(
+            self.costs.nested_loop.cycles(comparisons, self.plan.operators()[id].bytes()),
+        );
+        Stream { place: outer.place, ..self.made(id, work) }
+    }
+
+    /// The smaller side is sorted, replicated and merged with each site's part of the larger. What is not in order is
+    /// sorted first.
+    fn merge_join(&mut self, id: OperatorId) -> Stream {
+        let [small, large] = self.sides(id);
+        let ordered = [small, large].map(|side| self.plan.operators()[side].ordered);
+        let (mut inner, mut outer) = self.inputs(id);
+        if !ordered[1] {
+            outer = self.sorted(id, outer);
+        }
+        if !ordered[0] {
+            inner.work += Work::cycles(self.sorting(&inner));
+        }
+        self.phase(id, inner.place, &inner.work, &self.replicate(&inner));
+        let copies = self.count(outer.place);
+        let excess = (inner.bytes() - self.memory()).max(0.0) * copies;
+        let joined = self.costs.merge.cycles(
+            inner.rows * copies * copies.log2().max(1.0) + outer.rows,
+            self.plan.operators()[id].bytes(),
+        );
+        let mut work = outer.work;
+        work += Work { spilled: excess, unspilled: excess, ..Work::cycles(joined) };
+        Stream { place: outer.place, ..self.made(id, work) }
+    }
+
+    /// The smaller side becomes a hash table, combined of the sites' own and sent to all (or both sides are dealt out by key); a
+    /// part that does not fit into memory is put away on both sides, and joined later.
+    fn hash_join(&mut self, id: OperatorId) -> Stream {
+        let (mut build, mut probe) = self.inputs(id);
+        let sites = self.count(build.place);
+        let deals = self.machine.architecture.deals() && sites > 1.0;
+        let table = build.bytes() + build.rows * HASH_ENTRY_BYTES;
+        let built = self.costs.hash_build.cycles(build.rows, build.bytes());
+        build.work += Work::cycles(built);
+        let exchange = match sites > 1.0 {
+            true if deals => Exchange::Deal { bytes: build.bytes() },
+            true => Exchange::Combine { bytes: table, cycles: built },
+            false => Exchange::Nothing,
+        };
+        self.phase(id, build.place, &build.work, &exchange);
+        if deals {
+            self.phase(id, probe.place, &probe.work, &Exchange::Deal { bytes: probe.bytes() });
+            probe.work = Work::default();
+        }
+        let held = if deals { table / sites } else { table };
+        let over = self.part_over(held);
+        let copies = if deals { 1.0 } else { sites };
+        let rows_over = over * (build.rows * copies + probe.rows);
+        let bytes_over = over * (table * copies + probe.bytes());
+        let mut work = probe.work;
+        work += Work {
+            spilled: bytes_over,
+            unspilled: bytes_over,
+            cycles: self.costs.hash_probe.cycles(probe.rows, self.plan.operators()[id].bytes())
+                + self.costs.store.cycles(rows_over, bytes_over)
+                + self.costs.load.cycles(rows_over, bytes_over),
+            ..Work::default()
+        };
+        Stream { place: probe.place, ..self.made(id, work) }
+    }
+
+    fn sort(&mut self, id: OperatorId) -> Stream {
+        let child = self.plan.operators()[id].children[0];
+        let input = self.input(id, child);
+        self.sorted(id, input)
+    }
+
+    /// Sorts at each site. What does not fit into memory is written as sorted runs, which the reader merges; of more than
+    /// can be merged at once, some are merged before.
+    fn sorted(&mut self, id: OperatorId, input: Stream) -> Stream {
+        let (bytes, sites) = (input.bytes(), self.count(input.place));
+        let mut work = input.work;
+        work += Work::cycles(self.sorting(&input));
+        let mut reading = Work::default();
+        if bytes > self.memory() * sites {
+            let runs = (bytes / sites / self.memory()).ceil();
+            let fan =
+                (self.memory() / (self.machine.architecture.page_bytes() * MERGE_PAGES)).max(2.0);
+            let before = (runs.log(fan).ceil() - 1.0).max(0.0);
+            work += Work { spilled: bytes, ..Work::default() };
+            let merged = self.costs.load.cycles(input.rows, bytes)
+                + self.costs.store.cycles(input.rows, bytes);
+            work += Work { spilled: bytes, unspilled: bytes, ..Work::cycles(merged) }.times(before);
+            let load = self.costs.load.cycles(input.rows, bytes);
+            reading = Work { unspilled: bytes, ..Work::cycles(load) };
+        }
+        self.phase(id, input.place, &work, &Exchange::Nothing);
+        Stream { work: reading, ..input }
+    }
+
+    /// Rows in order are compared with the one before; others are looked up among the groups.
+    fn group_by(&mut self, id: OperatorId) -> Stream {
+        let child = self.plan.operators()[id].children[0];
+        let ordered = self.plan.operators()[child].ordered;
+        let mut input = self.input(id, child);
+        let cost = if ordered { self.costs.group_ordered } else { self.costs.group };
+        input.work += Work::cycles(cost.cycles(input.rows, input.bytes()));
+        input
+    }
+
+    /// Each site makes its partial groups; few are combined at the coordinator, many are dealt out and combined everywhere.
+    fn aggregate(&mut self, id: OperatorId) -> Stream {
+        let operator = &self.plan.operators()[id];
+        let (child, functions, groups) = (operator.children[0], operator.functions, operator.rows);
+        let row_bytes = operator.row_bytes;
+        let mut input = self.input(id, child);
+        let values = input.rows * functions;
+        input.work += Work::cycles(self.costs.aggregate.cycles(values, input.bytes()));
+        let sites = self.count(input.place);
+        let partial = Stream { rows: input.rows.min(groups * sites), row_bytes, ..input };
+        let done = Stream { rows: groups, ..partial };
+        if sites == 1.0 {
+            return done;
+        }
+        let combining = self.costs.group.cycles(partial.rows, partial.bytes())
+            + self.costs.aggregate.cycles(partial.rows * functions, partial.bytes());
+        if partial.rows / sites > GATHERED_ROWS_MAX {
+            let deal = Exchange::Deal { bytes: partial.bytes() };
+            self.phase(id, partial.place, &partial.work, &deal);
+            return Stream { work: Work::cycles(combining), ..done };
+        }
+        let gather = self.gather(&partial, done.bytes(), combining);
+        self.phase(id, partial.place, &partial.work, &gather);
+        Stream { work: Work::default(), place: Place::Coordinator, ..done }
+    }
+
+    /// The smaller and the larger input of a join, both at one place.
+    fn inputs(&mut self, id: OperatorId) -> (Stream, Stream) {
+        let [small, large] = self.sides(id);
+        let large = self.input(id, large);
+        let small = self.input(id, small);
+        if small.place == large.place {
+            return (small, large);
+        }
+        (self.at_coordinator(id, small), self.at_coordinator(id, large))
+    }
+
+    fn at_coordinator(&mut self, id: OperatorId, stream: Stream) -> Stream {
+        if stream.place == Place::Coordinator {
+            return stream;
+        }
+        let gather = self.gather(&stream, stream.bytes(), 0.0);
+        self.phase(id, stream.place, &stream.work, &gather);
+        Stream { work: Work::default(), place: Place::Coordinator, ..stream }
+    }
+
+    fn sides(&self, id: OperatorId) -> [OperatorId; 2] {
+        let operators = self.plan.operators();
+        let (first, second) = (operators[id].children[0], operators[id].children[1]);
+        if operators[first].bytes() <= operators[second].bytes() {
+            [first, second]
+        } else {
+            [second, first]
+        }
+    }
+
+    /// What an operator hands on, after work.
+    fn made(&self, id: OperatorId, work: Work) -> Stream {
+        let operator = &self.plan.operators()[id];
+        let (rows, row_bytes) = (operator.rows, operator.row_bytes);
+        Stream { work, rows, row_bytes, place: Place::Sites }
+    }
+
+    /// Cycles of sorting at each site, `n log2 n` comparisons.
+    fn sorting(&self, stream: &Stream) -> f64 {
+        let each = (stream.rows / self.count(stream.place)).max(2.0);
+        self.costs.sort.cycles(stream.rows * each.log2(), stream.bytes())
+    }
+
+    fn replicate(&self, stream: &Stream) -> Exchange {
+        match self.count(stream.place) > 1.0 {
+            true => Exchange::Replicate { bytes: stream.bytes() },
+            false => Exchange::Nothing,
+        }
+    }
+
+    /// To the coordinator, unless it is there.
+    fn gather(&self, stream: &Stream, result_bytes: f64, cycles: f64) -> Exchange {
+        let bytes = stream.bytes();
+        let alone = self.machine.sites.len() == 1;
+        if stream.place == Place::Coordinator || alone {
+            return Exchange::Nothing;
+        }
+        let group_bytes = (bytes / self.machine.architecture.groups as f64).min(result_bytes);
+        Exchange::Gather { bytes, group_bytes, cycles }
+    }
+
+    fn phase(&mut self, id: OperatorId, place: Place, work: &Work, exchange: &Exchange) {
+        let bundle = self.bundle_of[id];
+        if !self.begun[bundle] {
+            self.begun[bundle] = true;
+            let sites = self.count(place);
+            let begin = Work::cycles(self.costs.bundle * sites);
+            let alone = self.machine.sites.len() == 1;
+            let dispatch = if alone { Exchange::Nothing } else { Exchange::Dispatch };
+            self.machine.phase(bundle, place, &begin, &dispatch);
+        }
+        self.machine.phase(bundle, place, work, exchange);
+    }
+
+    /// The part of a site's state that does not fit into its memory.
+    fn part_over(&self, bytes: f64) -> f64 {
+        if bytes > self.memory() { 1.0 - self.memory() / bytes } else { 0.0 }
+    }
+
+    fn memory(&self) -> f64 {
+        self.machine.architecture.memory_bytes()
+    }
+
+    fn count(&self, place: Place) -> f64 {
+        self.machine.sites_of(place).len() as f64
+    }
+}

@@ -1,0 +1,122 @@
+//! How long it took, and what for.
+
+use super::machine::{Machine, Phase};
+use crate::engine::{Category, Outcome, Times};
+
+/// Seconds by what they were spent on.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Seconds {
+    /// Reading tables.
+    pub io: f64,
+    /// Writing and reading what did not fit into memory.
+    pub spill: f64,
+    /// Operators.
+    pub compute: f64,
+    /// Exchanges: messages, and combining what came.
+    pub communication: f64,
+    /// Waiting for a slower site.
+    pub idle: f64,
+}
+
+/// A bundle that was run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BundleReport {
+    /// Its operators, topmost first.
+    pub operators: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// What for, at the site that was slowest in each phase.
+    pub spent: Seconds,
+    /// What for, at each site; the central unit last.
+    pub sites: Vec<Seconds>,
+}
+
+/// A simulated run of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// How long it took.
+    pub seconds: f64,
+    /// What for, at the site that was slowest in each phase.
+    pub spent: Seconds,
+    /// Its bundles, in the order in which they ran.
+    pub bundles: Vec<BundleReport>,
+    /// Events of the simulation.
+    pub events: u64,
+}
+
+impl Seconds {
+    /// All of it.
+    pub fn total(&self) -> f64 {
+        self.io + self.spill + self.compute + self.communication + self.idle
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.io += other.io;
+        self.spill += other.spill;
+        self.compute += other.compute;
+        self.communication += other.communication;
+        self.idle += other.idle;
+    }
+
+    /// A stretch of time divided as chunks spent theirs: where several are under way, their parts overlap.
+    fn of(stretch: f64, spent: &Times) -> Self {
+        let total = spent.total().seconds();
+        if total == 0.0 {
+            return Self { idle: stretch, ..Self::default() };
+        }
+        let part = |category| stretch * spent.of(category).seconds() / total;
+        Self {
+            io: part(Category::Io),
+            spill: part(Category::Spill),
+            compute: part(Category::Compute),
+            communication: part(Category::Communication),
+            idle: 0.0,
+        }
+    }
+}
+
+/// Runs the machine's phases.
+pub(super) fn report(machine: &mut Machine<'_>, labels: Vec<String>) -> Report {
+    let outcomes = machine.network.run();
+    let sites = vec![Seconds::default(); machine.sites.len()];
+    let empty = |operators| BundleReport {
+        operators,
+        seconds: 0.0,
+        spent: Seconds::default(),
+        sites: sites.clone(),
+    };
+    let mut bundles: Vec<BundleReport> = labels.into_iter().map(empty).collect();
+    for phase in &machine.phases {
+        add_phase(&mut bundles[phase.bundle], phase, &outcomes);
+    }
+    let mut spent = Seconds::default();
+    bundles.iter().for_each(|bundle| spent.add(&bundle.spent));
+    let seconds = bundles.iter().map(|bundle| bundle.seconds).sum();
+    Report { seconds, spent, bundles, events: machine.network.events() }
+}
+
+fn add_phase(bundle: &mut BundleReport, phase: &Phase, outcomes: &[Outcome]) {
+    let at = |flow: crate::engine::FlowId| outcomes[flow.index()].ended.seconds();
+    let (begin, computed, end) = (at(phase.begin), at(phase.computed), at(phase.end));
+    let exchanged = Seconds { communication: end - computed, ..Seconds::default() };
+    let mut working = vec![false; bundle.sites.len()];
+    for (site, flow) in &phase.shares {
+        let outcome = &outcomes[flow.index()];
+        let mut share = Seconds::of(outcome.ended.seconds() - begin, &outcome.spent);
+        share.idle += computed - outcome.ended.seconds();
+        bundle.sites[*site].add(&share);
+        working[*site] = true;
+    }
+    let slowest = phase.shares.iter().max_by_key(|(_, flow)| outcomes[flow.index()].ended);
+    if let Some((_, flow)) = slowest {
+        bundle.spent.add(&Seconds::of(computed - begin, &outcomes[flow.index()].spent));
+    }
+    for (site, seconds) in bundle.sites.iter_mut().enumerate() {
+        if !working[site] {
+            seconds.idle += computed - begin;
+        }
+        seconds.add(&exchanged);
+    }
+    bundle.spent.add(&exchanged);
+    bundle.seconds += end - begin;
+}

@@ -1,0 +1,266 @@
+//! Models against closed forms, on hardware so plain that they can be written down.
+
+use super::*;
+use crate::hardware::catalog;
+use crate::plan::{Kind, Operator, Query, Selectivity, Table};
+
+const ROWS: f64 = 1e6;
+const ROW_BYTES: f64 = 100.0;
+
+/// Coefficients that are all zero but for those that a test names.
+fn costs(named: &str) -> Coefficients {
+    const ALL: [&str; 15] = [
+        "request",
+        "scan",
+        "index",
+        "nested_loop",
+        "merge",
+        "hash_build",
+        "hash_probe",
+        "sort",
+        "group",
+        "group_ordered",
+        "aggregate",
+        "store",
+        "load",
+        "message",
+        "bundle",
+    ];
+    let mut text =
+        "name = \"test\"\nabout = \"\"\ncolumnar = false\nrow_header_bytes = 0\n".to_owned();
+    for name in
+        ALL.iter().filter(|name| !named.lines().any(|line| line.starts_with(&format!("{name} ="))))
+    {
+        text += &if *name == "bundle" {
+            "bundle = 1e-9\n".to_owned()
+        } else {
+            format!("{name} = [0, 0]\n")
+        };
+    }
+    Coefficients::read(&(text + named), "test").expect("coefficients")
+}
+
+/// A paper's architecture whose processors do a billion cycles a second, with further changes.
+fn architecture(name: &str, changes: &[&str]) -> Architecture {
+    let plain = ["cpu_mhz=1000", "work_per_cycle=1", "site.disk.overhead_us=0"];
+    let central: &[&str] =
+        if name == "smart-disk" { &["central_mhz=1000", "central.work_per_cycle=1"] } else { &[] };
+    let changes = plain.iter().chain(central).chain(changes);
+    catalog::named(name, &changes.map(|change| (*change).to_owned()).collect::<Vec<_>>())
+        .expect("plain")
+}
+
+fn operator(kind: Kind, children: &[usize], rows: f64, row_bytes: f64) -> Operator {
+    let table = Table { name: "t".to_owned(), rows: ROWS, row_bytes: ROW_BYTES };
+    Operator {
+        kind,
+        children: children.to_vec(),
+        rows,
+        row_bytes,
+        table: kind.is_scan().then_some(table),
+        ordered: false,
+        functions: 1.0,
+    }
+}
+
+fn plan(operators: Vec<Operator>) -> Plan {
+    Plan::new("test", operators).expect("a plan")
+}
+
+fn scan(kind: Kind, rows: f64) -> Plan {
+    plan(vec![operator(kind, &[], rows, ROW_BYTES)])
+}
+
+fn run(plan: &Plan, architecture: &Architecture, costs: &Coefficients) -> Report {
+    simulate(plan, architecture, costs, Scheme::Optimal, 1).expect("runs")
+}
+
+fn close(value: f64, expected: f64, part: f64) {
+    assert!((value - expected).abs() <= part * expected, "{value} for {expected}");
+}
+
+#[test]
+fn a_scan_takes_its_pages_one_after_another() {
+    let host =
+        architecture("single-host", &["interconnect_mb_s=200", "site.interconnect.overhead_us=20"]);
+    let report = run(&scan(Kind::SequentialScan, ROWS), &host, &costs("scan = [500, 0]"));
+    let pages = ROWS * ROW_BYTES / 8192.0;
+    let io = ROWS * ROW_BYTES / 28.5e6 + pages * (20e-6 + 8192.0 / 200e6);
+    // The eight arms come to their places once.
+    close(report.spent.io, io, 0.02);
+    close(report.spent.compute, 0.5, 1e-6);
+    close(report.seconds, report.spent.total(), 1e-9);
+}
+
+#[test]
+fn pages_that_come_while_others_are_worked_on_hide_the_faster_of_both() {
+    let one_disk =
+        ["disks=1", "outstanding=16", "interconnect_mb_s=1e9", "site.interconnect.overhead_us=0"];
+    let host = architecture("single-host", &one_disk);
+    let io = ROWS * ROW_BYTES / 28.5e6;
+    for (cycles, expected) in [(500.0, io), (10_000.0, 10.0)] {
+        let costs = costs(&format!("scan = [{cycles}, 0]"));
+        close(run(&scan(Kind::SequentialScan, ROWS), &host, &costs).seconds, expected, 0.02);
+    }
+}
+
+#[test]
+fn a_row_through_an_index_is_a_random_access() {
+    let changes = ["interconnect_mb_s=1e9", "site.interconnect.overhead_us=0", "disks=1"];
+    let host = architecture("single-host", &changes);
+    let report = run(&scan(Kind::IndexScan, 10_000.0), &host, &costs("index = [1000, 0]"));
+    let access = 0.008_46 + 0.003 + 8192.0 / 28.5e6;
+    close(report.spent.io, 10_000.0 * access, 0.03);
+    close(report.spent.compute, 0.01, 1e-3);
+}
+
+#[test]
+fn sites_share_a_scan_and_send_its_result() {
+    let costs = costs("scan = [1000, 0]");
+    let report = run(&scan(Kind::SequentialScan, ROWS), &architecture("cluster-4", &[]), &costs);
+    close(report.spent.compute, 0.25, 1e-6);
+    // Three quarters of the rows go to the first host, over its one link in.
+    close(report.spent.communication, 0.75 * ROWS * ROW_BYTES * 8.0 / 155e6, 0.02);
+}
+
+#[test]
+fn a_sort_compares_n_log_n_times_and_spills_what_does_not_fit() {
+    let sort = plan(vec![
+        operator(Kind::SequentialScan, &[], ROWS, ROW_BYTES),
+        operator(Kind::Sort, &[0], ROWS, ROW_BYTES),
+    ]);
+    let costs = costs("sort = [10, 0]");
+    let fits = run(&sort, &architecture("single-host", &["memory_mb=96"]), &costs);
+    close(fits.spent.compute, 10.0 * ROWS * ROWS.log2() / 1e9, 1e-6);
+    assert_eq!(fits.spent.spill, 0.0);
+    let spills = run(&sort, &architecture("single-host", &["memory_mb=90"]), &costs);
+    // The scan's result in part, then all rows as runs; both are written and read.
+    let bytes = 2.0 * (ROWS * ROW_BYTES + (ROWS * ROW_BYTES - 90.0 * 1024.0 * 1024.0));
+    let pages = bytes / 8192.0;
+    let transfer = bytes / 28.5e6 + pages * (20e-6 + 8192.0 / 200e6);
+    assert!(spills.spent.spill > transfer, "arms move between extents");
+    close(spills.spent.spill, transfer, 0.25);
+}
+
+/// Joins of a small and a large table: what each protocol sends (E3).
+#[test]
+fn joins_send_what_their_protocols_say() {
+    let join = |kind| {
+        plan(vec![
+            operator(Kind::SequentialScan, &[], 0.01 * ROWS, 100.0),
+            operator(Kind::SequentialScan, &[], ROWS, 100.0),
+            operator(kind, &[0, 1], 1.0, 1.0),
+        ])
+    };
+    let link = |bytes: f64| bytes * 8.0 / 155e6;
+    let small = 0.01 * ROWS * 100.0;
+    let disks = architecture("smart-disk", &["network_latency_us=0"]);
+    let sent = |kind| run(&join(kind), &disks, &costs("")).spent.communication;
+    // Each unit gets the other seven's parts.
+    close(sent(Kind::NestedLoopJoin), link(small * 7.0 / 8.0), 0.1);
+    close(sent(Kind::MergeJoin), link(small * 7.0 / 8.0), 0.1);
+    // The central unit gets the table, with 16 bytes an entry, and sends it to eight.
+    close(sent(Kind::HashJoin), link(small * 1.16 * 9.0), 0.1);
+    let grouped = architecture("smart-disk", &["network_latency_us=0", "disks=16", "groups=4"]);
+    let flat = architecture("smart-disk", &["network_latency_us=0", "disks=16"]);
+    let costs = costs("");
+    let [grouped, flat] = [grouped, flat].map(|disks| run(&join(Kind::HashJoin), &disks, &costs));
+    // The centre sends to four instead of sixteen, and each of those to three more.
+    assert!(grouped.spent.communication < 0.7 * flat.spent.communication);
+}
+
+#[test]
+fn a_hash_table_that_does_not_fit_puts_a_part_of_both_sides_away() {
+    let join = plan(vec![
+        operator(Kind::SequentialScan, &[], 0.5 * ROWS, 84.0),
+        operator(Kind::SequentialScan, &[], ROWS, 84.0),
+        operator(Kind::HashJoin, &[0, 1], 1.0, 1.0),
+    ]);
+    let table_mb = 0.5 * ROWS * 100.0 / (1024.0 * 1024.0);
+    let host = |memory_mb: f64| {
+        let memory = format!("memory_mb={memory_mb}");
+        architecture(
+            "single-host",
+            &[&memory, "interconnect_mb_s=1e9", "site.interconnect.overhead_us=0"],
+        )
+    };
+    assert_eq!(run(&join, &host(table_mb * 1.01), &costs("")).spent.spill, 0.0);
+    let half = run(&join, &host(table_mb * 0.5), &costs("")).spent.spill;
+    let transfer = 2.0 * 0.5 * (0.5 * ROWS * 100.0 + ROWS * 84.0) / 28.5e6;
+    // Between the table and the extents of what was put away the arm moves.
+    assert!(half > transfer && half < 2.0 * transfer, "{half} for {transfer}");
+}
+
+#[test]
+fn aggregates_are_made_at_the_sites_and_combined() {
+    let grouped = |groups: f64| {
+        plan(vec![
+            operator(Kind::SequentialScan, &[], ROWS, 8.0),
+            operator(Kind::GroupBy, &[0], ROWS, 8.0),
+            operator(Kind::Aggregate, &[1], groups, 16.0),
+        ])
+    };
+    let costs = costs("group = [100, 0]\naggregate = [50, 0]");
+    let disks = architecture("smart-disk", &["network_latency_us=0"]);
+    let few = run(&grouped(4.0), &disks, &costs);
+    close(few.spent.compute, 150.0 * ROWS / 8.0 / 1e9, 1e-3);
+    assert!(few.spent.communication < 0.001);
+    // Every unit has nearly every group: eighths of 8 * 100,000 are dealt out, seven of eight over links.
+    let many = run(&grouped(100_000.0), &disks, &costs);
+    close(many.spent.compute, 150.0 * (ROWS + 800_000.0) / 8.0 / 1e9, 1e-3);
+    let dealt = 16.0 * 800_000.0 / 8.0 * 7.0 / 8.0;
+    let result = 16.0 * 100_000.0;
+    close(many.spent.communication, (dealt + result) * 8.0 / 155e6, 0.1);
+}
+
+#[test]
+fn pando_deals_both_sides_out_and_reads_from_memory() {
+    let join = plan(vec![
+        operator(Kind::SequentialScan, &[], 0.5 * ROWS, 100.0),
+        operator(Kind::SequentialScan, &[], ROWS, 100.0),
+        operator(Kind::HashJoin, &[0, 1], 1.0, 1.0),
+    ]);
+    let changes = ["network_latency_us=0", "page_kb=64"].map(str::to_owned);
+    let servers = catalog::named("pando-cloud", &changes).expect("known");
+    let report = run(&join, &servers, &costs(""));
+    close(report.spent.io, 2.0 * ROWS * ROW_BYTES / 4.0 / 150e9, 0.01);
+    let dealt = 1.5 * ROWS * 100.0 / 4.0 * 3.0 / 4.0;
+    close(report.spent.communication, dealt * 8.0 / 25e9, 0.1);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report_and_another_moves_only_arms() {
+    let plan = Query::Q13.plan(1.0, Selectivity::Medium).expect("a plan");
+    let disks = catalog::named("smart-disk", &[]).expect("known");
+    let costs = Coefficients::named("row-at-a-time").expect("known");
+    let run = |seed| simulate(&plan, &disks, &costs, Scheme::Optimal, seed).expect("runs");
+    assert_eq!(run(7), run(7));
+    assert_ne!(run(7), run(8));
+    close(run(7).seconds, run(8).seconds, 0.01);
+}
+
+#[test]
+fn sites_add_up_to_the_time_of_each_bundle() {
+    let plan = Query::Q3.plan(1.0, Selectivity::Medium).expect("a plan");
+    for name in catalog::names() {
+        let architecture = catalog::named(name, &[]).expect("known");
+        let costs = Coefficients::named("columnar").expect("known");
+        let report = run(&plan, &architecture, &costs);
+        assert_eq!(report.bundles.len(), 5, "{name}");
+        for bundle in &report.bundles {
+            close(bundle.spent.total(), bundle.seconds, 1e-6);
+            bundle.sites.iter().for_each(|site| close(site.total(), bundle.seconds, 1e-6));
+        }
+        close(report.bundles.iter().map(|bundle| bundle.seconds).sum(), report.seconds, 1e-9);
+    }
+}
+
+#[test]
+fn tables_that_the_storage_cannot_hold_are_refused() {
+    let plan = Query::Q1.plan(10_000.0, Selectivity::Medium).expect("a plan");
+    let disks = catalog::named("smart-disk", &[]).expect("known");
+    let costs = Coefficients::named("columnar").expect("known");
+    let refused =
+        simulate(&plan, &disks, &costs, Scheme::None, 1).expect_err("refused").to_string();
+    assert!(refused.contains("6721 GB") && refused.contains("288 GB"), "{refused}");
+}

@@ -1,0 +1,163 @@
+//! Bundles: operators of a plan that every unit runs together, without handing a result over between them (E2).
+//!
+//! The tree is cut greedily from the root: a child joins its parent's bundle if the pair is bindable. Generic over the
+//! tree ([`Tree`]), so that any planner can cut its own.
+
+use super::{Kind, OperatorId, Plan};
+use std::str::FromStr;
+
+/// A tree of operators, as far as cutting it needs to know.
+pub trait Tree {
+    /// How an operator is named.
+    type Node: Copy;
+
+    /// The operator at the top.
+    fn root(&self) -> Self::Node;
+    /// What an operator does.
+    fn kind(&self, node: Self::Node) -> Kind;
+    /// Its inputs.
+    fn children(&self, node: Self::Node) -> Vec<Self::Node>;
+}
+
+impl Tree for Plan {
+    type Node = OperatorId;
+
+    fn root(&self) -> OperatorId {
+        self.root()
+    }
+
+    fn kind(&self, node: OperatorId) -> Kind {
+        self.operators()[node].kind
+    }
+
+    fn children(&self, node: OperatorId) -> Vec<OperatorId> {
+        self.operators()[node].children.clone()
+    }
+}
+
+/// Which pairs are bindable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scheme {
+    /// No pairs: every operator is a bundle.
+    None,
+    /// Scans with joins and group-by, group-by with aggregate.
+    Optimal,
+    /// These and scan-sort, sort-group, sort-aggregate, aggregate-sort, aggregate-group.
+    Excessive,
+}
+
+impl Scheme {
+    /// All schemes.
+    pub const ALL: [Self; 3] = [Self::None, Self::Optimal, Self::Excessive];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Optimal => "optimal",
+            Self::Excessive => "excessive",
+        }
+    }
+
+    /// Whether a child may be in its parent's bundle.
+    pub fn binds(self, child: Kind, parent: Kind) -> bool {
+        let optimal = match parent {
+            Kind::NestedLoopJoin | Kind::MergeJoin | Kind::HashJoin | Kind::GroupBy => {
+                child.is_scan()
+            }
+            Kind::Aggregate => child == Kind::GroupBy,
+            Kind::SequentialScan | Kind::IndexScan | Kind::Sort => false,
+        };
+        let excessive = match parent {
+            Kind::Sort => child.is_scan() || child == Kind::Aggregate,
+            Kind::GroupBy => matches!(child, Kind::Sort | Kind::Aggregate),
+            Kind::Aggregate => child == Kind::Sort,
+            _ => false,
+        };
+        match self {
+            Self::None => false,
+            Self::Optimal => optimal,
+            Self::Excessive => optimal || excessive,
+        }
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = crate::Error;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|scheme| scheme.name() == name);
+        let names = Self::ALL.iter().map(|scheme| scheme.name());
+        found.ok_or_else(|| crate::Error::unknown("scheme of bundles", name, names))
+    }
+}
+
+/// Operators of one bundle, its topmost first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundle<N>(pub Vec<N>);
+
+/// Cuts a tree: bundles in the order in which they run, those that others need first.
+pub fn cut<T: Tree>(tree: &T, scheme: Scheme) -> Vec<Bundle<T::Node>> {
+    let mut bundles = Vec::new();
+    cut_below(tree, tree.root(), scheme, &mut bundles);
+    bundles
+}
+
+/// The bundle of an operator at the top of one, after those below it.
+fn cut_below<T: Tree>(tree: &T, top: T::Node, scheme: Scheme, bundles: &mut Vec<Bundle<T::Node>>) {
+    let mut bundle = Vec::new();
+    let mut open = vec![top];
+    while let Some(node) = open.pop() {
+        bundle.push(node);
+        let (within, below): (Vec<_>, Vec<_>) = tree
+            .children(node)
+            .into_iter()
+            .partition(|child| scheme.binds(tree.kind(*child), tree.kind(node)));
+        open.extend(within.into_iter().rev());
+        below.into_iter().for_each(|child| cut_below(tree, child, scheme, bundles));
+    }
+    bundles.push(Bundle(bundle));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The published relation, pair by pair.
+    #[test]
+    fn each_scheme_binds_its_pairs_and_no_others() {
+        let scans = [Kind::SequentialScan, Kind::IndexScan];
+        let takers = [Kind::NestedLoopJoin, Kind::MergeJoin, Kind::HashJoin, Kind::GroupBy];
+        let mut optimal: Vec<_> =
+            scans.iter().flat_map(|scan| takers.iter().map(|taker| (*scan, *taker))).collect();
+        optimal.push((Kind::GroupBy, Kind::Aggregate));
+        let mut excessive = optimal.clone();
+        excessive.extend(scans.map(|scan| (scan, Kind::Sort)));
+        excessive.extend([
+            (Kind::Sort, Kind::GroupBy),
+            (Kind::Sort, Kind::Aggregate),
+            (Kind::Aggregate, Kind::Sort),
+            (Kind::Aggregate, Kind::GroupBy),
+        ]);
+        let bound = |scheme: Scheme| {
+            let pairs = Kind::ALL.iter().flat_map(|c| Kind::ALL.iter().map(|p| (*c, *p)));
+            let mut pairs: Vec<_> =
+                pairs.filter(|(child, parent)| scheme.binds(*child, *parent)).collect();
+            pairs.sort();
+            pairs
+        };
+        optimal.sort();
+        excessive.sort();
+        assert_eq!(bound(Scheme::None), []);
+        assert_eq!(bound(Scheme::Optimal), optimal);
+        assert_eq!(bound(Scheme::Excessive), excessive);
+    }
+
+    #[test]
+    fn schemes_have_names() {
+        for scheme in Scheme::ALL {
+            assert_eq!(scheme.name().parse(), Ok(scheme));
+        }
+        assert!("all".parse::<Scheme>().is_err());
+    }
+}

@@ -1,0 +1,340 @@
+//! Plans: trees of operators with the rows that flow between them.
+//!
+//! A plan holds its operators children first; the last is the root. [`Plan::new`] refuses what cannot be run and names the
+//! operator.
+
+pub mod bundle;
+pub mod queries;
+mod tables;
+
+pub use bundle::{Bundle, Scheme};
+pub use queries::{Query, Selectivity};
+
+use crate::Error;
+use crate::hardware::not_negative;
+use serde::Deserialize;
+use std::fmt::Write;
+
+/// What an operator does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Reads a table from end to end.
+    SequentialScan,
+    /// Reads rows of a table through an index.
+    IndexScan,
+    /// Looks for each row's matches in a small table.
+    NestedLoopJoin,
+    /// Joins two inputs in order.
+    MergeJoin,
+    /// Joins by a hash table of the smaller input.
+    HashJoin,
+    /// Orders rows.
+    Sort,
+    /// Finds which rows are of a group, and hands them all on.
+    GroupBy,
+    /// Makes one row of each group, or of all rows.
+    Aggregate,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 8] = [
+        Self::SequentialScan,
+        Self::IndexScan,
+        Self::NestedLoopJoin,
+        Self::MergeJoin,
+        Self::HashJoin,
+        Self::Sort,
+        Self::GroupBy,
+        Self::Aggregate,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SequentialScan => "sequential scan",
+            Self::IndexScan => "indexed scan",
+            Self::NestedLoopJoin => "nested-loop join",
+            Self::MergeJoin => "merge join",
+            Self::HashJoin => "hash join",
+            Self::Sort => "sort",
+            Self::GroupBy => "group-by",
+            Self::Aggregate => "aggregate",
+        }
+    }
+
+    /// Whether it reads a table.
+    pub fn is_scan(self) -> bool {
+        matches!(self, Self::SequentialScan | Self::IndexScan)
+    }
+
+    /// Whether it has two inputs.
+    pub fn is_join(self) -> bool {
+        matches!(self, Self::NestedLoopJoin | Self::MergeJoin | Self::HashJoin)
+    }
+
+    fn inputs(self) -> usize {
+        if self.is_scan() { 0 } else { 1 + usize::from(self.is_join()) }
+    }
+}
+
+/// An operator, by its place in the plan.
+pub type OperatorId = usize;
+
+/// A table as it lies on storage.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// How many rows it has.
+    #[serde(deserialize_with = "not_negative")]
+    pub rows: f64,
+    /// Bytes of a row.
+    #[serde(deserialize_with = "not_negative")]
+    pub row_bytes: f64,
+}
+
+impl Table {
+    /// Bytes of all rows.
+    pub fn bytes(&self) -> f64 {
+        self.rows * self.row_bytes
+    }
+}
+
+/// An operator of a plan.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operator {
+    /// What it does.
+    pub kind: Kind,
+    /// Where its rows come from; all of them stand before it. A file calls them `inputs`.
+    #[serde(default, rename = "inputs")]
+    pub children: Vec<OperatorId>,
+    /// Rows that it hands on.
+    pub rows: f64,
+    /// Bytes of each.
+    pub row_bytes: f64,
+    /// The table of a scan.
+    pub table: Option<Table>,
+    /// Whether its rows come in the order that the operator above wants.
+    #[serde(default)]
+    pub ordered: bool,
+    /// Functions of an aggregate.
+    #[serde(default)]
+    pub functions: f64,
+}
+
+impl Operator {
+    /// Bytes that it hands on.
+    pub fn bytes(&self) -> f64 {
+        self.rows * self.row_bytes
+    }
+}
+
+/// A plan as a file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    name: String,
+    operator: Vec<Operator>,
+}
+
+/// A tree of operators.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Its name, like `q3`.
+    pub name: String,
+    operators: Vec<Operator>,
+}
+
+impl Plan {
+    /// A plan of operators, children first, the root last.
+    ///
+    /// # Errors
+    /// [`Error::Operator`] where one cannot be run: the wrong number of inputs, a scan without a table, more rows than can
+    /// be, an operator that is nobody's or two operators' input.
+    pub fn new(name: &str, operators: Vec<Operator>) -> Result<Self, Error> {
+        let plan = Self { name: name.to_owned(), operators };
+        let mut parents = vec![0; plan.operators.len()];
+        for id in 0..plan.operators.len() {
+            plan.check(id).map_err(|message| plan.wrong(id, message))?;
+            plan.operators[id].children.iter().for_each(|child| parents[*child] += 1);
+        }
+        let root = plan.operators.len().checked_sub(1);
+        let root = root.ok_or_else(|| Error::Operator {
+            operator: "none".to_owned(),
+            message: format!("{name} has no operators"),
+        })?;
+        match (0..root).find(|id| parents[*id] != 1) {
+            Some(id) => {
+                Err(plan.wrong(id, format!("it is the input of {} operators", parents[id])))
+            }
+            None => Ok(plan),
+        }
+    }
+
+    /// Reads a plan; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the line where it is no plan, [`Error::Operator`] where one cannot be run.
+    pub fn read(text: &str, file: &str) -> Result<Self, Error> {
+        let plan: PlanFile = toml::from_str(text).map_err(|error| Error::parse(file, &error))?;
+        Self::new(&plan.name, plan.operator)
+    }
+
+    fn check(&self, id: OperatorId) -> Result<(), String> {
+        let operator = &self.operators[id];
+        let (kind, inputs) = (operator.kind, operator.children.len());
+        if inputs != kind.inputs() {
+            return Err(format!("a {} has {} inputs, not {inputs}", kind.name(), kind.inputs()));
+        }
+        if let Some(child) = operator.children.iter().find(|child| **child >= id) {
+            return Err(format!("its input {child} does not stand before it"));
+        }
+        if kind.is_scan() != operator.table.is_some() {
+            return Err("scans and only they have a table".to_owned());
+        }
+        let sizes = [operator.rows, operator.row_bytes, operator.functions];
+        if sizes.iter().any(|size| !size.is_finite() || *size < 0.0) {
+            return Err(format!("rows, bytes and functions are 0 or more, not {sizes:?}"));
+        }
+        let rows_in = |child: &OperatorId| self.operators[*child].rows;
+        let most = match kind {
+            _ if kind.is_scan() => operator.table.as_ref().map_or(0.0, |table| table.rows),
+            _ if kind.is_join() => operator.children.iter().map(rows_in).product(),
+            _ => operator.children.iter().map(rows_in).sum::<f64>().max(1.0),
+        };
+        if operator.rows > most {
+            return Err(format!("{} rows cannot come from {most}", operator.rows));
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, id: OperatorId, message: String) -> Error {
+        Error::Operator { operator: format!("{id} ({})", self.label(id)), message }
+    }
+
+    /// The operators, children first.
+    pub fn operators(&self) -> &[Operator] {
+        &self.operators
+    }
+
+    /// The operator that makes the result.
+    pub fn root(&self) -> OperatorId {
+        self.operators.len() - 1
+    }
+
+    /// What an operator is called: its kind, and the table of a scan.
+    pub fn label(&self, id: OperatorId) -> String {
+        let operator = &self.operators[id];
+        let table = operator.table.as_ref().map(|table| format!(" {}", table.name));
+        format!("{}{}", operator.kind.name(), table.unwrap_or_default())
+    }
+
+    /// The tree as indented lines, root first.
+    pub fn tree(&self) -> String {
+        let mut out = String::new();
+        let mut open = vec![(self.root(), 0)];
+        while let Some((id, depth)) = open.pop() {
+            let operator = &self.operators[id];
+            let _ = writeln!(
+                out,
+                "{:indent$}{}: {:.0} rows of {:.0} bytes",
+                "",
+                self.label(id),
+                operator.rows,
+                operator.row_bytes,
+                indent = depth * 2
+            );
+            open.extend(operator.children.iter().rev().map(|child| (*child, depth + 1)));
+        }
+        out
+    }
+
+    /// Bytes of all tables that it reads.
+    pub fn table_bytes(&self) -> f64 {
+        let tables = self.operators.iter().filter_map(|operator| operator.table.as_ref());
+        tables.map(Table::bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operator(kind: Kind, children: &[OperatorId], rows: f64) -> Operator {
+        let table = Table { name: "orders".to_owned(), rows: 100.0, row_bytes: 10.0 };
+        Operator {
+            kind,
+            children: children.to_vec(),
+            rows,
+            row_bytes: 8.0,
+            table: kind.is_scan().then_some(table),
+            ordered: false,
+            functions: 0.0,
+        }
+    }
+
+    fn refused(operators: Vec<Operator>) -> String {
+        Plan::new("mine", operators).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_named_by_its_operator() {
+        let scan = || operator(Kind::SequentialScan, &[], 50.0);
+        let join = |children: &[OperatorId], rows| operator(Kind::HashJoin, children, rows);
+        assert!(Plan::new("mine", vec![scan(), scan(), join(&[0, 1], 2500.0)]).is_ok());
+        assert_eq!(
+            refused(vec![scan(), scan(), join(&[0, 1], 2501.0)]),
+            "operator 2 (hash join): 2501 rows cannot come from 2500"
+        );
+        assert_eq!(
+            refused(vec![scan(), join(&[0], 1.0)]),
+            "operator 1 (hash join): a hash join has 2 inputs, not 1"
+        );
+        assert_eq!(
+            refused(vec![operator(Kind::SequentialScan, &[], 101.0)]),
+            "operator 0 (sequential scan orders): 101 rows cannot come from 100"
+        );
+        assert!(
+            refused(vec![scan(), scan(), operator(Kind::Sort, &[1], 1.0)]).contains("0 operators")
+        );
+        assert!(refused(vec![operator(Kind::Sort, &[0], 1.0)]).contains("before it"));
+        assert!(refused(vec![scan(), operator(Kind::Sort, &[0], f64::NAN)]).contains("0 or more"));
+        assert!(refused(Vec::new()).contains("no operators"));
+    }
+
+    const FILE: &str = "\
+name = \"mine\"
+[[operator]]
+kind = \"sequential-scan\"
+table = { name = \"orders\", rows = 100, row_bytes = 10 }
+rows = 50
+row_bytes = 8
+[[operator]]
+kind = \"aggregate\"
+inputs = [0]
+functions = 2
+rows = 1
+row_bytes = 16
+";
+
+    #[test]
+    fn a_file_is_a_plan_or_wrong_at_a_line_or_an_operator() {
+        let plan = Plan::read(FILE, "mine.toml").expect("a plan");
+        assert_eq!(
+            plan.tree(),
+            "aggregate: 1 rows of 16 bytes\n  sequential scan orders: 50 rows of 8 bytes\n"
+        );
+        let refused = |from: &str, to: &str| {
+            Plan::read(&FILE.replace(from, to), "mine.toml").expect_err("refused").to_string()
+        };
+        assert!(refused("\"aggregate\"", "\"conjure\"").contains("line 8"));
+        assert!(refused("rows = 100", "rows = -1").contains("line 4"));
+        assert!(
+            refused("rows = 50", "rows = 101").starts_with("operator 0 (sequential scan orders): ")
+        );
+    }
+}

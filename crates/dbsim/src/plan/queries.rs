@@ -1,0 +1,221 @@
+//! The six queries of the smart disk paper (TPC-D Q1, Q3, Q6, Q12, Q13, Q16) as physical plans.
+//!
+//! The paper gives the plan of Q12 (sort | aggregate and group-by | sort | join with its scans) and the part of the largest
+//! filtered table that each query takes: 88, 54, 3, 0.8, 100 and 15 %. The rest is ours: what joins make of it are the real
+//! cardinalities at scale factor 1, scaled; groups come sorted but for Q1, whose four groups need no order. So each
+//! kind of join is there: nested loops and a hash join in Q3, a merge join in Q12, hash joins in Q13 and Q16.
+
+use super::tables::Tables;
+use super::{Kind, Operator, OperatorId, Plan, Table};
+use crate::Error;
+use std::str::FromStr;
+
+/// A query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Query {
+    /// Pricing summary: a scan, four groups, eight functions.
+    Q1,
+    /// Shipping priority: customer, orders and lineitem.
+    Q3,
+    /// Revenue change: a scan and one sum.
+    Q6,
+    /// Shipping modes: orders and a little of lineitem.
+    Q12,
+    /// Customer distribution: customer and all of orders, two groupings.
+    Q13,
+    /// Suppliers of parts: part and partsupp.
+    Q16,
+}
+
+/// How much of their tables queries take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selectivity {
+    /// Half of the published.
+    Low,
+    /// The published.
+    Medium,
+    /// Half as much again, at most everything.
+    High,
+}
+
+impl Selectivity {
+    /// The part that is taken where the published one is `part`.
+    fn of(self, part: f64) -> f64 {
+        match self {
+            Self::Low => part * 0.5,
+            Self::Medium => part,
+            Self::High => (part * 1.5).min(1.0),
+        }
+    }
+}
+
+impl Query {
+    /// All six.
+    pub const ALL: [Self; 6] = [Self::Q1, Self::Q3, Self::Q6, Self::Q12, Self::Q13, Self::Q16];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Q1 => "q1",
+            Self::Q3 => "q3",
+            Self::Q6 => "q6",
+            Self::Q12 => "q12",
+            Self::Q13 => "q13",
+            Self::Q16 => "q16",
+        }
+    }
+
+    /// Its plan at a scale factor.
+    ///
+    /// # Errors
+    /// Where the scale makes numbers of rows that are none.
+    pub fn plan(self, scale: f64, selectivity: Selectivity) -> Result<Plan, Error> {
+        let tables = Tables { scale };
+        let mut tree = Tree::default();
+        match self {
+            Self::Q1 => tree.q1(&tables, selectivity.of(0.88)),
+            Self::Q3 => tree.q3(&tables, selectivity.of(0.54)),
+            Self::Q6 => tree.q6(&tables, selectivity.of(0.03)),
+            Self::Q12 => tree.q12(&tables, selectivity.of(0.008)),
+            Self::Q13 => tree.q13(&tables, selectivity.of(1.0)),
+            Self::Q16 => tree.q16(&tables, selectivity.of(0.15)),
+        };
+        Plan::new(self.name(), tree.0)
+    }
+}
+
+impl FromStr for Query {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let found = Self::ALL.into_iter().find(|query| query.name().eq_ignore_ascii_case(name));
+        found.ok_or_else(|| {
+            Error::unknown("query", name, Self::ALL.iter().map(|query| query.name()))
+        })
+    }
+}
+
+/// Operators that were put together so far.
+#[derive(Default)]
+struct Tree(Vec<Operator>);
+
+impl Tree {
+    fn push(
+        &mut self,
+        kind: Kind,
+        children: &[OperatorId],
+        rows: f64,
+        row_bytes: f64,
+    ) -> OperatorId {
+        let children = children.to_vec();
+        let ordered = kind == Kind::Sort;
+        let rows = rows.round();
+        self.0.push(Operator {
+            kind,
+            children,
+            rows,
+            row_bytes,
+            table: None,
+            ordered,
+            functions: 0.0,
+        });
+        self.0.len() - 1
+    }
+
+    /// A scan that hands on a part of the rows, narrowed to the columns that are needed.
+    fn scan(&mut self, table: Table, part: f64, row_bytes: f64) -> OperatorId {
+        let id = self.push(Kind::SequentialScan, &[], table.rows * part, row_bytes);
+        self.0[id].table = Some(table);
+        id
+    }
+
+    /// A scan whose rows come by the table's key.
+    fn scan_in_order(&mut self, table: Table, part: f64, row_bytes: f64) -> OperatorId {
+        let id = self.scan(table, part, row_bytes);
+        self.0[id].ordered = true;
+        id
+    }
+
+    fn sort(&mut self, input: OperatorId) -> OperatorId {
+        let (rows, row_bytes) = (self.0[input].rows, self.0[input].row_bytes);
+        self.push(Kind::Sort, &[input], rows, row_bytes)
+    }
+
+    /// Group-by and aggregate: so many groups, so many functions.
+    fn group(
+        &mut self,
+        input: OperatorId,
+        groups: f64,
+        row_bytes: f64,
+        functions: f64,
+    ) -> OperatorId {
+        let (rows, width) = (self.0[input].rows, self.0[input].row_bytes);
+        let group = self.push(Kind::GroupBy, &[input], rows, width);
+        let aggregate = self.push(Kind::Aggregate, &[group], groups.min(rows.max(1.0)), row_bytes);
+        self.0[aggregate].functions = functions;
+        aggregate
+    }
+
+    fn q1(&mut self, tables: &Tables, part: f64) {
+        let scan = self.scan(tables.lineitem(), part, 34.0);
+        let groups = self.group(scan, 4.0, 66.0, 8.0);
+        self.sort(groups);
+    }
+
+    /// At scale factor 1 a fifth of the customers have 147,126 orders of the time, of which 30,519 lines are shipped later, in
+    /// 11,620 orders.
+    fn q3(&mut self, tables: &Tables, part: f64) {
+        let later = part / 0.54;
+        let customer = self.scan(tables.customer(), 0.2, 8.0);
+        let orders = self.scan(tables.orders(), 0.486, 24.0);
+        let bought =
+            self.push(Kind::NestedLoopJoin, &[customer, orders], 147_126.0 * tables.scale, 24.0);
+        let lineitem = self.scan(tables.lineitem(), part, 24.0);
+        let rows = 30_519.0 * tables.scale * later;
+        let joined = self.push(Kind::HashJoin, &[bought, lineitem], rows, 40.0);
+        let sorted = self.sort(joined);
+        let groups = self.group(sorted, 11_620.0 * tables.scale * later, 32.0, 1.0);
+        self.sort(groups);
+    }
+
+    fn q6(&mut self, tables: &Tables, part: f64) {
+        let scan = self.scan(tables.lineitem(), part, 16.0);
+        let sum = self.push(Kind::Aggregate, &[scan], 1.0, 16.0);
+        self.0[sum].functions = 1.0;
+    }
+
+    fn q12(&mut self, tables: &Tables, part: f64) {
+        let lineitem = self.scan_in_order(tables.lineitem(), part, 18.0);
+        let orders = self.scan_in_order(tables.orders(), 1.0, 23.0);
+        let rows = tables.lineitem().rows * part;
+        let joined = self.push(Kind::MergeJoin, &[lineitem, orders], rows, 25.0);
+        let sorted = self.sort(joined);
+        let groups = self.group(sorted, 2.0, 26.0, 2.0);
+        self.sort(groups);
+    }
+
+    /// A third of the customers have no orders and stay, with a count of 0; at most 42 orders are one customer's.
+    fn q13(&mut self, tables: &Tables, part: f64) {
+        let customer = self.scan(tables.customer(), 1.0, 8.0);
+        let orders = self.scan(tables.orders(), part, 16.0);
+        let rows = tables.orders().rows * part + tables.customer().rows / 3.0;
+        let joined = self.push(Kind::HashJoin, &[customer, orders], rows, 16.0);
+        let sorted = self.sort(joined);
+        let counts = self.group(sorted, tables.customer().rows, 16.0, 1.0);
+        let sorted = self.sort(counts);
+        let groups = self.group(sorted, 42.0, 16.0, 1.0);
+        self.sort(groups);
+    }
+
+    /// Four suppliers a part; 25 brands, 150 types and 8 sizes, of which 24, 145 and 8 are asked for.
+    fn q16(&mut self, tables: &Tables, part: f64) {
+        let kinds = 24.0 * 145.0 * 8.0;
+        let parts = self.scan(tables.part(), part, 47.0);
+        let partsupp = self.scan(tables.partsupp(), 1.0, 16.0);
+        let rows = 4.0 * tables.part().rows * part;
+        let joined = self.push(Kind::HashJoin, &[parts, partsupp], rows, 51.0);
+        let sorted = self.sort(joined);
+        let groups = self.group(sorted, kinds, 51.0, 1.0);
+        self.sort(groups);
+    }
+}

@@ -1,0 +1,68 @@
+//! Options of `pando predict`.
+
+use clap::Args;
+use dbsim::plan::{Query, Scheme};
+use std::path::PathBuf;
+
+/// Options of `pando predict`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Architectures: single-host, cluster-2, cluster-4 and smart-disk are those of the smart disk paper; nvme-server, smart-ssd,
+pando-cloud and memory-pool are of today. A file of your own is one too: --show prints one to start from.
+
+Queries are q1, q3, q6, q12, q13 and q16 of TPC-D, with the cardinalities of the scale factor. Time is simulated: the same
+options give the same figures. docs/DBSIM.md has the formulas.
+
+Examples:
+  pando predict --query q3 --architecture smart-disk --disks 8 --scale 10 --explain
+  pando predict --query q1,q6 --architecture smart-disk --set cpu_mhz=350 --set network_mbit_s=1000
+  pando predict --show pando-cloud > mine.toml; pando predict --architecture mine.toml --coefficients columnar")]
+pub(crate) struct PredictArguments {
+    /// Queries, separated by commas [default: all six].
+    #[arg(long, value_name = "QUERY", value_delimiter = ',')]
+    pub(crate) query: Vec<Query>,
+    /// A plan of your own instead, with its rows (docs/DBSIM.md shows one).
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "scale"])]
+    pub(crate) plan: Option<PathBuf>,
+    /// An architecture by its name, or a file that describes one.
+    #[arg(long, default_value = "smart-disk", value_name = "NAME|FILE")]
+    pub(crate) architecture: String,
+    /// Disks in all: smart disks are one each, hosts share them evenly.
+    #[arg(long, value_name = "N")]
+    pub(crate) disks: Option<usize>,
+    /// TPC-D's scale factor; 1 is about 1 GB.
+    #[arg(long, default_value_t = 10.0, value_name = "FACTOR", value_parser = parse_scale)]
+    pub(crate) scale: f64,
+    /// A value of the architecture, like cpu_mhz=350; may be given several times.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// What operators cost, by a name (row-at-a-time, columnar) or a file [default: columnar, and row-at-a-time on the
+    /// paper's architectures].
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) coefficients: Option<String>,
+    /// Which operators are bound together: none, optimal or excessive.
+    #[arg(long, default_value = "optimal", value_name = "SCHEME")]
+    pub(crate) bundling: Scheme,
+    /// Show where the time goes, bundle by bundle.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Where the random numbers begin.
+    #[arg(long, default_value_t = 1, value_name = "NUMBER")]
+    pub(crate) seed: u64,
+    /// Print one JSON object a query.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the file that describes an architecture, and exit.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) show: Option<String>,
+}
+
+/// The largest scale factor: a thousand times what the paper simulates.
+const SCALE_MAX: f64 = 100_000.0;
+
+fn parse_scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(scale) if scale > 0.0 && scale <= SCALE_MAX => Ok(scale),
+        _ => Err(format!("a scale factor is a number above 0 and up to {SCALE_MAX}, like 10")),
+    }
+}

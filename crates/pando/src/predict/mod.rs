@@ -1,0 +1,120 @@
+//! `pando predict`: what a query would cost on hardware that one does not own.
+
+mod report;
+
+use crate::arguments::PredictArguments;
+use anyhow::{Context, Result};
+use dbsim::hardware::{Architecture, catalog};
+use dbsim::plan::{Query, Selectivity};
+use dbsim::{Coefficients, Plan, experiment};
+use std::fs;
+use std::process::ExitCode;
+
+/// Simulates the queries that are asked for.
+pub(crate) fn run(arguments: &PredictArguments) -> Result<ExitCode> {
+    if let Some(name) = &arguments.show {
+        print!("{}", catalog::text(name)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let architecture = architecture(arguments)?;
+    let coefficients = coefficients(arguments)?;
+    if !arguments.json {
+        println!("{}: {}", architecture.name, architecture.about);
+        println!("{}: {}\n", coefficients.name, coefficients.about);
+    }
+    for plan in plans(arguments)? {
+        let report = dbsim::simulate(
+            &plan,
+            &architecture,
+            &coefficients,
+            arguments.bundling,
+            arguments.seed,
+        )?;
+        report::print(arguments, &plan, &report);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn plans(arguments: &PredictArguments) -> Result<Vec<Plan>> {
+    if let Some(file) = &arguments.plan {
+        let file = file.to_string_lossy();
+        return Ok(vec![Plan::read(&read(&file)?, &file)?]);
+    }
+    let queries = if arguments.query.is_empty() { &Query::ALL[..] } else { &arguments.query };
+    let plans = queries.iter().map(|query| query.plan(arguments.scale, Selectivity::Medium));
+    Ok(plans.collect::<Result<_, _>>()?)
+}
+
+fn architecture(arguments: &PredictArguments) -> Result<Architecture> {
+    let name = &arguments.architecture;
+    let mut changes = arguments.settings.clone();
+    changes.extend(arguments.disks.map(|disks| format!("disks={disks}")));
+    if !is_file(name) {
+        return Ok(catalog::named(name, &changes)?);
+    }
+    Ok(Architecture::read(&read(name)?, name, &changes)?)
+}
+
+fn coefficients(arguments: &PredictArguments) -> Result<Coefficients> {
+    let then = experiment::ARCHITECTURES.contains(&arguments.architecture.as_str());
+    let usual = if then { "row-at-a-time" } else { "columnar" };
+    bench::coefficients(arguments.coefficients.as_deref().unwrap_or(usual))
+}
+
+/// Names have neither points nor slashes.
+fn is_file(name: &str) -> bool {
+    name.contains(['.', '/'])
+}
+
+fn read(file: &str) -> Result<String> {
+    fs::read_to_string(file).with_context(|| format!("cannot read {file}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: PredictArguments,
+    }
+
+    fn line(options: &[&str]) -> PredictArguments {
+        Line::parse_from(["predict"].iter().chain(options)).arguments
+    }
+
+    #[test]
+    fn names_are_built_in_and_files_are_read() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("mine.toml");
+        let text = catalog::text("cluster-2").expect("known").replace("\ndisks = 4", "\ndisks = 6");
+        fs::write(&file, text).expect("written");
+        let file = file.to_str().expect("text");
+        let mine = architecture(&line(&["--architecture", file])).expect("a description");
+        assert_eq!((mine.sites, mine.site.disks), (2, 6));
+        let named = line(&["--architecture", "cluster-2", "--disks", "12", "--set", "cpu_mhz=350"]);
+        let named = architecture(&named).expect("a description");
+        assert_eq!((named.site.disks, named.site.processor.mhz), (6, 350.0));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let missing = architecture(&line(&["--architecture", "none.toml"])).expect_err("missing");
+        assert_eq!(missing.to_string(), "cannot read none.toml");
+        let unknown = architecture(&line(&["--architecture", "abacus"])).expect_err("unknown");
+        assert!(unknown.to_string().contains("single-host"), "{unknown}");
+        let unknown = coefficients(&line(&["--coefficients", "quantum"])).expect_err("unknown");
+        assert!(unknown.to_string().contains("row-at-a-time, columnar"), "{unknown}");
+    }
+
+    #[test]
+    fn the_papers_machines_have_an_engine_of_their_time() {
+        let name = |options: &[&str]| coefficients(&line(options)).expect("built in").name;
+        assert_eq!(name(&[]), "row-at-a-time");
+        assert_eq!(name(&["--architecture", "nvme-server"]), "columnar");
+        assert_eq!(name(&["--coefficients", "columnar"]), "columnar");
+        assert_eq!(plans(&line(&[])).expect("plans").len(), 6);
+    }
+}

@@ -1,0 +1,94 @@
+//! What a prediction prints: a line a query, where its time goes, or one JSON object.
+
+use crate::arguments::PredictArguments;
+use crate::quantity::duration;
+use dbsim::model::Seconds;
+use dbsim::{Plan, Report};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Prints one query's prediction.
+pub(super) fn print(arguments: &PredictArguments, plan: &Plan, report: &Report) {
+    if arguments.json {
+        println!("{}", object(arguments, plan, report));
+        return;
+    }
+    println!("{:<4} {:>12}   {}", plan.name, time(report.seconds), parts(&report.spent));
+    if arguments.explain {
+        explain(plan, report);
+    }
+}
+
+fn explain(plan: &Plan, report: &Report) {
+    println!("\n{}", indented(&plan.tree()));
+    for (number, bundle) in report.bundles.iter().enumerate() {
+        println!("  bundle {}: {}", number + 1, bundle.operators);
+        println!("    {:>12}   {}", time(bundle.seconds), parts(&bundle.spent));
+        let working: Vec<f64> = bundle.sites.iter().map(|site| site.total() - site.idle).collect();
+        let most = working.iter().copied().fold(0.0, f64::max);
+        let least = working.iter().copied().fold(f64::INFINITY, f64::min);
+        if working.len() > 1 {
+            println!("    sites at work: {} at least, {} at most", time(least), time(most));
+        }
+    }
+    println!();
+}
+
+/// Parts of the whole, those that are nothing left out.
+fn parts(spent: &Seconds) -> String {
+    let parts = [
+        ("I/O", spent.io),
+        ("spill", spent.spill),
+        ("compute", spent.compute),
+        ("communication", spent.communication),
+        ("idle", spent.idle),
+    ];
+    let total = spent.total();
+    let shown = parts.into_iter().filter(|(_, seconds)| *seconds >= 0.001 * total && total > 0.0);
+    let shown: Vec<_> =
+        shown.map(|(name, seconds)| format!("{name} {:.1} %", 100.0 * seconds / total)).collect();
+    shown.join(", ")
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+fn time(seconds: f64) -> String {
+    duration(Duration::from_secs_f64(seconds))
+}
+
+fn object(arguments: &PredictArguments, plan: &Plan, report: &Report) -> Value {
+    let mut object = json!({
+        "query": plan.name,
+        "architecture": arguments.architecture,
+        "scale": arguments.plan.is_none().then_some(arguments.scale),
+        "bundling": arguments.bundling.name(),
+        "seed": arguments.seed,
+        "seconds": report.seconds,
+        "spent": seconds(&report.spent),
+        "events": report.events,
+    });
+    if arguments.explain {
+        let bundles = report.bundles.iter().map(|bundle| {
+            json!({
+                "operators": bundle.operators,
+                "seconds": bundle.seconds,
+                "spent": seconds(&bundle.spent),
+                "sites": bundle.sites.iter().map(seconds).collect::<Vec<_>>(),
+            })
+        });
+        object["bundles"] = bundles.collect::<Vec<_>>().into();
+    }
+    object
+}
+
+fn seconds(spent: &Seconds) -> Value {
+    json!({
+        "io": spent.io,
+        "spill": spent.spill,
+        "compute": spent.compute,
+        "communication": spent.communication,
+        "idle": spent.idle,
+    })
+}
