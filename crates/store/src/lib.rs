@@ -65,8 +65,8 @@ pub use memory::Memory;
 pub use morsel::Morsel;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
-    BatchStream, Bundles, ExchangeId, MoveSetting, MoveSettings, Peers, Reader, Reading,
-    TableTotal, TransactionId, Write,
+    BatchStream, Bundles, ExchangeId, MoveSetting, MoveSettings, Peers, Reader, Reading, Said,
+    TableTotal, Traffic, TransactionId, Write,
 };
 pub use prepared::Prepared;
 pub use row::VALUE_BYTES_MAX;

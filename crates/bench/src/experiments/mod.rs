@@ -2,9 +2,11 @@
 
 mod gathering;
 mod keyed;
+mod keyed_report;
 mod keyed_servers;
 mod load;
 mod person;
+mod person_published;
 mod person_servers;
 mod range;
 mod tpch;
@@ -12,7 +14,6 @@ mod tpch_data;
 
 use crate::report::Report;
 use anyhow::Result;
-use query::Options;
 use tokio::runtime::Handle;
 
 /// What can be measured.
@@ -43,9 +44,4 @@ impl Experiment {
             Self::TpchData(args) => tpch_data::run(args, report),
         }
     }
-}
-
-/// How servers of one process are opened.
-fn on_workers(workers: Handle) -> Options {
-    Options { workers: Some(workers), ..Options::default() }
 }

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
     BatchStream, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared, Reader, Savepoint,
-    Snapshot, Store, TableTotal, TableView, Transaction, TransactionId, Write,
+    Snapshot, Store, TableTotal, TableView, Traffic, Transaction, TransactionId, Write,
 };
 
 /// All servers.
@@ -206,6 +206,10 @@ impl Peers for Seen {
 
     fn server_name(&self, group: GroupId) -> String {
         format!("s{}", group.0)
+    }
+
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
     }
 
     fn transaction_id(&self) -> TransactionId {

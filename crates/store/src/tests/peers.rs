@@ -5,7 +5,7 @@ use super::*;
 use crate::test_tables::rows;
 use crate::view::Gathered;
 use crate::{
-    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, TableTotal, Transaction,
+    BatchStream, Error, ExchangeId, Peers, Prepared, Reader, TableTotal, Traffic, Transaction,
     TransactionId, Write,
 };
 use async_trait::async_trait;
@@ -44,6 +44,10 @@ impl Peers for TwoServers {
 
     fn server_name(&self, group: GroupId) -> String {
         group.to_string()
+    }
+
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
     }
 
     fn transaction_id(&self) -> TransactionId {
