@@ -4,6 +4,7 @@
 //! computes and says is the same there, and the busiest one's processor time is what all of them would wait for.
 
 use crate::door::Door;
+use crate::scaling::Rate;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -84,6 +85,12 @@ impl Usage {
         self.0.iter().map(|used| used.processor).collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
+    /// So much work in a second, if each server had a processor of its own, and the others waited for the busiest.
+    pub(crate) fn alone(&self, work: u64) -> Option<Rate> {
+        let busiest = self.busiest().filter(|time| !time.is_zero())?;
+        Some(Rate::of(self.0.len() as u16, work, busiest))
+    }
+
     /// Messages between servers, and their bytes: each is sent once.
     pub(crate) fn said(&self) -> Said {
         let sent = self.0.iter().map(|used| used.traffic.sent);
@@ -97,9 +104,9 @@ impl Usage {
     pub(crate) fn text(&self) -> String {
         let line = |used: &Used| {
             let said =
-                |said: Said| format!("{} messages, {:.1} MiB", said.messages, mib(said.bytes));
+                |said: Said| format!("{} messages, {:.2} MiB", said.messages, mib(said.bytes));
             let cpu = used.processor.map_or(String::new(), |time| {
-                format!("{:.2} s of a processor, ", time.as_secs_f64())
+                format!("{:.3} s of a processor, ", time.as_secs_f64())
             });
             let Traffic { sent, received } = used.traffic;
             format!("       {}: {cpu}sent {}, received {}", used.name, said(sent), said(received))
@@ -150,6 +157,7 @@ mod tests {
         assert_eq!(one.processor(), Some(Duration::from_millis(300)));
         assert_eq!(one.processor_of(0), Some(Duration::from_millis(100)));
         assert_eq!(one.busiest(), Some(Duration::from_millis(200)));
+        assert_eq!(one.alone(40), Some(Rate { servers: 2, per_second: 200.0 }));
         assert_eq!(one.said(), Said { messages: 11, bytes: 1100 });
     }
 
@@ -157,9 +165,9 @@ mod tests {
     fn what_is_not_known_of_one_is_not_known_of_all() {
         let unknown = Used { processor: None, ..used("b", 0, 1) };
         let usage = Usage(vec![used("a", 100, 1), unknown]);
-        assert_eq!((usage.processor(), usage.busiest()), (None, None));
+        assert_eq!((usage.processor(), usage.busiest(), usage.alone(1)), (None, None, None));
         let text = usage.text();
-        assert!(text.contains("a: 0.10 s of a processor, sent 1 messages"), "{text}");
+        assert!(text.contains("a: 0.100 s of a processor, sent 1 messages"), "{text}");
         assert!(text.contains("b: sent 1 messages"), "{text}");
     }
 

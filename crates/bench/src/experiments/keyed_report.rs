@@ -60,10 +60,9 @@ impl Measured {
         Rate::of(self.setting.servers, self.statements, self.took)
     }
 
-    /// Statements in a second, if each server had a processor of its own, and nobody waited.
+    /// Statements in a second, if each server had a processor of its own.
     fn alone(&self) -> Option<Rate> {
-        let busiest = self.usage.busiest().filter(|time| !time.is_zero())?;
-        Some(Rate::of(self.setting.servers, self.statements, busiest))
+        self.usage.alone(self.statements)
     }
 
     /// Microseconds of processors for one statement, on all servers together.

@@ -44,10 +44,9 @@ impl Measured {
         Rate::of(self.servers, self.pairs, self.times.median())
     }
 
-    /// What they would do, if each had a processor of its own, and nobody waited.
+    /// What they would do, if each had a processor of its own.
     fn alone(&self) -> Option<Rate> {
-        let busiest = self.usage.busiest().filter(|time| !time.is_zero())?;
-        Some(Rate::of(self.servers, self.pairs, busiest))
+        self.usage.alone(self.pairs)
     }
 
     /// What was published.
@@ -159,7 +158,7 @@ impl Seconds {
 
 impl std::fmt::Display for Seconds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(&self.value().map_or("-".to_owned(), |seconds| format!("{seconds:.2}")))
+        f.pad(&self.value().map_or("-".to_owned(), |seconds| format!("{seconds:.3}")))
     }
 }
 
@@ -218,7 +217,7 @@ mod tests {
     fn seconds_are_aligned_where_they_are_not_known_too() {
         assert_eq!(
             format!("{:>6}|{:>6}", Seconds(None), Seconds(Some(Duration::from_millis(1500)))),
-            "     -|  1.50"
+            "     -| 1.500"
         );
     }
 }
