@@ -27,7 +27,7 @@ pub(crate) enum Door {
 /// A statement with one parameter, a key, that a server keeps ready.
 pub(crate) enum KeyedStatement {
     /// Of a session of this process.
-    Session(query::Prepared),
+    Session(Box<query::Prepared>),
     /// Of a connection.
     Connection(Arc<Client>, tokio_postgres::Statement),
 }
@@ -110,7 +110,7 @@ impl Door {
     pub(crate) async fn prepare(&self, sql: &str) -> Result<KeyedStatement> {
         Ok(match self {
             Self::Session(embedded) => {
-                KeyedStatement::Session(embedded.session.prepare(sql).await?)
+                KeyedStatement::Session(Box::new(embedded.session.prepare(sql).await?))
             }
             Self::Connection(client) => {
                 let statement = client.prepare(sql).await.with_context(|| sql.to_owned())?;
