@@ -1,5 +1,6 @@
 //! An embedded Pando that is loaded and asked.
 
+use crate::answer::Row;
 use crate::{Answer, TableSource};
 use anyhow::{Context, Result, bail};
 use datafusion::common::DataFusionError;
@@ -69,20 +70,24 @@ impl Embedded {
     /// # Errors
     /// What the database answers, and where that is not one whole number.
     pub async fn number(&self, sql: &str) -> Result<u64> {
-        let answer = self.answer(sql).await?;
-        match &answer.rows[..] {
-            [row] => match &row[..] {
-                [Some(cell)] => cell.parse().with_context(|| format!("\"{cell}\" is no number")),
-                _ => bail!("expected one number from {sql}"),
-            },
-            rows => bail!("{} rows instead of one number from {sql}", rows.len()),
-        }
+        sole_number(&self.answer(sql).await?.rows, sql)
     }
 
     /// Bytes that a table's buckets hold.
     pub(crate) async fn bytes(&self, table: &str) -> Result<u64> {
         self.number(&format!("SELECT sum(bytes) FROM pando.buckets WHERE \"table\" = '{table}'"))
             .await
+    }
+}
+
+/// The whole number that an answer is.
+pub(crate) fn sole_number(rows: &[Row], sql: &str) -> Result<u64> {
+    match rows {
+        [row] => match &row[..] {
+            [Some(cell)] => cell.parse().with_context(|| format!("\"{cell}\" is no number")),
+            _ => bail!("expected one number from {sql}"),
+        },
+        rows => bail!("{} rows instead of one number from {sql}", rows.len()),
     }
 }
 

@@ -1,9 +1,8 @@
 //! A cluster whose servers are in one process: each has tables, images and sessions of its own, and they talk as those of
 //! several processes do, without sockets.
 
-use crate::traffic::{Counted, Traffic};
+use cluster::net::Address;
 use cluster::net::local::{Hub, Link};
-use cluster::net::{Address, Network};
 use cluster::{Cluster, Introduction};
 use query::{Database, Error, Options};
 use std::sync::Arc;
@@ -15,7 +14,6 @@ pub struct InProcess {
     hub: Hub,
     options: Options,
     servers: Vec<Member>,
-    traffic: Option<Arc<Traffic>>,
 }
 
 /// One of them.
@@ -35,29 +33,17 @@ impl InProcess {
     /// # Errors
     /// As [`Database::open`].
     pub async fn start(servers: usize, options: Options) -> Result<Self, Error> {
-        Self::start_with(servers, options, None).await
-    }
-
-    /// As [`start`](Self::start); what the servers say to each other is counted.
-    pub(crate) async fn start_counted(
-        servers: usize,
-        options: Options,
-    ) -> Result<(Self, Arc<Traffic>), Error> {
-        let traffic = Arc::<Traffic>::default();
-        let counted = Some(Arc::clone(&traffic));
-        Ok((Self::start_with(servers, options, counted).await?, traffic))
-    }
-
-    async fn start_with(
-        servers: usize,
-        options: Options,
-        traffic: Option<Arc<Traffic>>,
-    ) -> Result<Self, Error> {
-        let mut cluster = Self { hub: Hub::new(), options, servers: Vec::new(), traffic };
+        let mut cluster = Self { hub: Hub::new(), options, servers: Vec::new() };
         for _ in 0..servers.max(1) {
             cluster.add().await?;
         }
         Ok(cluster)
+    }
+
+    /// Starts so many servers that run their statements on these workers.
+    pub(crate) async fn on_workers(servers: u16, workers: &Handle) -> Result<Self, Error> {
+        let options = Options { workers: Some(workers.clone()), ..Options::default() };
+        Self::start(servers.into(), options).await
     }
 
     /// The servers, in the order in which they joined.
@@ -77,7 +63,7 @@ impl InProcess {
     pub async fn add(&mut self) -> Result<&Member, Error> {
         let name = name(self.servers.len());
         let address = Address::new(name.as_str());
-        let network = self.network(address.clone());
+        let network = Arc::new(self.hub.network(address.clone()));
         let introduction = Introduction { name: name.clone(), address: address.clone(), weight: 1 };
         let mut opened = None;
         let mut open = |group| {
@@ -111,14 +97,6 @@ impl InProcess {
             self.hub.link(&address(name), &address(&other.name), Link::Cut);
         }
     }
-
-    fn network(&self, own: Address) -> Arc<dyn Network> {
-        let network = self.hub.network(own);
-        match &self.traffic {
-            None => Arc::new(network),
-            Some(traffic) => Arc::new(Counted::new(network, Arc::clone(traffic))),
-        }
-    }
 }
 
 fn refused(error: &Error) -> store::Error {
@@ -131,7 +109,7 @@ fn refused(error: &Error) -> store::Error {
 }
 
 /// `a` to `z`, then `aa`, `ab`, ...
-fn name(mut number: usize) -> String {
+pub(crate) fn name(mut number: usize) -> String {
     let mut letters = Vec::new();
     loop {
         letters.push(b'a' + (number % 26) as u8);

@@ -6,20 +6,25 @@
 //! with `--json` an object.
 
 mod answer;
+mod door;
 mod embedded;
 mod expected;
 mod experiments;
 mod in_process;
+mod interrupt;
 mod parquet_files;
 mod peer;
 pub mod person;
 mod process;
+mod processes;
 mod report;
+mod scaling;
+mod servers;
 mod settling;
 mod source;
 mod statistics;
 pub mod tpch;
-mod traffic;
+mod usage;
 
 pub use answer::{Answer, Kind, Row};
 pub use embedded::Embedded;
@@ -44,7 +49,8 @@ pub struct Args {
     pub json: bool,
 }
 
-/// Runs an experiment and prints its results. Servers of one process run their statements on the workers, so that however
+/// Runs an experiment and prints its results. Servers that are processes are started as `serve` of the program that
+/// runs; they end with the experiment, also where a signal ends it. Servers of one process run their statements on the workers, so that however
 /// busy these are, the servers hear of each other.
 ///
 /// # Errors

@@ -15,6 +15,9 @@ pub const PAIRS: &str = "SELECT a.ssn, b.ssn AS ssn1 FROM person a, person b \
 /// How many pairs there are.
 pub const COUNT: &str = "SELECT count(*) AS pairs FROM person a, person b \
                          WHERE a.city = b.city AND a.ssn < b.ssn";
+/// The same number without a join: n persons of one city are n (n - 1) / 2 pairs.
+pub const COUNT_BY_CITY: &str = "SELECT sum(n * (n - 1) / 2) AS pairs \
+     FROM (SELECT city, count(*) AS n FROM person GROUP BY city) AS cities";
 
 const CREATE: &str = "\
 CREATE TABLE person (

@@ -1,4 +1,4 @@
-//! What this process takes of its machine, where the system says (Linux).
+//! What a process takes of its machine, where the system says (Linux).
 
 use std::fs;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 const TICKS_A_SECOND: u64 = 100;
 const KIB: u64 = 1024;
 
-/// Bytes of memory that the process has in use.
+/// Bytes of memory that this process has in use.
 pub(crate) fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -15,9 +15,14 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     Some(kib * KIB)
 }
 
-/// Processor time that the process has used.
+/// Processor time that this process has used.
 pub(crate) fn processor_time() -> Option<Duration> {
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    processor_time_of(std::process::id())
+}
+
+/// Processor time that a process has used, to a hundredth of a second.
+pub(crate) fn processor_time_of(process: u32) -> Option<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name in parentheses may hold blanks; user and system time are the 12th and 13th field behind it.
     let (_, fields) = stat.rsplit_once(')')?;
     let ticks = fields.split_whitespace().skip(11).take(2);
@@ -37,5 +42,6 @@ mod tests {
         while start.elapsed() < Duration::from_millis(200) {}
         let used = processor_time().unwrap() - before;
         assert!(used >= Duration::from_millis(10), "{used:?}");
+        assert!(processor_time_of(u32::MAX).is_none(), "there is no such process");
     }
 }

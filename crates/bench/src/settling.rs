@@ -1,17 +1,17 @@
 //! Waiting until a table lies where it will stay.
 
-use crate::InProcess;
-use anyhow::{Result, ensure};
+use crate::door::Door;
+use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
-use store::catalog::{Relation, TableId};
 
 /// It is waited no longer.
 const PATIENCE: Duration = Duration::from_secs(180);
 /// When nothing has changed for so long, nothing will.
 const REST: Duration = Duration::from_millis(600);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+const MOVES: &str = "SELECT count(*) FROM pando.moves WHERE state IN ('copying', 'waiting')";
 
-/// How a table lies on the servers.
+/// How a table lies on the servers that have some of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Shares {
     /// Rows by server.
@@ -30,36 +30,25 @@ impl Shares {
         100.0 * fullest as f64 / all.max(1) as f64
     }
 
-    fn has_all(&self, rows: u64) -> bool {
-        self.rows.iter().sum::<u64>() == rows && self.rows.iter().all(|rows| *rows > 0)
+    fn has_all(&self, rows: u64, servers: usize) -> bool {
+        let sum: u64 = self.rows.iter().sum();
+        let holders = self.rows.iter().filter(|rows| **rows > 0).count();
+        sum == rows && holders == servers
     }
 }
 
-/// The number of a table of schema `public`.
-///
-/// # Errors
-/// Where there is none of that name.
-pub(crate) fn table_id(servers: &InProcess, name: &str) -> Result<TableId> {
-    let catalog = servers.servers()[0].database.session().catalog();
-    let found = catalog.relation("public", name).and_then(|relation| match relation {
-        Relation::Table(table) => Some(table.id),
-        Relation::View(_) | Relation::Sequence(_) => None,
-    });
-    found.ok_or_else(|| anyhow::anyhow!("there is no table {name}"))
-}
-
-/// Waits until every server has its share of a table of so many rows, and nothing moves.
+/// Waits until each of so many servers has its share of a table of so many rows, and nothing moves.
 ///
 /// # Errors
 /// Where that takes minutes.
-pub(crate) async fn settle(servers: &InProcess, table: &str, rows: u64) -> Result<Shares> {
-    let table_id = table_id(servers, table)?;
+pub(crate) async fn settle(door: &Door, table: &str, rows: u64, servers: usize) -> Result<Shares> {
     let (started, mut still) = (Instant::now(), Instant::now());
     let mut last = Shares::default();
-    while still.elapsed() < REST || !last.has_all(rows) {
+    while still.elapsed() < REST || !last.has_all(rows, servers) {
         ensure!(started.elapsed() < PATIENCE, "{table} does not come to rest: {last:?}");
         tokio::time::sleep(LOOK_EVERY).await;
-        let (now, is_moving) = look(servers, table_id).await?;
+        let is_moving = door.number(MOVES).await? > 0;
+        let now = look(door, table).await?;
         if is_moving || now != last {
             (last, still) = (now, Instant::now());
         }
@@ -67,18 +56,18 @@ pub(crate) async fn settle(servers: &InProcess, table: &str, rows: u64) -> Resul
     Ok(last)
 }
 
-/// How a table lies now, and whether a server is giving something away.
-async fn look(servers: &InProcess, table: TableId) -> Result<(Shares, bool)> {
-    let (mut shares, mut is_moving) = (Shares::default(), false);
-    for (_, held) in servers.servers()[0].cluster.report().await {
-        let load = held?.load;
-        let of_table = load.tables.iter().find(|held| held.table == table);
-        shares.rows.push(of_table.map_or(0, |held| held.rows));
-        shares.bytes.push(of_table.map_or(0, |held| held.bytes));
-        shares.buckets += of_table.map_or(0, |held| held.buckets);
-        is_moving |= load.is_moving;
+/// How a table lies now.
+async fn look(door: &Door, table: &str) -> Result<Shares> {
+    let sql = format!("SELECT rows, bytes, buckets FROM pando.shares WHERE \"table\" = '{table}'");
+    let mut shares = Shares::default();
+    for row in door.rows(&sql).await? {
+        let mut numbers = row.iter().flatten().map(|cell| cell.parse::<u64>());
+        let mut next = || numbers.next().context("pando.shares has no number")?.context("a number");
+        shares.rows.push(next()?);
+        shares.bytes.push(next()?);
+        shares.buckets += next()?;
     }
-    Ok((shares, is_moving))
+    Ok(shares)
 }
 
 #[cfg(test)]
@@ -89,9 +78,10 @@ mod tests {
     fn a_table_has_spread_when_all_rows_are_there_and_everywhere() {
         let shares =
             |rows: &[u64]| Shares { rows: rows.into(), bytes: rows.into(), ..Shares::default() };
-        assert!(shares(&[5, 3, 2]).has_all(10));
-        assert!(!shares(&[5, 5, 0]).has_all(10));
-        assert!(!shares(&[5, 3, 1]).has_all(10));
+        assert!(shares(&[5, 3, 2]).has_all(10, 3));
+        assert!(!shares(&[5, 5, 0]).has_all(10, 3));
+        assert!(!shares(&[5, 5]).has_all(10, 3));
+        assert!(!shares(&[5, 3, 1]).has_all(10, 3));
         assert!((shares(&[5, 3, 2]).fullest_percent() - 50.0).abs() < 1e-9);
         assert!(shares(&[]).fullest_percent().abs() < 1e-9);
     }

@@ -11,6 +11,11 @@ impl Times {
         self.0.push(time);
     }
 
+    /// Those of others, too.
+    pub(crate) fn append(&mut self, mut others: Self) {
+        self.0.append(&mut others.0);
+    }
+
     /// The shortest; zero where nothing was measured.
     pub(crate) fn min(&self) -> Duration {
         self.0.iter().min().copied().unwrap_or_default()

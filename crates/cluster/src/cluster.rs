@@ -7,9 +7,10 @@ use crate::joint::Joint;
 use crate::members::{Member, Members};
 use crate::message::{Answer, Letter, Reply, Request, decode, encode};
 use crate::moving::Moves;
-use crate::net::{Address, NetError, Network, ask};
+use crate::net::{Address, NetError, ask};
 use crate::oracle::Oracle;
 use crate::participants::Participants;
+use crate::traffic::Counted;
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use sdds::directory::Message;
@@ -37,7 +38,7 @@ pub(crate) struct Inner {
     pub(crate) here: GroupId,
     pub(crate) name: String,
     pub(crate) store: Arc<Store>,
-    pub(crate) network: Arc<dyn Network>,
+    pub(crate) network: Counted,
     /// Where this server's own work goes on, apart from its clients' and its queries'.
     pub(crate) runtime: tokio::runtime::Handle,
     pub(crate) bundles: OnceLock<Arc<dyn Bundles>>,
@@ -64,7 +65,7 @@ impl Cluster {
         member: &Member,
         members: Members,
         store: Arc<Store>,
-        network: Arc<dyn Network>,
+        network: Counted,
         runtime: tokio::runtime::Handle,
         now: Timestamp,
     ) -> Self {
@@ -243,7 +244,7 @@ impl Inner {
         }
         let (address, name) = self.find(to).await.map_err(Asked::Answered)?;
         let bytes = self.letter(to, request.clone()).map_err(Asked::Answered)?;
-        let answer = match ask(&*self.network, &address, bytes, deadline).await {
+        let answer = match ask(&self.network, &address, bytes, deadline).await {
             Ok(answer) => answer,
             Err(error) => return Err(Asked::of(error, &name)),
         };

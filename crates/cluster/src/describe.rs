@@ -9,7 +9,7 @@ use arrow::datatypes::{Field, Schema};
 use sdds::GroupId;
 use std::sync::Arc;
 use store::catalog::{Catalog, TableId};
-use store::{Error, key};
+use store::{Error, Traffic, key};
 
 /// A table of this name; `None` where there is none.
 pub(crate) async fn table(cluster: &Cluster, name: &str) -> Result<Option<RecordBatch>, Error> {
@@ -68,6 +68,8 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
     let sum = |of: fn(&crate::members::TableLoad) -> u64| {
         held().map(move |held| held.map(|held| held.load.tables.iter().map(of).sum()))
     };
+    let traffic =
+        |of: fn(&Traffic) -> u64| held().map(move |held| held.map(|held| of(&held.traffic)));
     let state = |(member, held): &(Member, Result<Held, Error>)| {
         let state = match held {
             _ if member.has_left => "left",
@@ -91,6 +93,10 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
         .number("rows", sum(|table| table.rows))
         .number("bytes", sum(|table| table.bytes))
         .number("memory", held().map(|held| held.map(|held| held.memory)))
+        .number("messages_sent", traffic(|traffic| traffic.sent.messages))
+        .number("bytes_sent", traffic(|traffic| traffic.sent.bytes))
+        .number("messages_received", traffic(|traffic| traffic.received.messages))
+        .number("bytes_received", traffic(|traffic| traffic.received.bytes))
         .batch()
 }
 

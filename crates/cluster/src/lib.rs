@@ -6,7 +6,8 @@
 //!   and who leads.
 //! - `files`: whose keys are whose. `peers`: what a coordinator asks, `service`, `errand`: what an owner answers.
 //! - `joint`, `participants`, `commit`, `oracle`, `floors`: transactions on several servers and their timestamps.
-//! - `moving`: rows on their way; `colocation`: tables that lie beside others; `report`: for whoever looks.
+//! - `moving`: rows on their way; `colocation`: tables that lie beside others; `report`: for whoever looks; `traffic`:
+//!   how much is said.
 //!
 //! Not here: what a statement means (`query`), and what a server remembers (`store`).
 
@@ -35,6 +36,7 @@ mod root;
 mod service;
 mod start;
 mod tcp;
+mod traffic;
 
 pub use cluster::Cluster;
 pub use members::{Member, Members, ServerLoad, TableLoad};

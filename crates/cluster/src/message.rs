@@ -262,6 +262,18 @@ pub fn name_of_call(bytes: &[u8]) -> Option<String> {
     decode::<Letter>(bytes).ok().map(|letter| letter.request.name())
 }
 
+/// Whether a call goes on by itself (a heartbeat), or asks how much was said (a report). What is no call is neither.
+pub(crate) fn is_small_talk(bytes: &[u8]) -> bool {
+    /// What a [`Letter`] begins with; a request begins with its place among all.
+    type Heading = (Option<GroupId>, Option<GroupId>, u32);
+    let heading = postcard::take_from_bytes::<Heading>(bytes);
+    heading.is_ok_and(|((_, _, request), _)| request == HEARTBEAT || request == REPORT)
+}
+
+/// The places of [`Request::Heartbeat`] and [`Request::Report`].
+const HEARTBEAT: u32 = 1;
+const REPORT: u32 = 12;
+
 /// Writes a value for another server.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Error> {
     let bytes = postcard::to_allocvec(value).map_err(|error| garbled(&error.to_string()))?;
@@ -280,5 +292,31 @@ pub(crate) fn garbled(reason: &str) -> Error {
         message: format!("a message between servers cannot be read: {reason}"),
         detail: None,
         hint: Some("Servers of one cluster must be of the same version.".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_talk_is_what_goes_on_by_itself_and_what_asks_about_it() {
+        let load = ServerLoad::default();
+        let heartbeat = Heartbeat { group: GroupId(300), oldest: Timestamp(7), members: 1, load };
+        let all = [
+            (Request::Heartbeat(heartbeat), true),
+            (Request::Report, true),
+            (Request::Now, false),
+            (Request::Leave { group: GroupId(1), is_empty: true }, false),
+            (Request::Describe { name: "runs".into() }, false),
+        ];
+        for (request, expected) in all {
+            let name = request.name();
+            for (from, to) in [(None, None), (Some(GroupId(300)), Some(GroupId(0)))] {
+                let letter = encode(&Letter { from, to, request: request.clone() });
+                assert_eq!(is_small_talk(&letter.expect("encoded")), expected, "{name}");
+            }
+        }
+        assert!(!is_small_talk(b"") && !is_small_talk(&[1]));
     }
 }

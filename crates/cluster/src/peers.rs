@@ -10,6 +10,7 @@ use crate::commit;
 use crate::describe;
 use crate::files::{ADJUSTMENT_ENTRIES, File};
 use crate::message::{Adjustment, Answer, Reply, Request, Target, WireReader, WireWrite, decode};
+use crate::net::Network;
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -24,7 +25,7 @@ use std::sync::atomic::Ordering;
 use store::catalog::{Sequence, Table, TableId};
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared,
-    Reader, Snapshot, TableTotal, TransactionId, Write,
+    Reader, Snapshot, TableTotal, Traffic, TransactionId, Write,
 };
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -209,6 +210,10 @@ impl Peers for View {
     fn server_name(&self, group: GroupId) -> String {
         let members = self.inner.members.read();
         members.get(group).map_or_else(|| group.to_string(), |member| member.name.clone())
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.inner.network.counters.traffic()
     }
 
     fn transaction_id(&self) -> TransactionId {

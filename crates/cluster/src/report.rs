@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::TableId;
-use store::{Error, MoveSetting};
+use store::{Error, MoveSetting, Traffic};
 
 /// What one server holds and does.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,6 +28,8 @@ pub struct Held {
     pub coordinated: u64,
     /// Transactions that have a part there and are coordinated elsewhere.
     pub participating: u64,
+    /// What it has said to other servers and heard from them.
+    pub traffic: Traffic,
 }
 
 /// A server's image of one table, and what it has cost.
@@ -111,5 +113,6 @@ pub(crate) fn held(inner: &Arc<Inner>) -> Held {
         images: images.collect(),
         coordinated: inner.joint.len() as u64,
         participating: inner.participants.len() as u64,
+        traffic: inner.network.counters.traffic(),
     }
 }

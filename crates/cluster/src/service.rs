@@ -7,6 +7,7 @@ use crate::errand;
 use crate::files::ADJUSTMENT_ENTRIES;
 use crate::message::{
     Adjustment, Answer, Letter, Reply, Request, Target, WireReader, WireWrite, decode, garbled,
+    is_small_talk,
 };
 use crate::net::{Answers, Caller, NetError, Service};
 use crate::peers::View;
@@ -24,7 +25,16 @@ use store::{BatchStream, Bundles, Error, Peers, Reading, Write};
 
 impl Service for Cluster {
     fn serve(&self, _from: Caller, request: Bytes) -> Answers {
-        let inner = Arc::clone(&self.0);
+        let (inner, counters) = (Arc::clone(&self.0), Arc::clone(&self.0.network.counters));
+        let is_counted = !is_small_talk(&request);
+        if is_counted {
+            counters.received.count(&request);
+        }
+        let count = move |answer: &Result<Bytes, _>| {
+            if let (true, Ok(answer)) = (is_counted, answer) {
+                counters.sent.count(answer);
+            }
+        };
         stream::once(async move {
             let is_large = request.len() as u64 >= LARGE_BYTES;
             match decode::<Letter>(&request).and_then(|letter| inner.open(letter)) {
@@ -49,6 +59,7 @@ impl Service for Cluster {
             }
         })
         .flatten()
+        .inspect(count)
         .boxed()
     }
 }

@@ -4,6 +4,7 @@ use crate::cluster::{Cluster, DEADLINE, unexpected};
 use crate::members::Members;
 use crate::message::{Answer, Letter, Reply, Request, decode, encode};
 use crate::net::{Address, Network, ask};
+use crate::traffic::Counted;
 use std::sync::Arc;
 use store::{Error, Store};
 
@@ -30,6 +31,7 @@ impl Cluster {
         let Introduction { name, address, weight } = introduction;
         let member = members.join(name, address.as_str().to_owned(), weight);
         let now = store.snapshot().timestamp();
+        let network = Counted::new(network);
         let cluster = Self::new(&member, members, Arc::clone(&store), network, runtime, now);
         store.join(cluster.peers());
         cluster.start_heartbeat();
@@ -51,7 +53,8 @@ impl Cluster {
         let Introduction { name, address, weight } = introduction;
         let request = Request::Join { name, address: address.as_str().to_owned(), weight };
         let letter = encode(&Letter { from: None, to: None, request })?;
-        let answer = ask(&*network, first, letter, DEADLINE).await;
+        let network = Counted::new(network);
+        let answer = ask(&network, first, letter, DEADLINE).await;
         let answer = answer
             .map_err(|error| Error::from(crate::cluster::Asked::of(error, first.as_str())))?;
         match decode::<Reply>(&answer)?? {

@@ -71,6 +71,10 @@ struct Tables {
     compactions: Gauge,
     commits: Gauge,
     conflicts: Gauge,
+    messages_sent: Gauge,
+    messages_sent_bytes: Gauge,
+    messages_received: Gauge,
+    messages_received_bytes: Gauge,
     table_bytes: Gauge,
     query_bytes: Gauge,
     limit_bytes: Gauge<i64, std::sync::atomic::AtomicI64>,
@@ -131,6 +135,14 @@ impl Metrics {
             ("compactions", "Buckets compacted", &tables.compactions),
             ("commits", "Transactions committed", &tables.commits),
             ("conflicts", "Transactions refused since others were first", &tables.conflicts),
+            ("messages_sent", "Requests and answers to other servers", &tables.messages_sent),
+            ("messages_sent_bytes", "Their bytes", &tables.messages_sent_bytes),
+            (
+                "messages_received",
+                "Requests and answers from other servers",
+                &tables.messages_received,
+            ),
+            ("messages_received_bytes", "Their bytes", &tables.messages_received_bytes),
             ("memory_tables_bytes", "Bytes that tables hold", &tables.table_bytes),
             ("memory_queries_bytes", "Bytes that queries have asked for", &tables.query_bytes),
             ("memory_limit_bytes", "Bytes that both may hold; 0 is no limit", &tables.limit_bytes),
@@ -207,6 +219,11 @@ impl Metrics {
         tables.compactions.set(gauge(counters.compactions));
         tables.commits.set(gauge(counters.commits));
         tables.conflicts.set(gauge(counters.conflicts));
+        let traffic = store.peers().map(|peers| peers.traffic()).unwrap_or_default();
+        tables.messages_sent.set(gauge(traffic.sent.messages));
+        tables.messages_sent_bytes.set(gauge(traffic.sent.bytes));
+        tables.messages_received.set(gauge(traffic.received.messages));
+        tables.messages_received_bytes.set(gauge(traffic.received.bytes));
         let memory = store.memory();
         tables.table_bytes.set(gauge(memory.table_bytes()));
         tables.query_bytes.set(gauge(memory.query_bytes()));

@@ -51,6 +51,24 @@ pub struct TableTotal {
     pub bytes: u64,
 }
 
+/// Messages in one direction, and their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Said {
+    /// Requests and answers.
+    pub messages: u64,
+    /// Their bytes as they are encoded, before frames and encryption.
+    pub bytes: u64,
+}
+
+/// What a server has said to others since its start; heartbeats and questions about this are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Traffic {
+    /// Its requests to others, and its answers to theirs.
+    pub sent: Said,
+    /// Others' requests, and their answers.
+    pub received: Said,
+}
+
 /// On whose behalf rows are read and written on other servers.
 #[derive(Debug, Clone)]
 pub struct Reader {
@@ -168,6 +186,9 @@ pub trait Peers: Debug + Send + Sync {
 
     /// What people call the server of a group; the group's number where it is not known.
     fn server_name(&self, group: GroupId) -> String;
+
+    /// What this server has said to others so far, and heard from them.
+    fn traffic(&self) -> Traffic;
 
     /// A name for a transaction that begins here.
     fn transaction_id(&self) -> TransactionId;

@@ -1,10 +1,12 @@
 //! `pando bench keyed`: one row by its key, through prepared statements and without a network.
 //!
 //! Rows have 134 bytes, as in Experiment C (`PAPERS.md`); keys come in random order. Afterwards the process is
-//! left alone for a while, to see what it takes when nobody asks. On several servers it is `keyed_servers`.
+//! left alone for a while, to see what it takes when nobody asks. On several servers, and there with PostgreSQL
+//! clients, it is `keyed_servers`.
 
 use super::keyed_servers;
 use crate::embedded::drain;
+use crate::interrupt::until_interrupted;
 use crate::report::Report;
 use crate::statistics::{Times, us};
 use crate::{Embedded, process};
@@ -26,10 +28,13 @@ pub struct KeyedArgs {
     /// How many seconds the process is left alone afterwards
     #[arg(long, default_value_t = 5)]
     pub idle: u64,
-    /// Experiment C instead, on clusters of so many servers in this process
+    /// Experiment C instead, on clusters of so many servers, each a process
     #[arg(long, value_delimiter = ',', conflicts_with_all = ["rows", "operations", "idle"],
         value_parser = clap::value_parser!(u16).range(1..))]
     pub servers: Vec<u16>,
+    /// All servers in this process instead, and sessions instead of connections
+    #[arg(long, requires = "servers")]
+    pub in_process: bool,
     /// Clients of each server, one measurement a number
     #[arg(long, requires = "servers", value_delimiter = ',', default_values_t = keyed_servers::CLIENTS,
         value_parser = clap::value_parser!(u16).range(1..))]
@@ -50,7 +55,7 @@ const MIB: f64 = 1024.0 * 1024.0;
 
 pub(super) async fn run(args: &KeyedArgs, report: Report, workers: Handle) -> Result<()> {
     if !args.servers.is_empty() {
-        return keyed_servers::run(args, report, workers).await;
+        return until_interrupted(keyed_servers::run(args, report, &workers)).await;
     }
     ensure!(args.rows > 0, "--rows must be at least 1");
     let pando = Embedded::open()?;
@@ -65,8 +70,9 @@ pub(super) async fn run(args: &KeyedArgs, report: Report, workers: Handle) -> Re
     let inserted = (0..args.rows).map(|i| vec![key(i, args.rows), filler.clone()]);
     print(report, args, "insert", &measure(&insert, inserted).await?);
     let (rows, operations) = (args.rows, args.operations);
-    let asked =
-        |salt: u64| (0..operations).map(move |i| vec![random_key(u64::from(i) ^ salt, rows)]);
+    let asked = |salt: u64| {
+        (0..operations).map(move |i| vec![random_key(u64::from(i) ^ salt, rows).into()])
+    };
     let select = pando.session.prepare(SELECT).await?;
     print(report, args, "select", &measure(&select, asked(1 << 40)).await?);
     let update = pando.session.prepare(UPDATE).await?;
@@ -136,11 +142,11 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// A key that follows from a number as if by chance (SplitMix64).
-pub(super) fn random_key(number: u64, rows: u32) -> ScalarValue {
+pub(super) fn random_key(number: u64, rows: u32) -> i32 {
     let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ScalarValue::from(((z ^ (z >> 31)) % u64::from(rows)) as i32 + 1)
+    ((z ^ (z >> 31)) % u64::from(rows)) as i32 + 1
 }
 
 #[cfg(test)]
@@ -158,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    pub(super) fn random_keys_are_spread_over_all() {
-        let keys: BTreeSet<String> = (0..10_000).map(|i| random_key(i, 100).to_string()).collect();
+    fn random_keys_are_spread_over_all() {
+        let keys: BTreeSet<i32> = (0..10_000).map(|i| random_key(i, 100)).collect();
         assert_eq!(keys.len(), 100);
     }
 }

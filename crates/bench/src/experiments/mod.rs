@@ -2,9 +2,11 @@
 
 mod gathering;
 mod keyed;
+mod keyed_report;
 mod keyed_servers;
 mod load;
 mod person;
+mod person_published;
 mod person_servers;
 mod range;
 mod smart_disk;
@@ -15,7 +17,6 @@ pub use smart_disk::coefficients;
 
 use crate::report::Report;
 use anyhow::Result;
-use query::Options;
 use tokio::runtime::Handle;
 
 /// What can be measured.
@@ -49,9 +50,4 @@ impl Experiment {
             Self::TpchData(args) => tpch_data::run(args, report),
         }
     }
-}
-
-/// How servers of one process are opened.
-fn on_workers(workers: Handle) -> Options {
-    Options { workers: Some(workers), ..Options::default() }
 }

@@ -1,41 +1,27 @@
-//! `pando bench person --servers N` and `--scale-up`: the join of Experiment A on servers of one process.
+//! `pando bench person` with `--servers N`, `--scale-up` or `--speed-up`: the join of Experiment A on several servers.
 //!
 //! The table is loaded through the first server and asked through the last; whoever asks reads every pair. All servers
 //! share this machine's processors: more of them do not make the join faster here, but what each has to do, and what
 //! they have to say to each other, is what it would be on machines of their own.
 
-use super::on_workers;
 use super::person::{PersonArgs, Query};
+use super::person_published as published;
 use crate::report::Report;
+use crate::scaling::{Growth, Rate};
+use crate::servers::Servers;
 use crate::settling::{Shares, settle};
 use crate::statistics::{Times, ms};
-use crate::traffic::Said;
-use crate::{Embedded, InProcess, person};
+use crate::usage::{Usage, mib};
+use crate::{person, process};
 use anyhow::{Result, ensure};
 use serde_json::json;
+use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// The published numbers of servers.
-pub(super) const STEPS: [u16; 7] = [1, 3, 5, 8, 10, 12, 15];
-const ROWS_A_SERVER: u32 = 20_000;
 /// Bytes that a person takes in a bucket, about.
 const ROW_BYTES: u64 = 45;
 const BUCKETS_A_SERVER: u64 = 2;
 const BUCKET_BYTES_MIN: u64 = 4 << 10;
-const MIB: f64 = 1024.0 * 1024.0;
-
-/// Servers, and the published seconds for so many and 20,000 persons each (I-strategy) for Q1 and Q2.
-const SCALE_UP: [(u16, f64, f64); 7] = [
-    (1, 61.0, 51.0),
-    (3, 301.0, 185.0),
-    (5, 684.0, 335.0),
-    (8, 1817.0, 986.0),
-    (10, 2555.0, 1270.0),
-    (12, 3901.0, 2022.0),
-    (15, 5564.0, 2624.0),
-];
-/// The published seconds of Q1 for 20,000 persons on 1 to 5 servers (I-strategy, the city indexed).
-const SPEED_UP: [f64; 5] = [60.0, 39.0, 37.0, 36.0, 32.0];
 
 /// What one query took on one cluster.
 struct Measured {
@@ -45,27 +31,52 @@ struct Measured {
     pairs: u64,
     times: Times,
     /// Of one run.
-    said: Said,
+    usage: Usage,
+    /// Processor time of the client in one run, where it is a process of its own.
+    client: Option<Duration>,
     shares: Shares,
+    published: Option<f64>,
 }
 
-pub(super) async fn run(args: &PersonArgs, report: Report, workers: Handle) -> Result<()> {
-    ensure!(args.runs > 0, "--runs must be at least 1");
+impl Measured {
+    /// What the servers did in a second, all on this machine.
+    fn measured(&self) -> Rate {
+        Rate::of(self.servers, self.pairs, self.times.median())
+    }
+
+    /// What they would do, if each had a processor of its own.
+    fn alone(&self) -> Option<Rate> {
+        self.usage.alone(self.pairs)
+    }
+
+    /// What was published.
+    fn published(&self) -> Option<Rate> {
+        let seconds = Duration::from_secs_f64(self.published?);
+        Some(Rate::of(self.servers, self.pairs, seconds))
+    }
+}
+
+pub(super) async fn run(args: &PersonArgs, report: Report, workers: &Handle) -> Result<()> {
     report.heading(&format!(
-        "Servers share this machine's processors. Published: AMOS-SDDS, I-strategy, a machine a server.\n\
-         {:<6} {:>8} {:>7} {:>11} {:>12} {:>13} {:>11} {:>9} {:>12} {:>9}",
-        "", "persons", "servers", "pairs", "ms", "pairs/s", "published s", "calls", "MiB between", "fullest %"
+        "Servers share this machine's processors. CPU s: of all servers, of the busiest (what it would need alone), of \
+         the one that was asked, of the client.\nPublished: AMOS-SDDS, I-strategy, a machine a server.\n\
+         {:<6} {:>8} {:>7} {:>11} {:>10} {:>11} {:>8} {:>8} {:>8} {:>8} {:>9} {:>12} {:>9}",
+        "", "persons", "servers", "pairs", "ms", "published s", "CPU s", "busiest", "asked", "client", "messages",
+        "MiB between", "fullest %"
     ));
-    match args.servers {
-        Some(servers) => measure(args, args.rows, servers, (report, &workers)).await,
-        None => {
-            for servers in &args.steps {
-                measure(args, ROWS_A_SERVER * u32::from(*servers), *servers, (report, &workers))
-                    .await?;
-            }
-            Ok(())
+    let mut all = Vec::new();
+    for (rows, servers) in args.steps() {
+        all.extend(measure(args, rows, servers, (report, workers)).await?);
+    }
+    for query in args.queries()? {
+        let series: Vec<&Measured> = all.iter().filter(|one| one.query == query).collect();
+        if let [first, rest @ ..] = &series[..]
+            && !rest.is_empty()
+        {
+            print_growth(report, args, first, rest);
         }
     }
+    Ok(())
 }
 
 /// Measures what is asked on one cluster.
@@ -74,52 +85,116 @@ async fn measure(
     rows: u32,
     servers: u16,
     (report, workers): (Report, &Handle),
-) -> Result<()> {
-    let options = on_workers(workers.clone());
-    let (cluster, traffic) = InProcess::start_counted(servers.into(), options).await?;
-    let door = |server: usize| Embedded { session: cluster.servers()[server].database.session() };
-    let mut table = person::table(rows);
-    table.create_sql += &format!(" WITH (bucket_size = {})", bucket_bytes(rows, servers));
-    door(0).load(table).await?;
-    let shares = settle(&cluster, "person", rows.into()).await?;
-    let (pairs, asked) = (person::pairs(rows), door(usize::from(servers) - 1));
-    let counted = asked.number(person::COUNT).await?;
+) -> Result<Vec<Measured>> {
+    report.progress(&format!("{rows} persons on {servers} servers"));
+    let cluster = Servers::start(servers, args.in_process, workers).await?;
+    let table = person::table(rows).with_bucket_size(bucket_bytes(rows, servers));
+    cluster.door(0).await?.load(table).await?;
+    let asked = cluster.door(cluster.len() - 1).await?;
+    let shares = settle(&asked, "person", rows.into(), cluster.len()).await?;
+    let pairs = person::pairs(rows);
+    let counted = asked.number(Query::Count.sql(args.strategy)).await?;
     ensure!(counted == pairs, "{counted} pairs counted instead of {pairs}");
-    for query in args.queries() {
-        let (mut times, before) = (Times::default(), traffic.said());
+    let mut all = Vec::new();
+    for query in args.queries()? {
+        let (mut times, before) = (Times::default(), cluster.usage(&asked).await?);
+        let client = process::processor_time();
         for _ in 0..args.runs {
-            let (time, answered) = asked.query(query.sql()).await?;
+            let (time, answered) = asked.query(query.sql(args.strategy)).await?;
             let expected = query.rows(pairs);
             ensure!(answered == expected, "{answered} rows instead of {expected}");
             times.push(time);
         }
-        let said = traffic.said().since(before, args.runs.into());
+        let client = client.zip(process::processor_time()).filter(|_| !args.in_process);
+        let client = client.map(|(before, after)| (after - before) / args.runs);
+        let usage = cluster.usage(&asked).await?.since(&before, args.runs);
+        let published = published::seconds(rows, servers, query, args.speed_up);
         let shares = shares.clone();
-        print(report, &Measured { rows, servers, query, pairs, times, said, shares });
+        let one = Measured { rows, servers, query, pairs, times, usage, client, shares, published };
+        print(report, args, &one);
+        all.push(one);
     }
-    Ok(())
+    Ok(all)
 }
 
-fn print(report: Report, measured: &Measured) {
-    let Measured { rows, servers, query, pairs, times, said, shares } = measured;
+fn print(report: Report, args: &PersonArgs, measured: &Measured) {
+    let Measured { rows, servers, query, pairs, times, usage, client, shares, published } =
+        measured;
     let (median, min) = (ms(times.median()), ms(times.min()));
-    let pairs_per_second = *pairs as f64 / times.median().as_secs_f64();
-    let published = published(*rows, *servers, *query);
+    let said = usage.said();
+    let asked = usage.processor_of(usize::from(*servers) - 1);
+    let [all, busiest, asked, client] =
+        [usage.processor(), usage.busiest(), asked, *client].map(Seconds);
     let fullest = shares.fullest_percent();
     let text = format!(
-        "{:<6} {rows:>8} {servers:>7} {pairs:>11} {median:>12.1} {pairs_per_second:>13.0} {:>11} {:>9} \
-         {:>12.1} {fullest:>9.1}",
+        "{:<6} {rows:>8} {servers:>7} {pairs:>11} {median:>10.1} {:>11} {all:>8} {busiest:>8} {asked:>8} \
+         {client:>8} {:>9} {:>12.1} {fullest:>9.1}\n{}",
         query.name(),
         published.map_or(String::new(), |seconds| format!("{seconds:.0}")),
-        said.calls,
-        said.bytes as f64 / MIB,
+        said.messages,
+        mib(said.bytes),
+        usage.text(),
     );
     report.result(&text, json!({
         "experiment": "person", "rows": rows, "servers": servers, "query": query.name(), "who": "pando",
-        "pairs": pairs, "ms_median": median, "ms_min": min, "pairs_per_second": pairs_per_second,
-        "published_seconds": published, "calls": said.calls, "bytes_between": said.bytes,
-        "buckets": shares.buckets, "fullest_percent": fullest,
+        "strategy": args.strategy.name(), "in_process": args.in_process, "pairs": pairs,
+        "ms_median": median, "ms_min": min, "pairs_per_second": measured.measured().per_second,
+        "published_seconds": published, "cpu_seconds": all.value(), "busiest_cpu_seconds": busiest.value(),
+        "asked_cpu_seconds": asked.value(), "client_cpu_seconds": client.value(),
+        "messages": said.messages, "bytes_between": said.bytes, "buckets": shares.buckets,
+        "fullest_percent": fullest, "per_server": usage.json(),
     }));
+}
+
+/// Seconds, where they are known.
+#[derive(Clone, Copy)]
+struct Seconds(Option<Duration>);
+
+impl Seconds {
+    fn value(self) -> Option<f64> {
+        self.0.map(|time| time.as_secs_f64())
+    }
+}
+
+impl std::fmt::Display for Seconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.value().map_or("-".to_owned(), |seconds| format!("{seconds:.3}")))
+    }
+}
+
+/// Prints how pairs a second grew since the first step.
+fn print_growth(report: Report, args: &PersonArgs, first: &Measured, rest: &[&Measured]) {
+    let series = if args.speed_up { "speed-up" } else { "scale-up" };
+    let query = first.query.name();
+    report.heading(&format!(
+        "\n{series} of {query}: pairs a second, times those on {}, and per cent of what as many times more servers should do.\n\
+         Alone: if each server had a processor of its own (by the busiest one's processor time).\n\
+         {:>7} {:>16} {:>16} {:>16}",
+        first.servers, "servers", "measured", "alone", "published"
+    ));
+    for one in rest {
+        let growth = |of: fn(&Measured) -> Option<Rate>| Some(of(one)?.beside(of(first)?));
+        let measured = growth(|one| Some(one.measured()));
+        let (alone, published) = (growth(Measured::alone), growth(Measured::published));
+        let cell = |growth: Option<Growth>| {
+            growth.map_or("-".to_owned(), |it| format!("{:.2} ({:.0} %)", it.times, it.percent))
+        };
+        let text = format!(
+            "{:>7} {:>16} {:>16} {:>16}",
+            one.servers,
+            cell(measured),
+            cell(alone),
+            cell(published)
+        );
+        let times = |growth: Option<Growth>| growth.map(|growth| growth.times);
+        let percent = |growth: Option<Growth>| growth.map(|growth| growth.percent);
+        report.result(&text, json!({
+            "experiment": "person", "series": series, "query": query, "from_servers": first.servers,
+            "to_servers": one.servers, "times": times(measured), "percent": percent(measured),
+            "times_alone": times(alone), "percent_alone": percent(alone),
+            "times_published": times(published), "percent_published": percent(published),
+        }));
+    }
 }
 
 /// The bucket size with which each server has about two.
@@ -128,34 +203,21 @@ fn bucket_bytes(rows: u32, servers: u16) -> u64 {
     (u64::from(rows) * ROW_BYTES / buckets).max(BUCKET_BYTES_MIN)
 }
 
-/// The published seconds, where this was published.
-fn published(rows: u32, servers: u16, query: Query) -> Option<f64> {
-    if rows == ROWS_A_SERVER * u32::from(servers) {
-        let step = SCALE_UP.iter().find(|(of, _, _)| *of == servers)?;
-        return Some(if query == Query::Pairs { step.1 } else { step.2 });
-    }
-    let is_speed_up = rows == ROWS_A_SERVER && query == Query::Pairs;
-    SPEED_UP.get(usize::from(servers) - 1).copied().filter(|_| is_speed_up)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn published_figures_are_found() {
-        assert_eq!(published(300_000, 15, Query::Pairs), Some(5564.0));
-        assert_eq!(published(100_000, 5, Query::Count), Some(335.0));
-        assert_eq!(published(20_000, 5, Query::Pairs), Some(32.0));
-        assert_eq!(published(20_000, 5, Query::Count), None);
-        assert_eq!(published(20_000, 6, Query::Pairs), None);
-        assert_eq!(published(40_000, 2, Query::Pairs), None);
-        assert!(STEPS.iter().eq(SCALE_UP.iter().map(|(servers, _, _)| servers)));
-    }
-
-    #[test]
     fn buckets_are_never_too_small() {
         assert_eq!(bucket_bytes(20_000, 1), 450_000);
         assert_eq!(bucket_bytes(10, 15), 4 << 10);
+    }
+
+    #[test]
+    fn seconds_are_aligned_where_they_are_not_known_too() {
+        assert_eq!(
+            format!("{:>6}|{:>6}", Seconds(None), Seconds(Some(Duration::from_millis(1500)))),
+            "     -| 1.500"
+        );
     }
 }

@@ -8,19 +8,20 @@
 //! made, so they run over real ones, with a server of their own for each bucket ([`super::gathering`]).
 
 use super::gathering;
-use super::on_workers;
+use crate::door::Door;
 use crate::report::Report;
-use crate::settling::{settle, table_id};
+use crate::settling::settle;
 use crate::statistics::{Times, ms, us};
-use crate::traffic::Said;
+use crate::usage::Usage;
 use crate::{Embedded, InProcess};
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use arrow::array::{ArrayRef, Int32Array};
 use sdds::{Bound, GroupId, KeyRange};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-use store::catalog::TableId;
+use store::Said;
+use store::catalog::{Relation, TableId};
 use tokio::runtime::Handle;
 
 /// On how many servers, how often.
@@ -57,39 +58,51 @@ pub(super) const PUBLISHED: [(u16, [Option<f64>; 3]); 8] = [
 ];
 
 pub(super) async fn run(args: &RangeArgs, report: Report, workers: Handle) -> Result<()> {
-    let (cluster, traffic) =
-        InProcess::start_counted(args.servers.into(), on_workers(workers)).await?;
+    let cluster = InProcess::on_workers(args.servers, &workers).await?;
     load(&cluster).await?;
-    let table = table_id(&cluster, "r")?;
-    deal(&cluster, table).await?;
+    deal(&cluster, table_id(&cluster)?).await?;
     let rows = u32::from(BUCKETS) * ROWS_A_BUCKET;
-    settle(&cluster, "r", rows.into()).await?;
+    let asked = door(&cluster, cluster.servers().len() - 1);
+    settle(&asked, "r", rows.into(), cluster.servers().len()).await?;
     report.heading(&format!(
         "{BUCKETS} buckets of {ROWS_A_BUCKET} records on {} servers of one process; every owner streams, at most 8 answers \
          ahead.\nS1, S2, S3: published ms, a machine a server.\n\
-         {:>7} {:>7} {:>7} {:>10} {:>10} {:>10} {:>6} {:>9} {:>7} {:>7} {:>7}",
-        args.servers, "buckets", "servers", "records", "ms", "ms min", "µs/record", "calls", "KiB", "S1", "S2", "S3"
+         {:>7} {:>7} {:>7} {:>10} {:>10} {:>10} {:>8} {:>9} {:>7} {:>7} {:>7}",
+        args.servers, "buckets", "servers", "records", "ms", "ms min", "µs/record", "messages", "KiB", "S1", "S2", "S3"
     ));
-    let last = &cluster.servers()[cluster.servers().len() - 1];
-    let asked = Embedded { session: last.database.session() };
     for (buckets, published) in PUBLISHED {
         let records = u32::from(buckets) * ROWS_A_BUCKET;
         let sql = format!("SELECT * FROM r WHERE id >= 0 AND id < {records}");
-        let (mut times, before) = (Times::default(), traffic.said());
+        let (mut times, before) = (Times::default(), Usage::of(&asked, |_| None).await?);
         for _ in 0..args.runs {
             let (time, answered) = asked.query(&sql).await?;
             ensure!(answered == u64::from(records), "{answered} records instead of {records}");
             times.push(time);
         }
-        let said = traffic.said().since(before, args.runs.into());
-        print(report, args.servers, (buckets, published), &times, said);
+        let usage = Usage::of(&asked, |_| None).await?.since(&before, args.runs);
+        print(report, args.servers, (buckets, published), &times, usage.said());
     }
     gathering::run(args.runs, args.backlog, report).await?;
     gathering::run_terminations(args.runs, args.backlog, report).await
 }
 
+/// A session of one of the servers.
+fn door(cluster: &InProcess, server: usize) -> Door {
+    Door::Session(Embedded { session: cluster.servers()[server].database.session() })
+}
+
+/// The number of the table.
+fn table_id(cluster: &InProcess) -> Result<TableId> {
+    let catalog = cluster.servers()[0].database.session().catalog();
+    let found = catalog.relation("public", "r").and_then(|relation| match relation {
+        Relation::Table(table) => Some(table.id),
+        Relation::View(_) | Relation::Sequence(_) => None,
+    });
+    found.context("there is no table r")
+}
+
 async fn load(cluster: &InProcess) -> Result<()> {
-    let first = Embedded { session: cluster.servers()[0].database.session() };
+    let first = door(cluster, 0);
     let create = format!("CREATE TABLE r (id integer PRIMARY KEY, filler varchar({FILLER_BYTES}))");
     first.execute(&create).await?;
     let last = u32::from(BUCKETS) * ROWS_A_BUCKET - 1;
@@ -159,14 +172,14 @@ fn print(
     let [s1, s2, s3] = published.map(|ms| ms.map_or("fails".to_owned(), |ms| format!("{ms:.0}")));
     let kib = said.bytes as f64 / 1024.0;
     let text = format!(
-        "{buckets:>7} {concerned:>7} {records:>7} {median:>10.2} {min:>10.2} {us_per_record:>10.2} {:>6} {kib:>9.1} \
+        "{buckets:>7} {concerned:>7} {records:>7} {median:>10.2} {min:>10.2} {us_per_record:>10.2} {:>8} {kib:>9.1} \
          {s1:>7} {s2:>7} {s3:>7}",
-        said.calls
+        said.messages
     );
     report.result(&text, json!({
         "experiment": "range", "servers": servers, "buckets": buckets, "servers_asked": concerned,
         "records": records, "ms_median": median, "ms_min": min, "us_per_record": us_per_record,
-        "calls": said.calls, "bytes_between": said.bytes, "published_ms": published,
+        "messages": said.messages, "bytes_between": said.bytes, "published_ms": published,
     }));
 }
 
@@ -189,12 +202,12 @@ mod tests {
     async fn buckets_are_dealt_out_in_turn() {
         let cluster = InProcess::start(4, Options::default()).await.expect("four servers");
         load(&cluster).await.expect("loaded");
-        let table = table_id(&cluster, "r").expect("a table");
+        let table = table_id(&cluster).expect("a table");
         deal(&cluster, table).await.expect("dealt");
         for (bucket, range) in ranges().expect("keys").iter().enumerate() {
             assert!(owns(&cluster, bucket % 4, table, range), "bucket {bucket}");
         }
-        let shares = settle(&cluster, "r", 7000).await.expect("at rest");
+        let shares = settle(&door(&cluster, 0), "r", 7000, 4).await.expect("at rest");
         assert_eq!(shares.rows, [1750; 4]);
     }
 }

@@ -3,6 +3,7 @@
 use crate::support::World;
 use cluster::ImageInfo;
 use store::catalog::TableId;
+use store::{Said, Traffic};
 
 async fn image(world: &World, site: usize, table: TableId) -> ImageInfo {
     let held = world.sites[site].cluster.report().await.remove(site).1.expect("itself");
@@ -56,4 +57,49 @@ async fn at_rest_every_image_leads_to_the_owner_with_two_forwards_at_most() {
             assert!(forwards <= 2, "key {key} from server {site}: {forwards}");
         }
     }
+}
+
+/// What each server has said so far.
+async fn traffic(world: &World) -> Vec<Traffic> {
+    let report = world.sites[0].cluster.report().await.into_iter();
+    report.map(|(_, held)| held.expect("it is there").traffic).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_server_sends_another_receives() {
+    let world = World::of(3).await;
+    let table = world.table(2, "t").await;
+    let rows: Vec<(i64, i64)> = (0..1500).map(|key| (key, 0)).collect();
+    world.insert(0, table, &rows).await;
+    world.until("the table spreads", |world| world.bytes(table).iter().all(|b| *b > 0)).await;
+    world.settled(table).await;
+    let far = (0..1500).find(|key| {
+        let owned = world.sites[2].store.owned(table);
+        owned.iter().any(|range| range.contains(&crate::support::key_of(*key)))
+    });
+    let far = far.expect("every server has rows");
+    world.read(1, table, &[far]).await;
+    world
+        .until_async("all that was sent has come", async || {
+            let traffic = traffic(&world).await;
+            let sum = |of: fn(&Traffic) -> Said| {
+                let all = traffic.iter().map(of).map(|said| (said.messages, said.bytes));
+                all.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+            };
+            sum(|traffic| traffic.sent) == sum(|traffic| traffic.received)
+        })
+        .await;
+    let before = traffic(&world).await;
+    world.settled(table).await;
+    assert_eq!(traffic(&world).await, before, "heartbeats do not count");
+    world.read(1, table, &[far]).await;
+    let after = traffic(&world).await;
+    // The root is asked for a timestamp, and the owner for the row.
+    for (site, asked, answered) in [(0, 0, 1), (1, 2, 0), (2, 0, 1)] {
+        let messages = |traffic: &[Traffic], of: fn(&Traffic) -> Said| of(&traffic[site]).messages;
+        let more = |of| messages(&after, of) - messages(&before, of);
+        assert_eq!(more(|traffic| traffic.sent), asked + answered, "sent by {site}");
+        assert_eq!(more(|traffic| traffic.received), asked + answered, "received by {site}");
+    }
+    assert!(after[2].sent.bytes > before[2].sent.bytes);
 }

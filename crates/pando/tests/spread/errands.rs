@@ -290,3 +290,22 @@ async fn what_depends_on_more_than_the_row_is_changed_from_the_coordinator() {
     session.execute("SET pando.bundling = none").await.expect("set");
     assert!(!is_at_owners(&session, "DELETE FROM t").await);
 }
+
+/// The owners of the rows change them: what travels is how many there were.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_update_of_all_rows_says_little() {
+    const BYTES: &str = "SELECT sum(bytes_sent)::bigint FROM pando.servers";
+    let servers = four().await;
+    let session = of(&servers, 1).session();
+    said(&session, "ALTER SYSTEM SET pando.moves = paused").await.expect("paused");
+    let mut bytes = Vec::new();
+    for bundling in ["optimal", "optimal", "none"] {
+        said(&session, &format!("SET pando.bundling = {bundling}")).await.expect("set");
+        let before = number(of(&servers, 1), BYTES).await;
+        assert_eq!(said(&session, "UPDATE t SET v = v + 1").await.expect("done"), "UPDATE 4000");
+        bytes.push(number(of(&servers, 1), BYTES).await - before);
+    }
+    // The first one may have taught the image something.
+    let [_, by_owners, from_here] = bytes[..] else { unreachable!("three updates") };
+    assert!(from_here > 5 * by_owners, "{from_here} and {by_owners} bytes");
+}

@@ -150,7 +150,7 @@ fn memory(shared: &Shared) -> Columns {
 
 fn counters(shared: &Shared) -> Columns {
     let counters = shared.store.counters();
-    let all = [
+    let mut all = vec![
         ("commits", counters.commits),
         ("conflicts", counters.conflicts),
         ("splits", counters.splits),
@@ -159,7 +159,16 @@ fn counters(shared: &Shared) -> Columns {
         ("log_entries", counters.log_position),
         ("exchanges", shared.exchanges.count() as u64),
     ];
+    if let Some(peers) = shared.store.peers() {
+        let traffic = peers.traffic();
+        all.extend([
+            ("messages_sent", traffic.sent.messages),
+            ("bytes_sent", traffic.sent.bytes),
+            ("messages_received", traffic.received.messages),
+            ("bytes_received", traffic.received.bytes),
+        ]);
+    }
     Columns::default()
-        .text("name", all.map(|(name, _)| name.to_owned()))
-        .count("value", all.map(|(_, value)| value))
+        .text("name", all.iter().map(|(name, _)| (*name).to_owned()))
+        .count("value", all.iter().map(|(_, value)| *value))
 }

@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared,
-    Reader, Reading, Savepoint, Snapshot, Store, TableTotal, TableView, Transaction, TransactionId,
-    Write,
+    Reader, Reading, Savepoint, Snapshot, Store, TableTotal, TableView, Traffic, Transaction,
+    TransactionId, Write,
 };
 
 /// All servers.
@@ -246,6 +246,10 @@ impl Peers for Seen {
 
     fn server_name(&self, group: GroupId) -> String {
         format!("s{}", group.0)
+    }
+
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
     }
 
     fn transaction_id(&self) -> TransactionId {

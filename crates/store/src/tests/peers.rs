@@ -6,7 +6,7 @@ use crate::test_tables::rows;
 use crate::view::Gathered;
 use crate::{
     BatchStream, Changed, ErrandStep, Error, ExchangeId, Peers, Prepared, Reader, TableTotal,
-    Transaction, TransactionId, Write,
+    Traffic, Transaction, TransactionId, Write,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -44,6 +44,10 @@ impl Peers for TwoServers {
 
     fn server_name(&self, group: GroupId) -> String {
         group.to_string()
+    }
+
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
     }
 
     fn transaction_id(&self) -> TransactionId {

@@ -1,0 +1,185 @@
+//! What servers use for their work: processor time, and messages between them.
+//!
+//! Servers that share a machine share its processors, so that times say little about machines of their own. What a server
+//! computes and says is the same there, and the busiest one's processor time is what all of them would wait for.
+
+use crate::door::Door;
+use crate::scaling::Rate;
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::time::Duration;
+use store::{Said, Traffic};
+
+const SERVERS: &str = "SELECT name, messages_sent, bytes_sent, messages_received, bytes_received \
+                       FROM pando.servers ORDER BY number";
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// What one server has used.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Used {
+    /// What the server is called.
+    name: String,
+    /// Time of processors, where it is known.
+    processor: Option<Duration>,
+    /// Messages to and from other servers.
+    traffic: Traffic,
+}
+
+/// What each server has used.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Usage(Vec<Used>);
+
+impl Usage {
+    /// All since the servers' start, as a client hears it; the servers' processor times come with it.
+    pub(crate) async fn of(
+        door: &Door,
+        processor: impl Fn(usize) -> Option<Duration>,
+    ) -> Result<Self> {
+        let rows = door.rows(SERVERS).await?;
+        let used = |(server, row): (usize, &Vec<Option<String>>)| {
+            let number = |column: usize| -> Result<u64> {
+                let cell = row.get(column).cloned().flatten();
+                Ok(cell.context("a server cannot be reached")?.parse()?)
+            };
+            let said =
+                |at| Ok::<_, anyhow::Error>(Said { messages: number(at)?, bytes: number(at + 1)? });
+            Ok(Used {
+                name: row.first().cloned().flatten().unwrap_or_default(),
+                processor: processor(server),
+                traffic: Traffic { sent: said(1)?, received: said(3)? },
+            })
+        };
+        rows.iter().enumerate().map(used).collect::<Result<_>>().map(Self)
+    }
+
+    /// What came since then, for one of so many runs.
+    pub(crate) fn since(&self, then: &Self, runs: u32) -> Self {
+        let runs = runs.max(1);
+        let said = |now: Said, then: Said| Said {
+            messages: (now.messages - then.messages) / u64::from(runs),
+            bytes: (now.bytes - then.bytes) / u64::from(runs),
+        };
+        let used = self.0.iter().zip(&then.0).map(|(now, then)| Used {
+            name: now.name.clone(),
+            processor: now.processor.zip(then.processor).map(|(now, then)| (now - then) / runs),
+            traffic: Traffic {
+                sent: said(now.traffic.sent, then.traffic.sent),
+                received: said(now.traffic.received, then.traffic.received),
+            },
+        });
+        Self(used.collect())
+    }
+
+    /// Processor time of all servers.
+    pub(crate) fn processor(&self) -> Option<Duration> {
+        self.0.iter().map(|used| used.processor).sum()
+    }
+
+    /// Processor time of one of them.
+    pub(crate) fn processor_of(&self, server: usize) -> Option<Duration> {
+        self.0.get(server)?.processor
+    }
+
+    /// Processor time of the busiest: what it would need on a machine of its own, with one processor.
+    pub(crate) fn busiest(&self) -> Option<Duration> {
+        self.0.iter().map(|used| used.processor).collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+
+    /// So much work in a second, if each server had a processor of its own, and the others waited for the busiest.
+    pub(crate) fn alone(&self, work: u64) -> Option<Rate> {
+        let busiest = self.busiest().filter(|time| !time.is_zero())?;
+        Some(Rate::of(self.0.len() as u16, work, busiest))
+    }
+
+    /// Messages between servers, and their bytes: each is sent once.
+    pub(crate) fn said(&self) -> Said {
+        let sent = self.0.iter().map(|used| used.traffic.sent);
+        sent.fold(Said::default(), |sum, said| Said {
+            messages: sum.messages + said.messages,
+            bytes: sum.bytes + said.bytes,
+        })
+    }
+
+    /// A line a server, for people.
+    pub(crate) fn text(&self) -> String {
+        let line = |used: &Used| {
+            let said =
+                |said: Said| format!("{} messages, {:.2} MiB", said.messages, mib(said.bytes));
+            let cpu = used.processor.map_or(String::new(), |time| {
+                format!("{:.3} s of a processor, ", time.as_secs_f64())
+            });
+            let Traffic { sent, received } = used.traffic;
+            format!("       {}: {cpu}sent {}, received {}", used.name, said(sent), said(received))
+        };
+        self.0.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// An object a server, for programs.
+    pub(crate) fn json(&self) -> Value {
+        let object = |used: &Used| {
+            let Traffic { sent, received } = used.traffic;
+            json!({
+                "server": used.name, "cpu_seconds": used.processor.map(|time| time.as_secs_f64()),
+                "messages_sent": sent.messages, "bytes_sent": sent.bytes,
+                "messages_received": received.messages, "bytes_received": received.bytes,
+            })
+        };
+        self.0.iter().map(object).collect()
+    }
+}
+
+/// Mebibytes.
+pub(crate) fn mib(bytes: u64) -> f64 {
+    bytes as f64 / MIB
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::servers::Servers;
+    use tokio::runtime::Handle;
+
+    fn used(name: &str, ms: u64, messages: u64) -> Used {
+        let said = Said { messages, bytes: 100 * messages };
+        Used {
+            name: name.to_owned(),
+            processor: Some(Duration::from_millis(ms)),
+            traffic: Traffic { sent: said, received: said },
+        }
+    }
+
+    #[test]
+    fn means_are_of_what_came_since() {
+        let then = Usage(vec![used("a", 100, 10), used("b", 0, 0)]);
+        let now = Usage(vec![used("a", 400, 40), used("b", 600, 3)]);
+        let one = now.since(&then, 3);
+        assert_eq!(one, Usage(vec![used("a", 100, 10), used("b", 200, 1)]));
+        assert_eq!(one.processor(), Some(Duration::from_millis(300)));
+        assert_eq!(one.processor_of(0), Some(Duration::from_millis(100)));
+        assert_eq!(one.busiest(), Some(Duration::from_millis(200)));
+        assert_eq!(one.alone(40), Some(Rate { servers: 2, per_second: 200.0 }));
+        assert_eq!(one.said(), Said { messages: 11, bytes: 1100 });
+    }
+
+    #[test]
+    fn what_is_not_known_of_one_is_not_known_of_all() {
+        let unknown = Used { processor: None, ..used("b", 0, 1) };
+        let usage = Usage(vec![used("a", 100, 1), unknown]);
+        assert_eq!((usage.processor(), usage.busiest(), usage.alone(1)), (None, None, None));
+        let text = usage.text();
+        assert!(text.contains("a: 0.100 s of a processor, sent 1 messages"), "{text}");
+        assert!(text.contains("b: sent 1 messages"), "{text}");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn statements_on_several_servers_take_messages() {
+        let servers = Servers::start(2, true, &Handle::current()).await.expect("two servers");
+        let door = servers.door(1).await.expect("a session");
+        let before = servers.usage(&door).await.expect("usage");
+        door.execute("CREATE TABLE t (id int PRIMARY KEY)").await.expect("created");
+        let usage = servers.usage(&door).await.expect("usage").since(&before, 1);
+        let said = usage.said();
+        assert!(said.messages > 1 && said.bytes > said.messages, "{said:?}");
+        assert_eq!(usage.processor(), None, "all share a process");
+    }
+}
