@@ -10,7 +10,7 @@ use futures::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use store::{Said, Traffic};
+use store::{Delivery, Said, Traffic};
 
 /// Messages in one direction so far.
 #[derive(Debug, Default)]
@@ -61,9 +61,15 @@ impl Counted {
 }
 
 impl Network for Counted {
-    fn call(&self, to: &Address, request: Bytes, deadline: Duration) -> Answers {
+    fn call(
+        &self,
+        to: &Address,
+        request: Bytes,
+        deadline: Duration,
+        delivery: Delivery,
+    ) -> Answers {
         if is_small_talk(&request) {
-            return self.network.call(to, request, deadline);
+            return self.network.call(to, request, deadline, delivery);
         }
         self.counters.sent.count(&request);
         let counters = Arc::clone(&self.counters);
@@ -72,6 +78,6 @@ impl Network for Counted {
                 counters.received.count(answer);
             }
         };
-        self.network.call(to, request, deadline).inspect(count).boxed()
+        self.network.call(to, request, deadline, delivery).inspect(count).boxed()
     }
 }
