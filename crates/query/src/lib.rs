@@ -35,6 +35,7 @@ mod system;
 pub mod text;
 mod translate;
 mod types;
+mod walk;
 
 pub use bytes::bytes_of;
 pub use connection_statements::{ConnectionStatement, Declare, Direction, Execute, Fetch};

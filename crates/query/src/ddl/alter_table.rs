@@ -9,6 +9,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::parse::parse_expression;
 use crate::planner::relations::{find, fold, split_name};
 use crate::session::Frame;
+use crate::walk::{visit_expressions, visit_expressions_mut};
 use datafusion::arrow::array::Array;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
@@ -188,7 +189,7 @@ fn drop_column(table: &mut Table, name: &str) -> Result<()> {
 }
 
 fn mentions(expression: &str, column: &str) -> bool {
-    use datafusion::sql::sqlparser::ast::{Expr, visit_expressions};
+    use datafusion::sql::sqlparser::ast::Expr;
     let Ok(expression) = parse_expression(expression) else { return false };
     let mut found = false;
     let _ = visit_expressions(&expression, |expr| {
@@ -213,7 +214,7 @@ fn rename_column(table: &mut Table, old: &str, new: String) -> Result<()> {
 }
 
 fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
-    use datafusion::sql::sqlparser::ast::{Expr, Ident, visit_expressions_mut};
+    use datafusion::sql::sqlparser::ast::{Expr, Ident};
     let mut expression = parse_expression(expression)?;
     let _ = visit_expressions_mut(&mut expression, |expr| {
         let ident = match expr {

@@ -8,6 +8,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::planner::Planner;
 use crate::planner::relations::fold;
 use crate::scan::provider::row_schema;
+use crate::walk::visit_expressions_mut;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
@@ -76,7 +77,7 @@ fn qualify(
     table: &Table,
     called: &str,
 ) -> datafusion::sql::sqlparser::ast::Expr {
-    use datafusion::sql::sqlparser::ast::{Expr, visit_expressions_mut};
+    use datafusion::sql::sqlparser::ast::Expr;
     let _ = visit_expressions_mut(&mut expression, |expr| {
         if let Expr::Identifier(ident) = expr
             && table.column(&fold(ident)).is_some()

@@ -6,9 +6,10 @@
 use super::Statement;
 use crate::functions::json::operators;
 use crate::session::placeholder;
+use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Select, SelectItem,
-    VisitMut, VisitorMut,
+    VisitorMut,
 };
 use std::ops::ControlFlow;
 use store::catalog::SqlType;
@@ -17,7 +18,7 @@ impl Statement {
     /// The statement for parameters of these types, as far as the client says them.
     pub fn with_parameters(mut self, types: &[Option<SqlType>]) -> Self {
         if types.iter().flatten().any(|known| name(known).is_some()) {
-            let _ = self.ast.visit(&mut Parameters(types));
+            let _ = visit_mut(&mut self.ast, &mut Parameters(types));
         }
         self
     }

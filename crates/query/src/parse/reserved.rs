@@ -1,7 +1,8 @@
 //! Words that PostgreSQL keeps to itself. The parser takes some of them for names where nothing else fits:
 //! `SELECT FROM WHERE` would read a table called where.
 
-use datafusion::sql::sqlparser::ast::{Expr, Ident, Statement, visit_expressions, visit_relations};
+use crate::walk::{visit_expressions, visit_relations};
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Statement};
 use std::ops::ControlFlow;
 
 /// PostgreSQL's reserved words: none is a name without quotes.

@@ -9,11 +9,12 @@ use super::relations::{fold, spelled};
 use super::unique_names;
 use crate::functions::json::build::ROW;
 use crate::functions::json::gather::{ITEM, ROW_ITEM};
+use crate::walk::visit_mut;
 use datafusion::logical_expr::TableSource;
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Query, Select,
     SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor,
-    VisitMut, VisitorMut,
+    VisitorMut,
 };
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -25,7 +26,7 @@ type Sources = HashMap<String, Arc<dyn TableSource>>;
 /// The statement with rows as the columns in them.
 pub(super) fn of_statement(mut statement: Statement, sources: &Sources) -> Statement {
     let mut rows = Rows { sources, tables: Vec::new(), selects: Vec::new() };
-    let _ = statement.visit(&mut rows);
+    let _ = visit_mut(&mut statement, &mut rows);
     statement
 }
 

@@ -15,12 +15,12 @@ use crate::planner::relations::{Tables, fold};
 use crate::session::settings::show_fields;
 use crate::short::Short;
 use crate::types;
+use crate::walk::{visit_expressions, visit_expressions_mut};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query,
-    SelectItem, SetExpr, Statement as Ast, TableObject, Value, visit_expressions,
-    visit_expressions_mut,
+    SelectItem, SetExpr, Statement as Ast, TableObject, Value,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

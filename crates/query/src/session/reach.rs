@@ -5,7 +5,8 @@ use super::transactions::Conversation;
 use crate::error::Result;
 use crate::planner::relations::fold;
 use crate::system;
-use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast, visit_relations};
+use crate::walk::visit_relations;
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
 use std::ops::ControlFlow;
 use store::{Error, Reading};
 

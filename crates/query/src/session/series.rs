@@ -4,8 +4,9 @@
 use super::describe::placeholder;
 use crate::planner::relations::fold;
 use crate::types;
+use crate::walk::visit;
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, ObjectName, Statement, TableFactor, Value, Visit, Visitor,
+    Expr, FunctionArg, FunctionArgExpr, ObjectName, Statement, TableFactor, Value, Visitor,
 };
 use std::ops::ControlFlow;
 use store::catalog::SqlType;
@@ -15,7 +16,7 @@ type Learn<'a> = dyn FnMut(usize, &SqlType) + 'a;
 
 /// Tells the types of parameters in series in FROM.
 pub(super) fn look_at(ast: &Statement, learn: &mut Learn<'_>) {
-    let _ = ast.visit(&mut Series(learn));
+    let _ = visit(ast, &mut Series(learn));
 }
 
 struct Series<'a, 'b>(&'a mut Learn<'b>);

@@ -2,10 +2,11 @@
 
 use super::constants::{may_have, type_of};
 use crate::planner::relations::fold;
+use crate::walk::{visit, visit_expressions, visit_relations};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     JoinConstraint, JoinOperator, LimitClause, Query, Select, Spanned, Statement, TableFactor,
-    UnaryOperator, Value, ValueWithSpan, Visit, Visitor, visit_expressions, visit_relations,
+    UnaryOperator, Value, ValueWithSpan, Visitor,
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
@@ -37,7 +38,7 @@ pub(super) fn literal(ast: &Statement, text: &str) -> Option<Span> {
             }
         }
     }
-    ast.visit(&mut Quoted(text)).break_value()
+    visit(ast, &mut Quoted(text)).break_value()
 }
 
 /// The place of a table.
@@ -83,7 +84,7 @@ pub(super) fn in_from(ast: &Statement, table: &str) -> Option<Option<String>> {
             }
         }
     }
-    ast.visit(&mut Tables(table)).break_value()
+    visit(ast, &mut Tables(table)).break_value()
 }
 
 /// A call of a function, by the name that the statement uses, with the types of its arguments.
@@ -152,7 +153,7 @@ fn table_function(
             }
         }
     }
-    let span = ast.visit(&mut Called(name)).break_value()?;
+    let span = visit(ast, &mut Called(name)).break_value()?;
     Some((name.to_owned(), types.to_vec(), span))
 }
 
@@ -188,7 +189,7 @@ pub(super) fn argument(ast: &Statement, of: &str, given: &str) -> Option<Expr> {
             }
             _ => None,
         }),
-        _ => ast.visit(&mut Clauses { of, given }).break_value(),
+        _ => visit(ast, &mut Clauses { of, given }).break_value(),
     }
 }
 

@@ -5,9 +5,8 @@
 
 use super::build::{arguments_mut, call, called, take, text};
 use crate::functions::conversion::MENTIONED;
-use datafusion::sql::sqlparser::ast::{
-    Expr, Select, Statement, VisitMut, VisitorMut, visit_expressions_mut,
-};
+use crate::walk::{visit_expressions_mut, visit_mut};
+use datafusion::sql::sqlparser::ast::{Expr, Select, Statement, VisitorMut};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
@@ -37,7 +36,7 @@ pub(super) fn rewrite(statement: &mut Statement) {
             ControlFlow::Continue(())
         }
     }
-    let _ = statement.visit(&mut Selects);
+    let _ = visit_mut(statement, &mut Selects);
 }
 
 fn of_select(select: &mut Select) {

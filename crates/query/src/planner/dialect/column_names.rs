@@ -5,8 +5,9 @@
 use super::build::{last, type_name};
 use crate::planner::relations::fold;
 use crate::planner::unique_names;
+use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitMut, VisitorMut,
+    AccessExpr, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -23,7 +24,7 @@ pub(super) fn rewrite(statement: &mut Statement) {
             ControlFlow::Continue(())
         }
     }
-    let _ = statement.visit(&mut Selects);
+    let _ = visit_mut(statement, &mut Selects);
 }
 
 fn name_columns(select: &mut Select) {

@@ -25,7 +25,8 @@ mod tuples;
 mod value_rows;
 mod whole_numbers;
 
-use datafusion::sql::sqlparser::ast::{Expr, Statement, VisitMut, VisitorMut};
+use crate::walk::visit_mut;
+use datafusion::sql::sqlparser::ast::{Expr, Statement, VisitorMut};
 use std::ops::ControlFlow;
 
 /// The statement in the engine's words.
@@ -36,7 +37,7 @@ pub(crate) fn of_statement(mut statement: Statement) -> Statement {
     cast_arguments::rewrite(&mut statement);
     table_oids::rewrite(&mut statement);
     set_functions::of_tables(&mut statement);
-    let _ = statement.visit(&mut Expressions);
+    let _ = visit_mut(&mut statement, &mut Expressions);
     object_names::show(&mut statement);
     statement
 }

@@ -11,9 +11,10 @@ use crate::functions::catalog::SUBSCRIPTS;
 use crate::functions::json::rows::{ROWS_FUNCTIONS, RowsColumn};
 use crate::functions::series::SERIES;
 use crate::system::shape::{self, Shape};
+use crate::walk::{visit_expressions, visit_mut};
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, SelectItem, Statement, TableAlias,
-    TableAliasColumnDef, TableFactor, VisitMut, VisitorMut, visit_expressions,
+    TableAliasColumnDef, TableFactor, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -95,7 +96,7 @@ pub(super) fn of_tables(statement: &mut Statement) {
             ControlFlow::Continue(())
         }
     }
-    let _ = statement.visit(&mut Tables);
+    let _ = visit_mut(statement, &mut Tables);
 }
 
 /// A function in FROM.

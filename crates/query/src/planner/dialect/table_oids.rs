@@ -7,9 +7,10 @@
 use super::build::{cast, last, number, take, text};
 use crate::planner::relations::fold;
 use crate::system::shape;
+use crate::walk::{visit_expressions_mut, visit_mut};
 use datafusion::sql::sqlparser::ast::{
     DataType, Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
-    VisitMut, VisitorMut, visit_expressions_mut,
+    VisitMut, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -33,7 +34,7 @@ pub(super) fn rewrite(statement: &mut Statement) {
             ControlFlow::Continue(())
         }
     }
-    let _ = statement.visit(&mut Selects);
+    let _ = visit_mut(statement, &mut Selects);
 }
 
 /// The system tables that a select names.

@@ -7,8 +7,9 @@
 use super::build::{call, cast, take};
 use super::casts;
 use crate::functions::conversion::UNDECLARED;
+use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
-    DataType, Expr, Query, SetExpr, Statement, Value, Values, VisitMut, VisitorMut,
+    DataType, Expr, Query, SetExpr, Statement, Value, Values, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -22,7 +23,7 @@ pub(super) fn rewrite(statement: &mut Statement) {
             ControlFlow::Continue(())
         }
     }
-    let _ = statement.visit(&mut Queries);
+    let _ = visit_mut(statement, &mut Queries);
 }
 
 fn of_body(body: &mut SetExpr) {

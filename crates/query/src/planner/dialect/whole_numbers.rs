@@ -4,9 +4,10 @@
 //! narrowed before, so that what is around them knows: the steps of a recursive query, parameters beside them.
 
 use super::build::{cast, take, text};
+use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
     DataType, ExactNumberInfo, Expr, Query, Select, SelectItem, SetExpr, Statement, Value,
-    VisitMut, VisitorMut,
+    VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -37,7 +38,7 @@ pub(super) fn rewrite(statement: &mut Statement) {
             ControlFlow::Continue(())
         }
     }
-    let _ = statement.visit(&mut Columns);
+    let _ = visit_mut(statement, &mut Columns);
 }
 
 fn of_values(body: &mut SetExpr) {

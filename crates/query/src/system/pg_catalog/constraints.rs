@@ -3,7 +3,8 @@
 use super::super::rows::TableRows;
 use super::world::{World, declared, key_columns, key_numbers};
 use super::{oids, type_catalog};
-use datafusion::sql::sqlparser::ast::{Expr, visit_expressions};
+use crate::walk::visit_expressions;
+use datafusion::sql::sqlparser::ast::Expr;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use store::catalog::{Check, Table};
