@@ -5,8 +5,8 @@ use super::*;
 use crate::test_tables::rows;
 use crate::view::Gathered;
 use crate::{
-    BatchStream, Changed, ErrandStep, Error, ExchangeId, Peers, Prepared, Reader, TableTotal,
-    Traffic, Transaction, TransactionId, Write,
+    BatchStream, Changed, Delivery, ErrandStep, Error, ExchangeId, Peers, Prepared, Reader,
+    TableTotal, Traffic, Transaction, TransactionId, Write,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -120,7 +120,11 @@ impl Peers for TwoServers {
         unreachable!("the store runs no errands")
     }
 
-    fn run(&self, _: &Reader, _: GroupId, _: Bytes) -> BatchStream {
+    fn run(&self, _: &Reader, _: GroupId, _: Bytes, _: Delivery) -> BatchStream {
+        unreachable!("the store ships no bundles")
+    }
+
+    fn pass_on(&self, _: &Reader, _: GroupId, _: Bytes) -> BatchStream {
         unreachable!("the store ships no bundles")
     }
 
