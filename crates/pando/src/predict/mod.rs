@@ -6,7 +6,7 @@ use crate::arguments::PredictArguments;
 use anyhow::{Context, Result};
 use dbsim::hardware::{Architecture, catalog};
 use dbsim::plan::{Query, Selectivity};
-use dbsim::{Coefficients, Plan, experiment};
+use dbsim::{Coefficients, Plan};
 use std::fs;
 use std::process::ExitCode;
 
@@ -56,9 +56,10 @@ fn architecture(arguments: &PredictArguments) -> Result<Architecture> {
 }
 
 fn coefficients(arguments: &PredictArguments) -> Result<Coefficients> {
-    let then = experiment::ARCHITECTURES.contains(&arguments.architecture.as_str());
-    let usual = if then { "row-at-a-time" } else { "columnar" };
-    bench::coefficients(arguments.coefficients.as_deref().unwrap_or(usual))
+    match &arguments.coefficients {
+        Some(name) => bench::coefficients(name),
+        None => Ok(Coefficients::usual(&arguments.architecture)?),
+    }
 }
 
 /// Names have neither points nor slashes.
