@@ -1,8 +1,9 @@
 //! `pando predict`: what a query would cost on hardware that one does not own.
 
+mod calibrate;
 mod report;
 
-use crate::arguments::PredictArguments;
+use crate::arguments::{PredictArguments, PredictCommand};
 use anyhow::{Context, Result};
 use dbsim::hardware::{Architecture, catalog};
 use dbsim::plan::{Query, Selectivity};
@@ -10,8 +11,11 @@ use dbsim::{Coefficients, Plan};
 use std::fs;
 use std::process::ExitCode;
 
-/// Simulates the queries that are asked for.
-pub(crate) fn run(arguments: &PredictArguments) -> Result<ExitCode> {
+/// Simulates the queries that are asked for, or measures what operators cost here.
+pub(crate) async fn run(arguments: &PredictArguments) -> Result<ExitCode> {
+    if let Some(PredictCommand::Calibrate(arguments)) = &arguments.command {
+        return calibrate::run(arguments).await;
+    }
     if let Some(name) = &arguments.show {
         print!("{}", catalog::text(name)?);
         return Ok(ExitCode::SUCCESS);

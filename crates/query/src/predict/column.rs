@@ -21,7 +21,7 @@ pub(super) struct Column {
     /// Whether its values are whole numbers.
     pub(super) whole: bool,
     /// The part of its values that is NULL.
-    pub(super) nulls: f64,
+    pub(super) nulls: Option<f64>,
 }
 
 impl Column {
@@ -32,8 +32,13 @@ impl Column {
             distinct: None,
             bounds: None,
             whole: is_whole(data_type),
-            nulls: 0.0,
+            nulls: None,
         }
+    }
+
+    /// The part of its values that is not NULL, as far as is known.
+    pub(super) fn present(&self) -> f64 {
+        1.0 - self.nulls.unwrap_or(0.0)
     }
 
     /// How many different values so many rows have.

@@ -22,6 +22,7 @@ impl Guesses {
 pub(super) fn percent(part: f64) -> String {
     let percent = 100.0 * part;
     match percent {
+        _ if percent == 0.0 => "0 %".to_owned(),
         _ if percent >= 10.0 => format!("{percent:.0} %"),
         _ if percent >= 0.1 => format!("{percent:.1} %"),
         _ => format!("{percent:.1e} %"),

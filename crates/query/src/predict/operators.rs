@@ -122,7 +122,8 @@ impl Builder<'_> {
         };
         if kind == Kind::IndexScan {
             let most = percent(INDEXED);
-            self.guesses.note(format!("{name}: by its key, of at most {most} of its rows"));
+            self.guesses
+                .note(format!("{name}: an index finds its rows, which are {most} of all or fewer"));
         }
         let stored = Table {
             name: name.to_string(),
@@ -189,7 +190,7 @@ impl Builder<'_> {
         let rows = at_least_one(groups.min(input.rows), input.rows);
         let why = match by.iter().all(|column| column.distinct.is_some()) {
             true => "by the values that their columns can have",
-            false => "200 for each column of which nothing is known, as PostgreSQL supposes",
+            false => "200 values of each column of which nothing is known, as PostgreSQL supposes",
         };
         self.guesses.note(format!("{rows:.0} groups of {:.0} rows ({why})", input.rows));
         rows
@@ -320,6 +321,7 @@ fn what_is(plan: &Arc<dyn ExecutionPlan>) -> &str {
         "WindowAggExec" | "BoundedWindowAggExec" | "PartitionedTopKExec" => "window functions",
         "RecursiveQueryExec" | "WorkTableExec" => "WITH RECURSIVE",
         "UnionExec" | "InterleaveExec" => "UNION",
+        "AsyncFuncExec" => "correlated subqueries that run row by row",
         "UnnestExec" => "set-returning functions",
         _ if plan.children().is_empty() => "rows that come from no table",
         name => name,

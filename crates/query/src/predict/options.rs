@@ -42,7 +42,10 @@ impl Options {
         }
         let Some(word) = word else {
             let message = format!("{name} requires a parameter");
-            return Err(Error::new(SqlState::SyntaxError, message));
+            let names: Vec<&str> = catalog::names().collect();
+            let hint = format!("PREDICT takes one of {}.", names.join(", "));
+            let error = Error::new(SqlState::SyntaxError, message);
+            return Err(if name == "predict" { error.with_hint(hint) } else { error });
         };
         match name {
             "predict" => self.architecture = Some(word.to_owned()),

@@ -24,6 +24,10 @@ const BETWEEN: f64 = 0.005;
 const MATCHED: f64 = 0.005;
 /// Its part for a column of flags.
 const FLAG: f64 = 0.5;
+/// Its part for IS NULL (DEFAULT_UNK_SEL).
+const NULL: f64 = 0.005;
+/// Why, where nothing is known.
+const SUPPOSED: &str = "as PostgreSQL supposes without statistics";
 
 /// Rows that a predicate looks at.
 pub(super) struct Input<'a> {
@@ -68,7 +72,7 @@ impl Input<'_> {
                     range.texts.push(part.to_string());
                 }
                 _ => {
-                    let (part_kept, why) = self.kept_by(part, guesses);
+                    let (part_kept, why) = self.kept_by(part);
                     guesses.note(format!("{part} keeps {} of rows ({why})", percent(part_kept)));
                     kept *= part_kept;
                 }
@@ -96,7 +100,7 @@ impl Input<'_> {
                     0.0 => f64::from(u8::from(low <= high)),
                     width => ((high - low + step) / width).clamp(0.0, 1.0),
                 };
-                (part * (1.0 - column.nulls), "its share between least and greatest value")
+                (part * column.present(), "its share between least and greatest value")
             }
             _ if range.ends > 1 => (BETWEEN, SUPPOSED),
             _ => (COMPARED, SUPPOSED),
@@ -104,7 +108,7 @@ impl Input<'_> {
     }
 
     /// The part that one predicate keeps, and why that is thought.
-    fn kept_by(&self, part: &Arc<dyn PhysicalExpr>, guesses: &mut Guesses) -> (f64, &'static str) {
+    fn kept_by(&self, part: &Arc<dyn PhysicalExpr>) -> (f64, &'static str) {
         if let Some((column, operator, _)) = comparison(part) {
             let (equal, why) = self.equal(Some(column));
             return match operator {
@@ -114,10 +118,10 @@ impl Input<'_> {
             };
         }
         if let Some(binary) = part.downcast_ref::<BinaryExpr>() {
-            return self.kept_by_binary(binary, guesses);
+            return self.kept_by_binary(binary);
         }
         if let Some(not) = part.downcast_ref::<NotExpr>() {
-            let (kept, why) = self.kept_by(not.arg(), guesses);
+            let (kept, why) = self.kept_by(not.arg());
             return (1.0 - kept, why);
         }
         if let Some(list) = part.downcast_ref::<InListExpr>() {
@@ -129,10 +133,11 @@ impl Input<'_> {
             return (if like.negated() { 1.0 - MATCHED } else { MATCHED }, SUPPOSED);
         }
         if let Some(null) = part.downcast_ref::<IsNullExpr>() {
-            return (self.nulls(null.arg()), COUNTED);
+            return self.nulls(null.arg());
         }
         if let Some(null) = part.downcast_ref::<IsNotNullExpr>() {
-            return (1.0 - self.nulls(null.arg()), COUNTED);
+            let (nulls, why) = self.nulls(null.arg());
+            return (1.0 - nulls, why);
         }
         match part.downcast_ref::<Literal>().map(Literal::value) {
             Some(ScalarValue::Boolean(value)) => {
@@ -143,18 +148,16 @@ impl Input<'_> {
         }
     }
 
-    fn kept_by_binary(&self, binary: &BinaryExpr, guesses: &mut Guesses) -> (f64, &'static str) {
+    fn kept_by_binary(&self, binary: &BinaryExpr) -> (f64, &'static str) {
+        // Its parts are told as one.
+        let sides =
+            || [binary.left(), binary.right()].map(|side| self.kept(side, &mut Guesses::default()));
         match binary.op() {
             Operator::Or => {
-                let [left, right] =
-                    [binary.left(), binary.right()].map(|side| self.kept(side, guesses));
-                (left + right - left * right, "either of them")
+                let [left, right] = sides();
+                (left + right - left * right, "either of its parts")
             }
-            Operator::And => {
-                let [left, right] =
-                    [binary.left(), binary.right()].map(|side| self.kept(side, guesses));
-                (left * right, "both of them")
-            }
+            Operator::And => (sides().iter().product(), "both of its parts"),
             Operator::Eq => {
                 let [left, right] = [binary.left(), binary.right()].map(column_of);
                 let (one, other) = (self.equal(left), self.equal(right));
@@ -167,7 +170,7 @@ impl Input<'_> {
     /// The part of rows that have one value of a column.
     fn equal(&self, column: Option<usize>) -> (f64, &'static str) {
         let column = column.and_then(|column| self.columns.get(column));
-        let kept = |column: &Column| (1.0 - column.nulls) / column.distinct_of(self.rows);
+        let kept = |column: &Column| column.present() / column.distinct_of(self.rows);
         match column {
             Some(column) if column.distinct.is_some() => {
                 (kept(column), "one of its different values")
@@ -176,16 +179,14 @@ impl Input<'_> {
         }
     }
 
-    fn nulls(&self, expr: &Arc<dyn PhysicalExpr>) -> f64 {
+    fn nulls(&self, expr: &Arc<dyn PhysicalExpr>) -> (f64, &'static str) {
         let column = column_of(expr).and_then(|column| self.columns.get(column));
-        column.map_or(0.0, |column| column.nulls)
+        match column.and_then(|column| column.nulls) {
+            Some(nulls) => (nulls, "NULLs are counted"),
+            None => (NULL, SUPPOSED),
+        }
     }
 }
-
-/// Why, where nothing is known.
-const SUPPOSED: &str = "as PostgreSQL supposes without statistics";
-/// Why, for NULL.
-const COUNTED: &str = "NULLs are counted";
 
 impl Range {
     fn narrow(&mut self, operator: Operator, value: Option<f64>, whole: bool) {

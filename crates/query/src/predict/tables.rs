@@ -106,8 +106,8 @@ impl Column {
         self.bounds = bounds.and_then(|(min, max)| number(min).zip(number(max)));
         let whole = self.bounds.filter(|_| self.whole);
         self.distinct = whole.map(|(min, max)| max - min + 1.0);
-        let nulls = known.null_count.get_value().map_or(0.0, |nulls| *nulls as f64);
-        self.nulls = (nulls / rows.max(1.0)).min(1.0);
+        let nulls = known.null_count.get_value();
+        self.nulls = nulls.map(|nulls| (*nulls as f64 / rows.max(1.0)).min(1.0));
     }
 }
 
