@@ -321,7 +321,7 @@ fn what_is(plan: &Arc<dyn ExecutionPlan>) -> &str {
         "WindowAggExec" | "BoundedWindowAggExec" | "PartitionedTopKExec" => "window functions",
         "RecursiveQueryExec" | "WorkTableExec" => "WITH RECURSIVE",
         "UnionExec" | "InterleaveExec" => "UNION",
-        "AsyncFuncExec" => "correlated subqueries that run row by row",
+        "async_func" => "correlated subqueries that run row by row",
         "UnnestExec" => "set-returning functions",
         _ if plan.children().is_empty() => "rows that come from no table",
         name => name,
