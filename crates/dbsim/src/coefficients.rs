@@ -5,6 +5,7 @@
 //! works on columns, as ours does. Each file says how its figures were measured.
 
 use crate::Error;
+use crate::experiment::ARCHITECTURES;
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 /// Cycles for a piece of work.
@@ -103,6 +104,15 @@ impl Coefficients {
         let found = FILES.iter().find(|(known, _)| *known == name);
         let unknown = || Error::unknown("set of coefficients", name, Self::names());
         found.ok_or_else(unknown).and_then(|(name, text)| Self::read(text, name))
+    }
+
+    /// Those that fit an architecture: the paper's machines have an engine of their time.
+    ///
+    /// # Errors
+    /// Never, as long as what is built in is good.
+    pub fn usual(architecture: &str) -> Result<Self, Error> {
+        let then = ARCHITECTURES.contains(&architecture);
+        Self::named(if then { "row-at-a-time" } else { "columnar" })
     }
 
     /// Names of those that are built in.

@@ -7,7 +7,7 @@ mod simulate;
 
 pub(crate) use cluster::{DrainArguments, StatusArguments};
 pub(crate) use load::{FileFormat, LoadArguments};
-pub(crate) use predict::PredictArguments;
+pub(crate) use predict::{CalibrateArguments, PredictArguments, PredictCommand};
 pub(crate) use simulate::{DirectoryArguments, SimulateArguments, Simulated};
 
 use crate::quantity::parse_bytes;
@@ -297,6 +297,8 @@ mod tests {
             &["predict", "--query", "q1,q2"],
             &["predict", "--scale", "0"],
             &["predict", "--bundling", "all"],
+            &["predict", "calibrate", "--mhz", "0"],
+            &["predict", "calibrate", "--rows", "1"],
             &["dance"],
         ] {
             assert_eq!(parse(line).expect_err("refused").exit_code(), 2, "{line:?}");

@@ -58,7 +58,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             Command::Load(arguments) => load::run(arguments, handle).await,
             Command::Demo(arguments) => demo::run(arguments, handle).await,
             Command::Simulate(arguments) => simulate::run(arguments),
-            Command::Predict(arguments) => predict::run(&arguments),
+            Command::Predict(arguments) => predict::run(&arguments).await,
             Command::Bench(arguments) => {
                 bench::run(arguments, handle).await.map(|()| ExitCode::SUCCESS)
             }

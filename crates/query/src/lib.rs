@@ -24,6 +24,7 @@ mod memory_pool;
 mod outcome;
 mod parse;
 mod planner;
+mod predict;
 mod roles;
 mod scan;
 mod session;

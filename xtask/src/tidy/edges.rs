@@ -12,7 +12,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("sdds", &[]),
     ("store", &["sdds"]),
     ("cluster", &["store", "sdds"]),
-    ("query", &["store", "sdds"]),
+    ("query", &["store", "sdds", "dbsim"]),
     ("bench", &["query", "cluster", "store", "sdds", "dbsim"]),
     ("frontend", &[]),
     ("server", &["query", "frontend"]),

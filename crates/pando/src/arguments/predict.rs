@@ -1,11 +1,12 @@
 //! Options of `pando predict`.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use dbsim::plan::{Query, Scheme};
 use std::path::PathBuf;
 
 /// Options of `pando predict`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
 Architectures: single-host, cluster-2, cluster-4 and smart-disk are those of the smart disk paper; nvme-server, smart-ssd,
 pando-cloud and memory-pool are of today. A file of your own is one too: --show prints one to start from.
@@ -16,7 +17,8 @@ options give the same figures. docs/DBSIM.md has the formulas.
 Examples:
   pando predict --query q3 --architecture smart-disk --disks 8 --scale 10 --explain
   pando predict --query q1,q6 --architecture smart-disk --set cpu_mhz=350 --set network_mbit_s=1000
-  pando predict --show pando-cloud > mine.toml; pando predict --architecture mine.toml --coefficients columnar")]
+  pando predict --show pando-cloud > mine.toml; pando predict --architecture mine.toml --coefficients columnar
+  pando predict calibrate --out here.toml; pando predict --coefficients ./here.toml")]
 pub(crate) struct PredictArguments {
     /// Queries, separated by commas [default: all six].
     #[arg(long, value_name = "QUERY", value_delimiter = ',')]
@@ -55,6 +57,43 @@ pub(crate) struct PredictArguments {
     /// Print the file that describes an architecture, and exit.
     #[arg(long, value_name = "NAME")]
     pub(crate) show: Option<String>,
+    /// What else there is to do.
+    #[command(subcommand)]
+    pub(crate) command: Option<PredictCommand>,
+}
+
+/// What `pando predict` does beside predicting.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PredictCommand {
+    /// Measure what Pando's own operators cost on this machine, and write a file for --coefficients.
+    Calibrate(CalibrateArguments),
+}
+
+/// Options of `pando predict calibrate`.
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArguments {
+    /// Where the file goes [default: it is printed].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// MHz of this machine's processor [default: as /proc/cpuinfo says].
+    #[arg(long, value_name = "MHZ", value_parser = parse_mhz)]
+    pub(crate) mhz: Option<f64>,
+    /// Rows of the table that is measured with.
+    #[arg(long, default_value_t = 300_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1000..=10_000_000))]
+    pub(crate) rows: u64,
+    /// How often each query is run.
+    #[arg(long, default_value_t = 7, value_name = "N", value_parser = parse_runs)]
+    pub(crate) runs: usize,
+}
+
+fn parse_mhz(text: &str) -> Result<f64, String> {
+    let mhz = text.parse().ok().filter(|mhz: &f64| (1.0..=100_000.0).contains(mhz));
+    mhz.ok_or_else(|| "MHz are a number from 1 to 100000, like 2970".to_owned())
+}
+
+fn parse_runs(text: &str) -> Result<usize, String> {
+    let runs = text.parse().ok().filter(|runs| (1..=1000).contains(runs));
+    runs.ok_or_else(|| "runs are a number from 1 to 1000".to_owned())
 }
 
 /// The largest scale factor: a thousand times what the paper simulates.

@@ -1,17 +1,21 @@
 //! `pando predict`: what a query would cost on hardware that one does not own.
 
+mod calibrate;
 mod report;
 
-use crate::arguments::PredictArguments;
+use crate::arguments::{PredictArguments, PredictCommand};
 use anyhow::{Context, Result};
 use dbsim::hardware::{Architecture, catalog};
 use dbsim::plan::{Query, Selectivity};
-use dbsim::{Coefficients, Plan, experiment};
+use dbsim::{Coefficients, Plan};
 use std::fs;
 use std::process::ExitCode;
 
-/// Simulates the queries that are asked for.
-pub(crate) fn run(arguments: &PredictArguments) -> Result<ExitCode> {
+/// Simulates the queries that are asked for, or measures what operators cost here.
+pub(crate) async fn run(arguments: &PredictArguments) -> Result<ExitCode> {
+    if let Some(PredictCommand::Calibrate(arguments)) = &arguments.command {
+        return calibrate::run(arguments).await;
+    }
     if let Some(name) = &arguments.show {
         print!("{}", catalog::text(name)?);
         return Ok(ExitCode::SUCCESS);
@@ -56,9 +60,10 @@ fn architecture(arguments: &PredictArguments) -> Result<Architecture> {
 }
 
 fn coefficients(arguments: &PredictArguments) -> Result<Coefficients> {
-    let then = experiment::ARCHITECTURES.contains(&arguments.architecture.as_str());
-    let usual = if then { "row-at-a-time" } else { "columnar" };
-    bench::coefficients(arguments.coefficients.as_deref().unwrap_or(usual))
+    match &arguments.coefficients {
+        Some(name) => bench::coefficients(name),
+        None => Ok(Coefficients::usual(&arguments.architecture)?),
+    }
 }
 
 /// Names have neither points nor slashes.

@@ -191,7 +191,7 @@ impl BucketScan {
         Ok(Self { predicate: all(fixed), hint: all(hints), ..self.clone() })
     }
 
-    pub(super) fn name_of_table(&self) -> String {
+    pub(crate) fn name_of_table(&self) -> String {
         match self.table.schema.as_str() {
             "public" => self.table.name.clone(),
             schema => format!("{schema}.{}", self.table.name),

@@ -2,7 +2,7 @@
 //!
 //! A query is explained by its physical plan, with VERBOSE by its logical one, too. INSERT, UPDATE and DELETE are
 //! explained by the query that finds their rows; one that the owners of the rows carry out, by the query that each of them
-//! runs. With ANALYZE the statement is run.
+//! runs. With ANALYZE the statement is run, with PREDICT it is simulated on other hardware.
 
 use super::describe::source_of_write;
 use super::settings::text_rows;
@@ -12,6 +12,7 @@ use crate::Statement;
 use crate::dml::at_owners;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome};
+use crate::predict;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -33,6 +34,8 @@ struct Options {
     json: bool,
     /// Whether times are told in the end; `None` where it does not say.
     summary: Option<bool>,
+    /// The hardware on which it is simulated.
+    predict: Option<predict::Request>,
 }
 
 /// What there is to tell of a statement.
@@ -58,6 +61,12 @@ impl Inner {
             return Err(Error::unsupported("only EXPLAIN explains"));
         };
         let options = Options::of(*analyze, *verbose, options.as_deref().unwrap_or_default())?;
+        if let Some(request) = &options.predict {
+            let tables = self.reading(conversation).await?;
+            self.names.see(&tables, frame);
+            let lines = predict::lines(frame, &tables, statement, request).await?;
+            return text_rows("EXPLAIN", &[(COLUMN, lines)]);
+        }
         let began = Instant::now();
         let mut explained = self.planned(conversation, frame, statement).await?;
         explained.planning = began.elapsed();
@@ -155,7 +164,7 @@ async fn written(outcome: Outcome) -> Result<u64> {
 impl Options {
     fn of(analyze: bool, verbose: bool, given: &[UtilityOption]) -> Result<Self> {
         let mut options = Self { analyze, verbose, ..Self::default() };
-        let mut timing = false;
+        let (mut timing, mut predict) = (false, predict::Options::default());
         for option in given {
             let name = option.name.value.to_lowercase();
             let word = option.arg.as_ref().map(word_of);
@@ -168,6 +177,7 @@ impl Options {
                 // There are no pages, no log and no settings that a plan depends on, and costs are not estimated.
                 "costs" | "buffers" | "wal" | "settings" => drop(flag()?),
                 "format" => options.json = is_json(word.as_deref().unwrap_or_default())?,
+                other if predict.take(other, word.as_deref())? => {}
                 _ => {
                     let message = format!("unrecognized EXPLAIN option \"{name}\"");
                     return Err(Error::new(SqlState::SyntaxError, message));
@@ -177,6 +187,14 @@ impl Options {
         if timing && !options.analyze {
             let message = "EXPLAIN option TIMING requires ANALYZE";
             return Err(Error::new(SqlState::InvalidParameterValue, message));
+        }
+        options.predict = predict.request()?;
+        if options.predict.is_some() && options.analyze {
+            let message = "EXPLAIN options PREDICT and ANALYZE cannot be used together";
+            return Err(Error::new(SqlState::InvalidParameterValue, message));
+        }
+        if options.predict.is_some() && options.json {
+            return Err(Error::unsupported("EXPLAIN (PREDICT, FORMAT JSON) is not supported"));
         }
         Ok(options)
     }

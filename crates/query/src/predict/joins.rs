@@ -1,0 +1,94 @@
+//! How many rows a join makes, and of which columns.
+
+use super::column::{Column, DISTINCT};
+use super::guesses::Guesses;
+use super::operators::Flow;
+use super::selectivity::{Input, column_of};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{JoinSide, JoinType};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::joins::utils::JoinFilter;
+use std::sync::Arc;
+
+/// Expressions of both sides that are equal.
+pub(super) type Keys<'a> = &'a [(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)];
+
+/// A join of two inputs.
+pub(super) struct Join<'a> {
+    pub(super) sides: [&'a Flow; 2],
+    pub(super) keys: Keys<'a>,
+    pub(super) filter: Option<&'a JoinFilter>,
+    pub(super) join_type: JoinType,
+    /// Which of its columns come out; all of them without it.
+    pub(super) projection: Option<&'a [usize]>,
+}
+
+impl Join<'_> {
+    /// Rows that come out: each pair of rows meets as often as the side with more different keys has one of them.
+    pub(super) fn rows(&self, guesses: &mut Guesses) -> f64 {
+        let [left, right] = self.sides.map(|side| side.rows);
+        let filtered = self.filter.map_or(1.0, |filter| self.kept(filter, guesses));
+        // Of how many pairs one meets, and which part of each side's rows finds one.
+        let (mut met, mut found) = (filtered, [filtered; 2]);
+        for (one, other) in self.keys {
+            let distinct = [self.distinct(0, one), self.distinct(1, other)];
+            met /= distinct[0].max(distinct[1]);
+            found[0] *= (distinct[1] / distinct[0]).min(1.0);
+            found[1] *= (distinct[0] / distinct[1]).min(1.0);
+        }
+        let inner = left * right * met;
+        let rows = match self.join_type {
+            JoinType::Inner => inner,
+            JoinType::Left => inner.max(left),
+            JoinType::Right => inner.max(right),
+            JoinType::Full => inner.max(left).max(right),
+            JoinType::LeftSemi => left * found[0],
+            JoinType::RightSemi => right * found[1],
+            JoinType::LeftAnti => left * (1.0 - found[0]),
+            JoinType::RightAnti => right * (1.0 - found[1]),
+            JoinType::LeftMark => left,
+            JoinType::RightMark => right,
+        };
+        rows.round().max(1.0).min(left * right)
+    }
+
+    /// The columns that come out.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let [left, right] = self.sides.map(|side| &side.columns[..]);
+        let mark = [Column::of_type(&DataType::Boolean)];
+        let all = match self.join_type {
+            JoinType::LeftSemi | JoinType::LeftAnti => left.to_vec(),
+            JoinType::RightSemi | JoinType::RightAnti => right.to_vec(),
+            JoinType::LeftMark => [left, &mark].concat(),
+            JoinType::RightMark => [right, &mark].concat(),
+            _ => [left, right].concat(),
+        };
+        match self.projection {
+            Some(chosen) => chosen.iter().filter_map(|column| all.get(*column).copied()).collect(),
+            None => all,
+        }
+    }
+
+    fn distinct(&self, side: usize, key: &Arc<dyn PhysicalExpr>) -> f64 {
+        let side = self.sides[side];
+        let column = column_of(key).and_then(|column| side.columns.get(column));
+        column.map_or(DISTINCT.min(side.rows).max(1.0), |column| column.distinct_of(side.rows))
+    }
+
+    /// The part of the pairs that a condition keeps.
+    fn kept(&self, filter: &JoinFilter, guesses: &mut Guesses) -> f64 {
+        let schema = filter.schema();
+        let columns = filter.column_indices().iter().zip(schema.fields()).map(|(at, field)| {
+            let side = match at.side {
+                JoinSide::Left => Some(self.sides[0]),
+                JoinSide::Right => Some(self.sides[1]),
+                JoinSide::None => None,
+            };
+            let known = side.and_then(|side| side.columns.get(at.index).copied());
+            known.unwrap_or_else(|| Column::of_type(field.data_type()))
+        });
+        let columns: Vec<Column> = columns.collect();
+        let rows = self.sides[0].rows.max(self.sides[1].rows);
+        Input { rows, columns: &columns }.kept(filter.expression(), guesses)
+    }
+}

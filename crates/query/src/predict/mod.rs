@@ -1,0 +1,74 @@
+//! `EXPLAIN (PREDICT 'smart-disk') SELECT ...`: what a query over the user's own tables would cost on hardware that nobody
+//! here owns.
+//!
+//! The query is planned as one server alone would plan it, whoever has the rows ([`one_server`]). What is known of the
+//! tables ([`tables`]) and the usual guesses where nothing is ([`selectivity`]) make of the operators a plan of [`dbsim`]
+//! ([`operators`]), which is simulated; [`report`] tells of it in lines of text. Nothing is run.
+
+mod column;
+mod guesses;
+mod joins;
+mod one_server;
+mod operators;
+mod options;
+mod report;
+mod selectivity;
+mod tables;
+
+pub(crate) use options::{Options, Request};
+
+use crate::error::{Error, Result, SqlState};
+use crate::planner::relations::Tables;
+use crate::session::Frame;
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use dbsim::plan::{Scheme, bundle};
+
+/// The seed of every simulation: the same statement over the same rows has the same answer.
+const SEED: u64 = 1;
+
+/// The answer for a query, line by line.
+///
+/// # Errors
+/// 0A000 for what is no query or has an operator that the simulator has not; 22023 where the hardware cannot hold the tables.
+pub(crate) async fn lines(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    statement: &Ast,
+    request: &Request,
+) -> Result<Vec<String>> {
+    let Ast::Query(_) = statement else {
+        return Err(Error::unsupported("EXPLAIN (PREDICT) is for queries"));
+    };
+    let engine = one_server::of(frame.engine());
+    let mut planner = frame.planner(tables);
+    planner.engine = &engine;
+    let logical = planner.plan_statement(statement.clone()).await?;
+    let (logical, _) = planner.shown(logical)?;
+    let physical = planner.physical(&logical).await?;
+    let known = tables::of_plan(&physical, tables, &engine, request.scale).await?;
+    let (plan, guesses) = operators::of_plan(&physical, &known)?;
+    let simulated = |scheme| {
+        let Request { architecture, coefficients, .. } = request;
+        dbsim::simulate(&plan, architecture, coefficients, scheme, SEED).map_err(refused)
+    };
+    let whole = simulated(request.bundling)?;
+    let apart = simulated(Scheme::None)?;
+    let alone = bundle::cut(&plan, Scheme::None).into_iter().zip(&apart.bundles);
+    let mut seconds = vec![0.0; plan.operators().len()];
+    for (operators, bundle) in alone {
+        operators.0.iter().for_each(|operator| seconds[*operator] = bundle.seconds);
+    }
+    Ok(report::lines(request, &plan, &whole, &seconds, &guesses))
+}
+
+/// What the simulator does not take.
+fn refused(error: dbsim::Error) -> Error {
+    let state = match &error {
+        dbsim::Error::Unknown { .. }
+        | dbsim::Error::Setting { .. }
+        | dbsim::Error::TooLarge { .. } => SqlState::InvalidParameterValue,
+        dbsim::Error::Operator { .. } => SqlState::FeatureNotSupported,
+        dbsim::Error::File { .. } => SqlState::InternalError,
+    };
+    Error::new(state, error.to_string())
+}

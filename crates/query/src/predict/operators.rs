@@ -1,0 +1,335 @@
+//! From the engine's operators to the simulator's.
+//!
+//! The simulator has scans, joins, sorts, group-bys and aggregates. A filter belongs to the scan or the join below it, as
+//! fewer rows of it; projections, limits and exchanges are no operators there. Everything else is refused.
+
+use super::column::{Column, row_bytes};
+use super::guesses::{Guesses, percent};
+use super::joins::Join;
+use super::refused;
+use super::selectivity::{Input, column_of, compared};
+use super::tables::{KnownTables, scan_of};
+use crate::error::{Error, Result};
+use crate::scan::bucket_scan::BucketScan;
+use datafusion::arrow::datatypes::FieldRef;
+use datafusion::common::JoinType;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::{
+    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
+};
+use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
+use dbsim::Plan;
+use dbsim::plan::{Kind, Operator, OperatorId, Table};
+use std::sync::Arc;
+
+/// Up to which part of a table's rows an index is used.
+const INDEXED: f64 = 0.01;
+
+/// Rows on their way from an operator to the next.
+#[derive(Debug, Clone)]
+pub(super) struct Flow {
+    operator: OperatorId,
+    pub(super) rows: f64,
+    pub(super) columns: Vec<Column>,
+}
+
+/// The simulator's plan of a physical one, and what was supposed of its rows.
+///
+/// # Errors
+/// 0A000 with the name of an operator that the simulator does not have.
+pub(super) fn of_plan(
+    plan: &Arc<dyn ExecutionPlan>,
+    known: &KnownTables,
+) -> Result<(Plan, Guesses)> {
+    let mut builder = Builder { known, operators: Vec::new(), guesses: Guesses::default() };
+    builder.flow(plan)?;
+    let plan = Plan::new("query", builder.operators).map_err(refused)?;
+    Ok((plan, builder.guesses))
+}
+
+struct Builder<'a> {
+    known: &'a KnownTables,
+    operators: Vec<Operator>,
+    guesses: Guesses,
+}
+
+impl Builder<'_> {
+    fn flow(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
+        if let Some(scan) = scan_of(plan) {
+            return self.scan(scan);
+        }
+        if let Some(filter) = plan.downcast_ref::<FilterExec>() {
+            return self.filter(filter);
+        }
+        if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+            let input = self.flow(projection.input())?;
+            let schema = plan.schema();
+            let of = |(expr, field): (&Arc<dyn PhysicalExpr>, _)| column(expr, field, &input);
+            let exprs = projection.expr().iter().map(|projected| &projected.expr);
+            let columns = exprs.zip(schema.fields()).map(of).collect();
+            return Ok(Flow { columns, ..input });
+        }
+        if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
+            return self.aggregate(aggregate);
+        }
+        if let Some(sort) = plan.downcast_ref::<SortExec>() {
+            return self.sort(sort);
+        }
+        if is_passed_through(plan) {
+            let input = self.flow(plan.children()[0])?;
+            return Ok(match plan.fetch() {
+                Some(fetch) => self.limited(input, fetch),
+                None => input,
+            });
+        }
+        self.join(plan)
+    }
+
+    fn scan(&mut self, scan: &BucketScan) -> Result<Flow> {
+        let name = scan.name_of_table();
+        let Some(table) = self.known.get(&scan.table.id) else {
+            return Err(Error::unsupported(format!("nothing is known of table \"{name}\"")));
+        };
+        if table.is_spread {
+            self.guesses.note(format!("{name}: bounds of its columns as on this server"));
+        }
+        let read: Vec<Column> = scan.read.iter().map(|column| table.columns[*column]).collect();
+        let kept = match &scan.predicate {
+            Some(predicate) => {
+                Input { rows: table.rows, columns: &read }.kept(predicate, &mut self.guesses)
+            }
+            None => 1.0,
+        };
+        let mut rows = at_least_one(table.rows * kept, table.rows);
+        let is_first = |limit: &usize| scan.predicate.is_none() && (*limit as f64) < rows;
+        let first = scan.limit.filter(is_first);
+        rows = first.map_or(rows, |limit| limit as f64);
+        let key = scan.table.key_indices().first().copied();
+        let compared = scan.predicate.as_ref().map_or_else(Vec::new, compared);
+        let by_key = compared.iter().any(|column| Some(scan.read[*column]) == key);
+        let kind = match rows <= INDEXED * table.rows && (by_key || first.is_some()) {
+            true => Kind::IndexScan,
+            false => Kind::SequentialScan,
+        };
+        if kind == Kind::IndexScan {
+            let most = percent(INDEXED);
+            self.guesses
+                .note(format!("{name}: an index finds its rows, which are {most} of all or fewer"));
+        }
+        let stored = Table {
+            name: name.to_string(),
+            rows: table.rows,
+            row_bytes: row_bytes(&table.columns),
+        };
+        let columns: Vec<Column> = scan.output.iter().map(|column| read[*column]).collect();
+        Ok(self.push(kind, &[], rows, columns, Some(stored)))
+    }
+
+    fn filter(&mut self, filter: &FilterExec) -> Result<Flow> {
+        let mut flow = self.flow(filter.input())?;
+        let input = Input { rows: flow.rows, columns: &flow.columns };
+        let kept = input.kept(filter.predicate(), &mut self.guesses);
+        flow.rows = at_least_one(flow.rows * kept, flow.rows);
+        let below = &mut self.operators[flow.operator];
+        if below.kind.is_scan() || below.kind.is_join() {
+            below.rows = below.rows.min(flow.rows);
+        }
+        if let Some(chosen) = filter.projection() {
+            flow.columns = chosen.iter().map(|column| flow.columns[*column]).collect();
+        }
+        Ok(match filter.fetch() {
+            Some(fetch) => self.limited(flow, fetch),
+            None => flow,
+        })
+    }
+
+    fn aggregate(&mut self, aggregate: &AggregateExec) -> Result<Flow> {
+        let input = self.flow(aggregate.input())?;
+        let by = aggregate.group_expr();
+        if by.has_grouping_set() {
+            return Err(missing("GROUPING SETS", aggregate.name()));
+        }
+        let schema = aggregate.schema();
+        let groups = by.expr().iter().zip(schema.fields());
+        let mut columns: Vec<Column> =
+            groups.map(|((expr, _), field)| column(expr, field, &input)).collect();
+        let values = schema.fields().iter().skip(columns.len());
+        columns.extend(values.map(|field| Column::of_type(field.data_type())));
+        let of_parts = matches!(
+            aggregate.mode(),
+            AggregateMode::Final | AggregateMode::FinalPartitioned | AggregateMode::PartialReduce
+        );
+        if of_parts {
+            return Ok(Flow { columns, ..input });
+        }
+        let functions = aggregate.aggr_expr().len() as f64;
+        let (mut child, mut rows) = (input.operator, 1.0);
+        if !by.is_empty() {
+            self.operators[child].ordered =
+                matches!(aggregate.input_order_mode(), InputOrderMode::Sorted);
+            rows = self.groups(&columns[..by.expr().len()], &input);
+            child = self.push(Kind::GroupBy, &[child], input.rows, input.columns, None).operator;
+        }
+        let flow = self.push(Kind::Aggregate, &[child], rows, columns, None);
+        self.operators[flow.operator].functions = functions;
+        Ok(flow)
+    }
+
+    /// How many groups there are: as many as the columns have values together, and no more than rows.
+    fn groups(&mut self, by: &[Column], input: &Flow) -> f64 {
+        let groups: f64 = by.iter().map(|column| column.distinct_of(input.rows)).product();
+        let rows = at_least_one(groups.min(input.rows), input.rows);
+        let why = match by.iter().all(|column| column.distinct.is_some()) {
+            true => "by the values that their columns can have",
+            false => "200 values of each column of which nothing is known, as PostgreSQL supposes",
+        };
+        self.guesses.note(format!("{rows:.0} groups of {:.0} rows ({why})", input.rows));
+        rows
+    }
+
+    fn sort(&mut self, sort: &SortExec) -> Result<Flow> {
+        let input = self.flow(sort.input())?;
+        let Flow { operator, rows, columns } = input;
+        match sort.fetch().filter(|fetch| (*fetch as f64) < rows) {
+            Some(fetch) => {
+                let note = format!("the first {fetch} in order: as an aggregate of {fetch} groups");
+                self.guesses.note(note);
+                let flow = self.push(Kind::Aggregate, &[operator], fetch as f64, columns, None);
+                self.operators[flow.operator].functions = 1.0;
+                Ok(flow)
+            }
+            None => Ok(self.push(Kind::Sort, &[operator], rows, columns, None)),
+        }
+    }
+
+    fn join(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
+        let sides = match plan.children()[..] {
+            [left, right] if kind_of_join(plan).is_some() => [left, right],
+            _ => return Err(missing(what_is(plan), plan.name())),
+        };
+        let [left, right] = [self.flow(sides[0])?, self.flow(sides[1])?];
+        let sides = [&left, &right];
+        let join = if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+            let projection = join.projection.as_deref();
+            let (keys, join_type) = (join.on(), *join.join_type());
+            Join { sides, keys, filter: join.filter(), join_type, projection }
+        } else if let Some(join) = plan.downcast_ref::<SortMergeJoinExec>() {
+            for side in sides {
+                self.operators[side.operator].ordered = true;
+            }
+            let filter = join.filter().as_ref();
+            Join { sides, keys: join.on(), filter, join_type: join.join_type(), projection: None }
+        } else if let Some(join) = plan.downcast_ref::<NestedLoopJoinExec>() {
+            let projection = join.projection().as_deref();
+            let join_type = *join.join_type();
+            Join { sides, keys: &[], filter: join.filter(), join_type, projection }
+        } else {
+            Join { sides, keys: &[], filter: None, join_type: JoinType::Inner, projection: None }
+        };
+        let kind = kind_of_join(plan).unwrap_or(Kind::NestedLoopJoin);
+        let rows = join.rows(&mut self.guesses);
+        let columns = join.columns();
+        self.guesses.note(format!(
+            "a {} of {:.0} and {:.0} rows makes {rows:.0} (each key as often as another)",
+            kind.name(),
+            left.rows,
+            right.rows
+        ));
+        Ok(self.push(kind, &[left.operator, right.operator], rows, columns, None))
+    }
+
+    fn limited(&mut self, flow: Flow, fetch: usize) -> Flow {
+        if fetch as f64 >= flow.rows {
+            return flow;
+        }
+        self.guesses.note(format!("LIMIT {fetch} does not stop the operators below it early"));
+        Flow { rows: fetch as f64, ..flow }
+    }
+
+    fn push(
+        &mut self,
+        kind: Kind,
+        children: &[OperatorId],
+        rows: f64,
+        columns: Vec<Column>,
+        table: Option<Table>,
+    ) -> Flow {
+        let most = match kind.is_join() {
+            true => children.iter().map(|child| self.operators[*child].rows).product(),
+            false => f64::INFINITY,
+        };
+        self.operators.push(Operator {
+            kind,
+            children: children.to_vec(),
+            rows: rows.min(most),
+            row_bytes: row_bytes(&columns),
+            table,
+            ordered: false,
+            functions: 0.0,
+        });
+        Flow { operator: self.operators.len() - 1, rows, columns }
+    }
+}
+
+/// A number of rows: one where there are any at all.
+fn at_least_one(rows: f64, of: f64) -> f64 {
+    rows.round().max(1.0).min(of)
+}
+
+/// What is known of an expression's values: all of a column, of others the type.
+fn column(expr: &Arc<dyn PhysicalExpr>, field: &FieldRef, input: &Flow) -> Column {
+    let known = column_of(expr).and_then(|column| input.columns.get(column).copied());
+    known.unwrap_or_else(|| Column::of_type(field.data_type()))
+}
+
+/// Whether the simulator does an operator's work where it needs it, or has none of it.
+fn is_passed_through(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    plan.downcast_ref::<CoalescePartitionsExec>().is_some()
+        || plan.downcast_ref::<RepartitionExec>().is_some()
+        || plan.downcast_ref::<SortPreservingMergeExec>().is_some()
+        || plan.downcast_ref::<CooperativeExec>().is_some()
+        || plan.downcast_ref::<GlobalLimitExec>().is_some()
+        || plan.downcast_ref::<LocalLimitExec>().is_some()
+}
+
+fn kind_of_join(plan: &Arc<dyn ExecutionPlan>) -> Option<Kind> {
+    if plan.downcast_ref::<HashJoinExec>().is_some() {
+        Some(Kind::HashJoin)
+    } else if plan.downcast_ref::<SortMergeJoinExec>().is_some() {
+        Some(Kind::MergeJoin)
+    } else if plan.downcast_ref::<NestedLoopJoinExec>().is_some()
+        || plan.downcast_ref::<CrossJoinExec>().is_some()
+    {
+        Some(Kind::NestedLoopJoin)
+    } else {
+        None
+    }
+}
+
+/// What people call an operator that the simulator does not have.
+fn what_is(plan: &Arc<dyn ExecutionPlan>) -> &str {
+    match plan.name() {
+        "WindowAggExec" | "BoundedWindowAggExec" | "PartitionedTopKExec" => "window functions",
+        "RecursiveQueryExec" | "WorkTableExec" => "WITH RECURSIVE",
+        "UnionExec" | "InterleaveExec" => "UNION",
+        "async_func" => "correlated subqueries that run row by row",
+        "UnnestExec" => "set-returning functions",
+        _ if plan.children().is_empty() => "rows that come from no table",
+        name => name,
+    }
+}
+
+fn missing(what: &str, operator: &str) -> Error {
+    let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+    Error::unsupported(format!("the simulator has no operator for {what}"))
+        .with_detail(format!("The plan has {operator}; there are {}.", known.join(", ")))
+}
