@@ -84,7 +84,7 @@ async fn a_server_that_breaks_the_protocol_loses_its_connection() {
     let network = Tcp::new("a:1".into(), Security::Plain);
     // The first answer is taken, the others come faster than anybody may send them.
     let mut flooded = network.call(&to, "echo x".into(), LONG, Delivery::Pushed);
-    let other = ask(&network, &to, "echo x".into(), LONG, Delivery::Pushed);
+    let other = ask(&network, &to, "echo x".into(), LONG);
     let (first, other) = futures::join!(next(&mut flooded), other);
     assert_eq!(first, Ok("x".to_owned()));
     assert_eq!(lost(other), "it sent more answers than were asked for");
