@@ -111,16 +111,21 @@ impl Dice {
     }
 }
 
-/// Does the same here and on a server that is alone; what is said must be the same.
-async fn both(spread: &Session, alone: &Session, sql: &str) {
-    let expected = said(alone, sql).await;
+/// Does the same here and on a server that is alone; what is said must be the same. Only here rows may be on their way to
+/// another server, which ends a transaction with 40001: then it is `false`, and nothing was done on the other.
+async fn both(spread: &Session, alone: &Session, sql: &str) -> bool {
     let answer = said(spread, sql).await;
+    if answer.as_ref().is_err_and(|error| error.state().code() == "40001") {
+        return false;
+    }
+    let expected = said(alone, sql).await;
     assert_eq!(answer, expected, "{sql}");
     if expected.is_err() {
         for session in [spread, alone] {
             session.execute("ROLLBACK TO s").await.expect("back");
         }
     }
+    true
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -130,21 +135,31 @@ async fn transactions_do_what_those_of_one_server_do() {
     alone.execute(&format!("{TABLE}; {FILL}")).await.expect("filled");
     let mut dice = Dice(7);
     let restless = Restless::over(&servers);
+    let mut given_up = 0;
     for round in 0..10 {
         let spread = of(&servers, round % SERVERS).session();
         for session in [&spread, &alone] {
             session.execute("BEGIN; SAVEPOINT first; SAVEPOINT s").await.expect("begun");
         }
+        let mut goes_on = true;
         for _ in 0..6 {
-            both(&spread, &alone, &dice.statement()).await;
             let then = ["SAVEPOINT s", "SAVEPOINT s", "ROLLBACK TO s"][dice.below(3) as usize];
-            both(&spread, &alone, then).await;
+            let statement = dice.statement();
+            goes_on = goes_on && both(&spread, &alone, &statement).await;
+            goes_on = goes_on && both(&spread, &alone, then).await;
         }
         let end = ["COMMIT", "COMMIT", "ROLLBACK TO first; COMMIT", "ROLLBACK"];
-        both(&spread, &alone, end[dice.below(4) as usize]).await;
+        let end = end[dice.below(4) as usize];
+        if !(goes_on && both(&spread, &alone, end).await) {
+            given_up += 1;
+            for session in [&spread, &alone] {
+                session.execute("ROLLBACK").await.expect("rolled back");
+            }
+        }
         let other = of(&servers, (round + 1) % SERVERS).session();
         assert!(rows(&other, ALL).await == rows(&alone, ALL).await, "round {round}");
     }
+    assert!(given_up < 5, "{given_up} of ten transactions met rows on their way");
     assert!(restless.moves() > 0, "buckets moved meanwhile");
 }
 
