@@ -47,8 +47,11 @@ impl Begun {
         store: Option<StoreAs>,
         context: &Arc<TaskContext>,
     ) -> Result<Self> {
+        let Some(store) = store else {
+            return Ok(Self { here: Arc::clone(&parts[0]), elsewhere: Vec::new() });
+        };
         let others = parts.iter().filter_map(|part| part.downcast_ref::<RemoteBundle>());
-        let sent = others.zip(store).map(|(other, store)| async move {
+        let sent = others.map(|other| async move {
             let sent = other.send(context, Output::Stored(store)).await?;
             let unsent = if sent.is_none() { Some(other.over_sent_rows()?) } else { None };
             Ok::<_, DataFusionError>((sent, unsent))
