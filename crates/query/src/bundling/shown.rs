@@ -1,14 +1,16 @@
 //! The bundles of a plan as EXPLAIN tells of them: in the order in which they run, with their operators and the servers
 //! that run these.
 
+use super::Bundling;
 use super::amounts::Amounts;
 use super::in_step::InStep;
 use super::stored::Stored;
-use super::{Bundling, Scheme};
 use crate::kinds::{Role, role_of, scan_of};
+use crate::scan::bucket_scan::BucketScan;
 use crate::ship::{carries_rows, servers_of};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
+use dbsim::plan::{Kind, Scheme};
 use std::sync::Arc;
 
 /// Servers; `None` for the coordinator alone.
@@ -56,14 +58,7 @@ impl Shown {
             return self.add(here, to, its_own);
         }
         if let Role::Operator(kinds) = role_of(plan) {
-            let names = kinds.iter().map(|kind| kind.name().to_owned());
-            let name = match kinds[..] {
-                [] => plan.name().to_owned(),
-                _ => names.collect::<Vec<_>>().join(" + "),
-            };
-            let table = scan_of(plan).map(|scan| format!(" {}", scan.name_of_table()));
-            let name = name + &table.unwrap_or_default();
-            self.bundles[to].operators.push((name, servers.clone()));
+            self.bundles[to].operators.push((name_of(plan, &kinds), servers.clone()));
         }
         if plan.downcast_ref::<RecursiveQueryExec>().is_none() {
             plan.children().into_iter().for_each(|input| self.add(input, to, servers.clone()));
@@ -96,6 +91,17 @@ impl Bundle {
             format!("{} on {servers}", joined(group))
         });
         groups.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// What people call an operator that does these steps.
+fn name_of(plan: &Arc<dyn ExecutionPlan>, steps: &[Kind]) -> String {
+    let steps: Vec<&str> = steps.iter().map(|step| step.name()).collect();
+    let read = scan_of(plan).map_or_else(|| plan.name().into(), BucketScan::name_of_table);
+    match steps[..] {
+        [] => plan.name().to_owned(),
+        [scan] if plan.children().is_empty() => format!("{scan} {read}"),
+        _ => steps.join(" + "),
     }
 }
 
