@@ -314,7 +314,7 @@ async fn an_update_of_all_rows_says_little() {
     let session = of(&servers, 1).session();
     said(&session, "ALTER SYSTEM SET pando.moves = paused").await.expect("paused");
     let mut bytes = Vec::new();
-    for shipping in ["true", "true", "off"] {
+    for shipping in ["on", "on", "off"] {
         said(&session, &format!("SET pando.shipping = {shipping}")).await.expect("set");
         let before = number(of(&servers, 1), BYTES).await;
         assert_eq!(said(&session, "UPDATE t SET v = v + 1").await.expect("done"), "UPDATE 4000");
