@@ -203,7 +203,7 @@ fn given_up() -> Error {
     }
 }
 
-fn unknown_outcome() -> Error {
+pub(crate) fn unknown_outcome() -> Error {
     Error::Remote {
         sql_state: "08007".into(),
         message: "it is not known whether the transaction was committed".into(),

@@ -7,6 +7,7 @@ use crate::roles;
 use crate::session::presence::Sessions;
 use crate::session::{Names, Session};
 use crate::ship::{Exchanges, Receiver};
+use crate::short::Operations;
 use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
@@ -65,6 +66,8 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) exchanges: Arc<Exchanges>,
     pub(crate) results: Arc<Results>,
+    /// What other servers have done to single rows here.
+    pub(crate) operations: Operations,
     next_number: AtomicU64,
 }
 
@@ -120,6 +123,7 @@ impl Database {
             sessions,
             exchanges,
             results: Arc::default(),
+            operations: Operations::default(),
             next_number,
         })))
     }

@@ -34,7 +34,7 @@ pub struct Statement {
     pub text: String,
     /// Characters of the script before the text: what to add to positions inside the text.
     pub offset: usize,
-    pub(crate) ast: Ast,
+    pub(crate) ast: Arc<Ast>,
     /// What it says where it is a COPY whose other end is the client; `ast` says nothing then.
     pub(crate) client_copy: Option<ClientCopy>,
     /// What it says where it is about roles; `ast` says nothing then.
@@ -87,7 +87,7 @@ impl Statement {
 
     /// Whether it ends a transaction, or goes back in one.
     pub fn ends_transaction(&self) -> bool {
-        matches!(self.ast, Ast::Commit { .. } | Ast::Rollback { .. })
+        matches!(*self.ast, Ast::Commit { .. } | Ast::Rollback { .. })
     }
 
     /// Whether it begins the next transaction at once, where it ends one: AND CHAIN.
@@ -109,10 +109,15 @@ impl Statement {
         }
     }
 
+    /// The statement as a tree of one's own.
+    pub(crate) fn into_ast(self) -> Ast {
+        Arc::unwrap_or_clone(self.ast)
+    }
+
     pub(crate) fn with_ast(&self, ast: Ast) -> Self {
         let (text, offset) = (self.text.clone(), self.offset);
         let (client_copy, about_roles, cursor, alter_system) = (None, None, None, None);
-        Self { text, offset, ast, client_copy, about_roles, cursor, alter_system }
+        Self { text, offset, ast: Arc::new(ast), client_copy, about_roles, cursor, alter_system }
     }
 }
 
@@ -136,7 +141,7 @@ pub fn parse(script: &str) -> Result<Vec<Statement>> {
                 None if names_password(tokens) => "<hidden>".to_owned(),
                 None => text,
             };
-            let ast = ast.unwrap_or(Ast::Discard { object_type: DiscardObject::PLANS });
+            let ast = Arc::new(ast.unwrap_or(Ast::Discard { object_type: DiscardObject::PLANS }));
             let about_roles = about_roles.map(Arc::new);
             Ok(Statement { text, offset, ast, client_copy, about_roles, cursor, alter_system })
         })

@@ -17,7 +17,7 @@ async fn cutting(servers: &InProcess, number: usize, scheme: &str) -> Session {
         0 => dealing(servers, number % 3).await,
         _ => servers.servers()[number % 3].database.session(),
     };
-    let bytes = if number % 2 == 0 { 0 } else { 1 << 20 };
+    let bytes = if number.is_multiple_of(2) { 0 } else { 1 << 20 };
     for setting in [format!("bundling = {scheme}"), format!("bundle_bytes = {bytes}")] {
         session.execute(&format!("SET pando.{setting}")).await.expect("set");
     }

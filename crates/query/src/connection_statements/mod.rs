@@ -64,7 +64,7 @@ impl Statement {
             }
             None => {}
         }
-        Some(Ok(match &self.ast {
+        Some(Ok(match &*self.ast {
             Ast::Close { cursor: CloseCursor::All } => ConnectionStatement::Close(None),
             Ast::Close { cursor: CloseCursor::Specific { name } } => {
                 ConnectionStatement::Close(Some(fold(name)))

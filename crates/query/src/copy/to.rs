@@ -52,7 +52,7 @@ fn query(statement: &Statement) -> Result<Query> {
             let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
             let columns = if columns.is_empty() { "*".to_owned() } else { columns.join(", ") };
             let text = format!("SELECT {columns} FROM {table_name}");
-            match crate::parse::parse(&text)?.remove(0).ast {
+            match crate::parse::parse(&text)?.remove(0).into_ast() {
                 Statement::Query(query) => Ok(*query),
                 _ => Err(Error::new(SqlState::SyntaxError, format!("{table_name} is no table"))),
             }

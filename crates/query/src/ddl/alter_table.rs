@@ -274,7 +274,7 @@ async fn refuse_nulls(
     );
     let statement = crate::parse::parse(&text)?.remove(0);
     let mut planner = frame.planner(transaction);
-    let plan = planner.plan_statement(statement.ast).await?;
+    let plan = planner.plan_statement(statement.into_ast()).await?;
     let physical = planner.physical(&plan).await?;
     let batches: Vec<_> = crate::session::run::start(frame, physical)?.try_collect().await?;
     match batches.iter().all(|batch| batch.num_rows() == 0) {
