@@ -137,6 +137,7 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         to_root @ (Request::Join { .. }
         | Request::Heartbeat(_)
         | Request::Now
+        | Request::Next { .. }
         | Request::Members
         | Request::Decide { .. }
         | Request::Outcome { .. }

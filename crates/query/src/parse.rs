@@ -27,7 +27,7 @@ pub(crate) use reserved::RESERVED;
 /// How deeply expressions and queries may nest.
 const RECURSION_LIMIT: usize = 256;
 
-/// One parsed statement of a script.
+/// One parsed statement of a script. A clone shares what was parsed.
 #[derive(Debug, Clone)]
 pub struct Statement {
     /// The statement's own text, without the semicolon.
@@ -36,13 +36,13 @@ pub struct Statement {
     pub offset: usize,
     pub(crate) ast: Arc<Ast>,
     /// What it says where it is a COPY whose other end is the client; `ast` says nothing then.
-    pub(crate) client_copy: Option<ClientCopy>,
+    pub(crate) client_copy: Option<Arc<ClientCopy>>,
     /// What it says where it is about roles; `ast` says nothing then.
     pub(crate) about_roles: Option<Arc<RoleStatement>>,
     /// What it says where it is about a cursor; `ast` says nothing then.
-    pub(crate) cursor: Option<CursorStatement>,
+    pub(crate) cursor: Option<Arc<CursorStatement>>,
     /// What it says where it is ALTER SYSTEM; `ast` says nothing then.
-    pub(crate) alter_system: Option<AlterSystem>,
+    pub(crate) alter_system: Option<Arc<AlterSystem>>,
 }
 
 /// A statement as the parser gives it: the engine's, or one of those that are read by our own code.
@@ -77,7 +77,7 @@ impl Statement {
 
     /// Whether it is a COPY from the client.
     pub fn is_copy_in(&self) -> bool {
-        matches!(&self.client_copy, Some(ClientCopy { what: What::In { .. }, .. }))
+        self.client_copy.as_ref().is_some_and(|copy| matches!(copy.what, What::In { .. }))
     }
 
     /// Whether it has a password in it, which its [`text`](Self::text) leaves out.
@@ -142,10 +142,23 @@ pub fn parse(script: &str) -> Result<Vec<Statement>> {
                 None => text,
             };
             let ast = Arc::new(ast.unwrap_or(Ast::Discard { object_type: DiscardObject::PLANS }));
-            let about_roles = about_roles.map(Arc::new);
+            let (client_copy, about_roles) = (client_copy.map(Arc::new), about_roles.map(Arc::new));
+            let (cursor, alter_system) = (cursor.map(Arc::new), alter_system.map(Arc::new));
             Ok(Statement { text, offset, ast, client_copy, about_roles, cursor, alter_system })
         })
         .collect()
+}
+
+/// Parses a text that is one statement.
+///
+/// # Errors
+/// 42601.
+pub(crate) fn one(sql: &str) -> Result<Statement> {
+    let mut statements = parse(sql)?;
+    match (statements.pop(), statements.is_empty()) {
+        (Some(statement), true) => Ok(statement),
+        _ => Err(Error::new(SqlState::SyntaxError, "expected exactly one statement")),
+    }
 }
 
 /// Whether a password stands in a statement, also in one that is none about roles: one that prepares one.
