@@ -57,7 +57,8 @@ const MANY: &str =
 async fn bundles_that_are_cancelled_or_left_while_they_store_leave_nothing() {
     let servers = spread().await;
     for is_cancelled in [true, false] {
-        let session = cutting(&servers, 1, "none").await;
+        let session = servers.servers()[1].database.session();
+        session.execute("SET pando.bundling = none").await.expect("set");
         let cancel = session.cancel_handle();
         let read = tokio::spawn(async move {
             session.query(MANY).await?.stream.next().await.transpose().map_err(pando::Error::from)
