@@ -1,5 +1,6 @@
 //! A database: a store, and everything that its sessions share.
 
+use crate::bundling::Results;
 use crate::engine::Engine;
 use crate::error::{Error, Result, SqlState};
 use crate::roles;
@@ -64,6 +65,7 @@ pub(crate) struct Shared {
     pub(crate) running: Mutex<BTreeMap<u64, Running>>,
     pub(crate) sessions: Sessions,
     pub(crate) exchanges: Arc<Exchanges>,
+    pub(crate) results: Arc<Results>,
     /// What other servers have done to single rows here.
     pub(crate) operations: Operations,
     next_number: AtomicU64,
@@ -120,6 +122,7 @@ impl Database {
             running,
             sessions,
             exchanges,
+            results: Arc::default(),
             operations: Operations::default(),
             next_number,
         })))

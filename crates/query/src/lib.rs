@@ -9,6 +9,7 @@
 
 mod access;
 pub mod binary;
+mod bundling;
 mod bytes;
 mod connection_statements;
 mod copy;
@@ -20,6 +21,7 @@ mod error;
 mod functions;
 mod input;
 mod json;
+mod kinds;
 mod memory_pool;
 mod outcome;
 mod parse;

@@ -9,7 +9,7 @@ mod servers;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 use query::{Options, Outcome, Session};
 use servers::Servers;
 use std::fmt::Write;
@@ -138,6 +138,35 @@ async fn bytes_that_are_no_bundle_are_an_error() {
         let _ = ran(&servers, 1, changed.into()).await;
     }
     assert!(ran(&servers, 1, bundle).await.is_ok(), "the server goes on");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_that_store_no_bundle_are_an_error() {
+    let servers = three_parts().await;
+    let session = servers.database(0).session();
+    answer(&session, "SET pando.bundling = none").await.expect("set");
+    answer(&session, "SELECT n, count(*) FROM t WHERE id > 3 GROUP BY n").await.expect("answered");
+    // What a server stores it has for as long as somebody listens: only its first answer is read.
+    let first = async |bundle: Bytes| {
+        let reading = servers.database(1).store().reading().await.expect("a reading");
+        servers.database(1).bundles().run(reading, bundle).next().await.expect("an answer")
+    };
+    let sent = servers.take_sent();
+    assert_eq!(first(sent[0].clone()).await.expect("stored").num_columns(), 3);
+    let [.., reads] = &sent[..] else { panic!("bundles") };
+    assert!(first(reads.clone()).await.is_err(), "the rows that it reads are gone");
+    for bundle in [&sent[0], reads] {
+        for length in 0..bundle.len() {
+            assert!(first(bundle.slice(..length)).await.is_err(), "{length} bytes of it");
+        }
+        for at in 0..bundle.len() {
+            let mut changed = bundle.to_vec();
+            changed[at] ^= 1 << (at % 8);
+            // Some changes make another bundle; what counts is that there is an answer.
+            let _ = first(changed.into()).await;
+        }
+    }
+    assert!(first(sent[0].clone()).await.is_ok(), "the server goes on");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,5 +1,6 @@
 //! The experiments, one a file.
 
+mod bundling;
 mod gathering;
 mod keyed;
 mod keyed_report;
@@ -25,6 +26,8 @@ use tokio::runtime::Handle;
 pub enum Experiment {
     /// TPC-H's 22 queries, warm, beside a peer on the same data
     Tpch(tpch::TpchArgs),
+    /// TPC-H's queries with plans that are cut into bundles, beside the engine's own pipelining (E2)
+    Bundling(bundling::BundlingArgs),
     /// Loading TPC-H's lineitem from a Parquet file, and the memory that it takes then
     Load(load::LoadArgs),
     /// One row by its key through prepared statements: insert, read, update
@@ -45,6 +48,7 @@ impl Experiment {
     pub(crate) async fn run(&self, report: Report, workers: Handle) -> Result<()> {
         match self {
             Self::Tpch(args) => tpch::run(args, report).await,
+            Self::Bundling(args) => bundling::run(args, report).await,
             Self::Load(args) => load::run(args, report).await,
             Self::Keyed(args) => keyed::run(args, report, workers).await,
             Self::Person(args) => person::run(args, report, workers).await,

@@ -13,8 +13,9 @@ pub trait Tree {
 
     /// The operator at the top.
     fn root(&self) -> Self::Node;
-    /// What an operator does.
-    fn kind(&self, node: Self::Node) -> Kind;
+    /// What an operator does, its last step first: more than one thing where it does several in one. One of which the
+    /// relation knows nothing does none of them, and is bound to nothing.
+    fn kinds(&self, node: Self::Node) -> Vec<Kind>;
     /// Its inputs.
     fn children(&self, node: Self::Node) -> Vec<Self::Node>;
 }
@@ -26,8 +27,8 @@ impl Tree for Plan {
         self.root()
     }
 
-    fn kind(&self, node: OperatorId) -> Kind {
-        self.operators()[node].kind
+    fn kinds(&self, node: OperatorId) -> Vec<Kind> {
+        vec![self.operators()[node].kind]
     }
 
     fn children(&self, node: OperatorId) -> Vec<OperatorId> {
@@ -109,10 +110,12 @@ fn cut_below<T: Tree>(tree: &T, top: T::Node, scheme: Scheme, bundles: &mut Vec<
     let mut open = vec![top];
     while let Some(node) = open.pop() {
         bundle.push(node);
-        let (within, below): (Vec<_>, Vec<_>) = tree
-            .children(node)
-            .into_iter()
-            .partition(|child| scheme.binds(tree.kind(*child), tree.kind(node)));
+        let first = tree.kinds(node).pop();
+        let is_bound = |child: &T::Node| {
+            let last = tree.kinds(*child).first().copied();
+            last.zip(first).is_some_and(|(child, parent)| scheme.binds(child, parent))
+        };
+        let (within, below): (Vec<_>, Vec<_>) = tree.children(node).into_iter().partition(is_bound);
         open.extend(within.into_iter().rev());
         below.into_iter().for_each(|child| cut_below(tree, child, scheme, bundles));
     }
@@ -151,6 +154,42 @@ mod tests {
         assert_eq!(bound(Scheme::None), []);
         assert_eq!(bound(Scheme::Optimal), optimal);
         assert_eq!(bound(Scheme::Excessive), excessive);
+    }
+
+    /// Operators in a row, each the input of the next.
+    struct Row(Vec<Vec<Kind>>);
+
+    impl Tree for Row {
+        type Node = usize;
+
+        fn root(&self) -> usize {
+            self.0.len() - 1
+        }
+
+        fn kinds(&self, node: usize) -> Vec<Kind> {
+            self.0[node].clone()
+        }
+
+        fn children(&self, node: usize) -> Vec<usize> {
+            node.checked_sub(1).into_iter().collect()
+        }
+    }
+
+    #[test]
+    fn an_operator_of_two_steps_is_bound_by_its_first_and_its_last() {
+        let (scan, group) = (Kind::SequentialScan, vec![Kind::Aggregate, Kind::GroupBy]);
+        let row = Row(vec![vec![scan], group, vec![Kind::Sort]]);
+        let bundles = |scheme| cut(&row, scheme).into_iter().map(|bundle| bundle.0).collect();
+        let [none, optimal, excessive]: [Vec<_>; 3] = Scheme::ALL.map(bundles);
+        assert_eq!(none, [vec![0], vec![1], vec![2]]);
+        assert_eq!(optimal, [vec![1, 0], vec![2]]);
+        assert_eq!(excessive, [vec![2, 1, 0]]);
+    }
+
+    #[test]
+    fn what_the_relation_does_not_know_is_bound_to_nothing() {
+        let row = Row(vec![vec![Kind::SequentialScan], vec![], vec![Kind::Sort]]);
+        assert_eq!(cut(&row, Scheme::Excessive).len(), 3);
     }
 
     #[test]

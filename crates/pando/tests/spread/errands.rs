@@ -302,7 +302,7 @@ async fn what_depends_on_more_than_the_row_is_changed_from_the_coordinator() {
     ] {
         assert!(is_at_owners(&session, sql).await, "{sql}");
     }
-    session.execute("SET pando.bundling = none").await.expect("set");
+    session.execute("SET pando.shipping = off").await.expect("set");
     assert!(!is_at_owners(&session, "DELETE FROM t").await);
 }
 
@@ -314,8 +314,8 @@ async fn an_update_of_all_rows_says_little() {
     let session = of(&servers, 1).session();
     said(&session, "ALTER SYSTEM SET pando.moves = paused").await.expect("paused");
     let mut bytes = Vec::new();
-    for bundling in ["optimal", "optimal", "none"] {
-        said(&session, &format!("SET pando.bundling = {bundling}")).await.expect("set");
+    for shipping in ["on", "on", "off"] {
+        said(&session, &format!("SET pando.shipping = {shipping}")).await.expect("set");
         let before = number(of(&servers, 1), BYTES).await;
         assert_eq!(said(&session, "UPDATE t SET v = v + 1").await.expect("done"), "UPDATE 4000");
         bytes.push(number(of(&servers, 1), BYTES).await - before);

@@ -9,7 +9,7 @@ use futures::{StreamExt, TryStreamExt};
 use pando::{Database, Options, Session};
 use std::fmt::Write;
 
-const TABLES: &[&str] = &[
+pub(crate) const TABLES: &[&str] = &[
     "CREATE TABLE a (id bigint PRIMARY KEY, k bigint, m int, t text)",
     "CREATE TABLE b (id bigint PRIMARY KEY, k bigint, m int, t text)",
     "CREATE TABLE c (id bigint PRIMARY KEY, b bigint, t text)",
@@ -22,7 +22,7 @@ const TABLES: &[&str] = &[
     "INSERT INTO d SELECT i % 3500, i, 'key ' || i % 90 FROM generate_series(1, 5000) AS g(i)",
 ];
 
-const QUERIES: &[&str] = &[
+pub(crate) const QUERIES: &[&str] = &[
     "SELECT a.id, b.id FROM a JOIN b ON a.k = b.k",
     "SELECT a.id, b.id FROM a LEFT JOIN b ON a.k = b.k AND b.m > 1",
     "SELECT a.id, b.id FROM a RIGHT JOIN b ON a.k = b.k AND a.m < b.m",
@@ -80,13 +80,13 @@ pub(crate) async fn rows(session: &Session, sql: &str) -> Vec<String> {
 }
 
 /// A session of a server that deals both sides of each join out.
-async fn dealing(servers: &InProcess, server: usize) -> Session {
+pub(crate) async fn dealing(servers: &InProcess, server: usize) -> Session {
     let session = servers.servers()[server].database.session();
     session.execute("SET pando.broadcast_bytes = 0").await.expect("set");
     session
 }
 
-async fn spread() -> InProcess {
+pub(crate) async fn spread() -> InProcess {
     let servers = servers().await;
     for statement in TABLES {
         execute(&servers.servers()[0].database, statement).await;
@@ -97,8 +97,8 @@ async fn spread() -> InProcess {
     servers
 }
 
-/// Waits until no server has an exchange, nor memory of a query.
-async fn until_nothing_is_left(servers: &InProcess) {
+/// Waits until no server has an exchange, nor rows of a bundle, nor memory of a query.
+pub(crate) async fn until_nothing_is_left(servers: &InProcess) {
     until_nothing_is_left_on(servers.servers()).await;
 }
 
@@ -107,6 +107,7 @@ async fn until_nothing_is_left_on(servers: &[bench::Member]) {
     for server in servers {
         for sql in [
             "SELECT value FROM pando.counters WHERE name = 'exchanges'",
+            "SELECT value FROM pando.counters WHERE name = 'stored_bundles'",
             "SELECT query_bytes FROM pando.memory",
         ] {
             loop {

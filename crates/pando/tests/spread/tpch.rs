@@ -1,4 +1,5 @@
-//! TPC-H's queries on three servers against DuckDB's answers, as they come and with every join dealt out.
+//! TPC-H's queries on three servers against DuckDB's answers: as they come, with every join dealt out, and with plans that
+//! are cut into bundles.
 
 use bench::{Embedded, Expected, InProcess, tpch};
 use pando::Options;
@@ -19,9 +20,13 @@ async fn the_answers_are_those_of_one_server() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     let mut wrong = Vec::new();
-    for (server, setting) in
-        [(1, "RESET pando.broadcast_bytes"), (2, "SET pando.broadcast_bytes = 0")]
-    {
+    for (server, setting) in [
+        (1, "RESET pando.broadcast_bytes"),
+        (2, "SET pando.broadcast_bytes = 0"),
+        (2, "SET pando.bundling = none"),
+        (1, "SET pando.bundling = optimal"),
+        (0, "SET pando.bundling = excessive"),
+    ] {
         let asked = Embedded { session: servers.servers()[server].database.session() };
         asked.session.execute(setting).await.expect("set");
         for n in 1..=tpch::QUERIES {

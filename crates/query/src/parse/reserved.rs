@@ -117,9 +117,12 @@ pub(super) fn used_as_name(ast: &Statement) -> Option<Ident> {
     let in_relations = visit_relations(ast, |name| {
         found(name.0.iter().find_map(|part| part.as_ident().filter(is_reserved)))
     });
+    // SET x = on: the one reserved word that is what a setting can be.
+    let is_setting =
+        |ident: &Ident| matches!(ast, Statement::Set(_)) && ident.value.eq_ignore_ascii_case("on");
     let in_expressions = || {
         visit_expressions(ast, |expr| match expr {
-            Expr::Identifier(ident) => found(Some(ident)),
+            Expr::Identifier(ident) if !is_setting(ident) => found(Some(ident)),
             _ => ControlFlow::Continue(()),
         })
     };

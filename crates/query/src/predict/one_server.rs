@@ -5,8 +5,9 @@
 
 use datafusion::execution::{SessionState, SessionStateBuilder};
 
-/// Rules that are left out: one answers from what only Pando's tables know, one sends operators to other servers.
-const LEFT_OUT: [&str; 2] = ["aggregate_statistics", "ship_bundles"];
+/// Rules that are left out: one answers from what only Pando's tables know, one sends operators to other servers, and
+/// one stores rows between operators.
+const LEFT_OUT: [&str; 3] = ["aggregate_statistics", "ship_bundles", "cut_bundles"];
 
 /// The engine of a statement, for one server and one stream.
 pub(super) fn of(engine: &SessionState) -> SessionState {

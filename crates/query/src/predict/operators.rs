@@ -8,24 +8,18 @@ use super::guesses::{Guesses, percent};
 use super::joins::Join;
 use super::refused;
 use super::selectivity::{Input, column_of, compared};
-use super::tables::{KnownTables, scan_of};
+use super::tables::KnownTables;
 use crate::error::{Error, Result};
+use crate::kinds::{self, scan_of};
 use crate::scan::bucket_scan::BucketScan;
 use datafusion::arrow::datatypes::FieldRef;
 use datafusion::common::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
-use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
-use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::filter::FilterExec;
-use datafusion::physical_plan::joins::{
-    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
-};
-use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::projection::ProjectionExec;
-use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 use dbsim::Plan;
 use dbsim::plan::{Kind, Operator, OperatorId, Table};
@@ -98,7 +92,8 @@ impl Builder<'_> {
         if let Some(sort) = plan.downcast_ref::<SortExec>() {
             return self.sort(sort);
         }
-        if is_passed_through(plan) {
+        // The simulator does their work where it needs it, or has none of it.
+        if kinds::moves_rows(plan) || kinds::hands_rows_on(plan) {
             let input = self.flow(plan.children()[0])?;
             return Ok(match plan.fetch() {
                 Some(fetch) => self.limited(input, fetch),
@@ -178,11 +173,7 @@ impl Builder<'_> {
             groups.map(|((expr, _), field)| column(expr, field, &input)).collect();
         let values = schema.fields().iter().skip(columns.len());
         columns.extend(values.map(|field| Column::of_type(field.data_type())));
-        let of_parts = matches!(
-            aggregate.mode(),
-            AggregateMode::Final | AggregateMode::FinalPartitioned | AggregateMode::PartialReduce
-        );
-        if of_parts {
+        if kinds::is_of_parts(aggregate) {
             return Ok(Flow { columns, ..input });
         }
         let functions = aggregate.aggr_expr().len() as f64;
@@ -228,7 +219,7 @@ impl Builder<'_> {
 
     fn join(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
         let sides = match plan.children()[..] {
-            [left, right] if kind_of_join(plan).is_some() => [left, right],
+            [left, right] if kinds::of_join(plan).is_some() => [left, right],
             _ => return Err(missing(what_is(plan), plan.name())),
         };
         let [left, right] = [self.flow(sides[0])?, self.flow(sides[1])?];
@@ -250,7 +241,7 @@ impl Builder<'_> {
         } else {
             Join { sides, keys: &[], filter: None, join_type: JoinType::Inner, projection: None }
         };
-        let kind = kind_of_join(plan).unwrap_or(Kind::NestedLoopJoin);
+        let kind = kinds::of_join(plan).unwrap_or(Kind::NestedLoopJoin);
         let supposed = join.rows(&mut self.guesses);
         let rows = self.counted(&**plan, supposed);
         let columns = join.columns();
@@ -305,30 +296,6 @@ fn at_least_one(rows: f64, of: f64) -> f64 {
 fn column(expr: &Arc<dyn PhysicalExpr>, field: &FieldRef, input: &Flow) -> Column {
     let known = column_of(expr).and_then(|column| input.columns.get(column).copied());
     known.unwrap_or_else(|| Column::of_type(field.data_type()))
-}
-
-/// Whether the simulator does an operator's work where it needs it, or has none of it.
-fn is_passed_through(plan: &Arc<dyn ExecutionPlan>) -> bool {
-    plan.downcast_ref::<CoalescePartitionsExec>().is_some()
-        || plan.downcast_ref::<RepartitionExec>().is_some()
-        || plan.downcast_ref::<SortPreservingMergeExec>().is_some()
-        || plan.downcast_ref::<CooperativeExec>().is_some()
-        || plan.downcast_ref::<GlobalLimitExec>().is_some()
-        || plan.downcast_ref::<LocalLimitExec>().is_some()
-}
-
-fn kind_of_join(plan: &Arc<dyn ExecutionPlan>) -> Option<Kind> {
-    if plan.downcast_ref::<HashJoinExec>().is_some() {
-        Some(Kind::HashJoin)
-    } else if plan.downcast_ref::<SortMergeJoinExec>().is_some() {
-        Some(Kind::MergeJoin)
-    } else if plan.downcast_ref::<NestedLoopJoinExec>().is_some()
-        || plan.downcast_ref::<CrossJoinExec>().is_some()
-    {
-        Some(Kind::NestedLoopJoin)
-    } else {
-        None
-    }
 }
 
 /// What people call an operator that the simulator does not have.

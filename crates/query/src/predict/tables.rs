@@ -2,8 +2,8 @@
 
 use super::column::{Column, fixed_bytes, number};
 use crate::error::Result;
+use crate::kinds::scan_of;
 use crate::planner::relations::Tables;
-use crate::scan::bucket_scan::BucketScan;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::scan::spread_scan::SpreadScan;
 use datafusion::catalog::TableProvider;
@@ -32,12 +32,6 @@ pub(super) struct KnownTable {
 
 /// The tables of a plan.
 pub(super) type KnownTables = BTreeMap<TableId, KnownTable>;
-
-/// The scan of a table, wherever its rows are.
-pub(super) fn scan_of(plan: &Arc<dyn ExecutionPlan>) -> Option<&BucketScan> {
-    plan.downcast_ref::<BucketScan>()
-        .or_else(|| plan.downcast_ref::<SpreadScan>().map(|spread| &spread.here))
-}
 
 /// The tables that a plan reads, each row there so many times.
 pub(super) async fn of_plan(

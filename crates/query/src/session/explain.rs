@@ -10,6 +10,7 @@ use super::settings::text_rows;
 use super::transactions::Conversation;
 use super::{Frame, Inner};
 use crate::Statement;
+use crate::bundling::{Bundling, Shown};
 use crate::dml::at_owners;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome};
@@ -45,6 +46,8 @@ struct Explained {
     deed: Option<String>,
     logical: Option<LogicalPlan>,
     physical: Option<Arc<dyn ExecutionPlan>>,
+    /// How the plan was cut; `None` where it was not.
+    bundling: Option<Bundling>,
     planning: Duration,
     /// How long it ran and how many rows it gave or changed.
     run: Option<(Duration, u64)>,
@@ -145,7 +148,8 @@ impl Inner {
         if let Some(plan) = logical.take() {
             logical = Some(frame.engine().optimize(&plan)?);
         }
-        Ok(Explained { deed, logical, physical, planning: Duration::ZERO, run: None })
+        let bundling = Bundling::of(&frame.settings);
+        Ok(Explained { deed, logical, physical, bundling, planning: Duration::ZERO, run: None })
     }
 }
 
@@ -265,9 +269,9 @@ impl Explained {
         if let Some(logical) = self.logical.as_ref().filter(|_| options.verbose) {
             add(logical.display_indent().to_string());
         }
+        add(self.bundles().join("\n"));
         if let Some(physical) = &self.physical {
-            // What a write reads is planned once more when it is run: these rows were not counted.
-            let shown = match self.run.is_some() && self.deed.is_none() {
+            let shown = match self.is_counted() {
                 true => DisplayableExecutionPlan::with_metrics(physical.as_ref()),
                 false => DisplayableExecutionPlan::new(physical.as_ref()),
             };
@@ -281,6 +285,17 @@ impl Explained {
         lines
     }
 
+    /// Whether the rows of the plan were counted. What a write reads is planned once more when it is run.
+    fn is_counted(&self) -> bool {
+        self.run.is_some() && self.deed.is_none()
+    }
+
+    /// The bundles of the plan, if it was cut.
+    fn bundles(&self) -> Vec<String> {
+        let cut = self.physical.as_ref().zip(self.bundling);
+        cut.map_or_else(Vec::new, |(plan, by)| Shown::of(plan, by).lines(self.is_counted()))
+    }
+
     fn json(&self, options: &Options) -> Vec<String> {
         let mut plan = self.physical.as_ref().map_or(json!({}), |physical| node(physical.as_ref()));
         if let Some(deed) = &self.deed {
@@ -291,6 +306,10 @@ impl Explained {
             plan.insert("Actual Rows".to_owned(), rows.into());
         }
         let mut whole = Map::from_iter([("Plan".to_owned(), plan)]);
+        let bundles = self.bundles();
+        if !bundles.is_empty() {
+            whole.insert("Bundles".to_owned(), bundles.into());
+        }
         if options.tells_times() {
             whole.insert("Planning Time".to_owned(), milliseconds(self.planning).into());
             if let Some((time, _)) = self.run {

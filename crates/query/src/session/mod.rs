@@ -31,6 +31,7 @@ pub use presence::activity_text;
 pub use transactions::TransactionStatus;
 
 use crate::access::Access;
+use crate::bundling::Bundling;
 use crate::database::Shared;
 use crate::error::{Error, Result, SqlState};
 use crate::functions::Functions;
@@ -480,10 +481,14 @@ impl Frame<'_> {
     /// The engine's state for this statement, copied when it is first asked for: many statements go without.
     pub(crate) fn engine(&self) -> &SessionState {
         self.engine.get_or_init(|| {
-            let mut engine = self.session.shared.engine.for_statement.clone();
+            let settings = Arc::clone(&self.settings);
+            let engine = &self.session.shared.engine.for_statement;
+            let mut engine = match Bundling::of(&settings) {
+                Some(bundling) => bundling.engine(engine),
+                None => engine.clone(),
+            };
             engine.mark_start_execution();
             let shared = Arc::downgrade(&self.session.shared);
-            let settings = Arc::clone(&self.settings);
             if settings.style() != Style::default() {
                 settings.style().hang(engine.config_mut().options_mut());
             }

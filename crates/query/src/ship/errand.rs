@@ -6,7 +6,7 @@
 
 use super::receive::{found, out_of_range};
 use super::remote::RemoteBundle;
-use super::wire::{BYTES_MAX, Branch, Bundle, Input, Ready};
+use super::wire::{BYTES_MAX, Branch, Bundle, Input, Output, Ready};
 use super::{Shipping, expressions, remote};
 use crate::database::Shared;
 use crate::dml::constraints::Constraints;
@@ -85,7 +85,7 @@ impl Errand {
                 .all(|condition| shipping.portable.expression(condition)),
             Deed::Delete => true,
         };
-        if !shipping.bundling || !is_portable || !is_by_row(bundle) {
+        if !shipping.operators || !is_portable || !is_by_row(bundle) {
             return Ok(None);
         }
         let (bundle, elsewhere) = (Arc::clone(bundle), elsewhere.clone());
@@ -98,7 +98,7 @@ impl Errand {
         let bundle = ready.to_bytes(
             &[(ranges.to_vec(), self.elsewhere.next_hop()?)],
             Branch::ALONE,
-            None,
+            Output::Sent,
         )?;
         let table = self.elsewhere.view().table();
         let checks = match &self.deed {
@@ -213,7 +213,7 @@ pub(crate) async fn open(
     let Input::Scans(scans) = &bundle.input else {
         return Err(out_of_range("an errand is of no table"));
     };
-    let ([scan], None) = (&scans[..], bundle.exchange) else {
+    let ([scan], None, None) = (&scans[..], bundle.exchange, bundle.store) else {
         return Err(out_of_range("an errand is of one table"));
     };
     let (here, elsewhere) = found(reading, scan, &context).await?;

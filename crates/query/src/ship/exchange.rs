@@ -13,7 +13,7 @@ use super::reader::{ExchangeReader, Parts};
 use super::received::holding;
 use super::remote::{RemoteBundle, Sent};
 use super::sites::Participants;
-use super::wire::Dealing;
+use super::wire::{Dealing, Output};
 use crate::error::{Error, SqlState};
 use crate::translate::external;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -92,10 +92,7 @@ impl Exchange {
     fn opening(&self, context: &Arc<TaskContext>) -> Shared<BoxFuture<'static, Answer>> {
         let begin = || {
             let dealing = Dealing {
-                exchange: ExchangeId {
-                    coordinator: self.participants.peers.here(),
-                    number: self.participants.peers.transaction_id().number,
-                },
+                exchange: self.participants.exchange_id(),
                 by: self.by.clone(),
                 parts: self.participants.groups.len() * self.partitions,
             };
@@ -176,7 +173,7 @@ async fn begin(
     let Some(bundle) = dealer.downcast_ref::<RemoteBundle>() else {
         return Ok(Dealer::Here(dealer));
     };
-    let Some(mut sent) = bundle.send(context, Some(dealing)).await? else {
+    let Some(mut sent) = bundle.send(context, Output::Dealt(dealing)).await? else {
         return Ok(Dealer::Here(bundle.over_sent_rows()?));
     };
     // An empty batch says that the exchange is there, and parts of it may be taken.
@@ -199,10 +196,7 @@ impl fmt::Debug for Exchange {
 impl DisplayAs for Exchange {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by: Vec<String> = self.by.iter().map(ToString::to_string).collect();
-        let participants = &self.participants;
-        let servers =
-            participants.groups.iter().map(|group| participants.peers.server_name(*group));
-        let servers: Vec<String> = servers.collect();
+        let servers = self.participants.names();
         let partitions = self.partitions;
         write!(
             f,

@@ -14,7 +14,8 @@
 //! of an input deals them out ([`dealing`], [`queues`]), and each that runs the bundle takes its parts from all of
 //! them ([`reader`]). Rows go from server to server; the one that coordinates sees but the bundle's output.
 //!
-//! What a bundle gives can also stay where it is, and be written there: UPDATE and DELETE ([`errand`]).
+//! What a bundle gives can also stay where it is, and be written there: UPDATE and DELETE ([`errand`]). Where plans are cut
+//! ([`crate::bundling`]), it stays for the bundle that runs next ([`storing`]).
 
 mod beside;
 mod broadcast;
@@ -35,6 +36,7 @@ mod remote;
 mod rule;
 mod sites;
 mod stage;
+mod storing;
 mod tree;
 mod wire;
 
@@ -42,7 +44,12 @@ pub(crate) use broadcast::{from_bytes as rows_from_bytes, to_bytes as rows_to_by
 pub(crate) use exchanges::Exchanges;
 pub(crate) use portable::Portable;
 pub(crate) use receive::{Receiver, out_of_range};
+pub(crate) use received::holding;
+pub(crate) use remote::servers_of;
 pub(crate) use rule::ShipBundles;
+pub(crate) use sites::Participants;
+pub(crate) use storing::{Begun, StoreAs};
+pub(crate) use wire::carries_rows;
 
 use crate::error::{Error, SqlState};
 use crate::scan::spread_scan::SpreadScan;
@@ -57,13 +64,13 @@ use sites::Sites;
 use std::sync::Arc;
 
 /// The setting that says whether operators go to the rows.
-pub(crate) const BUNDLING: &str = "pando.bundling";
+const SHIPPING: &str = "pando.shipping";
 
 /// What a statement knows about shipping.
 pub(crate) struct Shipping {
     pub(crate) portable: Arc<Portable>,
     /// Whether more than scans is shipped.
-    bundling: bool,
+    operators: bool,
     /// Rows of at most so many bytes are sent to all owners of a join's other rows.
     broadcast_bytes: usize,
     /// How rows come from others.
@@ -87,14 +94,14 @@ impl Shipping {
             let message = "the engine does not know what may be shipped";
             external(Error::new(SqlState::InternalError, message))
         })?;
-        let bundling = system::setting(config, BUNDLING).is_none_or(|value| value != "none");
+        let operators = system::setting(config, SHIPPING).is_none_or(|value| value != "off");
         let number =
             |name| system::setting(config, name).and_then(|value| value.parse::<usize>().ok());
         let broadcast_bytes = number(BROADCAST_BYTES).unwrap_or(BROADCAST_BYTES_MAX);
         let gathering = Gathering::of(config);
         let fan_in = number(FAN_IN).unwrap_or(forward::FAN_IN);
         let partitions = config.target_partitions();
-        Ok(Arc::new(Self { portable, bundling, broadcast_bytes, gathering, fan_in, partitions }))
+        Ok(Arc::new(Self { portable, operators, broadcast_bytes, gathering, fan_in, partitions }))
     }
 }
 

@@ -11,6 +11,7 @@ use super::gather::Gathering;
 use super::reader::{ExchangeReader, Parts};
 use super::remote::order_of;
 use super::sites::Sites;
+use super::storing::store_here;
 use super::wire::{Bundle, Input, Scan};
 use crate::database::Shared;
 use crate::error::{Error, Result, SqlState};
@@ -45,7 +46,7 @@ const ITEMS_AHEAD: usize = 2;
 const PARTS_MAX: usize = 1 << 16;
 
 /// Where goes what is to be sent.
-type Sender<T> = mpsc::Sender<std::result::Result<T, store::Error>>;
+pub(super) type Sender<T> = mpsc::Sender<std::result::Result<T, store::Error>>;
 
 /// Runs bundles on a database's workers.
 #[derive(Debug)]
@@ -150,7 +151,7 @@ async fn answer(
 ) -> Result<()> {
     let context = shared.engine.functions.task_ctx();
     let bundle = Bundle::from_bytes(bundle)?;
-    let alone = bundle.exchange.is_none();
+    let alone = bundle.exchange.is_none() && bundle.store.is_none();
     let plan = match &bundle.input {
         Input::Scans(scans) if alone && scans.len() == 1 => {
             let (here, elsewhere) = found(reading, &scans[0], &context).await?;
@@ -162,7 +163,11 @@ async fn answer(
             bundle.plan(try_join_all(scans).await?, &context)?
         }
         Input::Parts(parts) => bundle.plan(readers(reading, parts)?, &context)?,
+        Input::Stored(rows) => bundle.plan(vec![shared.results.get(*rows)?], &context)?,
     };
+    if let Some(store) = bundle.store {
+        return store_here(shared, store, plan, &context, batches).await;
+    }
     if let Some(exchange) = bundle.exchange {
         return deal_out(shared, exchange, &plan, context, batches).await;
     }

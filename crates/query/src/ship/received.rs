@@ -12,7 +12,7 @@ use futures::{Stream, StreamExt};
 use std::sync::Arc;
 
 /// Rows that keep alive what they come from, for as long as they are read.
-pub(super) fn holding<R: Stream>(rows: R, held: impl Send) -> impl Stream<Item = R::Item> {
+pub(crate) fn holding<R: Stream>(rows: R, held: impl Send) -> impl Stream<Item = R::Item> {
     rows.map(move |batch| {
         let _ = &held;
         batch

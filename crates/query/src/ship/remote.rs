@@ -1,12 +1,12 @@
 //! `RemoteBundle`: what a bundle gives where another server runs it.
 
 use super::broadcast::Broadcast;
-use super::exchange::Opened;
 use super::forward::properties;
 use super::gather::Turns;
 use super::received::{Received, holding};
 use super::sites::Site;
-use super::wire::{Dealing, Ready, below, core_of, gathered_bytes};
+use super::wire::{Opened, Output, Ready, below, core_of, gathered_bytes};
+use crate::bundling::Stored;
 use crate::scan::leaf::leaf;
 use crate::scan::places::Elsewhere;
 use datafusion::common::Result;
@@ -46,8 +46,8 @@ pub(super) struct RemoteBundle {
 /// A bundle that another server runs.
 pub(super) struct Sent {
     pub(super) rows: BatchStream,
-    /// The exchanges that it reads.
-    exchanges: Vec<Arc<Opened>>,
+    /// What it reads, for as long as it runs.
+    read: Vec<Opened>,
 }
 
 impl RemoteBundle {
@@ -66,29 +66,34 @@ impl RemoteBundle {
         self.site.group()
     }
 
+    /// What people call the server that asks for its rows.
+    fn asker(&self) -> Result<String> {
+        let (peers, _) = self.site.peers()?;
+        Ok(peers.server_name(peers.here()))
+    }
+
     /// The bundle, and whose the rows are, where these are of one table.
     pub(super) fn over_table(&self) -> Option<(&Arc<dyn ExecutionPlan>, &Elsewhere)> {
         Some((&self.bundle, self.site.elsewhere()?))
     }
 
-    /// Sends the bundle, so that its rows come here, or are dealt out there; `None` where rows for its joins turn out to
-    /// be too many to be sent.
+    /// Sends the bundle; `None` where rows for its joins turn out to be too many to be sent.
     pub(super) async fn send(
         &self,
         context: &Arc<TaskContext>,
-        dealing: Option<&Dealing>,
+        output: Output<'_>,
     ) -> Result<Option<Sent>> {
         if gathered_bytes(&self.bundle, context).await? > BROADCAST_BYTES_MAX {
             return Ok(None);
         }
         let ready = Ready::of(&self.bundle, self.site.consumer(), context).await?;
-        let bytes = ready.to_bytes(&self.site.ranges()?, self.site.branch(), dealing)?;
+        let bytes = ready.to_bytes(&self.site.ranges()?, self.site.branch(), output)?;
         let (peers, reader) = self.site.peers()?;
         let rows = match self.site.is_misdirected() {
             true => peers.pass_on(reader, self.group(), bytes.into()),
             false => peers.run(reader, self.group(), bytes.into(), self.delivery()),
         };
-        Ok(Some(Sent { rows, exchanges: ready.exchanges }))
+        Ok(Some(Sent { rows, read: ready.opened }))
     }
 
     fn delivery(&self) -> Delivery {
@@ -97,7 +102,7 @@ impl RemoteBundle {
 
     /// Sends the bundle; what comes back is what the other server sends.
     async fn open(self, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let Some(sent) = self.send(&context, None).await? else {
+        let Some(sent) = self.send(&context, Output::Sent).await? else {
             return self.over_sent_rows()?.execute(0, context);
         };
         let schema = self.bundle.schema();
@@ -106,7 +111,7 @@ impl RemoteBundle {
             Some(turns) => turns.taken_by(sent.rows).boxed(),
             None => sent.rows,
         };
-        let rows = holding(rows.map(move |batch| received.take(batch)), sent.exchanges);
+        let rows = holding(rows.map(move |batch| received.take(batch)), sent.read);
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
 
@@ -137,11 +142,25 @@ pub(super) fn whole(plan: &Arc<dyn ExecutionPlan>) -> Option<&RemoteBundle> {
     union.inputs().get(1)?.downcast_ref()
 }
 
+/// What people call the servers that run a bundle, this one first, of an operator whose inputs are the bundle here and what
+/// comes from the others; `None` for any other operator.
+pub(crate) fn servers_of(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<[String]>> {
+    let inputs = plan.children();
+    let mut others = inputs.iter().filter_map(|input| input.downcast_ref::<RemoteBundle>());
+    let first = others.next()?;
+    let mut servers = vec![first.asker().ok()?];
+    std::iter::once(first).chain(others).for_each(|other| servers.extend(other.site.names()));
+    Some(servers.into())
+}
+
 /// The order that a bundle's output has on each server: what a top-N sorts by. The order of the scan is not kept.
 pub(super) fn order_of(bundle: &Arc<dyn ExecutionPlan>) -> Result<Option<LexOrdering>> {
     let mut sorts = false;
     bundle.apply(|node| {
         sorts |= node.downcast_ref::<SortExec>().is_some();
+        if let Some(stored) = node.downcast_ref::<Stored>() {
+            sorts |= order_of(stored.bundle())?.is_some();
+        }
         Ok(below(node))
     })?;
     Ok(bundle.output_ordering().filter(|_| sorts).cloned())

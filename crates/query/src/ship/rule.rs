@@ -6,8 +6,9 @@
 use super::Shipping;
 use super::beside;
 use super::broadcast::Broadcast;
-use super::sites::Sites;
+use super::sites::{Participants, Sites};
 use super::stage;
+use crate::bundling::Stored;
 use crate::scan::spread_scan::SpreadScan;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{JoinType, Result};
@@ -130,6 +131,9 @@ pub(super) fn bundle_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<Opt
     {
         return if once { stage::of_groups(plan, aggregate) } else { Ok(None) };
     }
+    if let Some(stored) = plan.downcast_ref::<Stored>() {
+        return bundle_of_stored(plan, stored, once);
+    }
     if !is_by_part(plan) {
         return Ok(None);
     }
@@ -151,8 +155,25 @@ impl Bundle {
 
     /// Whether an operator may become part of it.
     pub(super) fn ships(&self, plan: &Arc<dyn ExecutionPlan>) -> bool {
-        self.shipping.bundling && self.shipping.portable.operator(plan.as_ref())
+        self.shipping.operators && self.shipping.portable.operator(plan.as_ref())
     }
+}
+
+/// Rows that stay on the servers that run the bundle below, as the beginning of the one that runs next.
+fn bundle_of_stored(
+    plan: &Arc<dyn ExecutionPlan>,
+    stored: &Stored,
+    once: bool,
+) -> Result<Option<Bundle>> {
+    let Some(below) = bundle_of(stored.bundle(), once)?.filter(|below| below.ships(plan)) else {
+        return Ok(None);
+    };
+    let Some(participants) = Participants::of(&[&below.sites])?.map(Arc::new) else {
+        return Ok(None);
+    };
+    let (parts, by_key) = (below.sites.each(&below.plan)?, below.sites.are_dealt());
+    let plan = Arc::new(stored.everywhere(parts, Arc::clone(&participants), by_key));
+    Ok(Some(Bundle { plan, sites: Sites::Participants(participants), shipping: below.shipping }))
 }
 
 /// A join as a bundle: over both sides where they lie together, of its right side, if the left one is small enough to be

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use store::{Peers, Reader};
+use store::{ExchangeId, Peers, Reader};
 
 /// The servers that run a bundle, and what each of them reads.
 #[derive(Clone)]
@@ -33,8 +33,8 @@ pub(super) struct Owners {
     pub(super) scans: Vec<Elsewhere>,
 }
 
-/// Servers among which rows are dealt out.
-pub(super) struct Participants {
+/// Servers among which rows are dealt out, or that keep the rows of a bundle which they have run.
+pub(crate) struct Participants {
     /// This server first.
     pub(super) groups: Vec<GroupId>,
     pub(super) peers: Arc<dyn Peers>,
@@ -50,6 +50,16 @@ impl Participants {
         let (peers, reader) = sites.peers()?;
         let groups = std::iter::once(peers.here()).chain(others).collect();
         Ok(Some(Self { groups, peers: Arc::clone(peers), reader: reader.clone() }))
+    }
+
+    /// A new name for rows that they have together.
+    pub(crate) fn exchange_id(&self) -> ExchangeId {
+        ExchangeId { coordinator: self.peers.here(), number: self.peers.transaction_id().number }
+    }
+
+    /// What people call them.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.groups.iter().map(|group| self.peers.server_name(*group)).collect()
     }
 }
 
@@ -80,6 +90,15 @@ impl Sites {
                 Ok((peers, reader))
             }
             Self::Participants(participants) => Ok((&participants.peers, &participants.reader)),
+        }
+    }
+
+    /// Whether rows of one partition on one server and those of another one never have the same key, where they are dealt
+    /// out by it.
+    pub(super) fn are_dealt(&self) -> bool {
+        match self {
+            Self::Owners(owners) => owners.scans.len() > 1,
+            Self::Participants(_) => true,
         }
     }
 
@@ -196,6 +215,11 @@ impl Site {
         }
     }
 
+    /// What people call it, and those that it asks.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.branch().servers.iter().map(|group| self.sites.name_of(*group)).collect()
+    }
+
     /// Its place among the servers that rows are dealt out to.
     pub(super) fn consumer(&self) -> usize {
         match &self.sites {
@@ -207,9 +231,7 @@ impl Site {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> =
-            self.branch().servers.iter().map(|group| self.sites.name_of(*group)).collect();
-        match names.as_slice() {
+        match self.names().as_slice() {
             [name] => write!(f, "server={name}")?,
             names => write!(f, "servers=[{}]", names.join(", "))?,
         }

@@ -117,10 +117,6 @@ fn over_joined(
     let Some(bundle) = bundle_of(input, true)?.filter(|bundle| bundle.ships(plan)) else {
         return Ok(None);
     };
-    let is_dealt = match &bundle.sites {
-        Sites::Owners(owners) => owners.scans.len() > 1,
-        Sites::Participants(_) => true,
-    };
     let required = plan.input_distribution_requirements().into_per_child().swap_remove(0);
     let (partitioning, properties) =
         (bundle.plan.output_partitioning(), bundle.plan.equivalence_properties());
@@ -128,7 +124,7 @@ fn over_joined(
         Partitioning::Hash(..) => partitioning.satisfaction(&required, properties, true),
         _ => PartitioningSatisfaction::NotSatisfied,
     };
-    if !is_dealt || satisfaction == PartitioningSatisfaction::NotSatisfied {
+    if !bundle.sites.are_dealt() || satisfaction == PartitioningSatisfaction::NotSatisfied {
         return Ok(None);
     }
     let children = vec![Arc::clone(&bundle.plan)];

@@ -5,9 +5,11 @@
 
 use super::broadcast::{self, Broadcast};
 use super::codec::Codec;
-use super::exchange::{Exchange, Opened};
+use super::exchange::Exchange;
 use super::portable::is_plain;
 use super::reader::{ExchangeReader, Parts};
+use super::storing::StoreAs;
+use crate::bundling::Stored;
 use crate::scan::bucket_scan::BucketScan;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, Result, plan_err};
@@ -20,6 +22,7 @@ use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::limit::LocalLimitExec;
+use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -29,6 +32,7 @@ use datafusion_proto::bytes::{
 };
 use sdds::{GroupId, KeyRange};
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use std::sync::Arc;
 use store::ExchangeId;
 use store::catalog::TableId;
@@ -48,6 +52,8 @@ pub(super) struct Bundle<'a> {
     rows: Vec<&'a [u8]>,
     /// Where its rows are dealt out instead of sent back. The first operator says how.
     pub(super) exchange: Option<ExchangeId>,
+    /// Where its rows stay, for the bundle that runs next.
+    pub(super) store: Option<StoreAs>,
     /// The servers whose rows it is for, as far as is known; the first of them is asked.
     pub(super) branch: Vec<GroupId>,
     /// How many others each server may ask for theirs, at most.
@@ -64,6 +70,8 @@ pub(super) enum Input<'a> {
     Scans(Vec<Scan<'a>>),
     /// Parts of exchanges, by place, and the columns of each.
     Parts(Vec<(Parts, &'a [u8])>),
+    /// The rows that another bundle has left there.
+    Stored(ExchangeId),
 }
 
 /// Rows of a table.
@@ -104,13 +112,29 @@ pub(super) struct Dealing {
     pub(super) parts: usize,
 }
 
-/// A bundle with nothing in it that is not known yet: joins have their rows, and exchanges run.
+/// What becomes of a bundle's rows where it runs.
+#[derive(Clone, Copy)]
+pub(super) enum Output<'a> {
+    /// They are sent to whoever has sent it.
+    Sent,
+    /// They are dealt out.
+    Dealt(&'a Dealing),
+    /// They stay.
+    Stored(StoreAs),
+}
+
+/// An exchange, or rows of another bundle, that are there for a bundle to read; they are gone when this is.
+pub(super) type Opened = Arc<dyn Any + Send + Sync>;
+
+/// A bundle with nothing in it that is not known yet: joins have their rows, exchanges run, and bundles below have run.
 pub(super) struct Ready {
     plan: Arc<dyn ExecutionPlan>,
     rows: Vec<Vec<u8>>,
     /// By place.
     readers: Vec<Arc<ExchangeReader>>,
-    pub(super) exchanges: Vec<Arc<Opened>>,
+    /// The rows of another bundle that it reads.
+    stored: Option<ExchangeId>,
+    pub(super) opened: Vec<Opened>,
 }
 
 impl Ready {
@@ -121,7 +145,8 @@ impl Ready {
         consumer: usize,
         context: &Arc<TaskContext>,
     ) -> Result<Self> {
-        let (mut rows, mut readers, mut exchanges) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut rows, mut readers, mut all) = (Vec::new(), Vec::new(), Vec::<Opened>::new());
+        let mut stored = None;
         for node in leaves(bundle)? {
             if let Some(broadcast) = node.downcast_ref::<Broadcast>() {
                 let gathered = broadcast.gathered(context).await?;
@@ -130,11 +155,15 @@ impl Ready {
                 let opened = exchange.opened(context).await?;
                 let reader = exchange.reader(&opened, consumer, readers.len() as u32);
                 readers.push(Arc::new(reader));
-                exchanges.push(opened);
+                all.push(opened);
+            } else if let Some(boundary) = node.downcast_ref::<Stored>() {
+                let opened = boundary.opened(context).await?;
+                stored = opened.rows_elsewhere.map(|rows| rows.id);
+                all.push(opened);
             }
         }
         let plan = without_state(bundle, &readers)?;
-        Ok(Self { plan, rows, readers, exchanges })
+        Ok(Self { plan, rows, readers, stored, opened: all })
     }
 
     /// The bytes to send: for these rows of each table that it scans, and how often they will have been sent on.
@@ -142,7 +171,7 @@ impl Ready {
         &self,
         ranges: &[(Vec<KeyRange>, u8)],
         branch: Branch<'_>,
-        dealing: Option<&Dealing>,
+        output: Output<'_>,
     ) -> Result<Vec<u8>> {
         let codec = Codec { leaves: scans_of(&self.plan)? };
         let to_bytes = |plan| physical_plan_to_bytes_with_extension_codec(plan, &codec);
@@ -160,7 +189,9 @@ impl Ready {
         }
         let schemas = self.readers.iter().map(|reader| broadcast::to_bytes(&reader.schema(), &[]));
         let schemas = schemas.collect::<Result<Vec<_>>>()?;
-        let input = if scans.is_empty() {
+        let input = if let Some(rows) = self.stored {
+            Input::Stored(rows)
+        } else if scans.is_empty() {
             let parts = self.readers.iter().map(|reader| reader.parts.clone());
             Input::Parts(parts.zip(schemas.iter().map(Vec::as_slice)).collect())
         } else {
@@ -177,18 +208,22 @@ impl Ready {
             });
             Input::Scans(scans.collect())
         };
-        let plan = match dealing {
-            Some(dealing) => {
+        let (mut plan, mut exchange, mut store) = (Arc::clone(&self.plan), None, None);
+        match output {
+            Output::Sent => {}
+            Output::Dealt(dealing) => {
                 let partitioning = Partitioning::Hash(dealing.by.clone(), dealing.parts);
-                Arc::new(RepartitionExec::try_new(Arc::clone(&self.plan), partitioning)?)
+                plan = Arc::new(RepartitionExec::try_new(plan, partitioning)?);
+                exchange = Some(dealing.exchange);
             }
-            None => Arc::clone(&self.plan),
-        };
+            Output::Stored(rows) => store = Some(rows),
+        }
         let plan = to_bytes(plan)?;
         let bundle = Bundle {
             input,
             rows: self.rows.iter().map(Vec::as_slice).collect(),
-            exchange: dealing.map(|dealing| dealing.exchange),
+            exchange,
+            store,
             branch: branch.servers.to_vec(),
             fan_in: branch.fan_in,
             plan: &plan,
@@ -230,7 +265,8 @@ impl<'a> Bundle<'a> {
             }
             _ => return plan_err!("a bundle of several tables cannot be sent on"),
         };
-        Bundle { input, branch, rows: self.rows.clone(), exchange: None, ..*self }.to_bytes()
+        Bundle { input, branch, rows: self.rows.clone(), exchange: None, store: None, ..*self }
+            .to_bytes()
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -263,6 +299,15 @@ impl<'a> Bundle<'a> {
                 let (_, batches) = broadcast::from_bytes(bytes)?;
                 let rows = MemorySourceConfig::try_new_exec(&[batches], node.schema(), None)?;
                 return Ok(Transformed::new(rows, true, TreeNodeRecursion::Jump));
+            }
+            if node.downcast_ref::<PlaceholderRowExec>().is_some() {
+                return match (&self.input, &codec.leaves[..]) {
+                    (Input::Stored(_), [stored]) if stored.schema() == node.schema() => {
+                        let stored = Arc::clone(stored);
+                        Ok(Transformed::new(stored, true, TreeNodeRecursion::Jump))
+                    }
+                    _ => plan_err!("a bundle does not fit the rows that it reads"),
+                };
             }
             let deals = self.exchange.is_some()
                 && Arc::ptr_eq(&node, &root)
@@ -313,15 +358,21 @@ fn deals_locally(dealt: &RepartitionExec) -> bool {
     matches!(dealt.partitioning(), Partitioning::Hash(_, 1..=PARTITIONS_MAX))
 }
 
-/// Whether a bundle goes on below one of its operators: not below gathered rows, nor below an exchange.
+/// Whether an operator brings rows of other operators to a bundle.
+pub(crate) fn carries_rows(node: &Arc<dyn ExecutionPlan>) -> bool {
+    node.downcast_ref::<Broadcast>().is_some() || node.downcast_ref::<Exchange>().is_some()
+}
+
+/// Whether a bundle goes on below one of its operators: not below gathered rows, nor below an exchange, nor below the
+/// rows of another bundle.
 pub(super) fn below(node: &Arc<dyn ExecutionPlan>) -> TreeNodeRecursion {
-    match node.downcast_ref::<Broadcast>().is_some() || node.downcast_ref::<Exchange>().is_some() {
+    match carries_rows(node) || node.downcast_ref::<Stored>().is_some() {
         true => TreeNodeRecursion::Jump,
         false => TreeNodeRecursion::Continue,
     }
 }
 
-/// The places of gathered rows and of exchanges, from the root on.
+/// The places of gathered rows, of exchanges and of stored rows, from the root on.
 fn leaves(bundle: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
     let mut found = Vec::new();
     bundle.apply(|node| {
@@ -348,8 +399,8 @@ pub(super) async fn gathered_bytes(
     Ok(bytes)
 }
 
-/// The same operators, empty where rows are gathered, with readers of exchanges in their places, and knowing nothing of
-/// their running here.
+/// The same operators, empty where rows are gathered, with readers of exchanges in their places and one that stands for stored
+/// rows, and knowing nothing of their running here.
 fn without_state(
     bundle: &Arc<dyn ExecutionPlan>,
     readers: &[Arc<ExchangeReader>],
@@ -366,6 +417,10 @@ fn without_state(
             };
             let reader = Arc::clone(reader) as Arc<dyn ExecutionPlan>;
             return Ok(Transformed::new(reader, true, TreeNodeRecursion::Jump));
+        }
+        if node.downcast_ref::<Stored>().is_some() {
+            let place = Arc::new(PlaceholderRowExec::new(node.schema())) as Arc<dyn ExecutionPlan>;
+            return Ok(Transformed::new(place, true, TreeNodeRecursion::Jump));
         }
         match node.children().is_empty() {
             true => Ok(Transformed::no(node)),

@@ -158,6 +158,7 @@ fn counters(shared: &Shared) -> Columns {
         ("compactions", counters.compactions),
         ("log_entries", counters.log_position),
         ("exchanges", shared.exchanges.count() as u64),
+        ("stored_bundles", shared.results.count() as u64),
     ];
     if let Some(peers) = shared.store.peers() {
         let traffic = peers.traffic();

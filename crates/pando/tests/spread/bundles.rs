@@ -1,0 +1,96 @@
+//! Plans that are cut into bundles, on three servers: their answers are those of one server that cuts nothing, and nothing of
+//! them is left behind.
+
+use crate::joins::{QUERIES, TABLES, dealing, rows, spread, until_nothing_is_left};
+use crate::restless::Restless;
+use crate::statements::number;
+use bench::InProcess;
+use futures::{StreamExt, TryStreamExt};
+use pando::{Database, Options, Session};
+
+const SCHEMES: [&str; 3] = ["none", "optimal", "excessive"];
+
+/// A session of a server whose plans are cut. Every other one deals both sides of each join out, and keeps no rows of bundles in
+/// memory.
+async fn cutting(servers: &InProcess, number: usize, scheme: &str) -> Session {
+    let session = match number % 2 {
+        0 => dealing(servers, number % 3).await,
+        _ => servers.servers()[number % 3].database.session(),
+    };
+    let bytes = if number.is_multiple_of(2) { 0 } else { 1 << 20 };
+    for setting in [format!("bundling = {scheme}"), format!("bundle_bytes = {bytes}")] {
+        session.execute(&format!("SET pando.{setting}")).await.expect("set");
+    }
+    session
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_are_those_of_one_server() {
+    let servers = spread().await;
+    let alone = Database::open(Options::default()).expect("a server").session();
+    for statement in TABLES {
+        alone.execute(statement).await.expect(statement);
+    }
+    let mut stored = 0;
+    for (round, restless) in [false, true, false].into_iter().enumerate() {
+        let restless = restless.then(|| Restless::over(&servers));
+        for (number, sql) in QUERIES.iter().enumerate() {
+            let scheme = SCHEMES[(number + round) % SCHEMES.len()];
+            let session = cutting(&servers, number / 2 + round, scheme).await;
+            let plan = rows(&session, &format!("EXPLAIN {sql}")).await;
+            stored += usize::from(plan.iter().any(|line| line.contains("Stored")));
+            let (answer, expected) = (rows(&session, sql).await, rows(&alone, sql).await);
+            let counts = (answer.len(), expected.len());
+            assert!(answer == expected, "{sql}, {scheme}: {counts:?} rows");
+        }
+        drop(restless);
+    }
+    assert!(stored > QUERIES.len(), "{stored} of {} plans are cut", QUERIES.len() * 3);
+    until_nothing_is_left(&servers).await;
+}
+
+/// The rows of `a` are stored on three servers before the coordinator begins with the others, of which there are very many.
+const MANY: &str =
+    "SELECT count(*) FROM a JOIN generate_series(1, 300000000) AS g (v) ON a.id = g.v";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bundles_that_are_cancelled_or_left_while_they_store_leave_nothing() {
+    let servers = spread().await;
+    for is_cancelled in [true, false] {
+        let session = cutting(&servers, 1, "none").await;
+        let cancel = session.cancel_handle();
+        let read = tokio::spawn(async move {
+            session.query(MANY).await?.stream.next().await.transpose().map_err(pando::Error::from)
+        });
+        let stored = "SELECT value FROM pando.counters WHERE name = 'stored_bundles'";
+        while number(&servers.servers()[0].database, stored).await == 0 {
+            assert!(!read.is_finished(), "it has not stored all of them");
+            tokio::task::yield_now().await;
+        }
+        if is_cancelled {
+            cancel.cancel();
+            let error = read.await.expect("read").expect_err("cancelled");
+            assert_eq!(error.state().code(), "57014");
+        } else {
+            read.abort();
+            assert!(read.await.expect_err("left").is_cancelled());
+        }
+        until_nothing_is_left(&servers).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bundle_that_fails_on_a_server_fails_the_query_and_leaves_nothing() {
+    let servers = spread().await;
+    let fails =
+        "SELECT count(*) FROM a JOIN b ON a.k = b.k AND 1 / (a.id - 1500) + 1 / (b.id - 700) < 9";
+    for (number, scheme) in SCHEMES.iter().enumerate() {
+        let session = cutting(&servers, number, scheme).await;
+        let error = match session.query(fails).await {
+            Ok(answer) => answer.stream.try_collect::<Vec<_>>().await.err().map(pando::Error::from),
+            Err(error) => Some(error),
+        };
+        assert_eq!(error.expect("it divides by zero").state().code(), "22012");
+    }
+    until_nothing_is_left(&servers).await;
+}

@@ -1,0 +1,110 @@
+//! Rows that stay on the servers that have made them, for the bundle that runs next.
+//!
+//! Whoever coordinates lets every server run a bundle and keep what it gives under a name ([`crate::bundling::Results`]).
+//! Each answers with how much that is, when it has all of it: so the servers wait for each other, and no bundle
+//! begins anywhere before the one below it is done everywhere. The rows are there for as long as the coordinator listens.
+
+use super::receive::{Sender, out_of_range};
+use super::remote::{RemoteBundle, Sent, order_of};
+use super::wire::Output;
+use crate::bundling::{Amounts, Stored};
+use crate::database::Shared;
+use crate::error::Result as QueryResult;
+use crate::translate::external;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::TaskContext;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::union::UnionExec;
+use futures::StreamExt;
+use futures::future::try_join_all;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use store::ExchangeId;
+
+/// How a server keeps the rows of a bundle.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct StoreAs {
+    /// Their name.
+    pub(crate) id: ExchangeId,
+    /// Bytes in memory, at most.
+    pub(crate) bytes_max: usize,
+}
+
+/// A bundle whose rows several servers keep, with what each has to do.
+pub(crate) struct Begun {
+    /// What this server runs.
+    pub(crate) here: Arc<dyn ExecutionPlan>,
+    elsewhere: Vec<Sent>,
+}
+
+impl Begun {
+    /// Sends a bundle to the others that run it. `parts` are what this server runs, and theirs.
+    pub(crate) async fn of(
+        parts: &[Arc<dyn ExecutionPlan>],
+        store: Option<StoreAs>,
+        context: &Arc<TaskContext>,
+    ) -> Result<Self> {
+        let Some(store) = store else {
+            return Ok(Self { here: Arc::clone(&parts[0]), elsewhere: Vec::new() });
+        };
+        let others = parts.iter().filter_map(|part| part.downcast_ref::<RemoteBundle>());
+        let sent = others.map(|other| async move {
+            let sent = other.send(context, Output::Stored(store)).await?;
+            let unsent = if sent.is_none() { Some(other.over_sent_rows()?) } else { None };
+            Ok::<_, DataFusionError>((sent, unsent))
+        });
+        let (sent, unsent): (Vec<_>, Vec<_>) = try_join_all(sent).await?.into_iter().unzip();
+        let here = std::iter::once(Arc::clone(&parts[0])).chain(unsent.into_iter().flatten());
+        let elsewhere = sent.into_iter().flatten().collect();
+        Ok(Self { here: together(here.collect())?, elsewhere })
+    }
+
+    /// Waits until the others have all their rows; how much each of them keeps.
+    pub(crate) async fn stored(&mut self) -> Result<Vec<Amounts>> {
+        let stored = self.elsewhere.iter_mut().map(|sent| async {
+            match sent.rows.next().await {
+                Some(Ok(answer)) => match Amounts::of_batch(&answer) {
+                    Some(amounts) => Ok(amounts),
+                    None => Err(external(out_of_range("a server does not say what it stores"))),
+                },
+                Some(Err(error)) => Err(external(error.into())),
+                None => Err(external(out_of_range("a server does not store a bundle's rows"))),
+            }
+        });
+        try_join_all(stored).await
+    }
+}
+
+/// What this server runs of a bundle, also for others that could not be sent what they need for it.
+fn together(mut plans: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+    if plans.len() == 1 {
+        return Ok(plans.swap_remove(0));
+    }
+    let order = order_of(&plans[0])?;
+    let all = UnionExec::try_new(plans)?;
+    Ok(match order {
+        Some(order) => Arc::new(SortPreservingMergeExec::new(order, all)),
+        None => Arc::new(CoalescePartitionsExec::new(all)),
+    })
+}
+
+/// Runs a bundle of another server, and keeps its rows for as long as that listens.
+pub(super) async fn store_here(
+    shared: &Shared,
+    store: StoreAs,
+    plan: Arc<dyn ExecutionPlan>,
+    context: &Arc<TaskContext>,
+    answers: &Sender<RecordBatch>,
+) -> QueryResult<()> {
+    let stored = Arc::new(Stored::here(plan, 0, store.bytes_max));
+    let _opened = stored.opened(context).await?;
+    let answer = stored.amounts().to_batch()?;
+    let _held = shared.results.insert(store.id, stored)?;
+    if answers.send(Ok(answer)).await.is_ok() {
+        answers.closed().await;
+    }
+    Ok(())
+}
