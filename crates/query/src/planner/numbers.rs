@@ -4,6 +4,7 @@
 //! A pass over the plan as it comes from the engine's SQL planner, before anything else has looked at types:
 //! every `bigint` literal in it was written as a number, and casts to `bigint` are still casts.
 
+use super::floats;
 use super::operators::date_below;
 use crate::functions::decimals;
 use datafusion::arrow::datatypes::DataType;
@@ -30,6 +31,11 @@ pub(super) fn of_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
 /// An expression with whole numbers in PostgreSQL's types.
 pub(super) fn of_expression(expr: Expr) -> Result<Expr> {
     narrow(expr, &mut Vec::new())
+}
+
+/// The same over some columns.
+pub(super) fn over_columns(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    narrow(expr, &mut vec![Arc::new(schema.clone())])
 }
 
 /// `outer` are the columns that the subqueries around a plan can see, innermost last.
@@ -62,7 +68,13 @@ fn rewrite(plan: LogicalPlan, outer: &mut Vec<DFSchemaRef>) -> Result<LogicalPla
     outer.truncate(depth);
     let plan = plan?;
     match plan.data {
-        LogicalPlan::Values(values) if plan.transformed => of_values(values),
+        LogicalPlan::Values(mut values) => {
+            match floats::of_values(&mut values)? || plan.transformed {
+                true => of_values(values),
+                false => Ok(LogicalPlan::Values(values)),
+            }
+        }
+        LogicalPlan::Union(union) => floats::of_union(union, changed),
         data if plan.transformed || changed => data.recompute_schema(),
         data => Ok(data),
     }
@@ -83,6 +95,10 @@ fn of_values(values: datafusion::logical_expr::Values) -> Result<LogicalPlan> {
 }
 
 fn narrow(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
+    floats::of_expression(narrowed(expr, outer)?, outer)
+}
+
+fn narrowed(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
     match expr {
         Expr::Literal(ScalarValue::Int64(Some(value)), metadata) if fits_integer(value) => {
             Ok(Expr::Literal(ScalarValue::Int32(i32::try_from(value).ok()), metadata))

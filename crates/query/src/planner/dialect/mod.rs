@@ -4,7 +4,7 @@
 //! [`of_statement`], before names are looked up: later ones see what earlier ones made.
 
 mod array_literals;
-mod array_queries;
+pub(super) mod array_queries;
 pub(super) mod build;
 mod cast_arguments;
 mod casts;
@@ -17,6 +17,7 @@ pub(crate) mod like_escapes;
 pub(crate) mod object_names;
 mod operators;
 mod qualified;
+mod row_stars;
 mod set_functions;
 mod subscripts;
 mod synonyms;
@@ -31,6 +32,7 @@ use std::ops::ControlFlow;
 
 /// The statement in the engine's words.
 pub(crate) fn of_statement(mut statement: Statement) -> Statement {
+    row_stars::rewrite(&mut statement);
     column_names::rewrite(&mut statement);
     whole_numbers::rewrite(&mut statement);
     value_rows::rewrite(&mut statement);
@@ -40,6 +42,12 @@ pub(crate) fn of_statement(mut statement: Statement) -> Statement {
     let _ = visit_mut(&mut statement, &mut Expressions);
     object_names::show(&mut statement);
     statement
+}
+
+/// An expression in the engine's words.
+pub(crate) fn of_expression(mut expr: Expr) -> Expr {
+    let _ = visit_mut(&mut expr, &mut Expressions);
+    expr
 }
 
 /// The rewrites of single expressions, from the inside out.
