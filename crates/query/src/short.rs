@@ -473,6 +473,9 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &Insert) -> Result<Opt
     if given.is_empty() {
         given = (0..table.columns.len()).filter(|index| !table.columns[*index].hidden).collect();
     }
+    if given.iter().any(|index| table.columns[*index].generated.is_some()) {
+        return Ok(None);
+    }
     let mut rows = Vec::new();
     for row in &values.rows {
         let operands = row.content.iter().filter(|value| !is_default(value)).map(Operand::of);
@@ -506,6 +509,7 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
         let definition = &table.columns[column];
         if table.key.contains(&definition.id)
             || definition.identity.is_some()
+            || definition.generated.is_some()
             || is_default(&assignment.value)
         {
             return Ok(None);

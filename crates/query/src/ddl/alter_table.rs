@@ -2,6 +2,8 @@
 
 use super::alter_type::{self, Rewritten};
 use super::columns::define;
+use super::dependents;
+use super::generated::{self, mentions};
 use crate::dml::assembly::evaluate_alone;
 use crate::dml::assign::assign;
 use crate::dml::{declared_column, target};
@@ -9,7 +11,8 @@ use crate::error::{Error, Result, SqlState};
 use crate::parse::parse_expression;
 use crate::planner::relations::{find, fold, split_name};
 use crate::session::Frame;
-use crate::walk::{visit_expressions, visit_expressions_mut};
+use crate::system::pg_catalog::quote_ident;
+use crate::walk::visit_expressions_mut;
 use datafusion::arrow::array::Array;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
@@ -84,6 +87,11 @@ async fn change(
                 return Ok(Changed::Nothing);
             }
             add_column(frame, transaction, table, column_def)?;
+            if table.columns.last().is_some_and(|added| added.generated.is_some()) {
+                generated::refuse_bad(&frame.planner(transaction), table)?;
+                let rewritten = alter_type::compute(frame, transaction, table).await?;
+                return Ok(Changed::Rows(rewritten));
+            }
         }
         AlterTableOperation::DropColumn { column_names, if_exists, .. } => {
             for name in column_names {
@@ -92,6 +100,7 @@ async fn change(
                     continue;
                 }
                 drop_column(table, &name)?;
+                dependents::refuse_drop(frame, transaction, table, &name).await?;
             }
         }
         AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
@@ -152,7 +161,9 @@ fn add_column(
         let (_, value) = planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;
         defined.column.missing = Some(assign(&evaluate_alone(&value, 1)?, &defined.column)?);
     }
-    let missing_is_null = defined.column.missing.as_ref().is_none_or(|value| value.is_null(0));
+    let is_computed = defined.column.generated.is_some();
+    let missing_is_null =
+        !is_computed && defined.column.missing.as_ref().is_none_or(|value| value.is_null(0));
     let empty = transaction.table(table.id).is_some_and(|view| view.row_count() == Some(0));
     if !defined.column.nullable && missing_is_null && !empty {
         return Err(Error::new(
@@ -184,23 +195,17 @@ fn drop_column(table: &mut Table, name: &str) -> Result<()> {
             format!("cannot drop column \"{name}\": constraint \"{}\" uses it", check.name);
         return Err(Error::new(SqlState::DependentObjectsStillExist, message));
     }
+    if let Some(computed) = generated::computed_from(table, name) {
+        let (table, other) = (&table.name, &computed.name);
+        let message = format!(
+            "cannot drop column {name} of table {table} because other objects depend on it"
+        );
+        return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+            .with_detail(format!("column {other} of table {table} depends on column {name}"))
+            .with_hint(format!("Drop column {other} first.")));
+    }
     table.columns.remove(index);
     Ok(())
-}
-
-fn mentions(expression: &str, column: &str) -> bool {
-    use datafusion::sql::sqlparser::ast::Expr;
-    let Ok(expression) = parse_expression(expression) else { return false };
-    let mut found = false;
-    let _ = visit_expressions(&expression, |expr| {
-        found |= match expr {
-            Expr::Identifier(ident) => fold(ident) == column,
-            Expr::CompoundIdentifier(parts) => parts.last().is_some_and(|p| fold(p) == column),
-            _ => false,
-        };
-        std::ops::ControlFlow::<()>::Continue(())
-    });
-    found
 }
 
 fn rename_column(table: &mut Table, old: &str, new: String) -> Result<()> {
@@ -208,6 +213,9 @@ fn rename_column(table: &mut Table, old: &str, new: String) -> Result<()> {
     refuse_taken(table, &new)?;
     for check in &mut table.checks {
         check.expression = renamed(&check.expression, old, &new)?;
+    }
+    for expression in table.columns.iter_mut().filter_map(|column| column.generated.as_mut()) {
+        *expression = renamed(expression, old, &new)?;
     }
     table.columns[index].name = new;
     Ok(())
@@ -223,7 +231,10 @@ fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
             _ => None,
         };
         if let Some(ident) = ident.filter(|ident| fold(ident) == old) {
-            *ident = Ident::with_quote('"', new);
+            *ident = match quote_ident(new) == new {
+                true => Ident::new(new),
+                false => Ident::with_quote('"', new),
+            };
         }
         std::ops::ControlFlow::<()>::Continue(())
     });
@@ -237,6 +248,15 @@ async fn alter_column(
     column: usize,
     operation: &AlterColumnOperation,
 ) -> Result<()> {
+    let sets_default = matches!(
+        operation,
+        AlterColumnOperation::SetDefault { .. } | AlterColumnOperation::DropDefault
+    );
+    if sets_default && table.columns[column].generated.is_some() {
+        let (name, table) = (&table.columns[column].name, &table.name);
+        let message = format!("column \"{name}\" of relation \"{table}\" is a generated column");
+        return Err(Error::new(SqlState::SyntaxError, message));
+    }
     match operation {
         AlterColumnOperation::SetDefault { value } => {
             let planner = frame.planner(transaction);

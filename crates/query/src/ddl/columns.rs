@@ -4,7 +4,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::fold;
 use crate::types;
 use datafusion::sql::sqlparser::ast::{
-    ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, SequenceOptions,
+    ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, GeneratedExpressionMode, SequenceOptions,
 };
 use store::catalog::{Check, Column, ColumnId, Identity, SqlType};
 
@@ -32,6 +32,7 @@ pub(crate) fn define(table: &str, id: u32, definition: &ColumnDef) -> Result<Def
         nullable: serial.is_none(),
         default: None,
         identity: None,
+        generated: None,
         hidden: false,
         missing: None,
         comment: None,
@@ -45,6 +46,7 @@ pub(crate) fn define(table: &str, id: u32, definition: &ColumnDef) -> Result<Def
     if defined.is_key {
         defined.column.nullable = false;
     }
+    defined.refuse_two_origins(table)?;
     Ok(defined)
 }
 
@@ -71,17 +73,19 @@ impl Defined {
                 self.checks.push(Check { name, expression: check.expr.to_string() });
             }
             ColumnOption::Generated {
-                generated_as,
-                sequence_options,
-                generation_expr: None,
+                generation_expr: Some(expression),
+                generation_expr_mode: Some(GeneratedExpressionMode::Stored),
                 ..
-            } => {
+            } => self.column.generated = Some(expression.to_string()),
+            ColumnOption::Generated { generation_expr: Some(_), .. } => {
+                let message = "columns that are computed when they are read are not supported";
+                return Err(Error::unsupported(message)
+                    .with_hint("Write STORED behind the expression, or make a view."));
+            }
+            ColumnOption::Generated { generated_as, sequence_options, .. } => {
                 self.column.identity = Some(match generated_as {
-                    GeneratedAs::Always => Identity::Always,
                     GeneratedAs::ByDefault => Identity::ByDefault,
-                    GeneratedAs::ExpStored => {
-                        return Err(Error::unsupported("generated columns are not supported"));
-                    }
+                    GeneratedAs::Always | GeneratedAs::ExpStored => Identity::Always,
                 });
                 self.column.nullable = false;
                 self.sequence = Some(sequence_options.clone().unwrap_or_default());
@@ -104,6 +108,26 @@ impl Defined {
             other => return Err(Error::unsupported(format!("{other} is not supported"))),
         }
         Ok(())
+    }
+}
+
+impl Defined {
+    /// A column has one origin of its values.
+    fn refuse_two_origins(&self, table: &str) -> Result<()> {
+        let column = &self.column;
+        let of = |is: bool, what: &'static str| is.then_some(what);
+        let origins = [
+            of(column.default.is_some(), "default"),
+            of(column.identity.is_some(), "identity"),
+            of(column.generated.is_some(), "generation expression"),
+        ];
+        let mut origins = origins.into_iter().flatten();
+        let (Some(first), Some(second)) = (origins.next(), origins.next()) else { return Ok(()) };
+        let name = &column.name;
+        let message = format!(
+            "both {first} and {second} specified for column \"{name}\" of table \"{table}\""
+        );
+        Err(Error::new(SqlState::SyntaxError, message))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::columns::{Defined, define};
 use super::create_sequence::owned_sequence;
+use super::generated;
 use super::place;
 use super::table_options::TableOptions;
 use crate::dml::assembly::Assembly;
@@ -198,6 +199,7 @@ impl Builder {
                 nullable: true,
                 default: None,
                 identity: None,
+                generated: None,
                 hidden: false,
                 missing: None,
                 comment: None,
@@ -279,6 +281,7 @@ impl Builder {
             nullable: false,
             default: None,
             identity: None,
+            generated: None,
             hidden: true,
             missing: None,
             comment: None,
@@ -314,6 +317,7 @@ fn refuse_bad_expressions(
     table: &Arc<Table>,
 ) -> Result<()> {
     let planner = frame.planner(transaction);
+    generated::refuse_bad(&planner, table)?;
     Constraints::new(&planner, table)?;
     for default in table.columns.iter().filter_map(|column| column.default.as_ref()) {
         planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;

@@ -246,6 +246,7 @@ mod tests {
             nullable: true,
             default: None,
             identity: None,
+            generated: None,
             hidden: false,
             missing: None,
             comment: None,

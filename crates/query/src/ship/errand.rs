@@ -88,9 +88,9 @@ impl Errand {
         let shipping = Shipping::of(frame.engine().config())?;
         let is_portable = match &deed {
             Deed::Update { constraints, .. } => constraints
-                .conditions()
+                .expressions()
                 .iter()
-                .all(|condition| shipping.portable.expression(condition)),
+                .all(|expression| shipping.portable.expression(expression)),
             Deed::Delete => true,
         };
         if !shipping.bundling || !is_portable || !is_by_row(bundle) {
@@ -141,11 +141,11 @@ fn is_by_row(bundle: &Arc<dyn ExecutionPlan>) -> bool {
 }
 
 fn checks_to_bytes(table: &Table, constraints: &Constraints) -> Result<Option<Vec<u8>>> {
-    let conditions = constraints.conditions();
-    if conditions.is_empty() {
+    let expressions = constraints.expressions();
+    if expressions.is_empty() {
         return Ok(None);
     }
-    let named = conditions.into_iter().enumerate();
+    let named = expressions.into_iter().enumerate();
     let named = named.map(|(at, expr)| ProjectionExpr { expr, alias: at.to_string() });
     let none = Arc::new(EmptyExec::new(Arc::new(row_schema(table))));
     let plan = Arc::new(ProjectionExec::try_new(named.collect::<Vec<_>>(), none)?);
