@@ -24,8 +24,8 @@ use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Delete, Expr, FromTable, GroupByExpr, Insert, Query, Select, SelectItem,
-    SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update, Value,
+    AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, GroupByExpr, Insert, Query, Select,
+    SelectItem, SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update, Value,
 };
 use std::sync::Arc;
 use store::catalog::{Catalog, Privileges, Relation, SqlType, Table};
@@ -505,6 +505,9 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
     let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(&table))?;
     let mut values = Vec::new();
     for assignment in &update.assignments {
+        if matches!(assignment.target, AssignmentTarget::Tuple(_)) {
+            return Ok(None);
+        }
         let column = assigned_column(&table, &assignment.target)?;
         let definition = &table.columns[column];
         if table.key.contains(&definition.id)

@@ -1,9 +1,11 @@
 //! ALTER TABLE: columns come and go without a row being rewritten; only another type writes them anew.
 
 use super::alter_type::{self, Rewritten};
+use super::checks;
 use super::columns::define;
 use super::dependents;
 use super::generated::{self, mentions};
+use super::refused;
 use crate::dml::assembly::evaluate_alone;
 use crate::dml::assign::assign;
 use crate::dml::{declared_column, target};
@@ -17,8 +19,8 @@ use datafusion::arrow::array::Array;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, RenameTableNameKind,
+    TableConstraint,
 };
-use futures::TryStreamExt;
 use std::sync::Arc;
 use store::JointTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, Table, View};
@@ -116,6 +118,25 @@ async fn change(
             }
             alter_column(frame, transaction, table, column, op).await?;
         }
+        AlterTableOperation::AddConstraint { constraint, .. } => match constraint {
+            TableConstraint::Check(check) => {
+                let check = (check.name.as_ref().map(fold), check.expr.to_string());
+                checks::add_to_rows(frame, transaction, table, check).await?;
+            }
+            other => return Err(refused::constraint(other)),
+        },
+        AlterTableOperation::DropConstraint { name, if_exists, .. } => {
+            if !checks::remove(table, name, *if_exists)? {
+                frame.skip_missing(
+                    &format!("constraint \"{}\" of relation", fold(name)),
+                    &table.name,
+                );
+                return Ok(Changed::Nothing);
+            }
+        }
+        AlterTableOperation::RenameConstraint { old_name, new_name } => {
+            checks::rename(table, old_name, new_name)?;
+        }
         other => {
             let text = other.to_string();
             let what: Vec<&str> = text.split_whitespace().take(2).collect();
@@ -177,10 +198,9 @@ fn add_column(
         .of_table(&table.schema, &table.name)
         .of_column(&defined.column.name));
     }
-    table.checks.extend(defined.checks);
     table.columns.push(defined.column);
     table.next_column += 1;
-    Ok(())
+    defined.checks.into_iter().try_for_each(|check| checks::add(table, check))
 }
 
 fn drop_column(table: &mut Table, name: &str) -> Result<()> {
@@ -288,18 +308,10 @@ async fn refuse_nulls(
     column: usize,
 ) -> Result<()> {
     let name = &table.columns[column].name;
-    let text = format!(
-        "SELECT 1 FROM \"{}\".\"{}\" WHERE \"{name}\" IS NULL LIMIT 1",
-        table.schema, table.name
-    );
-    let statement = crate::parse::parse(&text)?.remove(0);
-    let mut planner = frame.planner(transaction);
-    let plan = planner.plan_statement(statement.ast).await?;
-    let physical = planner.physical(&plan).await?;
-    let batches: Vec<_> = crate::session::run::start(frame, physical)?.try_collect().await?;
-    match batches.iter().all(|batch| batch.num_rows() == 0) {
-        true => Ok(()),
-        false => Err(Error::new(
+    let is_null = format!("\"{name}\" IS NULL");
+    match checks::is_any_row(frame, transaction, table, &is_null).await? {
+        false => Ok(()),
+        true => Err(Error::new(
             SqlState::NotNullViolation,
             format!("column \"{name}\" of relation \"{}\" contains null values", table.name),
         )

@@ -1,18 +1,21 @@
 //! Column definitions: type, NULL, default, identity, serial, checks.
 
+use super::checks::Written;
+use super::refused;
 use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::fold;
 use crate::types;
 use datafusion::sql::sqlparser::ast::{
-    ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, GeneratedExpressionMode, SequenceOptions,
+    ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, GeneratedExpressionMode, ObjectName,
+    SequenceOptions,
 };
-use store::catalog::{Check, Column, ColumnId, Identity, SqlType};
+use store::catalog::{Column, ColumnId, Identity, SqlType};
 
 /// A column as its definition says, and what comes with it.
 pub(crate) struct Defined {
     pub(crate) column: Column,
     pub(crate) is_key: bool,
-    pub(crate) checks: Vec<Check>,
+    pub(crate) checks: Vec<Written>,
     /// The column takes its default from a sequence of its own, with these options.
     pub(crate) sequence: Option<Vec<SequenceOptions>>,
 }
@@ -41,7 +44,7 @@ pub(crate) fn define(table: &str, id: u32, definition: &ColumnDef) -> Result<Def
     let mut defined = Defined { column, is_key: false, checks: Vec::new(), sequence };
     for option in &definition.options {
         let name = option.name.as_ref().map(fold);
-        defined.take(table, name, &option.option)?;
+        defined.take(name, &option.option)?;
     }
     if defined.is_key {
         defined.column.nullable = false;
@@ -61,7 +64,7 @@ fn serial_type(data_type: &DataType) -> Option<SqlType> {
 }
 
 impl Defined {
-    fn take(&mut self, table: &str, name: Option<String>, option: &ColumnOption) -> Result<()> {
+    fn take(&mut self, name: Option<String>, option: &ColumnOption) -> Result<()> {
         match option {
             ColumnOption::Null => self.column.nullable = true,
             ColumnOption::NotNull => self.column.nullable = false,
@@ -69,8 +72,7 @@ impl Defined {
             ColumnOption::PrimaryKey(_) => self.is_key = true,
             ColumnOption::Check(check) => {
                 let name = name.or_else(|| check.name.as_ref().map(fold));
-                let name = name.unwrap_or_else(|| format!("{table}_{}_check", self.column.name));
-                self.checks.push(Check { name, expression: check.expr.to_string() });
+                self.checks.push((name, check.expr.to_string()));
             }
             ColumnOption::Generated {
                 generation_expr: Some(expression),
@@ -96,14 +98,14 @@ impl Defined {
                     ));
                 }
             }
-            ColumnOption::Collation(_) | ColumnOption::CharacterSet(_) => {}
+            ColumnOption::Collation(name) => refuse_collation(name)?,
+            ColumnOption::CharacterSet(_) => {}
             ColumnOption::Comment(text) => self.column.comment = Some(text.clone()),
             ColumnOption::Unique(_) => {
-                return Err(Error::unsupported("UNIQUE constraints are not supported yet")
-                    .with_hint("The primary key is the one constraint that makes values unique."));
+                return Err(refused::unique());
             }
             ColumnOption::ForeignKey(_) => {
-                return Err(Error::unsupported("foreign keys are not supported yet"));
+                return Err(refused::foreign_key());
             }
             other => return Err(Error::unsupported(format!("{other} is not supported"))),
         }
@@ -128,6 +130,17 @@ impl Defined {
             "both {first} and {second} specified for column \"{name}\" of table \"{table}\""
         );
         Err(Error::new(SqlState::SyntaxError, message))
+    }
+}
+
+/// Text is in the order of its bytes.
+fn refuse_collation(name: &ObjectName) -> Result<()> {
+    let last = name.0.last().and_then(|part| part.as_ident());
+    let last = last.map(|ident| ident.value.to_lowercase()).unwrap_or_default();
+    match last.as_str() {
+        "c" | "posix" | "default" | "ucs_basic" | "c.utf8" | "c.utf-8" => Ok(()),
+        _ => Err(Error::unsupported(format!("collation {name} is not supported"))
+            .with_hint("Text is in the order of its bytes, as COLLATE \"C\" has it.")),
     }
 }
 

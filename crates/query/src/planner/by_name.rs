@@ -4,7 +4,9 @@ use super::scopes::{Scopes, Sources};
 use super::{asterisks, ordered, outer_names, whole_rows};
 use crate::error::{Error, Result};
 use crate::walk::visit_mut;
-use datafusion::sql::sqlparser::ast::{Expr, Query, Select, Statement, VisitorMut};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Query, Select, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor, VisitorMut,
+};
 use std::ops::ControlFlow;
 
 /// The statement with its names as the engine takes them.
@@ -29,9 +31,25 @@ impl VisitorMut for Rewrites<'_> {
     }
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        if let Err(error) = refuse_repeated(&query.body) {
+            return ControlFlow::Break(error);
+        }
         ordered::rewrite(query, &self.0);
         self.0.leave_query();
         ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
+        match factor {
+            TableFactor::Table { sample: Some(_), .. }
+            | TableFactor::Derived { sample: Some(_), .. } => {
+                let error = Error::unsupported("TABLESAMPLE is not supported");
+                ControlFlow::Break(
+                    error.with_hint("WHERE random() < 0.1 gives a tenth of the rows."),
+                )
+            }
+            _ => ControlFlow::Continue(()),
+        }
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
@@ -53,4 +71,16 @@ impl VisitorMut for Rewrites<'_> {
         whole_rows::rewrite(expr, &self.0);
         ControlFlow::Continue(())
     }
+}
+
+/// Refuses INTERSECT ALL and EXCEPT ALL: the engine does not count how often a row is there.
+fn refuse_repeated(body: &SetExpr) -> Result<()> {
+    let SetExpr::SetOperation { op, set_quantifier, left, right } = body else { return Ok(()) };
+    if *set_quantifier == SetQuantifier::All && *op != SetOperator::Union {
+        let hint =
+            "Number equal rows with row_number() OVER (PARTITION BY ...), and leave ALL out.";
+        return Err(Error::unsupported(format!("{op} ALL is not supported")).with_hint(hint));
+    }
+    refuse_repeated(left)?;
+    refuse_repeated(right)
 }

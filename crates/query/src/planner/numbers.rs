@@ -10,15 +10,19 @@ use crate::functions::decimals;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, DFSchemaRef, DataFusionError, Result, ScalarValue};
+use datafusion::functions::core::nullif;
 use datafusion::logical_expr::expr::{Cast, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    Between, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Subquery, cast,
+    Between, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Subquery, cast, lit,
 };
 use std::sync::Arc;
 
 /// Functions that give a number of elements.
 const COUNTS: [&str; 4] = ["array_length", "cardinality", "array_position", "array_ndims"];
+
+/// Those of them that are NULL for an array without elements.
+const OF_NONE_NULL: [&str; 1] = ["array_length"];
 
 /// Functions over windows that give values of their first argument.
 const GIVES_ITS_FIRST: [&str; 5] = ["lag", "lead", "first_value", "last_value", "nth_value"];
@@ -126,10 +130,15 @@ fn narrowed(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
         }
         // The engine counts elements without a sign.
         Expr::ScalarFunction(call) if COUNTS.contains(&call.name()) => {
+            let is_null_of_none = OF_NONE_NULL.contains(&call.name());
             let args = call.args.into_iter().map(|arg| narrow(arg, outer));
             let args = args.collect::<Result<Vec<_>>>()?;
             let call = Expr::ScalarFunction(ScalarFunction { func: call.func, args });
-            Ok(cast(call, DataType::Int32))
+            let count = cast(call, DataType::Int32);
+            Ok(match is_null_of_none {
+                true => nullif().call(vec![count, lit(0)]),
+                false => count,
+            })
         }
         // `count(*)` is `count(1)` to the engine, which must know it again; offsets of windows are bigint.
         Expr::AggregateFunction(ref call) if call.func.name() == "count" => Ok(expr),

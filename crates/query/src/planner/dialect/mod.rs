@@ -10,6 +10,7 @@ mod cast_arguments;
 mod casts;
 pub(crate) mod column_names;
 mod composites;
+mod fetches;
 mod flag_literals;
 mod intervals;
 mod json_aggregates;
@@ -35,6 +36,7 @@ pub(crate) fn of_statement(mut statement: Statement) -> Statement {
     row_stars::rewrite(&mut statement);
     column_names::rewrite(&mut statement);
     whole_numbers::rewrite(&mut statement);
+    fetches::rewrite(&mut statement);
     value_rows::rewrite(&mut statement);
     cast_arguments::rewrite(&mut statement);
     table_oids::rewrite(&mut statement);
