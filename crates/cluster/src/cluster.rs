@@ -10,6 +10,7 @@ use crate::moving::Moves;
 use crate::net::{Address, NetError, ask};
 use crate::oracle::Oracle;
 use crate::participants::Participants;
+use crate::timestamps::Timestamps;
 use crate::traffic::Counted;
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
@@ -57,6 +58,8 @@ pub(crate) struct Inner {
     /// What each table has on all servers, as the root has said last.
     pub(crate) totals: RwLock<BTreeMap<TableId, TableTotal>>,
     pub(crate) stopped: CancellationToken,
+    snapshot_times: Timestamps,
+    commit_times: Timestamps,
     next_transaction: AtomicU64,
 }
 
@@ -90,6 +93,8 @@ impl Cluster {
             horizon: AtomicU64::new(0),
             totals: RwLock::default(),
             stopped: CancellationToken::new(),
+            snapshot_times: Timestamps::of_snapshots(),
+            commit_times: Timestamps::of_commits(),
             next_transaction: AtomicU64::new(1),
         }))
     }
@@ -261,15 +266,26 @@ impl Inner {
     }
 
     /// A timestamp that sees every commit so far.
-    async fn now(&self) -> Result<Timestamp, Error> {
-        match self.ask_root(&Request::Now).await? {
-            Answer::Timestamp(now) => Ok(now),
-            other => Err(unexpected(&other)),
+    async fn now(self: &Arc<Self>) -> Result<Timestamp, Error> {
+        match &self.root {
+            Some(root) => Ok(root.now()),
+            None => Ok(self.snapshot_times.ask(self).await?.0),
+        }
+    }
+
+    /// A timestamp for the commit of a transaction that has written here alone: nobody else has to be asked about it.
+    pub(crate) async fn next(self: &Arc<Self>) -> Result<Timestamp, Error> {
+        match &self.root {
+            Some(root) => Ok(root.next()),
+            None => {
+                let (first, place) = self.commit_times.ask(self).await?;
+                Ok(Timestamp(first.0 + u64::from(place)))
+            }
         }
     }
 
     /// A snapshot of what is committed on all servers.
-    pub(crate) async fn snapshot(&self) -> Result<Snapshot, Error> {
+    pub(crate) async fn snapshot(self: &Arc<Self>) -> Result<Snapshot, Error> {
         if self.is_given_up.load(Ordering::Relaxed) {
             return Err(crate::root::given_up(self.here));
         }

@@ -128,15 +128,18 @@ async fn prepare(
 
 /// Asks the root for the commit. When its answer is lost, it is asked what it has decided until it says so.
 async fn decide(
-    inner: &Inner,
+    inner: &Arc<Inner>,
     transaction: TransactionId,
     others: &[GroupId],
     members: Option<u64>,
 ) -> Decided {
+    if others.is_empty() && members.is_none() {
+        // Nobody else has written: if a timestamp is lost on its way, nothing becomes visible at it.
+        return inner.next().await.map_or_else(Decided::Refused, Decided::Committed);
+    }
     let request = Request::Decide { transaction, others: others.to_vec(), members };
     let answer = match inner.ask_root(&request).await {
         Ok(answer) => answer,
-        // Nobody else has written: whatever timestamp was given, nothing becomes visible at it.
         Err(Asked::Lost(error)) if others.is_empty() => return Decided::Refused(error),
         Err(Asked::Lost(_)) => match outcome(inner, transaction).await {
             Some(answer) => answer,
@@ -203,7 +206,7 @@ fn given_up() -> Error {
     }
 }
 
-fn unknown_outcome() -> Error {
+pub(crate) fn unknown_outcome() -> Error {
     Error::Remote {
         sql_state: "08007".into(),
         message: "it is not known whether the transaction was committed".into(),

@@ -41,7 +41,7 @@ pub(crate) async fn answer(
     };
     let view = served(inner, target.hops);
     let reading = reading(inner, &reader, &view).await?;
-    let table = definition(&reading, target)?;
+    let table = definition(reading.catalog(), target)?;
     let staging = Staging { inner: Arc::clone(inner), transaction, reader, table, step };
     let mut steps = bundles(inner)?.errand(reading, errand);
     let mut changed = Changed::default();

@@ -36,6 +36,7 @@ mod root;
 mod service;
 mod start;
 mod tcp;
+mod timestamps;
 mod traffic;
 
 pub use cluster::Cluster;

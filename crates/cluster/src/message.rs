@@ -100,6 +100,12 @@ pub(crate) enum Request {
     MoveOutcome { number: u64 },
     /// To a server that deals out an exchange: one part of it; batches come back.
     Take { exchange: ExchangeId, part: u32 },
+    /// To the root: timestamps of so many commits, of transactions that have written on the sender alone; the first comes back.
+    Next { count: u32 },
+    /// To an owner: a row by key, as it is now.
+    Newest { target: Target, key: Key, columns: Vec<u32> },
+    /// To an owner: a row operation, a transaction of its own.
+    RowOperation { target: Target, key: Key, operation: Blob },
 }
 
 /// Who asks whom. A server that joins has no group yet, and knows nobody's.

@@ -27,10 +27,12 @@ impl Oracle {
         self.last
     }
 
-    /// Commits a transaction that has written on one server, which nobody will ask about.
-    pub(crate) fn next(&mut self) -> Timestamp {
-        self.last = self.last.next();
-        self.last
+    /// Commits transactions that have written on one server each, which nobody will ask about. The first of their timestamps
+    /// comes back, the others follow it.
+    pub(crate) fn next(&mut self, count: u32) -> Timestamp {
+        let first = self.last.next();
+        self.last = Timestamp(self.last.0 + u64::from(count));
+        first
     }
 
     /// Commits a transaction that has written on several servers; `None` where somebody has given it up before. To
@@ -39,7 +41,7 @@ impl Oracle {
         if let Some(known) = self.outcomes.get(&transaction) {
             return *known;
         }
-        let timestamp = self.next();
+        let timestamp = self.next(1);
         self.remember(transaction, Some(timestamp));
         Some(timestamp)
     }
@@ -81,6 +83,14 @@ mod tests {
         assert_eq!(oracle.decide(transaction(1)), Some(Timestamp(8)));
         assert_eq!(oracle.outcome(transaction(1)), Some(Timestamp(8)));
         assert_eq!(oracle.now(), Timestamp(8));
+    }
+
+    #[test]
+    fn commits_that_come_together_have_timestamps_of_their_own() {
+        let mut oracle = Oracle::new(Timestamp(7));
+        assert_eq!(oracle.next(3), Timestamp(8));
+        assert_eq!(oracle.now(), Timestamp(10));
+        assert_eq!(oracle.next(1), Timestamp(11));
     }
 
     #[test]

@@ -166,6 +166,19 @@ impl View {
         found
     }
 
+    /// A table, as it is named to whoever is asked next.
+    fn target(&self, table: &Table) -> Target {
+        Target { table: table.id, version: table.version, hops: self.hops + 1 }
+    }
+
+    /// Who owns a key, or knows more; [`Error::NotOwned`] where that is this server.
+    async fn other_owner(&self, file: &File, key: &Key) -> Result<GroupId, Error> {
+        let range = KeyRange::point(key);
+        let parts = self.parts(file, &range).await?;
+        let owner = parts.first().map(|(_, owner)| *owner);
+        owner.filter(|owner| *owner != self.inner.here).ok_or(Error::NotOwned { range })
+    }
+
     async fn get_from(
         &self,
         file: &File,
@@ -194,7 +207,8 @@ impl View {
     }
 }
 
-type Found = (Vec<ArrayRef>, Vec<usize>);
+/// Rows column by column, and the position of each one's key.
+pub(crate) type Found = (Vec<ArrayRef>, Vec<usize>);
 
 #[async_trait]
 impl Peers for View {
@@ -256,7 +270,7 @@ impl Peers for View {
             let (file, columns) = (&file, columns.iter().map(|column| *column as u32).collect());
             let request = Request::Get {
                 reader: WireReader::new(reader),
-                target: Target { table: table.id, version: table.version, hops: self.hops + 1 },
+                target: self.target(table),
                 keys: places.iter().map(|place| keys[*place].clone()).collect(),
                 columns,
             };
@@ -282,6 +296,43 @@ impl Peers for View {
         merge(join_all(asked).await, table, columns)
     }
 
+    async fn newest(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        columns: &[usize],
+    ) -> Result<Option<Vec<ArrayRef>>, Error> {
+        let file = self.inner.file(table);
+        let owner = self.other_owner(&file, key).await?;
+        let columns = columns.iter().map(|column| *column as u32).collect();
+        let request = Request::Newest { target: self.target(table), key: key.clone(), columns };
+        let (values, positions) = self.get_from(&file, &request, owner).await?;
+        Ok((!positions.is_empty()).then_some(values))
+    }
+
+    async fn row_operation(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        operation: Bytes,
+    ) -> Result<u64, Error> {
+        let file = self.inner.file(table);
+        let owner = self.other_owner(&file, key).await?;
+        let (target, key, operation) = (self.target(table), key.clone(), operation.into());
+        let request = Request::RowOperation { target, key, operation };
+        self.count(&file);
+        match self.inner.ask(owner, &request).await {
+            Ok(Answer::Written { rows }) => Ok(rows),
+            Ok(Answer::NotOwned { range, adjustment }) => {
+                self.learn(&file, adjustment);
+                Err(Error::NotOwned { range })
+            }
+            Ok(other) => Err(unexpected(&other)),
+            Err(Asked::Lost(_)) => Err(commit::unknown_outcome()),
+            Err(Asked::Answered(error)) => Err(error),
+        }
+    }
+
     async fn write(
         &self,
         reader: &Reader,
@@ -300,8 +351,8 @@ impl Peers for View {
             Write::Upsert(rows) => WireWrite::Upsert(batches::write(&rows)?.into()),
             Write::Delete(keys) => WireWrite::Delete(keys),
         };
-        let target = Target { table: table.id, version: table.version, hops: self.hops + 1 };
-        let request = Request::Write { reader: WireReader::new(reader), target, write, step };
+        let (reader, target) = (WireReader::new(reader), self.target(table));
+        let request = Request::Write { reader, target, write, step };
         self.count(&file);
         match self.inner.ask(owner, &request).await? {
             Answer::Written { rows } => {
@@ -330,7 +381,7 @@ impl Peers for View {
         let (step, is_first) = self.inner.joint.writes(transaction, owner);
         let request = Request::Errand {
             reader: WireReader::new(reader),
-            target: Target { table: table.id, version: table.version, hops: self.hops + 1 },
+            target: self.target(table),
             errand: errand.into(),
             step,
         };

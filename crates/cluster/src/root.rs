@@ -4,6 +4,7 @@ use crate::cluster::Inner;
 use crate::members::{Member, Members, ServerLoad};
 use crate::message::{Answer, Beat, Heartbeat, Order, Reply, Request};
 use crate::oracle::Oracle;
+use crate::timestamps::COMMITS_MAX;
 use parking_lot::Mutex;
 use sdds::balancing::{Share, propose};
 use sdds::{GroupId, Timestamp};
@@ -60,7 +61,10 @@ impl Root {
     /// Answers what is asked of the root.
     pub(crate) async fn answer(&self, inner: &Inner, request: &Request) -> Reply {
         Ok(match request {
-            Request::Now => Answer::Timestamp(self.oracle.lock().now()),
+            Request::Now => Answer::Timestamp(self.now()),
+            Request::Next { count } if *count <= COMMITS_MAX => {
+                Answer::Timestamp(self.oracle.lock().next(*count))
+            }
             Request::Decide { transaction, others, members } => {
                 self.decide(inner, *transaction, others, *members)?
             }
@@ -102,6 +106,16 @@ impl Root {
         })
     }
 
+    /// A timestamp that sees every commit so far.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.oracle.lock().now()
+    }
+
+    /// The timestamp of a commit of the root's own.
+    pub(crate) fn next(&self) -> Timestamp {
+        self.oracle.lock().next(1)
+    }
+
     /// Commits a transaction, if all who have prepared it are still part of the cluster.
     fn decide(
         &self,
@@ -121,7 +135,7 @@ impl Root {
         }
         let mut oracle = self.oracle.lock();
         Ok(match others.is_empty() {
-            true => Answer::Timestamp(oracle.next()),
+            true => Answer::Timestamp(oracle.next(1)),
             false => Answer::Outcome(oracle.decide(transaction)),
         })
     }

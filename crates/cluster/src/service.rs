@@ -10,7 +10,7 @@ use crate::message::{
     is_small_talk,
 };
 use crate::net::{Answers, Caller, NetError, Service};
-use crate::peers::View;
+use crate::peers::{Found, View};
 use crate::report;
 use crate::root::given_up;
 use bytes::Bytes;
@@ -20,7 +20,7 @@ use sdds::directory::{Entry, Message};
 use sdds::{Bound, Key, KeyRange};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use store::catalog::{Table, TableId};
+use store::catalog::{Catalog, Table, TableId};
 use store::{BatchStream, Bundles, Error, Peers, Reading, Write};
 
 impl Service for Cluster {
@@ -91,8 +91,12 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         Request::Get { reader, target, keys, columns } => {
             get(inner, &reader, &target, &keys, &columns).await
         }
+        Request::Newest { target, key, columns } => newest(inner, &target, key, &columns).await,
         Request::Write { reader, target, write: rows, step } => {
             write(inner, &reader, &target, rows, step).await
+        }
+        Request::RowOperation { target, key, operation } => {
+            row_operation(inner, &target, key, operation.0).await
         }
         Request::Run { .. }
         | Request::Errand { .. }
@@ -133,6 +137,7 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         to_root @ (Request::Join { .. }
         | Request::Heartbeat(_)
         | Request::Now
+        | Request::Next { .. }
         | Request::Members
         | Request::Decide { .. }
         | Request::Outcome { .. }
@@ -250,8 +255,8 @@ fn too_old() -> Error {
 }
 
 /// The definition that a coordinator plans with; another one is tried again there.
-pub(crate) fn definition(reading: &Reading, target: &Target) -> Result<Arc<Table>, Error> {
-    match reading.catalog().table_by_id(target.table) {
+pub(crate) fn definition(catalog: &Catalog, target: &Target) -> Result<Arc<Table>, Error> {
+    match catalog.table_by_id(target.table) {
         Some(table) if table.version == target.version => Ok(Arc::clone(table)),
         Some(table) => Err(Error::SchemaConflict { relation: table.name.clone() }),
         None => Err(Error::SchemaConflict { relation: format!("table {}", target.table.0) }),
@@ -267,14 +272,33 @@ async fn get(
 ) -> Reply {
     let view = served(inner, target.hops);
     let reading = reading(inner, reader, &view).await?;
-    let table = definition(&reading, target)?;
-    let columns: Vec<usize> = columns.iter().map(|column| *column as usize).collect();
-    if columns.iter().any(|column| *column >= table.columns.len()) {
-        return Err(garbled("a column that the table has not"));
-    }
+    let table = definition(reading.catalog(), target)?;
+    let columns = columns_of(&table, columns)?;
     let rows = reading.table(table.id).ok_or_else(|| gone(&table))?;
     let found = rows.find_many(keys, &columns).await;
-    let adjustment = view.adjustment(inner, table.id, keys);
+    found_rows(found, view.adjustment(inner, table.id, keys))
+}
+
+/// A row as it is now, which may be another server's: then that one is asked.
+async fn newest(inner: &Arc<Inner>, target: &Target, key: Key, columns: &[u32]) -> Reply {
+    let view = served(inner, target.hops);
+    let table = definition(&inner.store.catalog(), target)?;
+    let columns = columns_of(&table, columns)?;
+    let row = inner.store.find_newest(&view, &table, &key, &columns).await;
+    let found = row.map(|row| row.map_or_else(Default::default, |values| (values, vec![0])));
+    found_rows(found, view.adjustment(inner, table.id, &[key]))
+}
+
+fn columns_of(table: &Table, columns: &[u32]) -> Result<Vec<usize>, Error> {
+    let columns: Vec<usize> = columns.iter().map(|column| *column as usize).collect();
+    match columns.iter().all(|column| *column < table.columns.len()) {
+        true => Ok(columns),
+        false => Err(garbled("a column that the table has not")),
+    }
+}
+
+/// The answer to whoever has asked for rows by their keys.
+fn found_rows(found: Result<Found, Error>, adjustment: Adjustment) -> Reply {
     let (values, positions) = match found {
         Err(Error::NotOwned { range }) => return Ok(Answer::NotOwned { range, adjustment }),
         found => found?,
@@ -334,20 +358,35 @@ async fn write(
         let mut part = part.lock().await;
         let view = served(inner, target.hops);
         let peers = (Arc::new(view) as Arc<dyn Peers>, reader.reader());
-        let table = definition(&part.reading(&inner.store, reader, peers).await?, target)?;
+        let reading = part.reading(&inner.store, reader, peers).await?;
+        let table = definition(reading.catalog(), target)?;
         part.write(&inner.store, reader, step, |open| open.write(&table, write.clone())).await
     };
     match written {
         Ok(rows) => Ok(Answer::Written { rows }),
         Err(Error::NotOwned { .. }) => {
             let span = span(inner, target.table, &write)?;
-            let view = served(inner, target.hops);
-            let entries = owners(&view, target.table, &span).await?;
-            let adjustment = Adjustment::of(target.table, 1, entries);
-            Ok(Answer::NotOwned { range: span, adjustment })
+            not_owned(inner, target, span).await
         }
         Err(error) => Err(error),
     }
+}
+
+/// Does a row operation. Where its key is not this server's, nothing is done, and the answer says whose it is.
+async fn row_operation(inner: &Arc<Inner>, target: &Target, key: Key, operation: Bytes) -> Reply {
+    let range = KeyRange::point(&key);
+    definition(&inner.store.catalog(), target)?;
+    match bundles(inner)?.row_operation(key, operation).await {
+        Err(Error::NotOwned { .. }) => not_owned(inner, target, range).await,
+        done => Ok(Answer::Written { rows: done? }),
+    }
+}
+
+/// The answer to whoever has taken keys for this server's.
+async fn not_owned(inner: &Arc<Inner>, target: &Target, range: KeyRange) -> Reply {
+    let view = served(inner, target.hops);
+    let entries = owners(&view, target.table, &range).await?;
+    Ok(Answer::NotOwned { range, adjustment: Adjustment::of(target.table, 1, entries) })
 }
 
 /// The stretch of keys that a write is about.

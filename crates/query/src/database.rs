@@ -6,6 +6,7 @@ use crate::roles;
 use crate::session::presence::Sessions;
 use crate::session::{Names, Session};
 use crate::ship::{Exchanges, Receiver};
+use crate::short::Operations;
 use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
@@ -63,6 +64,8 @@ pub(crate) struct Shared {
     pub(crate) running: Mutex<BTreeMap<u64, Running>>,
     pub(crate) sessions: Sessions,
     pub(crate) exchanges: Arc<Exchanges>,
+    /// What other servers have done to single rows here.
+    pub(crate) operations: Operations,
     next_number: AtomicU64,
 }
 
@@ -117,6 +120,7 @@ impl Database {
             running,
             sessions,
             exchanges,
+            operations: Operations::default(),
             next_number,
         })))
     }

@@ -29,22 +29,22 @@ pub(crate) use row_stars::ALL_FIELDS;
 /// How deeply expressions and queries may nest.
 const RECURSION_LIMIT: usize = 256;
 
-/// One parsed statement of a script.
+/// One parsed statement of a script. A clone shares what was parsed.
 #[derive(Debug, Clone)]
 pub struct Statement {
     /// The statement's own text, without the semicolon.
     pub text: String,
     /// Characters of the script before the text: what to add to positions inside the text.
     pub offset: usize,
-    pub(crate) ast: Ast,
+    pub(crate) ast: Arc<Ast>,
     /// What it says where it is a COPY whose other end is the client; `ast` says nothing then.
-    pub(crate) client_copy: Option<ClientCopy>,
+    pub(crate) client_copy: Option<Arc<ClientCopy>>,
     /// What it says where it is about roles; `ast` says nothing then.
     pub(crate) about_roles: Option<Arc<RoleStatement>>,
     /// What it says where it is about a cursor; `ast` says nothing then.
-    pub(crate) cursor: Option<CursorStatement>,
+    pub(crate) cursor: Option<Arc<CursorStatement>>,
     /// What it says where it is ALTER SYSTEM; `ast` says nothing then.
-    pub(crate) alter_system: Option<AlterSystem>,
+    pub(crate) alter_system: Option<Arc<AlterSystem>>,
 }
 
 /// A statement as the parser gives it: the engine's, or one of those that are read by our own code.
@@ -79,7 +79,7 @@ impl Statement {
 
     /// Whether it is a COPY from the client.
     pub fn is_copy_in(&self) -> bool {
-        matches!(&self.client_copy, Some(ClientCopy { what: What::In { .. }, .. }))
+        self.client_copy.as_ref().is_some_and(|copy| matches!(copy.what, What::In { .. }))
     }
 
     /// Whether it has a password in it, which its [`text`](Self::text) leaves out.
@@ -89,7 +89,7 @@ impl Statement {
 
     /// Whether it ends a transaction, or goes back in one.
     pub fn ends_transaction(&self) -> bool {
-        matches!(self.ast, Ast::Commit { .. } | Ast::Rollback { .. })
+        matches!(*self.ast, Ast::Commit { .. } | Ast::Rollback { .. })
     }
 
     /// Whether it begins the next transaction at once, where it ends one: AND CHAIN.
@@ -111,10 +111,15 @@ impl Statement {
         }
     }
 
+    /// The statement as a tree of one's own.
+    pub(crate) fn into_ast(self) -> Ast {
+        Arc::unwrap_or_clone(self.ast)
+    }
+
     pub(crate) fn with_ast(&self, ast: Ast) -> Self {
         let (text, offset) = (self.text.clone(), self.offset);
         let (client_copy, about_roles, cursor, alter_system) = (None, None, None, None);
-        Self { text, offset, ast, client_copy, about_roles, cursor, alter_system }
+        Self { text, offset, ast: Arc::new(ast), client_copy, about_roles, cursor, alter_system }
     }
 }
 
@@ -138,8 +143,9 @@ pub fn parse(script: &str) -> Result<Vec<Statement>> {
                 None if names_password(tokens) => "<hidden>".to_owned(),
                 None => text,
             };
-            let ast = ast.unwrap_or(Ast::Discard { object_type: DiscardObject::PLANS });
-            let about_roles = about_roles.map(Arc::new);
+            let ast = Arc::new(ast.unwrap_or(Ast::Discard { object_type: DiscardObject::PLANS }));
+            let (client_copy, about_roles) = (client_copy.map(Arc::new), about_roles.map(Arc::new));
+            let (cursor, alter_system) = (cursor.map(Arc::new), alter_system.map(Arc::new));
             Ok(Statement { text, offset, ast, client_copy, about_roles, cursor, alter_system })
         })
         .collect()

@@ -61,7 +61,7 @@ impl Statement {
         if self.cursor.is_some() {
             return StatementKind::Select;
         }
-        match &self.ast {
+        match &*self.ast {
             Ast::Query(_) | Ast::Explain { .. } | Ast::Execute { .. } => StatementKind::Select,
             Ast::Insert(_) => StatementKind::Insert,
             Ast::Update(_) => StatementKind::Update,

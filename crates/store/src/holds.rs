@@ -68,6 +68,26 @@ impl Holds {
         }
     }
 
+    /// Does something as soon as no prepared transaction is undecided that writes to a range or changes its table, and while
+    /// none can become so. Whoever prepares later commits after the timestamp that is handed on.
+    pub(crate) async fn unless_prepared<T>(
+        &self,
+        table: TableId,
+        range: &KeyRange,
+        work: impl FnOnce(Timestamp) -> T,
+    ) -> T {
+        loop {
+            let decided = self.decided.notified();
+            {
+                let held = self.lock();
+                if !held.is_prepared_in(table, range) {
+                    return work(held.observed);
+                }
+            }
+            decided.await;
+        }
+    }
+
     /// A prepared transaction is committed and visible, or undone.
     pub(crate) fn decide(&self, id: HoldId) {
         self.lock().prepared.remove(&id);
@@ -109,9 +129,13 @@ impl Held {
 
     /// Whether a transaction that is not committed yet writes to a range, or changes what all of the table is.
     pub(crate) fn has_writes_in(&self, table: TableId, range: &KeyRange) -> bool {
-        let writes = |set: &WriteSet| set.get(&table).is_some_and(|w| w.has_writes_in(range));
-        self.staged.values().any(writes)
-            || self.prepared.values().any(|prepared| writes(&prepared.writes))
+        self.staged.values().any(|writes| writes_in(writes, table, range))
+            || self.is_prepared_in(table, range)
+    }
+
+    /// Whether a transaction that is prepared writes to a range, or changes what all of the table is.
+    fn is_prepared_in(&self, table: TableId, range: &KeyRange) -> bool {
+        self.prepared.values().any(|prepared| writes_in(&prepared.writes, table, range))
             || self.has_changes_of(table)
     }
 
@@ -157,6 +181,10 @@ impl Drop for Staging {
     fn drop(&mut self) {
         self.holds.lock().staged.remove(&self.id);
     }
+}
+
+fn writes_in(writes: &WriteSet, table: TableId, range: &KeyRange) -> bool {
+    writes.get(&table).is_some_and(|writes| writes.has_writes_in(range))
 }
 
 impl TableWrites {

@@ -82,14 +82,18 @@ impl Store {
     /// # Errors
     /// As [`Self::reading`].
     pub async fn begin_joint(self: &Arc<Self>) -> Result<JointTransaction, Error> {
-        let Some(peers) = self.peers() else {
-            let here = self.begin();
-            return Ok(JointTransaction { here, elsewhere: None, savepoints: 0 });
-        };
-        let here = Transaction::new(Arc::clone(self), peers.snapshot().await?);
-        let id = peers.transaction_id();
-        let elsewhere = Elsewhere { peers: Arc::clone(peers), id, has_writes: false };
-        Ok(JointTransaction { here, elsewhere: Some(elsewhere), savepoints: 0 })
+        let Some(peers) = self.peers() else { return Ok(self.joint_on(self.snapshot())) };
+        Ok(self.joint_on(peers.snapshot().await?))
+    }
+
+    /// A transaction on a snapshot.
+    pub(crate) fn joint_on(self: &Arc<Self>, snapshot: Snapshot) -> JointTransaction {
+        let here = Transaction::new(Arc::clone(self), snapshot);
+        let elsewhere = self.peers().map(|peers| {
+            let (peers, id) = (Arc::clone(peers), peers.transaction_id());
+            Elsewhere { peers, id, has_writes: false }
+        });
+        JointTransaction { here, elsewhere, savepoints: 0 }
     }
 }
 

@@ -14,9 +14,10 @@
 
 use crate::Error;
 use crate::catalog::Table;
+use crate::view::key_encoder;
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Float32Array, Float64Array,
-    StringViewArray, make_array,
+    RecordBatch, StringViewArray, make_array,
 };
 use arrow::buffer::Buffer;
 use arrow::compute::cast;
@@ -140,6 +141,15 @@ fn encode_bytes(value: &[u8], out: &mut Vec<u8>) {
         }
     }
     out.extend([0, 0]);
+}
+
+/// The keys of rows with all columns of a table.
+///
+/// # Errors
+/// [`Error::NullKey`].
+pub fn of_rows(table: &Table, rows: &RecordBatch) -> Result<Vec<Key>, Error> {
+    let encoder = key_encoder(table, rows)?;
+    Ok((0..rows.num_rows()).map(|row| encoder.key(row)).collect())
 }
 
 /// The keys of all rows of some key columns (or of the leading ones: the keys are then prefixes).

@@ -34,6 +34,7 @@ mod maintenance;
 mod memory;
 mod morsel;
 mod moving;
+mod newest;
 mod peers;
 mod pieces;
 mod prepared;

@@ -14,6 +14,7 @@ use crate::{Error, Snapshot, TableView};
 use arrow::array::{ArrayRef, RecordBatch};
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -170,6 +171,10 @@ pub trait Bundles: Debug + Send + Sync {
     /// What is to be written of the rows that a transaction's part here reads, by an errand that its coordinator has sent.
     fn errand(&self, reading: Reading, errand: Bytes) -> ErrandSteps;
 
+    /// Does what another server's row operation says, as a transaction of its own: it changes one row, whose key this server
+    /// owns. How many rows were changed; [`Error::NotOwned`] where the key has left.
+    fn row_operation(&self, key: Key, operation: Bytes) -> BoxFuture<'static, Result<u64, Error>>;
+
     /// The rows of one part of an exchange that a bundle deals out here. Each part is taken once.
     fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream;
 
@@ -219,6 +224,24 @@ pub trait Peers: Debug + Send + Sync {
         keys: &[Key],
         columns: &[usize],
     ) -> Result<(Vec<ArrayRef>, Vec<usize>), Error>;
+
+    /// The values of a key's row in some columns, as they are now at its owner ([`Store::find_newest`](crate::Store::find_newest)).
+    /// [`Error::NotOwned`] where it turns out to be here.
+    async fn newest(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        columns: &[usize],
+    ) -> Result<Option<Vec<ArrayRef>>, Error>;
+
+    /// Has a key's owner do a row operation ([`Bundles::row_operation`]). [`Error::NotOwned`] where it turns out to be another
+    /// server, or this one; nothing has changed then.
+    async fn row_operation(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        operation: Bytes,
+    ) -> Result<u64, Error>;
 
     /// Writes rows that a group is believed to own; how many were written. Nothing was where it is an error.
     async fn write(

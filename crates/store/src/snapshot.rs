@@ -61,9 +61,14 @@ impl Snapshots {
 
     /// A snapshot of the newest commit. Registered before anybody can compute a later horizon.
     pub(crate) fn take(self: &Arc<Self>) -> Snapshot {
+        self.take_from(Timestamp::ZERO)
+    }
+
+    /// The same, at this timestamp or a later one.
+    pub(crate) fn take_from(self: &Arc<Self>, timestamp: Timestamp) -> Snapshot {
         let mut in_use = self.in_use.lock();
         let published = self.newest();
-        let timestamp = published.timestamp;
+        let timestamp = published.timestamp.max(timestamp);
         *in_use.entry(timestamp).or_default() += 1;
         drop(in_use);
         Snapshot(Arc::new(Registered { published, timestamp, snapshots: Arc::clone(self) }))

@@ -48,19 +48,7 @@ impl TableView {
     /// # Errors
     /// [`Error::NullKey`].
     pub fn encode_keys(&self, rows: &RecordBatch) -> Result<Vec<Key>, Error> {
-        let encoder = key_encoder(&self.table, rows)?;
-        Ok((0..rows.num_rows()).map(|row| encoder.key(row)).collect())
-    }
-
-    /// The key of the first row of the key's columns.
-    ///
-    /// # Errors
-    /// [`Error::NullKey`].
-    pub fn encode_key(&self, columns: &[ArrayRef]) -> Result<Key, Error> {
-        for (column, &index) in columns.iter().zip(&self.table.key_indices()) {
-            refuse_nulls(&self.table, index, column)?;
-        }
-        Ok(KeyEncoder::new(columns)?.key(0))
+        crate::key::of_rows(&self.table, rows)
     }
 
     /// The values of a key's row in some columns.

@@ -6,6 +6,7 @@ mod decisions;
 mod definitions;
 mod gate;
 mod images;
+mod keyed;
 mod loads;
 mod measure;
 mod moves;

@@ -205,7 +205,8 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> CursorStatement {
-        crate::parse(text).expect("parses").remove(0).cursor.expect("is about a cursor")
+        let cursor = crate::parse(text).expect("parses").remove(0).cursor;
+        CursorStatement::clone(&cursor.expect("is about a cursor"))
     }
 
     fn direction_of(text: &str) -> Direction {

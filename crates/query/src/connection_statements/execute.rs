@@ -9,6 +9,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast, Value};
 use futures::TryStreamExt;
+use std::sync::Arc;
 use store::catalog::SqlType;
 
 /// EXECUTE of a prepared statement.
@@ -24,7 +25,7 @@ pub struct Execute {
 impl Execute {
     /// The EXECUTE that a statement is, or is an EXPLAIN of.
     pub(super) fn of(statement: &Statement) -> Option<Self> {
-        let (ast, explain) = match &statement.ast {
+        let (ast, explain) = match &*statement.ast {
             Ast::Explain { statement: inner, .. } => (&**inner, Some(statement.clone())),
             ast => (ast, None),
         };
@@ -38,8 +39,8 @@ impl Execute {
     /// The EXPLAIN of a prepared statement, where it is one that is asked for.
     pub fn explained(&self, prepared: &Statement) -> Option<Statement> {
         let mut explain = self.explain.clone()?;
-        if let Ast::Explain { statement, .. } = &mut explain.ast {
-            **statement = prepared.ast.clone();
+        if let Ast::Explain { statement, .. } = Arc::make_mut(&mut explain.ast) {
+            **statement = Ast::clone(&prepared.ast);
         }
         Some(explain)
     }

@@ -55,7 +55,7 @@ impl Statement {
         if self.client_copy.is_some() || is_ours {
             return None;
         }
-        match &self.cursor {
+        match self.cursor.as_deref() {
             Some(CursorStatement::Declare(declare)) => {
                 return Some(Ok(ConnectionStatement::Declare(Box::new(declare.of(self)))));
             }
@@ -64,7 +64,7 @@ impl Statement {
             }
             None => {}
         }
-        Some(Ok(match &self.ast {
+        Some(Ok(match &*self.ast {
             Ast::Close { cursor: CloseCursor::All } => ConnectionStatement::Close(None),
             Ast::Close { cursor: CloseCursor::Specific { name } } => {
                 ConnectionStatement::Close(Some(fold(name)))

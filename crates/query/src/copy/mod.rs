@@ -56,7 +56,7 @@ fn query_of(
         _ if named.is_empty() => vec!["*".to_owned()],
         _ => named.iter().map(ToString::to_string).collect(),
     };
-    match parse(&format!("SELECT {} FROM {name}", columns.join(", ")))?.remove(0).ast {
+    match parse(&format!("SELECT {} FROM {name}", columns.join(", ")))?.remove(0).into_ast() {
         Statement::Query(query) => Ok(*query),
         _ => Err(Error::new(SqlState::SyntaxError, format!("{name} is no table"))),
     }

@@ -128,7 +128,7 @@ pub(super) async fn is_any_row(
     let text = format!("SELECT 1 FROM \"{schema}\".\"{name}\" WHERE {condition} LIMIT 1");
     let statement = crate::parse::parse(&text)?.remove(0);
     let mut planner = frame.planner(transaction);
-    let plan = planner.plan_statement(statement.ast).await?;
+    let plan = planner.plan_statement(statement.into_ast()).await?;
     let physical = planner.physical(&plan).await?;
     let batches: Vec<_> = start(frame, physical)?.try_collect().await?;
     Ok(batches.iter().any(|batch| batch.num_rows() > 0))

@@ -82,7 +82,7 @@ async fn of_column(
 fn names(catalog: &Catalog, path: SearchPath<'_>, view: &View, id: RelationId) -> bool {
     let Ok(statements) = crate::parse::parse(&view.sql) else { return false };
     let path = path.of_view(&view.search_path);
-    let found = visit_relations(&statements[0].ast, |name| {
+    let found = visit_relations(&*statements[0].ast, |name| {
         let relation = find(catalog, path, name).ok().flatten();
         match relation.is_some_and(|relation| relation.id() == id) {
             true => ControlFlow::Break(()),

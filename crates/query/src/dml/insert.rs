@@ -90,7 +90,8 @@ fn columns(table: &Table, named: &[ObjectName]) -> Result<Vec<usize>> {
 /// The query that gives the rows, and the columns that it gives.
 fn source(table: &Table, insert: &Insert, columns: Vec<usize>) -> Result<(Query, Vec<usize>)> {
     let Some(query) = &insert.source else {
-        let Statement::Query(one_row) = crate::parse::parse("SELECT NULL")?.remove(0).ast else {
+        let Statement::Query(one_row) = crate::parse::parse("SELECT NULL")?.remove(0).into_ast()
+        else {
             unreachable!("a SELECT is a query");
         };
         let first = columns.into_iter().next().unwrap_or_default();

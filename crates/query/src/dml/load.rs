@@ -17,7 +17,7 @@ pub(crate) async fn run(
     batches: SendableRecordBatchStream,
 ) -> Result<u64> {
     let statement = crate::parse::parse(&format!("INSERT INTO {table} DEFAULT VALUES"))?.remove(0);
-    let datafusion::sql::sqlparser::ast::Statement::Insert(insert) = statement.ast else {
+    let datafusion::sql::sqlparser::ast::Statement::Insert(insert) = statement.into_ast() else {
         unreachable!("an INSERT is an INSERT");
     };
     let TableObject::TableName(name) = &insert.table else {

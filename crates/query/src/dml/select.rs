@@ -39,7 +39,8 @@ pub(crate) fn query(
     others: &[TableWithJoins],
     selection: Option<Expr>,
 ) -> Result<Query> {
-    let Statement::Query(mut query) = crate::parse::parse("SELECT 1 FROM t")?.remove(0).ast else {
+    let Statement::Query(mut query) = crate::parse::parse("SELECT 1 FROM t")?.remove(0).into_ast()
+    else {
         unreachable!("a SELECT is a query");
     };
     let SetExpr::Select(select) = &mut *query.body else {

@@ -12,13 +12,14 @@ use datafusion::sql::sqlparser::ast::{
     VisitorMut,
 };
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use store::catalog::SqlType;
 
 impl Statement {
     /// The statement for parameters of these types, as far as the client says them.
     pub fn with_parameters(mut self, types: &[Option<SqlType>]) -> Self {
         if types.iter().flatten().any(|known| name(known).is_some()) {
-            let _ = visit_mut(&mut self.ast, &mut Parameters(types));
+            let _ = visit_mut(Arc::make_mut(&mut self.ast), &mut Parameters(types));
         }
         self
     }

@@ -205,7 +205,7 @@ impl Planner<'_> {
             self.parameters,
         );
         planner.describes_views = self.describes_views;
-        let plan = planner.plan_statement(statement.ast).await?;
+        let plan = planner.plan_statement(statement.into_ast()).await?;
         rename_columns(plan, &view.columns)
     }
 

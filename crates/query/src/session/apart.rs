@@ -7,6 +7,7 @@ use crate::parse::Statement;
 use datafusion::common::ScalarValue;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
@@ -27,10 +28,23 @@ impl Session {
     ///
     /// # Errors
     /// Everything that SQL can be answered with; positions count from the statement's beginning.
-    pub async fn run(&self, statement: &Statement, parameters: &[ScalarValue]) -> Result<Outcome> {
-        let Some(workers) = self.inner().shared.workers.clone() else {
-            return Box::pin(self.run_here(statement, parameters)).await;
-        };
+    pub fn run<'a>(
+        &'a self,
+        statement: &'a Statement,
+        parameters: &'a [ScalarValue],
+    ) -> BoxFuture<'a, Result<Outcome>> {
+        match self.inner().shared.workers.clone() {
+            None => Box::pin(self.run_here(statement, parameters)),
+            Some(workers) => Box::pin(self.run_on(workers, statement, parameters)),
+        }
+    }
+
+    async fn run_on(
+        &self,
+        workers: Handle,
+        statement: &Statement,
+        parameters: &[ScalarValue],
+    ) -> Result<Outcome> {
         let (session, statement, parameters) =
             (self.clone(), statement.clone(), parameters.to_vec());
         let mut task =

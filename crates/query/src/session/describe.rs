@@ -4,7 +4,7 @@
 //! column that it is inserted into or assigned to); else what the engine infers from the expression
 //! around it; else text.
 
-use super::{Frame, Session, explain, places, series};
+use super::{Frame, Inner, Session, explain, places, series};
 use crate::dml::conflict::assigned_column;
 use crate::dml::select::target_of;
 use crate::dml::{declared_column, target};
@@ -22,6 +22,7 @@ use datafusion::sql::sqlparser::ast::{
     Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query,
     SelectItem, SetExpr, Statement as Ast, TableObject, Value,
 };
+use futures::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -44,15 +45,24 @@ impl Session {
     ///
     /// # Errors
     /// As planning the statement.
-    pub async fn describe(
+    pub fn describe<'a>(
+        &'a self,
+        statement: &'a Statement,
+        given: &'a [Option<SqlType>],
+    ) -> BoxFuture<'a, Result<Description>> {
+        Box::pin(self.inner().describe(statement, given))
+    }
+}
+
+impl Inner {
+    async fn describe(
         &self,
         statement: &Statement,
         given: &[Option<SqlType>],
     ) -> Result<Description> {
-        let inner = self.inner();
-        let mut conversation = inner.conversation.lock().await;
-        let snapshot = inner.shared.store.snapshot();
-        let frame = inner.frame(&[], &statement.text);
+        let mut conversation = self.conversation.lock().await;
+        let snapshot = self.shared.store.snapshot();
+        let frame = self.frame(&[], &statement.text);
         let tables: &dyn Tables = match conversation.open() {
             Some(open) => &open.transaction,
             None => &snapshot,
@@ -63,7 +73,7 @@ impl Session {
             let count = known.0.keys().max().map_or(0, |last| last + 1);
             return Ok(known.description(count, short.fields()));
         }
-        inner.names.see(tables, &frame);
+        self.names.see(tables, &frame);
         describe(&frame, tables, &statement.ast, given).await
     }
 }
@@ -121,7 +131,7 @@ async fn describe(
 /// What a write does to which table, and the query that finds its rows, where it needs one.
 pub(super) fn source_of_write(ast: &Ast) -> Result<(String, Option<Ast>)> {
     let parsed = |probe: String| -> Result<Option<Ast>> {
-        Ok(crate::parse::parse(&probe)?.pop().map(|statement| statement.ast))
+        Ok(crate::parse::parse(&probe)?.pop().map(Statement::into_ast))
     };
     match ast {
         Ast::Insert(insert) => {
@@ -301,7 +311,7 @@ impl Known {
         count: usize,
     ) -> Result<()> {
         if count > 0 {
-            let ast = crate::parse::parse(probe)?.remove(0).ast;
+            let ast = crate::parse::parse(probe)?.remove(0).into_ast();
             self.infer(frame, tables, &ast, count).await?;
         }
         Ok(())

@@ -56,7 +56,7 @@ impl Inner {
         frame: &Frame<'_>,
         whole: &Statement,
     ) -> Result<Outcome> {
-        let ast = &whole.ast;
+        let ast = &*whole.ast;
         let Ast::Explain { statement, analyze, verbose, options, .. } = ast else {
             return Err(Error::unsupported("only EXPLAIN explains"));
         };

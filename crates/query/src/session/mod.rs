@@ -1,4 +1,7 @@
 //! A session: what one client has open. Settings, a transaction, prepared statements, the running query.
+//!
+//! What runs statements comes as a boxed future: the compiler translates an `async fn` with all that it awaits
+//! again in each crate that awaits it.
 
 mod apart;
 mod cancel;
@@ -44,6 +47,7 @@ use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::physical_plan::memory::MemoryStream;
 use futures::TryStreamExt;
+use futures::future::BoxFuture;
 use listed::Listed;
 use parking_lot::Mutex;
 use presence::Presence;
@@ -269,8 +273,12 @@ impl Session {
     ///
     /// # Errors
     /// As INSERT.
-    pub async fn load(&self, table: &str, batches: SendableRecordBatchStream) -> Result<u64> {
-        self.0.load(table, batches).await
+    pub fn load<'a>(
+        &'a self,
+        table: &'a str,
+        batches: SendableRecordBatchStream,
+    ) -> BoxFuture<'a, Result<u64>> {
+        Box::pin(self.0.load(table, batches))
     }
 
     /// A handle that cancels the running statement, from any thread.

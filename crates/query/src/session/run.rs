@@ -85,7 +85,7 @@ impl Inner {
         if statement.about_roles.is_some() {
             return self.write(conversation, &frame, statement).await;
         }
-        match &statement.ast {
+        match &*statement.ast {
             Ast::Query(query) if query_writes(query).is_some() => {
                 Err(Error::unsupported("INSERT, UPDATE and DELETE inside WITH are not supported"))
             }
@@ -255,7 +255,7 @@ impl Inner {
     ) -> Result<(Vec<Field>, SendableRecordBatchStream)> {
         self.names.see(reading, frame);
         let mut planner = frame.planner(reading);
-        let plan = planner.plan_statement(statement.ast.clone()).await?;
+        let plan = planner.plan_statement(Ast::clone(&statement.ast)).await?;
         let (plan, fields) = planner.shown(plan)?;
         let physical = planner.physical(&plan).await?;
         let mut stream = execute_stream(Arc::clone(&physical), frame.engine().task_ctx())?;
@@ -324,7 +324,7 @@ impl Inner {
         if let Some(statement) = &statement.about_roles {
             return roles::run(frame, transaction, statement);
         }
-        let ast = &statement.ast;
+        let ast = &*statement.ast;
         let outcome = match ast {
             Ast::Insert(insert) => dml::insert::run(frame, transaction, insert).await,
             Ast::Update(update) => dml::update::run(frame, transaction, update).await,
@@ -391,7 +391,7 @@ pub(super) fn writes_nothing(command: &str) -> Error {
 
 /// A statement's command: `INSERT`, `CREATE TABLE`.
 fn command_of(statement: &Statement) -> String {
-    let ast = &statement.ast;
+    let ast = &*statement.ast;
     if let Some(about_roles) = &statement.about_roles {
         return about_roles.command().to_owned();
     }

@@ -70,7 +70,7 @@ async fn gather(input: Arc<dyn ExecutionPlan>, context: Arc<TaskContext>) -> Ans
 }
 
 /// Rows as they are sent.
-pub(super) fn to_bytes(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>> {
+pub(crate) fn to_bytes(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>> {
     let mut writer = StreamWriter::try_new(Vec::new(), schema)?;
     for batch in batches {
         writer.write(batch)?;
@@ -79,7 +79,7 @@ pub(super) fn to_bytes(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Ve
 }
 
 /// Rows as they were sent, and their columns. Nothing is allocated because a length is said.
-pub(super) fn from_bytes(bytes: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let mut decoder = StreamDecoder::new();
     let (mut buffer, mut batches) = (Buffer::from(bytes), Vec::new());
     while !buffer.is_empty() {

@@ -4,31 +4,23 @@
 //! gives is not sent back but written there: new rows, assigned and checked as the coordinator would, or keys to be
 //! deleted. Rows whose change depends on more than themselves make no such bundle.
 
-use super::codec::Codec;
 use super::receive::{found, out_of_range};
 use super::remote::RemoteBundle;
 use super::wire::{BYTES_MAX, Branch, Bundle, Input, Ready};
-use super::{Shipping, remote};
+use super::{Shipping, expressions, remote};
 use crate::database::Shared;
 use crate::dml::constraints::Constraints;
 use crate::dml::update::new_rows;
 use crate::error::Result;
 use crate::scan::bucket_scan::BucketScan;
 use crate::scan::places::Elsewhere;
-use crate::scan::provider::row_schema;
 use crate::session::Frame;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::TaskContext;
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::projection::ProjectionExpr;
-use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion_proto::bytes::{
-    physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
-};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use sdds::KeyRange;
@@ -142,22 +134,8 @@ fn is_by_row(bundle: &Arc<dyn ExecutionPlan>) -> bool {
 
 fn checks_to_bytes(table: &Table, constraints: &Constraints) -> Result<Option<Vec<u8>>> {
     let expressions = constraints.expressions();
-    if expressions.is_empty() {
-        return Ok(None);
-    }
-    let named = expressions.into_iter().enumerate();
-    let named = named.map(|(at, expr)| ProjectionExpr { expr, alias: at.to_string() });
-    let none = Arc::new(EmptyExec::new(Arc::new(row_schema(table))));
-    let plan = Arc::new(ProjectionExec::try_new(named.collect::<Vec<_>>(), none)?);
-    Ok(Some(physical_plan_to_bytes_with_extension_codec(plan, &Codec::default())?.into()))
-}
-
-fn checks_from_bytes(bytes: &[u8], context: &TaskContext) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
-    let plan = physical_plan_from_bytes_with_extension_codec(bytes, context, &Codec::default())?;
-    match plan.downcast_ref::<ProjectionExec>() {
-        Some(checks) => Ok(checks.expr().iter().map(|check| Arc::clone(&check.expr)).collect()),
-        None => Err(out_of_range("an errand's checks are no projection")),
-    }
+    let is_any = !expressions.is_empty();
+    is_any.then(|| expressions::to_bytes(table, expressions)).transpose()
 }
 
 /// What an owner makes of rows.
@@ -179,7 +157,8 @@ impl Maker {
             SentDeed::Update { targets, checks } => {
                 let key = table.key_indices();
                 let is_value = |at: &usize| *at < table.columns.len() && !key.contains(at);
-                let checks = checks.map(|bytes| checks_from_bytes(bytes, context)).transpose()?;
+                let read = |bytes| expressions::from_bytes(bytes, context);
+                let checks = checks.map(read).transpose()?;
                 match Constraints::of(table, checks.unwrap_or_default()) {
                     Some(constraints) if targets.iter().all(is_value) => {
                         Making::NewRows { targets, constraints }

@@ -23,6 +23,7 @@ mod dealing;
 pub(crate) mod errand;
 mod exchange;
 mod exchanges;
+pub(crate) mod expressions;
 mod forward;
 mod gather;
 mod portable;
@@ -37,9 +38,10 @@ mod stage;
 mod tree;
 mod wire;
 
+pub(crate) use broadcast::{from_bytes as rows_from_bytes, to_bytes as rows_to_bytes};
 pub(crate) use exchanges::Exchanges;
 pub(crate) use portable::Portable;
-pub(crate) use receive::Receiver;
+pub(crate) use receive::{Receiver, out_of_range};
 pub(crate) use rule::ShipBundles;
 
 use crate::error::{Error, SqlState};

@@ -17,6 +17,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::scan::bucket_scan::BucketScan;
 use crate::scan::places::{self, Elsewhere};
 use crate::scan::provider::plan_schema;
+use crate::short;
 use crate::translate::told;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
@@ -26,9 +27,10 @@ use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning, execute_stream};
-use futures::future::try_join_all;
+use futures::future::{BoxFuture, try_join_all};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryStreamExt};
+use sdds::Key;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
 use store::{BatchStream, Bundles, ErrandSteps, ExchangeId, Reading};
@@ -99,6 +101,21 @@ impl Bundles for Receiver {
                 }
             }
             Ok(())
+        })
+    }
+
+    fn row_operation(
+        &self,
+        key: Key,
+        operation: Bytes,
+    ) -> BoxFuture<'static, std::result::Result<u64, store::Error>> {
+        let shared = self.0.upgrade();
+        Box::pin(async move {
+            let Some(shared) = shared else { return Err(told(closed())) };
+            let work = short::perform(&shared, key, &operation);
+            // What the engine stumbles over is malformed.
+            let stumbled = |_| Err(told(out_of_range("a row operation cannot be carried out")));
+            AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(stumbled)
         })
     }
 
@@ -206,7 +223,7 @@ fn readers(reading: &Reading, parts: &[(Parts, &[u8])]) -> Result<Vec<Arc<dyn Ex
 }
 
 /// What is wrong with bytes that another server has sent.
-pub(super) fn out_of_range(message: &str) -> Error {
+pub(crate) fn out_of_range(message: &str) -> Error {
     Error::new(SqlState::ProtocolViolation, message)
 }
 

@@ -307,6 +307,28 @@ impl Peers for Seen {
         Ok((columns.collect::<Result<_, Error>>()?, positions))
     }
 
+    async fn newest(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        columns: &[usize],
+    ) -> Result<Option<Vec<ArrayRef>>, Error> {
+        let owner = self.servers.owner(table, key);
+        let there = Self { here: owner, servers: Arc::clone(&self.servers) };
+        self.servers.store(owner).find_newest(&there, table, key, columns).await
+    }
+
+    async fn row_operation(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        operation: Bytes,
+    ) -> Result<u64, Error> {
+        self.servers.sent.lock().expect("sound").push(operation.clone());
+        let owner = self.servers.owner(table, key);
+        self.servers.database(owner.0).bundles().row_operation(key.clone(), operation).await
+    }
+
     async fn write(
         &self,
         reader: &Reader,

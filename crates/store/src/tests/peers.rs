@@ -96,6 +96,19 @@ impl Peers for TwoServers {
         found.finish(table, columns)
     }
 
+    async fn newest(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        columns: &[usize],
+    ) -> Result<Option<Vec<ArrayRef>>, Error> {
+        table_at(&self.stores[1].snapshot(), table.id).get(key, columns)
+    }
+
+    async fn row_operation(&self, _: &Arc<Table>, _: &Key, _: Bytes) -> Result<u64, Error> {
+        unreachable!("the store has no row operations")
+    }
+
     async fn write(
         &self,
         reader: &Reader,
@@ -294,4 +307,42 @@ fn an_errand_leaves_out_what_is_not_here_and_says_so() {
     assert!(!changed.contains_key(&70) && changed[&72] == "changed" && changed[&73] != "changed");
     let there = table_at(&servers.at(1, timestamp), id);
     assert!(contents_of(&there, &between(20, 70)).values().all(|value| value != "changed"));
+}
+
+#[test]
+fn a_row_is_found_as_it_is_now_wherever_it_is() {
+    let (servers, id) = two_servers();
+    let store = &servers.stores[0];
+    let table = Arc::clone(store.catalog().table_by_id(id).expect("the table"));
+    let find = |key: i64| {
+        let found = now(store.find_newest(&*servers, &table, &key_of(key), &[1])).expect("found");
+        found.map(|values| values[0].as_string_view().value(0).to_owned())
+    };
+    for key in [10, 30] {
+        let before = find(key).expect("it has a row");
+        let mut transaction = now(store.begin_joint()).expect("begun");
+        now(transaction.upsert(id, &rows(&[(key, "newer")]))).expect("staged");
+        assert_eq!(find(key), Some(before), "it is not committed");
+        now(transaction.commit()).expect("alone");
+        assert_eq!(find(key).as_deref(), Some("newer"));
+    }
+    assert_eq!(find(11), None, "it was deleted");
+    let other = Arc::new(Table { version: table.version + 1, ..Table::clone(&table) });
+    let found = now(store.find_newest(&*servers, &other, &key_of(10), &[1]));
+    assert!(matches!(found, Err(Error::SchemaConflict { .. })), "{found:?}");
+}
+
+#[test]
+fn a_transaction_on_one_row_begins_where_the_row_is() {
+    let (servers, id) = two_servers();
+    let store = &servers.stores[0];
+    assert!(now(store.begin_newest(id, &key_of(30))).is_none(), "it is on the other server");
+    let begin = || now(store.begin_newest(id, &key_of(10))).expect("it is here");
+    let (mut first, mut second) = (begin(), begin());
+    now(first.upsert(id, &rows(&[(10, "first")]))).expect("staged");
+    now(second.upsert(id, &rows(&[(10, "second")]))).expect("staged");
+    now(first.commit()).expect("nobody was before it");
+    assert!(matches!(now(second.commit()), Err(Error::Conflict { .. })));
+    let seen = now(begin().table(id).expect("the table").find(&key_of(10), &[1])).expect("found");
+    assert_eq!(seen.expect("a row")[0].as_string_view().value(0), "first");
 }

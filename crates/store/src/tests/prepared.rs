@@ -126,3 +126,35 @@ fn commits_of_different_rows_come_in_any_order() {
     assert_eq!((at(10), at(20), at(30)), (vec![0], vec![0, 1], vec![0, 1, 2]));
     store.check().expect("every invariant holds");
 }
+
+#[test]
+fn the_newest_of_a_row_waits_for_who_has_prepared_it_and_for_nobody_else() {
+    let (store, id) = cluster_store();
+    let (first, second) = (KeyRange::point(&key_of(1)), KeyRange::point(&key_of(2)));
+    let newest = |range| store.newest(id, range);
+    let prepared = write(&store, id, Timestamp(10), &[(1, "one")]);
+    assert!(newest(&second).now_or_never().is_some(), "nobody writes it");
+    let mut waiting = Box::pin(newest(&first));
+    assert!((&mut waiting).now_or_never().is_none());
+    // It is committed before another row's change that came here first.
+    write(&store, id, Timestamp(10), &[(2, "two")]).commit(Timestamp(30));
+    assert!((&mut waiting).now_or_never().is_none());
+    prepared.commit(Timestamp(20));
+    let snapshot = waiting.now_or_never().expect("it is decided");
+    assert_eq!(snapshot.timestamp(), Timestamp(30));
+    assert_eq!(contents(&table_at(&snapshot, id))[&1], "one");
+}
+
+#[test]
+fn who_changes_the_newest_of_a_row_meets_whoever_prepares_it_later() {
+    let (store, id) = cluster_store();
+    store.observe(Timestamp(40));
+    let range = KeyRange::point(&key_of(1));
+    let snapshot = store.newest(id, &range).now_or_never().expect("nobody writes it");
+    assert_eq!(snapshot.timestamp(), Timestamp(40), "as late as anybody has seen");
+    let mut transaction = store.begin_at(snapshot);
+    transaction.upsert(id, &rows(&[(1, "mine")])).expect("staged");
+    write(&store, id, Timestamp(10), &[(1, "theirs")]).commit(Timestamp(41));
+    let refused = transaction.prepare().expect_err("it was changed since");
+    assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
+}

@@ -16,6 +16,7 @@ use crate::parse::Statement;
 use crate::session::Session;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::Ident;
+use futures::future::BoxFuture;
 use std::sync::Arc;
 use store::catalog::{Privileges, SqlType, Table};
 use tokio::runtime::Handle;
@@ -65,7 +66,11 @@ impl Session {
     ///
     /// # Errors
     /// As INSERT.
-    pub async fn copy_in(&self, statement: &Statement) -> Result<CopyIn> {
+    pub fn copy_in<'a>(&'a self, statement: &'a Statement) -> BoxFuture<'a, Result<CopyIn>> {
+        Box::pin(self.begin_copy_in(statement))
+    }
+
+    async fn begin_copy_in(&self, statement: &Statement) -> Result<CopyIn> {
         let Some(copy) = &statement.client_copy else { return Err(wrong_direction()) };
         let What::In { table, columns } = &copy.what else { return Err(wrong_direction()) };
         let (definition, given) = self.copy_target(statement, table, columns).await?;

@@ -1,0 +1,315 @@
+//! The short path: statements on one row by its whole primary key, without the engine's planner.
+//!
+//! Recognised once per prepared statement and catalog ([`recognise`]): `SELECT columns FROM t WHERE key = ...`,
+//! `INSERT INTO t VALUES (...)`, `UPDATE t SET ... WHERE key = ...`, `DELETE FROM t WHERE key = ...`, where
+//! keys and values are parameters, constants, or (in SET) expressions over the row. Executing one costs
+//! microseconds; everything that is not of this form takes the long path.
+//!
+//! Where there are other servers, the row's owner is asked for it as it is now, or does what is to be done with it as a
+//! transaction of its own ([`operation`]): no timestamp is asked for before, and no other server takes part.
+
+mod operand;
+mod operation;
+mod recognise;
+mod row_change;
+mod row_update;
+
+pub(crate) use operation::{Operations, perform};
+
+use crate::dml::assembly::Assembly;
+use crate::dml::assign::assign;
+use crate::error::Result;
+use crate::outcome::{Field, Outcome, Rows, Tag};
+use bytes::Bytes;
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::ScalarValue;
+use datafusion::physical_plan::memory::MemoryStream;
+use operand::{Operand, one_value};
+use row_change::{RowChange, What};
+use row_update::RowUpdate;
+use sdds::Key;
+use std::sync::Arc;
+use store::catalog::{Catalog, SqlType, Table};
+use store::{JointTransaction, Peers, Store};
+
+/// A write is tried so many times when others write the same row.
+const RETRIES: usize = 64;
+
+/// A statement in its short form.
+pub(crate) struct Short {
+    table: Arc<Table>,
+    action: Action,
+}
+
+enum Action {
+    Select {
+        key: Vec<Operand>,
+        columns: Vec<usize>,
+        fields: Vec<Field>,
+        schema: SchemaRef,
+    },
+    Insert {
+        rows: Vec<Vec<Operand>>,
+        assembly: Box<Assembly>,
+        schema: SchemaRef,
+    },
+    /// `form` is what a row's owner is sent of it; `None` where it cannot be.
+    Update {
+        key: Vec<Operand>,
+        given: Vec<Operand>,
+        update: Arc<RowUpdate>,
+        form: Option<Bytes>,
+    },
+    Delete {
+        key: Vec<Operand>,
+    },
+}
+
+impl Short {
+    /// The parameters and the types of the columns that they are compared with or written to.
+    pub(crate) fn parameters(&self) -> Box<dyn Iterator<Item = (usize, SqlType)> + '_> {
+        let column = |index: usize| self.table.columns[index].sql_type.clone();
+        let of_key = move |key: &'_ [Operand]| -> Vec<(usize, SqlType)> {
+            let operands = key.iter().zip(self.table.key_indices());
+            operands
+                .filter_map(|(operand, index)| Some((operand.number()?, column(index))))
+                .collect()
+        };
+        match &self.action {
+            Action::Select { key, .. } | Action::Delete { key } => {
+                Box::new(of_key(key).into_iter())
+            }
+            Action::Insert { rows, schema, .. } => Box::new(rows.iter().flat_map(move |row| {
+                let operands = row.iter().zip(schema.fields());
+                operands.filter_map(|(operand, field)| {
+                    let (_, column) = self.table.column(field.name())?;
+                    Some((operand.number()?, column.sql_type.clone()))
+                })
+            })),
+            Action::Update { key, given, update, .. } => {
+                let operands = given.iter().zip(&update.given);
+                let set = operands
+                    .filter_map(move |(operand, index)| Some((operand.number()?, column(*index))));
+                Box::new(set.chain(of_key(key)))
+            }
+        }
+    }
+
+    /// The columns that it gives; `None` where it gives none.
+    pub(crate) fn fields(&self) -> Option<Vec<Field>> {
+        match &self.action {
+            Action::Select { fields, .. } => Some(fields.clone()),
+            _ => None,
+        }
+    }
+
+    /// Executes it outside a transaction; `None` where the values ask for the long path after all, and where the catalog
+    /// is not the one any more under which it was recognised.
+    pub(crate) async fn execute(
+        &self,
+        store: &Arc<Store>,
+        catalog: &Arc<Catalog>,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<Outcome>> {
+        let Action::Select { key, columns, .. } = &self.action else {
+            return self.write(store, catalog, parameters).await;
+        };
+        let Some(key) = self.key(key, parameters)? else { return Ok(None) };
+        let found = match store.peers() {
+            None => {
+                let reading = store.reading().await?;
+                match reading.table(self.table.id) {
+                    Some(view) if Arc::ptr_eq(reading.catalog(), catalog) => {
+                        view.get(&key, columns)
+                    }
+                    _ => return Ok(None),
+                }
+            }
+            Some(_) if !Arc::ptr_eq(&store.catalog(), catalog) => return Ok(None),
+            Some(peers) => store.find_newest(&**peers, &self.table, &key, columns).await,
+        };
+        match found {
+            Err(error) if error.is_retryable() => Ok(None),
+            found => self.rows(found?).map(Some),
+        }
+    }
+
+    /// Executes it inside a transaction, which it leaves half done where it fails.
+    pub(crate) async fn execute_in(
+        &self,
+        transaction: &mut JointTransaction,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<Outcome>> {
+        if let Action::Select { key, columns, .. } = &self.action {
+            let Some(key) = self.key(key, parameters)? else { return Ok(None) };
+            return match transaction.table(self.table.id) {
+                Some(view) => self.rows(view.find(&key, columns).await?).map(Some),
+                None => Ok(None),
+            };
+        }
+        let Some(changes) = self.changes(parameters)? else { return Ok(None) };
+        let mut rows = 0;
+        for change in changes {
+            rows += change.apply(transaction).await?;
+        }
+        Ok(Some(self.done(rows)))
+    }
+
+    async fn write(
+        &self,
+        store: &Arc<Store>,
+        catalog: &Arc<Catalog>,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<Outcome>> {
+        if let Some(peers) = store.peers()
+            && self.is_of_one_row()
+        {
+            return self.write_at_owner(store, &**peers, catalog, parameters).await;
+        }
+        for _ in 0..RETRIES {
+            let mut transaction = store.begin_joint().await?;
+            if !Arc::ptr_eq(transaction.catalog(), catalog) {
+                return Ok(None);
+            }
+            let Some(outcome) = self.execute_in(&mut transaction, parameters).await? else {
+                return Ok(None);
+            };
+            match transaction.commit().await {
+                Ok(_) => return Ok(Some(outcome)),
+                Err(error) if error.is_retryable() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes its one row where that is: here, or on another server.
+    async fn write_at_owner(
+        &self,
+        store: &Arc<Store>,
+        peers: &dyn Peers,
+        catalog: &Arc<Catalog>,
+        parameters: &[ScalarValue],
+    ) -> Result<Option<Outcome>> {
+        let Some(change) = self.changes(parameters)?.and_then(|mut changes| changes.pop()) else {
+            return Ok(None);
+        };
+        let mut operation = None;
+        for _ in 0..RETRIES {
+            let done = match store.begin_newest(self.table.id, &change.key).await {
+                Some(transaction) if Arc::ptr_eq(transaction.catalog(), catalog) => {
+                    change.commit(transaction).await
+                }
+                Some(_) => return Ok(None),
+                None => {
+                    if operation.is_none() {
+                        operation = operation::to_bytes(&change, self.form())?;
+                    }
+                    let Some(operation) = operation.clone() else { return Ok(None) };
+                    let done = peers.row_operation(&self.table, &change.key, operation).await;
+                    if let Err(store::Error::SchemaConflict { .. }) = done {
+                        return Ok(None);
+                    }
+                    done.map_err(Into::into)
+                }
+            };
+            match done {
+                Err(error) if error.is_retryable() => tokio::task::yield_now().await,
+                done => return Ok(Some(self.done(done?))),
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_of_one_row(&self) -> bool {
+        match &self.action {
+            Action::Insert { rows, .. } => rows.len() == 1,
+            _ => true,
+        }
+    }
+
+    fn form(&self) -> Option<&Bytes> {
+        match &self.action {
+            Action::Update { form, .. } => form.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// What is to be changed, row by row; `None` where a value of a key does not convert exactly.
+    fn changes(&self, parameters: &[ScalarValue]) -> Result<Option<Vec<RowChange>>> {
+        let (key, what) = match &self.action {
+            Action::Select { .. } => return Ok(None),
+            Action::Insert { rows, assembly, schema } => {
+                let insert = |row: &Vec<Operand>| {
+                    let mut values = Vec::with_capacity(row.len());
+                    for (operand, field) in row.iter().zip(schema.fields()) {
+                        let value = operand.value(parameters)?;
+                        values.push(one_value(value, field.data_type())?);
+                    }
+                    RowChange::insert(&self.table, assembly.assemble(&one_row(&values)?)?)
+                };
+                return rows.iter().map(insert).collect::<Result<_>>().map(Some);
+            }
+            Action::Update { key, given, update, .. } => {
+                let mut values = Vec::with_capacity(given.len());
+                for (operand, column) in given.iter().zip(&update.given) {
+                    let value = operand.value(parameters)?.to_array()?;
+                    values.push(assign(&value, &self.table.columns[*column])?);
+                }
+                (key, What::Update(Arc::clone(update), values))
+            }
+            Action::Delete { key } => (key, What::Delete),
+        };
+        let key = self.key(key, parameters)?;
+        Ok(key.map(|key| vec![RowChange { table: Arc::clone(&self.table), key, what }]))
+    }
+
+    fn done(&self, rows: u64) -> Outcome {
+        let command = match &self.action {
+            Action::Select { .. } => "SELECT",
+            Action::Insert { .. } => "INSERT",
+            Action::Update { .. } => "UPDATE",
+            Action::Delete { .. } => "DELETE",
+        };
+        Outcome::Done(Tag::counted(command, rows))
+    }
+
+    /// The answer of a SELECT: a row, or none.
+    fn rows(&self, found: Option<Vec<ArrayRef>>) -> Result<Outcome> {
+        let Action::Select { fields, schema, .. } = &self.action else { return Ok(self.done(0)) };
+        let options = RecordBatchOptions::new().with_row_count(Some(usize::from(found.is_some())));
+        let row = |found| RecordBatch::try_new_with_options(Arc::clone(schema), found, &options);
+        let batches = found.map(row).transpose()?.into_iter().collect();
+        let stream = MemoryStream::try_new(batches, Arc::clone(schema), None)?;
+        Ok(Outcome::Rows(Rows::ready(fields.clone(), stream, "SELECT")))
+    }
+
+    /// The key's values in its columns' types, encoded; `None` where a value does not convert exactly.
+    fn key(&self, key: &[Operand], parameters: &[ScalarValue]) -> Result<Option<Key>> {
+        let mut values = Vec::with_capacity(key.len());
+        for (operand, index) in key.iter().zip(self.table.key_indices()) {
+            let value = operand.value(parameters)?;
+            let data_type = self.table.columns[index].sql_type.arrow();
+            let same_kind = value.data_type() == data_type
+                || value.data_type().is_integer() && data_type.is_integer()
+                || value.data_type().is_string() && data_type.is_string();
+            if !same_kind || value.is_null() {
+                return Ok(None);
+            }
+            match one_value(value, &data_type) {
+                Ok(array) if array.null_count() == 0 => values.push(array),
+                _ => return Ok(None),
+            }
+        }
+        Ok(store::key::encode_columns(&values)?.pop())
+    }
+}
+
+fn one_row(values: &[ArrayRef]) -> Result<RecordBatch> {
+    use datafusion::arrow::datatypes::Field;
+    let fields = values.iter().map(|value| Field::new("", value.data_type().clone(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    Ok(RecordBatch::try_new_with_options(schema, values.to_vec(), &options)?)
+}

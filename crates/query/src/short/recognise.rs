@@ -1,0 +1,265 @@
+//! Which statements are short ones.
+
+use super::operand::Operand;
+use super::row_update::RowUpdate;
+use super::{Action, Short, operation};
+use crate::dml::assembly::Assembly;
+use crate::dml::conflict::assigned_column;
+use crate::dml::constraints::Constraints;
+use crate::dml::{declared_column, insert::is_default};
+use crate::error::Result;
+use crate::planner::is_lasting;
+use crate::planner::origins::field_of;
+use crate::planner::relations::{Tables, find, fold};
+use crate::scan::provider::{plan_schema, row_schema};
+use crate::session::Frame;
+use crate::ship::Shipping;
+use datafusion::common::DFSchema;
+use datafusion::sql::sqlparser::ast::{
+    AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, GroupByExpr, Insert, Query, Select,
+    SelectItem, SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update,
+};
+use std::sync::Arc;
+use store::catalog::{Privileges, Relation, Table};
+
+impl Short {
+    /// The short form of a statement, if it has one.
+    pub(crate) fn recognise(
+        frame: &Frame<'_>,
+        tables: &dyn Tables,
+        statement: &Statement,
+    ) -> Result<Option<Self>> {
+        Ok(match statement {
+            Statement::Query(query) => select(frame, tables, query),
+            Statement::Insert(statement) => insert(frame, tables, statement)?,
+            Statement::Update(statement) => update(frame, tables, statement)?,
+            Statement::Delete(statement) => delete(frame, tables, statement),
+            _ => None,
+        })
+    }
+}
+
+/// The table of a FROM clause of one table without an alias.
+fn only_table(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    from: &TableWithJoins,
+    needed: Privileges,
+) -> Option<Arc<Table>> {
+    let TableFactor::Table { name, alias: None, args: None, .. } = &from.relation else {
+        return None;
+    };
+    if !from.joins.is_empty() {
+        return None;
+    }
+    match find(tables.catalog(), frame.path(), name) {
+        Ok(Some(relation @ Relation::Table(table))) if !table.has_hidden_key() => {
+            // What is not allowed is refused on the long path.
+            frame.access(tables.catalog()).require(relation, needed).ok()?;
+            Some(Arc::clone(table))
+        }
+        _ => None,
+    }
+}
+
+/// The key's values from `k1 = a AND k2 = b`; `None` for every other condition.
+fn key_of(table: &Table, condition: Option<&Expr>) -> Option<Vec<Operand>> {
+    let mut equalities = Vec::new();
+    collect_equalities(condition?, &mut equalities)?;
+    let key = table.key_indices();
+    if equalities.len() != key.len() {
+        return None;
+    }
+    key.iter()
+        .map(|index| {
+            let name = &table.columns[*index].name;
+            let position = equalities.iter().position(|(column, _)| column == name)?;
+            Some(equalities.swap_remove(position).1)
+        })
+        .collect::<Option<Vec<_>>>()
+        .filter(|_| equalities.is_empty())
+}
+
+fn collect_equalities(condition: &Expr, out: &mut Vec<(String, Operand)>) -> Option<()> {
+    match condition {
+        Expr::Nested(inner) => collect_equalities(inner, out),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            collect_equalities(left, out)?;
+            collect_equalities(right, out)
+        }
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
+            let (column, value) = match (&**left, &**right) {
+                (Expr::Identifier(column), value) => (column, value),
+                (value, Expr::Identifier(column)) => (column, value),
+                _ => return None,
+            };
+            out.push((fold(column), Operand::of(value)?));
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+fn select(frame: &Frame<'_>, tables: &dyn Tables, query: &Query) -> Option<Short> {
+    let plain = query.with.is_none()
+        && query.order_by.is_none()
+        && query.limit_clause.is_none()
+        && query.fetch.is_none()
+        && query.locks.is_empty();
+    let SetExpr::Select(select) = &*query.body else { return None };
+    if !plain || !is_plain_select(select) {
+        return None;
+    }
+    let table = only_table(frame, tables, &select.from[0], Privileges::SELECT)?;
+    let key = key_of(&table, select.selection.as_ref())?;
+    let mut columns = Vec::new();
+    for item in &select.projection {
+        match item {
+            SelectItem::UnnamedExpr(Expr::Identifier(name)) => {
+                columns.push(declared_column(&table, &fold(name)).ok()?);
+            }
+            SelectItem::Wildcard(options) if options.to_string().is_empty() => {
+                columns.extend(0..table.columns.len());
+            }
+            _ => return None,
+        }
+    }
+    let schema = Arc::new(plan_schema(&table, &columns));
+    let fields = columns.iter().map(|index| field_of(&table, *index)).collect();
+    Some(Short { action: Action::Select { key, columns, fields, schema }, table })
+}
+
+fn is_plain_select(select: &Select) -> bool {
+    let grouped = match &select.group_by {
+        GroupByExpr::Expressions(by, modifiers) => !by.is_empty() || !modifiers.is_empty(),
+        GroupByExpr::All(_) => true,
+    };
+    select.from.len() == 1
+        && !grouped
+        && select.distinct.is_none()
+        && select.top.is_none()
+        && select.having.is_none()
+        && select.qualify.is_none()
+        && select.into.is_none()
+        && select.named_window.is_empty()
+        && select.lateral_views.is_empty()
+}
+
+fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &Insert) -> Result<Option<Short>> {
+    let plain = insert.on.is_none() && insert.returning.is_none() && insert.table_alias.is_none();
+    let (TableObject::TableName(name), Some(source), true) = (&insert.table, &insert.source, plain)
+    else {
+        return Ok(None);
+    };
+    let SetExpr::Values(values) = &*source.body else { return Ok(None) };
+    let table = match find(tables.catalog(), frame.path(), name)? {
+        Some(relation @ Relation::Table(table)) => {
+            frame.access(tables.catalog()).require(relation, Privileges::INSERT)?;
+            Arc::clone(table)
+        }
+        _ => return Ok(None),
+    };
+    if table.columns.iter().any(|column| column.identity.is_some()) {
+        return Ok(None);
+    }
+    let mut given = Vec::new();
+    for name in &insert.columns {
+        let Some(name) = name.0.last().and_then(|part| part.as_ident()) else { return Ok(None) };
+        let column = declared_column(&table, &fold(name))?;
+        if given.contains(&column) {
+            return Ok(None);
+        }
+        given.push(column);
+    }
+    if given.is_empty() {
+        given = (0..table.columns.len()).filter(|index| !table.columns[*index].hidden).collect();
+    }
+    if given.iter().any(|index| table.columns[*index].generated.is_some()) {
+        return Ok(None);
+    }
+    let mut rows = Vec::new();
+    for row in &values.rows {
+        let operands = row.content.iter().filter(|value| !is_default(value)).map(Operand::of);
+        match operands.collect::<Option<Vec<_>>>() {
+            Some(row) if row.len() == given.len() => rows.push(row),
+            _ => return Ok(None),
+        }
+    }
+    let planner = frame.planner(tables);
+    let store = &frame.session.shared.store;
+    let assembly = Box::new(Assembly::new(&planner, store, &table, &given)?);
+    if !assembly.is_lasting() {
+        return Ok(None);
+    }
+    let schema = Arc::new(plan_schema(&table, &given));
+    Ok(Some(Short { table, action: Action::Insert { rows, assembly, schema } }))
+}
+
+fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Option<Short>> {
+    if update.from.is_some() || update.returning.is_some() {
+        return Ok(None);
+    }
+    let needed = Privileges::UPDATE.union(Privileges::SELECT);
+    let Some(table) = only_table(frame, tables, &update.table, needed) else { return Ok(None) };
+    let Some(key) = key_of(&table, update.selection.as_ref()) else { return Ok(None) };
+    let planner = frame.planner(tables);
+    let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(&table))?;
+    let (mut columns, mut operands, mut computed) = (Vec::new(), Vec::new(), Vec::new());
+    for assignment in &update.assignments {
+        if matches!(assignment.target, AssignmentTarget::Tuple(_)) {
+            return Ok(None);
+        }
+        let column = assigned_column(&table, &assignment.target)?;
+        let definition = &table.columns[column];
+        let is_set = columns.contains(&column) || computed.iter().any(|(set, _)| *set == column);
+        if is_set
+            || table.key.contains(&definition.id)
+            || definition.identity.is_some()
+            || definition.generated.is_some()
+            || is_default(&assignment.value)
+        {
+            return Ok(None);
+        }
+        match Operand::of(&assignment.value) {
+            Some(operand) => {
+                columns.push(column);
+                operands.push(operand);
+            }
+            None if assignment.value.to_string().contains(['$', '(']) => return Ok(None),
+            None => match planner.plan_expression(assignment.value.clone(), &schema)? {
+                (value, physical) if is_lasting(&value) => computed.push((column, physical)),
+                _ => return Ok(None),
+            },
+        }
+    }
+    let constraints = Constraints::new(&planner, &table)?;
+    if !constraints.is_lasting() {
+        return Ok(None);
+    }
+    let row = RowUpdate { table: Arc::clone(&table), given: columns, computed, constraints };
+    let form = match frame.session.shared.store.peers() {
+        Some(_) if is_portable(frame, &row)? => Some(operation::form_of(&row)?),
+        _ => None,
+    };
+    let (given, update) = (operands, Arc::new(row));
+    Ok(Some(Short { table, action: Action::Update { key, given, update, form } }))
+}
+
+/// Whether all that an UPDATE computes means the same on every server.
+fn is_portable(frame: &Frame<'_>, update: &RowUpdate) -> Result<bool> {
+    let shipping = Shipping::of(frame.engine().config())?;
+    let values = update.computed.iter().map(|(_, value)| value);
+    let of_table = update.constraints.expressions();
+    Ok(values.chain(&of_table).all(|expression| shipping.portable.expression(expression)))
+}
+
+fn delete(frame: &Frame<'_>, tables: &dyn Tables, delete: &Delete) -> Option<Short> {
+    if delete.using.is_some() || delete.returning.is_some() {
+        return None;
+    }
+    let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+    let [from] = &from[..] else { return None };
+    let table = only_table(frame, tables, from, Privileges::DELETE.union(Privileges::SELECT))?;
+    let key = key_of(&table, delete.selection.as_ref())?;
+    Some(Short { table, action: Action::Delete { key } })
+}

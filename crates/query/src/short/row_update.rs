@@ -1,0 +1,54 @@
+//! An UPDATE of one row by its key: the row is read, some of its columns are set, and it is checked and written.
+
+use crate::dml::assign::assign;
+use crate::dml::constraints::Constraints;
+use crate::error::Result;
+use crate::scan::provider::typed_rows;
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::physical_expr::PhysicalExpr;
+use sdds::Key;
+use std::sync::Arc;
+use store::JointTransaction;
+use store::catalog::Table;
+
+/// What columns of a row are set to.
+pub(crate) struct RowUpdate {
+    pub(super) table: Arc<Table>,
+    /// Columns whose values are known when the statement is executed.
+    pub(super) given: Vec<usize>,
+    /// Columns whose values are computed from the row.
+    pub(super) computed: Vec<(usize, Arc<dyn PhysicalExpr>)>,
+    pub(super) constraints: Constraints,
+}
+
+impl RowUpdate {
+    /// Updates a key's row, if there is one; how many there were. `given` are the values of the columns of that name, as the
+    /// columns hold them.
+    ///
+    /// # Errors
+    /// As UPDATE.
+    pub(super) async fn apply(
+        &self,
+        transaction: &mut JointTransaction,
+        key: &Key,
+        given: &[ArrayRef],
+    ) -> Result<u64> {
+        let all: Vec<usize> = (0..self.table.columns.len()).collect();
+        let Some(view) = transaction.table(self.table.id) else { return Ok(0) };
+        let Some(values) = view.find(key, &all).await? else { return Ok(0) };
+        let row = RecordBatch::try_new(self.table.arrow_schema(), values)?;
+        let mut columns = row.columns().to_vec();
+        if !self.computed.is_empty() {
+            let row = typed_rows(&self.table, &row)?;
+            for (column, expression) in &self.computed {
+                let value = expression.evaluate(&row)?.into_array(1)?;
+                columns[*column] = assign(&value, &self.table.columns[*column])?;
+            }
+        }
+        for (column, value) in self.given.iter().zip(given) {
+            columns[*column] = Arc::clone(value);
+        }
+        transaction.upsert(self.table.id, &self.constraints.batch(columns)?).await?;
+        Ok(1)
+    }
+}
