@@ -1,5 +1,5 @@
-//! ALTER TABLE ... ALTER COLUMN ... TYPE: another column takes the place of the old one, and every row is written
-//! anew with its value.
+//! What of ALTER TABLE writes every row anew: another type for a column, where another column takes the place of the old
+//! one, and a new column that is computed from others.
 
 use super::columns::is_integer;
 use super::{dependents, generated};
