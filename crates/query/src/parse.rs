@@ -151,6 +151,18 @@ pub fn parse(script: &str) -> Result<Vec<Statement>> {
         .collect()
 }
 
+/// Parses a text that is one statement.
+///
+/// # Errors
+/// 42601.
+pub(crate) fn one(sql: &str) -> Result<Statement> {
+    let mut statements = parse(sql)?;
+    match (statements.pop(), statements.is_empty()) {
+        (Some(statement), true) => Ok(statement),
+        _ => Err(Error::new(SqlState::SyntaxError, "expected exactly one statement")),
+    }
+}
+
 /// Whether a password stands in a statement, also in one that is none about roles: one that prepares one.
 fn names_password(tokens: &[TokenWithSpan]) -> bool {
     let is_solid = |token: &&TokenWithSpan| !matches!(token.token, Token::Whitespace(_));

@@ -8,6 +8,7 @@ mod load;
 mod person;
 mod person_published;
 mod person_servers;
+mod predict;
 mod range;
 mod smart_disk;
 mod tpch;
@@ -32,6 +33,8 @@ pub enum Experiment {
     Person(person::PersonArgs),
     /// Range queries that reach ever more servers (Experiment B)
     Range(range::RangeArgs),
+    /// Predictions of the simulator beside real runs (E5)
+    Predict(predict::PredictArgs),
     /// Smart disks, clusters and a single host by simulation (Experiment E), and topologies of memory pools (D5)
     SmartDisk(smart_disk::SmartDiskArgs),
     /// Writes TPC-H's tables as Parquet files
@@ -46,6 +49,7 @@ impl Experiment {
             Self::Keyed(args) => keyed::run(args, report, workers).await,
             Self::Person(args) => person::run(args, report, workers).await,
             Self::Range(args) => range::run(args, report, workers).await,
+            Self::Predict(args) => predict::run(args, report).await,
             Self::SmartDisk(args) => smart_disk::run(args, report),
             Self::TpchData(args) => tpch_data::run(args, report),
         }

@@ -2,9 +2,14 @@
 
 /// Lines, each told once, in the order in which they came up.
 #[derive(Debug, Default)]
-pub(super) struct Guesses(Vec<String>);
+pub(crate) struct Guesses(Vec<String>);
 
 impl Guesses {
+    /// One line, and no others.
+    pub(super) fn of(line: &str) -> Self {
+        Self(vec![line.to_owned()])
+    }
+
     /// Notes what was supposed.
     pub(super) fn note(&mut self, line: String) {
         if !self.0.contains(&line) {

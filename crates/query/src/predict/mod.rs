@@ -3,7 +3,8 @@
 //!
 //! The query is planned as one server alone would plan it, whoever has the rows ([`one_server`]). What is known of the
 //! tables ([`tables`]) and the usual guesses where nothing is ([`selectivity`]) make of the operators a plan of [`dbsim`]
-//! ([`operators`]), which is simulated; [`report`] tells of it in lines of text. Nothing is run.
+//! ([`operators`]), which is simulated; [`report`] tells of it in lines of text. With ANALYZE it is run here once, and its
+//! rows are counted; else nothing is run.
 
 mod column;
 mod guesses;
@@ -20,8 +21,12 @@ pub(crate) use options::{Options, Request};
 use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::Tables;
 use crate::session::Frame;
+use datafusion::physical_plan::execute_stream;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use dbsim::plan::{Scheme, bundle};
+use futures::TryStreamExt;
+use guesses::Guesses;
+use std::sync::Arc;
 
 /// The seed of every simulation: the same statement over the same rows has the same answer.
 const SEED: u64 = 1;
@@ -36,17 +41,7 @@ pub(crate) async fn lines(
     statement: &Ast,
     request: &Request,
 ) -> Result<Vec<String>> {
-    let Ast::Query(_) = statement else {
-        return Err(Error::unsupported("EXPLAIN (PREDICT) is for queries"));
-    };
-    let engine = one_server::of(frame.engine());
-    let mut planner = frame.planner(tables);
-    planner.engine = &engine;
-    let logical = planner.plan_statement(statement.clone()).await?;
-    let (logical, _) = planner.shown(logical)?;
-    let physical = planner.physical(&logical).await?;
-    let known = tables::of_plan(&physical, tables, &engine, request.scale).await?;
-    let (plan, guesses) = operators::of_plan(&physical, &known)?;
+    let (plan, guesses) = plan_of(frame, tables, statement, request.scale, request.run).await?;
     let simulated = |scheme| {
         let Request { architecture, coefficients, .. } = request;
         dbsim::simulate(&plan, architecture, coefficients, scheme, SEED).map_err(refused)
@@ -59,6 +54,35 @@ pub(crate) async fn lines(
         operators.0.iter().for_each(|operator| seconds[*operator] = bundle.seconds);
     }
     Ok(report::lines(request, &plan, &whole, &seconds, &guesses))
+}
+
+/// The simulator's plan of a query over tables whose rows are each there `scale` times, and what was supposed of it. It is
+/// run once, if that is asked for, and its rows are counted.
+///
+/// # Errors
+/// 0A000 for what is no query or has an operator that the simulator has not; what running it fails with.
+pub(crate) async fn plan_of(
+    frame: &Frame<'_>,
+    tables: &dyn Tables,
+    statement: &Ast,
+    scale: f64,
+    run: bool,
+) -> Result<(dbsim::Plan, Guesses)> {
+    let Ast::Query(_) = statement else {
+        return Err(Error::unsupported("EXPLAIN (PREDICT) is for queries"));
+    };
+    let engine = one_server::of(frame.engine());
+    let mut planner = frame.planner(tables);
+    planner.engine = &engine;
+    let logical = planner.plan_statement(statement.clone()).await?;
+    let (logical, _) = planner.shown(logical)?;
+    let physical = planner.physical(&logical).await?;
+    if run {
+        let mut rows = execute_stream(Arc::clone(&physical), engine.task_ctx())?;
+        while rows.try_next().await?.is_some() {}
+    }
+    let known = tables::of_plan(&physical, tables, &engine, scale).await?;
+    operators::of_plan(&physical, &known, run)
 }
 
 /// What the simulator does not take.

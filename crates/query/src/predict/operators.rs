@@ -42,30 +42,44 @@ pub(super) struct Flow {
     pub(super) columns: Vec<Column>,
 }
 
-/// The simulator's plan of a physical one, and what was supposed of its rows.
+/// The simulator's plan of a physical one, and what was supposed of its rows. Of a plan that `was_run` they are counted
+/// and not supposed.
 ///
 /// # Errors
 /// 0A000 with the name of an operator that the simulator does not have.
 pub(super) fn of_plan(
     plan: &Arc<dyn ExecutionPlan>,
     known: &KnownTables,
+    was_run: bool,
 ) -> Result<(Plan, Guesses)> {
-    let mut builder = Builder { known, operators: Vec::new(), guesses: Guesses::default() };
+    let (operators, guesses) = (Vec::new(), Guesses::default());
+    let mut builder = Builder { known, was_run, operators, guesses };
     builder.flow(plan)?;
     let plan = Plan::new("query", builder.operators).map_err(refused)?;
-    Ok((plan, builder.guesses))
+    let guesses = match was_run {
+        true => Guesses::of("the query was run once: the rows of operators are those that it had"),
+        false => builder.guesses,
+    };
+    Ok((plan, guesses))
 }
 
 struct Builder<'a> {
     known: &'a KnownTables,
+    was_run: bool,
     operators: Vec<Operator>,
     guesses: Guesses,
 }
 
 impl Builder<'_> {
+    /// The rows that an operator had when the plan was run; else those that it is supposed to have.
+    fn counted(&self, plan: &dyn ExecutionPlan, supposed: f64) -> f64 {
+        let counted = || plan.metrics()?.output_rows().map(|rows| rows as f64);
+        self.was_run.then(counted).flatten().unwrap_or(supposed)
+    }
+
     fn flow(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
         if let Some(scan) = scan_of(plan) {
-            return self.scan(scan);
+            return self.scan(plan, scan);
         }
         if let Some(filter) = plan.downcast_ref::<FilterExec>() {
             return self.filter(filter);
@@ -94,7 +108,7 @@ impl Builder<'_> {
         self.join(plan)
     }
 
-    fn scan(&mut self, scan: &BucketScan) -> Result<Flow> {
+    fn scan(&mut self, plan: &Arc<dyn ExecutionPlan>, scan: &BucketScan) -> Result<Flow> {
         let name = scan.name_of_table();
         let Some(table) = self.known.get(&scan.table.id) else {
             return Err(Error::unsupported(format!("nothing is known of table \"{name}\"")));
@@ -112,7 +126,7 @@ impl Builder<'_> {
         let mut rows = at_least_one(table.rows * kept, table.rows);
         let is_first = |limit: &usize| scan.predicate.is_none() && (*limit as f64) < rows;
         let first = scan.limit.filter(is_first);
-        rows = first.map_or(rows, |limit| limit as f64);
+        rows = self.counted(&**plan, first.map_or(rows, |limit| limit as f64));
         let key = scan.table.key_indices().first().copied();
         let compared = scan.predicate.as_ref().map_or_else(Vec::new, compared);
         let by_key = compared.iter().any(|column| Some(scan.read[*column]) == key);
@@ -138,7 +152,7 @@ impl Builder<'_> {
         let mut flow = self.flow(filter.input())?;
         let input = Input { rows: flow.rows, columns: &flow.columns };
         let kept = input.kept(filter.predicate(), &mut self.guesses);
-        flow.rows = at_least_one(flow.rows * kept, flow.rows);
+        flow.rows = self.counted(filter, at_least_one(flow.rows * kept, flow.rows));
         let below = &mut self.operators[flow.operator];
         if below.kind.is_scan() || below.kind.is_join() {
             below.rows = below.rows.min(flow.rows);
@@ -176,7 +190,8 @@ impl Builder<'_> {
         if !by.is_empty() {
             self.operators[child].ordered =
                 matches!(aggregate.input_order_mode(), InputOrderMode::Sorted);
-            rows = self.groups(&columns[..by.expr().len()], &input);
+            let supposed = self.groups(&columns[..by.expr().len()], &input);
+            rows = self.counted(aggregate, supposed);
             child = self.push(Kind::GroupBy, &[child], input.rows, input.columns, None).operator;
         }
         let flow = self.push(Kind::Aggregate, &[child], rows, columns, None);
@@ -236,7 +251,8 @@ impl Builder<'_> {
             Join { sides, keys: &[], filter: None, join_type: JoinType::Inner, projection: None }
         };
         let kind = kind_of_join(plan).unwrap_or(Kind::NestedLoopJoin);
-        let rows = join.rows(&mut self.guesses);
+        let supposed = join.rows(&mut self.guesses);
+        let rows = self.counted(&**plan, supposed);
         let columns = join.columns();
         self.guesses.note(format!(
             "a {} of {:.0} and {:.0} rows makes {rows:.0} (each key as often as another)",

@@ -29,6 +29,8 @@ pub(crate) struct Request {
     pub(super) scale: f64,
     /// Which operators run as one bundle.
     pub(super) bundling: Scheme,
+    /// Whether the query is run here, to count its rows.
+    pub(super) run: bool,
 }
 
 impl Options {
@@ -59,11 +61,11 @@ impl Options {
         Ok(true)
     }
 
-    /// What they ask for together; `None` where nothing is to be predicted.
+    /// What they ask for together, of a query that ANALYZE has run; `None` where nothing is to be predicted.
     ///
     /// # Errors
-    /// 22023 where there is no such architecture, it cannot have so many disks, or an option stands without PREDICT.
-    pub(crate) fn request(&self) -> Result<Option<Request>> {
+    /// 22023 where rows that are counted should be others with SCALE, where there is no such architecture, it cannot have so many disks, or an option stands without PREDICT.
+    pub(crate) fn request(&self, analyze: bool) -> Result<Option<Request>> {
         let Some(name) = &self.architecture else {
             let given = [
                 ("SCALE", self.scale.is_some()),
@@ -78,6 +80,11 @@ impl Options {
                 None => Ok(None),
             };
         };
+        if analyze && self.scale.is_some_and(|scale| scale != 1.0) {
+            let message = "EXPLAIN options ANALYZE and SCALE cannot be used together with PREDICT";
+            return Err(Error::new(SqlState::InvalidParameterValue, message)
+                .with_hint("ANALYZE counts rows, and those of other tables are not known."));
+        }
         let mut architecture = catalog::named(name, &[]).map_err(refused)?;
         if let Some(disks) = self.disks {
             architecture = architecture.with_disks(disks).map_err(refused)?;
@@ -87,6 +94,7 @@ impl Options {
             coefficients: Coefficients::usual(name).map_err(refused)?,
             scale: self.scale.unwrap_or(1.0),
             bundling: self.bundling.unwrap_or(Scheme::Optimal),
+            run: analyze,
         }))
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn lines(
     alone: &[f64],
     guesses: &Guesses,
 ) -> Vec<String> {
-    let Request { architecture, coefficients, scale, bundling } = request;
+    let Request { architecture, coefficients, scale, bundling, .. } = request;
     let mut lines = vec![format!("Predicted on {}: {}", architecture.name, time(report.seconds))];
     lines.push(format!("  {}", parts(&report.spent)));
     lines.push(format!("Bundles ({}):", bundling.name()));

@@ -2,7 +2,8 @@
 //!
 //! A query is explained by its physical plan, with VERBOSE by its logical one, too. INSERT, UPDATE and DELETE are
 //! explained by the query that finds their rows; one that the owners of the rows carry out, by the query that each of them
-//! runs. With ANALYZE the statement is run, with PREDICT it is simulated on other hardware.
+//! runs. With ANALYZE the statement is run, with PREDICT it is simulated on other hardware, with both the rows of its
+//! operators are counted first.
 
 use super::describe::source_of_write;
 use super::settings::text_rows;
@@ -97,6 +98,16 @@ impl Inner {
         })
     }
 
+    pub(super) async fn plan_to_predict(&self, sql: &str) -> Result<dbsim::Plan> {
+        let statement = crate::parse::one(sql)?;
+        let mut conversation = self.conversation.lock().await;
+        let frame = self.frame(&[], &statement.text);
+        let tables = self.reading(&mut conversation).await?;
+        self.names.see(&tables, &frame);
+        let (plan, _) = predict::plan_of(&frame, &tables, &statement.ast, 1.0, true).await?;
+        Ok(plan)
+    }
+
     async fn planned(
         &self,
         conversation: &mut Conversation,
@@ -188,11 +199,7 @@ impl Options {
             let message = "EXPLAIN option TIMING requires ANALYZE";
             return Err(Error::new(SqlState::InvalidParameterValue, message));
         }
-        options.predict = predict.request()?;
-        if options.predict.is_some() && options.analyze {
-            let message = "EXPLAIN options PREDICT and ANALYZE cannot be used together";
-            return Err(Error::new(SqlState::InvalidParameterValue, message));
-        }
+        options.predict = predict.request(options.analyze)?;
         if options.predict.is_some() && options.json {
             return Err(Error::unsupported("EXPLAIN (PREDICT, FORMAT JSON) is not supported"));
         }

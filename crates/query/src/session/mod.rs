@@ -221,7 +221,7 @@ impl Session {
     /// # Errors
     /// As [`Self::query`].
     pub async fn query_with(&self, sql: &str, parameters: &[ScalarValue]) -> Result<Rows> {
-        match self.run(&self.parse_one(sql)?, parameters).await? {
+        match self.run(&parse::one(sql)?, parameters).await? {
             Outcome::Rows(rows) => Ok(rows),
             Outcome::Done(tag) => {
                 Err(Error::new(SqlState::SyntaxError, format!("{} gives no rows", tag.command)))
@@ -234,15 +234,7 @@ impl Session {
     /// # Errors
     /// As [`Self::parse`].
     pub async fn prepare(&self, sql: &str) -> Result<Prepared> {
-        Ok(Prepared::new(self.clone(), self.parse_one(sql)?))
-    }
-
-    fn parse_one(&self, sql: &str) -> Result<Statement> {
-        let mut statements = self.parse(sql)?;
-        match (statements.pop(), statements.is_empty()) {
-            (Some(statement), true) => Ok(statement),
-            _ => Err(Error::new(SqlState::SyntaxError, "expected exactly one statement")),
-        }
+        Ok(Prepared::new(self.clone(), parse::one(sql)?))
     }
 
     /// Begins a transaction.
@@ -279,6 +271,14 @@ impl Session {
         batches: SendableRecordBatchStream,
     ) -> BoxFuture<'a, Result<u64>> {
         Box::pin(self.0.load(table, batches))
+    }
+
+    /// The simulator's plan of a query, which is run once on one thread: its operators have the rows that they really had.
+    ///
+    /// # Errors
+    /// As [`Self::query`]; 0A000 for operators that the simulator does not have.
+    pub fn plan_to_predict<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<dbsim::Plan>> {
+        Box::pin(self.0.plan_to_predict(sql))
     }
 
     /// A handle that cancels the running statement, from any thread.

@@ -135,10 +135,13 @@ pub(crate) async fn perform(
     bytes: &[u8],
 ) -> std::result::Result<u64, store::Error> {
     let store = &shared.store;
+    let Some(peers) = store.peers() else {
+        return Err(told(out_of_range("a server without others does nothing for them")));
+    };
     let change = read(shared, key, bytes).map_err(told)?;
     let (id, version) = (change.table.id, change.table.version);
     for _ in 0..RETRIES {
-        let Some(transaction) = store.begin_newest(id, &change.key).await else {
+        let Some(transaction) = store.begin_newest(&**peers, id, &change.key).await? else {
             return Err(store::Error::NotOwned { range: KeyRange::point(&change.key) });
         };
         if transaction.catalog().table_by_id(id).is_none_or(|table| table.version != version) {

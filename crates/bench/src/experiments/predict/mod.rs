@@ -1,0 +1,173 @@
+//! `pando bench predict`: how far the simulator's predictions are from real runs of Pando (E5).
+//!
+//! As the paper did it: not times are compared but their *increase rates*, from one scale, selectivity or bucket size to the
+//! next. Each query is run on one thread over tables in memory, the shortest of its runs counts; and it is simulated on one
+//! such processor, with the rows that its operators really had.
+
+mod queries;
+mod rates;
+
+use crate::report::Report;
+use crate::statistics::Times;
+use crate::{Embedded, coefficients, tpch};
+use anyhow::{Context, Result, bail};
+use dbsim::Coefficients;
+use dbsim::hardware::{Architecture, catalog};
+use dbsim::plan::Scheme;
+use query::{Database, Options};
+use rates::Point;
+use serde_json::json;
+
+/// What is run, and with which costs it is simulated.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PredictArgs {
+    /// TPC-H's scale factors, ascending
+    #[arg(long, value_delimiter = ',', default_values_t = [0.1, 0.3, 1.0])]
+    pub scales: Vec<f64>,
+    /// Bytes of a bucket, ascending
+    #[arg(long, value_delimiter = ',', default_values_t = [262_144, 4_194_304, 67_108_864])]
+    pub bucket_sizes: Vec<u64>,
+    /// What operators cost: a file of `pando predict calibrate`, made on this machine
+    #[arg(long, value_name = "FILE")]
+    pub coefficients: String,
+    /// MHz of this machine's processor, as it was calibrated with
+    #[arg(long)]
+    pub mhz: f64,
+    /// How often each query is run
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+}
+
+/// The seed of every simulation.
+const SEED: u64 = 1;
+/// The three selectivities.
+const SELECTIVITIES: [&str; 3] = ["low", "medium", "high"];
+/// What is changed, and what the paper's simulator came to: on average, and at worst.
+const ALONG: [&str; 3] = ["scale", "selectivity", "buckets"];
+const GOAL: (f64, f64) = (2.4, 10.0);
+
+pub(super) async fn run(args: &PredictArgs, report: Report) -> Result<()> {
+    if args.scales.len() < 2 && args.bucket_sizes.len() < 2 {
+        bail!("an increase needs two scales or two bucket sizes at least");
+    }
+    let coefficients = coefficients(&args.coefficients)?;
+    let architecture = this_machine(args.mhz)?;
+    report.heading(&format!(
+        "{:<5}{:<8}{:>8}{:>14}{:>14}{:>14}",
+        "", "rows", "scale", "bucket bytes", "measured ms", "predicted ms"
+    ));
+    let mut points = Vec::new();
+    for (scale_at, scale) in args.scales.iter().enumerate() {
+        for (size_at, bucket_size) in args.bucket_sizes.iter().enumerate() {
+            let pando = loaded(*scale, *bucket_size, report).await?;
+            for query in &queries::ALL {
+                for (at, selectivity) in SELECTIVITIES.iter().enumerate() {
+                    let sql = query.sql(at);
+                    let doing = || format!("{} at scale {scale}", query.name);
+                    let measured = shortest(&pando, &sql, args.runs).await.with_context(doing)?;
+                    let predicted = predicted(&pando, &sql, &architecture, &coefficients);
+                    let predicted = predicted.await.with_context(doing)?;
+                    let (name, place) = (query.name, [scale_at, at, size_at]);
+                    report.result(
+                        &format!("{name:<5}{selectivity:<8}{scale:>8}{bucket_size:>14}{:>14.2}{:>14.2}", 1e3 * measured, 1e3 * predicted),
+                        json!({"query": name, "selectivity": selectivity, "scale": scale, "bucket_size": bucket_size, "measured_ms": 1e3 * measured, "predicted_ms": 1e3 * predicted}),
+                    );
+                    points.push(Point { query: name, place, measured, predicted });
+                }
+            }
+        }
+    }
+    conclude(&points, report);
+    Ok(())
+}
+
+fn conclude(points: &[Point], report: Report) {
+    let (mean, most) = GOAL;
+    report.heading(&format!(
+        "\nErrors of increase rates, in percent (goal: {mean} on average, {most} at most)"
+    ));
+    let mut all = Vec::new();
+    for (along, name) in ALONG.iter().enumerate() {
+        let errors = rates::errors(points, along);
+        told(name, &errors, report);
+        all.extend(errors);
+    }
+    told("all", &all, report);
+}
+
+fn told(name: &str, errors: &[(f64, String)], report: Report) {
+    let Some((mean, (worst, of))) = rates::summary(errors) else { return };
+    let within = errors.iter().filter(|(error, _)| *error <= GOAL.1).count();
+    let steps = errors.len();
+    report.result(
+        &format!("{name:<12} mean {mean:>5.1}  worst {worst:>5.1} ({of})  {within} of {steps} within {}", GOAL.1),
+        json!({"along": name, "mean": mean, "worst": worst, "worst_of": of, "steps": steps, "within_10": within}),
+    );
+}
+
+/// One core with its tables in memory.
+fn this_machine(mhz: f64) -> Result<Architecture> {
+    let settings = ["sites=1".to_owned(), "cores=1".to_owned(), format!("cpu_mhz={mhz}")];
+    Ok(catalog::named("pando-cloud", &settings)?)
+}
+
+async fn loaded(scale: f64, bucket_size: u64, report: Report) -> Result<Embedded> {
+    report.progress(&format!("loading scale {scale} into buckets of {bucket_size} bytes"));
+    let options =
+        Options { threads: Some(1), bucket_size: Some(bucket_size), ..Options::default() };
+    let pando = Embedded { session: Database::open(options)?.session() };
+    for table in tpch::tables(scale) {
+        pando.load(table).await?;
+    }
+    Ok(pando)
+}
+
+/// Seconds of the shortest run; one more comes first and is not counted.
+async fn shortest(pando: &Embedded, sql: &str, runs: u32) -> Result<f64> {
+    let mut times = Times::default();
+    pando.query(sql).await?;
+    for _ in 0..runs {
+        times.push(pando.query(sql).await?.0);
+    }
+    Ok(times.min().as_secs_f64())
+}
+
+async fn predicted(
+    pando: &Embedded,
+    sql: &str,
+    architecture: &Architecture,
+    coefficients: &Coefficients,
+) -> Result<f64> {
+    let plan = pando.session.plan_to_predict(sql).await?;
+    let scheme = Scheme::Optimal;
+    Ok(dbsim::simulate(&plan, architecture, coefficients, scheme, SEED)?.seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Few rows, each query and selectivity: each is run, has a plan for the simulator, and grows with the scale there.
+    #[tokio::test]
+    async fn every_query_is_predicted_with_the_rows_that_it_has() {
+        let coefficients = coefficients("columnar").expect("built in");
+        let architecture = this_machine(3000.0).expect("a description");
+        let report = Report::new(true);
+        let small = loaded(0.001, 65_536, report).await.expect("loaded");
+        let large = loaded(0.004, 65_536, report).await.expect("loaded");
+        for query in &queries::ALL {
+            let mut last = 0.0;
+            for at in 0..SELECTIVITIES.len() {
+                let sql = query.sql(at);
+                let of = async |pando: &Embedded| {
+                    predicted(pando, &sql, &architecture, &coefficients).await.expect(query.name)
+                };
+                let (few, many) = (of(&small).await, of(&large).await);
+                assert!(many > few, "{}: {few} and {many}", query.name);
+                assert!(many >= last, "{}: fewer rows take {last}, more {many}", query.name);
+                last = many;
+                assert!(shortest(&small, &sql, 1).await.expect("run") > 0.0);
+            }
+        }
+    }
+}

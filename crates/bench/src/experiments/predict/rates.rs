@@ -1,0 +1,57 @@
+//! Increase rates: by how much a response time grows with a step of one parameter, as predicted and as measured.
+
+/// A query at one place of the grid.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Point {
+    pub(super) query: &'static str,
+    /// The places of its scale, its selectivity and its bucket size.
+    pub(super) place: [usize; 3],
+    pub(super) measured: f64,
+    pub(super) predicted: f64,
+}
+
+/// The error of each step along one of the three parameters, in percent, and what it is a step of.
+pub(super) fn errors(points: &[Point], along: usize) -> Vec<(f64, String)> {
+    let mut errors = Vec::new();
+    for from in points {
+        let mut place = from.place;
+        place[along] += 1;
+        let next = points.iter().find(|point| point.query == from.query && point.place == place);
+        let Some(to) = next else { continue };
+        let rate = |of: fn(&Point) -> f64| of(to) / of(from);
+        let (measured, predicted) = (rate(|p| p.measured), rate(|p| p.predicted));
+        let error = 100.0 * (predicted / measured - 1.0).abs();
+        errors.push((error, format!("{}: {predicted:.2} for {measured:.2}", from.query)));
+    }
+    errors
+}
+
+/// The mean of some errors, and the worst.
+pub(super) fn summary(errors: &[(f64, String)]) -> Option<(f64, &(f64, String))> {
+    let worst = errors.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let sum: f64 = errors.iter().map(|(error, _)| error).sum();
+    Some((sum / errors.len() as f64, worst))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_of_rates_and_not_of_times() {
+        let point = |scale, measured, predicted| Point {
+            query: "Q1",
+            place: [scale, 0, 0],
+            measured,
+            predicted,
+        };
+        let points = [point(0, 1.0, 10.0), point(1, 2.0, 20.0), point(2, 4.0, 50.0)];
+        let along_scale = errors(&points, 0);
+        assert_eq!(along_scale.iter().map(|(error, _)| *error).collect::<Vec<_>>(), [0.0, 25.0]);
+        assert!(errors(&points, 1).is_empty());
+        let (mean, worst) = summary(&along_scale).expect("two steps");
+        assert_eq!((mean, worst.0), (12.5, 25.0));
+        assert_eq!(worst.1, "Q1: 2.50 for 2.00");
+        assert_eq!(summary(&[]), None);
+    }
+}
