@@ -118,24 +118,10 @@ async fn change(
             }
             alter_column(frame, transaction, table, column, op).await?;
         }
-        AlterTableOperation::AddConstraint { constraint, .. } => match constraint {
-            TableConstraint::Check(check) => {
-                let check = (check.name.as_ref().map(fold), check.expr.to_string());
-                checks::add_to_rows(frame, transaction, table, check).await?;
-            }
-            other => return Err(refused::constraint(other)),
-        },
-        AlterTableOperation::DropConstraint { name, if_exists, .. } => {
-            if !checks::remove(table, name, *if_exists)? {
-                frame.skip_missing(
-                    &format!("constraint \"{}\" of relation", fold(name)),
-                    &table.name,
-                );
-                return Ok(Changed::Nothing);
-            }
-        }
-        AlterTableOperation::RenameConstraint { old_name, new_name } => {
-            checks::rename(table, old_name, new_name)?;
+        AlterTableOperation::AddConstraint { .. }
+        | AlterTableOperation::DropConstraint { .. }
+        | AlterTableOperation::RenameConstraint { .. } => {
+            return change_constraint(frame, transaction, table, operation).await;
         }
         other => {
             let text = other.to_string();
@@ -145,6 +131,37 @@ async fn change(
                 what.join(" ")
             )));
         }
+    }
+    Ok(Changed::Definition)
+}
+
+async fn change_constraint(
+    frame: &Frame<'_>,
+    transaction: &JointTransaction,
+    table: &mut Table,
+    operation: &AlterTableOperation,
+) -> Result<Changed> {
+    match operation {
+        AlterTableOperation::AddConstraint {
+            constraint: TableConstraint::Check(check), ..
+        } => {
+            let check = (check.name.as_ref().map(fold), check.expr.to_string());
+            checks::add_to_rows(frame, transaction, table, check).await?;
+        }
+        AlterTableOperation::AddConstraint { constraint, .. } => {
+            return Err(refused::constraint(constraint));
+        }
+        AlterTableOperation::DropConstraint { name, if_exists, .. } => {
+            if !checks::remove(table, name, *if_exists)? {
+                let what = format!("constraint \"{}\" of relation", fold(name));
+                frame.skip_missing(&what, &table.name);
+                return Ok(Changed::Nothing);
+            }
+        }
+        AlterTableOperation::RenameConstraint { old_name, new_name } => {
+            checks::rename(table, old_name, new_name)?;
+        }
+        _ => return Ok(Changed::Nothing),
     }
     Ok(Changed::Definition)
 }

@@ -128,18 +128,7 @@ fn narrowed(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
                 ..between
             }))
         }
-        // The engine counts elements without a sign.
-        Expr::ScalarFunction(call) if COUNTS.contains(&call.name()) => {
-            let is_null_of_none = OF_NONE_NULL.contains(&call.name());
-            let args = call.args.into_iter().map(|arg| narrow(arg, outer));
-            let args = args.collect::<Result<Vec<_>>>()?;
-            let call = Expr::ScalarFunction(ScalarFunction { func: call.func, args });
-            let count = cast(call, DataType::Int32);
-            Ok(match is_null_of_none {
-                true => nullif().call(vec![count, lit(0)]),
-                false => count,
-            })
-        }
+        Expr::ScalarFunction(call) if COUNTS.contains(&call.name()) => of_count(call, outer),
         // `count(*)` is `count(1)` to the engine, which must know it again; offsets of windows are bigint.
         Expr::AggregateFunction(ref call) if call.func.name() == "count" => Ok(expr),
         Expr::WindowFunction(mut call) => {
@@ -174,6 +163,19 @@ fn narrowed(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
         }
         other => Ok(other.map_children(|child| Ok(Transformed::yes(narrow(child, outer)?)))?.data),
     }
+}
+
+/// A number of elements: the engine counts them without a sign.
+fn of_count(call: ScalarFunction, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
+    let is_null_of_none = OF_NONE_NULL.contains(&call.name());
+    let args = call.args.into_iter().map(|arg| narrow(arg, outer));
+    let args = args.collect::<Result<Vec<_>>>()?;
+    let call = Expr::ScalarFunction(ScalarFunction { func: call.func, args });
+    let count = cast(call, DataType::Int32);
+    Ok(match is_null_of_none {
+        true => nullif().call(vec![count, lit(0)]),
+        false => count,
+    })
 }
 
 fn of_subquery(subquery: Subquery, outer: &mut Vec<DFSchemaRef>) -> Result<Subquery> {
