@@ -63,7 +63,8 @@ struct Form<'a> {
     version: u32,
     given: Vec<usize>,
     computed: Vec<usize>,
-    /// The values that are computed, and then the conditions of CHECK; `None` where there are neither.
+    /// The values that are computed, then the conditions of CHECK and what columns are computed from; `None` where
+    /// there are none of them.
     #[serde(borrow)]
     expressions: Option<&'a [u8]>,
 }
@@ -72,7 +73,7 @@ struct Form<'a> {
 pub(super) fn form_of(update: &RowUpdate) -> Result<Bytes> {
     let table = &update.table;
     let values = update.computed.iter().map(|(_, value)| Arc::clone(value));
-    let all: Vec<_> = values.chain(update.constraints.conditions()).collect();
+    let all: Vec<_> = values.chain(update.constraints.expressions()).collect();
     let expressions = match all.is_empty() {
         true => None,
         false => Some(expressions::to_bytes(table, all)?),
