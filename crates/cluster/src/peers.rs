@@ -14,7 +14,7 @@ use crate::net::Network;
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures::future::join_all;
+use futures::future::{BoxFuture, join_all};
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
 use sdds::directory::{Entry, Image};
@@ -31,6 +31,10 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Of a request that was passed on so often everybody is asked; one that is passed on even then is given back as lost.
 const HOPS_MAX: u32 = 16;
+
+/// For so long a row is waited for that a prepared transaction writes: less than other servers wait for an answer. Whoever
+/// has prepared one asks the root after two seconds what became of it.
+const ROW_PATIENCE: std::time::Duration = std::time::Duration::from_secs(4);
 
 /// Who has not said by then what is theirs is passed over.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
@@ -228,6 +232,15 @@ impl Peers for View {
 
     fn traffic(&self) -> Traffic {
         self.inner.network.counters.traffic()
+    }
+
+    fn patience(&self) -> BoxFuture<'static, Error> {
+        let server = self.inner.name.clone();
+        Box::pin(async move {
+            tokio::time::sleep(ROW_PATIENCE).await;
+            let reason = "a transaction that writes the row has been about to commit for too long";
+            Error::Unreachable { server, reason: reason.into() }
+        })
     }
 
     fn transaction_id(&self) -> TransactionId {

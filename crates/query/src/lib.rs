@@ -51,7 +51,7 @@ pub use session::{
     CancelHandle, Control, Description, Listing, Notice, Prepared, ProgressCallback, Session,
     SettingsSeen, TransactionStatus, activity_text, parameter_of_text,
 };
-pub use types::{CHAR, NAME, OID};
+pub use types::{CHAR, NAME, OID, is_record};
 
 pub use datafusion::arrow;
 pub use datafusion::common::ScalarValue;

@@ -19,10 +19,12 @@ use std::sync::Arc;
 mod json_parameters;
 mod lines;
 mod reserved;
+mod row_stars;
 mod syntax_error;
 
 pub(crate) use lines::Lines;
 pub(crate) use reserved::RESERVED;
+pub(crate) use row_stars::ALL_FIELDS;
 
 /// How deeply expressions and queries may nest.
 const RECURSION_LIMIT: usize = 256;
@@ -196,7 +198,7 @@ fn statements(tokens: &[TokenWithSpan]) -> impl Iterator<Item = &[TokenWithSpan]
 }
 
 fn parse_one(text: &str) -> Result<Parsed> {
-    let tokens = sequence_options::in_order(tokens(text)?);
+    let tokens = row_stars::named(sequence_options::in_order(tokens(text)?));
     let mut parser = Parser::new(&PostgreSqlDialect {})
         .with_recursion_limit(RECURSION_LIMIT)
         .with_tokens_with_locations(tokens.clone());

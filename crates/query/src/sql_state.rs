@@ -176,6 +176,8 @@ states! {
     InvalidColumnReference = "42P10",
     /// A table definition that contradicts itself
     InvalidTableDefinition = "42P16",
+    /// A definition that contradicts itself (a generated column)
+    InvalidObjectDefinition = "42P17",
     /// A window function where there can be none
     WindowingError = "42P20",
     /// Memory is used up; nothing was changed

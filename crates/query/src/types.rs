@@ -30,6 +30,11 @@ pub const CHAR: SqlType = SqlType::Other(DataType::UInt8);
 /// PostgreSQL's `name`, as results name it.
 pub const NAME: SqlType = SqlType::Other(DataType::LargeUtf8);
 
+/// Whether values of a type are rows of several, which PostgreSQL calls `record`.
+pub fn is_record(sql_type: &SqlType) -> bool {
+    matches!(sql_type, SqlType::Other(DataType::Struct(_)))
+}
+
 /// Arrays of `oid`, as results hold them.
 pub(crate) fn oids() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::UInt32, true)))

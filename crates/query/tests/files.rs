@@ -29,3 +29,25 @@ async fn the_first_line_is_names_only_where_the_statement_says_so() {
     }
     assert_eq!(count(&session, &format!("'{path}'")).await, 2, "as it is queried");
 }
+
+/// Columns that are computed are not in the file, and are computed again from what is.
+#[tokio::test]
+async fn computed_columns_are_left_out_and_computed_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    let path = path.to_str().expect("text");
+    let session = Database::open(Options::default()).expect("opened").session();
+    let create = "CREATE TABLE t (a int PRIMARY KEY, b int GENERATED ALWAYS AS (a * 2) STORED)";
+    session.execute(create).await.expect("created");
+    session.execute("INSERT INTO t VALUES (1), (2)").await.expect("inserted");
+    session.execute(&format!("COPY t TO '{path}' (FORMAT csv)")).await.expect("written");
+    assert_eq!(std::fs::read_to_string(path).expect("a file"), "1\n2\n");
+    session.execute("TRUNCATE t").await.expect("emptied");
+    session.execute(&format!("COPY t FROM '{path}' (FORMAT csv)")).await.expect("read");
+    assert_eq!(count(&session, "t").await, 2);
+    let doubled = session.query("SELECT a FROM t WHERE b = a * 2").await.expect("asked");
+    let doubled: Vec<_> = doubled.stream.try_collect().await.expect("rows");
+    assert_eq!(doubled.iter().map(|batch| batch.num_rows()).sum::<usize>(), 2);
+    let refused = session.execute(&format!("COPY t (a, b) FROM '{path}' (FORMAT csv)")).await;
+    assert_eq!(refused.map(|_| ()).expect_err("refused").state().code(), "42P10");
+}

@@ -9,14 +9,31 @@ use crate::peers::Peers;
 use crate::store::Store;
 use crate::{ATTEMPTS, Error, Snapshot};
 use arrow::array::ArrayRef;
+use futures::future::{Either, poll_immediate, select};
 use sdds::{Key, KeyRange};
+use std::pin::pin;
 use std::sync::Arc;
 
 impl Store {
     /// What is committed here, with the newest rows of a range.
-    pub(crate) async fn newest(&self, table: TableId, range: &KeyRange) -> Snapshot {
+    ///
+    /// # Errors
+    /// [`Peers::patience`], where a transaction that writes to the range stays prepared.
+    pub(crate) async fn newest(
+        &self,
+        peers: &dyn Peers,
+        table: TableId,
+        range: &KeyRange,
+    ) -> Result<Snapshot, Error> {
         let snapshot = |observed| self.snapshots().take_from(observed);
-        self.holds().unless_prepared(table, range, snapshot).await
+        let mut settled = pin!(self.holds().unless_prepared(table, range, snapshot));
+        if let Some(snapshot) = poll_immediate(&mut settled).await {
+            return Ok(snapshot);
+        }
+        match select(settled, peers.patience()).await {
+            Either::Left((snapshot, _)) => Ok(snapshot),
+            Either::Right((error, _)) => Err(error),
+        }
     }
 
     /// The values of a key's row in some columns, as they are now: here, or where these peers say. Sees every commit
@@ -36,7 +53,7 @@ impl Store {
         }
         let range = KeyRange::point(key);
         for _ in 0..ATTEMPTS {
-            let view = self.newest(table.id, &range).await.table(table.id);
+            let view = self.newest(peers, table.id, &range).await?.table(table.id);
             let Some(view) = view.filter(|view| view.table().version == table.version) else {
                 return Err(Error::SchemaConflict { relation: table.name.clone() });
             };
@@ -54,14 +71,18 @@ impl Store {
 
     /// Begins a transaction that reads and writes no other row than a key's, as it is now; `None` where this server does not own
     /// the key.
+    ///
+    /// # Errors
+    /// [`Peers::patience`].
     pub async fn begin_newest(
         self: &Arc<Self>,
+        peers: &dyn Peers,
         table: TableId,
         key: &Key,
-    ) -> Option<JointTransaction> {
+    ) -> Result<Option<JointTransaction>, Error> {
         let range = KeyRange::point(key);
-        let snapshot = self.newest(table, &range).await;
+        let snapshot = self.newest(peers, table, &range).await?;
         let is_here = snapshot.table(table).is_some_and(|view| view.owns(&range));
-        is_here.then(|| self.joint_on(snapshot))
+        Ok(is_here.then(|| self.joint_on(snapshot)))
     }
 }

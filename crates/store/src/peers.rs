@@ -195,6 +195,9 @@ pub trait Peers: Debug + Send + Sync {
     /// What this server has said to others so far, and heard from them.
     fn traffic(&self) -> Traffic;
 
+    /// Done when nothing should be waited for any longer on this server, with what is then to be said.
+    fn patience(&self) -> BoxFuture<'static, Error>;
+
     /// A name for a transaction that begins here.
     fn transaction_id(&self) -> TransactionId;
 

@@ -13,6 +13,7 @@ fn column(id: usize, name: &str, sql_type: SqlType) -> Column {
         nullable: id > 0,
         default: None,
         identity: None,
+        generated: None,
         hidden: false,
         missing: None,
         comment: None,

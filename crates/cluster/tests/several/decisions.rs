@@ -1,7 +1,7 @@
 //! What becomes of a transaction when messages about its end are lost: the same on all servers.
 
 use crate::gate::Fate;
-use crate::support::{World, batch};
+use crate::support::{World, batch, key_of};
 use store::catalog::TableId;
 use store::{Error, JointTransaction};
 
@@ -63,6 +63,13 @@ async fn a_coordinator_that_does_not_hear_the_decision_says_so_and_follows_it() 
     world.sites[0].gate.rule("Outcome", Fate::LoseRequest);
     let unknown = transaction.commit().await.expect_err("nobody says what was decided");
     assert!(matches!(&unknown, Error::Remote { sql_state, .. } if sql_state == "08007"));
+    let (site, key) = (&world.sites[1], key_of(keys[1]));
+    let (peers, catalog) = (site.cluster.peers(), site.store.catalog());
+    let definition = catalog.table_by_id(table).expect("the table");
+    let newest = site.store.find_newest(&*peers, definition, &key, &[1]).await;
+    let newest = newest.expect_err("it may be committed");
+    let is_so = matches!(&newest, Error::Unreachable { server, .. } if *server == site.name);
+    assert!(is_so, "{newest:?}");
     world.sites[0].gate.heal();
     assert_eq!(seen(&world, table, &keys).await, [1; 9], "also where its coordinator is");
 }

@@ -57,6 +57,7 @@ async fn a_column_is_added_on_all_servers() {
         nullable: true,
         default: None,
         identity: None,
+        generated: None,
         hidden: false,
         missing: None,
         comment: None,

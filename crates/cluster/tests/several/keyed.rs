@@ -3,8 +3,10 @@
 use crate::support::{World, batch, key_of};
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
+use cluster::net::local::Link;
 use futures::future::join_all;
 use std::collections::BTreeSet;
+use std::time::Duration;
 use store::catalog::TableId;
 
 const KEYS: i64 = 900;
@@ -67,10 +69,11 @@ async fn statements_that_begin_together_ask_for_the_time_together() {
     let all: Vec<i64> = (0..KEYS).collect();
     let own = |key: &&i64| world.key_at(table, 1, &[**key]).is_some();
     let own: Vec<i64> = all.iter().filter(own).copied().take(50).collect();
+    world.link(1, 0, Link::Slow(Duration::from_millis(50)));
     let asked = root.seen("Next");
     let commits = own.iter().map(async |key| {
-        let begun = site.store.begin_newest(table, &key_of(*key)).await;
-        let mut transaction = begun.expect("it is its own");
+        let begun = site.store.begin_newest(&*site.cluster.peers(), table, &key_of(*key)).await;
+        let mut transaction = begun.expect("settled").expect("it is its own");
         transaction.upsert(table, &batch(&[(*key, 7)])).await.expect("staged");
         transaction.commit().await.expect("nobody else writes it")
     });

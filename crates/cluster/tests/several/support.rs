@@ -319,6 +319,7 @@ fn counters(id: TableId, name: &str, home: sdds::GroupId) -> Table {
         nullable: id > 0,
         default: None,
         identity: None,
+        generated: None,
         hidden: false,
         missing: None,
         comment: None,

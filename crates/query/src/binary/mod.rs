@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::types;
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, ListArray, PrimitiveArray,
-    StringViewArray,
+    StringViewArray, StructArray,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
@@ -62,12 +62,17 @@ enum Form {
         items: Box<BinaryColumn>,
         item_oid: u32,
     },
+    Record {
+        rows: StructArray,
+        /// The numbers of the fields' types, and their values.
+        fields: Vec<(u32, BinaryColumn)>,
+    },
     /// A type that has only a text form.
     TextOf(ArrayRef),
 }
 
 impl BinaryColumn {
-    /// Prepares an array for writing as a type. `item_oid` numbers a list's item type.
+    /// Prepares an array for writing as a type. `item_oid` numbers the types of a list's items and a row's fields.
     ///
     /// # Errors
     /// 22003 and the like: a value does not fit the type.
@@ -76,8 +81,25 @@ impl BinaryColumn {
         sql_type: &SqlType,
         item_oid: impl Fn(&SqlType) -> u32,
     ) -> Result<Self> {
+        Self::of(array, sql_type, &item_oid)
+    }
+
+    fn of(
+        array: &ArrayRef,
+        sql_type: &SqlType,
+        item_oid: &dyn Fn(&SqlType) -> u32,
+    ) -> Result<Self> {
         if *sql_type == types::OID {
             return Ok(Self(Form::Oid(cast(array, &DataType::UInt32)?.as_primitive().clone())));
+        }
+        if let Some(rows) = array.as_struct_opt() {
+            let columns = rows.fields().iter().zip(rows.columns());
+            let fields = columns.map(|(field, values)| {
+                let sql_type = types::of_field(field);
+                Ok((item_oid(&sql_type), Self::of(values, &sql_type, item_oid)?))
+            });
+            let fields = fields.collect::<Result<_>>()?;
+            return Ok(Self(Form::Record { rows: rows.clone(), fields }));
         }
         if let SqlType::Other(_) = sql_type {
             return Ok(Self(Form::TextOf(ArrayRef::clone(array))));
@@ -112,7 +134,7 @@ impl BinaryColumn {
             SqlType::Array(item) => {
                 let lists = array.as_list::<i32>().clone();
                 let oid = item_oid(item);
-                let items = Box::new(Self::new(lists.values(), item, item_oid)?);
+                let items = Box::new(Self::of(lists.values(), item, item_oid)?);
                 Form::List { lists, items, item_oid: oid }
             }
             SqlType::Other(_) => Form::TextOf(array),
@@ -160,6 +182,7 @@ impl BinaryColumn {
             Form::List { lists, items, item_oid } => {
                 present(lists, row, || write_list(lists, items, *item_oid, row, out))
             }
+            Form::Record { rows, fields } => present(rows, row, || write_record(fields, row, out)),
             Form::TextOf(array) => {
                 let mut text = String::new();
                 let written = crate::text::write_value(array.as_ref(), row, &mut text);
@@ -205,12 +228,26 @@ fn write_list(lists: &ListArray, items: &BinaryColumn, oid: u32, row: usize, out
         out.put_i32(1);
     }
     for item in start..end {
-        let place = out.len();
-        out.put_i32(NULL_LENGTH);
-        if items.write(item, out) {
-            let length = (out.len() - place - 4) as i32;
-            out[place..place + 4].copy_from_slice(&length.to_be_bytes());
-        }
+        write_part(items, item, out);
+    }
+}
+
+/// How many fields, and of each the type and the value.
+fn write_record(fields: &[(u32, BinaryColumn)], row: usize, out: &mut BytesMut) {
+    out.put_i32(fields.len() as i32);
+    for (oid, values) in fields {
+        out.put_u32(*oid);
+        write_part(values, row, out);
+    }
+}
+
+/// A value behind its length.
+fn write_part(values: &BinaryColumn, row: usize, out: &mut BytesMut) {
+    let place = out.len();
+    out.put_i32(NULL_LENGTH);
+    if values.write(row, out) {
+        let length = (out.len() - place - 4) as i32;
+        out[place..place + 4].copy_from_slice(&length.to_be_bytes());
     }
 }
 

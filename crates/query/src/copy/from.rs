@@ -1,5 +1,6 @@
 //! COPY table FROM 'file'.
 
+use super::copied;
 use super::options::Options;
 use crate::access::FileUse;
 use crate::dml::assembly::Assembly;
@@ -7,7 +8,6 @@ use crate::dml::{declared_column, ingest, target};
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Outcome, Tag};
 use crate::planner::files::{self, Format};
-use crate::planner::relations::fold;
 use crate::scan::provider::plan_schema;
 use crate::session::Frame;
 use datafusion::datasource::file_format::FileFormat;
@@ -16,10 +16,10 @@ use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
-use datafusion::sql::sqlparser::ast::{CopySource, Ident, Statement};
+use datafusion::sql::sqlparser::ast::{CopySource, Statement};
 use std::sync::Arc;
 use store::JointTransaction;
-use store::catalog::{Privileges, Table};
+use store::catalog::Privileges;
 
 /// Runs a COPY FROM.
 pub(crate) async fn run(
@@ -34,7 +34,7 @@ pub(crate) async fn run(
     frame.access(transaction.catalog()).require_files(FileUse::CopyFrom)?;
     let options = Options::of(statement)?;
     let table = target(frame, transaction, table_name, Privileges::INSERT)?;
-    let given = given_columns(&table, columns)?;
+    let given = copied(&table, columns)?;
     let schema = Arc::new(plan_schema(&table, &given));
     let (format, schema): (Arc<dyn FileFormat>, _) = match options.format {
         Format::Parquet => (Arc::new(ParquetFormat::default()), None),
@@ -62,13 +62,6 @@ pub(crate) async fn run(
     };
     let rows = ingest(frame, transaction, table.id, physical, assembly).await?;
     Ok(Outcome::Done(Tag::counted("COPY", rows)))
-}
-
-fn given_columns(table: &Table, named: &[Ident]) -> Result<Vec<usize>> {
-    match named.is_empty() {
-        true => Ok((0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect()),
-        false => named.iter().map(|name| declared_column(table, &fold(name))).collect(),
-    }
 }
 
 fn csv(options: &Options) -> CsvFormat {

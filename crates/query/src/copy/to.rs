@@ -29,7 +29,7 @@ pub(crate) async fn run(
     frame.access(tables.catalog()).require_files(FileUse::CopyTo)?;
     let options = Options::of(statement)?;
     let mut planner = frame.planner(tables);
-    let plan = planner.plan_query(query(statement)?).await?;
+    let plan = planner.plan_query(query(frame, tables, statement)?).await?;
     let physical = planner.physical(&plan).await?;
     let mut stream = start(frame, physical)?;
     let mut sink = Sink::create(&options, &stream.schema())?;
@@ -42,20 +42,14 @@ pub(crate) async fn run(
     Ok(Outcome::Done(Tag::counted("COPY", rows)))
 }
 
-fn query(statement: &Statement) -> Result<Query> {
+fn query(frame: &Frame<'_>, tables: &dyn Tables, statement: &Statement) -> Result<Query> {
     let Statement::Copy { source, .. } = statement else {
         unreachable!("only COPY comes here");
     };
     match source {
         CopySource::Query(query) => Ok(Query::clone(query)),
         CopySource::Table { table_name, columns } => {
-            let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
-            let columns = if columns.is_empty() { "*".to_owned() } else { columns.join(", ") };
-            let text = format!("SELECT {columns} FROM {table_name}");
-            match crate::parse::parse(&text)?.remove(0).into_ast() {
-                Statement::Query(query) => Ok(*query),
-                _ => Err(Error::new(SqlState::SyntaxError, format!("{table_name} is no table"))),
-            }
+            super::query_of(tables.catalog(), frame.path(), table_name, columns)
         }
     }
 }

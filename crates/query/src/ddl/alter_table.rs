@@ -1,7 +1,11 @@
 //! ALTER TABLE: columns come and go without a row being rewritten; only another type writes them anew.
 
 use super::alter_type::{self, Rewritten};
+use super::checks;
 use super::columns::define;
+use super::dependents;
+use super::generated::{self, mentions};
+use super::refused;
 use crate::dml::assembly::evaluate_alone;
 use crate::dml::assign::assign;
 use crate::dml::{declared_column, target};
@@ -9,13 +13,14 @@ use crate::error::{Error, Result, SqlState};
 use crate::parse::parse_expression;
 use crate::planner::relations::{find, fold, split_name};
 use crate::session::Frame;
-use crate::walk::{visit_expressions, visit_expressions_mut};
+use crate::system::pg_catalog::quote_ident;
+use crate::walk::visit_expressions_mut;
 use datafusion::arrow::array::Array;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, RenameTableNameKind,
+    TableConstraint,
 };
-use futures::TryStreamExt;
 use std::sync::Arc;
 use store::JointTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, Table, View};
@@ -84,6 +89,11 @@ async fn change(
                 return Ok(Changed::Nothing);
             }
             add_column(frame, transaction, table, column_def)?;
+            if table.columns.last().is_some_and(|added| added.generated.is_some()) {
+                generated::refuse_bad(&frame.planner(transaction), table)?;
+                let rewritten = alter_type::compute(frame, transaction, table).await?;
+                return Ok(Changed::Rows(rewritten));
+            }
         }
         AlterTableOperation::DropColumn { column_names, if_exists, .. } => {
             for name in column_names {
@@ -92,6 +102,7 @@ async fn change(
                     continue;
                 }
                 drop_column(table, &name)?;
+                dependents::refuse_drop(frame, transaction, table, &name).await?;
             }
         }
         AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
@@ -107,6 +118,11 @@ async fn change(
             }
             alter_column(frame, transaction, table, column, op).await?;
         }
+        AlterTableOperation::AddConstraint { .. }
+        | AlterTableOperation::DropConstraint { .. }
+        | AlterTableOperation::RenameConstraint { .. } => {
+            return change_constraint(frame, transaction, table, operation).await;
+        }
         other => {
             let text = other.to_string();
             let what: Vec<&str> = text.split_whitespace().take(2).collect();
@@ -115,6 +131,37 @@ async fn change(
                 what.join(" ")
             )));
         }
+    }
+    Ok(Changed::Definition)
+}
+
+async fn change_constraint(
+    frame: &Frame<'_>,
+    transaction: &JointTransaction,
+    table: &mut Table,
+    operation: &AlterTableOperation,
+) -> Result<Changed> {
+    match operation {
+        AlterTableOperation::AddConstraint {
+            constraint: TableConstraint::Check(check), ..
+        } => {
+            let check = (check.name.as_ref().map(fold), check.expr.to_string());
+            checks::add_to_rows(frame, transaction, table, check).await?;
+        }
+        AlterTableOperation::AddConstraint { constraint, .. } => {
+            return Err(refused::constraint(constraint));
+        }
+        AlterTableOperation::DropConstraint { name, if_exists, .. } => {
+            if !checks::remove(table, name, *if_exists)? {
+                let what = format!("constraint \"{}\" of relation", fold(name));
+                frame.skip_missing(&what, &table.name);
+                return Ok(Changed::Nothing);
+            }
+        }
+        AlterTableOperation::RenameConstraint { old_name, new_name } => {
+            checks::rename(table, old_name, new_name)?;
+        }
+        _ => return Ok(Changed::Nothing),
     }
     Ok(Changed::Definition)
 }
@@ -152,7 +199,9 @@ fn add_column(
         let (_, value) = planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;
         defined.column.missing = Some(assign(&evaluate_alone(&value, 1)?, &defined.column)?);
     }
-    let missing_is_null = defined.column.missing.as_ref().is_none_or(|value| value.is_null(0));
+    let is_computed = defined.column.generated.is_some();
+    let missing_is_null =
+        !is_computed && defined.column.missing.as_ref().is_none_or(|value| value.is_null(0));
     let empty = transaction.table(table.id).is_some_and(|view| view.row_count() == Some(0));
     if !defined.column.nullable && missing_is_null && !empty {
         return Err(Error::new(
@@ -166,10 +215,9 @@ fn add_column(
         .of_table(&table.schema, &table.name)
         .of_column(&defined.column.name));
     }
-    table.checks.extend(defined.checks);
     table.columns.push(defined.column);
     table.next_column += 1;
-    Ok(())
+    defined.checks.into_iter().try_for_each(|check| checks::add(table, check))
 }
 
 fn drop_column(table: &mut Table, name: &str) -> Result<()> {
@@ -184,23 +232,17 @@ fn drop_column(table: &mut Table, name: &str) -> Result<()> {
             format!("cannot drop column \"{name}\": constraint \"{}\" uses it", check.name);
         return Err(Error::new(SqlState::DependentObjectsStillExist, message));
     }
+    if let Some(computed) = generated::computed_from(table, name) {
+        let (table, other) = (&table.name, &computed.name);
+        let message = format!(
+            "cannot drop column {name} of table {table} because other objects depend on it"
+        );
+        return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+            .with_detail(format!("column {other} of table {table} depends on column {name}"))
+            .with_hint(format!("Drop column {other} first.")));
+    }
     table.columns.remove(index);
     Ok(())
-}
-
-fn mentions(expression: &str, column: &str) -> bool {
-    use datafusion::sql::sqlparser::ast::Expr;
-    let Ok(expression) = parse_expression(expression) else { return false };
-    let mut found = false;
-    let _ = visit_expressions(&expression, |expr| {
-        found |= match expr {
-            Expr::Identifier(ident) => fold(ident) == column,
-            Expr::CompoundIdentifier(parts) => parts.last().is_some_and(|p| fold(p) == column),
-            _ => false,
-        };
-        std::ops::ControlFlow::<()>::Continue(())
-    });
-    found
 }
 
 fn rename_column(table: &mut Table, old: &str, new: String) -> Result<()> {
@@ -208,6 +250,9 @@ fn rename_column(table: &mut Table, old: &str, new: String) -> Result<()> {
     refuse_taken(table, &new)?;
     for check in &mut table.checks {
         check.expression = renamed(&check.expression, old, &new)?;
+    }
+    for expression in table.columns.iter_mut().filter_map(|column| column.generated.as_mut()) {
+        *expression = renamed(expression, old, &new)?;
     }
     table.columns[index].name = new;
     Ok(())
@@ -223,7 +268,10 @@ fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
             _ => None,
         };
         if let Some(ident) = ident.filter(|ident| fold(ident) == old) {
-            *ident = Ident::with_quote('"', new);
+            *ident = match quote_ident(new) == new {
+                true => Ident::new(new),
+                false => Ident::with_quote('"', new),
+            };
         }
         std::ops::ControlFlow::<()>::Continue(())
     });
@@ -237,6 +285,15 @@ async fn alter_column(
     column: usize,
     operation: &AlterColumnOperation,
 ) -> Result<()> {
+    let sets_default = matches!(
+        operation,
+        AlterColumnOperation::SetDefault { .. } | AlterColumnOperation::DropDefault
+    );
+    if sets_default && table.columns[column].generated.is_some() {
+        let (name, table) = (&table.columns[column].name, &table.name);
+        let message = format!("column \"{name}\" of relation \"{table}\" is a generated column");
+        return Err(Error::new(SqlState::SyntaxError, message));
+    }
     match operation {
         AlterColumnOperation::SetDefault { value } => {
             let planner = frame.planner(transaction);
@@ -268,18 +325,10 @@ async fn refuse_nulls(
     column: usize,
 ) -> Result<()> {
     let name = &table.columns[column].name;
-    let text = format!(
-        "SELECT 1 FROM \"{}\".\"{}\" WHERE \"{name}\" IS NULL LIMIT 1",
-        table.schema, table.name
-    );
-    let statement = crate::parse::parse(&text)?.remove(0);
-    let mut planner = frame.planner(transaction);
-    let plan = planner.plan_statement(statement.into_ast()).await?;
-    let physical = planner.physical(&plan).await?;
-    let batches: Vec<_> = crate::session::run::start(frame, physical)?.try_collect().await?;
-    match batches.iter().all(|batch| batch.num_rows() == 0) {
-        true => Ok(()),
-        false => Err(Error::new(
+    let is_null = format!("\"{name}\" IS NULL");
+    match checks::is_any_row(frame, transaction, table, &is_null).await? {
+        false => Ok(()),
+        true => Err(Error::new(
             SqlState::NotNullViolation,
             format!("column \"{name}\" of relation \"{}\" contains null values", table.name),
         )

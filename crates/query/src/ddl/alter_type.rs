@@ -1,7 +1,8 @@
-//! ALTER TABLE ... ALTER COLUMN ... TYPE: another column takes the place of the old one, and every row is written
-//! anew with its value.
+//! What of ALTER TABLE writes every row anew: another type for a column, where another column takes the place of the old
+//! one, and a new column that is computed from others.
 
 use super::columns::is_integer;
+use super::{dependents, generated};
 use crate::dml::assign::assign;
 use crate::dml::constraints::Constraints;
 use crate::dml::select::{TARGET, all_columns, query};
@@ -11,7 +12,7 @@ use crate::scan::provider::{BucketTable, Columns};
 use crate::session::Frame;
 use crate::session::run::start;
 use crate::types;
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::common::DFSchema;
 use datafusion::datasource::provider_as_source;
 use datafusion::sql::sqlparser::ast::{DataType, Expr, Ident, SelectItem};
@@ -23,8 +24,8 @@ use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table
 /// A table's rows under its new definition.
 pub(super) struct Rewritten {
     rows: Vec<RecordBatch>,
-    /// The column's old and new id.
-    moved: (ColumnId, ColumnId),
+    /// The old and new id of a column that has another type now.
+    moved: Option<(ColumnId, ColumnId)>,
 }
 
 /// Changes the definition, and computes the rows that go with it.
@@ -37,6 +38,7 @@ pub(super) async fn change(
 ) -> Result<Rewritten> {
     let sql_type = types::from_ast(data_type)?;
     refuse_type(frame, transaction, table, index, &sql_type, using.is_some())?;
+    dependents::refuse_type(frame, transaction, table, &table.columns[index].name).await?;
     let rows = old_rows(frame, transaction, table, index, using).await?;
     let (old, new) = (table.columns[index].id, ColumnId(table.next_column));
     table.next_column += 1;
@@ -53,7 +55,29 @@ pub(super) async fn change(
         constraints.batch(columns)
     };
     let rows = rows.into_iter().map(rewrite).collect::<Result<_>>()?;
-    Ok(Rewritten { rows, moved: (old, new) })
+    Ok(Rewritten { rows, moved: Some((old, new)) })
+}
+
+/// Computes the values of the last column, which is new, for the rows that there are.
+pub(super) async fn compute(
+    frame: &Frame<'_>,
+    transaction: &JointTransaction,
+    table: &Table,
+) -> Result<Rewritten> {
+    let after = Arc::new(Table::clone(table));
+    let mut before = Table::clone(table);
+    let added = before.columns.pop();
+    let rows = rows(frame, transaction, &before, Vec::new()).await?;
+    let constraints = Constraints::new(&frame.planner(transaction), &after)?;
+    let rewrite = |batch: RecordBatch| {
+        let mut columns = batch.columns().to_vec();
+        columns.extend(
+            added.iter().map(|added| new_null_array(&added.sql_type.arrow(), batch.num_rows())),
+        );
+        constraints.batch(columns)
+    };
+    let rows = rows.into_iter().map(rewrite).collect::<Result<_>>()?;
+    Ok(Rewritten { rows, moved: None })
 }
 
 impl Rewritten {
@@ -64,10 +88,9 @@ impl Rewritten {
         table: TableId,
     ) -> Result<()> {
         transaction.change_catalog(CatalogChange::Truncate(table))?;
-        let (old, new) = self.moved;
         let catalog = Arc::clone(transaction.catalog());
         for relation in catalog.relations() {
-            if let Relation::Sequence(owned) = relation
+            if let (Relation::Sequence(owned), Some((old, new))) = (relation, self.moved)
                 && owned.owned_by == Some((table, old))
             {
                 let owned = Sequence { owned_by: Some((table, new)), ..Sequence::clone(owned) };
@@ -93,6 +116,13 @@ fn refuse_type(
 ) -> Result<()> {
     let column = &table.columns[index];
     let (name, from) = (&column.name, &column.sql_type);
+    if let Some(computed) = generated::computed_from(table, name) {
+        let message = "cannot alter type of a column used by a generated column";
+        return Err(Error::unsupported(message).with_detail(format!(
+            "Column \"{name}\" is used by generated column \"{}\".",
+            computed.name
+        )));
+    }
     if table.key.contains(&column.id) && !store::key::is_key_type(&to.arrow()) {
         let message = format!("type {to} cannot be part of a primary key");
         return Err(Error::new(SqlState::InvalidTableDefinition, message));
@@ -138,13 +168,25 @@ async fn old_rows(
     index: usize,
     using: Option<&Expr>,
 ) -> Result<Vec<RecordBatch>> {
-    let mut items = all_columns(table, &table.name);
+    let items = all_columns(table, &table.name);
     let value = match (using, &items[index]) {
         (Some(value), _) => value.clone(),
         (None, SelectItem::UnnamedExpr(column)) => column.clone(),
         (None, _) => unreachable!("columns are expressions"),
     };
-    items.push(SelectItem::ExprWithAlias { expr: value, alias: Ident::with_quote('"', "?new") });
+    let value = SelectItem::ExprWithAlias { expr: value, alias: Ident::with_quote('"', "?new") };
+    rows(frame, transaction, table, vec![value]).await
+}
+
+/// The rows with all columns of a definition, and what else is asked for.
+async fn rows(
+    frame: &Frame<'_>,
+    transaction: &JointTransaction,
+    table: &Table,
+    others: Vec<SelectItem>,
+) -> Result<Vec<RecordBatch>> {
+    let mut items = all_columns(table, &table.name);
+    items.extend(others);
     let query = query(items, &table.name, &[], None)?;
     let view = transaction.table(table.id);
     let view = view.unwrap_or_else(|| unreachable!("the table is the transaction's"));

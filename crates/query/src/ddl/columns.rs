@@ -1,18 +1,21 @@
 //! Column definitions: type, NULL, default, identity, serial, checks.
 
+use super::checks::Written;
+use super::refused;
 use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::fold;
 use crate::types;
 use datafusion::sql::sqlparser::ast::{
-    ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, SequenceOptions,
+    ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, GeneratedExpressionMode, ObjectName,
+    SequenceOptions,
 };
-use store::catalog::{Check, Column, ColumnId, Identity, SqlType};
+use store::catalog::{Column, ColumnId, Identity, SqlType};
 
 /// A column as its definition says, and what comes with it.
 pub(crate) struct Defined {
     pub(crate) column: Column,
     pub(crate) is_key: bool,
-    pub(crate) checks: Vec<Check>,
+    pub(crate) checks: Vec<Written>,
     /// The column takes its default from a sequence of its own, with these options.
     pub(crate) sequence: Option<Vec<SequenceOptions>>,
 }
@@ -32,6 +35,7 @@ pub(crate) fn define(table: &str, id: u32, definition: &ColumnDef) -> Result<Def
         nullable: serial.is_none(),
         default: None,
         identity: None,
+        generated: None,
         hidden: false,
         missing: None,
         comment: None,
@@ -40,11 +44,12 @@ pub(crate) fn define(table: &str, id: u32, definition: &ColumnDef) -> Result<Def
     let mut defined = Defined { column, is_key: false, checks: Vec::new(), sequence };
     for option in &definition.options {
         let name = option.name.as_ref().map(fold);
-        defined.take(table, name, &option.option)?;
+        defined.take(name, &option.option)?;
     }
     if defined.is_key {
         defined.column.nullable = false;
     }
+    defined.refuse_two_origins(table)?;
     Ok(defined)
 }
 
@@ -59,7 +64,7 @@ fn serial_type(data_type: &DataType) -> Option<SqlType> {
 }
 
 impl Defined {
-    fn take(&mut self, table: &str, name: Option<String>, option: &ColumnOption) -> Result<()> {
+    fn take(&mut self, name: Option<String>, option: &ColumnOption) -> Result<()> {
         match option {
             ColumnOption::Null => self.column.nullable = true,
             ColumnOption::NotNull => self.column.nullable = false,
@@ -67,21 +72,22 @@ impl Defined {
             ColumnOption::PrimaryKey(_) => self.is_key = true,
             ColumnOption::Check(check) => {
                 let name = name.or_else(|| check.name.as_ref().map(fold));
-                let name = name.unwrap_or_else(|| format!("{table}_{}_check", self.column.name));
-                self.checks.push(Check { name, expression: check.expr.to_string() });
+                self.checks.push((name, check.expr.to_string()));
             }
             ColumnOption::Generated {
-                generated_as,
-                sequence_options,
-                generation_expr: None,
+                generation_expr: Some(expression),
+                generation_expr_mode: Some(GeneratedExpressionMode::Stored),
                 ..
-            } => {
+            } => self.column.generated = Some(expression.to_string()),
+            ColumnOption::Generated { generation_expr: Some(_), .. } => {
+                let message = "columns that are computed when they are read are not supported";
+                return Err(Error::unsupported(message)
+                    .with_hint("Write STORED behind the expression, or make a view."));
+            }
+            ColumnOption::Generated { generated_as, sequence_options, .. } => {
                 self.column.identity = Some(match generated_as {
-                    GeneratedAs::Always => Identity::Always,
                     GeneratedAs::ByDefault => Identity::ByDefault,
-                    GeneratedAs::ExpStored => {
-                        return Err(Error::unsupported("generated columns are not supported"));
-                    }
+                    GeneratedAs::Always | GeneratedAs::ExpStored => Identity::Always,
                 });
                 self.column.nullable = false;
                 self.sequence = Some(sequence_options.clone().unwrap_or_default());
@@ -92,18 +98,49 @@ impl Defined {
                     ));
                 }
             }
-            ColumnOption::Collation(_) | ColumnOption::CharacterSet(_) => {}
+            ColumnOption::Collation(name) => refuse_collation(name)?,
+            ColumnOption::CharacterSet(_) => {}
             ColumnOption::Comment(text) => self.column.comment = Some(text.clone()),
             ColumnOption::Unique(_) => {
-                return Err(Error::unsupported("UNIQUE constraints are not supported yet")
-                    .with_hint("The primary key is the one constraint that makes values unique."));
+                return Err(refused::unique());
             }
             ColumnOption::ForeignKey(_) => {
-                return Err(Error::unsupported("foreign keys are not supported yet"));
+                return Err(refused::foreign_key());
             }
             other => return Err(Error::unsupported(format!("{other} is not supported"))),
         }
         Ok(())
+    }
+}
+
+impl Defined {
+    /// A column has one origin of its values.
+    fn refuse_two_origins(&self, table: &str) -> Result<()> {
+        let column = &self.column;
+        let of = |is: bool, what: &'static str| is.then_some(what);
+        let origins = [
+            of(column.default.is_some(), "default"),
+            of(column.identity.is_some(), "identity"),
+            of(column.generated.is_some(), "generation expression"),
+        ];
+        let mut origins = origins.into_iter().flatten();
+        let (Some(first), Some(second)) = (origins.next(), origins.next()) else { return Ok(()) };
+        let name = &column.name;
+        let message = format!(
+            "both {first} and {second} specified for column \"{name}\" of table \"{table}\""
+        );
+        Err(Error::new(SqlState::SyntaxError, message))
+    }
+}
+
+/// Text is in the order of its bytes.
+fn refuse_collation(name: &ObjectName) -> Result<()> {
+    let last = name.0.last().and_then(|part| part.as_ident());
+    let last = last.map(|ident| ident.value.to_lowercase()).unwrap_or_default();
+    match last.as_str() {
+        "c" | "posix" | "default" | "ucs_basic" | "c.utf8" | "c.utf-8" => Ok(()),
+        _ => Err(Error::unsupported(format!("collation {name} is not supported"))
+            .with_hint("Text is in the order of its bytes, as COLLATE \"C\" has it.")),
     }
 }
 

@@ -1,8 +1,11 @@
 //! CREATE TABLE, also AS a query.
 
+use super::checks::{self, Written};
 use super::columns::{Defined, define};
 use super::create_sequence::owned_sequence;
+use super::generated;
 use super::place;
+use super::refused;
 use super::table_options::TableOptions;
 use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
@@ -22,8 +25,8 @@ use sdds::GroupId;
 use std::sync::Arc;
 use store::JointTransaction;
 use store::catalog::{
-    CatalogChange, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, Object, OnCommit, Relation,
-    SqlType, Table, TableId, is_temporary_schema,
+    CatalogChange, Column, ColumnId, DEFAULT_BUCKET_SIZE, Object, OnCommit, Relation, SqlType,
+    Table, TableId, is_temporary_schema,
 };
 
 /// What the hidden key column is called.
@@ -130,6 +133,7 @@ fn refuse_unsupported(create: &CreateTable) -> Result<()> {
 struct Builder {
     table: Table,
     keys: Vec<String>,
+    checks: Vec<Written>,
     sequences: OwnedSequences,
 }
 
@@ -153,7 +157,7 @@ impl Builder {
             version: 1,
             comment: None,
         };
-        Self { table, keys: Vec::new(), sequences: Vec::new() }
+        Self { table, keys: Vec::new(), checks: Vec::new(), sequences: Vec::new() }
     }
 
     fn add_columns(&mut self, definitions: &[ColumnDef]) -> Result<()> {
@@ -173,7 +177,7 @@ impl Builder {
                 }
                 self.keys.push(column.name.clone());
             }
-            self.table.checks.extend(checks);
+            self.checks.extend(checks);
             self.add_column(column)?;
         }
         Ok(())
@@ -198,6 +202,7 @@ impl Builder {
                 nullable: true,
                 default: None,
                 identity: None,
+                generated: None,
                 hidden: false,
                 missing: None,
                 comment: None,
@@ -223,18 +228,9 @@ impl Builder {
                     self.keys = key.columns.iter().map(key_column).collect::<Result<_>>()?;
                 }
                 TableConstraint::Check(check) => {
-                    let name = check.name.as_ref().map(fold).unwrap_or_else(|| {
-                        format!("{}_check{}", self.table.name, self.table.checks.len())
-                    });
-                    self.table.checks.push(Check { name, expression: check.expr.to_string() });
+                    self.checks.push((check.name.as_ref().map(fold), check.expr.to_string()));
                 }
-                TableConstraint::Unique(_) => {
-                    return Err(Error::unsupported("UNIQUE constraints are not supported yet"));
-                }
-                TableConstraint::ForeignKey(_) => {
-                    return Err(Error::unsupported("foreign keys are not supported yet"));
-                }
-                other => return Err(Error::unsupported(format!("{other} is not supported"))),
+                other => return Err(refused::constraint(other)),
             }
         }
         Ok(())
@@ -267,6 +263,9 @@ impl Builder {
             key.push(self.add_row_id()?);
         }
         self.table.key = key;
+        for check in self.checks {
+            checks::add(&mut self.table, check)?;
+        }
         Ok((self.table, self.sequences))
     }
 
@@ -279,6 +278,7 @@ impl Builder {
             nullable: false,
             default: None,
             identity: None,
+            generated: None,
             hidden: true,
             missing: None,
             comment: None,
@@ -314,6 +314,7 @@ fn refuse_bad_expressions(
     table: &Arc<Table>,
 ) -> Result<()> {
     let planner = frame.planner(transaction);
+    generated::refuse_bad(&planner, table)?;
     Constraints::new(&planner, table)?;
     for default in table.columns.iter().filter_map(|column| column.default.as_ref()) {
         planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;

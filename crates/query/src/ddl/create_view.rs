@@ -20,7 +20,8 @@ pub(crate) async fn run(
     create: &CreateView,
 ) -> Result<&'static str> {
     if create.materialized {
-        return Err(Error::unsupported("materialized views are not supported"));
+        return Err(Error::unsupported("materialized views are not supported")
+            .with_hint("CREATE TABLE ... AS keeps what a query gives now."));
     }
     let temporary = create.temporary || uses_temporary(frame, transaction.catalog(), create)?;
     let (schema, name) = place::of_new(frame, transaction, &create.name, temporary)?;

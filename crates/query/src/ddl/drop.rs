@@ -1,5 +1,6 @@
 //! DROP TABLE, VIEW, SEQUENCE, SCHEMA.
 
+use super::dependents;
 use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::{find, split_name};
 use crate::session::Frame;
@@ -21,7 +22,7 @@ pub(crate) fn run(
         match object_type {
             ObjectType::Schema => drop_schema(frame, transaction, name, *if_exists, *cascade)?,
             ObjectType::Table | ObjectType::View | ObjectType::Sequence => {
-                drop_relation(frame, transaction, object_type, name, *if_exists)?;
+                drop_relation(frame, transaction, object_type, name, (*if_exists, *cascade))?;
             }
             other => return Err(Error::unsupported(format!("DROP {other} is not supported"))),
         }
@@ -39,7 +40,7 @@ fn drop_relation(
     transaction: &mut JointTransaction,
     object_type: &ObjectType,
     name: &ObjectName,
-    if_exists: bool,
+    (if_exists, cascade): (bool, bool),
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let wanted = object_type.to_string().to_lowercase();
@@ -69,7 +70,35 @@ fn drop_relation(
         return Err(Error::new(SqlState::DependentObjectsStillExist, message));
     }
     may_drop(frame, &catalog, relation)?;
+    drop_views(frame, transaction, relation, cascade)?;
     drop_with_owned(transaction, &catalog, relation)
+}
+
+/// Drops the views that show a relation, and those that show these, where CASCADE says so.
+fn drop_views(
+    frame: &Frame<'_>,
+    transaction: &mut JointTransaction,
+    relation: &Relation,
+    cascade: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    for view in dependents::of_relation(frame, &catalog, relation.id()) {
+        let (kind, name) = (relation.kind(), relation.name());
+        if !cascade {
+            let message = format!("cannot drop {kind} {name} because other objects depend on it");
+            return Err(Error::new(SqlState::DependentObjectsStillExist, message)
+                .with_detail(format!("view {} depends on {kind} {name}", view.name))
+                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+        }
+        let view = Relation::View(view);
+        if transaction.catalog().relation_by_id(view.id()).is_some() {
+            drop_views(frame, transaction, &view, cascade)?;
+            let message = format!("drop cascades to view {}", view.name());
+            frame.session.notice(SqlState::SuccessfulCompletion, message);
+            transaction.change_catalog(CatalogChange::Drop(view.id()))?;
+        }
+    }
+    Ok(())
 }
 
 /// A relation is its owner's to drop, and its schema's owner's.

@@ -2,20 +2,24 @@
 
 mod alter_table;
 mod alter_type;
+mod checks;
 mod columns;
 mod comment;
 mod create_schema;
 mod create_sequence;
 mod create_table;
 mod create_view;
+mod dependents;
 mod drop;
+mod generated;
 mod place;
+mod refused;
 pub(crate) mod select_into;
 pub(crate) mod sequence_options;
 mod table_options;
 mod truncate;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::outcome::{Outcome, Tag};
 use crate::session::Frame;
 use crate::session::temporary;
@@ -49,11 +53,7 @@ pub(crate) async fn run(
             }
             if matches!(object_type, DiscardObject::ALL) { "DISCARD ALL" } else { "DISCARD TEMP" }
         }
-        other => {
-            let text = other.to_string();
-            let command: Vec<&str> = text.split_whitespace().take(2).collect();
-            return Err(Error::unsupported(format!("{} is not supported", command.join(" "))));
-        }
+        other => return Err(refused::statement(other)),
     };
     Ok(Outcome::Done(Tag::plain(tag)))
 }

@@ -13,7 +13,7 @@ use datafusion::arrow::array::{
     StringViewArray, StringViewBuilder,
 };
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, Float64Type};
 use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::{Column, SqlType};
@@ -91,7 +91,10 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
     if !is_text(array.data_type()) {
-        return Ok(cast_with_options(array, &to, &options)?);
+        return match to.is_signed_integer() {
+            true => Ok(cast_with_options(&whole_numbers(array)?, &to, &options)?),
+            false => Ok(cast_with_options(array, &to, &options)?),
+        };
     }
     match sql_type {
         SqlType::Interval => intervals_of_text(array),
@@ -101,6 +104,23 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
         SqlType::Numeric { precision, scale } => numerics::of_text(array, *precision, *scale),
         _ => Ok(cast_with_options(array, &to, &options)?),
     }
+}
+
+/// Numbers without anything behind the point: numerics rounded away from zero, floating-point numbers to the even one of
+/// two neighbours.
+fn whole_numbers(array: &ArrayRef) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(match array.data_type() {
+        DataType::Decimal128(precision, scale) if *scale > 0 => {
+            cast_with_options(array, &DataType::Decimal128(*precision, 0), &options)?
+        }
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
+            let array = cast_with_options(array, &DataType::Float64, &options)?;
+            let values = array.as_primitive::<Float64Type>();
+            Arc::new(values.unary::<_, Float64Type>(f64::round_ties_even))
+        }
+        _ => Arc::clone(array),
+    })
 }
 
 fn intervals_of_text(array: &ArrayRef) -> Result<ArrayRef> {
@@ -246,6 +266,7 @@ mod tests {
             nullable: true,
             default: None,
             identity: None,
+            generated: None,
             hidden: false,
             missing: None,
             comment: None,

@@ -4,6 +4,7 @@ use super::assign::assign;
 use super::constraints::Constraints;
 use super::declared_column;
 use super::insert::{default_of, is_default};
+use super::update::refuse_value;
 use crate::error::{Error, Result, SqlState};
 use crate::planner::Planner;
 use crate::planner::relations::fold;
@@ -53,7 +54,10 @@ impl Resolution {
             let column = assigned_column(table, target)?;
             let value = match is_default(value) {
                 true => default_of(table, column)?,
-                false => value.clone(),
+                false => {
+                    refuse_value(&table.columns[column])?;
+                    value.clone()
+                }
             };
             let value = qualify(value, table, called);
             assignments.push((column, planner.plan_expression(value, &schema)?.1));

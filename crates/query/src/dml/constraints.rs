@@ -1,11 +1,13 @@
-//! NOT NULL and CHECK: what every row of a table must satisfy.
+//! NOT NULL and CHECK, what every row of a table must satisfy, and GENERATED columns, which are what the others make of them.
 
+use super::assign::assign;
 use crate::error::{Error, Result, SqlState};
 use crate::parse::parse_expression;
 use crate::planner::{self, Planner};
 use crate::scan::provider::{row_schema, typed_rows};
 use crate::text;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
@@ -15,6 +17,8 @@ use store::catalog::Table;
 pub(crate) struct Constraints {
     table: Arc<Table>,
     checks: Vec<(String, Arc<dyn PhysicalExpr>)>,
+    /// Columns whose values are computed, and from what.
+    generated: Vec<(usize, Arc<dyn PhysicalExpr>)>,
     is_lasting: bool,
 }
 
@@ -29,23 +33,32 @@ impl Constraints {
             is_lasting &= planner::is_lasting(&condition);
             checks.push((check.name.clone(), physical));
         }
-        Ok(Self { table: Arc::clone(table), checks, is_lasting })
+        let mut generated = Vec::new();
+        for (index, expression) in expressions_of(table) {
+            let (_, physical) = planner.plan_expression(parse_expression(expression)?, &schema)?;
+            generated.push((index, physical));
+        }
+        Ok(Self { table: Arc::clone(table), checks, generated, is_lasting })
     }
 
     /// Constraints that were planned on another server, which has the same definition of the table; `None` where it has
     /// another number of them.
-    pub(crate) fn of(table: &Arc<Table>, conditions: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
-        if conditions.len() != table.checks.len() {
+    pub(crate) fn of(table: &Arc<Table>, expressions: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
+        let columns: Vec<usize> = expressions_of(table).map(|(index, _)| index).collect();
+        if expressions.len() != table.checks.len() + columns.len() {
             return None;
         }
+        let mut expressions = expressions.into_iter();
         let names = table.checks.iter().map(|check| check.name.clone());
-        let checks = names.zip(conditions).collect();
-        Some(Self { table: Arc::clone(table), checks, is_lasting: false })
+        let checks = names.zip(expressions.by_ref()).collect();
+        let generated = columns.into_iter().zip(expressions).collect();
+        Some(Self { table: Arc::clone(table), checks, generated, is_lasting: false })
     }
 
-    /// The conditions of CHECK, over the columns of the table.
-    pub(crate) fn conditions(&self) -> Vec<Arc<dyn PhysicalExpr>> {
-        self.checks.iter().map(|(_, condition)| Arc::clone(condition)).collect()
+    /// The conditions of CHECK and what columns are computed from, over the columns of the table.
+    pub(crate) fn expressions(&self) -> Vec<Arc<dyn PhysicalExpr>> {
+        let checks = self.checks.iter().map(|(_, condition)| condition);
+        checks.chain(self.generated.iter().map(|(_, value)| value)).cloned().collect()
     }
 
     /// Whether they are the same in one statement as in the next.
@@ -53,11 +66,14 @@ impl Constraints {
         self.is_lasting
     }
 
-    /// The columns as a batch of the table, if every row may be one of the table's.
+    /// The columns as a batch of the table, if every row may be one of the table's. Those that are computed are so here.
     ///
     /// # Errors
     /// 23502, 23514: the message names the constraint, the detail shows the row.
-    pub(crate) fn batch(&self, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+    pub(crate) fn batch(&self, mut columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+        if !self.generated.is_empty() {
+            self.generate(&mut columns)?;
+        }
         for (column, array) in self.table.columns.iter().zip(&columns) {
             if !column.nullable && array.null_count() > 0 {
                 let row = (0..array.len()).find(|row| array.is_null(*row)).unwrap_or(0);
@@ -94,6 +110,25 @@ impl Constraints {
         Ok(batch)
     }
 
+    /// Puts what the others make of them in the place of computed columns.
+    fn generate(&self, columns: &mut [ArrayRef]) -> Result<()> {
+        // A NULL where there must be none is found afterwards.
+        let fields = row_schema(&self.table)
+            .fields()
+            .iter()
+            .map(|field| {
+                let field = Field::clone(field);
+                field.with_nullable(true)
+            })
+            .collect::<Vec<_>>();
+        let given = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.to_vec())?;
+        for (index, value) in &self.generated {
+            let value = value.evaluate(&given)?.into_array(given.num_rows())?;
+            columns[*index] = assign(&value, &self.table.columns[*index])?;
+        }
+        Ok(())
+    }
+
     fn describe_row(&self, columns: &[ArrayRef], row: usize) -> String {
         let shown = self.table.columns.iter().zip(columns).filter(|(column, _)| !column.hidden);
         let values = shown.map(|(_, array)| {
@@ -105,4 +140,10 @@ impl Constraints {
         });
         format!("Failing row contains ({}).", values.collect::<Vec<_>>().join(", "))
     }
+}
+
+/// The computed columns of a table with what they are computed from.
+fn expressions_of(table: &Table) -> impl Iterator<Item = (usize, &str)> {
+    let columns = table.columns.iter().enumerate();
+    columns.filter_map(|(index, column)| Some((index, column.generated.as_deref()?)))
 }

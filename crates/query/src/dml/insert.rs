@@ -15,7 +15,7 @@ use datafusion::sql::sqlparser::ast::{
 use futures::TryStreamExt;
 use std::sync::Arc;
 use store::JointTransaction;
-use store::catalog::{Identity, Privileges, SqlType, Table};
+use store::catalog::{Column, Identity, Privileges, SqlType, Table};
 
 /// Runs an INSERT.
 pub(crate) async fn run(
@@ -184,7 +184,7 @@ fn refuse_generated_always(table: &Arc<Table>, columns: &[usize], insert: &Inser
     });
     for (position, &column) in columns.iter().enumerate() {
         let column = &table.columns[column];
-        if column.identity != Some(Identity::Always) || insert.source.is_none() {
+        if !refuses_values(column) || insert.source.is_none() {
             continue;
         }
         let all_default = values.is_some_and(|values| {
@@ -193,13 +193,25 @@ fn refuse_generated_always(table: &Arc<Table>, columns: &[usize], insert: &Inser
         if !all_default {
             let message =
                 format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name);
-            return Err(Error::new(SqlState::GeneratedAlways, message).with_detail(format!(
-                "Column \"{}\" is an identity column defined as GENERATED ALWAYS.",
-                column.name
-            )));
+            return Err(of_generated(column, message));
         }
     }
     Ok(())
+}
+
+/// Whether only the column itself says what its values are.
+pub(crate) fn refuses_values(column: &Column) -> bool {
+    column.identity == Some(Identity::Always) || column.generated.is_some()
+}
+
+/// The error for a value that a column refuses.
+pub(crate) fn of_generated(column: &Column, message: String) -> Error {
+    let what = match column.generated {
+        Some(_) => "a generated column",
+        None => "an identity column defined as GENERATED ALWAYS",
+    };
+    Error::new(SqlState::GeneratedAlways, message)
+        .with_detail(format!("Column \"{}\" is {what}.", column.name))
 }
 
 /// What a statement must be allowed: it reads what it returns, and may change what is there.

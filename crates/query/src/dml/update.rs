@@ -2,7 +2,7 @@
 
 use super::assign::assign;
 use super::constraints::Constraints;
-use super::insert::{default_of, is_default};
+use super::insert::{default_of, is_default, of_generated, refuses_values};
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
 use super::{at_owners, conflict::assigned_column, target};
@@ -23,7 +23,7 @@ use datafusion::sql::sqlparser::ast::{
 use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::catalog::{Identity, Privileges, Table};
+use store::catalog::{Column, Privileges, Table};
 use store::{JointTransaction, TableView};
 
 /// An UPDATE, planned: a query gives each old row with the new values.
@@ -151,12 +151,20 @@ fn assignments(table: &Table, given: &[Assignment]) -> Result<Vec<(usize, Expr)>
         }
         if is_default(value) {
             *value = default_of(table, *column)?;
-        } else if definition.identity == Some(Identity::Always) {
-            let message = format!("column \"{}\" can only be updated to DEFAULT", definition.name);
-            return Err(Error::new(SqlState::GeneratedAlways, message));
+        } else {
+            refuse_value(definition)?;
         }
     }
     Ok(assignments)
+}
+
+/// Refuses to set a column to a value that a statement gives.
+pub(super) fn refuse_value(column: &Column) -> Result<()> {
+    if !refuses_values(column) {
+        return Ok(());
+    }
+    let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);
+    Err(of_generated(column, message))
 }
 
 fn old_rows(table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {

@@ -14,12 +14,13 @@ pub(crate) mod intervals;
 pub(crate) mod json;
 mod missing;
 pub(crate) mod moments;
+mod rounded;
 mod row_function;
 mod sequences;
 pub(crate) mod series;
 mod simple;
 mod sleep;
-mod whole;
+
 pub(crate) mod zones;
 
 use crate::error::Result;
@@ -101,7 +102,7 @@ pub(crate) fn register_shared(engine: &mut SessionState) -> Result<()> {
         .chain(intervals::all())
         .chain(bytes::all())
         .chain(identifiers::all())
-        .chain(whole::all());
+        .chain(rounded::all());
     for function in small.chain([
         sleep::function(),
         extract::date_part(),

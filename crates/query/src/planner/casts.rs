@@ -60,8 +60,9 @@ pub(crate) fn converted(expr: Expr, schema: &DFSchema, style: Style) -> Result<T
         let Ok((_, from)) = cast.expr.to_field(schema) else {
             return Ok(Transformed::no(Expr::Cast(cast)));
         };
+        let rounds = rounds(from.data_type(), cast.field.data_type());
         let (from, to) = (types::of_field(&from), types::of_field(&cast.field));
-        match is_conversion(&from, &to, cast.field.data_type()) {
+        match rounds || is_conversion(&from, &to, cast.field.data_type()) {
             true => {
                 let function = conversion::to(&to, cast.field.data_type(), style);
                 Ok(Transformed::yes(function.call(vec![*cast.expr])))
@@ -102,6 +103,11 @@ pub(super) fn value_of(text: &ScalarValue, sql_type: &SqlType) -> Result<ScalarV
 fn is_about_form(error: &Error) -> bool {
     let to_fit = [SqlState::NumericValueOutOfRange, SqlState::StringDataRightTruncation];
     error.message().contains('"') || !to_fit.contains(&error.state())
+}
+
+/// Whether a cast makes whole numbers of others: the engine would cut what is behind the point.
+fn rounds(from: &DataType, to: &DataType) -> bool {
+    (from.is_decimal() || from.is_floating()) && to.is_signed_integer()
 }
 
 /// Whether a cast is one of ours.

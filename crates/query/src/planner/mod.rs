@@ -3,19 +3,25 @@
 //! [`Planner`] belongs to one statement. It first looks up every relation that the statement names
 //! ([`relations`]), then lets the engine's SQL planner do its work.
 
+mod asterisks;
 mod astray;
 pub(crate) mod blame;
+mod by_name;
 pub(crate) mod casts;
 mod context;
 mod correlated;
 pub(crate) mod dialect;
 pub(crate) use dialect::like_escapes::with_backslashes;
 pub(crate) mod files;
+mod floats;
 mod numbers;
 pub(crate) mod operators;
+mod ordered;
 pub(crate) mod origins;
+mod outer_names;
 mod refusals;
 pub(crate) mod relations;
+mod scopes;
 pub(crate) mod search_path;
 mod series;
 mod shown_types;
@@ -29,7 +35,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::functions::Functions;
 use crate::outcome::Field;
 use crate::text::Style;
-use crate::translate::with_position;
+use crate::translate::{external, with_position};
 use crate::types;
 use context::Context;
 use datafusion::arrow::datatypes::FieldRef;
@@ -176,7 +182,8 @@ impl<'a> Planner<'a> {
     ) -> Result<LogicalPlan> {
         let statement = dialect::of_statement(statement);
         self.resolve(&statement).await?;
-        let statement = whole_rows::of_statement(statement, &self.sources);
+        let statement = by_name::of_statement(statement, &self.sources)
+            .map_err(|error| self.locate(external(error)))?;
         let statement = unique_names::of_statement(statement);
         let context = self.context();
         let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
@@ -218,32 +225,34 @@ impl<'a> Planner<'a> {
         let context = self.context();
         let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
         let logical = sql
-            .sql_to_expr(expression, schema, &mut PlannerContext::new())
-            .and_then(numbers::of_expression)
+            .sql_to_expr(dialect::of_expression(expression), schema, &mut PlannerContext::new())
+            .and_then(|expr| numbers::over_columns(expr, schema))
             .map_err(|error| self.locate(error))?;
         let logical = context.with_parameters(logical)?;
         let style = Style::hung(self.engine.config_options());
         let logical = casts::converted(logical, schema, style)?.data;
-        let told = self.at_start(logical.clone())?;
+        let told = self.told(logical.clone(), schema)?;
         let physical = self.engine.create_physical_expr(told, schema)?;
         Ok((logical, physical))
     }
 
-    /// `now()` and its like become what they are for this statement: the engine cannot call them.
-    fn at_start(&self, expr: Expr) -> Result<Expr> {
+    /// `now()` and its like become what they are for this statement, and `coalesce` and its like what they stand for: the
+    /// engine cannot call them.
+    fn told(&self, expr: Expr, schema: &DFSchema) -> Result<Expr> {
         let started = self.engine.execution_props().query_execution_start_time;
         let context = SimplifyContext::builder()
+            .with_schema(Arc::new(schema.clone()))
             .with_config_options(Arc::clone(self.engine.config_options()))
             .with_query_execution_start_time(started)
             .build();
-        let told = expr.transform(|expr| match &expr {
-            Expr::ScalarFunction(call) if call.args.is_empty() && is_stable(call) => {
-                Ok(match call.func.simplify(Vec::new(), &context)? {
-                    ExprSimplifyResult::Simplified(value) => Transformed::yes(value),
-                    ExprSimplifyResult::Original(_) => Transformed::no(expr),
-                })
-            }
-            _ => Ok(Transformed::no(expr)),
+        let told = expr.transform_up(|expr| {
+            let Expr::ScalarFunction(call) = expr else { return Ok(Transformed::no(expr)) };
+            Ok(match call.func.simplify(call.args, &context)? {
+                ExprSimplifyResult::Simplified(value) => Transformed::yes(value),
+                ExprSimplifyResult::Original(args) => {
+                    Transformed::no(Expr::ScalarFunction(ScalarFunction { args, ..call }))
+                }
+            })
         })?;
         Ok(told.data)
     }

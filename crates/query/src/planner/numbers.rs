@@ -4,20 +4,25 @@
 //! A pass over the plan as it comes from the engine's SQL planner, before anything else has looked at types:
 //! every `bigint` literal in it was written as a number, and casts to `bigint` are still casts.
 
+use super::floats;
 use super::operators::date_below;
 use crate::functions::decimals;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, DFSchemaRef, DataFusionError, Result, ScalarValue};
+use datafusion::functions::core::nullif;
 use datafusion::logical_expr::expr::{Cast, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    Between, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Subquery, cast,
+    Between, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Subquery, cast, lit,
 };
 use std::sync::Arc;
 
 /// Functions that give a number of elements.
 const COUNTS: [&str; 4] = ["array_length", "cardinality", "array_position", "array_ndims"];
+
+/// Those of them that are NULL for an array without elements.
+const OF_NONE_NULL: [&str; 1] = ["array_length"];
 
 /// Functions over windows that give values of their first argument.
 const GIVES_ITS_FIRST: [&str; 5] = ["lag", "lead", "first_value", "last_value", "nth_value"];
@@ -30,6 +35,11 @@ pub(super) fn of_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
 /// An expression with whole numbers in PostgreSQL's types.
 pub(super) fn of_expression(expr: Expr) -> Result<Expr> {
     narrow(expr, &mut Vec::new())
+}
+
+/// The same over some columns.
+pub(super) fn over_columns(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    narrow(expr, &mut vec![Arc::new(schema.clone())])
 }
 
 /// `outer` are the columns that the subqueries around a plan can see, innermost last.
@@ -62,7 +72,13 @@ fn rewrite(plan: LogicalPlan, outer: &mut Vec<DFSchemaRef>) -> Result<LogicalPla
     outer.truncate(depth);
     let plan = plan?;
     match plan.data {
-        LogicalPlan::Values(values) if plan.transformed => of_values(values),
+        LogicalPlan::Values(mut values) => {
+            match floats::of_values(&mut values)? || plan.transformed {
+                true => of_values(values),
+                false => Ok(LogicalPlan::Values(values)),
+            }
+        }
+        LogicalPlan::Union(union) => floats::of_union(union, changed),
         data if plan.transformed || changed => data.recompute_schema(),
         data => Ok(data),
     }
@@ -83,6 +99,10 @@ fn of_values(values: datafusion::logical_expr::Values) -> Result<LogicalPlan> {
 }
 
 fn narrow(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
+    floats::of_expression(narrowed(expr, outer)?, outer)
+}
+
+fn narrowed(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
     match expr {
         Expr::Literal(ScalarValue::Int64(Some(value)), metadata) if fits_integer(value) => {
             Ok(Expr::Literal(ScalarValue::Int32(i32::try_from(value).ok()), metadata))
@@ -108,13 +128,7 @@ fn narrow(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
                 ..between
             }))
         }
-        // The engine counts elements without a sign.
-        Expr::ScalarFunction(call) if COUNTS.contains(&call.name()) => {
-            let args = call.args.into_iter().map(|arg| narrow(arg, outer));
-            let args = args.collect::<Result<Vec<_>>>()?;
-            let call = Expr::ScalarFunction(ScalarFunction { func: call.func, args });
-            Ok(cast(call, DataType::Int32))
-        }
+        Expr::ScalarFunction(call) if COUNTS.contains(&call.name()) => of_count(call, outer),
         // `count(*)` is `count(1)` to the engine, which must know it again; offsets of windows are bigint.
         Expr::AggregateFunction(ref call) if call.func.name() == "count" => Ok(expr),
         Expr::WindowFunction(mut call) => {
@@ -149,6 +163,19 @@ fn narrow(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
         }
         other => Ok(other.map_children(|child| Ok(Transformed::yes(narrow(child, outer)?)))?.data),
     }
+}
+
+/// A number of elements: the engine counts them without a sign.
+fn of_count(call: ScalarFunction, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
+    let is_null_of_none = OF_NONE_NULL.contains(&call.name());
+    let args = call.args.into_iter().map(|arg| narrow(arg, outer));
+    let args = args.collect::<Result<Vec<_>>>()?;
+    let call = Expr::ScalarFunction(ScalarFunction { func: call.func, args });
+    let count = cast(call, DataType::Int32);
+    Ok(match is_null_of_none {
+        true => nullif().call(vec![count, lit(0)]),
+        false => count,
+    })
 }
 
 fn of_subquery(subquery: Subquery, outer: &mut Vec<DFSchemaRef>) -> Result<Subquery> {

@@ -298,8 +298,25 @@ fn is_exact(sql_type: &SqlType) -> bool {
     is_whole(sql_type) || matches!(sql_type, SqlType::Numeric { .. })
 }
 
+fn is_float(sql_type: &SqlType) -> bool {
+    matches!(sql_type, SqlType::Real | SqlType::Double)
+}
+
 fn is_number(sql_type: &SqlType) -> bool {
-    is_exact(sql_type) || matches!(sql_type, SqlType::Real | SqlType::Double)
+    is_exact(sql_type) || is_float(sql_type)
+}
+
+/// Whether an operator is one of floating-point numbers: beside an exact number both sides are in double precision.
+fn has_floats(op: &BinaryOperator) -> bool {
+    use BinaryOperator as B;
+    comparison(op).is_some() || matches!(op, B::Plus | B::Minus | B::Multiply | B::Divide)
+}
+
+fn as_double(expr: Expr, sql_type: &SqlType) -> Expr {
+    match sql_type {
+        SqlType::Double => expr,
+        _ => cast(expr, DataType::Float64),
+    }
 }
 
 type Typed = (Expr, SqlType);
@@ -311,6 +328,10 @@ fn resolved(op: BinaryOperator, left: Typed, right: Typed) -> PlannerResult<RawB
     let planned = PlannerResult::Planned;
     let ((left, l), (right, r)) = (left, right);
     let call = |function: ScalarUDF, left, right| planned(function.call(vec![left, right]));
+    if (is_float(&l) && is_exact(&r) || is_exact(&l) && is_float(&r)) && has_floats(&op) {
+        let (left, right) = (as_double(left, &l), as_double(right, &r));
+        return PlannerResult::Original(RawBinaryExpr { op, left, right });
+    }
     match (&op, &l, &r) {
         (B::Multiply, T::Interval, n) if is_number(n) => call(intervals::multiply(), left, right),
         (B::Multiply, n, T::Interval) if is_number(n) => call(intervals::multiply(), right, left),

@@ -193,7 +193,8 @@ impl Planner<'_> {
         Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))))
     }
 
-    async fn view_plan(&self, view: &View) -> Result<LogicalPlan> {
+    /// The plan of a view's query, with the view's names for columns.
+    pub(crate) async fn view_plan(&self, view: &View) -> Result<LogicalPlan> {
         let statement = crate::parse::parse(&view.sql)?.remove(0);
         let mut planner = Planner::new(
             self.engine,

@@ -3,6 +3,7 @@
 //! Of several equal expressions in a select list all but the first get an alias that no one can write;
 //! [`shown`] gives the name back.
 
+use super::dialect::column_names;
 use datafusion::sql::sqlparser::ast::{Ident, Query, SelectItem, SetExpr, Statement};
 use std::collections::HashSet;
 
@@ -23,17 +24,24 @@ fn of_query(query: &mut Query) {
         matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
     };
     let with_asterisk = select.projection.len() > 1 && select.projection.iter().any(any_column);
-    let mut seen = HashSet::new();
+    let (mut seen, mut columns, mut aliases) = (HashSet::new(), HashSet::new(), HashSet::new());
     for (position, item) in select.projection.iter_mut().enumerate() {
-        let is_unnamed = matches!(item, SelectItem::UnnamedExpr(_));
-        let (name, expression) = match item {
-            SelectItem::UnnamedExpr(expression) => (expression.to_string(), expression.clone()),
-            SelectItem::ExprWithAlias { expr, alias } => (alias.value.clone(), expr.clone()),
+        let (name, expression, is_taken) = match item {
+            SelectItem::UnnamedExpr(expression) => {
+                let name = column_names::shown(expression);
+                let is_taken = aliases.contains(&name) || with_asterisk;
+                columns.insert(name.clone());
+                (name, expression.clone(), !seen.insert(expression.to_string()) || is_taken)
+            }
+            SelectItem::ExprWithAlias { expr, alias } => {
+                let name = alias.value.clone();
+                let is_taken = columns.contains(&name);
+                aliases.insert(name.clone());
+                (name.clone(), expr.clone(), !seen.insert(name) || is_taken)
+            }
             _ => continue,
         };
-        let meets_asterisk = with_asterisk && is_unnamed;
-        if !seen.insert(name.clone()) || meets_asterisk {
-            let name = name.rsplit('.').next().unwrap_or(&name).to_owned();
+        if is_taken {
             let alias = Ident::with_quote('"', again(position, &name));
             *item = SelectItem::ExprWithAlias { expr: expression, alias };
         }

@@ -1,103 +1,56 @@
 //! `row_to_json(t)`, `json_agg(t)`: a relation's name stands for its row, where a function makes JSON of it. The name of a
 //! function in FROM that gives one value a row stands for the value: `e -> 'a'` with `jsonb_array_elements(j) e`.
+//! A field of a row, `(t).a`, is the column.
 //!
 //! The engine has no values that are rows of a relation. So the row becomes its columns here, by name, which can be known
 //! only after the statement's relations have been looked up.
 
-use super::dialect::build::{call, text};
-use super::relations::{fold, spelled};
+use super::dialect::build::{arguments, call, literal_text, text};
+use super::relations::fold;
+use super::scopes::Scopes;
 use super::unique_names;
 use crate::functions::json::build::ROW;
 use crate::functions::json::gather::{ITEM, ROW_ITEM};
-use crate::walk::visit_mut;
-use datafusion::logical_expr::TableSource;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Query, Select,
-    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor,
-    VisitorMut,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Select, SelectItem,
 };
-use std::collections::HashMap;
-use std::ops::ControlFlow;
-use std::sync::Arc;
 
-/// The relations that a statement names, with their columns.
-type Sources = HashMap<String, Arc<dyn TableSource>>;
-
-/// The statement with rows as the columns in them.
-pub(super) fn of_statement(mut statement: Statement, sources: &Sources) -> Statement {
-    let mut rows = Rows { sources, tables: Vec::new(), selects: Vec::new() };
-    let _ = visit_mut(&mut statement, &mut rows);
-    statement
-}
-
-/// What is known at a place of the statement.
-struct Rows<'a> {
-    sources: &'a Sources,
-    /// What each WITH around the place defines.
-    tables: Vec<Vec<Relation>>,
-    /// What the selects around it read, innermost last.
-    selects: Vec<Vec<Relation>>,
-}
-
-/// A relation by the name that it has there, and its columns; none where they are not known.
-#[derive(Debug, Clone)]
-struct Relation {
-    name: String,
-    columns: Option<Vec<String>>,
-    /// It is a function that gives one value a row.
-    is_value: bool,
-}
-
-impl VisitorMut for Rows<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
-        self.tables.push(Vec::new());
-        for table in query.with.iter().flat_map(|with| &with.cte_tables) {
-            let relation = self.aliased(&table.alias, self.of_query(&table.query));
-            if let Some(defined) = self.tables.last_mut() {
-                defined.push(relation);
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.tables.pop();
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        let read = self.read_by(select);
-        self.selects.push(read);
-        for item in &mut select.projection {
-            if let SelectItem::UnnamedExpr(Expr::Identifier(name)) = item
-                && let Some(expr) = self.value(&fold(name))
-            {
-                *item = SelectItem::ExprWithAlias { expr, alias: name.clone() };
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<()> {
-        self.selects.pop();
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Expr::Identifier(name) = expr
-            && let Some(value) = self.value(&fold(name))
+/// The items of a select with the values of functions in FROM.
+pub(super) fn of_items(select: &mut Select, scopes: &Scopes<'_>) {
+    for item in &mut select.projection {
+        if let SelectItem::UnnamedExpr(Expr::Identifier(name)) = item
+            && let Some(expr) = value(scopes, &fold(name))
         {
-            *expr = value;
+            *item = SelectItem::ExprWithAlias { expr, alias: name.clone() };
         }
-        if let Expr::Function(function) = expr
-            && is_about_json(function)
-        {
-            self.expand(function);
-        }
-        ControlFlow::Continue(())
     }
+}
+
+/// An expression with rows as the columns in them.
+pub(super) fn rewrite(expr: &mut Expr, scopes: &Scopes<'_>) {
+    if let Expr::Identifier(name) = expr
+        && let Some(value) = value(scopes, &fold(name))
+    {
+        *expr = value;
+    }
+    if let Some(column) = field(expr, scopes) {
+        *expr = column;
+    }
+    if let Expr::Function(function) = expr
+        && is_about_json(function)
+    {
+        expand(function, scopes);
+    }
+}
+
+/// The column that a field of a relation's row is: `(t).a`.
+fn field(expr: &Expr, scopes: &Scopes<'_>) -> Option<Expr> {
+    let Expr::Function(function) = expr else { return None };
+    let is_field = function.name.to_string() == "get_field";
+    let [Expr::Identifier(row), field] = &arguments(expr)[..] else { return None };
+    let (row, field) = (fold(row), literal_text(field)?.to_owned());
+    let columns = scopes.relation(&row).filter(|_| is_field && !scopes.is_column(&row))?;
+    columns.may_have(&field).then(|| column_of(&row, &field))
 }
 
 fn is_about_json(function: &Function) -> bool {
@@ -107,187 +60,67 @@ fn is_about_json(function: &Function) -> bool {
     })
 }
 
-impl Rows<'_> {
-    /// Puts columns in the place of rows among a function's arguments.
-    fn expand(&self, function: &mut Function) {
-        let is_item = function.name.to_string() == ITEM;
-        let FunctionArguments::List(list) = &mut function.args else { return };
-        for argument in &mut list.args {
-            let FunctionArg::Unnamed(argument) = argument else { continue };
-            let Some(row) = self.row(argument) else { continue };
-            if is_item {
-                let Expr::Function(item) = call(ROW_ITEM, row) else { continue };
-                *function = item;
-                return;
-            }
-            *argument = FunctionArgExpr::Expr(call(ROW, row));
+/// Puts columns in the place of rows among a function's arguments.
+fn expand(function: &mut Function, scopes: &Scopes<'_>) {
+    let is_item = function.name.to_string() == ITEM;
+    let FunctionArguments::List(list) = &mut function.args else { return };
+    for argument in &mut list.args {
+        let FunctionArg::Unnamed(argument) = argument else { continue };
+        let Some(row) = row(argument, scopes) else { continue };
+        if is_item {
+            let Expr::Function(item) = call(ROW_ITEM, row) else { continue };
+            *function = item;
+            return;
         }
+        *argument = FunctionArgExpr::Expr(call(ROW, row));
     }
+}
 
-    /// The names and values of the row that an argument is.
-    fn row(&self, argument: &FunctionArgExpr) -> Option<Vec<Expr>> {
-        let pair = |name: String, value: Expr| [text(unique_names::shown(&name)), value];
-        match argument {
-            FunctionArgExpr::Expr(Expr::Function(row))
-                if row.name.to_string().eq_ignore_ascii_case("row") =>
-            {
-                let FunctionArguments::List(list) = &row.args else { return None };
-                let values = list.args.iter().zip(1..).map(|(value, number)| match value {
-                    FunctionArg::Unnamed(FunctionArgExpr::Expr(value)) => {
-                        Some(pair(format!("f{number}"), value.clone()))
-                    }
-                    _ => None,
-                });
-                Some(values.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
-            }
-            FunctionArgExpr::Expr(Expr::Tuple(values)) => {
-                let values = values.iter().cloned().zip(1..);
-                Some(values.flat_map(|(value, n)| pair(format!("f{n}"), value)).collect())
-            }
-            FunctionArgExpr::Expr(Expr::Identifier(name)) => {
-                let name = fold(name);
-                if self.is_column(&name) { None } else { self.row_of(&name) }
-            }
-            FunctionArgExpr::QualifiedWildcard(name) => {
-                self.row_of(&fold(name.0.last()?.as_ident()?))
-            }
-            _ => None,
-        }
-    }
-
-    fn is_column(&self, name: &String) -> bool {
-        let relations = self.selects.iter().flatten();
-        relations.flat_map(|relation| &relation.columns).any(|columns| columns.contains(name))
-    }
-
-    fn relation(&self, name: &str) -> Option<&Relation> {
-        self.selects.iter().rev().flatten().find(|relation| relation.name == name)
-    }
-
-    fn row_of(&self, name: &str) -> Option<Vec<Expr>> {
-        let columns = self.relation(name)?.columns.as_ref()?;
-        let pair = |column: &String| [text(unique_names::shown(column)), column_of(name, column)];
-        Some(columns.iter().flat_map(pair).collect())
-    }
-
-    /// The value that the name of a function in FROM stands for.
-    fn value(&self, name: &String) -> Option<Expr> {
-        let relation = self.relation(name).filter(|relation| relation.is_value)?;
-        let column = relation.columns.as_ref()?.first()?;
-        (!self.is_column(name)).then(|| column_of(name, column))
-    }
-
-    /// The relations in a select's FROM.
-    fn read_by(&self, select: &Select) -> Vec<Relation> {
-        let factors = select.from.iter().flat_map(|from| {
-            std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation))
-        });
-        factors.flat_map(|factor| self.of_factor(factor)).collect()
-    }
-
-    fn of_factor(&self, factor: &TableFactor) -> Vec<Relation> {
-        match factor {
-            TableFactor::Table { name, alias, .. } => {
-                let spelled = spelled(name);
-                let defined = self.tables.iter().rev().flatten().find(|t| t.name == spelled);
-                let columns = match defined {
-                    Some(table) => table.columns.clone(),
-                    None => self.sources.get(&spelled).map(|source| {
-                        let schema = source.schema();
-                        schema.fields().iter().map(|field| field.name().clone()).collect()
-                    }),
-                };
-                let own = spelled.rsplit('.').next().unwrap_or_default().to_owned();
-                vec![match alias {
-                    Some(alias) => self.aliased(alias, columns),
-                    None => Relation { name: own, columns, is_value: false },
-                }]
-            }
-            TableFactor::Derived { subquery, alias: Some(alias), .. } => {
-                let relation = self.aliased(alias, self.of_query(subquery));
-                vec![Relation { is_value: gives_a_value(subquery), ..relation }]
-            }
-            TableFactor::NestedJoin { table_with_joins, .. } => {
-                let joined = table_with_joins.joins.iter().map(|join| &join.relation);
-                let factors = std::iter::once(&table_with_joins.relation).chain(joined);
-                factors.flat_map(|factor| self.of_factor(factor)).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// A relation under another name, its first columns too where the alias names some.
-    fn aliased(&self, alias: &TableAlias, columns: Option<Vec<String>>) -> Relation {
-        let given: Vec<String> = alias.columns.iter().map(|column| fold(&column.name)).collect();
-        let columns = match columns {
-            Some(columns) => {
-                let rest = columns.into_iter().skip(given.len());
-                Some(given.into_iter().chain(rest).collect())
-            }
-            None => (!given.is_empty()).then_some(given),
-        };
-        Relation { name: fold(&alias.name), columns, is_value: false }
-    }
-
-    /// The names of a query's columns.
-    fn of_query(&self, query: &Query) -> Option<Vec<String>> {
-        self.of_set(&query.body)
-    }
-
-    fn of_set(&self, body: &SetExpr) -> Option<Vec<String>> {
-        match body {
-            SetExpr::Select(select) => self.of_select(select),
-            SetExpr::Query(query) => self.of_query(query),
-            SetExpr::SetOperation { left, .. } => self.of_set(left),
-            SetExpr::Values(values) => {
-                let count = values.rows.first()?.content.len();
-                Some((1..=count).map(|number| format!("column{number}")).collect())
-            }
-            _ => None,
-        }
-    }
-
-    fn of_select(&self, select: &Select) -> Option<Vec<String>> {
-        let read = self.read_by(select);
-        let mut names = Vec::new();
-        for item in &select.projection {
-            match item {
-                SelectItem::ExprWithAlias { alias, .. } => names.push(fold(alias)),
-                SelectItem::UnnamedExpr(Expr::Identifier(name)) => names.push(fold(name)),
-                SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => {
-                    names.push(fold(parts.last()?));
+/// The names and values of the row that an argument is.
+fn row(argument: &FunctionArgExpr, scopes: &Scopes<'_>) -> Option<Vec<Expr>> {
+    let pair = |name: String, value: Expr| [text(unique_names::shown(&name)), value];
+    match argument {
+        FunctionArgExpr::Expr(Expr::Function(row))
+            if row.name.to_string().eq_ignore_ascii_case("row") =>
+        {
+            let FunctionArguments::List(list) = &row.args else { return None };
+            let values = list.args.iter().zip(1..).map(|(value, number)| match value {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(value)) => {
+                    Some(pair(format!("f{number}"), value.clone()))
                 }
-                SelectItem::Wildcard(_) => {
-                    for relation in &read {
-                        names.extend(relation.columns.clone()?);
-                    }
-                }
-                SelectItem::QualifiedWildcard(
-                    SelectItemQualifiedWildcardKind::ObjectName(name),
-                    _,
-                ) => {
-                    let name = fold(name.0.last()?.as_ident()?);
-                    let relation = read.iter().find(|relation| relation.name == name)?;
-                    names.extend(relation.columns.clone()?);
-                }
-                _ => return None,
-            }
+                _ => None,
+            });
+            Some(values.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
         }
-        Some(names)
+        FunctionArgExpr::Expr(Expr::Tuple(values)) => {
+            let values = values.iter().cloned().zip(1..);
+            Some(values.flat_map(|(value, n)| pair(format!("f{n}"), value)).collect())
+        }
+        FunctionArgExpr::Expr(Expr::Identifier(name)) => {
+            let name = fold(name);
+            if scopes.is_column(&name) { None } else { row_of(scopes, &name) }
+        }
+        FunctionArgExpr::QualifiedWildcard(name) => {
+            row_of(scopes, &fold(name.0.last()?.as_ident()?))
+        }
+        _ => None,
     }
+}
+
+fn row_of(scopes: &Scopes<'_>, name: &str) -> Option<Vec<Expr>> {
+    let columns = scopes.relation(name)?.columns.as_ref()?;
+    let pair = |column: &String| [text(unique_names::shown(column)), column_of(name, column)];
+    Some(columns.iter().flat_map(pair).collect())
+}
+
+/// The value that the name of a function in FROM stands for.
+fn value(scopes: &Scopes<'_>, name: &String) -> Option<Expr> {
+    let relation = scopes.relation(name).filter(|relation| relation.is_value)?;
+    let column = relation.columns.as_ref()?.first()?;
+    (!scopes.is_column(name)).then(|| column_of(name, column))
 }
 
 fn column_of(relation: &str, column: &str) -> Expr {
     let parts = [relation, column].map(|part| Ident::with_quote('"', part));
     Expr::CompoundIdentifier(parts.to_vec())
-}
-
-/// Whether a query is what a function in FROM has become, one that gives one value a row.
-fn gives_a_value(query: &Query) -> bool {
-    let SetExpr::Select(select) = &*query.body else { return false };
-    select.from.is_empty()
-        && matches!(
-            &select.projection[..],
-            [SelectItem::ExprWithAlias { expr: Expr::Function(_), .. }]
-        )
 }

@@ -80,9 +80,9 @@ impl Errand {
         let shipping = Shipping::of(frame.engine().config())?;
         let is_portable = match &deed {
             Deed::Update { constraints, .. } => constraints
-                .conditions()
+                .expressions()
                 .iter()
-                .all(|condition| shipping.portable.expression(condition)),
+                .all(|expression| shipping.portable.expression(expression)),
             Deed::Delete => true,
         };
         if !shipping.operators || !is_portable || !is_by_row(bundle) {
@@ -133,9 +133,9 @@ fn is_by_row(bundle: &Arc<dyn ExecutionPlan>) -> bool {
 }
 
 fn checks_to_bytes(table: &Table, constraints: &Constraints) -> Result<Option<Vec<u8>>> {
-    let conditions = constraints.conditions();
-    let is_any = !conditions.is_empty();
-    is_any.then(|| expressions::to_bytes(table, conditions)).transpose()
+    let expressions = constraints.expressions();
+    let is_any = !expressions.is_empty();
+    is_any.then(|| expressions::to_bytes(table, expressions)).transpose()
 }
 
 /// What an owner makes of rows.

@@ -197,7 +197,7 @@ impl Short {
         };
         let mut operation = None;
         for _ in 0..RETRIES {
-            let done = match store.begin_newest(self.table.id, &change.key).await {
+            let done = match store.begin_newest(peers, self.table.id, &change.key).await? {
                 Some(transaction) if Arc::ptr_eq(transaction.catalog(), catalog) => {
                     change.commit(transaction).await
                 }

@@ -63,7 +63,8 @@ struct Form<'a> {
     version: u32,
     given: Vec<usize>,
     computed: Vec<usize>,
-    /// The values that are computed, and then the conditions of CHECK; `None` where there are neither.
+    /// The values that are computed, then the conditions of CHECK and what columns are computed from; `None` where
+    /// there are none of them.
     #[serde(borrow)]
     expressions: Option<&'a [u8]>,
 }
@@ -72,7 +73,7 @@ struct Form<'a> {
 pub(super) fn form_of(update: &RowUpdate) -> Result<Bytes> {
     let table = &update.table;
     let values = update.computed.iter().map(|(_, value)| Arc::clone(value));
-    let all: Vec<_> = values.chain(update.constraints.conditions()).collect();
+    let all: Vec<_> = values.chain(update.constraints.expressions()).collect();
     let expressions = match all.is_empty() {
         true => None,
         false => Some(expressions::to_bytes(table, all)?),
@@ -134,10 +135,13 @@ pub(crate) async fn perform(
     bytes: &[u8],
 ) -> std::result::Result<u64, store::Error> {
     let store = &shared.store;
+    let Some(peers) = store.peers() else {
+        return Err(told(out_of_range("a server without others does nothing for them")));
+    };
     let change = read(shared, key, bytes).map_err(told)?;
     let (id, version) = (change.table.id, change.table.version);
     for _ in 0..RETRIES {
-        let Some(transaction) = store.begin_newest(id, &change.key).await else {
+        let Some(transaction) = store.begin_newest(&**peers, id, &change.key).await? else {
             return Err(store::Error::NotOwned { range: KeyRange::point(&change.key) });
         };
         if transaction.catalog().table_by_id(id).is_none_or(|table| table.version != version) {

@@ -16,8 +16,8 @@ use crate::session::Frame;
 use crate::ship::Shipping;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Delete, Expr, FromTable, GroupByExpr, Insert, Query, Select, SelectItem,
-    SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update,
+    AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, GroupByExpr, Insert, Query, Select,
+    SelectItem, SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update,
 };
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, Table};
@@ -174,6 +174,9 @@ fn insert(frame: &Frame<'_>, tables: &dyn Tables, insert: &Insert) -> Result<Opt
     if given.is_empty() {
         given = (0..table.columns.len()).filter(|index| !table.columns[*index].hidden).collect();
     }
+    if given.iter().any(|index| table.columns[*index].generated.is_some()) {
+        return Ok(None);
+    }
     let mut rows = Vec::new();
     for row in &values.rows {
         let operands = row.content.iter().filter(|value| !is_default(value)).map(Operand::of);
@@ -203,12 +206,16 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
     let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(&table))?;
     let (mut columns, mut operands, mut computed) = (Vec::new(), Vec::new(), Vec::new());
     for assignment in &update.assignments {
+        if matches!(assignment.target, AssignmentTarget::Tuple(_)) {
+            return Ok(None);
+        }
         let column = assigned_column(&table, &assignment.target)?;
         let definition = &table.columns[column];
         let is_set = columns.contains(&column) || computed.iter().any(|(set, _)| *set == column);
         if is_set
             || table.key.contains(&definition.id)
             || definition.identity.is_some()
+            || definition.generated.is_some()
             || is_default(&assignment.value)
         {
             return Ok(None);
@@ -242,8 +249,8 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
 fn is_portable(frame: &Frame<'_>, update: &RowUpdate) -> Result<bool> {
     let shipping = Shipping::of(frame.engine().config())?;
     let values = update.computed.iter().map(|(_, value)| value);
-    let conditions = update.constraints.conditions();
-    Ok(values.chain(&conditions).all(|expression| shipping.portable.expression(expression)))
+    let of_table = update.constraints.expressions();
+    Ok(values.chain(&of_table).all(|expression| shipping.portable.expression(expression)))
 }
 
 fn delete(frame: &Frame<'_>, tables: &dyn Tables, delete: &Delete) -> Option<Short> {

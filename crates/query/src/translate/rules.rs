@@ -42,7 +42,7 @@ const RULES: [Rule; 62] = {
         Rule("Unsupported SQL type {}", S::UndefinedObject, "type \"{0}\" does not exist"),
         Rule(
             "Cannot access field at argument {}: type {} is not",
-            S::DatatypeMismatch,
+            S::WrongObjectType,
             "column notation applied to type {1:type}, which is not a composite type",
         ),
         Rule("unnest() can only be applied to", S::UndefinedFunction, "unnest() is for arrays"),

@@ -252,6 +252,10 @@ impl Peers for Seen {
         Traffic::default()
     }
 
+    fn patience(&self) -> futures::future::BoxFuture<'static, Error> {
+        Box::pin(std::future::pending())
+    }
+
     fn transaction_id(&self) -> TransactionId {
         let number = self.servers.numbers.fetch_add(1, Ordering::Relaxed);
         TransactionId { coordinator: self.here, number }

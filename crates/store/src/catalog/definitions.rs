@@ -94,6 +94,8 @@ pub struct Column {
     pub default: Option<String>,
     /// GENERATED ... AS IDENTITY.
     pub identity: Option<Identity>,
+    /// GENERATED ALWAYS AS (...) STORED: the expression over other columns of the row whose value it has, as SQL text.
+    pub generated: Option<String>,
     /// The row id of a table without a primary key of its own.
     pub hidden: bool,
     /// One value: what rows hold that were written before ADD COLUMN. `None` stands for NULL.

@@ -117,6 +117,7 @@ impl fmt::Display for SqlType {
             Self::Json => f.write_str("json"),
             Self::Jsonb => f.write_str("jsonb"),
             Self::Array(item) => write!(f, "{item}[]"),
+            Self::Other(DataType::Struct(_)) => f.write_str("record"),
             Self::Other(data_type) => write!(f, "{data_type}"),
         }
     }

@@ -50,6 +50,10 @@ impl Peers for TwoServers {
         Traffic::default()
     }
 
+    fn patience(&self) -> futures::future::BoxFuture<'static, Error> {
+        Box::pin(std::future::pending())
+    }
+
     fn transaction_id(&self) -> TransactionId {
         TransactionId { coordinator: GroupId(0), number: 1 }
     }
@@ -336,8 +340,10 @@ fn a_row_is_found_as_it_is_now_wherever_it_is() {
 fn a_transaction_on_one_row_begins_where_the_row_is() {
     let (servers, id) = two_servers();
     let store = &servers.stores[0];
-    assert!(now(store.begin_newest(id, &key_of(30))).is_none(), "it is on the other server");
-    let begin = || now(store.begin_newest(id, &key_of(10))).expect("it is here");
+    let begin_at =
+        |key: i64| now(store.begin_newest(&*servers, id, &key_of(key))).expect("settled");
+    assert!(begin_at(30).is_none(), "it is on the other server");
+    let begin = || begin_at(10).expect("it is here");
     let (mut first, mut second) = (begin(), begin());
     now(first.upsert(id, &rows(&[(10, "first")]))).expect("staged");
     now(second.upsert(id, &rows(&[(10, "second")]))).expect("staged");

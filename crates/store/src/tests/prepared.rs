@@ -127,11 +127,16 @@ fn commits_of_different_rows_come_in_any_order() {
     store.check().expect("every invariant holds");
 }
 
+async fn newest(store: &Store, id: TableId, range: &KeyRange) -> Snapshot {
+    let snapshot = |observed| store.snapshots().take_from(observed);
+    store.holds().unless_prepared(id, range, snapshot).await
+}
+
 #[test]
 fn the_newest_of_a_row_waits_for_who_has_prepared_it_and_for_nobody_else() {
     let (store, id) = cluster_store();
     let (first, second) = (KeyRange::point(&key_of(1)), KeyRange::point(&key_of(2)));
-    let newest = |range| store.newest(id, range);
+    let newest = |range| newest(&store, id, range);
     let prepared = write(&store, id, Timestamp(10), &[(1, "one")]);
     assert!(newest(&second).now_or_never().is_some(), "nobody writes it");
     let mut waiting = Box::pin(newest(&first));
@@ -150,7 +155,7 @@ fn who_changes_the_newest_of_a_row_meets_whoever_prepares_it_later() {
     let (store, id) = cluster_store();
     store.observe(Timestamp(40));
     let range = KeyRange::point(&key_of(1));
-    let snapshot = store.newest(id, &range).now_or_never().expect("nobody writes it");
+    let snapshot = newest(&store, id, &range).now_or_never().expect("nobody writes it");
     assert_eq!(snapshot.timestamp(), Timestamp(40), "as late as anybody has seen");
     let mut transaction = store.begin_at(snapshot);
     transaction.upsert(id, &rows(&[(1, "mine")])).expect("staged");

@@ -8,11 +8,11 @@ use super::parse::wrong_direction;
 use super::rows_of_text::RowsOfText;
 use super::rows_of_values::RowsOfValues;
 use super::{What, binary, csv, text};
-use crate::dml::{declared_column, target};
+use crate::copy::copied;
+use crate::dml::target;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::Tag;
 use crate::parse::Statement;
-use crate::planner::relations::fold;
 use crate::session::Session;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::Ident;
@@ -120,13 +120,7 @@ impl Session {
             Some(open) => target(&frame, &open.transaction, name, Privileges::INSERT)?,
             None => target(&frame, &snapshot, name, Privileges::INSERT)?,
         };
-        let given: Vec<usize> = match columns {
-            [] => (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect(),
-            named => {
-                let find = |name: &Ident| declared_column(&table, &fold(name));
-                named.iter().map(find).collect::<Result<_>>()?
-            }
-        };
+        let given = copied(&table, columns)?;
         Ok((table, given))
     }
 }

@@ -35,4 +35,6 @@ pub(crate) enum What {
     In { table: ObjectName, columns: Vec<Ident> },
     /// From a query to the client.
     Out { query: Box<Query> },
+    /// From a table to the client.
+    OutOf { table: ObjectName, columns: Vec<Ident> },
 }

@@ -4,6 +4,7 @@ use super::options::{Form, Header, Options};
 use super::parse::wrong_direction;
 use super::{What, binary, csv, text};
 use crate::binary::BinaryColumn;
+use crate::copy::query_of;
 use crate::error::Result;
 use crate::outcome::{Outcome, Rows, Tag};
 use crate::parse::Statement;
@@ -11,7 +12,7 @@ use crate::session::{Control, Session};
 use crate::text::TextColumn;
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::RecordBatch;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, Statement as Ast};
 use futures::StreamExt;
 use store::catalog::SqlType;
 
@@ -37,8 +38,14 @@ impl Session {
         item_oid: fn(&SqlType) -> u32,
     ) -> Result<CopyOut> {
         let Some(copy) = &statement.client_copy else { return Err(wrong_direction()) };
-        let What::Out { query } = &copy.what else { return Err(wrong_direction()) };
-        let query = statement.with_ast(Ast::Query(query.clone()));
+        let query = match &copy.what {
+            What::Out { query } => query.clone(),
+            What::OutOf { table, columns } => {
+                Box::new(self.copy_source(statement, table, columns).await?)
+            }
+            What::In { .. } => return Err(wrong_direction()),
+        };
+        let query = statement.with_ast(Ast::Query(query));
         match self.run(&query, &[]).await? {
             Outcome::Rows(rows) => {
                 let options = copy.options.clone();
@@ -54,6 +61,23 @@ impl Session {
             }
             Outcome::Done(_) => Err(wrong_direction()),
         }
+    }
+
+    async fn copy_source(
+        &self,
+        statement: &Statement,
+        table: &ObjectName,
+        columns: &[Ident],
+    ) -> Result<Query> {
+        let inner = self.inner();
+        let mut conversation = inner.conversation.lock().await;
+        let frame = inner.frame(&[], &statement.text);
+        let snapshot = inner.shared.store.snapshot();
+        let catalog = match conversation.open() {
+            Some(open) => open.transaction.catalog(),
+            None => snapshot.catalog(),
+        };
+        query_of(catalog, frame.path(), table, columns)
     }
 }
 

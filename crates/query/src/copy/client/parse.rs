@@ -5,7 +5,6 @@ use super::options::{Given, Options};
 use super::{ClientCopy, What};
 use crate::error::{Error, Result, SqlState};
 use crate::parse::Refused;
-use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
@@ -56,19 +55,11 @@ fn client_copy(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, Refused> {
     let options = Options::of(&given).map_err(Refused::Meaning)?;
     let what = match (out, table, query) {
         (true, _, Some(query)) => What::Out { query },
-        (true, Some(table), None) => What::Out { query: all_of(&table, &columns)? },
+        (true, Some(table), None) => What::OutOf { table, columns },
         (false, Some(table), _) => What::In { table, columns },
         _ => return Ok(parser.expected("TO", parser.peek_token())?),
     };
     Ok(Some(ClientCopy { what, options }))
-}
-
-fn all_of(table: &ObjectName, columns: &[Ident]) -> Result<Box<Query>, ParserError> {
-    let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
-    let columns = if columns.is_empty() { "*".to_owned() } else { columns.join(", ") };
-    let dialect = datafusion::sql::sqlparser::dialect::PostgreSqlDialect {};
-    let text = format!("SELECT {columns} FROM {table}");
-    Parser::new(&dialect).try_with_sql(&text)?.parse_query()
 }
 
 /// `WITH (FORMAT csv, HEADER)`, or the older `WITH CSV HEADER DELIMITER ';'`.

@@ -7,12 +7,13 @@
 use super::super::row_function::{Row, typed_function};
 use super::arguments::{document, strict};
 use super::operators::no_operator;
-use super::{Kind, call, order};
+use super::{Kind, call, order, styled};
 use crate::error::{Error, SqlState};
 use crate::json::invalid;
 use crate::json::raw::Value;
 use crate::planner::casts::fold;
 use crate::system::rows::Cell;
+use crate::text::Style;
 use crate::translate::external;
 use crate::types::{self, name_without_length, of_expression};
 use datafusion::common::config::ConfigOptions;
@@ -72,9 +73,12 @@ impl FunctionRewrite for JsonTypes {
         &self,
         expr: Expr,
         schema: &DFSchema,
-        _: &ConfigOptions,
+        options: &ConfigOptions,
     ) -> Result<Transformed<Expr>> {
         match expr {
+            Expr::ScalarFunction(call) if styled::writes(&call) => {
+                Ok(styled::of_call(call, schema, Style::hung(options)))
+            }
             Expr::Cast(cast) => of_cast(cast, schema),
             Expr::BinaryExpr(binary) if is_comparison(binary.op) => of_comparison(binary, schema),
             Expr::InList(InList { expr, list, negated }) => {

@@ -17,6 +17,7 @@ pub(crate) mod operators;
 pub(crate) mod order;
 mod refused;
 pub(crate) mod rows;
+mod styled;
 mod write;
 
 use datafusion::logical_expr::expr::ScalarFunction;

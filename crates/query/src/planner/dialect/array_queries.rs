@@ -108,14 +108,14 @@ fn around(query: Query) -> Query {
 }
 
 /// A select of some items from nothing.
-pub(super) fn select_of(projection: Vec<SelectItem>) -> Select {
+pub(in crate::planner) fn select_of(projection: Vec<SelectItem>) -> Select {
     let mut select = blank_select();
     select.projection = projection;
     select
 }
 
 /// A query that is one select.
-pub(super) fn query_of(select: Select) -> Query {
+pub(in crate::planner) fn query_of(select: Select) -> Query {
     Query { body: Box::new(SetExpr::Select(Box::new(select))), ..empty() }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn cast(expr: Expr, data_type: DataType) -> Expr {
 }
 
 /// The text of a literal.
-pub(super) fn literal_text(expr: &Expr) -> Option<&str> {
+pub(in crate::planner) fn literal_text(expr: &Expr) -> Option<&str> {
     match expr {
         Expr::Value(value) => match &value.value {
             Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) => Some(text),
@@ -68,7 +68,7 @@ pub(super) fn called(expr: &Expr) -> Option<String> {
 }
 
 /// The arguments of a call, where they are plain expressions.
-pub(super) fn arguments(expr: &Expr) -> Vec<&Expr> {
+pub(in crate::planner) fn arguments(expr: &Expr) -> Vec<&Expr> {
     let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = expr else {
         return Vec::new();
     };

@@ -1,4 +1,4 @@
-//! `(information_schema._pg_expandarray(i.indkey)).n` and `(keys).x`: fields of composite values.
+//! `(information_schema._pg_expandarray(i.indkey)).n`, `(json_each(j)).key` and `(keys).x`: fields of composite values.
 //!
 //! pgjdbc asks for primary keys and indexes so.
 
@@ -18,6 +18,11 @@ pub(super) fn rewrite(expr: &mut Expr) {
         _ => return,
     };
     let Expr::Nested(inner) = &**root else { return };
+    let fields = super::set_functions::fields(inner);
+    if let Some((_, value)) = fields.into_iter().find(|(name, _)| *name == field) {
+        *expr = value;
+        return;
+    }
     *expr = match (expanded(inner), field.as_str()) {
         (Some(array), "n") => call("unnest", vec![super::set_functions::numbers(array)]),
         (Some(array), _) => call("unnest", vec![array]),

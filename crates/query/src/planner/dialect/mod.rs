@@ -4,12 +4,13 @@
 //! [`of_statement`], before names are looked up: later ones see what earlier ones made.
 
 mod array_literals;
-mod array_queries;
+pub(super) mod array_queries;
 pub(super) mod build;
 mod cast_arguments;
 mod casts;
 pub(crate) mod column_names;
 mod composites;
+mod fetches;
 mod flag_literals;
 mod intervals;
 mod json_aggregates;
@@ -17,6 +18,7 @@ pub(crate) mod like_escapes;
 pub(crate) mod object_names;
 mod operators;
 mod qualified;
+mod row_stars;
 mod set_functions;
 mod subscripts;
 mod synonyms;
@@ -31,8 +33,10 @@ use std::ops::ControlFlow;
 
 /// The statement in the engine's words.
 pub(crate) fn of_statement(mut statement: Statement) -> Statement {
+    row_stars::rewrite(&mut statement);
     column_names::rewrite(&mut statement);
     whole_numbers::rewrite(&mut statement);
+    fetches::rewrite(&mut statement);
     value_rows::rewrite(&mut statement);
     cast_arguments::rewrite(&mut statement);
     table_oids::rewrite(&mut statement);
@@ -40,6 +44,12 @@ pub(crate) fn of_statement(mut statement: Statement) -> Statement {
     let _ = visit_mut(&mut statement, &mut Expressions);
     object_names::show(&mut statement);
     statement
+}
+
+/// An expression in the engine's words.
+pub(crate) fn of_expression(mut expr: Expr) -> Expr {
+    let _ = visit_mut(&mut expr, &mut Expressions);
+    expr
 }
 
 /// The rewrites of single expressions, from the inside out.

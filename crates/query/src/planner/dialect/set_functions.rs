@@ -51,6 +51,15 @@ fn json_columns(name: &str, document: Vec<Expr>) -> Vec<Column> {
     columns.iter().map(column).collect()
 }
 
+/// The names and values of the fields of what a function gives that gives rows of several; none where it is another.
+pub(super) fn fields(expr: &Expr) -> Vec<(String, Expr)> {
+    let Some(name) = called(expr) else { return Vec::new() };
+    let arguments = arguments(expr).into_iter().cloned().collect();
+    let columns = Source { name, arguments, with_ordinality: false, alias: None }.columns();
+    let named = |column: Column| Some((column.name?.to_owned(), column.values()));
+    columns.into_iter().flatten().filter_map(named).collect()
+}
+
 /// A column of a function in FROM.
 struct Column {
     /// Its name, where it is not called as the table is.

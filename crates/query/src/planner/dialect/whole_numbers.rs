@@ -46,15 +46,23 @@ fn of_values(body: &mut SetExpr) {
     values.rows.iter_mut().flat_map(|row| &mut row.content).for_each(narrow);
 }
 
-/// A number of more digits than a `numeric` holds, which the engine takes for text: it is refused as a
-/// `numeric`.
+/// A number that no `numeric` holds: one with an exponent is a `double precision`. One with too many digits, which the
+/// engine takes for text, is refused as a `numeric`.
 pub(super) fn refuse_long(expr: &mut Expr) {
     let Expr::Value(value) = expr else { return };
     let Value::Number(number, _) = &value.value else { return };
     let number = number.to_string();
-    if number.bytes().filter(u8::is_ascii_digit).count() > DIGITS_MAX {
+    if has_far_exponent(&number) {
+        *expr = cast(text(number), DataType::DoublePrecision);
+    } else if number.bytes().filter(u8::is_ascii_digit).count() > DIGITS_MAX {
         *expr = cast(text(number), DataType::Numeric(ExactNumberInfo::None));
     }
+}
+
+fn has_far_exponent(number: &str) -> bool {
+    let exponent = number.split_once(['e', 'E']).and_then(|(_, exponent)| exponent.parse().ok());
+    let digits_max = i64::try_from(DIGITS_MAX).unwrap_or(i64::MAX);
+    exponent.is_some_and(|exponent: i64| exponent.abs() >= digits_max)
 }
 
 fn narrow(expr: &mut Expr) {

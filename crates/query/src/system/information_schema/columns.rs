@@ -23,6 +23,10 @@ pub(super) fn columns(world: &World<'_>, rows: &mut TableRows) {
                 let default = column.default.as_deref().map(definitions::default);
                 rows.set_last("column_default", default.into());
             }
+            if let Some(expression) = &column.generated {
+                rows.set_last("is_generated", "ALWAYS".into());
+                rows.set_last("generation_expression", expression.clone().into());
+            }
             let owned = world.sequences().find(|s| s.owned_by == Some((table.id, column.id)));
             identity(column, owned.map(|sequence| &**sequence), rows);
         }

@@ -217,7 +217,7 @@ fn system_type(name: &str) -> i64 {
 fn table_attribute(relation: i64, number: i64, column: &Column, rows: &mut TableRows) {
     attribute(relation, number, &column.name, type_catalog::of_sql(&column.sql_type), rows);
     rows.set_last("attnotnull", (!column.nullable).into());
-    rows.set_last("atthasdef", has_default(column).into());
+    rows.set_last("atthasdef", kept_default(column).is_some().into());
     rows.set_last("atthasmissing", column.missing.is_some().into());
     let dimensions = i64::from(matches!(column.sql_type, SqlType::Array(_)));
     rows.set_last("attndims", dimensions.into());
@@ -227,6 +227,8 @@ fn table_attribute(relation: i64, number: i64, column: &Column, rows: &mut Table
         None => "",
     };
     rows.set_last("attidentity", identity.into());
+    let generated = if column.generated.is_some() { "s" } else { "" };
+    rows.set_last("attgenerated", generated.into());
 }
 
 fn attribute(relation: i64, number: i64, name: &str, of: (i64, i64), rows: &mut TableRows) {
@@ -246,21 +248,24 @@ fn attribute(relation: i64, number: i64, name: &str, of: (i64, i64), rows: &mut 
     ]);
 }
 
-/// Whether a column has a default that PostgreSQL would keep: identity columns have none.
-fn has_default(column: &Column) -> bool {
-    column.default.is_some() && column.identity.is_none()
+/// The default of a column that PostgreSQL would keep: identity columns have none, and what a computed column is computed
+/// from is kept as one.
+fn kept_default(column: &Column) -> Option<&String> {
+    let default = column.default.as_ref().filter(|_| column.identity.is_none());
+    column.generated.as_ref().or(default)
 }
 
 /// pg_attrdef.
 pub(super) fn defaults(world: &World<'_>, rows: &mut TableRows) {
     for table in world.tables() {
         let id = table.id.relation();
-        for (number, column) in declared(table).filter(|(_, column)| has_default(column)) {
+        for (number, column) in declared(table) {
+            let Some(default) = kept_default(column) else { continue };
             rows.row([
                 ("oid", oids::default(id, column.id.0).into()),
                 ("adrelid", oids::relation(id).into()),
                 ("adnum", number.into()),
-                ("adbin", column.default.clone().into()),
+                ("adbin", default.clone().into()),
             ]);
         }
     }

@@ -75,7 +75,9 @@ pub(super) fn dependencies(world: &World<'_>, rows: &mut TableRows) {
     for table in world.tables() {
         let id = table.id.relation();
         let relation = oids::relation(id);
-        for (number, column) in declared(table).filter(|(_, c)| c.default.is_some()) {
+        for (number, column) in
+            declared(table).filter(|(_, c)| c.default.is_some() || c.generated.is_some())
+        {
             let default = (oids::PG_ATTRDEF, oids::default(id, column.id.0));
             depend(default, (oids::PG_CLASS, relation, number), "a");
         }

@@ -1,5 +1,6 @@
 //! Types as PostgreSQL numbers and names them.
 
+use crate::types::is_record;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use store::catalog::SqlType;
@@ -33,6 +34,7 @@ const BIT: i64 = 1560;
 const VARBIT: i64 = 1562;
 const NUMERIC: i64 = 1700;
 const UUID: i64 = 2950;
+const RECORD: i64 = 2249;
 
 /// `record_in`, which reads rows
 pub(crate) const RECORD_IN: i64 = 2290;
@@ -94,7 +96,6 @@ pub(crate) struct TypeEntry {
     pub(crate) name: &'static str,
     pub(crate) length: i64,
     pub(crate) by_value: bool,
-    pub(crate) category: &'static str,
     pub(crate) element: i64,
     pub(crate) array: i64,
     pub(crate) align: &'static str,
@@ -116,7 +117,6 @@ static TYPES: LazyLock<Vec<TypeEntry>> = LazyLock::new(|| {
                 name: text("typname"),
                 length: number("typlen"),
                 by_value: text("typbyval") == "t",
-                category: text("typcategory"),
                 element: number("typelem"),
                 array: number("typarray"),
                 align: text("typalign"),
@@ -174,6 +174,7 @@ pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
         SqlType::Numeric { precision, scale } => {
             (NUMERIC, ((i64::from(*precision) << 16) | (i64::from(*scale) & 0x7ff)) + HEADER)
         }
+        row if is_record(row) => (RECORD, -1),
         SqlType::Text | SqlType::Other(_) => (TEXT, -1),
         SqlType::Varchar(None) => (VARCHAR, -1),
         SqlType::Varchar(Some(n)) => (VARCHAR, i64::from(*n) + HEADER),
@@ -204,7 +205,7 @@ pub(crate) fn format(oid: i64, modifier: Option<i64>) -> String {
         return "-".to_owned();
     }
     let Some(entry) = by_oid(oid) else { return "???".to_owned() };
-    if entry.category == "A" && entry.element != 0 && entry.name.starts_with('_') {
+    if entry.element != 0 && entry.name.starts_with('_') {
         return format!("{}[]", format(entry.element, modifier));
     }
     if oid == BPCHAR && modifier == Some(-1) {

@@ -1,0 +1,123 @@
+//! Views that the end of a relation, or another type of a column, would break.
+//!
+//! A view is kept as text, so what it uses is found out when it matters: a relation by the names in the text, a column by the
+//! plan, in which an asterisk has become columns and what nobody uses is gone.
+
+use crate::error::{Error, Result, SqlState};
+use crate::planner::Planner;
+use crate::planner::relations::{find, find_parts};
+use crate::planner::search_path::SearchPath;
+use crate::session::Frame;
+use crate::walk::visit_relations;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::logical_expr::{LogicalPlan, TableScan};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use store::JointTransaction;
+use store::catalog::{Catalog, Relation, RelationId, Table, View};
+
+/// The views whose text names a relation.
+pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) -> Vec<Arc<View>> {
+    let views = catalog.relations().filter_map(|relation| match relation {
+        Relation::View(view) if view.id != id => Some(view),
+        _ => None,
+    });
+    views.filter(|view| names(catalog, frame.path(), view, id)).cloned().collect()
+}
+
+/// Refuses to end a column that a view shows or asks for.
+///
+/// # Errors
+/// 2BP01: there is such a view.
+pub(super) async fn refuse_drop(
+    frame: &Frame<'_>,
+    transaction: &JointTransaction,
+    table: &Table,
+    column: &str,
+) -> Result<()> {
+    let Some(view) = of_column(frame, transaction, table, column).await? else { return Ok(()) };
+    let table = &table.name;
+    let message =
+        format!("cannot drop column {column} of table {table} because other objects depend on it");
+    Err(Error::new(SqlState::DependentObjectsStillExist, message)
+        .with_detail(format!("view {} depends on column {column} of table {table}", view.name))
+        .with_hint("Drop the view first."))
+}
+
+/// Refuses another type for a column that a view shows or asks for.
+///
+/// # Errors
+/// 0A000: there is such a view.
+pub(super) async fn refuse_type(
+    frame: &Frame<'_>,
+    transaction: &JointTransaction,
+    table: &Table,
+    column: &str,
+) -> Result<()> {
+    let Some(view) = of_column(frame, transaction, table, column).await? else { return Ok(()) };
+    Err(Error::unsupported("cannot alter type of a column used by a view or rule")
+        .with_detail(format!("rule _RETURN on view {} depends on column \"{column}\"", view.name))
+        .with_hint("Drop the view first, and create it again after the change."))
+}
+
+/// The first view that uses a column.
+async fn of_column(
+    frame: &Frame<'_>,
+    transaction: &JointTransaction,
+    table: &Table,
+    column: &str,
+) -> Result<Option<Arc<View>>> {
+    let catalog = transaction.catalog();
+    for view in of_relation(frame, catalog, table.id.relation()) {
+        let planner = frame.planner(transaction);
+        // A view that is broken already is no reason to keep anything.
+        let Ok(plan) = planner.view_plan(&view).await else { continue };
+        if uses(&planner, catalog, &view, &plan, table, column)? {
+            return Ok(Some(view));
+        }
+    }
+    Ok(None)
+}
+
+fn names(catalog: &Catalog, path: SearchPath<'_>, view: &View, id: RelationId) -> bool {
+    let Ok(statements) = crate::parse::parse(&view.sql) else { return false };
+    let path = path.of_view(&view.search_path);
+    let found = visit_relations(&*statements[0].ast, |name| {
+        let relation = find(catalog, path, name).ok().flatten();
+        match relation.is_some_and(|relation| relation.id() == id) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    found.is_break()
+}
+
+/// Whether a view's plan reads a column of a table.
+fn uses(
+    planner: &Planner<'_>,
+    catalog: &Catalog,
+    view: &View,
+    plan: &LogicalPlan,
+    table: &Table,
+    column: &str,
+) -> Result<bool> {
+    let path = planner.search_path.of_view(&view.search_path);
+    let plan = planner.engine.optimize(plan)?;
+    let mut used = false;
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            let parts = scan.table_name.to_vec();
+            let relation = find_parts(catalog, path, &parts);
+            let is_table = relation.is_some_and(|relation| relation.id() == table.id.relation());
+            used |= is_table && reads(scan, column);
+        }
+        Ok(if used { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(used)
+}
+
+fn reads(scan: &TableScan, column: &str) -> bool {
+    let shown = scan.projected_schema.fields().iter().any(|field| field.name() == column);
+    let mut filtered = scan.filters.iter().flat_map(|filter| filter.column_refs());
+    shown || filtered.any(|filtered| filtered.name == column)
+}

@@ -1,0 +1,79 @@
+//! GENERATED ALWAYS AS (...) STORED: what a column may be computed from.
+
+use crate::dml::assign::assign;
+use crate::error::{Error, Result, SqlState};
+use crate::parse::parse_expression;
+use crate::planner::relations::fold;
+use crate::planner::{Planner, is_lasting};
+use crate::scan::provider::row_schema;
+use crate::walk::visit_expressions;
+use datafusion::arrow::array::new_empty_array;
+use datafusion::common::DFSchema;
+use datafusion::logical_expr::ExprSchemable;
+use datafusion::sql::sqlparser::ast::Expr;
+use std::ops::ControlFlow;
+use store::catalog::{Column, Table};
+
+/// Refuses computed columns that no value could be computed for, or not always the same.
+///
+/// # Errors
+/// 42P17, 42703, 42804, 0A000.
+pub(super) fn refuse_bad(planner: &Planner<'_>, table: &Table) -> Result<()> {
+    for column in &table.columns {
+        if let Some(expression) = &column.generated {
+            refuse(planner, table, column, expression)?;
+        }
+    }
+    Ok(())
+}
+
+fn refuse(planner: &Planner<'_>, table: &Table, column: &Column, expression: &str) -> Result<()> {
+    let name = &column.name;
+    if table.key.contains(&column.id) {
+        let message = format!("generated column \"{name}\" cannot be part of the primary key");
+        return Err(Error::unsupported(message)
+            .with_hint("Make the columns that it is computed from the key."));
+    }
+    let wrong = |message: String| Error::new(SqlState::InvalidObjectDefinition, message);
+    let used = |other: &&Column| other.generated.is_some() && mentions(expression, &other.name);
+    if let Some(other) = table.columns.iter().find(used) {
+        let message = format!(
+            "cannot use generated column \"{}\" in column generation expression",
+            other.name
+        );
+        let detail = "A generated column cannot reference another generated column.";
+        return Err(wrong(message).with_detail(detail));
+    }
+    let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(table))?;
+    let (logical, _) = planner.plan_expression(parse_expression(expression)?, &schema)?;
+    if logical.is_volatile() || !is_lasting(&logical) {
+        return Err(wrong("generation expression is not immutable".to_owned()));
+    }
+    // Values of none say whether values of any could be the column's.
+    assign(&new_empty_array(&logical.get_type(&schema)?), column)?;
+    Ok(())
+}
+
+/// Whether an expression that a definition keeps mentions a column.
+pub(super) fn mentions(expression: &str, column: &str) -> bool {
+    let Ok(expression) = parse_expression(expression) else { return false };
+    let found = visit_expressions(&expression, |expr| {
+        let name = match expr {
+            Expr::Identifier(ident) => Some(ident),
+            Expr::CompoundIdentifier(parts) => parts.last(),
+            _ => None,
+        };
+        match name.is_some_and(|name| fold(name) == column) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    found.is_break()
+}
+
+/// The computed column that is computed from another.
+pub(super) fn computed_from<'a>(table: &'a Table, column: &str) -> Option<&'a Column> {
+    table.columns.iter().find(|other| {
+        other.generated.as_ref().is_some_and(|expression| mentions(expression, column))
+    })
+}
