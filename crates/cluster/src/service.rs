@@ -88,16 +88,10 @@ impl Inner {
 
 async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
     match request {
-        Request::Get { reader, target, keys, columns } => {
-            get(inner, &reader, &target, &keys, &columns).await
-        }
-        Request::Newest { target, key, columns } => newest(inner, &target, key, &columns).await,
-        Request::Write { reader, target, write: rows, step } => {
-            write(inner, &reader, &target, rows, step).await
-        }
-        Request::RowOperation { target, key, operation } => {
-            row_operation(inner, &target, key, operation.0).await
-        }
+        about_rows @ (Request::Get { .. }
+        | Request::Newest { .. }
+        | Request::Write { .. }
+        | Request::RowOperation { .. }) => about_rows_here(inner, about_rows).await,
         Request::Run { .. }
         | Request::Errand { .. }
         | Request::Take { .. }
@@ -155,6 +149,23 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
                 reason: "it is not the first server, and cannot lead the cluster".into(),
             }),
         },
+    }
+}
+
+/// What is asked of an owner.
+async fn about_rows_here(inner: &Arc<Inner>, request: Request) -> Reply {
+    match request {
+        Request::Get { reader, target, keys, columns } => {
+            get(inner, &reader, &target, &keys, &columns).await
+        }
+        Request::Newest { target, key, columns } => newest(inner, &target, key, &columns).await,
+        Request::Write { reader, target, write: rows, step } => {
+            write(inner, &reader, &target, rows, step).await
+        }
+        Request::RowOperation { target, key, operation } => {
+            row_operation(inner, &target, key, operation.0).await
+        }
+        other => Err(garbled(&format!("{} is not about rows", other.name()))),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::source::Source;
 use crate::views::compact_views;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::concat_batches;
+use arrow::datatypes::{Field, Schema};
 use sdds::{BucketId, KeyRange, Timestamp};
 use std::sync::Arc;
 
@@ -69,7 +70,9 @@ fn fold_chunks(
     let mut morsels = Vec::new();
     source.morsels(table, range, &mut morsels);
     let columns: Vec<usize> = (0..table.columns.len()).collect();
-    let schema = table.arrow_schema();
+    // Rows of the horizon may have nulls in a column that allows none by now.
+    let fields = table.columns.iter().map(|c| Field::new(&c.name, c.sql_type.arrow(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let layout = Layout::of(table);
     let mut chunks = Vec::new();
     let mut pending: Vec<RecordBatch> = Vec::new();

@@ -16,7 +16,7 @@ use crate::test_tables::keyed;
 use crate::{Options, Snapshot, Store, TableView, key};
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::Int64Type;
-use sdds::{Key, KeyRange};
+use sdds::{Bound, Key, KeyRange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -4,7 +4,8 @@ use super::*;
 use crate::catalog::{Column, ColumnId, SqlType};
 use crate::test_tables::{rows, table};
 use crate::{IngestPart, Transaction, ZoneValue};
-use arrow::array::{Float64Array, RecordBatch, StringViewArray};
+use arrow::array::{Array, Float64Array, RecordBatch, StringViewArray};
+use arrow::datatypes::Float64Type;
 
 /// `(key bigint, number double precision)` rows.
 fn numbers(rows: &[(i64, Option<f64>)]) -> RecordBatch {
@@ -189,5 +190,40 @@ fn compaction_comes_back_when_the_snapshot_in_its_way_is_gone() {
         assert!(std::time::Instant::now() < patience, "{} rows left", delta_rows());
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
+    store.check().expect("every invariant holds");
+}
+
+/// A column became NOT NULL when its rows had a value, while a snapshot still saw one without. Compaction read rows as that
+/// snapshot sees them, by the new definition, and took the server with it.
+#[test]
+fn a_null_that_only_an_old_snapshot_sees_is_compacted() {
+    let store = Store::open(quiet());
+    let id = create(&store, number_table());
+    let write = |rows: &[(i64, Option<f64>)]| {
+        let mut transaction = store.begin();
+        transaction.upsert(id, &numbers(rows)).expect("staged");
+        transaction.commit().expect("alone");
+    };
+    write(&[(1, None), (2, Some(2.0))]);
+    let old = store.snapshot();
+    write(&[(1, Some(1.0))]);
+    let mut transaction = store.begin();
+    let mut table = Table::clone(transaction.catalog().table_by_id(id).expect("the table"));
+    table.columns[1].nullable = false;
+    table.version += 1;
+    let replace = CatalogChange::Replace(Relation::Table(Arc::new(table)));
+    transaction.change_catalog(replace).expect("a valid definition");
+    transaction.commit().expect("no row has a null");
+    store.compact_bucket(id, &Bound::NegInf);
+    let number = |snapshot: &Snapshot, key: i64| {
+        let found = table_at(snapshot, id).get(&key_of(key), &[1]).expect("owned here");
+        let column = found.expect("a row").remove(0);
+        column.is_valid(0).then(|| column.as_primitive::<Float64Type>().value(0))
+    };
+    assert_eq!([number(&old, 1), number(&old, 2)], [None, Some(2.0)]);
+    assert_eq!(
+        [number(&store.snapshot(), 1), number(&store.snapshot(), 2)],
+        [Some(1.0), Some(2.0)]
+    );
     store.check().expect("every invariant holds");
 }

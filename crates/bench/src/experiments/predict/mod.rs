@@ -153,8 +153,8 @@ mod tests {
         let coefficients = coefficients("columnar").expect("built in");
         let architecture = this_machine(3000.0).expect("a description");
         let report = Report::new(true);
-        let small = loaded(0.001, 65_536, report).await.expect("loaded");
-        let large = loaded(0.004, 65_536, report).await.expect("loaded");
+        let small = loaded(0.01, 65_536, report).await.expect("loaded");
+        let large = loaded(0.02, 65_536, report).await.expect("loaded");
         for query in &queries::ALL {
             let mut last = 0.0;
             for at in 0..SELECTIVITIES.len() {
