@@ -37,8 +37,17 @@ impl Door {
     pub(crate) async fn connect(server: SocketAddr) -> Result<Self> {
         let mut config = Config::new();
         config.host(server.ip().to_string()).port(server.port()).user("bench").dbname("pando");
-        let connected = config.connect(NoTls).await;
-        let (client, connection) = connected.with_context(|| format!("connecting to {server}"))?;
+        Self::by(&config).await.with_context(|| format!("connecting to {server}"))
+    }
+
+    /// Connects to a server anywhere, in the clear.
+    pub(crate) async fn at(url: &str) -> Result<Self> {
+        let config: Config = url.parse().with_context(|| format!("{url} is no PostgreSQL URL"))?;
+        Self::by(&config).await.with_context(|| format!("connecting to {url}"))
+    }
+
+    async fn by(config: &Config) -> Result<Self> {
+        let (client, connection) = config.connect(NoTls).await?;
         // What goes wrong with it, the client's next statement says.
         tokio::spawn(connection);
         Ok(Self::Connection(Arc::new(client)))

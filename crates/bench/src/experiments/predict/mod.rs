@@ -4,6 +4,7 @@
 //! next. Each query is run on one thread over tables in memory, the shortest of its runs counts; and it is simulated on one
 //! such processor, with the rows that its operators really had.
 
+mod on_disk;
 mod queries;
 mod rates;
 
@@ -36,7 +37,12 @@ pub struct PredictArgs {
     /// How often each query is run
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
+    #[command(flatten)]
+    pub on_disk: on_disk::OnDiskArgs,
 }
+
+/// Bytes of a bucket where it does not matter.
+const USUAL_BUCKET_SIZE: u64 = 64 << 20;
 
 /// The seed of every simulation.
 const SEED: u64 = 1;
@@ -77,31 +83,35 @@ pub(super) async fn run(args: &PredictArgs, report: Report) -> Result<()> {
             }
         }
     }
-    conclude(&points, report);
+    conclude("Pando", &points, report);
+    let on_disk = on_disk::points(args, report).await?;
+    if !on_disk.is_empty() {
+        conclude("PostgreSQL on disk", &on_disk, report);
+    }
     Ok(())
 }
 
-fn conclude(points: &[Point], report: Report) {
+fn conclude(of: &str, points: &[Point], report: Report) {
     let (mean, most) = GOAL;
     report.heading(&format!(
-        "\nErrors of increase rates, in percent (goal: {mean} on average, {most} at most)"
+        "\nErrors of increase rates, {of}, in percent (goal: {mean} on average, {most} at most)"
     ));
     let mut all = Vec::new();
     for (along, name) in ALONG.iter().enumerate() {
         let errors = rates::errors(points, along);
-        told(name, &errors, report);
+        told(of, name, &errors, report);
         all.extend(errors);
     }
-    told("all", &all, report);
+    told(of, "all", &all, report);
 }
 
-fn told(name: &str, errors: &[(f64, String)], report: Report) {
-    let Some((mean, (worst, of))) = rates::summary(errors) else { return };
+fn told(of: &str, name: &str, errors: &[(f64, String)], report: Report) {
+    let Some((mean, (worst, at))) = rates::summary(errors) else { return };
     let within = errors.iter().filter(|(error, _)| *error <= GOAL.1).count();
     let steps = errors.len();
     report.result(
-        &format!("{name:<12} mean {mean:>5.1}  worst {worst:>5.1} ({of})  {within} of {steps} within {}", GOAL.1),
-        json!({"along": name, "mean": mean, "worst": worst, "worst_of": of, "steps": steps, "within_10": within}),
+        &format!("{name:<12} mean {mean:>5.1}  worst {worst:>5.1} ({at})  {within} of {steps} within {}", GOAL.1),
+        json!({"of": of, "along": name, "mean": mean, "worst": worst, "worst_at": at, "steps": steps, "within_10": within}),
     );
 }
 

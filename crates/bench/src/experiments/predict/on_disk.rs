@@ -1,0 +1,110 @@
+//! Predictions beside PostgreSQL on a disk, with nothing of the tables in memory (E5): Q3 and Q6.
+
+use super::queries::{self, Query};
+use super::rates::Point;
+use super::{PredictArgs, SELECTIVITIES, loaded, predicted};
+use crate::door::Door;
+use crate::report::Report;
+use crate::{coefficients, tpch};
+use anyhow::{Context, Result, bail};
+use dbsim::hardware::{Architecture, catalog};
+use serde_json::json;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Which queries, and the tables that they read.
+const QUERIES: [&str; 2] = ["Q3", "Q6"];
+const TABLES: [&str; 3] = ["customer", "orders", "lineitem"];
+
+/// A server that was started again takes connections after so long at most.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A PostgreSQL server, and how its caches are emptied.
+#[derive(Debug, Clone, clap::Args)]
+pub struct OnDiskArgs {
+    /// A PostgreSQL server that Q3 and Q6 are run on as well; customer, orders and lineitem are made there anew
+    #[arg(long, value_name = "URL", requires_all = ["cold", "disk_mb_s"])]
+    pub postgresql: Option<String>,
+    /// What empties its caches before each run, a command of the shell: `pg_ctl restart ... && echo 3 > /proc/sys/vm/drop_caches`
+    #[arg(long, value_name = "COMMAND")]
+    pub cold: Option<String>,
+    /// What its disk reads in a second, in megabytes
+    #[arg(long, value_name = "MB")]
+    pub disk_mb_s: Option<f64>,
+}
+
+/// The points of PostgreSQL, if there is one to be compared with.
+pub(super) async fn points(args: &PredictArgs, report: Report) -> Result<Vec<Point>> {
+    let OnDiskArgs { postgresql: Some(url), cold: Some(cold), disk_mb_s: Some(disk) } =
+        &args.on_disk
+    else {
+        return Ok(Vec::new());
+    };
+    let architecture = one_disk(args.mhz, *disk)?;
+    let costs = coefficients("row-at-a-time")?;
+    report.heading("\nPostgreSQL on disk, nothing in memory");
+    let mut points = Vec::new();
+    for (scale_at, scale) in args.scales.iter().enumerate() {
+        let pando = loaded(*scale, super::USUAL_BUCKET_SIZE, report).await?;
+        report.progress(&format!("loading PostgreSQL with scale {scale}"));
+        fill(url, *scale).await?;
+        let chosen = |query: &&Query| QUERIES.contains(&query.name);
+        for query in queries::ALL.iter().filter(chosen) {
+            for (at, selectivity) in SELECTIVITIES.iter().enumerate() {
+                let (name, sql) = (query.name, query.sql(at));
+                let measured = from_disk(url, cold, &sql).await?;
+                let predicted = predicted(&pando, &sql, &architecture, &costs).await?;
+                report.result(
+                    &format!(
+                        "{name:<5}{selectivity:<8}{scale:>8}{:>28.2}{:>14.2}",
+                        1e3 * measured,
+                        1e3 * predicted
+                    ),
+                    json!({"query": name, "selectivity": selectivity, "scale": scale, "on_disk": true, "measured_ms": 1e3 * measured, "predicted_ms": 1e3 * predicted}),
+                );
+                points.push(Point { query: name, place: [scale_at, at, 0], measured, predicted });
+            }
+        }
+    }
+    Ok(points)
+}
+
+/// One core, and one disk that gives so much.
+fn one_disk(mhz: f64, mb_s: f64) -> Result<Architecture> {
+    let settings = [
+        "cores=1".to_owned(),
+        "disks=1".to_owned(),
+        format!("cpu_mhz={mhz}"),
+        format!("interconnect_mb_s={mb_s}"),
+    ];
+    Ok(catalog::named("nvme-server", &settings)?)
+}
+
+async fn fill(url: &str, scale: f64) -> Result<()> {
+    let postgresql = Door::at(url).await?;
+    for name in TABLES {
+        postgresql.execute(&format!("DROP TABLE IF EXISTS {name}")).await?;
+        postgresql.load(tpch::table(name, scale)).await?;
+        postgresql.execute(&format!("VACUUM (ANALYZE) {name}")).await?;
+    }
+    postgresql.execute("CHECKPOINT").await?;
+    Ok(())
+}
+
+/// Seconds of a query by one process of a server that has just lost its caches.
+async fn from_disk(url: &str, cold: &str, sql: &str) -> Result<f64> {
+    let status = Command::new("sh").args(["-c", cold]).status().context("cannot run a shell")?;
+    if !status.success() {
+        bail!("`{cold}` has failed: {status}");
+    }
+    let began = Instant::now();
+    let postgresql = loop {
+        match Door::at(url).await {
+            Err(error) if began.elapsed() > PATIENCE => return Err(error),
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            Ok(postgresql) => break postgresql,
+        }
+    };
+    postgresql.execute("SET max_parallel_workers_per_gather = 0").await?;
+    Ok(postgresql.query(sql).await?.0.as_secs_f64())
+}
