@@ -65,9 +65,9 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The rows that an operator had when the plan was run; else those that it is supposed to have.
+    /// The rows that an operator had when the plan was run, at least one; else those that it is supposed to have.
     fn counted(&self, plan: &dyn ExecutionPlan, supposed: f64) -> f64 {
-        let counted = || plan.metrics()?.output_rows().map(|rows| rows as f64);
+        let counted = || plan.metrics()?.output_rows().map(|rows| rows.max(1) as f64);
         self.was_run.then(counted).flatten().unwrap_or(supposed)
     }
 
