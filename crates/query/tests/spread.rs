@@ -50,6 +50,15 @@ fn give(servers: &Servers, words: &str) {
     servers.give(table, group(from), group(to), low.parse().ok(), high.parse().ok());
 }
 
+/// Plans without how many buckets and chunks there are: in the background they are merged and folded.
+fn without_upkeep(text: &str) -> String {
+    let line = |line: &str| match (line.find("buckets="), line.find("partitions=")) {
+        (Some(from), Some(to)) if from < to => format!("{}{}\n", &line[..from], &line[to..]),
+        _ => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
 async fn replay(script: &str) -> String {
     let options = Options { threads: Some(2), bucket_size: Some(4 << 10), ..Options::default() };
     let first = script.split_once("\n\n").and_then(|(first, _)| first.strip_prefix("servers "));
@@ -75,7 +84,7 @@ async fn replay(script: &str) -> String {
         };
         let session: &Session = &sessions[server];
         let _ = match answer(session, sql).await {
-            Ok(text) => writeln!(out, "{statement}\n----\n{text}"),
+            Ok(text) => writeln!(out, "{statement}\n----\n{}", without_upkeep(&text)),
             Err(error) => writeln!(out, "{statement}\n----\nERROR {error}\n"),
         };
     }
