@@ -73,7 +73,7 @@ impl Shown {
         for (number, bundle) in (1..).zip(&self.bundles) {
             let mut line = format!("  {number}. {}", bundle.operators(here));
             if let Some(Amounts { rows, bytes, spilled }) = bundle.stored.filter(|_| is_run) {
-                line += &format!(": {rows} rows of {bytes} bytes stored, {spilled} bytes spilled");
+                line += &format!(": {rows} rows stored ({bytes} bytes), {spilled} bytes spilled");
             }
             lines.push(line);
         }
