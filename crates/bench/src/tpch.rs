@@ -89,6 +89,15 @@ pub fn tables(scale: f64) -> Vec<TableSource> {
     ]
 }
 
+/// A scale factor that somebody has typed.
+///
+/// # Errors
+/// Where it is not above 0.
+pub(crate) fn parse_scale(text: &str) -> Result<f64, String> {
+    let scale = text.parse().ok().filter(|scale: &f64| *scale > 0.0 && scale.is_finite());
+    scale.ok_or_else(|| "a scale factor is a number above 0, like 0.1".to_owned())
+}
+
 /// One of the eight tables.
 ///
 /// # Panics
@@ -152,6 +161,14 @@ mod tests {
     fn a_bucket_size_is_appended_as_an_option() {
         let table = table("region", 1.0).with_bucket_size(65_536);
         assert!(table.create_sql.ends_with(") WITH (bucket_size = 65536)"), "{}", table.create_sql);
+    }
+
+    #[test]
+    fn scales_are_above_zero() {
+        assert_eq!(parse_scale("0.1"), Ok(0.1));
+        for wrong in ["0", "-1", "inf", "NaN", "one", ""] {
+            assert!(parse_scale(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -16,13 +16,13 @@ const VALUES: [&str; 4] = ["pipelined", "none", "optimal", "excessive"];
 #[derive(Debug, Clone, clap::Args)]
 pub struct BundlingArgs {
     /// TPC-H's scale factor
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = tpch::parse_scale)]
     pub scale: f64,
     /// Only these queries, such as 1,3,6,12,13,16
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=22))]
     pub queries: Vec<u8>,
     /// How often each query is measured with each value
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
     /// Bytes that a boundary keeps in memory, where it shall not be the default
     #[arg(long)]

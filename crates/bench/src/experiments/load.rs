@@ -18,7 +18,7 @@ use std::path::Path;
 #[derive(Debug, Clone, clap::Args)]
 pub struct LoadArgs {
     /// TPC-H's scale factor
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = tpch::parse_scale)]
     pub scale: f64,
     /// How often it is loaded
     #[arg(long, default_value_t = 3)]

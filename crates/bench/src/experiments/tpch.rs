@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, clap::Args)]
 pub struct TpchArgs {
     /// TPC-H's scale factor
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = tpch::parse_scale)]
     pub scale: f64,
     /// Only these queries, such as 1,3,6
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=22))]

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, clap::Args)]
 pub struct TpchDataArgs {
     /// TPC-H's scale factor
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = tpch::parse_scale)]
     pub scale: f64,
     /// The directory for the files; it is made where it does not exist
     #[arg(long)]

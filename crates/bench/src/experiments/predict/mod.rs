@@ -23,7 +23,7 @@ use serde_json::json;
 #[derive(Debug, Clone, clap::Args)]
 pub struct PredictArgs {
     /// TPC-H's scale factors, ascending
-    #[arg(long, value_delimiter = ',', default_values_t = [0.1, 0.3, 1.0])]
+    #[arg(long, value_delimiter = ',', default_values_t = [0.1, 0.3, 1.0], value_parser = tpch::parse_scale)]
     pub scales: Vec<f64>,
     /// Bytes of a bucket, ascending
     #[arg(long, value_delimiter = ',', default_values_t = [262_144, 4_194_304, 67_108_864])]
@@ -55,6 +55,9 @@ const GOAL: (f64, f64) = (2.4, 10.0);
 pub(super) async fn run(args: &PredictArgs, report: Report) -> Result<()> {
     if args.scales.len() < 2 && args.bucket_sizes.len() < 2 {
         bail!("an increase needs two scales or two bucket sizes at least");
+    }
+    if !args.scales.is_sorted() || !args.bucket_sizes.is_sorted() {
+        bail!("scales and bucket sizes are steps: write them in ascending order");
     }
     let coefficients = coefficients(&args.coefficients)?;
     let architecture = this_machine(args.mhz)?;
