@@ -4,10 +4,10 @@
 //! rows again, so filtering is given up where most rows pass: then it costs more than it saves.
 
 use super::bucket_scan::Piece;
+use super::conjuncts::Conjunct;
 use super::pruning;
-use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
-use datafusion::arrow::compute::prep_null_mask_filter;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::array::{BooleanArray, RecordBatch};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::Result;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::physical_expr::snapshot_generation;
@@ -24,6 +24,7 @@ const TENTHS_KEPT_MAX: usize = 7;
 /// A hint, and what has been seen of it.
 pub(crate) struct Hint {
     expression: Arc<dyn PhysicalExpr>,
+    conjunct: Conjunct,
     generation: u64,
     /// The piece from which it is worth looking whether the hint is sharper.
     next: usize,
@@ -35,8 +36,10 @@ pub(crate) struct Hint {
 }
 
 impl Hint {
-    pub(crate) fn new(expression: Arc<dyn PhysicalExpr>) -> Self {
-        Self { expression, generation: 0, next: 0, skip: Vec::new(), base: 0, seen: 0, kept: 0 }
+    pub(crate) fn new(expression: Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Self> {
+        let conjunct = Conjunct::new(Arc::clone(&expression), schema)?;
+        let (generation, skip) = (0, Vec::new());
+        Ok(Self { expression, conjunct, generation, next: 0, skip, base: 0, seen: 0, kept: 0 })
     }
 
     /// Whether a piece's chunk cannot match; pieces are asked for in order.
@@ -70,18 +73,9 @@ impl Hint {
         if self.seen >= ROWS_ON_TRIAL && self.kept * 10 > self.seen * TENTHS_KEPT_MAX {
             return Ok(None);
         }
-        let (value, seen) = match selected {
-            Some(mask) => (self.expression.evaluate_selection(batch, mask)?, mask.true_count()),
-            None => (self.expression.evaluate(batch)?, batch.num_rows()),
-        };
-        let mask = value.into_array(batch.num_rows())?;
-        let mask = match mask.null_count() {
-            0 => mask.as_boolean().clone(),
-            _ => prep_null_mask_filter(mask.as_boolean()),
-        };
-        let mask = match selected {
-            Some(selected) => datafusion::arrow::compute::and(&mask, selected)?,
-            None => mask,
+        let (mask, seen) = match selected {
+            Some(some) => (self.conjunct.of_some(batch, some)?, some.true_count()),
+            None => (self.conjunct.of_all(batch)?, batch.num_rows()),
         };
         self.seen += seen;
         self.kept += mask.true_count();

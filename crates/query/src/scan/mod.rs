@@ -6,6 +6,7 @@
 //! ([`places`]), it makes a [`spread_scan`] instead.
 
 pub(crate) mod bucket_scan;
+mod conjuncts;
 mod hint;
 pub(crate) mod key_ranges;
 pub(crate) mod leaf;
@@ -14,4 +15,4 @@ pub(crate) mod provider;
 pub(crate) mod pruning;
 pub(crate) mod spread_scan;
 mod statistics;
-mod stream;
+pub(crate) mod stream;

@@ -1,14 +1,14 @@
 //! The running of a [`BucketScan`]: piece after piece, filtered, gathered into batches of full size.
 
 use super::bucket_scan::{BucketScan, Piece};
+use super::conjuncts::Conjuncts;
 use super::hint::Hint;
 use crate::translate::external;
-use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
-use datafusion::arrow::compute::{BatchCoalescer, prep_null_mask_filter};
+use datafusion::arrow::array::{BooleanArray, RecordBatch};
+use datafusion::arrow::compute::BatchCoalescer;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::metrics::{BaselineMetrics, Count, MetricBuilder};
 use futures::Stream;
@@ -20,6 +20,11 @@ use std::task::{Context, Poll};
 /// Pieces that may be read without a row for the caller before other tasks get their turn.
 const PIECES_PER_TURN: usize = 8;
 
+/// Above how many rows a piece of which all are kept is handed on as it lies; others are gathered into batches of so many.
+pub(crate) const fn handed_on_whole(batch_rows: usize) -> usize {
+    batch_rows / 2
+}
+
 /// Starts reading one partition.
 pub(crate) fn open(
     scan: &BucketScan,
@@ -28,8 +33,11 @@ pub(crate) fn open(
 ) -> Result<SendableRecordBatchStream> {
     let batch_rows = context.session_config().batch_size();
     let gather = BatchCoalescer::new(Arc::clone(&scan.schema), batch_rows)
-        .with_biggest_coalesce_batch_size(Some(batch_rows / 2));
+        .with_biggest_coalesce_batch_size(Some(handed_on_whole(batch_rows)));
     let chunks_skipped = MetricBuilder::new(&scan.metrics).counter("chunks_skipped", partition);
+    let schema = &scan.read_schema;
+    let predicate = scan.predicate.as_ref().map(|predicate| Conjuncts::of(predicate, schema));
+    let hint = scan.hint.clone().map(|hint| Hint::new(hint, schema));
     let stream = ScanStream {
         pieces: Arc::clone(&scan.pieces),
         remaining: scan.stretches[partition].clone(),
@@ -37,8 +45,8 @@ pub(crate) fn open(
         read_schema: Arc::clone(&scan.read_schema),
         output: scan.output.clone(),
         schema: Arc::clone(&scan.schema),
-        predicate: scan.predicate.clone(),
-        hint: scan.hint.clone().map(Hint::new),
+        predicate: predicate.transpose()?,
+        hint: hint.transpose()?,
         rows_left: scan.limit.unwrap_or(usize::MAX),
         gather,
         chunks_skipped,
@@ -54,7 +62,7 @@ struct ScanStream {
     read_schema: SchemaRef,
     output: Vec<usize>,
     schema: SchemaRef,
-    predicate: Option<Arc<dyn PhysicalExpr>>,
+    predicate: Option<Conjuncts>,
     hint: Option<Hint>,
     rows_left: usize,
     gather: BatchCoalescer,
@@ -99,16 +107,8 @@ impl ScanStream {
 
     /// The rows that the predicate and the hint keep; `None` for all.
     fn matching(&mut self, batch: &RecordBatch) -> Result<Option<BooleanArray>> {
-        let fixed = match &self.predicate {
-            None => None,
-            Some(predicate) => {
-                let mask = predicate.evaluate(batch)?.into_array(batch.num_rows())?;
-                Some(match mask.null_count() {
-                    0 => mask.as_boolean().clone(),
-                    _ => prep_null_mask_filter(mask.as_boolean()),
-                })
-            }
-        };
+        let fixed =
+            self.predicate.as_ref().map(|predicate| predicate.matching(batch)).transpose()?;
         let nothing_left = fixed.as_ref().is_some_and(|mask| mask.true_count() == 0);
         let Some(hint) = self.hint.as_mut().filter(|_| !nothing_left) else { return Ok(fixed) };
         Ok(hint.matching(batch, fixed.as_ref())?.or(fixed))
