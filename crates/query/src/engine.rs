@@ -7,6 +7,7 @@ use crate::functions::json::order::OrderJson;
 use crate::memory_pool::QueryMemory;
 use crate::planner::casts::Casts;
 use crate::planner::operators::Operators;
+use crate::planner::scales::Scales;
 use crate::planner::volatile::VolatileColumns;
 use crate::planner::waiting::WaitingValues;
 use crate::ship::{Exchanges, Portable, ShipBundles};
@@ -22,7 +23,7 @@ use store::Store;
 /// An error about memory names so many of the largest consumers.
 const CONSUMERS_NAMED: usize = 5;
 /// Rows of a batch between operators.
-const BATCH_ROWS: usize = store::CHUNK_ROWS;
+pub(crate) const BATCH_ROWS: usize = store::CHUNK_ROWS;
 
 /// The query engine.
 #[derive(Debug)]
@@ -52,6 +53,7 @@ impl Engine {
             .with_default_features()
             .with_analyzer_rule(Arc::new(OrderJson))
             .with_analyzer_rule(Arc::new(Casts))
+            .with_analyzer_rule(Arc::new(Scales))
             .with_analyzer_rule(Arc::new(WaitingValues))
             .with_analyzer_rule(Arc::new(VolatileColumns));
         let mut functions = builder.build();

@@ -21,6 +21,7 @@ pub(crate) mod origins;
 mod outer_names;
 mod refusals;
 pub(crate) mod relations;
+pub(crate) mod scales;
 mod scopes;
 pub(crate) mod search_path;
 mod series;
