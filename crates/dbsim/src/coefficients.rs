@@ -6,10 +6,11 @@
 
 use crate::Error;
 use crate::experiment::ARCHITECTURES;
+use crate::plan::Task;
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 /// Cycles for a piece of work.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
     /// For each tuple.
     pub tuple: f64,
@@ -51,8 +52,41 @@ pub struct Coefficients {
     pub row_header_bytes: f64,
     /// A page that is asked of storage: the request, and each byte that is moved.
     pub request: Cost,
-    /// A tuple that a scan looks at, with its predicate; bytes of what it hands on.
+    /// A tuple that a scan looks at, with its predicate where `compare` and the like are 0; bytes of what it copies out.
     pub scan: Cost,
+    /// A piece in which a scan's rows lie.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub piece: f64,
+    /// Something that is compared or computed of a piece, beside what it costs for each row.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub piece_term: f64,
+    /// A search of a piece.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub piece_search: f64,
+    /// A piece whose rows are looked for in the hash table of a join.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub piece_find: f64,
+    /// A tuple that is chosen from among others, beside copying it, and bytes of the others, which memory brings along.
+    #[serde(default)]
+    pub chosen: Cost,
+    /// A number that is compared, and its bytes.
+    #[serde(default)]
+    pub compare: Cost,
+    /// A number that is computed.
+    #[serde(default)]
+    pub calculate: Cost,
+    /// A text that is compared.
+    #[serde(default, rename = "match")]
+    pub matching: Cost,
+    /// A text that is searched for a pattern.
+    #[serde(default)]
+    pub search: Cost,
+    /// A text that is a key of groups or of a join, beside the work for a number.
+    #[serde(default)]
+    pub key: Cost,
+    /// A row that a scan looks for in the hash table of a join above it.
+    #[serde(default)]
+    pub find: Cost,
     /// A tuple that is fetched through an index.
     pub index: Cost,
     /// A comparison on the way to a match in a sorted inner table.
@@ -67,6 +101,9 @@ pub struct Coefficients {
     pub sort: Cost,
     /// A tuple that is looked up among groups.
     pub group: Cost,
+    /// A group that was not there before.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub new_group: f64,
     /// A tuple in order that is compared with the one before.
     pub group_ordered: Cost,
     /// A tuple and one aggregate function.
@@ -80,6 +117,9 @@ pub struct Coefficients {
     /// What a site takes to begin a bundle.
     #[serde(deserialize_with = "crate::hardware::positive")]
     pub bundle: f64,
+    /// What planning takes for each operator.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub planning: f64,
 }
 
 const FILES: &[(&str, &str)] = &[
@@ -88,6 +128,18 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 impl Coefficients {
+    /// Cycles for what is done with values.
+    pub fn of_task(&self, task: Task) -> Cost {
+        match task {
+            Task::Compare => self.compare,
+            Task::Calculate => self.calculate,
+            Task::Match => self.matching,
+            Task::Search => self.search,
+            Task::Key => self.key,
+            Task::Find => self.find,
+        }
+    }
+
     /// Reads a file; `file` is what errors call it.
     ///
     /// # Errors

@@ -8,13 +8,16 @@
 use super::exchange::Exchange;
 use super::machine::Machine;
 use super::work::{Place, Work};
-use crate::plan::{Bundle, Kind, OperatorId, Plan};
+use crate::plan::{Bundle, Kind, OperatorId, Plan, Task, Term};
 use crate::{Architecture, Coefficients};
+use std::mem;
 
 /// Bytes that a row of a hash table takes beside its own.
 const HASH_ENTRY_BYTES: f64 = 16.0;
 /// Partial groups of a site up to which they are sent to the coordinator; more are dealt out.
 const GATHERED_ROWS_MAX: f64 = 10_000.0;
+/// Values of a column that memory brings together: 64 bytes of numbers that take 16.
+const VALUES_OF_A_LINE: f64 = 4.0;
 /// Pages of each run that a merge has in memory.
 const MERGE_PAGES: f64 = 8.0;
 
@@ -42,6 +45,8 @@ pub(super) struct Compiler<'a> {
     bundle_of: Vec<usize>,
     /// Whether a bundle was sent out.
     begun: Vec<bool>,
+    /// Cycles of planning that are still to be spent.
+    planning: f64,
 }
 
 impl<'a> Compiler<'a> {
@@ -57,7 +62,8 @@ impl<'a> Compiler<'a> {
             operators.0.iter().for_each(|operator| bundle_of[*operator] = bundle);
         }
         let machine = Machine::new(architecture, costs, seed);
-        Self { plan, costs, machine, bundle_of, begun: vec![false; bundles.len()] }
+        let planning = costs.planning * plan.operators().len() as f64;
+        Self { plan, costs, machine, bundle_of, begun: vec![false; bundles.len()], planning }
     }
 
     /// All phases, up to the result at the coordinator.
@@ -102,25 +108,54 @@ impl<'a> Compiler<'a> {
 
     fn sequential_scan(&self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
-        let rows = operator.table.as_ref().map_or(0.0, |table| table.rows);
-        let whole = self.stored_bytes(id);
+        // Engines that work on rows have nothing that tells them what they need not look at.
+        let all = operator.table.as_ref().map_or(0.0, |table| table.rows);
+        let rows = if self.costs.columnar { operator.rows_looked_at() } else { all };
+        let whole = rows * self.stored_row_bytes(id);
         let columns = rows * operator.row_bytes;
         let read = if self.costs.columnar { columns.min(whole) } else { whole };
-        let cycles = self.costs.scan.cycles(rows, operator.bytes());
+        let copied = if operator.in_place { 0.0 } else { operator.bytes() };
+        let part = operator.rows / rows.max(1.0);
+        let brought_along = (part * VALUES_OF_A_LINE).min(1.0) * (1.0 - part) * columns;
+        let cycles = self.costs.scan.cycles(rows, copied)
+            + self.costs.chosen.cycles(operator.rows * (1.0 - part), brought_along)
+            + self.pieces(id);
         self.made(id, Work { read, ..Work::cycles(cycles) })
     }
 
     fn index_scan(&self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
-        let pages = (self.stored_bytes(id) / self.machine.architecture.page_bytes()).ceil();
-        let cycles = self.costs.index.cycles(operator.rows, operator.bytes());
+        let rows = operator.table.as_ref().map_or(0.0, |table| table.rows);
+        let bytes = rows * self.stored_row_bytes(id);
+        let pages = (bytes / self.machine.architecture.page_bytes()).ceil();
+        let cycles = self.costs.index.cycles(operator.rows, operator.bytes()) + self.pieces(id);
         self.made(id, Work { fetched: operator.rows.min(pages), ..Work::cycles(cycles) })
     }
 
-    /// Bytes of a scan's table as it is stored.
-    fn stored_bytes(&self, id: OperatorId) -> f64 {
+    /// Bytes of a row of a scan's table as it is stored.
+    fn stored_row_bytes(&self, id: OperatorId) -> f64 {
         let table = self.plan.operators()[id].table.as_ref();
-        table.map_or(0.0, |table| table.rows * (table.row_bytes + self.costs.row_header_bytes))
+        table.map_or(0.0, |table| table.row_bytes + self.costs.row_header_bytes)
+    }
+
+    /// Cycles that go with a scan's pieces, however many rows are in them.
+    fn pieces(&self, id: OperatorId) -> f64 {
+        let operator = &self.plan.operators()[id];
+        let of_term = |term: &Term| match term.task {
+            Task::Search => self.costs.piece_search,
+            Task::Find => self.costs.piece_find,
+            _ => self.costs.piece_term,
+        };
+        let terms: f64 = operator.terms.iter().map(of_term).sum();
+        operator.pieces * (self.costs.piece + terms)
+    }
+
+    /// Cycles of what an operator computes beside its own work.
+    fn terms(&self, id: OperatorId) -> f64 {
+        let cycles = |term: &Term| {
+            self.costs.of_task(term.task).cycles(term.values, term.values * term.bytes)
+        };
+        self.plan.operators()[id].terms.iter().map(cycles).sum()
     }
 
     /// The smaller table is replicated, kept in order and searched for each row of the larger. As often as it does not fit into
@@ -200,7 +235,8 @@ impl<'a> Compiler<'a> {
 
     fn sort(&mut self, id: OperatorId) -> Stream {
         let child = self.plan.operators()[id].children[0];
-        let input = self.input(id, child);
+        let mut input = self.input(id, child);
+        input.work += Work::cycles(self.terms(id));
         self.sorted(id, input)
     }
 
@@ -233,7 +269,8 @@ impl<'a> Compiler<'a> {
         let ordered = self.plan.operators()[child].ordered;
         let mut input = self.input(id, child);
         let cost = if ordered { self.costs.group_ordered } else { self.costs.group };
-        input.work += Work::cycles(cost.cycles(input.rows, input.bytes()));
+        let compared = cost.cycles(input.rows, input.bytes());
+        input.work += Work::cycles(compared + self.terms(id));
         input
     }
 
@@ -244,7 +281,9 @@ impl<'a> Compiler<'a> {
         let row_bytes = operator.row_bytes;
         let mut input = self.input(id, child);
         let values = input.rows * functions;
-        input.work += Work::cycles(self.costs.aggregate.cycles(values, input.bytes()));
+        let added = self.costs.aggregate.cycles(values, input.bytes());
+        let new_groups = self.costs.new_group * input.rows.min(groups);
+        input.work += Work::cycles(added + new_groups + self.terms(id));
         let sites = self.count(input.place);
         let partial = Stream { rows: input.rows.min(groups * sites), row_bytes, ..input };
         let done = Stream { rows: groups, ..partial };
@@ -293,9 +332,10 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// What an operator hands on, after work.
-    fn made(&self, id: OperatorId, work: Work) -> Stream {
+    /// What an operator hands on, after work and what it computes.
+    fn made(&self, id: OperatorId, mut work: Work) -> Stream {
         let operator = &self.plan.operators()[id];
+        work += Work::cycles(self.terms(id));
         let (rows, row_bytes) = (operator.rows, operator.row_bytes);
         Stream { work, rows, row_bytes, place: Place::Sites }
     }
@@ -328,6 +368,11 @@ impl<'a> Compiler<'a> {
         let bundle = self.bundle_of[id];
         if !self.begun[bundle] {
             self.begun[bundle] = true;
+            let planning = mem::take(&mut self.planning);
+            if planning > 0.0 {
+                let work = Work::cycles(planning);
+                self.machine.phase(bundle, Place::Coordinator, &work, &Exchange::Nothing);
+            }
             let sites = self.count(place);
             let begin = Work::cycles(self.costs.bundle * sites);
             let alone = self.machine.sites.len() == 1;

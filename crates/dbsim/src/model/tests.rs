@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::hardware::catalog;
-use crate::plan::{Kind, Operator, Query, Selectivity, Table};
+use crate::plan::{Kind, Operator, Query, Selectivity, Table, Task, Term};
 
 const ROWS: f64 = 1e6;
 const ROW_BYTES: f64 = 100.0;
@@ -53,13 +53,9 @@ fn architecture(name: &str, changes: &[&str]) -> Architecture {
 fn operator(kind: Kind, children: &[usize], rows: f64, row_bytes: f64) -> Operator {
     let table = Table { name: "t".to_owned(), rows: ROWS, row_bytes: ROW_BYTES };
     Operator {
-        kind,
-        children: children.to_vec(),
-        rows,
-        row_bytes,
         table: kind.is_scan().then_some(table),
-        ordered: false,
         functions: 1.0,
+        ..Operator::new(kind, children, rows, row_bytes)
     }
 }
 
@@ -121,6 +117,33 @@ fn sites_share_a_scan_and_send_its_result() {
     close(report.spent.compute, 0.25, 1e-6);
     // Three quarters of the rows go to the first host, over its one link in.
     close(report.spent.communication, 0.75 * ROWS * ROW_BYTES * 8.0 / 155e6, 0.02);
+}
+
+#[test]
+fn pieces_terms_copies_and_planning_cost_what_they_say() {
+    let seconds = |scan: Operator, named: &str| {
+        let one = architecture("cluster-2", &["sites=1"]);
+        let costs = Coefficients { columnar: true, ..costs(named) };
+        run(&plan(vec![scan]), &one, &costs).spent.compute
+    };
+    let scan = || operator(Kind::SequentialScan, &[], 1000.0, 8.0);
+    let near = |seconds: f64, cycles: f64| close(seconds, cycles / 1e9, 1e-3);
+    near(seconds(scan(), "scan = [2, 0.5]"), 2.0 * ROWS + 0.5 * 8000.0);
+    let some = Operator { looked_at: Some(5000.0), in_place: true, ..scan() };
+    near(seconds(some, "scan = [2, 0.5]"), 2.0 * 5000.0);
+    let terms = [(Task::Compare, 4.0), (Task::Search, 50.0)];
+    let terms = terms.map(|(task, bytes)| Term { task, values: 700.0, bytes }).to_vec();
+    let computes = Operator { pieces: 30.0, terms, ..scan() };
+    let of_values = 700.0 * (3.0 + 4.0 * 0.25 + 50.0 * 2.0);
+    near(seconds(computes.clone(), "compare = [3, 0.25]\nsearch = [0, 2]"), of_values);
+    let of_pieces = 30.0 * (100.0 + 20.0 + 7.0);
+    near(seconds(computes, "piece = 100\npiece_term = 20\npiece_search = 7"), of_pieces);
+    let fifth = Operator { looked_at: Some(5000.0), ..scan() };
+    let lines = 0.2 * 4.0;
+    near(seconds(fifth, "chosen = [10, 3]"), 10.0 * 800.0 + 3.0 * lines * 4000.0 * 8.0);
+    let most = Operator { looked_at: Some(1250.0), ..scan() };
+    near(seconds(most, "chosen = [10, 3]"), 10.0 * 200.0 + 3.0 * 250.0 * 8.0);
+    near(seconds(scan(), "planning = 5e6"), 5e6);
 }
 
 #[test]

@@ -6,9 +6,11 @@
 pub mod bundle;
 pub mod queries;
 mod tables;
+mod term;
 
 pub use bundle::{Bundle, Scheme};
 pub use queries::{Query, Selectivity};
+pub use term::{Task, Term};
 
 use crate::Error;
 use crate::hardware::not_negative;
@@ -124,9 +126,43 @@ pub struct Operator {
     /// Functions of an aggregate.
     #[serde(default)]
     pub functions: f64,
+    /// Rows of its table that a scan looks at; all of them where nothing is said.
+    pub looked_at: Option<f64>,
+    /// In how many pieces these lie.
+    #[serde(default)]
+    pub pieces: f64,
+    /// Whether a scan hands rows on as they lie, and copies nothing.
+    #[serde(default)]
+    pub in_place: bool,
+    /// What it computes beside its own work.
+    #[serde(default)]
+    pub terms: Vec<Term>,
 }
 
 impl Operator {
+    /// One that hands on so many rows of so many bytes, without what only some have.
+    pub fn new(kind: Kind, children: &[OperatorId], rows: f64, row_bytes: f64) -> Self {
+        Self {
+            kind,
+            children: children.to_vec(),
+            rows,
+            row_bytes,
+            table: None,
+            ordered: false,
+            functions: 0.0,
+            looked_at: None,
+            pieces: 0.0,
+            in_place: false,
+            terms: Vec::new(),
+        }
+    }
+
+    /// Rows that a scan looks at.
+    pub fn rows_looked_at(&self) -> f64 {
+        let all = self.table.as_ref().map_or(0.0, |table| table.rows);
+        self.looked_at.map_or(all, |rows| rows.min(all))
+    }
+
     /// Bytes that it hands on.
     pub fn bytes(&self) -> f64 {
         self.rows * self.row_bytes
@@ -196,13 +232,15 @@ impl Plan {
         if kind.is_scan() != operator.table.is_some() {
             return Err("scans and only they have a table".to_owned());
         }
-        let sizes = [operator.rows, operator.row_bytes, operator.functions];
+        let looked_at = operator.rows_looked_at();
+        let Operator { rows, row_bytes, functions, pieces, .. } = *operator;
+        let sizes = [rows, row_bytes, functions, looked_at, pieces];
         if sizes.iter().any(|size| !size.is_finite() || *size < 0.0) {
-            return Err(format!("rows, bytes and functions are 0 or more, not {sizes:?}"));
+            return Err(format!("rows, bytes, functions and pieces are 0 or more, not {sizes:?}"));
         }
         let rows_in = |child: &OperatorId| self.operators[*child].rows;
         let most = match kind {
-            _ if kind.is_scan() => operator.table.as_ref().map_or(0.0, |table| table.rows),
+            _ if kind.is_scan() => looked_at,
             _ if kind.is_join() => operator.children.iter().map(rows_in).product(),
             _ => operator.children.iter().map(rows_in).sum::<f64>().max(1.0),
         };
@@ -267,13 +305,8 @@ mod tests {
     fn operator(kind: Kind, children: &[OperatorId], rows: f64) -> Operator {
         let table = Table { name: "orders".to_owned(), rows: 100.0, row_bytes: 10.0 };
         Operator {
-            kind,
-            children: children.to_vec(),
-            rows,
-            row_bytes: 8.0,
             table: kind.is_scan().then_some(table),
-            ordered: false,
-            functions: 0.0,
+            ..Operator::new(kind, children, rows, 8.0)
         }
     }
 
@@ -304,6 +337,10 @@ mod tests {
         assert!(refused(vec![operator(Kind::Sort, &[0], 1.0)]).contains("before it"));
         assert!(refused(vec![scan(), operator(Kind::Sort, &[0], f64::NAN)]).contains("0 or more"));
         assert!(refused(Vec::new()).contains("no operators"));
+        let few = Operator { looked_at: Some(20.0), ..scan() };
+        assert!(refused(vec![few]).contains("50 rows cannot come from 20"));
+        let pieces = Operator { pieces: -1.0, ..scan() };
+        assert!(refused(vec![pieces]).contains("pieces are 0 or more"));
     }
 
     const FILE: &str = "\
@@ -336,5 +373,12 @@ row_bytes = 16
         assert!(
             refused("rows = 50", "rows = 101").starts_with("operator 0 (sequential scan orders): ")
         );
+        let term = |task: &str| {
+            format!("functions = 2\nterms = [{{ task = \"{task}\", values = 9, bytes = 4 }}]")
+        };
+        let plan = Plan::read(&FILE.replace("functions = 2", &term("compare")), "mine.toml");
+        let expected = Term { task: Task::Compare, values: 9.0, bytes: 4.0 };
+        assert_eq!(plan.expect("a plan").operators()[1].terms, [expected]);
+        assert!(refused("functions = 2", &term("ponder")).contains("line 11"));
     }
 }

@@ -107,18 +107,9 @@ impl Tree {
         rows: f64,
         row_bytes: f64,
     ) -> OperatorId {
-        let children = children.to_vec();
         let ordered = kind == Kind::Sort;
-        let rows = rows.round();
-        self.0.push(Operator {
-            kind,
-            children,
-            rows,
-            row_bytes,
-            table: None,
-            ordered,
-            functions: 0.0,
-        });
+        let operator = Operator::new(kind, children, rows.round(), row_bytes);
+        self.0.push(Operator { ordered, ..operator });
         self.0.len() - 1
     }
 

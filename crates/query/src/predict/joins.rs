@@ -4,10 +4,12 @@ use super::column::{Column, DISTINCT};
 use super::guesses::Guesses;
 use super::operators::Flow;
 use super::selectivity::{Input, column_of};
-use datafusion::arrow::datatypes::DataType;
+use super::terms::Rows;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{JoinSide, JoinType};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::joins::utils::JoinFilter;
+use dbsim::plan::Term;
 use std::sync::Arc;
 
 /// Expressions of both sides that are equal.
@@ -69,6 +71,21 @@ impl Join<'_> {
         }
     }
 
+    /// What is computed to find its keys, and of the rows that meet.
+    pub(super) fn terms(&self, rows: f64, schemas: &[SchemaRef; 2]) -> Vec<Term> {
+        let mut terms = Vec::new();
+        for (side, schema) in schemas.iter().enumerate() {
+            let keys = self.keys.iter().map(|keys| [&keys.0, &keys.1][side]);
+            terms.extend(self.sides[side].over(schema).keys(keys));
+        }
+        if let Some(filter) = self.filter {
+            let columns = self.filtered(filter);
+            let met = Rows { rows, columns: &columns, schema: filter.schema() };
+            terms.extend(met.terms([filter.expression()]));
+        }
+        terms
+    }
+
     fn distinct(&self, side: usize, key: &Arc<dyn PhysicalExpr>) -> f64 {
         let side = self.sides[side];
         let column = column_of(key).and_then(|column| side.columns.get(column));
@@ -77,6 +94,13 @@ impl Join<'_> {
 
     /// The part of the pairs that a condition keeps.
     fn kept(&self, filter: &JoinFilter, guesses: &mut Guesses) -> f64 {
+        let columns = self.filtered(filter);
+        let rows = self.sides[0].rows.max(self.sides[1].rows);
+        Input { rows, columns: &columns }.kept(filter.expression(), guesses)
+    }
+
+    /// The columns that a condition looks at.
+    fn filtered(&self, filter: &JoinFilter) -> Vec<Column> {
         let schema = filter.schema();
         let columns = filter.column_indices().iter().zip(schema.fields()).map(|(at, field)| {
             let side = match at.side {
@@ -87,8 +111,6 @@ impl Join<'_> {
             let known = side.and_then(|side| side.columns.get(at.index).copied());
             known.unwrap_or_else(|| Column::of_type(field.data_type()))
         });
-        let columns: Vec<Column> = columns.collect();
-        let rows = self.sides[0].rows.max(self.sides[1].rows);
-        Input { rows, columns: &columns }.kept(filter.expression(), guesses)
+        columns.collect()
     }
 }

@@ -15,6 +15,7 @@ mod options;
 mod report;
 mod selectivity;
 mod tables;
+mod terms;
 
 pub(crate) use options::{Options, Request};
 

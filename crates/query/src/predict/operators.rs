@@ -9,10 +9,13 @@ use super::joins::Join;
 use super::refused;
 use super::selectivity::{Input, column_of, compared};
 use super::tables::KnownTables;
+use super::terms::Rows;
+use crate::engine::BATCH_ROWS;
 use crate::error::{Error, Result};
 use crate::kinds::{self, scan_of};
 use crate::scan::bucket_scan::BucketScan;
-use datafusion::arrow::datatypes::FieldRef;
+use crate::scan::stream::handed_on_whole;
+use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::aggregates::AggregateExec;
@@ -22,11 +25,14 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 use dbsim::Plan;
-use dbsim::plan::{Kind, Operator, OperatorId, Table};
+use dbsim::plan::{Kind, Operator, OperatorId, Table, Term};
 use std::sync::Arc;
 
 /// Up to which part of a table's rows an index is used.
 const INDEXED: f64 = 0.01;
+
+/// Of how many rows a piece is handed on as it lies.
+const PASSED_ON: f64 = handed_on_whole(BATCH_ROWS) as f64;
 
 /// Rows on their way from an operator to the next.
 #[derive(Debug, Clone)]
@@ -57,6 +63,13 @@ pub(super) fn of_plan(
     Ok((plan, guesses))
 }
 
+impl Flow {
+    /// Its rows, of which something is computed.
+    pub(super) fn over<'a>(&'a self, schema: &'a Schema) -> Rows<'a> {
+        Rows { rows: self.rows, columns: &self.columns, schema }
+    }
+}
+
 struct Builder<'a> {
     known: &'a KnownTables,
     was_run: bool,
@@ -83,6 +96,8 @@ impl Builder<'_> {
             let schema = plan.schema();
             let of = |(expr, field): (&Arc<dyn PhysicalExpr>, _)| column(expr, field, &input);
             let exprs = projection.expr().iter().map(|projected| &projected.expr);
+            let terms = input.over(&projection.input().schema()).terms(exprs.clone());
+            self.computes(input.operator, terms);
             let columns = exprs.zip(schema.fields()).map(of).collect();
             return Ok(Flow { columns, ..input });
         }
@@ -140,11 +155,34 @@ impl Builder<'_> {
             row_bytes: row_bytes(&table.columns),
         };
         let columns: Vec<Column> = scan.output.iter().map(|column| read[*column]).collect();
-        Ok(self.push(kind, &[], rows, columns, Some(stored)))
+        let (looked_at, pieces) = table.looked_at(&scan.pieces);
+        let looked_at = looked_at.max(rows);
+        if looked_at < table.rows {
+            let left = percent(looked_at / table.rows.max(1.0));
+            self.guesses.note(format!(
+                "{name}: zone maps leave {left} of its rows to look at (where work is on columns)"
+            ));
+        }
+        let input = Rows { rows: looked_at, columns: &read, schema: &scan.read_schema };
+        let terms = input.filtered(scan.predicate.as_ref(), scan.hint.is_some());
+        let flow = self.push(kind, &[], rows, columns, Some(stored));
+        let operator = &mut self.operators[flow.operator];
+        operator.looked_at = Some(looked_at);
+        operator.pieces = pieces;
+        operator.in_place = rows >= looked_at && looked_at >= pieces * PASSED_ON;
+        operator.terms = terms;
+        Ok(flow)
+    }
+
+    /// What an operator computes beside its work.
+    fn computes(&mut self, operator: OperatorId, terms: Vec<Term>) {
+        self.operators[operator].terms.extend(terms);
     }
 
     fn filter(&mut self, filter: &FilterExec) -> Result<Flow> {
         let mut flow = self.flow(filter.input())?;
+        let terms = flow.over(&filter.input().schema()).filtered(Some(filter.predicate()), false);
+        self.computes(flow.operator, terms);
         let input = Input { rows: flow.rows, columns: &flow.columns };
         let kept = input.kept(filter.predicate(), &mut self.guesses);
         flow.rows = self.counted(filter, at_least_one(flow.rows * kept, flow.rows));
@@ -178,15 +216,21 @@ impl Builder<'_> {
         }
         let functions = aggregate.aggr_expr().len() as f64;
         let (mut child, mut rows) = (input.operator, 1.0);
+        let read = aggregate.input().schema();
+        let arguments = aggregate.aggr_expr().iter().flat_map(|function| function.expressions());
+        let computed = input.over(&read).terms(&arguments.collect::<Vec<_>>());
+        let keys = input.over(&read).keys(by.expr().iter().map(|(key, _)| key));
         if !by.is_empty() {
             self.operators[child].ordered =
                 matches!(aggregate.input_order_mode(), InputOrderMode::Sorted);
             let supposed = self.groups(&columns[..by.expr().len()], &input);
             rows = self.counted(aggregate, supposed);
             child = self.push(Kind::GroupBy, &[child], input.rows, input.columns, None).operator;
+            self.computes(child, keys);
         }
         let flow = self.push(Kind::Aggregate, &[child], rows, columns, None);
         self.operators[flow.operator].functions = functions;
+        self.computes(flow.operator, computed);
         Ok(flow)
     }
 
@@ -218,11 +262,11 @@ impl Builder<'_> {
     }
 
     fn join(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
-        let sides = match plan.children()[..] {
+        let sides_of = match plan.children()[..] {
             [left, right] if kinds::of_join(plan).is_some() => [left, right],
             _ => return Err(missing(what_is(plan), plan.name())),
         };
-        let [left, right] = [self.flow(sides[0])?, self.flow(sides[1])?];
+        let [left, right] = [self.flow(sides_of[0])?, self.flow(sides_of[1])?];
         let sides = [&left, &right];
         let join = if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
             let projection = join.projection.as_deref();
@@ -245,13 +289,16 @@ impl Builder<'_> {
         let supposed = join.rows(&mut self.guesses);
         let rows = self.counted(&**plan, supposed);
         let columns = join.columns();
+        let terms = join.terms(rows, &[sides_of[0].schema(), sides_of[1].schema()]);
         self.guesses.note(format!(
             "a {} of {:.0} and {:.0} rows makes {rows:.0} (each key as often as another)",
             kind.name(),
             left.rows,
             right.rows
         ));
-        Ok(self.push(kind, &[left.operator, right.operator], rows, columns, None))
+        let flow = self.push(kind, &[left.operator, right.operator], rows, columns, None);
+        self.computes(flow.operator, terms);
+        Ok(flow)
     }
 
     fn limited(&mut self, flow: Flow, fetch: usize) -> Flow {
@@ -274,15 +321,8 @@ impl Builder<'_> {
             true => children.iter().map(|child| self.operators[*child].rows).product(),
             false => f64::INFINITY,
         };
-        self.operators.push(Operator {
-            kind,
-            children: children.to_vec(),
-            rows: rows.min(most),
-            row_bytes: row_bytes(&columns),
-            table,
-            ordered: false,
-            functions: 0.0,
-        });
+        let operator = Operator::new(kind, children, rows.min(most), row_bytes(&columns));
+        self.operators.push(Operator { table, ..operator });
         Flow { operator: self.operators.len() - 1, rows, columns }
     }
 }

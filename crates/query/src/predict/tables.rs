@@ -4,8 +4,11 @@ use super::column::{Column, fixed_bytes, number};
 use crate::error::Result;
 use crate::kinds::scan_of;
 use crate::planner::relations::Tables;
+use crate::scan::bucket_scan::Piece;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::scan::spread_scan::SpreadScan;
+use crate::types;
+use datafusion::arrow::datatypes::Fields;
 use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{ColumnStatistics, Statistics};
@@ -15,7 +18,7 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::TableView;
-use store::catalog::TableId;
+use store::catalog::{SqlType, TableId};
 
 /// From which part of the rows on a column is supposed to have more values when there are more rows, as PostgreSQL does.
 const GROWS_FROM: f64 = 0.1;
@@ -28,6 +31,8 @@ pub(super) struct KnownTable {
     pub(super) columns: Vec<Column>,
     /// Whether some rows are on other servers.
     pub(super) is_spread: bool,
+    /// For how many rows each one of this server stands.
+    per_row_here: f64,
 }
 
 /// The tables of a plan.
@@ -55,6 +60,17 @@ pub(super) async fn of_plan(
 }
 
 impl KnownTable {
+    /// How many rows lie in some pieces, and how many pieces these are, but for what zone maps leave out.
+    pub(super) fn looked_at(&self, pieces: &[Piece]) -> (f64, f64) {
+        let (mut rows, mut count) = (0, 0);
+        for piece in pieces.iter().filter(|piece| piece.with_chunk) {
+            rows += piece.morsel.rows();
+            count += 1;
+        }
+        let rows = (rows as f64 * self.per_row_here).round();
+        (rows.min(self.rows), count as f64 * self.per_row_here)
+    }
+
     async fn of(view: TableView, engine: &SessionState, scale: f64) -> Result<Self> {
         let scan = BucketTable::new(view, Columns::All).scan(engine, None, &[], None).await?;
         let whole = statistics(&scan)?;
@@ -64,18 +80,14 @@ impl KnownTable {
             None => Arc::clone(&whole),
         };
         let rows = whole.num_rows.get_value().map_or(0.0, |rows| *rows as f64);
+        let pieces = scan_of(&scan).map_or_else(|| [].into(), |scan| Arc::clone(&scan.pieces));
+        let rows_here: usize = pieces.iter().map(|piece| piece.morsel.rows()).sum();
         let bytes = whole.total_byte_size.get_value().map_or(0.0, |bytes| *bytes as f64);
         let key = scan_of(&scan).map_or_else(Vec::new, |scan| scan.table.key_indices());
         let schema = scan.schema();
         let mut columns: Vec<Column> =
             schema.fields().iter().map(|field| Column::of_type(field.data_type())).collect();
-        let is_open = |index: &usize| fixed_bytes(schema.field(*index).data_type()).is_none();
-        let open: Vec<usize> = (0..columns.len()).filter(is_open).collect();
-        let fixed: f64 = schema.fields().iter().filter_map(|f| fixed_bytes(f.data_type())).sum();
-        let shared = (bytes / rows.max(1.0) - fixed) / open.len().max(1) as f64;
-        if shared >= 1.0 {
-            open.iter().for_each(|column| columns[*column].bytes = shared.round());
-        }
+        share_out(&mut columns, schema.fields(), bytes / rows.max(1.0));
         for (index, column) in columns.iter_mut().enumerate() {
             // Servers have different stretches of the key, and about the same of all else.
             if !is_spread || key.first() != Some(&index) {
@@ -89,7 +101,28 @@ impl KnownTable {
             let factor = distinct.filter(grows).map_or(1.0, |_| scale);
             column.distinct = distinct.map(|distinct| (distinct * factor).round());
         }
-        Ok(Self { rows: (rows * scale).round(), columns, is_spread })
+        let per_row_here = scale * rows / rows_here.max(1) as f64;
+        Ok(Self { rows: (rows * scale).round(), columns, is_spread, per_row_here })
+    }
+}
+
+/// Gives texts the bytes of a row that other columns leave: each an equal share, and no more than its type allows.
+fn share_out(columns: &mut [Column], fields: &Fields, row_bytes: f64) {
+    let fixed: f64 = fields.iter().filter_map(|field| fixed_bytes(field.data_type())).sum();
+    let most = |index: &usize| match types::of_field(&fields[*index]) {
+        SqlType::Char(length) | SqlType::Varchar(Some(length)) => f64::from(length),
+        _ => f64::INFINITY,
+    };
+    let is_open = |index: &usize| fixed_bytes(fields[*index].data_type()).is_none();
+    let mut open: Vec<usize> = (0..fields.len()).filter(is_open).collect();
+    open.sort_by(|one, other| most(one).total_cmp(&most(other)));
+    let mut left = row_bytes - fixed;
+    for (given, index) in open.iter().enumerate() {
+        let share = (left / (open.len() - given) as f64).min(most(index));
+        if share >= 1.0 {
+            columns[*index].bytes = share.round();
+        }
+        left -= share;
     }
 }
 

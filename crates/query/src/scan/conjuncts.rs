@@ -17,7 +17,7 @@ use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use std::sync::Arc;
 
 /// Where fewer than one of so many rows are left, choosing them takes less time than comparing all.
-const FEW: usize = 16;
+pub(crate) const FEW: usize = 16;
 /// Bytes that a text is counted for.
 const TEXT_BYTES: usize = 32;
 
@@ -39,11 +39,10 @@ pub(super) struct Conjunct {
 impl Conjuncts {
     /// Those of a predicate over columns that are read.
     pub(super) fn of(predicate: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Self> {
-        let parts = split_conjunction(predicate).into_iter().cloned();
-        let (mut plain, others): (Vec<_>, Vec<_>) = parts.partition(is_plain);
-        plain.sort_by_key(|part| width(part, schema));
-        let taken_up = |parts: Vec<_>| {
-            parts.into_iter().map(|part| Conjunct::new(part, schema)).collect::<Result<_>>()
+        let [plain, others] = in_order(predicate, schema);
+        let taken_up = |parts: Vec<&Arc<dyn PhysicalExpr>>| {
+            let each = parts.into_iter().map(|part| Conjunct::new(Arc::clone(part), schema));
+            each.collect::<Result<_>>()
         };
         Ok(Self { plain: taken_up(plain)?, others: taken_up(others)? })
     }
@@ -88,6 +87,17 @@ impl Conjunct {
         let value = self.narrow.evaluate_selection(&narrow, some)?;
         and(&mask(value, batch.num_rows())?, some).map_err(Into::into)
     }
+}
+
+/// The conjuncts of a predicate as they are computed: those that only compare, then the others.
+pub(crate) fn in_order<'a>(
+    predicate: &'a Arc<dyn PhysicalExpr>,
+    schema: &Schema,
+) -> [Vec<&'a Arc<dyn PhysicalExpr>>; 2] {
+    let parts = split_conjunction(predicate).into_iter();
+    let (mut plain, others): (Vec<_>, Vec<_>) = parts.partition(|part| is_plain(part));
+    plain.sort_by_key(|part| width(part, schema));
+    [plain, others]
 }
 
 fn mask(value: ColumnarValue, rows: usize) -> Result<BooleanArray> {

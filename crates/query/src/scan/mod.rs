@@ -6,7 +6,7 @@
 //! ([`places`]), it makes a [`spread_scan`] instead.
 
 pub(crate) mod bucket_scan;
-mod conjuncts;
+pub(crate) mod conjuncts;
 mod hint;
 pub(crate) mod key_ranges;
 pub(crate) mod leaf;

@@ -1,0 +1,144 @@
+//! What expressions compute of each row, for the simulator: how many values are compared, computed and searched.
+//!
+//! Of a conjunction, what is more than a comparison is computed only of the rows that are left, as scans do it
+//! ([`crate::scan::conjuncts`]).
+
+use super::column::{Column, fixed_bytes};
+use super::guesses::Guesses;
+use super::selectivity::{Input, column_of};
+use crate::scan::conjuncts::{FEW, in_order};
+use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Operator;
+use datafusion::physical_expr::expressions::{
+    BinaryExpr, CaseExpr, CastExpr, InListExpr, LikeExpr, Literal,
+};
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr, conjunction};
+use dbsim::plan::{Task, Term};
+use std::sync::Arc;
+
+/// The rows that expressions are computed of.
+pub(super) struct Rows<'a> {
+    pub(super) rows: f64,
+    pub(super) columns: &'a [Column],
+    pub(super) schema: &'a Schema,
+}
+
+impl Rows<'_> {
+    /// What some expressions compute.
+    pub(super) fn terms<'e>(
+        &self,
+        exprs: impl IntoIterator<Item = &'e Arc<dyn PhysicalExpr>>,
+    ) -> Vec<Term> {
+        let mut terms = Vec::new();
+        exprs.into_iter().for_each(|expr| self.add(expr, self.rows, &mut terms));
+        terms
+    }
+
+    /// What a predicate computes, and a hint of the rows that it leaves.
+    pub(super) fn filtered(
+        &self,
+        predicate: Option<&Arc<dyn PhysicalExpr>>,
+        is_hinted: bool,
+    ) -> Vec<Term> {
+        let (mut terms, mut left) = (Vec::new(), self.rows);
+        let [plain, others] =
+            predicate.map_or_else(<[_; 2]>::default, |predicate| in_order(predicate, self.schema));
+        let input = Input { rows: self.rows, columns: self.columns };
+        let mut before = Vec::new();
+        let few = plain.iter().map(|part| (part, self.rows / FEW as f64));
+        for (part, few) in few.chain(others.iter().map(|part| (part, f64::INFINITY))) {
+            self.add(part, if left < few { left } else { self.rows }, &mut terms);
+            before.push(Arc::clone(part));
+            let kept = input.kept(&conjunction(before.clone()), &mut Guesses::default());
+            left = self.rows * kept;
+        }
+        if is_hinted {
+            terms.push(Term { task: Task::Find, values: left, bytes: 0.0 });
+        }
+        terms
+    }
+
+    /// What it is to find rows by these keys: numbers belong to the work of whoever does it.
+    pub(super) fn keys<'e>(
+        &self,
+        keys: impl IntoIterator<Item = &'e Arc<dyn PhysicalExpr>>,
+    ) -> Vec<Term> {
+        let mut terms = Vec::new();
+        for key in keys {
+            self.add(key, self.rows, &mut terms);
+            if let Some(bytes) = self.bytes_of_text(key) {
+                terms.push(Term { task: Task::Key, values: self.rows, bytes });
+            }
+        }
+        terms
+    }
+
+    fn add(&self, expr: &Arc<dyn PhysicalExpr>, rows: f64, terms: &mut Vec<Term>) {
+        let parts = expr.children();
+        parts.iter().for_each(|part| self.add(part, rows, terms));
+        if let Some((task, bytes)) = parts.first().and_then(|value| self.task(expr, value)) {
+            terms.push(Term { task, values: rows, bytes });
+        }
+    }
+
+    /// What an expression does with the values of its first part, and their bytes; nothing, or next to it, for AND, NOT, IS NULL
+    /// and columns.
+    fn task(
+        &self,
+        expr: &Arc<dyn PhysicalExpr>,
+        value: &Arc<dyn PhysicalExpr>,
+    ) -> Option<(Task, f64)> {
+        let text = self.bytes_of_text(value);
+        let width = |value: &Arc<dyn PhysicalExpr>| fixed_bytes(&self.type_of(value)?);
+        let compared = || match text {
+            Some(bytes) => Some((Task::Match, bytes)),
+            None => Some((Task::Compare, width(value)?)),
+        };
+        if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
+            return match binary.op() {
+                Operator::And | Operator::Or => None,
+                Operator::Eq
+                | Operator::NotEq
+                | Operator::Lt
+                | Operator::LtEq
+                | Operator::Gt
+                | Operator::GtEq
+                | Operator::IsDistinctFrom
+                | Operator::IsNotDistinctFrom => compared(),
+                _ => Some((Task::Calculate, width(expr).or(text)?)),
+            };
+        }
+        if let Some(like) = expr.downcast_ref::<LikeExpr>() {
+            let constant = like.pattern().downcast_ref::<Literal>().map(Literal::value);
+            let pattern = constant.and_then(ScalarValue::try_as_str).flatten();
+            let is_prefix = pattern.is_some_and(|pattern| !pattern.starts_with(['%', '_']));
+            return Some((if is_prefix { Task::Match } else { Task::Search }, text?));
+        }
+        if expr.downcast_ref::<InListExpr>().is_some() {
+            return compared();
+        }
+        let computes = expr.downcast_ref::<CastExpr>().is_some()
+            || expr.downcast_ref::<CaseExpr>().is_some()
+            || expr.downcast_ref::<ScalarFunctionExpr>().is_some();
+        match text {
+            Some(bytes) if computes => Some((Task::Search, bytes)),
+            _ if computes => Some((Task::Calculate, width(expr)?)),
+            _ => None,
+        }
+    }
+
+    /// Bytes of an expression's values, where these are texts.
+    fn bytes_of_text(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<f64> {
+        let data_type = self.type_of(expr)?;
+        if fixed_bytes(&data_type).is_some() {
+            return None;
+        }
+        let column = column_of(expr).and_then(|column| self.columns.get(column).copied());
+        Some(column.unwrap_or_else(|| Column::of_type(&data_type)).bytes)
+    }
+
+    fn type_of(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<DataType> {
+        expr.data_type(self.schema).ok()
+    }
+}
