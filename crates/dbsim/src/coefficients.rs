@@ -117,9 +117,9 @@ pub struct Coefficients {
     /// What a site takes to begin a bundle.
     #[serde(deserialize_with = "crate::hardware::positive")]
     pub bundle: f64,
-    /// What planning takes for each operator.
-    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
-    pub planning: f64,
+    /// What planning takes for an operator, and ("byte") for each function and term.
+    #[serde(default)]
+    pub planning: Cost,
 }
 
 const FILES: &[(&str, &str)] = &[

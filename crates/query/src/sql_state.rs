@@ -180,6 +180,8 @@ states! {
     InvalidObjectDefinition = "42P17",
     /// A window function where there can be none
     WindowingError = "42P20",
+    /// A disk has no room
+    DiskFull = "53100",
     /// Memory is used up; nothing was changed
     OutOfMemory = "53200",
     /// No more connections are taken

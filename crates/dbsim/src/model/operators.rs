@@ -62,7 +62,7 @@ impl<'a> Compiler<'a> {
             operators.0.iter().for_each(|operator| bundle_of[*operator] = bundle);
         }
         let machine = Machine::new(architecture, costs, seed);
-        let planning = costs.planning * plan.operators().len() as f64;
+        let planning = costs.planning.cycles(plan.operators().len() as f64, plan.expressions());
         Self { plan, costs, machine, bundle_of, begun: vec![false; bundles.len()], planning }
     }
 

@@ -137,13 +137,14 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     let of_values = 700.0 * (3.0 + 4.0 * 0.25 + 50.0 * 2.0);
     near(seconds(computes.clone(), "compare = [3, 0.25]\nsearch = [0, 2]"), of_values);
     let of_pieces = 30.0 * (100.0 + 20.0 + 7.0);
-    near(seconds(computes, "piece = 100\npiece_term = 20\npiece_search = 7"), of_pieces);
+    near(seconds(computes.clone(), "piece = 100\npiece_term = 20\npiece_search = 7"), of_pieces);
     let fifth = Operator { looked_at: Some(5000.0), ..scan() };
     let lines = 0.2 * 4.0;
     near(seconds(fifth, "chosen = [10, 3]"), 10.0 * 800.0 + 3.0 * lines * 4000.0 * 8.0);
     let most = Operator { looked_at: Some(1250.0), ..scan() };
     near(seconds(most, "chosen = [10, 3]"), 10.0 * 200.0 + 3.0 * 250.0 * 8.0);
-    near(seconds(scan(), "planning = 5e6"), 5e6);
+    let planned = Operator { functions: 0.0, ..computes };
+    near(seconds(planned, "planning = [5e6, 1e6]"), 5e6 + 2.0 * 1e6);
 }
 
 #[test]

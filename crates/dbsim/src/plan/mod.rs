@@ -259,6 +259,11 @@ impl Plan {
         &self.operators
     }
 
+    /// Functions of aggregates and terms of all operators.
+    pub fn expressions(&self) -> f64 {
+        self.operators.iter().map(|operator| operator.functions + operator.terms.len() as f64).sum()
+    }
+
     /// The operator that makes the result.
     pub fn root(&self) -> OperatorId {
         self.operators.len() - 1

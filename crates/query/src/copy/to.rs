@@ -8,6 +8,7 @@ use crate::planner::files::Format;
 use crate::planner::relations::Tables;
 use crate::session::Frame;
 use crate::session::run::start;
+use crate::translate::of_file;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::csv::WriterBuilder;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -16,9 +17,10 @@ use datafusion::sql::sqlparser::ast::{CopySource, Query, Statement};
 use futures::TryStreamExt;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 
 /// Runs a COPY TO.
 pub(crate) async fn run(
@@ -65,7 +67,7 @@ impl Sink {
     fn create(options: &Options, schema: &SchemaRef) -> Result<Self> {
         let file = File::create(&options.path).map_err(|error| {
             let message = format!("cannot write file \"{}\": {error}", options.path);
-            Error::new(SqlState::IoError, message)
+            of_file(message, &error)
         })?;
         let file = BufWriter::new(file);
         Ok(match options.format {
@@ -106,10 +108,35 @@ impl Sink {
             }
             Self::Parquet(writer) => writer.into_inner().map_err(parquet_error)?.flush(),
         };
-        flushed.map_err(|error| Error::new(SqlState::IoError, error.to_string()))
+        flushed.map_err(|error| of_file(error.to_string(), &error))
     }
 }
 
-fn parquet_error(error: parquet::errors::ParquetError) -> Error {
-    Error::new(SqlState::IoError, error.to_string())
+fn parquet_error(error: ParquetError) -> Error {
+    let message = error.to_string();
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => of_file(message, &error),
+            Err(_) => Error::new(SqlState::IoError, message),
+        },
+        _ => Error::new(SqlState::IoError, message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SqlState;
+    use crate::{Database, Options};
+
+    #[tokio::test]
+    async fn a_disk_that_is_full_is_said_to_be() {
+        let database = Database::open(Options::default()).expect("opens");
+        let session = database.session();
+        for format in ["csv", "json", "parquet"] {
+            let rows = "SELECT i, i + i AS n FROM generate_series(1, 100000) t(i)";
+            let sql = format!("COPY ({rows}) TO '/dev/full' (FORMAT {format})");
+            let error = session.execute(&sql).await.err().expect("there is never room");
+            assert_eq!(error.state(), SqlState::DiskFull, "{format}: {error}");
+        }
+    }
 }

@@ -48,7 +48,12 @@ impl Rows<'_> {
         let mut before = Vec::new();
         let few = plain.iter().map(|part| (part, self.rows / FEW as f64));
         for (part, few) in few.chain(others.iter().map(|part| (part, f64::INFINITY))) {
-            self.add(part, if left < few { left } else { self.rows }, &mut terms);
+            let chooses = left < few && !before.is_empty();
+            if chooses {
+                // Whether a row is left is looked up for each.
+                terms.push(Term { task: Task::Compare, values: self.rows, bytes: 0.0 });
+            }
+            self.add(part, if chooses { left } else { self.rows }, &mut terms);
             before.push(Arc::clone(part));
             let kept = input.kept(&conjunction(before.clone()), &mut Guesses::default());
             left = self.rows * kept;

@@ -23,6 +23,7 @@ use crate::parse::Lines;
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::tokenizer::Location;
+use std::io::{self, ErrorKind};
 
 impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
@@ -91,9 +92,10 @@ impl From<ArrowError> for Error {
             ArrowError::ArithmeticOverflow(message) => range::of_overflow(&message),
             ArrowError::CastError(message) => from_text(&message),
             ArrowError::ParseError(message) => from_text(&message),
+            ArrowError::CsvError(message) if is_of_full_disk(&message) => disk_full(message),
             ArrowError::CsvError(message) => Self::new(SqlState::BadCopyFileFormat, message),
             ArrowError::JsonError(message) => Self::new(SqlState::BadCopyFileFormat, message),
-            ArrowError::IoError(message, _) => Self::new(SqlState::IoError, message),
+            ArrowError::IoError(message, error) => of_file(message, &error),
             other => from_text(&other.to_string()),
         }
     }
@@ -123,7 +125,7 @@ impl From<DataFusionError> for Error {
             E::NotImplemented(message) => unsupported(&message),
             E::ResourcesExhausted(message) => Self::new(SqlState::OutOfMemory, message)
                 .with_hint("Make the query smaller, or start with a larger --memory."),
-            E::IoError(error) => Self::new(SqlState::IoError, error.to_string()),
+            E::IoError(error) => of_file(error.to_string(), &error),
             E::ObjectStore(error) => object_store_error(&error),
             E::ParquetError(error) => Self::new(SqlState::BadCopyFileFormat, error.to_string()),
             E::Plan(message) => from_text(&message),
@@ -201,6 +203,25 @@ fn not_found(field: &Column, valid: &[Column]) -> Error {
         }
         _ => error,
     }
+}
+
+/// What reading or writing a file fails with.
+pub(crate) fn of_file(message: String, error: &io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => disk_full(message),
+        _ => Error::new(SqlState::IoError, message),
+    }
+}
+
+fn disk_full(message: String) -> Error {
+    Error::new(SqlState::DiskFull, message).with_hint(
+        "Make room there. Rows that do not fit into memory go to the folder for temporary files (TMPDIR).",
+    )
+}
+
+/// Whether a text that was an error of the system says that there is no room (ENOSPC).
+fn is_of_full_disk(message: &str) -> bool {
+    message.ends_with("(os error 28)")
 }
 
 fn schema_error(error: SchemaError) -> Error {

@@ -3,7 +3,7 @@
 use super::Bench;
 use super::tables::{BUILDS, TEXT_BYTES};
 use anyhow::Result;
-use dbsim::Cost;
+use dbsim::{Cost, Plan};
 
 /// What was measured, by the names of a file of coefficients.
 pub(super) struct Costs {
@@ -13,9 +13,11 @@ pub(super) struct Costs {
     pub(super) cycles: Vec<(&'static str, f64)>,
 }
 
-/// Operators of the query that is only planned: two scans, a join, a group-by, an aggregate and a sort.
+/// What is only planned: a query of some operators, and one of many expressions.
 const PLANNED: &str = "SELECT a.g, sum(b.v) FROM one a JOIN few b ON a.k = b.k WHERE b.id < 0 GROUP BY a.g ORDER BY 2";
-const PLANNED_OPERATORS: f64 = 6.0;
+const PLANNED_EXPRESSIONS: &str = "SELECT s1, s2, sum(n1), sum(n2), sum(n1 * (1 - n2)), \
+    sum(n1 * (1 - n2) * (1 + n3)), avg(n1), avg(n2), avg(n3), count(*) FROM one \
+    WHERE d1 > date '1990-01-01' GROUP BY s1, s2 ORDER BY s1, s2";
 
 /// Parts of rows that are copied out.
 const SOME: f64 = 0.2;
@@ -32,6 +34,10 @@ pub(super) async fn measure(bench: &Bench) -> Result<Costs> {
     // A query that looks at one row: what a query takes before it looks at any.
     let begun = of("SELECT v FROM one").await?;
     let planned = of(PLANNED).await?;
+    let of_expressions = of(PLANNED_EXPRESSIONS).await?;
+    let plans = [bench.plan(PLANNED).await?, bench.plan(PLANNED_EXPRESSIONS).await?];
+    let [operators, more_operators] = plans.each_ref().map(|plan| plan.operators().len() as f64);
+    let [expressions, more_expressions] = plans.each_ref().map(Plan::expressions);
     let plain = of("SELECT v FROM t").await?;
 
     // Predicates that keep all rows, so that nothing is copied and none is left out.
@@ -85,7 +91,8 @@ pub(super) async fn measure(bench: &Bench) -> Result<Costs> {
     let columns = "t.id, t.k, t.g, t.v, most.n1, most.n2, most.n3";
     let joined_rows = of(&format!("SELECT {columns} FROM t JOIN most ON t.k = most.k")).await?;
 
-    let pieces = bench.pieces("SELECT v FROM pieces").await?;
+    let pieces = bench.plan("SELECT v FROM pieces").await?;
+    let pieces = pieces.operators().iter().map(|operator| operator.pieces).sum::<f64>();
     let in_pieces = async |predicate: &str| of(&format!("SELECT v FROM pieces{predicate}")).await;
     let plain_in_pieces = in_pieces("").await?;
     let compared_in_pieces = in_pieces(&format!(" WHERE {THREE_DATES}")).await?;
@@ -119,7 +126,12 @@ pub(super) async fn measure(bench: &Bench) -> Result<Costs> {
     let of_piece = |in_pieces: f64, whole: f64| {
         (in_pieces - plain_in_pieces - (whole - plain)).max(0.0) / pieces
     };
-    let bundle = (begun_in_bundles - planned).max(1.0) / (PLANNED_OPERATORS - 1.0);
+    let bundle = (begun_in_bundles - planned).max(1.0) / (operators - 1.0);
+    // Two equations: what operators and expressions of both queries take.
+    let expression = (of_expressions - planned * more_operators / operators)
+        / (more_expressions - expressions * more_operators / operators);
+    let expression = expression.max(0.0);
+    let operator = (planned - expression * expressions) / operators;
     let tuple = |tuple: f64| Cost { tuple, byte: 0.0 };
     Ok(Costs {
         costs: vec![
@@ -136,6 +148,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Costs> {
             ("sort", tuple((sorted - rows).max(0.0) / (all * all.log2()))),
             ("group", tuple(group_of_one)),
             ("group_ordered", tuple(each(in_order, sum, 1.0))),
+            ("planning", Cost { tuple: operator.max(0.0), byte: expression }),
             ("aggregate", tuple(each(sums, group, 2.0))),
         ],
         cycles: vec![
@@ -144,7 +157,6 @@ pub(super) async fn measure(bench: &Bench) -> Result<Costs> {
             ("piece_search", of_piece(searched_in_pieces, long_search)),
             ("piece_find", of_piece(found_in_pieces, joined_few)),
             ("new_group", each(many_groups, group, 1.0)),
-            ("planning", planned / PLANNED_OPERATORS),
             ("bundle", bundle),
         ],
     })

@@ -10,7 +10,7 @@ mod tables;
 
 use crate::arguments::CalibrateArguments;
 use anyhow::{Context, Result};
-use dbsim::Coefficients;
+use dbsim::{Coefficients, Plan};
 use futures::TryStreamExt;
 use query::{Database, Options, Session};
 use std::fs;
@@ -74,10 +74,9 @@ impl Bench {
         Ok(shortest * self.mhz * 1e6)
     }
 
-    /// In how many pieces a query's table lies.
-    async fn pieces(&self, query: &str) -> Result<f64> {
-        let plan = self.session.plan_to_predict(query).await?;
-        Ok(plan.operators().iter().map(|operator| operator.pieces).sum())
+    /// The simulator's plan of a query.
+    async fn plan(&self, query: &str) -> Result<Plan> {
+        Ok(self.session.plan_to_predict(query).await?)
     }
 }
 
@@ -90,7 +89,7 @@ mod tests {
         let text = measured(3000.0, 2000, 1).await.expect("measured");
         let read = Coefficients::read(&text, "mine.toml").expect("coefficients");
         assert_eq!(read.name, "calibrated");
-        assert!(read.planning > 0.0, "{text}");
+        assert!(read.planning.tuple > 0.0, "{text}");
         assert_eq!(read.index, Coefficients::named("columnar").expect("built in").index);
     }
 
