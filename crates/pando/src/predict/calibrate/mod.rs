@@ -74,6 +74,11 @@ impl Bench {
         Ok(shortest * self.mhz * 1e6)
     }
 
+    /// Cycles by which one query takes longer than another, for each row.
+    fn each(&self, more: f64, fewer: f64) -> f64 {
+        (more - fewer).max(0.0) / self.rows as f64
+    }
+
     /// The simulator's plan of a query.
     async fn plan(&self, query: &str) -> Result<Plan> {
         Ok(self.session.plan_to_predict(query).await?)
