@@ -84,10 +84,7 @@ impl From<store::Error> for Error {
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
         match error {
-            ArrowError::ExternalError(inner) => match inner.downcast::<Error>() {
-                Ok(error) => *error,
-                Err(inner) => from_text(&inner.to_string()),
-            },
+            ArrowError::ExternalError(inner) => of_boxed(inner),
             ArrowError::DivideByZero => Self::new(SqlState::DivisionByZero, "division by zero"),
             ArrowError::ArithmeticOverflow(message) => range::of_overflow(&message),
             ArrowError::CastError(message) => from_text(&message),
@@ -106,13 +103,7 @@ impl From<DataFusionError> for Error {
         use DataFusionError as E;
         match error {
             E::ArrowError(error, _) => (*error).into(),
-            E::External(inner) => match inner.downcast::<Self>() {
-                Ok(error) => *error,
-                Err(inner) => match inner.downcast::<store::Error>() {
-                    Ok(error) => (*error).into(),
-                    Err(inner) => from_text(&inner.to_string()),
-                },
-            },
+            E::External(inner) => of_boxed(inner),
             E::Context(_, inner) => (*inner).into(),
             E::Diagnostic(_, inner) => (*inner).into(),
             E::Shared(inner) => shared(&inner),
@@ -157,7 +148,9 @@ fn shared(error: &DataFusionError) -> Error {
         DataFusionError::ResourcesExhausted(message) => {
             Error::new(SqlState::OutOfMemory, message.clone())
         }
+        DataFusionError::IoError(error) => of_file(error.to_string(), error),
         DataFusionError::ArrowError(error, _) => match &**error {
+            ArrowError::IoError(message, error) => of_file(message.clone(), error),
             ArrowError::DivideByZero => ArrowError::DivideByZero.into(),
             ArrowError::CastError(message) => from_text(message),
             ArrowError::ArithmeticOverflow(message) => range::of_overflow(message),
@@ -202,6 +195,30 @@ fn not_found(field: &Column, valid: &[Column]) -> Error {
             error.with_hint(format!("Perhaps you meant to reference the column \"{near}\"."))
         }
         _ => error,
+    }
+}
+
+/// An error that others have carried along, whosever it is.
+fn of_boxed(inner: Box<dyn std::error::Error + Send + Sync>) -> Error {
+    let inner = match inner.downcast::<Error>() {
+        Ok(error) => return *error,
+        Err(inner) => inner,
+    };
+    let inner = match inner.downcast::<store::Error>() {
+        Ok(error) => return (*error).into(),
+        Err(inner) => inner,
+    };
+    let inner = match inner.downcast::<DataFusionError>() {
+        Ok(error) => return (*error).into(),
+        Err(inner) => inner,
+    };
+    let inner = match inner.downcast::<ArrowError>() {
+        Ok(error) => return (*error).into(),
+        Err(inner) => inner,
+    };
+    match inner.downcast::<io::Error>() {
+        Ok(error) => of_file(error.to_string(), &error),
+        Err(inner) => from_text(&inner.to_string()),
     }
 }
 
@@ -323,5 +340,32 @@ pub(crate) fn with_position(error: DataFusionError, text: &str) -> Error {
             translated.at(Lines::new(text).character(location) + 1)
         }
         _ => translated,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_full_disk_is_one_however_the_error_has_come() {
+        let full = || io::Error::from(ErrorKind::StorageFull);
+        let arrow = || ArrowError::IoError("no room".to_owned(), full());
+        let engine = || DataFusionError::ArrowError(Box::new(arrow()), None);
+        let carried: [DataFusionError; 6] = [
+            DataFusionError::IoError(full()),
+            engine(),
+            engine().context("rows between two bundles"),
+            DataFusionError::Shared(Arc::new(engine())),
+            DataFusionError::Shared(Arc::new(DataFusionError::IoError(full()))),
+            DataFusionError::External(Box::new(arrow())),
+        ];
+        for error in carried {
+            let text = format!("{error:?}");
+            assert_eq!(Error::from(error).state(), SqlState::DiskFull, "{text}");
+        }
+        let other = io::Error::from(ErrorKind::PermissionDenied);
+        assert_eq!(Error::from(DataFusionError::IoError(other)).state(), SqlState::IoError);
     }
 }
