@@ -174,11 +174,13 @@ fn same(kinds: (Kind, Kind), a: &Option<String>, b: &Option<String>) -> bool {
 }
 
 /// Whether decimals were divided with different numbers of digits: PostgreSQL keeps 16 of a quotient, DataFusion
-/// four more than the dividend has. No column that is stored has so many.
+/// four more than the dividend has, without zeros at the end. No column that is stored has so many.
 fn are_quotients(a: &str, b: &str) -> bool {
-    const FEWEST: usize = 6;
+    const FEWEST: usize = 4;
+    const OF_QUOTIENTS: usize = 10;
     let digits = |text: &str| text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    digits(a) != digits(b) && digits(a).min(digits(b)) >= FEWEST
+    let (fewer, more) = (digits(a).min(digits(b)), digits(a).max(digits(b)));
+    fewer != more && fewer >= FEWEST && more >= OF_QUOTIENTS
 }
 
 /// 0.001 for "12.345".
@@ -273,6 +275,8 @@ mod tests {
         assert!(!agree(Kind::Exact, "25.52", Kind::Exact, "25.53"));
         assert!(agree(Kind::Exact, "25.5220058532573370", Kind::Exact, "25.522005"));
         assert!(!agree(Kind::Exact, "25.5220078532573370", Kind::Exact, "25.522005"));
+        assert!(agree(Kind::Exact, "38284.4677608483039069", Kind::Exact, "38284.46776"));
+        assert!(!agree(Kind::Exact, "1413082168.0541", Kind::Exact, "1413082168.05414"));
         assert!(agree(Kind::Text, "ironic. theodolites ", Kind::Text, "ironic. theodolites"));
     }
 
