@@ -32,6 +32,7 @@ pub use expected::Expected;
 pub use experiments::{Experiment, coefficients};
 pub use in_process::{InProcess, Member};
 pub use peer::{PeerArgs, PeerName};
+pub use settling::come_to_rest;
 pub use source::TableSource;
 
 use anyhow::Result;

@@ -1,5 +1,6 @@
-//! Waiting until a table lies where it will stay.
+//! Waiting until tables lie where they will stay.
 
+use crate::Embedded;
 use crate::door::Door;
 use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
@@ -10,6 +11,9 @@ const PATIENCE: Duration = Duration::from_secs(180);
 const REST: Duration = Duration::from_millis(600);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const MOVES: &str = "SELECT count(*) FROM pando.moves WHERE state IN ('copying', 'waiting')";
+
+const BUCKETS: &str =
+    "SELECT \"table\", low, rows, bytes, delta_rows, runs FROM pando.buckets ORDER BY 1, 2";
 
 /// How a table lies on the servers that have some of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,6 +58,24 @@ pub(crate) async fn settle(door: &Door, table: &str, rows: u64, servers: usize) 
         }
     }
     Ok(last)
+}
+
+/// Waits until nothing is merged or folded in the background of a database in this process any more.
+///
+/// # Errors
+/// Where that takes minutes.
+pub async fn come_to_rest(pando: &Embedded) -> Result<()> {
+    let (started, mut still) = (Instant::now(), Instant::now());
+    let mut last = None;
+    while still.elapsed() < REST {
+        ensure!(started.elapsed() < PATIENCE, "the buckets do not come to rest");
+        let now = Some(pando.answer(BUCKETS).await?);
+        if now != last {
+            (last, still) = (now, Instant::now());
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(())
 }
 
 /// How a table lies now.

@@ -5,6 +5,7 @@
 //! are read by the same rules by which text is assigned to columns, and written as clients see them. Casts of
 //! quoted constants are done here and now. The rule runs after the engine has added the casts that types ask for.
 
+use super::every_expression;
 use crate::error::{Error, SqlState};
 use crate::functions::conversion;
 use crate::text::Style;
@@ -16,8 +17,6 @@ use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::Cast;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 use store::catalog::SqlType;
@@ -29,20 +28,8 @@ pub(crate) struct Casts;
 impl AnalyzerRule for Casts {
     fn analyze(&self, plan: LogicalPlan, options: &ConfigOptions) -> Result<LogicalPlan> {
         let style = Style::hung(options);
-        let plan = plan.transform_up_with_subqueries(|node| {
-            let names = NamePreserver::new(&node);
-            let mut schema = None;
-            let inputs = node.clone();
-            node.map_expressions(|expr| {
-                if !expr.exists(|part| Ok(matches!(part, Expr::Cast(_))))? {
-                    return Ok(Transformed::no(expr));
-                }
-                let schema = schema.get_or_insert_with(|| merge_schema(&inputs.inputs()));
-                let name = names.save(&expr);
-                Ok(converted(expr, schema, style)?.update_data(|expr| name.restore(expr)))
-            })
-        })?;
-        Ok(plan.data)
+        let is_cast = |part: &Expr| matches!(part, Expr::Cast(_));
+        every_expression::changed(plan, is_cast, |expr, schema| converted(expr, schema, style))
     }
 
     fn name(&self) -> &str {

@@ -12,6 +12,7 @@ mod context;
 mod correlated;
 pub(crate) mod dialect;
 pub(crate) use dialect::like_escapes::with_backslashes;
+mod every_expression;
 pub(crate) mod files;
 mod floats;
 mod numbers;

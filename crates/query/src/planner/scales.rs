@@ -4,13 +4,12 @@
 //! Sums of different scales multiply both sides of every row with a power of ten, and check each product; of one scale they
 //! are sums. The type of the result is the same in either case.
 
+use super::every_expression;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, lit};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Operator, lit};
 use datafusion::optimizer::AnalyzerRule;
 
 /// The most digits of a number.
@@ -22,21 +21,9 @@ pub(crate) struct Scales;
 
 impl AnalyzerRule for Scales {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|node| {
-            let names = NamePreserver::new(&node);
-            let mut schema = None;
-            let inputs = node.clone();
-            node.map_expressions(|expr| {
-                if !expr.exists(|part| Ok(is_sum(part)))? {
-                    return Ok(Transformed::no(expr));
-                }
-                let schema = schema.get_or_insert_with(|| merge_schema(&inputs.inputs()));
-                let name = names.save(&expr);
-                let scaled = expr.transform_up(|part| Ok(scaled(part, schema)))?;
-                Ok(scaled.update_data(|expr| name.restore(expr)))
-            })
-        })?;
-        Ok(plan.data)
+        every_expression::changed(plan, is_sum, |expr, schema| {
+            expr.transform_up(|part| Ok(scaled(part, schema)))
+        })
     }
 
     fn name(&self) -> &str {
@@ -50,19 +37,19 @@ fn is_sum(part: &Expr) -> bool {
 }
 
 fn scaled(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
-    let Expr::BinaryExpr(BinaryExpr { left, op, right }) = part else {
+    if !is_sum(&part) {
         return Transformed::no(part);
-    };
-    let part = |left, right| Expr::BinaryExpr(BinaryExpr { left, op, right });
-    if matches!(op, Operator::Plus | Operator::Minus) {
-        if let Some(constant) = beside(&left, &right, schema) {
-            return Transformed::yes(part(Box::new(constant), right));
-        }
-        if let Some(constant) = beside(&right, &left, schema) {
-            return Transformed::yes(part(left, Box::new(constant)));
-        }
     }
-    Transformed::no(part(left, right))
+    let Expr::BinaryExpr(mut sum) = part else { return Transformed::no(part) };
+    let left = beside(&sum.left, &sum.right, schema);
+    let right = beside(&sum.right, &sum.left, schema);
+    let is_changed = left.is_some() || right.is_some();
+    if let Some(constant) = left {
+        *sum.left = constant;
+    } else if let Some(constant) = right {
+        *sum.right = constant;
+    }
+    Transformed::new_transformed(Expr::BinaryExpr(sum), is_changed)
 }
 
 /// A constant with the scale of what stands beside it, if that is larger than its own.

@@ -16,6 +16,8 @@ mod report;
 mod selectivity;
 mod tables;
 mod terms;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use options::{Options, Request};
 

@@ -230,6 +230,18 @@ mod tests {
     }
 
     #[test]
+    fn what_needs_no_column_is_computed_of_rows_that_have_none() {
+        let schema = batch().schema();
+        let of = |left, op, right| binary(left, op, right, &schema).expect("typed");
+        let half =
+            |at_least| of(of(lit(100), Operator::Divide, lit(50)), Operator::Gt, lit(at_least));
+        let narrow = || compare("narrow", Operator::Lt, ScalarValue::from(20));
+        assert_eq!(rows(vec![narrow(), half(1)]).expect("kept"), expected(|i| i % 50 < 20));
+        assert_eq!(rows(vec![narrow(), half(2)]).expect("kept"), expected(|_| false));
+        assert_eq!(rows(vec![half(1)]).expect("kept"), expected(|_| true));
+    }
+
+    #[test]
     fn narrow_comparisons_come_first_and_what_computes_last() {
         let schema = batch().schema();
         let text = compare("text", Operator::Eq, ScalarValue::Utf8View(Some("t1".to_owned())));

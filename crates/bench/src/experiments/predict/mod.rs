@@ -9,6 +9,7 @@ mod queries;
 mod rates;
 
 use crate::report::Report;
+use crate::settling::come_to_rest;
 use crate::{Embedded, coefficients, tpch};
 use anyhow::{Context, Result, bail};
 use dbsim::Coefficients;
@@ -17,7 +18,6 @@ use dbsim::plan::Scheme;
 use query::{Database, Options};
 use rates::Point;
 use serde_json::json;
-use std::time::{Duration, Instant};
 
 /// What is run, and with which costs it is simulated.
 #[derive(Debug, Clone, clap::Args)]
@@ -40,10 +40,6 @@ pub struct PredictArgs {
     #[command(flatten)]
     pub on_disk: on_disk::OnDiskArgs,
 }
-
-/// When buckets have not changed for so long, they will not.
-const REST: Duration = Duration::from_millis(600);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Bytes of a bucket where it does not matter.
 const USUAL_BUCKET_SIZE: u64 = 64 << 20;
@@ -73,7 +69,7 @@ pub(super) async fn run(args: &PredictArgs, report: Report) -> Result<()> {
     for (scale_at, scale) in args.scales.iter().enumerate() {
         for (size_at, bucket_size) in args.bucket_sizes.iter().enumerate() {
             let pando = loaded(*scale, *bucket_size, report).await?;
-            settle(&pando).await?;
+            come_to_rest(&pando).await?;
             let texts = queries::ALL.map(|query| [0, 1, 2].map(|at| query.sql(at)));
             let texts: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
             let doing = || format!("scale {scale}, buckets of {bucket_size} bytes");
@@ -143,20 +139,6 @@ async fn loaded(scale: f64, bucket_size: u64, report: Report) -> Result<Embedded
         pando.load(table).await?;
     }
     Ok(pando)
-}
-
-/// Waits until nothing is merged or folded in the background any more.
-async fn settle(pando: &Embedded) -> Result<()> {
-    let mut last = None;
-    let mut since = Instant::now();
-    while since.elapsed() < REST {
-        let now = pando.answer("SELECT \"table\", low, rows, bytes, delta_rows, runs FROM pando.buckets ORDER BY 1, 2").await?;
-        if last.as_ref() != Some(&now) {
-            (last, since) = (Some(now), Instant::now());
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
-    Ok(())
 }
 
 /// Seconds of the shortest run of each query. They are run in turn, so that what disturbs one run of a query leaves the

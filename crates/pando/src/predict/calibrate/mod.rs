@@ -10,6 +10,7 @@ mod tables;
 
 use crate::arguments::CalibrateArguments;
 use anyhow::{Context, Result};
+use bench::Embedded;
 use dbsim::{Coefficients, Plan};
 use futures::TryStreamExt;
 use query::{Database, Options, Session};
@@ -45,6 +46,7 @@ async fn measured(mhz: f64, rows: u64, runs: usize) -> Result<String> {
     let database = Database::open(Options { threads: Some(1), ..Options::default() })?;
     let bench = Bench { session: database.session(), mhz, rows, runs };
     tables::fill(&bench).await?;
+    bench::come_to_rest(&Embedded { session: bench.session.clone() }).await?;
     let costs = costs::measure(&bench).await?;
     let rest = Coefficients::named("columnar")?;
     let text = file::text(&bench, &costs, &rest);

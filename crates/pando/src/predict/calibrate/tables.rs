@@ -17,8 +17,12 @@ const COLUMNS: &str = "(id bigint PRIMARY KEY, k bigint NOT NULL, g bigint NOT N
     n1 numeric(15,2) NOT NULL, n2 numeric(15,2) NOT NULL, n3 numeric(15,2) NOT NULL, \
     s1 text NOT NULL, s2 text NOT NULL, l1 text NOT NULL, l2 text NOT NULL)";
 
+/// What the texts begin with; a digit follows.
+const SHORT: [&str; 2] = ["SHIP ", "MODE "];
+const LONG: &str = "the furious packages sleep among quick requests ";
+
 /// Bytes of the texts `s1` and `s2`, and of `l1` and `l2`.
-pub(super) const TEXT_BYTES: [f64; 2] = [6.0, 46.0];
+pub(super) const TEXT_BYTES: [f64; 2] = [(SHORT[0].len() + 1) as f64, (LONG.len() + 1) as f64];
 
 /// `t` has the rows: `k` every number once, `g` few values, two short and two long texts of few values. `pieces` has
 /// the same in small buckets, `one` has a row of it, others have parts.
@@ -26,10 +30,7 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let rows = bench.rows;
     let day = |step: u64| format!("date '1992-01-01' + (i * {step} % 2500)::int");
     let number = |step: u64| format!("((i * {step} % 9973)::numeric / 100)::numeric(15,2)");
-    let short = |name: &str, values: u64| format!("'{name} ' || (i % {values})");
-    let long = |values: u64| {
-        format!("'the furious packages sleep among quick requests ' || (i % {values})")
-    };
+    let text = |begin: &str, values: u64| format!("'{begin}' || (i % {values})");
     let select = format!(
         "SELECT i, i * {STRIDE} % {rows}, i % {GROUPS}, i, {}, {}, {}, {}, {}, {}, {}, {}, {}, {} \
          FROM (SELECT i::bigint AS i FROM generate_series(0, {rows} - 1) s(i)) s",
@@ -39,10 +40,10 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
         number(17),
         number(19),
         number(23),
-        short("SHIP", 7),
-        short("MODE", 5),
-        long(7),
-        long(5),
+        text(SHORT[0], 7),
+        text(SHORT[1], 5),
+        text(LONG, 7),
+        text(LONG, 5),
     );
     let mut statements = vec![
         format!("CREATE TABLE t {COLUMNS}"),

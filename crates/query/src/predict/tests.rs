@@ -1,0 +1,87 @@
+//! What the simulator is told of plans: pieces, rows that are looked at, and terms.
+
+use crate::{Database, Options, Session};
+use dbsim::plan::{Operator, Task};
+
+/// 10,000 rows: `id` is the key, `n` has a hundred values in an order of their own, `price` is numeric, `t` 20 bytes of text.
+async fn session() -> Session {
+    let database = Database::open(Options { threads: Some(1), ..Options::default() });
+    let session = database.expect("opens").session();
+    let columns = "(id bigint PRIMARY KEY, n integer, price numeric(15,2), t text)";
+    for (table, bucket_size) in [("large", 64 << 20), ("small", 65_536)] {
+        let sql = format!("CREATE TABLE {table} {columns} WITH (bucket_size = {bucket_size})");
+        session.execute(&sql).await.expect("created");
+        let rows = "SELECT i, (i * 37) % 100, i, 'a text of twenty ' || (100 + i % 900) FROM generate_series(1, 10000) s(i)";
+        session.execute(&format!("INSERT INTO {table} {rows}")).await.expect("filled");
+    }
+    session
+}
+
+/// The operators of a query, the scan first.
+async fn operators(sql: &str) -> Vec<Operator> {
+    let plan = session().await.plan_to_predict(sql).await.expect("a plan");
+    plan.operators().to_vec()
+}
+
+/// What an operator computes: of how many values of how many bytes.
+fn terms(operator: &Operator) -> Vec<(Task, f64, f64)> {
+    operator.terms.iter().map(|term| (term.task, term.values, term.bytes)).collect()
+}
+
+#[tokio::test]
+async fn pieces_are_counted_and_zone_maps_leave_some() {
+    let all = &operators("SELECT sum(price) FROM large").await[0];
+    assert_eq!((all.rows_looked_at(), all.pieces), (10_000.0, 2.0));
+    assert!(all.in_place, "pieces of more than half a batch are handed on as they lie");
+    let small = &operators("SELECT sum(price) FROM small").await[0];
+    assert!(small.pieces > 5.0 && !small.in_place, "{small:?}");
+    let some = &operators("SELECT sum(price) FROM small WHERE price < 1000").await[0];
+    assert!(some.pieces < small.pieces, "{} of {} pieces", some.pieces, small.pieces);
+    assert!(some.rows_looked_at() >= 999.0 && some.rows_looked_at() < 5_000.0, "{some:?}");
+    assert!(!some.in_place);
+}
+
+#[tokio::test]
+async fn a_predicate_compares_all_rows_and_searches_those_that_are_left() {
+    let sql = "SELECT sum(price) FROM large WHERE t LIKE '%twenty%' AND n < 50 AND price >= 0";
+    let scan = &operators(sql).await[0];
+    // Which rows are left to be searched is looked up for each.
+    let [
+        (Task::Compare, n, 4.0),
+        (Task::Compare, price, 16.0),
+        (Task::Compare, 10_000.0, 0.0),
+        (Task::Search, t, bytes),
+    ] = terms(scan)[..]
+    else {
+        panic!("{:?}", scan.terms)
+    };
+    assert_eq!((n, price), (10_000.0, 10_000.0));
+    assert!((4_900.0..=5_100.0).contains(&t), "half of the rows are searched, not {t}");
+    assert!((15.0..=40.0).contains(&bytes), "{bytes} bytes of a text");
+}
+
+#[tokio::test]
+async fn few_rows_are_chosen_before_the_next_comparison() {
+    let scan = &operators("SELECT sum(price) FROM large WHERE n = 7 AND price >= 0").await[0];
+    let [
+        (Task::Compare, 10_000.0, 4.0),
+        (Task::Compare, 10_000.0, 0.0),
+        (Task::Compare, few, 16.0),
+    ] = terms(scan)[..]
+    else {
+        panic!("{:?}", scan.terms)
+    };
+    assert!(few < 200.0, "{few}");
+}
+
+#[tokio::test]
+async fn texts_are_matched_by_their_beginning_and_are_keys_and_sums_are_calculated() {
+    let sql = "SELECT t, sum(price * (1 - price)) FROM large WHERE t LIKE 'a text%' GROUP BY t";
+    let operators = operators(sql).await;
+    let tasks =
+        |at: usize| terms(&operators[at]).iter().map(|(task, ..)| *task).collect::<Vec<_>>();
+    assert_eq!(tasks(0)[0], Task::Match);
+    assert_eq!(tasks(1), [Task::Key]);
+    assert_eq!(tasks(2), [Task::Calculate, Task::Calculate]);
+    assert_eq!(operators[2].terms[0].values, 10_000.0);
+}
