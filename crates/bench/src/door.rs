@@ -30,14 +30,14 @@ pub(crate) enum KeyedStatement {
     Session(Box<query::Prepared>),
     /// Of a connection.
     Connection(Arc<Client>, tokio_postgres::Statement),
+    /// Of whichever server owns the row.
+    Image(client::Client, client::Statement),
 }
 
 impl Door {
     /// Connects to a server of this machine.
     pub(crate) async fn connect(server: SocketAddr) -> Result<Self> {
-        let mut config = Config::new();
-        config.host(server.ip().to_string()).port(server.port()).user("bench").dbname("pando");
-        Self::by(&config).await.with_context(|| format!("connecting to {server}"))
+        Self::by(&config_of(server)).await.with_context(|| format!("connecting to {server}"))
     }
 
     /// Connects to a server anywhere, in the clear.
@@ -129,6 +129,19 @@ impl Door {
     }
 }
 
+/// How servers of this machine are connected to.
+fn config_of(server: SocketAddr) -> Config {
+    let mut config = Config::new();
+    config.host(server.ip().to_string()).port(server.port()).user("bench").dbname("pando");
+    config
+}
+
+/// A client that begins with a server of this machine and learns where rows are.
+pub(crate) async fn client_with_image(server: SocketAddr) -> Result<client::Client> {
+    let client = client::Client::connect(config_of(server), NoTls).await;
+    client.with_context(|| format!("connecting to {server}"))
+}
+
 impl KeyedStatement {
     /// Runs it for a key; how many rows it read or changed.
     pub(crate) async fn run(&self, key: i32) -> Result<u64> {
@@ -137,6 +150,7 @@ impl KeyedStatement {
                 drain(statement.execute(&[ScalarValue::from(key)]).await?).await
             }
             Self::Connection(client, statement) => Ok(client.execute(statement, &[&key]).await?),
+            Self::Image(client, statement) => Ok(client.execute(statement, &[&key]).await?),
         }
     }
 }

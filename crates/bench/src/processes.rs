@@ -1,6 +1,6 @@
 //! A cluster whose servers are processes: `pando serve` of the program that runs, on free ports of this machine.
 
-use crate::door::Door;
+use crate::door::{self, Door};
 use crate::in_process::name;
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
@@ -78,6 +78,11 @@ impl Processes {
     /// A client of one of them.
     pub(crate) async fn door(&self, server: usize) -> Result<Door> {
         Door::connect(self.servers[server].clients).await
+    }
+
+    /// A client that begins with one of them and learns where rows are.
+    pub(crate) async fn client_with_image(&self, server: usize) -> Result<client::Client> {
+        door::client_with_image(self.servers[server].clients).await
     }
 
     /// The system's number of one of them.

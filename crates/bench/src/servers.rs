@@ -5,7 +5,7 @@ use crate::process::processor_time_of;
 use crate::processes::Processes;
 use crate::usage::Usage;
 use crate::{Embedded, InProcess};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use tokio::runtime::Handle;
 
 /// Servers of one cluster, numbered from zero in the order in which they joined.
@@ -41,6 +41,17 @@ impl Servers {
                 let session = cluster.servers()[server].database.session();
                 Ok(Door::Session(Embedded { session }))
             }
+        }
+    }
+
+    /// A new client that begins with one of them and learns where rows are.
+    ///
+    /// # Errors
+    /// Also for servers of this process: nobody connects to them.
+    pub(crate) async fn client_with_image(&self, server: usize) -> Result<client::Client> {
+        match self {
+            Self::Processes(processes) => processes.client_with_image(server).await,
+            Self::InProcess(_) => bail!("servers of this process have no clients with images"),
         }
     }
 

@@ -43,6 +43,8 @@ pub(crate) struct Inner {
     /// Where this server's own work goes on, apart from its clients' and its queries'.
     pub(crate) runtime: tokio::runtime::Handle,
     pub(crate) bundles: OnceLock<Arc<dyn Bundles>>,
+    /// Where PostgreSQL clients call this server.
+    pub(crate) pg: OnceLock<String>,
     pub(crate) members: RwLock<Members>,
     pub(crate) files: Files,
     pub(crate) floors: Mutex<Floors>,
@@ -82,6 +84,7 @@ impl Cluster {
             network,
             runtime,
             bundles: OnceLock::new(),
+            pg: OnceLock::new(),
             members: RwLock::new(members),
             files: Files::new(member.group, ROOT),
             floors: Mutex::new(Floors::new(now)),
@@ -102,6 +105,12 @@ impl Cluster {
     /// Who runs the bundles that other servers ship here. Only the first call counts.
     pub fn set_bundles(&self, bundles: Arc<dyn Bundles>) {
         let _ = self.0.bundles.set(bundles);
+    }
+
+    /// Where PostgreSQL clients call this server: `host:port`. The others hear of it, and tell clients that ask owners
+    /// themselves. Only the first call counts.
+    pub fn set_pg(&self, address: String) {
+        let _ = self.0.pg.set(address);
     }
 
     /// Who is part of the cluster, as far as is known here.

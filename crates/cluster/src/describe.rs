@@ -85,6 +85,7 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
         .number("number", report.iter().map(|(member, _)| Some(member.group.0)))
         .text("name", report.iter().map(|(member, _)| Some(member.name.clone())))
         .text("address", report.iter().map(|(member, _)| Some(member.address.clone())))
+        .text("pg", report.iter().map(|(member, _)| member.pg.clone()))
         .text("state", report.iter().map(state))
         .flag("is_here", report.iter().map(|(member, _)| member.group == here))
         .number("weight", report.iter().map(|(member, _)| Some(u64::from(member.weight))))

@@ -6,8 +6,10 @@
 
 use crate::message::Adjustment;
 use parking_lot::Mutex;
-use sdds::directory::{Content, Effect, Entry, Image, Level, Message, Server, Settings, Way};
-use sdds::{Bound, Epoch, GroupId, KeyRange};
+use sdds::directory::{
+    Content, Effect, Entry, Image, Level, Message, Owner, Server, Settings, Way,
+};
+use sdds::{Bound, Epoch, GroupId, Key, KeyRange};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +18,9 @@ use tokio::sync::Notify;
 
 /// Entries that an adjustment carries at most.
 pub(crate) const ADJUSTMENT_ENTRIES: usize = 512;
+
+/// Entries on either side of a key that a client is told of.
+const NEIGHBOURS: usize = 128;
 
 /// Pages of the directory that have come are known to have come until so many others have.
 const PAGES_REMEMBERED: usize = 1 << 10;
@@ -168,14 +173,28 @@ impl File {
         Some(parts)
     }
 
+    /// Who is believed to own the keys around one that is another server's; nothing for a key that is owned here.
+    pub(crate) fn around(&self, key: &Key) -> Vec<Entry> {
+        let mut state = self.state.lock();
+        for (_, way) in state.server.ways(&KeyRange::point(key)) {
+            let Way::To { page, .. } = way else { return Vec::new() };
+            state.image.learn_all(&page);
+        }
+        let mut entries = state.image.around(key, NEIGHBOURS);
+        let stretch = match (entries.first(), entries.last()) {
+            (Some(first), Some(last)) => {
+                KeyRange { low: first.range.low.clone(), high: last.range.high.clone() }
+            }
+            _ => return Vec::new(),
+        };
+        entries.retain(|entry| entry.owner.epoch > Epoch::GUESS);
+        entries.extend(own(&state.server, &stretch));
+        entries
+    }
+
     /// What this server owns of a range, for an adjustment.
     pub(crate) fn own(&self, range: &KeyRange) -> Vec<Entry> {
-        let state = self.state.lock();
-        let group = state.server.group();
-        let owned = state.server.rows().owned(range).into_iter().take(ADJUSTMENT_ENTRIES);
-        let entry =
-            |(range, epoch)| Entry { range, owner: sdds::directory::Owner { group, epoch } };
-        owned.map(entry).collect()
+        own(&self.state.lock().server, range)
     }
 
     /// Learns from an answer.
@@ -278,6 +297,13 @@ impl Adjustment {
     pub(crate) fn of(table: TableId, forwards: u32, entries: Vec<Entry>) -> Self {
         Self { forwards, entries: entries.into_iter().map(|entry| (table, entry)).collect() }
     }
+}
+
+/// What a server owns of a range.
+fn own(server: &Server<()>, range: &KeyRange) -> Vec<Entry> {
+    let group = server.group();
+    let owned = server.rows().owned(range).into_iter().take(ADJUSTMENT_ENTRIES);
+    owned.map(|(range, epoch)| Entry { range, owner: Owner { group, epoch } }).collect()
 }
 
 /// Adds a part, to the one before it where that has the same owner.

@@ -80,6 +80,7 @@ async fn tell(inner: &Inner) -> Result<Beat, Error> {
         oldest,
         members: inner.members.read().version,
         load: load(inner),
+        pg: inner.pg.get().cloned(),
     };
     if let Some(root) = &inner.root {
         return root.heartbeat(inner, &heartbeat);

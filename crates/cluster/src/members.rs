@@ -14,6 +14,8 @@ pub struct Member {
     pub name: String,
     /// Where other servers call it.
     pub address: String,
+    /// Where PostgreSQL clients call it; `None` until it has said.
+    pub pg: Option<String>,
     /// How large a share of each table it should have, relative to the others; zero while it is emptied.
     pub weight: u32,
     /// Whether the root has given it up: it did not call for a while, and what it held is gone.
@@ -52,10 +54,20 @@ impl Members {
     /// Takes a server in.
     pub(crate) fn join(&mut self, name: String, address: String, weight: u32) -> Member {
         let group = GroupId(self.list.len() as u64);
-        let member = Member { group, name, address, weight, is_lost: false, has_left: false };
+        let (pg, is_lost, has_left) = (None, false, false);
+        let member = Member { group, name, address, pg, weight, is_lost, has_left };
         self.list.push(member.clone());
         self.version += 1;
         member
+    }
+
+    /// Notes where PostgreSQL clients call a server.
+    pub(crate) fn set_pg(&mut self, group: GroupId, pg: &str) {
+        let member = self.list.iter_mut().find(|member| member.group == group);
+        if let Some(member) = member.filter(|member| member.pg.as_deref() != Some(pg)) {
+            member.pg = Some(pg.to_owned());
+            self.version += 1;
+        }
     }
 
     /// Gives a server up.

@@ -173,6 +173,8 @@ pub(crate) struct Heartbeat {
     /// The members as it knows them.
     pub(crate) members: u64,
     pub(crate) load: ServerLoad,
+    /// Where PostgreSQL clients call it.
+    pub(crate) pg: Option<String>,
 }
 
 /// What the root answers.
@@ -308,7 +310,8 @@ mod tests {
     #[test]
     fn small_talk_is_what_goes_on_by_itself_and_what_asks_about_it() {
         let load = ServerLoad::default();
-        let heartbeat = Heartbeat { group: GroupId(300), oldest: Timestamp(7), members: 1, load };
+        let (group, oldest, pg) = (GroupId(300), Timestamp(7), None);
+        let heartbeat = Heartbeat { group, oldest, members: 1, load, pg };
         let all = [
             (Request::Heartbeat(heartbeat), true),
             (Request::Report, true),

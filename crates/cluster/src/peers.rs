@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 use store::catalog::{Sequence, Table, TableId};
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared,
-    Reader, Snapshot, TableTotal, Traffic, TransactionId, Write,
+    Reader, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
 };
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -264,6 +264,16 @@ impl Peers for View {
             // One session's, or not committed yet: nobody else has heard of it.
             _ => Ok(vec![(range.clone(), self.inner.here)]),
         }
+    }
+
+    fn whereabouts(&self, table: &Arc<Table>, key: &Key) -> Whereabouts {
+        let entries = self.inner.file(table).around(key);
+        let members = self.inner.members.read();
+        let mut groups: Vec<GroupId> = entries.iter().map(|entry| entry.owner.group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        let address = |group| Some((group, members.get(group)?.pg.clone()?));
+        Whereabouts { servers: groups.into_iter().filter_map(address).collect(), entries }
     }
 
     fn total(&self, table: TableId) -> Option<TableTotal> {

@@ -179,6 +179,9 @@ impl Root {
             Some(member) if !member.is_lost => {}
             _ => return Err(given_up(heartbeat.group)),
         }
+        if let Some(pg) = &heartbeat.pg {
+            inner.members.write().set_pg(heartbeat.group, pg);
+        }
         self.heard(heartbeat.group, heartbeat.oldest, heartbeat.members, heartbeat.load.clone());
         self.give_up_silent(inner);
         if heartbeat.group == inner.here {

@@ -34,6 +34,9 @@ pub(crate) async fn run(arguments: ServeArguments, workers: Handle) -> anyhow::R
     };
     put_superuser(&config, &database).await?;
     let server = Server::start(&config, database).await?;
+    if let Some(member) = &member {
+        member::open_to_clients(member, server.pg());
+    }
     announce(&server, member.as_ref())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

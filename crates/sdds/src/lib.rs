@@ -8,12 +8,14 @@
 //! - [`Key`], [`Bound`], [`KeyRange`]: places and stretches in a table's order.
 //! - [`Partition`]: ranges that tile the key space, each with something attached.
 //! - [`balancing`]: which bytes should move where.
+//! - [`encoding`]: values as the bytes of keys.
 //! - [`directory`]: how a request finds the owner of its keys: images, forwarding, coverage.
 //! - [`simulation`]: a file of thousands of servers that grows, without any of them.
 //! - [`splitting`]: when a bucket splits, where, and when neighbours merge.
 
 pub mod balancing;
 pub mod directory;
+pub mod encoding;
 mod ids;
 mod key;
 mod partition;

@@ -23,7 +23,7 @@ use arrow::buffer::Buffer;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float32Type, Float64Type, TimeUnit};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use sdds::{Bound, Key};
+use sdds::{Bound, Key, encoding};
 
 /// Turns rows of some columns into keys.
 pub(crate) struct KeyEncoder {
@@ -40,6 +40,9 @@ enum Source {
     Text(StringViewArray),
     Bytes(BinaryViewArray),
 }
+
+/// Bytes of the widest integer-like type.
+const WIDEST: usize = 16;
 
 /// Bytes of an integer-like type, by whose two's complement its values are ordered.
 fn integer_width(data_type: &DataType) -> Option<usize> {
@@ -110,37 +113,21 @@ impl Source {
 
     fn encode(&self, row: usize, out: &mut Vec<u8>) {
         match self {
-            Self::Boolean(values) => out.push(u8::from(values.value(row))),
+            Self::Boolean(values) => encoding::boolean(values.value(row), out),
             Self::Integer(buffer, width) => {
                 let little = &buffer.as_slice()[row * width..(row + 1) * width];
-                let start = out.len();
-                out.extend(little.iter().rev());
-                out[start] ^= 0x80;
+                let mut big = [0; WIDEST];
+                let big = &mut big[..*width];
+                big.copy_from_slice(little);
+                big.reverse();
+                encoding::integer(big, out);
             }
-            Self::Float32(values) => {
-                let bits = values.value(row).to_bits();
-                let ordered = if bits >> 31 == 0 { bits | 1 << 31 } else { !bits };
-                out.extend(ordered.to_be_bytes());
-            }
-            Self::Float64(values) => {
-                let bits = values.value(row).to_bits();
-                let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
-                out.extend(ordered.to_be_bytes());
-            }
-            Self::Text(values) => encode_bytes(values.value(row).as_bytes(), out),
-            Self::Bytes(values) => encode_bytes(values.value(row), out),
+            Self::Float32(values) => encoding::float32(values.value(row), out),
+            Self::Float64(values) => encoding::float64(values.value(row), out),
+            Self::Text(values) => encoding::bytes(values.value(row).as_bytes(), out),
+            Self::Bytes(values) => encoding::bytes(values.value(row), out),
         }
     }
-}
-
-fn encode_bytes(value: &[u8], out: &mut Vec<u8>) {
-    for &byte in value {
-        out.push(byte);
-        if byte == 0 {
-            out.push(0xff);
-        }
-    }
-    out.extend([0, 0]);
 }
 
 /// The keys of rows with all columns of a table.

@@ -69,7 +69,7 @@ pub use morsel::Morsel;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
     BatchStream, Bundles, Delivery, ExchangeId, MoveSetting, MoveSettings, Peers, Reader, Reading,
-    Said, TableTotal, Traffic, TransactionId, Write,
+    Said, TableTotal, Traffic, TransactionId, Whereabouts, Write,
 };
 pub use prepared::Prepared;
 pub use row::VALUE_BYTES_MAX;

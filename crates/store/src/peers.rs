@@ -16,6 +16,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
+use sdds::directory::Entry;
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -68,6 +69,15 @@ pub struct Traffic {
     pub sent: Said,
     /// Others' requests, and their answers.
     pub received: Said,
+}
+
+/// Whose the rows of some keys are, for a client that asks their owners itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// Who is believed to own what.
+    pub entries: Vec<Entry>,
+    /// Where PostgreSQL clients call those groups' servers, as far as is known: `host:port`.
+    pub servers: Vec<(GroupId, String)>,
 }
 
 /// On whose behalf rows are read and written on other servers.
@@ -214,6 +224,10 @@ pub trait Peers: Debug + Send + Sync {
         table: TableId,
         range: &KeyRange,
     ) -> Result<Vec<(KeyRange, GroupId)>, Error>;
+
+    /// Whose the keys around one are that is another server's; nothing for a key that is owned here. Returns at once: what
+    /// is told is what is believed.
+    fn whereabouts(&self, table: &Arc<Table>, key: &Key) -> Whereabouts;
 
     /// What a table has on all servers; `None` where nobody has said so far. Returns at once.
     fn total(&self, table: TableId) -> Option<TableTotal>;

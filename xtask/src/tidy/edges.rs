@@ -11,12 +11,16 @@ const EDGES: &[(&str, &[&str])] = &[
     ("dbsim", &[]),
     ("sdds", &[]),
     ("store", &["sdds"]),
+    ("client", &["sdds"]),
     ("cluster", &["store", "sdds"]),
     ("query", &["store", "sdds", "dbsim"]),
-    ("bench", &["query", "cluster", "store", "sdds", "dbsim"]),
+    ("bench", &["query", "cluster", "client", "store", "sdds", "dbsim"]),
     ("frontend", &[]),
     ("server", &["query", "frontend"]),
-    ("pando", &["query", "bench", "server", "frontend", "cluster", "store", "sdds", "dbsim"]),
+    (
+        "pando",
+        &["query", "bench", "server", "frontend", "cluster", "client", "store", "sdds", "dbsim"],
+    ),
     ("xtask", &[]),
 ];
 

@@ -35,6 +35,9 @@ pub struct KeyedArgs {
     /// All servers in this process instead, and sessions instead of connections
     #[arg(long, requires = "servers")]
     pub in_process: bool,
+    /// Clients with images of their own, which ask the servers that own the rows
+    #[arg(long, requires = "servers", conflicts_with = "in_process")]
+    pub images: bool,
     /// Clients of each server, one measurement a number
     #[arg(long, requires = "servers", value_delimiter = ',', default_values_t = keyed_servers::CLIENTS,
         value_parser = clap::value_parser!(u16).range(1..))]

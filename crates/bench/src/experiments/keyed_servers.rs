@@ -3,7 +3,7 @@
 //! Two relations lie on all servers. Each client belongs to a server, runs its statements one after another, and asks
 //! for random keys: most of them are another server's. With one relation all clients ask for the same, with two each
 //! half has its own. All servers share this machine's processors, so that the work done in a second hardly grows with
-//! them; what a statement costs says how it would.
+//! them; what a statement costs says how it would. With `--images` a client only begins with its server, and asks owners.
 
 use super::keyed::{FILLER_BYTES, KeyedArgs, random_key};
 use super::keyed_report::{self, Finding, Kind, Measured, Setting};
@@ -154,12 +154,30 @@ async fn connect(
         for number in 0..cluster.len() {
             let at = client * cluster.len() + number;
             let relation = RELATIONS[(client + number) % setting.relations];
-            let door = cluster.door(number).await?;
-            let statement = door.prepare(&setting.kind.sql(relation)).await?;
-            clients.push(Arc::new(Client { statement, keys: keys_of(args.seed, at), rows }));
+            let keys = keys_of(args.seed, at);
+            let statement = match args.images {
+                true => with_image(cluster, number, (setting.kind, relation), (keys, rows)).await?,
+                false => cluster.door(number).await?.prepare(&setting.kind.sql(relation)).await?,
+            };
+            clients.push(Arc::new(Client { statement, keys, rows }));
         }
     }
     Ok(clients)
+}
+
+/// A statement of a client that begins with a server and has read enough to know who owns what.
+async fn with_image(
+    cluster: &Servers,
+    number: usize,
+    (kind, relation): (Kind, &str),
+    (keys, rows): (u64, u32),
+) -> Result<KeyedStatement> {
+    let client = cluster.client_with_image(number).await?;
+    let select = client.prepare(&Kind::Select.sql(relation)).await?;
+    let reader = Client { statement: KeyedStatement::Image(client.clone(), select), keys, rows };
+    reader.course(LEARNING_READS, u32::MAX).await?;
+    let statement = client.prepare(&kind.sql(relation)).await?;
+    Ok(KeyedStatement::Image(client, statement))
 }
 
 impl Client {

@@ -47,6 +47,18 @@ pub(super) async fn start(
     Ok((database, started))
 }
 
+/// Tells the others where PostgreSQL clients call this server: where it listens, or where other servers call it if it
+/// listens everywhere.
+pub(super) fn open_to_clients(member: &Started, pg: SocketAddr) {
+    let members = member.cluster.members();
+    let own = members.get(member.cluster.here()).map(|own| own.address.as_str());
+    let host = own.and_then(|address| Some(address.rsplit_once(':')?.0));
+    member.cluster.set_pg(match host {
+        Some(host) if pg.ip().is_unspecified() => format!("{host}:{}", pg.port()),
+        _ => pg.to_string(),
+    });
+}
+
 /// A free port of the address from which this machine reaches another.
 fn beside(other: &str) -> anyhow::Result<String> {
     let context = || format!("cannot find the way to {other}; say where to listen (--cluster)");

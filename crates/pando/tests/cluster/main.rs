@@ -3,6 +3,7 @@
 mod experiments;
 mod failing;
 mod harness;
+mod images;
 mod joining;
 mod leaving;
 mod together;

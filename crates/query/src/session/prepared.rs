@@ -1,7 +1,7 @@
 //! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
 
 use super::{Description, Session, TransactionStatus};
-use crate::error::Result;
+use crate::error::{Result, SqlState};
 use crate::outcome::Outcome;
 use crate::parse::Statement;
 use crate::planner::blame;
@@ -68,12 +68,26 @@ impl Prepared {
                 // What is known here is enough to recognise it. Whether that is still so where it runs, it checks itself.
                 let store = &inner.shared.store;
                 let catalog = store.catalog();
-                match self.recognised(&catalog, || store.snapshot().reading(None))? {
-                    Some(short) => short.execute(store, &catalog, parameters).await,
-                    None => Ok(None),
+                let recognised = self.recognised(&catalog, || store.snapshot().reading(None))?;
+                let Some(short) = recognised else { return Ok(None) };
+                let outcome = short.execute(store, &catalog, parameters).await;
+                if inner.settings.load().is_adjusting() {
+                    self.adjust(&short, parameters)?;
                 }
+                outcome
             }
         }
+    }
+
+    /// Tells a client with an image of its own whose the row was that it has asked for, if that is another server.
+    fn adjust(&self, short: &Short, parameters: &[ScalarValue]) -> Result<()> {
+        let inner = self.session.inner();
+        let Some(peers) = inner.shared.store.peers() else { return Ok(()) };
+        if let Some(told) = short.adjustment(&**peers, &self.statement.text, parameters)? {
+            let message = "the row belongs to another server".to_owned();
+            inner.notice_with(SqlState::SuccessfulCompletion, message, told);
+        }
+        Ok(())
     }
 
     /// Whether nothing about the session asks for the long path.

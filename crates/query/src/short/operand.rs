@@ -7,6 +7,7 @@ use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::ast::{Expr, Value};
 
 /// A value that is known when the statement is executed.
+#[derive(Clone)]
 pub(super) enum Operand {
     Constant(ScalarValue),
     Parameter(usize),

@@ -10,7 +10,8 @@ use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{concat, take};
 use query::{Database, Options};
-use sdds::{Bound, GroupId, Key, KeyRange, Timestamp};
+use sdds::directory::{Entry, Owner};
+use sdds::{Bound, Epoch, GroupId, Key, KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -18,7 +19,7 @@ use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
     BatchStream, Changed, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared,
     Reader, Reading, Savepoint, Snapshot, Store, TableTotal, TableView, Traffic, Transaction,
-    TransactionId, Write,
+    TransactionId, Whereabouts, Write,
 };
 
 /// All servers.
@@ -375,6 +376,22 @@ impl Peers for Seen {
             Ok::<_, Error>(servers.database(on.0).bundles().run(reading, bundle))
         };
         futures::stream::once(rows).try_flatten().boxed()
+    }
+
+    fn whereabouts(&self, table: &Arc<Table>, key: &Key) -> Whereabouts {
+        if self.servers.owner(table, key) == self.here {
+            return Whereabouts::default();
+        }
+        let owners = self.servers.owners(table.id).into_iter();
+        let entry = |(range, group)| Entry { range, owner: Owner { group, epoch: Epoch(1) } };
+        Whereabouts {
+            entries: owners.map(entry).collect(),
+            servers: self
+                .servers
+                .groups()
+                .map(|group| (group, format!("s{}:5433", group.0)))
+                .collect(),
+        }
     }
 
     fn total(&self, table: TableId) -> Option<TableTotal> {

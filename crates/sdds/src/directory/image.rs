@@ -86,6 +86,29 @@ impl Image {
         entries
     }
 
+    /// What is believed of a key and of the keys around it: up to so many stretches before it, and as many after it, in order.
+    pub fn around(&self, key: &Key, count: usize) -> Vec<Entry> {
+        let entry = |(range, owner): (KeyRange, &Owner)| Entry { range, owner: *owner };
+        let here = self.locate(key);
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut low = here.range.low.clone();
+        while entries.len() < count
+            && let Some(before) = self.tiles.next_before(&low).map(entry)
+        {
+            low = before.range.low.clone();
+            entries.push(before);
+        }
+        entries.reverse();
+        let mut last = here.range.low.clone();
+        entries.push(here);
+        for _ in 0..count {
+            let Some(after) = self.tiles.next_after(&last).map(entry) else { break };
+            last = after.range.low.clone();
+            entries.push(after);
+        }
+        entries
+    }
+
     /// Takes over what is newer than what was believed; whether anything was.
     pub fn learn(&mut self, entry: &Entry) -> bool {
         self.learn_all(slice::from_ref(entry))
@@ -219,6 +242,21 @@ mod tests {
             let key = Key::from(&[number][..]);
             assert_eq!(forwards.locate(&key).owner, backwards.locate(&key).owner, "{number}");
         }
+    }
+
+    #[test]
+    fn the_keys_around_one_are_told_in_order() {
+        let mut image = Image::new(GroupId(0));
+        let page: Vec<Entry> = (10..20).map(|n| entry(n, n + 1, u64::from(n), 1)).collect();
+        image.learn_all(&page);
+        let around = |byte: u8, count| {
+            let entries = image.around(&Key::from(&[byte, 1][..]), count);
+            entries.iter().map(|entry| entry.owner.group.0).collect::<Vec<_>>()
+        };
+        assert_eq!(around(15, 2), [13, 14, 15, 16, 17]);
+        assert_eq!(around(15, 0), [15]);
+        assert_eq!(around(5, 1), [0, 10]);
+        assert_eq!(around(30, 3), [17, 18, 19, 0]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::test_tables::rows;
 use crate::view::Gathered;
 use crate::{
     BatchStream, Changed, Delivery, ErrandStep, Error, ExchangeId, Peers, Prepared, Reader,
-    TableTotal, Traffic, Transaction, TransactionId, Write,
+    TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -143,6 +143,10 @@ impl Peers for TwoServers {
 
     fn pass_on(&self, _: &Reader, _: GroupId, _: Bytes) -> BatchStream {
         unreachable!("the store ships no bundles")
+    }
+
+    fn whereabouts(&self, _: &Arc<Table>, _: &Key) -> Whereabouts {
+        Whereabouts::default()
     }
 
     fn total(&self, _: TableId) -> Option<TableTotal> {

@@ -85,6 +85,7 @@ pub(crate) const KNOWN: &[Known] = &[
     known("max_connections", "10000", Kind::Internal, "Sets the maximum number of concurrent connections."),
     known("max_identifier_length", "63", Kind::Internal, "Shows the maximum identifier length."),
     known("max_index_keys", "32", Kind::Internal, "Shows the maximum number of index keys."),
+    known("pando.adjustments", "off", Kind::Flag, "Sets whether a client that asks for another server's row is told whose the keys around it are."),
     known("pando.broadcast_bytes", "8388608", Kind::Number(0, 8_388_608), "Sets how many bytes a join sends to all servers, at most; with more, both sides are dealt out."),
     known("pando.bundle_bytes", "268435456", Kind::Number(0, i64::MAX), "Sets how many bytes of rows between two bundles a server keeps in memory, at most; more go to disk."),
     known("pando.bundling", "pipelined", Kind::Choice(&["pipelined", "none", "optimal", "excessive"]), "Sets which operators run together, between two places where rows are stored; pipelined stores none."),

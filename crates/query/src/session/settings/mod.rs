@@ -101,6 +101,12 @@ impl Settings {
         self.read_only.unwrap_or(self.read_only_by_default)
     }
 
+    /// Whether the client has an image of its own, which is to be adjusted.
+    pub(crate) fn is_adjusting(&self) -> bool {
+        // What is as it was at first is not kept.
+        self.kept.contains_key("pando.adjustments")
+    }
+
     /// How values are written.
     pub(crate) fn style(&self) -> Style {
         let setting = |name| self.kept.get(name).map_or("", String::as_str);

@@ -1,0 +1,74 @@
+//! Values as bytes whose order is the order of the values: what keys are made of.
+//!
+//! Each function writes one value behind what `out` holds. No form is a prefix of another value's of the same type, so that a
+//! key of several columns is what these wrote one after another.
+
+/// A truth value: false comes first.
+pub fn boolean(value: bool, out: &mut Vec<u8>) {
+    out.push(u8::from(value));
+}
+
+/// A whole number of any width, given as the bytes of its two's complement, the most significant first.
+pub fn integer(big_endian: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(big_endian);
+    if let Some(first) = out.get_mut(start) {
+        *first ^= 0x80;
+    }
+}
+
+/// A floating-point number, in IEEE total order.
+pub fn float32(value: f32, out: &mut Vec<u8>) {
+    let bits = value.to_bits();
+    let ordered = if bits >> 31 == 0 { bits | 1 << 31 } else { !bits };
+    out.extend(ordered.to_be_bytes());
+}
+
+/// The same with twice the bits.
+pub fn float64(value: f64, out: &mut Vec<u8>) {
+    let bits = value.to_bits();
+    let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
+    out.extend(ordered.to_be_bytes());
+}
+
+/// Bytes of any length, of a text too: 00 becomes 00 FF, and 00 00 ends them.
+pub fn bytes(value: &[u8], out: &mut Vec<u8>) {
+    for &byte in value {
+        out.push(byte);
+        if byte == 0 {
+            out.push(0xff);
+        }
+    }
+    out.extend([0, 0]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
+        let mut out = vec![7];
+        write(&mut out);
+        out.split_off(1)
+    }
+
+    #[test]
+    fn numbers_keep_their_order() {
+        let integers = [i32::MIN, -1, 0, 1, i32::MAX];
+        let forms = integers.map(|value| written(|out| integer(&value.to_be_bytes(), out)));
+        assert!(forms.is_sorted(), "{forms:?}");
+        let floats = [f64::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-300, f64::INFINITY];
+        let wide = floats.map(|value| written(|out| float64(value, out)));
+        assert!(wide.is_sorted(), "{wide:?}");
+        let narrow = floats.map(|value| written(|out| float32(value as f32, out)));
+        assert!(narrow.is_sorted(), "{narrow:?}");
+    }
+
+    #[test]
+    fn a_text_comes_before_those_that_it_begins() {
+        let texts = [&b""[..], b"\0", b"\0a", b"a", b"a\0", b"ab", b"b"];
+        let forms = texts.map(|text| written(|out| bytes(text, out)));
+        assert!(forms.is_sorted(), "{forms:?}");
+        assert_eq!(forms[2], [0, 0xff, b'a', 0, 0]);
+    }
+}
