@@ -45,12 +45,19 @@ fn id(value: i64) -> ScalarValue {
 /// The same statements with keys on each of the servers: in a database of one's own, and sent to each of the three.
 #[tokio::test]
 async fn answers_do_not_depend_on_where_the_row_is() {
-    let script: [(&str, &[ScalarValue]); 13] = [
+    let script: [(&str, &[ScalarValue]); 17] = [
         ("SELECT * FROM t WHERE id = $1", &[]),
         ("UPDATE t SET v = v + 1 WHERE id = $1", &[]),
         ("UPDATE t SET v = -v, name = $2 WHERE id = $1", &[ScalarValue::Utf8(None)]),
         ("UPDATE t SET name = $2, v = v * 2 WHERE id = $1", &[]),
         ("SELECT name, v FROM t WHERE id = $1", &[]),
+        ("UPDATE t SET v = v + $2 WHERE id = $1", &[ScalarValue::Int32(Some(3))]),
+        ("UPDATE t SET v = v * $2 - $2 WHERE id = $1", &[ScalarValue::Int16(Some(2))]),
+        (
+            "UPDATE t SET v = v + $2, name = name || $3 WHERE id = $1",
+            &[ScalarValue::Int64(Some(-1)), ScalarValue::Utf8View(Some("!".to_owned()))],
+        ),
+        ("UPDATE t SET v = v + $2 WHERE id = $1", &[ScalarValue::Int32(Some(100_000))]),
         ("UPDATE t SET v = 500 WHERE id = $1", &[]),
         ("UPDATE t SET v = v + 2147483640 WHERE id = $1", &[]),
         ("INSERT INTO t (id, v) VALUES ($1, 1)", &[]),
@@ -79,6 +86,8 @@ async fn answers_do_not_depend_on_where_the_row_is() {
     let alone = Servers::start(1, &Options { threads: Some(1), ..Options::default() });
     let alone = alone.database(0).session();
     alone.execute(TABLE).await.expect("a table");
+    // With this every statement is planned.
+    alone.execute("SET intervalstyle = sql_standard").await.expect("set");
     let mut expected = BTreeMap::new();
     for key in [1, 4, 8] {
         expected.insert(key, all(&alone, &script, key).await);
@@ -95,6 +104,53 @@ async fn answers_do_not_depend_on_where_the_row_is() {
             assert_eq!(servers.take_sent().is_empty(), is_here, "{key}, sent to {from}");
         }
     }
+}
+
+/// A client with an image of its own is told whose keys are whose when it has asked somebody else, and only then.
+#[tokio::test]
+async fn clients_with_images_are_told_where_rows_are() {
+    let (_servers, sessions) = three().await;
+    let session = &sessions[0];
+    let told = |session: &Session| {
+        let notices = session.take_notices();
+        notices
+            .into_iter()
+            .filter_map(|notice| notice.error.detail().map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    let select = prepared(session, "SELECT v FROM t WHERE id = $1").await;
+    said(&select, &[id(8)]).await.expect("a row");
+    assert!(told(session).is_empty(), "nobody has asked for it");
+    session.execute("SET pando.adjustments = on").await.expect("set");
+    said(&select, &[id(2)]).await.expect("a row");
+    assert!(told(session).is_empty(), "the row is here");
+    said(&select, &[id(8)]).await.expect("a row");
+    let key = |id: u64| format!("{:016x}", id + (1 << 63));
+    let expected = format!(
+        r#"{{"entries":[[null,"{three}",1,0],["{three}","{six}",1,1],["{six}",null,1,2]],"here":0,"key":[{{"parameter":0,"type":"int8"}}],"#,
+        three = key(3),
+        six = key(6)
+    );
+    let [first] = &told(session)[..] else { panic!("one adjustment") };
+    assert!(first.starts_with(&expected), "{first}");
+    assert!(first.contains(r#""servers":[[0,"s0:5433"],[1,"s1:5433"],[2,"s2:5433"]]"#), "{first}");
+    assert!(first.contains(r#""statement":"SELECT v FROM t WHERE id = $1""#), "{first}");
+    for (sql, parameters) in [
+        ("UPDATE t SET v = v + $1 WHERE id = $2", vec![ScalarValue::Int32(Some(1)), id(8)]),
+        ("DELETE FROM t WHERE id = 7", vec![]),
+        ("INSERT INTO t (id, v) VALUES ($1, 1)", vec![id(7)]),
+    ] {
+        said(&prepared(session, sql).await, &parameters).await.expect(sql);
+        let [one] = &told(session)[..] else { panic!("one adjustment of {sql}") };
+        let part = match sql.contains('7') {
+            true => format!(r#""key":[{{"bytes":"{}"}}]"#, key(7)),
+            false => format!(r#""key":[{{"parameter":{},"type":"int8"}}]"#, parameters.len() - 1),
+        };
+        assert!(one.contains(&part), "{one}");
+    }
+    session.execute("BEGIN").await.expect("begun");
+    said(&select, &[id(8)]).await.expect("a row");
+    assert!(told(session).is_empty(), "a transaction stays with its coordinator");
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ pub(crate) use dialect::like_escapes::with_backslashes;
 mod every_expression;
 pub(crate) mod files;
 mod floats;
+pub(crate) mod inputs;
 mod numbers;
 pub(crate) mod operators;
 mod ordered;
@@ -53,6 +54,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
 use datafusion::sql::sqlparser::ast;
+use inputs::Inputs;
 use origins::{Found, Origins};
 use relations::Tables;
 use search_path::SearchPath;
@@ -224,13 +226,38 @@ impl<'a> Planner<'a> {
         expression: ast::Expr,
         schema: &DFSchema,
     ) -> Result<(Expr, Arc<dyn PhysicalExpr>)> {
+        let logical = self.expression(expression, schema)?;
+        self.physical_expression(logical, schema)
+    }
+
+    /// The same where parameters have no values yet: what the expression uses of them is added to `inputs`, whose columns are
+    /// behind those of `schema`. `None` where it has to be planned with the values.
+    pub(crate) fn plan_with_inputs(
+        &self,
+        expression: ast::Expr,
+        schema: &DFSchema,
+        inputs: &mut Inputs,
+    ) -> Result<Option<(Expr, Arc<dyn PhysicalExpr>)>> {
+        let logical = self.expression(expression, schema)?;
+        let Some(logical) = inputs.replace(logical)? else { return Ok(None) };
+        self.physical_expression(logical, &inputs.behind(schema)?).map(Some)
+    }
+
+    fn expression(&self, expression: ast::Expr, schema: &DFSchema) -> Result<Expr> {
         let context = self.context();
         let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
         let logical = sql
             .sql_to_expr(dialect::of_expression(expression), schema, &mut PlannerContext::new())
             .and_then(|expr| numbers::over_columns(expr, schema))
             .map_err(|error| self.locate(error))?;
-        let logical = context.with_parameters(logical)?;
+        Ok(context.with_parameters(logical)?)
+    }
+
+    fn physical_expression(
+        &self,
+        logical: Expr,
+        schema: &DFSchema,
+    ) -> Result<(Expr, Arc<dyn PhysicalExpr>)> {
         let style = Style::hung(self.engine.config_options());
         let logical = casts::converted(logical, schema, style)?.data;
         let told = self.told(logical.clone(), schema)?;

@@ -135,7 +135,7 @@ fn is_by_row(bundle: &Arc<dyn ExecutionPlan>) -> bool {
 fn checks_to_bytes(table: &Table, constraints: &Constraints) -> Result<Option<Vec<u8>>> {
     let expressions = constraints.expressions();
     let is_any = !expressions.is_empty();
-    is_any.then(|| expressions::to_bytes(table, expressions)).transpose()
+    is_any.then(|| expressions::to_bytes(table, &[], expressions)).transpose()
 }
 
 /// What an owner makes of rows.

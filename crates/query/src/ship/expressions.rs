@@ -4,6 +4,7 @@ use super::codec::Codec;
 use super::receive::out_of_range;
 use crate::error::Result;
 use crate::scan::provider::row_schema;
+use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::projection::ProjectionExpr;
@@ -15,14 +16,17 @@ use datafusion_proto::bytes::{
 use std::sync::Arc;
 use store::catalog::Table;
 
-/// Writes expressions over a table's rows, all of which are portable.
+/// Writes expressions over a table's rows with other columns behind theirs, all of which are portable.
 pub(crate) fn to_bytes(
     table: &Table,
+    inputs: &[FieldRef],
     expressions: impl IntoIterator<Item = Arc<dyn PhysicalExpr>>,
 ) -> Result<Vec<u8>> {
     let named = expressions.into_iter().enumerate();
     let named = named.map(|(at, expr)| ProjectionExpr { expr, alias: at.to_string() });
-    let none = Arc::new(EmptyExec::new(Arc::new(row_schema(table))));
+    let row = row_schema(table);
+    let fields: Vec<FieldRef> = row.fields().iter().chain(inputs).cloned().collect();
+    let none = Arc::new(EmptyExec::new(Arc::new(Schema::new(fields))));
     let plan = Arc::new(ProjectionExec::try_new(named.collect::<Vec<_>>(), none)?);
     Ok(physical_plan_to_bytes_with_extension_codec(plan, &Codec::default())?.into())
 }

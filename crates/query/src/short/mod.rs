@@ -8,6 +8,7 @@
 //! Where there are other servers, the row's owner is asked for it as it is now, or does what is to be done with it as a
 //! transaction of its own ([`operation`]): no timestamp is asked for before, and no other server takes part.
 
+mod adjustment;
 mod operand;
 mod operation;
 mod recognise;
@@ -20,6 +21,7 @@ use crate::dml::assembly::Assembly;
 use crate::dml::assign::assign;
 use crate::error::Result;
 use crate::outcome::{Field, Outcome, Rows, Tag};
+use crate::types;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -91,7 +93,9 @@ impl Short {
                 let operands = given.iter().zip(&update.given);
                 let set = operands
                     .filter_map(move |(operand, index)| Some((operand.number()?, column(*index))));
-                Box::new(set.chain(of_key(key)))
+                let inputs = update.inputs.0.iter();
+                let inputs = inputs.map(|(number, of)| (*number, types::of_arrow(of)));
+                Box::new(set.chain(of_key(key)).chain(inputs))
             }
         }
     }
@@ -256,6 +260,10 @@ impl Short {
                 for (operand, column) in given.iter().zip(&update.given) {
                     let value = operand.value(parameters)?.to_array()?;
                     values.push(assign(&value, &self.table.columns[*column])?);
+                }
+                let Some(inputs) = update.inputs.values(parameters) else { return Ok(None) };
+                for input in inputs {
+                    values.push(input.to_array()?);
                 }
                 (key, What::Update(Arc::clone(update), values))
             }

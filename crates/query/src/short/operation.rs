@@ -10,11 +10,12 @@ use super::row_update::RowUpdate;
 use crate::database::Shared;
 use crate::dml::constraints::Constraints;
 use crate::error::{Error, Result, SqlState};
+use crate::planner::inputs::Inputs;
 use crate::ship::{expressions, out_of_range, rows_from_bytes, rows_to_bytes};
 use crate::translate::told;
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
-use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use parking_lot::Mutex;
 use sdds::{Key, KeyRange};
 use serde::{Deserialize, Serialize};
@@ -62,11 +63,44 @@ struct Form<'a> {
     table: u32,
     version: u32,
     given: Vec<usize>,
+    /// The types of what else is given, behind those.
+    inputs: Vec<InputKind>,
     computed: Vec<usize>,
     /// The values that are computed, then the conditions of CHECK and what columns are computed from; `None` where
     /// there are none of them.
     #[serde(borrow)]
     expressions: Option<&'a [u8]>,
+}
+
+/// The type of an input, on its way.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+enum InputKind {
+    Int16,
+    Int32,
+    Int64,
+    Float32,
+    Float64,
+    Text,
+}
+
+impl InputKind {
+    const ALL: [Self; 6] =
+        [Self::Int16, Self::Int32, Self::Int64, Self::Float32, Self::Float64, Self::Text];
+
+    fn of(data_type: &DataType) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.data_type() == *data_type)
+    }
+
+    fn data_type(self) -> DataType {
+        match self {
+            Self::Int16 => DataType::Int16,
+            Self::Int32 => DataType::Int32,
+            Self::Int64 => DataType::Int64,
+            Self::Float32 => DataType::Float32,
+            Self::Float64 => DataType::Float64,
+            Self::Text => DataType::Utf8View,
+        }
+    }
 }
 
 /// The bytes of an UPDATE whose expressions are portable.
@@ -76,12 +110,13 @@ pub(super) fn form_of(update: &RowUpdate) -> Result<Bytes> {
     let all: Vec<_> = values.chain(update.constraints.expressions()).collect();
     let expressions = match all.is_empty() {
         true => None,
-        false => Some(expressions::to_bytes(table, all)?),
+        false => Some(expressions::to_bytes(table, &update.inputs.fields(), all)?),
     };
     written(&Form {
         table: table.id.0,
         version: table.version,
         given: update.given.clone(),
+        inputs: update.inputs.0.iter().filter_map(|(_, of)| InputKind::of(of)).collect(),
         computed: update.computed.iter().map(|(column, _)| *column).collect(),
         expressions: expressions.as_deref(),
     })
@@ -119,9 +154,10 @@ fn written<T: Serialize>(value: &T) -> Result<Bytes> {
 fn given_row(update: &RowUpdate, values: Vec<ArrayRef>) -> Result<RecordBatch> {
     let fields = update.given.iter().map(|column| {
         let column = &update.table.columns[*column];
-        Field::new(&column.name, column.sql_type.arrow(), true)
+        Arc::new(Field::new(&column.name, column.sql_type.arrow(), true))
     });
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let fields: Vec<FieldRef> = fields.chain(update.inputs.fields()).collect();
+    let schema = Arc::new(Schema::new(fields));
     Ok(RecordBatch::try_new(schema, values)?)
 }
 
@@ -179,7 +215,9 @@ fn read(shared: &Shared, key: Key, bytes: &[u8]) -> Result<RowChange> {
                 Some(given) => one_row(given)?.columns().to_vec(),
                 None => Vec::new(),
             };
-            if given.len() != update.given.len() {
+            let types = given.iter().skip(update.given.len()).map(|value| value.data_type());
+            let fits = types.eq(update.inputs.0.iter().map(|(_, of)| of));
+            if given.len() < update.given.len() || !fits {
                 return Err(out_of_range("a row operation gives other values than it says"));
             }
             (Arc::clone(&update.table), What::Update(update, given))
@@ -234,9 +272,13 @@ fn update_of(shared: &Shared, catalog: &Catalog, form: &[u8]) -> Result<RowUpdat
         return Err(out_of_range("a row operation does not fit its table"));
     }
     let checks = values.split_off(form.computed.len());
+    let inputs = form.inputs.into_iter().enumerate();
+    let inputs = Inputs(inputs.map(|(at, kind)| (at, kind.data_type())).collect());
     let computed = form.computed.into_iter().zip(values).collect();
     match Constraints::of(&table, checks) {
-        Some(constraints) => Ok(RowUpdate { table, given: form.given, computed, constraints }),
+        Some(constraints) => {
+            Ok(RowUpdate { table, given: form.given, inputs, computed, constraints })
+        }
         None => Err(out_of_range("a row operation does not fit its table")),
     }
 }

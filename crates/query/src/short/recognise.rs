@@ -8,6 +8,7 @@ use crate::dml::conflict::assigned_column;
 use crate::dml::constraints::Constraints;
 use crate::dml::{declared_column, insert::is_default};
 use crate::error::Result;
+use crate::planner::inputs::Inputs;
 use crate::planner::is_lasting;
 use crate::planner::origins::field_of;
 use crate::planner::relations::{Tables, find, fold};
@@ -205,6 +206,7 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
     let planner = frame.planner(tables);
     let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(&table))?;
     let (mut columns, mut operands, mut computed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut inputs = Inputs::default();
     for assignment in &update.assignments {
         if matches!(assignment.target, AssignmentTarget::Tuple(_)) {
             return Ok(None);
@@ -225,18 +227,24 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
                 columns.push(column);
                 operands.push(operand);
             }
-            None if assignment.value.to_string().contains(['$', '(']) => return Ok(None),
-            None => match planner.plan_expression(assignment.value.clone(), &schema)? {
-                (value, physical) if is_lasting(&value) => computed.push((column, physical)),
-                _ => return Ok(None),
-            },
+            None if assignment.value.to_string().contains('(') => return Ok(None),
+            None => {
+                let value = assignment.value.clone();
+                match planner.plan_with_inputs(value, &schema, &mut inputs)? {
+                    Some((value, physical)) if is_lasting(&value) => {
+                        computed.push((column, physical));
+                    }
+                    _ => return Ok(None),
+                }
+            }
         }
     }
     let constraints = Constraints::new(&planner, &table)?;
     if !constraints.is_lasting() {
         return Ok(None);
     }
-    let row = RowUpdate { table: Arc::clone(&table), given: columns, computed, constraints };
+    let given = columns;
+    let row = RowUpdate { table: Arc::clone(&table), given, inputs, computed, constraints };
     let form = match frame.session.shared.store.peers() {
         Some(_) if is_portable(frame, &row)? => Some(operation::form_of(&row)?),
         _ => None,

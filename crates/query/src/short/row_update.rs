@@ -3,8 +3,10 @@
 use crate::dml::assign::assign;
 use crate::dml::constraints::Constraints;
 use crate::error::Result;
+use crate::planner::inputs::Inputs;
 use crate::scan::provider::typed_rows;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::physical_expr::PhysicalExpr;
 use sdds::Key;
 use std::sync::Arc;
@@ -16,14 +18,16 @@ pub(crate) struct RowUpdate {
     pub(super) table: Arc<Table>,
     /// Columns whose values are known when the statement is executed.
     pub(super) given: Vec<usize>,
-    /// Columns whose values are computed from the row.
+    /// Parameters that computed values are computed from, beside the row.
+    pub(super) inputs: Inputs,
+    /// Columns whose values are computed from the row and the inputs.
     pub(super) computed: Vec<(usize, Arc<dyn PhysicalExpr>)>,
     pub(super) constraints: Constraints,
 }
 
 impl RowUpdate {
     /// Updates a key's row, if there is one; how many there were. `given` are the values of the columns of that name, as the
-    /// columns hold them.
+    /// columns hold them, and then those of the inputs.
     ///
     /// # Errors
     /// As UPDATE.
@@ -39,7 +43,8 @@ impl RowUpdate {
         let row = RecordBatch::try_new(self.table.arrow_schema(), values)?;
         let mut columns = row.columns().to_vec();
         if !self.computed.is_empty() {
-            let row = typed_rows(&self.table, &row)?;
+            let inputs = given.get(self.given.len()..).unwrap_or_default();
+            let row = self.with_inputs(typed_rows(&self.table, &row)?, inputs)?;
             for (column, expression) in &self.computed {
                 let value = expression.evaluate(&row)?.into_array(1)?;
                 columns[*column] = assign(&value, &self.table.columns[*column])?;
@@ -50,5 +55,16 @@ impl RowUpdate {
         }
         transaction.upsert(self.table.id, &self.constraints.batch(columns)?).await?;
         Ok(1)
+    }
+
+    /// The row with the inputs behind its columns.
+    fn with_inputs(&self, row: RecordBatch, inputs: &[ArrayRef]) -> Result<RecordBatch> {
+        if inputs.is_empty() {
+            return Ok(row);
+        }
+        let (schema, fields) = (row.schema(), self.inputs.fields());
+        let fields: Vec<FieldRef> = schema.fields().iter().chain(&fields).cloned().collect();
+        let columns = row.columns().iter().chain(inputs).cloned().collect();
+        Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
     }
 }
