@@ -38,7 +38,6 @@ mod system;
 pub mod text;
 mod translate;
 mod types;
-mod walk;
 
 pub use bytes::bytes_of;
 pub use connection_statements::{ConnectionStatement, Declare, Direction, Execute, Fetch};

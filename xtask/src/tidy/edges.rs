@@ -10,10 +10,11 @@ use super::workspace::Workspace;
 const EDGES: &[(&str, &[&str])] = &[
     ("dbsim", &[]),
     ("sdds", &[]),
+    ("syntax", &[]),
     ("store", &["sdds"]),
     ("client", &["sdds"]),
     ("cluster", &["store", "sdds"]),
-    ("query", &["store", "sdds", "dbsim"]),
+    ("query", &["store", "sdds", "dbsim", "syntax"]),
     ("bench", &["query", "cluster", "client", "store", "sdds", "dbsim"]),
     ("frontend", &[]),
     ("server", &["query", "frontend"]),

@@ -14,7 +14,6 @@ use crate::parse::parse_expression;
 use crate::planner::relations::{find, fold, split_name};
 use crate::session::Frame;
 use crate::system::pg_catalog::quote_ident;
-use crate::walk::visit_expressions_mut;
 use datafusion::arrow::array::Array;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
@@ -24,6 +23,7 @@ use datafusion::sql::sqlparser::ast::{
 use std::sync::Arc;
 use store::JointTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, Table, View};
+use syntax::visit_expressions_mut;
 
 /// Runs an ALTER TABLE.
 pub(crate) async fn run(

@@ -4,7 +4,6 @@ use super::place;
 use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::{find, fold, rename_columns};
 use crate::session::Frame;
-use crate::walk::visit_relations;
 use datafusion::sql::sqlparser::ast::CreateView;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use store::JointTransaction;
 use store::catalog::{
     Catalog, CatalogChange, Object, Privileges, Relation, View, is_temporary_schema,
 };
+use syntax::visit_relations;
 
 /// Runs a CREATE VIEW. The query must plan now; it is kept as text and planned anew with each use.
 pub(crate) async fn run(
@@ -76,7 +76,7 @@ pub(crate) async fn run(
 /// Whether a view shows something that ends with the session: it does so, too.
 fn uses_temporary(frame: &Frame<'_>, catalog: &Catalog, create: &CreateView) -> Result<bool> {
     let mut names = Vec::new();
-    let _ = visit_relations(&create.query, |name| {
+    let _ = visit_relations(&*create.query, |name| {
         names.push(name.clone());
         ControlFlow::<()>::Continue(())
     });

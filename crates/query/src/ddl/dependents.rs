@@ -8,13 +8,13 @@ use crate::planner::Planner;
 use crate::planner::relations::{find, find_parts};
 use crate::planner::search_path::SearchPath;
 use crate::session::Frame;
-use crate::walk::visit_relations;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::JointTransaction;
 use store::catalog::{Catalog, Relation, RelationId, Table, View};
+use syntax::visit_relations;
 
 /// The views whose text names a relation.
 pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) -> Vec<Arc<View>> {

@@ -6,13 +6,13 @@ use crate::parse::parse_expression;
 use crate::planner::relations::fold;
 use crate::planner::{Planner, is_lasting};
 use crate::scan::provider::row_schema;
-use crate::walk::visit_expressions;
 use datafusion::arrow::array::new_empty_array;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::ExprSchemable;
 use datafusion::sql::sqlparser::ast::Expr;
 use std::ops::ControlFlow;
 use store::catalog::{Column, Table};
+use syntax::visit_expressions;
 
 /// Refuses computed columns that no value could be computed for, or not always the same.
 ///

@@ -9,7 +9,6 @@ use crate::error::{Error, Result, SqlState};
 use crate::planner::Planner;
 use crate::planner::relations::fold;
 use crate::scan::provider::row_schema;
-use crate::walk::visit_expressions_mut;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
@@ -22,6 +21,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use store::JointTransaction;
 use store::catalog::Table;
+use syntax::visit_expressions_mut;
 
 /// What to do, planned.
 pub(crate) enum Resolution {

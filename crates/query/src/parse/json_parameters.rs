@@ -6,7 +6,6 @@
 use super::Statement;
 use crate::functions::json::operators;
 use crate::session::placeholder;
-use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Select, SelectItem,
     VisitorMut,
@@ -14,6 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::catalog::SqlType;
+use syntax::visit_mut;
 
 impl Statement {
     /// The statement for parameters of these types, as far as the client says them.

@@ -1,9 +1,9 @@
 //! Words that PostgreSQL keeps to itself. The parser takes some of them for names where nothing else fits:
 //! `SELECT FROM WHERE` would read a table called where.
 
-use crate::walk::{visit_expressions, visit_relations};
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Statement};
 use std::ops::ControlFlow;
+use syntax::{visit_expressions, visit_relations};
 
 /// PostgreSQL's reserved words: none is a name without quotes.
 pub(crate) const RESERVED: [&str; 77] = [

@@ -3,11 +3,11 @@
 use super::scopes::{Scopes, Sources};
 use super::{asterisks, ordered, outer_names, whole_rows};
 use crate::error::{Error, Result};
-use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
     Expr, Query, Select, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor, VisitorMut,
 };
 use std::ops::ControlFlow;
+use syntax::visit_mut;
 
 /// The statement with its names as the engine takes them.
 ///

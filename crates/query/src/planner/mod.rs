@@ -52,7 +52,7 @@ use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableSource, Volatility};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
+use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext};
 use datafusion::sql::sqlparser::ast;
 use inputs::Inputs;
 use origins::{Found, Origins};
@@ -190,9 +190,9 @@ impl<'a> Planner<'a> {
             .map_err(|error| self.locate(external(error)))?;
         let statement = unique_names::of_statement(statement);
         let context = self.context();
-        let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
         let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
-        sql.sql_statement_to_plan_with_context(statement, &mut planner_context)
+        let options = parser_options(self.engine);
+        syntax::plan_of(statement, &context, options, &mut planner_context)
             .and_then(refusals::of_plan)
             .and_then(numbers::of_plan)
             .map_err(|error| self.locate(error))
@@ -245,9 +245,9 @@ impl<'a> Planner<'a> {
 
     fn expression(&self, expression: ast::Expr, schema: &DFSchema) -> Result<Expr> {
         let context = self.context();
-        let sql = SqlToRel::new_with_options(&context, parser_options(self.engine));
-        let logical = sql
-            .sql_to_expr(dialect::of_expression(expression), schema, &mut PlannerContext::new())
+        let (expression, options) =
+            (dialect::of_expression(expression), parser_options(self.engine));
+        let logical = syntax::expression_of(expression, schema, &context, options)
             .and_then(|expr| numbers::over_columns(expr, schema))
             .map_err(|error| self.locate(error))?;
         Ok(context.with_parameters(logical)?)

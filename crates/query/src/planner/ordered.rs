@@ -7,12 +7,12 @@
 use super::dialect::array_queries::{query_of, select_of};
 use super::relations::fold;
 use super::scopes::Scopes;
-use crate::walk::visit_expressions;
 use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, Ident, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr,
     TableAlias, TableFactor, TableWithJoins,
 };
 use std::ops::ControlFlow;
+use syntax::visit_expressions;
 
 /// What the rows are called that are ordered, and, with numbers, their columns.
 const ORDERED: &str = "?ordered";

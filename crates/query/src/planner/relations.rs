@@ -10,7 +10,6 @@ use crate::scan::provider::{BucketTable, Columns};
 use crate::system;
 use crate::system::pg_catalog::world::ViewColumns;
 use crate::types;
-use crate::walk::visit_relations;
 use datafusion::catalog::view::ViewTable;
 use datafusion::datasource::{TableProvider, provider_as_source};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, col};
@@ -19,6 +18,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::catalog::{Catalog, Privileges, Relation, TableId, View};
 use store::{JointTransaction, Reading, Snapshot, TableView};
+use syntax::visit_relations;
 
 /// Where a statement reads: what is committed, or a transaction with its own writes.
 pub(crate) trait Tables: Send + Sync {

@@ -15,7 +15,6 @@ use crate::planner::relations::{Tables, fold};
 use crate::session::settings::show_fields;
 use crate::short::Short;
 use crate::types;
-use crate::walk::{visit_expressions, visit_expressions_mut};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
@@ -27,6 +26,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::catalog::{Privileges, SqlType, Table};
+use syntax::{visit_expressions, visit_expressions_mut};
 
 /// The engine is asked so often, while it tells of more parameters.
 const ROUNDS: usize = 4;

@@ -5,10 +5,10 @@ use super::transactions::Conversation;
 use crate::error::Result;
 use crate::planner::relations::fold;
 use crate::system;
-use crate::walk::visit_relations;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
 use std::ops::ControlFlow;
 use store::{Error, Reading};
+use syntax::visit_relations;
 
 /// Schemas whose tables are computed when they are asked for.
 const SYSTEM_SCHEMAS: [&str; 3] = ["pando", "pg_catalog", "information_schema"];

@@ -4,12 +4,12 @@
 use super::describe::placeholder;
 use crate::planner::relations::fold;
 use crate::types;
-use crate::walk::visit;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, ObjectName, Statement, TableFactor, Value, Visitor,
 };
 use std::ops::ControlFlow;
 use store::catalog::SqlType;
+use syntax::visit;
 
 /// Is told the number of a parameter, from zero, and its type.
 type Learn<'a> = dyn FnMut(usize, &SqlType) + 'a;

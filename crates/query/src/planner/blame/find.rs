@@ -2,7 +2,6 @@
 
 use super::constants::{may_have, type_of};
 use crate::planner::relations::fold;
-use crate::walk::{visit, visit_expressions, visit_relations};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     JoinConstraint, JoinOperator, LimitClause, Query, Select, Spanned, Statement, TableFactor,
@@ -10,6 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
+use syntax::{visit, visit_expressions, visit_relations};
 
 /// The first expression of which something is found.
 fn first<T>(ast: &Statement, find: impl Fn(&Expr) -> Option<T>) -> Option<T> {

@@ -5,10 +5,10 @@
 
 use super::build::{arguments_mut, call, called, take, text};
 use crate::functions::conversion::MENTIONED;
-use crate::walk::{visit_expressions_mut, visit_mut};
 use datafusion::sql::sqlparser::ast::{Expr, Select, Statement, VisitorMut};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
+use syntax::{visit_expressions_mut, visit_mut};
 
 /// Aggregates of numbers. Others of whose arguments a cast tells the type (JSON, uuid) would lose it.
 const AGGREGATES: [&str; 13] = [

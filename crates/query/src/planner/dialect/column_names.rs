@@ -5,12 +5,12 @@
 use super::build::{last, type_name};
 use crate::planner::relations::fold;
 use crate::planner::unique_names;
-use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+use syntax::visit_mut;
 
 /// The name of a column that has none.
 const UNNAMED: &str = "?column?";

@@ -1,9 +1,9 @@
 //! `FETCH FIRST 2 ROWS ONLY`: what LIMIT says, in the standard's words.
 
 use super::build::number;
-use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{Fetch, LimitClause, Query, Statement, VisitorMut};
 use std::ops::ControlFlow;
+use syntax::visit_mut;
 
 pub(super) fn rewrite(statement: &mut Statement) {
     struct Queries;

@@ -27,9 +27,9 @@ mod tuples;
 mod value_rows;
 mod whole_numbers;
 
-use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{Expr, Statement, VisitorMut};
 use std::ops::ControlFlow;
+use syntax::visit_mut;
 
 /// The statement in the engine's words.
 pub(crate) fn of_statement(mut statement: Statement) -> Statement {

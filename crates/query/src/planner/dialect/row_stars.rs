@@ -5,12 +5,12 @@
 use super::build::{arguments, called};
 use super::set_functions;
 use crate::parse::ALL_FIELDS;
-use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Expr, Ident, ObjectName, Select, SelectItem, SelectItemQualifiedWildcardKind,
     Statement, VisitorMut, WildcardAdditionalOptions,
 };
 use std::ops::ControlFlow;
+use syntax::visit_mut;
 
 pub(super) fn rewrite(statement: &mut Statement) {
     struct Selects;

@@ -11,12 +11,12 @@ use crate::functions::catalog::SUBSCRIPTS;
 use crate::functions::json::rows::{ROWS_FUNCTIONS, RowsColumn};
 use crate::functions::series::SERIES;
 use crate::system::shape::{self, Shape};
-use crate::walk::{visit_expressions, visit_mut};
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, SelectItem, Statement, TableAlias,
     TableAliasColumnDef, TableFactor, VisitorMut,
 };
 use std::ops::ControlFlow;
+use syntax::{visit_expressions, visit_mut};
 
 /// In an expression: the functions that give rows become `unnest` of an array.
 pub(super) fn rewrite(expr: &mut Expr) {

@@ -7,12 +7,12 @@
 use super::build::{cast, last, number, take, text};
 use crate::planner::relations::fold;
 use crate::system::shape;
-use crate::walk::{visit_expressions_mut, visit_mut};
 use datafusion::sql::sqlparser::ast::{
     DataType, Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
-    VisitMut, VisitorMut,
+    VisitorMut,
 };
 use std::ops::ControlFlow;
+use syntax::{Syntax, visit_expressions_mut, visit_mut};
 
 pub(super) fn rewrite(statement: &mut Statement) {
     struct Selects;
@@ -58,7 +58,7 @@ fn keep_name(item: &mut SelectItem) {
     }
 }
 
-fn replace<T: VisitMut>(node: &mut T, tables: &[(String, i64)]) {
+fn replace<T: Syntax>(node: &mut T, tables: &[(String, i64)]) {
     let _ = visit_expressions_mut(node, |expr| {
         let of = match expr {
             Expr::Identifier(column) => tables.first().zip(Hidden::named(column)),

@@ -7,11 +7,11 @@
 use super::build::{call, cast, take};
 use super::casts;
 use crate::functions::conversion::UNDECLARED;
-use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
     DataType, Expr, Query, SetExpr, Statement, Value, Values, VisitorMut,
 };
 use std::ops::ControlFlow;
+use syntax::visit_mut;
 
 pub(super) fn rewrite(statement: &mut Statement) {
     struct Queries;

@@ -4,12 +4,12 @@
 //! narrowed before, so that what is around them knows: the steps of a recursive query, parameters beside them.
 
 use super::build::{cast, take, text};
-use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
     DataType, ExactNumberInfo, Expr, Query, Select, SelectItem, SetExpr, Statement, Value,
     VisitorMut,
 };
 use std::ops::ControlFlow;
+use syntax::visit_mut;
 
 /// Digits of a `numeric`, at most.
 const DIGITS_MAX: usize = 38;

@@ -3,11 +3,11 @@
 use super::super::rows::TableRows;
 use super::world::{World, declared, key_columns, key_numbers};
 use super::{oids, type_catalog};
-use crate::walk::visit_expressions;
 use datafusion::sql::sqlparser::ast::Expr;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use store::catalog::{Check, Table};
+use syntax::visit_expressions;
 
 /// The file of `pg_opclass`.
 pub(super) const OPCLASS_FILE: &str = include_str!("data/pg_opclass.tsv");

@@ -1,11 +1,8 @@
-//! Walks through what the parser has read, compiled once.
-//!
-//! The parser's own walks are compiled for every visitor anew, with some fifteen hundred functions each. Here visitors are
-//! called by reference, so that all of them share one walk.
+//! Walks through what the parser has read: visitors are called by reference, so that all of them share one walk.
 
-use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, Query, Select, Statement, TableFactor, ValueWithSpan, Visit, VisitMut,
-    Visitor, VisitorMut,
+use datafusion_sql::sqlparser::ast::{
+    Expr, ObjectName, OrderBy, Query, Select, SelectItem, Statement, TableFactor, ValueWithSpan,
+    Visit, VisitMut, Visitor, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -37,6 +34,41 @@ impl<V, B> Held<'_, V, B> {
 /// The visitor that walks are compiled for.
 struct Any<'a>(&'a mut dyn Visitor<Break = ()>);
 struct AnyMut<'a>(&'a mut dyn VisitorMut<Break = ()>);
+
+/// What can be walked through.
+pub trait Syntax {
+    /// Shows everything in it to a visitor.
+    fn walk(&self, visitor: &mut dyn Visitor<Break = ()>) -> ControlFlow<()>;
+
+    /// The same for a visitor that changes what it sees.
+    fn walk_mut(&mut self, visitor: &mut dyn VisitorMut<Break = ()>) -> ControlFlow<()>;
+}
+
+impl<T: Syntax> Syntax for Vec<T> {
+    fn walk(&self, visitor: &mut dyn Visitor<Break = ()>) -> ControlFlow<()> {
+        self.iter().try_for_each(|item| item.walk(visitor))
+    }
+
+    fn walk_mut(&mut self, visitor: &mut dyn VisitorMut<Break = ()>) -> ControlFlow<()> {
+        self.iter_mut().try_for_each(|item| item.walk_mut(visitor))
+    }
+}
+
+macro_rules! walked {
+    ($($node:ty)*) => {
+        $(impl Syntax for $node {
+            fn walk(&self, visitor: &mut dyn Visitor<Break = ()>) -> ControlFlow<()> {
+                Visit::visit(self, &mut Any(visitor))
+            }
+
+            fn walk_mut(&mut self, visitor: &mut dyn VisitorMut<Break = ()>) -> ControlFlow<()> {
+                VisitMut::visit(self, &mut AnyMut(visitor))
+            }
+        })*
+    };
+}
+
+walked! { Statement Query Select SelectItem OrderBy Expr }
 
 macro_rules! passing_on {
     ($visitor:ident, $any:ident, $($method:ident($node:ty))*) => {
@@ -82,19 +114,16 @@ both! {
 }
 
 /// Shows a visitor what there is; what it ended the walk with.
-pub(crate) fn visit<V: Visitor>(ast: &impl Visit, visitor: &mut V) -> ControlFlow<V::Break> {
+pub fn visit<V: Visitor>(ast: &impl Syntax, visitor: &mut V) -> ControlFlow<V::Break> {
     let mut held = Held { visitor, end: None };
-    let _ = ast.visit(&mut Any(&mut held));
+    let _ = ast.walk(&mut held);
     held.flow()
 }
 
 /// The same for a visitor that changes what it sees.
-pub(crate) fn visit_mut<V: VisitorMut>(
-    ast: &mut impl VisitMut,
-    visitor: &mut V,
-) -> ControlFlow<V::Break> {
+pub fn visit_mut<V: VisitorMut>(ast: &mut impl Syntax, visitor: &mut V) -> ControlFlow<V::Break> {
     let mut held = Held { visitor, end: None };
-    let _ = ast.visit(&mut AnyMut(&mut held));
+    let _ = ast.walk_mut(&mut held);
     held.flow()
 }
 
@@ -126,24 +155,24 @@ impl<B, F: FnMut(&ObjectName) -> ControlFlow<B>> Visitor for OfRelations<F> {
 }
 
 /// Every expression, from the outside in.
-pub(crate) fn visit_expressions<B>(
-    ast: &impl Visit,
+pub fn visit_expressions<B>(
+    ast: &impl Syntax,
     see: impl FnMut(&Expr) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     visit(ast, &mut OfExpressions(see))
 }
 
 /// Every expression, from the inside out.
-pub(crate) fn visit_expressions_mut<B>(
-    ast: &mut impl VisitMut,
+pub fn visit_expressions_mut<B>(
+    ast: &mut impl Syntax,
     change: impl FnMut(&mut Expr) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     visit_mut(ast, &mut OfExpressions(change))
 }
 
 /// Every name of a relation.
-pub(crate) fn visit_relations<B>(
-    ast: &impl Visit,
+pub fn visit_relations<B>(
+    ast: &impl Syntax,
     see: impl FnMut(&ObjectName) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     visit(ast, &mut OfRelations(see))
@@ -152,8 +181,8 @@ pub(crate) fn visit_relations<B>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-    use datafusion::sql::sqlparser::parser::Parser;
+    use datafusion_sql::sqlparser::dialect::PostgreSqlDialect;
+    use datafusion_sql::sqlparser::parser::Parser;
 
     #[test]
     fn a_walk_ends_with_what_its_visitor_says() {
