@@ -37,6 +37,11 @@ impl Elsewhere {
         Self { view, here: here.into(), owners: owners.into(), hops: 0 }
     }
 
+    /// Whether this is what the same scan reads elsewhere.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.owners, &other.owners)
+    }
+
     /// The same, for ranges that were sent here by a server that took them for ours.
     pub(crate) fn with_hops(self, hops: u8) -> Self {
         Self { hops, ..self }

@@ -3,17 +3,20 @@
 //! That is so where one lies beside the other, or both beside a third one ([`store::catalog::Table::colocate_with`]),
 //! and the join's keys have the whole key of the one that decides where rows are. Where keys are on their way, and
 //! the tables do not lie together for a moment, the join is done in another way.
+//!
+//! A side may be a join itself: its rows are where those are that they were made of.
 
-use super::rule::{Bundle, bundle_of};
-use super::sites::Sites;
+use super::rule::{Bundle, bundle_of, gathered};
+use super::sites::{Owners, Sites};
 use crate::scan::bucket_scan::BucketScan;
 use crate::scan::places::Elsewhere;
 use crate::scan::spread_scan::SpreadScan;
-use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{JoinSide, JoinType, Result};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{PhysicalExpr, PhysicalExprRef};
 use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::utils::build_join_schema;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
@@ -29,21 +32,19 @@ pub(super) fn of_join(
     join: &HashJoinExec,
     sides: [&Arc<dyn ExecutionPlan>; 2],
 ) -> Result<Option<Bundle>> {
-    let (Some(left), Some(right)) = (scan_below(sides[0]), scan_below(sides[1])) else {
+    let pairs: Vec<(Origin, Origin)> = join
+        .on()
+        .iter()
+        .filter_map(|(left, right)| Some((origin_of(sides[0], left)?, origin_of(sides[1], right)?)))
+        .collect();
+    let rights = scans_below(sides[1]);
+    let together = scans_below(sides[0]).into_iter().find_map(|left| {
+        let right = rights.iter().find(|right| are_joined([&left, right], &pairs))?;
+        Some([left, Arc::clone(right)])
+    });
+    let Some(together) = together.filter(|_| plan.output_ordering().is_none()) else {
         return Ok(None);
     };
-    let joins_keys = anchors(left).iter().any(|anchor| {
-        let (_, columns) = *anchor;
-        anchors(right).contains(anchor)
-            && joins_on(join.on(), sides, [left, right], columns)
-            && [left, right].iter().all(|scan| keeps_together(&scan.elsewhere, columns))
-    });
-    if !joins_keys
-        || plan.output_ordering().is_some()
-        || !lie_together(&left.elsewhere, &right.elsewhere)
-    {
-        return Ok(None);
-    }
     let (Some(left), Some(right)) = (bundle_of(sides[0], true)?, bundle_of(sides[1], true)?) else {
         return Ok(None);
     };
@@ -51,7 +52,9 @@ pub(super) fn of_join(
     else {
         return Ok(None);
     };
-    if !left.ships(plan) {
+    // Rows of a side may have been sent to others after all.
+    let [left_scan, right_scan] = &together;
+    if !left.ships(plan) || !is_of(left_owners, left_scan) || !is_of(right_owners, right_scan) {
         return Ok(None);
     }
     let scans = left_owners.scans.iter().chain(&right_owners.scans).cloned().collect();
@@ -79,13 +82,64 @@ fn dealt(
     Ok(Arc::new(RepartitionExec::try_new(plan.data, Partitioning::Hash(by, partitions))?))
 }
 
-/// The scan that an operator's rows come from, one by one.
-fn scan_below(plan: &Arc<dyn ExecutionPlan>) -> Option<&SpreadScan> {
-    match plan.downcast_ref::<SpreadScan>() {
-        Some(scan) => Some(scan),
-        None if passes_rows_on(plan) => scan_below(plan.children().first()?),
-        None => None,
+/// A scan, and one of its table's columns.
+type Origin = (Arc<dyn ExecutionPlan>, usize);
+
+/// The scans that say where an operator's rows are: each is made of a row of each of them, and is where those are.
+fn scans_below(plan: &Arc<dyn ExecutionPlan>) -> Vec<Arc<dyn ExecutionPlan>> {
+    if plan.downcast_ref::<SpreadScan>().is_some() {
+        return vec![Arc::clone(plan)];
     }
+    if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+        let (of_left, of_right) = always_has(join.join_type());
+        let sides = [(of_left, join.left()), (of_right, join.right())].into_iter();
+        let sides = sides.filter_map(|(has, side)| has.then(|| gathered(side)));
+        return sides.flat_map(|side| scans_below(&side)).collect();
+    }
+    match plan.children().first() {
+        Some(child) if passes_rows_on(plan) => scans_below(child),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether each row of a join is made of a row of its left side, and of its right one.
+fn always_has(join: &JoinType) -> (bool, bool) {
+    match join {
+        JoinType::Inner => (true, true),
+        JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti | JoinType::LeftMark => {
+            (true, false)
+        }
+        JoinType::Right | JoinType::RightSemi | JoinType::RightAnti | JoinType::RightMark => {
+            (false, true)
+        }
+        JoinType::Full => (false, false),
+    }
+}
+
+/// Whether a scan is one of those that owners of a bundle's rows read.
+fn is_of(owners: &Owners, scan: &Arc<dyn ExecutionPlan>) -> bool {
+    spread(scan).is_some_and(|scan| owners.scans.iter().any(|own| own.is_same(&scan.elsewhere)))
+}
+
+fn spread(scan: &Arc<dyn ExecutionPlan>) -> Option<&SpreadScan> {
+    scan.downcast_ref::<SpreadScan>()
+}
+
+/// Whether rows of two scans lie together that the pairs of a join's keys join.
+fn are_joined(scans: [&Arc<dyn ExecutionPlan>; 2], pairs: &[(Origin, Origin)]) -> bool {
+    let of_both = pairs.iter().filter(|((left, _), (right, _))| {
+        Arc::ptr_eq(left, scans[0]) && Arc::ptr_eq(right, scans[1])
+    });
+    let pairs: Vec<(usize, usize)> =
+        of_both.map(|((_, left), (_, right))| (*left, *right)).collect();
+    let (Some(left), Some(right)) = (spread(scans[0]), spread(scans[1])) else { return false };
+    let joins_keys = anchors(left).iter().any(|anchor| {
+        let (_, columns) = *anchor;
+        anchors(right).contains(anchor)
+            && joins_on(&pairs, [left, right], columns)
+            && [left, right].iter().all(|scan| keeps_together(&scan.elsewhere, columns))
+    });
+    joins_keys && lie_together(&left.elsewhere, &right.elsewhere)
 }
 
 fn passes_rows_on(plan: &Arc<dyn ExecutionPlan>) -> bool {
@@ -104,17 +158,8 @@ fn anchors(scan: &SpreadScan) -> Vec<(TableId, usize)> {
 }
 
 /// Whether rows that are joined are equal in the first columns of their tables' keys, as many as that.
-fn joins_on(
-    on: &[(PhysicalExprRef, PhysicalExprRef)],
-    sides: [&Arc<dyn ExecutionPlan>; 2],
-    scans: [&SpreadScan; 2],
-    columns: usize,
-) -> bool {
+fn joins_on(pairs: &[(usize, usize)], scans: [&SpreadScan; 2], columns: usize) -> bool {
     let keys = scans.map(|scan| key_types(scan.elsewhere.view().table()));
-    let pairs: Vec<_> = on
-        .iter()
-        .filter_map(|(left, right)| Some((column_of(sides[0], left)?, column_of(sides[1], right)?)))
-        .collect();
     (0..columns).all(|at| match (keys[0].get(at), keys[1].get(at)) {
         (Some((left, left_type)), Some((right, right_type))) => {
             left_type == right_type && pairs.contains(&(*left, *right))
@@ -128,23 +173,38 @@ fn key_types(table: &Table) -> Vec<(usize, &SqlType)> {
     table.key_indices().into_iter().map(|at| (at, &table.columns[at].sql_type)).collect()
 }
 
-/// The table's column that an expression over an operator's output is, if it is one.
-fn column_of(plan: &Arc<dyn ExecutionPlan>, expression: &Arc<dyn PhysicalExpr>) -> Option<usize> {
-    let at = expression.downcast_ref::<Column>()?.index();
-    if let Some(scan) = plan.downcast_ref::<SpreadScan>() {
-        return scan.here.read.get(*scan.here.output.get(at)?).copied();
+/// The scan's column that an expression over an operator's output is, if it is one.
+fn origin_of(plan: &Arc<dyn ExecutionPlan>, expression: &PhysicalExprRef) -> Option<Origin> {
+    origin_at(plan, expression.downcast_ref::<Column>()?.index())
+}
+
+fn origin_at(plan: &Arc<dyn ExecutionPlan>, at: usize) -> Option<Origin> {
+    if let Some(scan) = spread(plan) {
+        let column = scan.here.read.get(*scan.here.output.get(at)?)?;
+        return Some((Arc::clone(plan), *column));
     }
-    let input = plan.children().first().copied()?;
+    if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+        let at = match &join.projection {
+            Some(columns) => *columns.get(at)?,
+            None => at,
+        };
+        let (left, right) = (gathered(join.left()), gathered(join.right()));
+        let (_, columns) = build_join_schema(&left.schema(), &right.schema(), join.join_type());
+        let column = columns.get(at)?;
+        return match column.side {
+            JoinSide::Left => origin_at(&left, column.index),
+            JoinSide::Right => origin_at(&right, column.index),
+            JoinSide::None => None,
+        };
+    }
+    let input = plan.children().first().copied().filter(|_| passes_rows_on(plan))?;
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        return column_of(input, &projection.expr().get(at)?.expr);
+        return origin_of(input, &projection.expr().get(at)?.expr);
     }
-    let at = match plan.downcast_ref::<FilterExec>().and_then(|filter| filter.projection().as_ref())
-    {
-        Some(columns) => *columns.get(at)?,
-        None => at,
-    };
-    let name = input.schema().fields().get(at)?.name().clone();
-    column_of(input, &(Arc::new(Column::new(&name, at)) as Arc<dyn PhysicalExpr>))
+    match plan.downcast_ref::<FilterExec>().and_then(|filter| filter.projection().as_ref()) {
+        Some(columns) => origin_at(input, *columns.get(at)?),
+        None => origin_at(input, at),
+    }
 }
 
 /// Whether rows that are equal in the first columns of a table's key, as many as that, have one owner: no owner's keys end
