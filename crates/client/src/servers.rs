@@ -12,6 +12,9 @@ use tokio_postgres::Config;
 /// A server that could not be connected to is not tried for so long.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// A server that is not the user's choice is waited for so long, unless the user says otherwise.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// What a client has to say first: it takes adjustments.
 const FIRST_WORDS: &str = "SET pando.adjustments = on";
 
@@ -22,8 +25,8 @@ pub(crate) struct Servers {
     knowledge: Arc<RwLock<Knowledge>>,
     sessions: RwLock<HashMap<Place, Arc<Session>>>,
     failed: Mutex<HashMap<Place, Instant>>,
-    /// Held while one is made, so that many who need it make one.
-    connecting: tokio::sync::Mutex<()>,
+    /// Held while one is made to a place, so that many who need it make one.
+    connecting: Mutex<HashMap<Place, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 /// A connection and the statements that are ready on it.
@@ -44,7 +47,7 @@ impl Servers {
             knowledge,
             sessions: RwLock::default(),
             failed: Mutex::default(),
-            connecting: tokio::sync::Mutex::default(),
+            connecting: Mutex::default(),
         }
     }
 
@@ -89,7 +92,8 @@ impl Servers {
     }
 
     async fn connect(&self, place: &Place) -> Result<Arc<Session>, tokio_postgres::Error> {
-        let _alone = self.connecting.lock().await;
+        let lock = Arc::clone(self.connecting.lock().entry(place.clone()).or_default());
+        let _alone = lock.lock().await;
         if let Some(session) = self.ready(place) {
             return Ok(session);
         }
@@ -124,7 +128,7 @@ impl Servers {
         from.get_dbname().map(|name| config.dbname(name));
         from.get_options().map(|options| config.options(options));
         from.get_application_name().map(|name| config.application_name(name));
-        from.get_connect_timeout().map(|time| config.connect_timeout(*time));
+        config.connect_timeout(from.get_connect_timeout().copied().unwrap_or(PATIENCE));
         config.ssl_mode(from.get_ssl_mode());
         config.channel_binding(from.get_channel_binding());
         config
