@@ -11,6 +11,7 @@ mod person_published;
 mod person_servers;
 mod predict;
 mod range;
+mod range_gather;
 mod smart_disk;
 mod tpch;
 mod tpch_data;

@@ -7,7 +7,7 @@
 //! This is Pando's own way over links within one process. The three published strategies are about how connections are
 //! made, so they run over real ones, with a server of their own for each bucket ([`super::gathering`]).
 
-use super::gathering;
+use super::{gathering, range_gather};
 use crate::door::Door;
 use crate::report::Report;
 use crate::settling::settle;
@@ -82,6 +82,7 @@ pub(super) async fn run(args: &RangeArgs, report: Report, workers: Handle) -> Re
         let usage = Usage::of(&asked, |_| None).await?.since(&before, args.runs);
         print(report, args.servers, (buckets, published), &times, usage.said());
     }
+    range_gather::run(&asked, args.servers, args.runs, report).await?;
     gathering::run(args.runs, args.backlog, report).await?;
     gathering::run_terminations(args.runs, args.backlog, report).await
 }
