@@ -52,8 +52,9 @@ use store::Delivery;
 /// Answers of one call that may be on the way, or wait for their reader.
 pub const WINDOW: usize = 8;
 
-/// Bytes of one request, or of one answer. What is larger is sent in several: as answers of one call, or as calls.
-pub const MESSAGE_BYTES_MAX: usize = 16 << 20;
+/// Bytes of one request, or of one answer: a row with a value of the largest size, and as much again. What is larger is sent in
+/// several, as answers of one call or as calls; whoever has more than one row to send divides them long before.
+pub const MESSAGE_BYTES_MAX: usize = 128 << 20;
 
 /// Answers to one call, in order; the first error is the last item. Dropping it cancels the call on the other side.
 pub type Answers = BoxStream<'static, Result<Bytes, NetError>>;

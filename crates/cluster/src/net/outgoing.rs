@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 const ROOM_BYTES: usize = 1 << 20;
 
 /// Bytes that wait, beyond which the other side is taken for one that does not read.
-const WAITING_BYTES_MAX: usize = 64 << 20;
+const WAITING_BYTES_MAX: usize = MESSAGE_BYTES_MAX + (16 << 20);
 
 const _: () = assert!(ROOM_BYTES + MESSAGE_BYTES_MAX + HEADER_BYTES < WAITING_BYTES_MAX);
 

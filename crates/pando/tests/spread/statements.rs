@@ -4,6 +4,7 @@ use crate::restless::Restless;
 use bench::InProcess;
 use futures::TryStreamExt;
 use pando::{Database, Options};
+use query::ScalarValue;
 
 pub(crate) async fn servers() -> InProcess {
     let options = Options { bucket_size: Some(8 << 10), ..Options::default() };
@@ -92,6 +93,31 @@ async fn more_rows_than_a_message_carries_are_written_to_another_server() {
     std::fs::write(&file, text).expect("written");
     execute(of(1), &format!("COPY t FROM '{}' (FORMAT csv)", file.display())).await;
     assert_eq!(number(of(0), "SELECT count(*) FROM t").await, 40_000);
+}
+
+/// A value may have 64 MiB, wherever its row is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_very_large_row_is_written_read_and_moved() {
+    const BYTES: i64 = 40 << 20;
+    let options = Options { bucket_size: Some(1 << 20), ..Options::default() };
+    let servers = InProcess::start(2, options).await.expect("two servers");
+    let of = |server: usize| &servers.servers()[server].database;
+    execute(of(0), "ALTER SYSTEM SET pando.moves = paused").await;
+    execute(of(0), "CREATE TABLE t (id bigint PRIMARY KEY, v text)").await;
+    let insert = of(1).session().prepare("INSERT INTO t VALUES ($1, $2)").await.expect("sound");
+    for id in 0..3_i64 {
+        let value = ScalarValue::Utf8View(Some(id.to_string().repeat(BYTES as usize)));
+        insert.execute(&[id.into(), value]).await.expect("inserted");
+    }
+    let lengths = "SELECT sum(length(v))::bigint FROM t WHERE v LIKE '%1' OR id <> 1";
+    assert_eq!(number(of(1), lengths).await, 3 * BYTES);
+    execute(of(1), "UPDATE t SET v = v || 'y' WHERE id = 2").await;
+    execute(of(0), "ALTER SYSTEM SET pando.moves = running").await;
+    until_spread(&servers, "t").await;
+    for server in 0..2 {
+        assert_eq!(number(of(server), lengths).await, 3 * BYTES + 1);
+        assert_eq!(number(of(server), "SELECT count(*) FROM t WHERE v LIKE '2%y'").await, 1);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
