@@ -93,7 +93,7 @@ fn scans_below(plan: &Arc<dyn ExecutionPlan>) -> Vec<Arc<dyn ExecutionPlan>> {
     if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
         let (of_left, of_right) = always_has(join.join_type());
         let sides = [(of_left, join.left()), (of_right, join.right())].into_iter();
-        let sides = sides.filter_map(|(has, side)| has.then(|| gathered(side)));
+        let sides = sides.filter(|(has, _)| *has).map(|(_, side)| gathered(side));
         return sides.flat_map(|side| scans_below(&side)).collect();
     }
     match plan.children().first() {
