@@ -88,16 +88,27 @@ impl Client {
         statement: &Statement,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
-        let (session, prepared, is_to_owner) = self.ready(statement, parameters).await?;
-        match session.client.query(&prepared, parameters).await {
+        let owner = self.locate(statement, parameters);
+        let place = owner.as_ref().unwrap_or(&Place::First);
+        match self.query_at(place, statement, parameters).await {
             // Its server is gone. Reading a row again changes nothing.
-            Err(error) if error.is_closed() && is_to_owner && statement.is_select() => {
-                let session = self.0.servers.session(&Place::First).await?;
-                let prepared = session.prepared(&statement.text).await?;
-                Ok(session.client.query(&prepared, parameters).await?)
+            Err(Error::Postgres(error))
+                if error.is_closed() && owner.is_some() && statement.is_select() =>
+            {
+                self.query_at(&Place::First, statement, parameters).await
             }
-            answer => Ok(answer?),
+            answer => answer,
         }
+    }
+
+    async fn query_at(
+        &self,
+        place: &Place,
+        statement: &Statement,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Error> {
+        let (session, prepared) = self.ready(place, statement).await?;
+        Ok(session.client.query(&prepared, parameters).await?)
     }
 
     /// Runs a statement; how many rows it has changed, or given.
@@ -109,7 +120,9 @@ impl Client {
         statement: &Statement,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<u64, Error> {
-        let (session, prepared, _) = self.ready(statement, parameters).await?;
+        let owner = self.locate(statement, parameters);
+        let place = owner.as_ref().unwrap_or(&Place::First);
+        let (session, prepared) = self.ready(place, statement).await?;
         Ok(session.client.execute(&prepared, parameters).await?)
     }
 
@@ -150,25 +163,25 @@ impl Client {
         }
     }
 
-    /// A connection to whoever is believed to own the row, with the statement ready on it, and whether anything is believed.
+    /// Who is believed to own a statement's row; nobody where it is not on one row by its key.
+    fn locate(&self, statement: &Statement, parameters: &[&(dyn ToSql + Sync)]) -> Option<Place> {
+        let inner = &self.0;
+        let knowledge = inner.knowledge.read();
+        let owner = knowledge.locate(&statement.text, statement.types(), parameters);
+        inner.requests.fetch_add(1, Ordering::Relaxed);
+        inner.to_owners.fetch_add(u64::from(owner.is_some()), Ordering::Relaxed);
+        owner.cloned()
+    }
+
+    /// A connection to a server, or to one that can be had in its place, with the statement ready on it.
     async fn ready(
         &self,
+        place: &Place,
         statement: &Statement,
-        parameters: &[&(dyn ToSql + Sync)],
-    ) -> Result<(Arc<Session>, tokio_postgres::Statement, bool), Error> {
-        let inner = &self.0;
-        let knows = |knowledge: &Knowledge| {
-            knowledge.locate(&statement.text, statement.types(), parameters).cloned()
-        };
-        let place = knows(&inner.knowledge.read());
-        inner.requests.fetch_add(1, Ordering::Relaxed);
-        let is_to_owner = place.is_some();
-        if is_to_owner {
-            inner.to_owners.fetch_add(1, Ordering::Relaxed);
-        }
-        let session = inner.servers.session(&place.unwrap_or(Place::First)).await?;
+    ) -> Result<(Arc<Session>, tokio_postgres::Statement), Error> {
+        let session = self.0.servers.session(place).await?;
         let prepared = session.prepared(&statement.text).await?;
-        Ok((session, prepared, is_to_owner))
+        Ok((session, prepared))
     }
 }
 

@@ -7,13 +7,17 @@ use tokio_postgres::NoTls;
 /// Messages between servers so far, without heartbeats.
 const MESSAGES: &str = "SELECT sum(messages_sent)::bigint FROM pando.servers";
 
-/// What makes the servers rest: nothing moves any more, and all know where clients call the others.
-async fn settled(client: &tokio_postgres::Client) {
-    run(client, "ALTER SYSTEM SET pando.moves = paused").await;
+/// Three servers with the rows of `t`: nothing moves any more, and all know where clients call the others.
+async fn at_rest() -> ([Server; 3], tokio_postgres::Client) {
+    let servers = three();
+    let client = servers[0].connect().await;
+    filled(&client, 3).await;
+    run(&client, "ALTER SYSTEM SET pando.moves = paused").await;
     let under_way =
         "SELECT count(*) = 0 FROM pando.moves WHERE state IN ('copying', 'waiting', 'frozen')";
-    until(client, under_way).await;
-    until(client, "SELECT bool_and(pg IS NOT NULL) FROM pando.servers").await;
+    until(&client, under_way).await;
+    until(&client, "SELECT bool_and(pg IS NOT NULL) FROM pando.servers").await;
+    (servers, client)
 }
 
 async fn with_image(server: &Server) -> Client {
@@ -34,11 +38,7 @@ async fn read_all(client: &Client, select: &Statement, ids: &[i64]) -> Vec<i64> 
 
 #[tokio::test]
 async fn a_client_learns_whose_rows_are_and_asks_owners() {
-    let servers = three();
-    let client = servers[0].connect().await;
-    filled(&client, 3).await;
-    settled(&client).await;
-
+    let (servers, client) = at_rest().await;
     let with_image = with_image(&servers[2]).await;
     let select = prepared(&with_image, " SELECT n FROM t WHERE id = $1; ").await;
     let update = prepared(&with_image, "UPDATE t SET n = n + $2 WHERE id = $1").await;
@@ -61,10 +61,7 @@ async fn a_client_learns_whose_rows_are_and_asks_owners() {
 
 #[tokio::test]
 async fn what_has_moved_is_found_and_an_image_is_corrected() {
-    let mut servers = three();
-    let client = servers[0].connect().await;
-    filled(&client, 3).await;
-    settled(&client).await;
+    let (mut servers, client) = at_rest().await;
     let with_image = with_image(&servers[0]).await;
     let select = prepared(&with_image, "SELECT n FROM t WHERE id = $1").await;
     let insert = prepared(&with_image, "INSERT INTO t VALUES ($1, 7)").await;

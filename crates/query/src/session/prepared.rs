@@ -72,22 +72,22 @@ impl Prepared {
                 let Some(short) = recognised else { return Ok(None) };
                 let outcome = short.execute(store, &catalog, parameters).await;
                 if inner.settings.load().is_adjusting() {
-                    self.adjust(&short, parameters)?;
+                    self.adjust(&short, parameters);
                 }
                 outcome
             }
         }
     }
 
-    /// Tells a client with an image of its own whose the row was that it has asked for, if that is another server.
-    fn adjust(&self, short: &Short, parameters: &[ScalarValue]) -> Result<()> {
+    /// Tells a client with an image of its own whose the row was that it has asked for, if that is another server. The
+    /// statement has been executed: what cannot be told is no error of it.
+    fn adjust(&self, short: &Short, parameters: &[ScalarValue]) {
         let inner = self.session.inner();
-        let Some(peers) = inner.shared.store.peers() else { return Ok(()) };
-        if let Some(told) = short.adjustment(&**peers, &self.statement.text, parameters)? {
+        let Some(peers) = inner.shared.store.peers() else { return };
+        if let Ok(Some(told)) = short.adjustment(&**peers, &self.statement.text, parameters) {
             let message = "the row belongs to another server".to_owned();
             inner.notice_with(SqlState::SuccessfulCompletion, message, told);
         }
-        Ok(())
     }
 
     /// Whether nothing about the session asks for the long path.

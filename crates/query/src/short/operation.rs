@@ -215,9 +215,11 @@ fn read(shared: &Shared, key: Key, bytes: &[u8]) -> Result<RowChange> {
                 Some(given) => one_row(given)?.columns().to_vec(),
                 None => Vec::new(),
             };
-            let types = given.iter().skip(update.given.len()).map(|value| value.data_type());
-            let fits = types.eq(update.inputs.0.iter().map(|(_, of)| of));
-            if given.len() < update.given.len() || !fits {
+            let fits = given.get(update.given.len()..).is_some_and(|inputs| {
+                let wanted = update.inputs.0.iter().map(|(_, data_type)| data_type);
+                inputs.iter().map(|input| input.data_type()).eq(wanted)
+            });
+            if !fits {
                 return Err(out_of_range("a row operation gives other values than it says"));
             }
             (Arc::clone(&update.table), What::Update(update, given))
