@@ -15,14 +15,9 @@ async fn a_server_that_is_cut_off_fails_only_what_needs_it() {
     let rows: Vec<(i64, i64)> = (0..900).map(|key| (key, 0)).collect();
     world.insert(0, table, &rows).await;
     world.until("the table spreads", |world| world.bytes(table).iter().all(|b| *b > 0)).await;
-    let owners = world.owners(table).expect("nothing moves");
-    let key_at = |site: usize| {
-        let owns = |key: &i64| {
-            let key = crate::support::key_of(*key);
-            owners.iter().any(|(range, owner)| *owner == site && range.contains(&key))
-        };
-        (0..900).find(owns).expect("it owns rows")
-    };
+    world.settled(table).await;
+    let keys: Vec<i64> = (0..900).collect();
+    let key_at = |site| world.key_at(table, site, &keys).expect("it owns rows");
     let (near, far) = (key_at(1), key_at(2));
     world.link(1, 2, Link::Cut);
     let mut transaction = world.sites[1].store.begin_joint().await.expect("the root is there");
