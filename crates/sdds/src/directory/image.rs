@@ -128,28 +128,54 @@ impl Image {
     fn learn_stretch(&mut self, entries: &[Entry]) -> bool {
         let ([first, ..], [.., last]) = (entries, entries) else { return false };
         let stretch = KeyRange { low: first.range.low.clone(), high: last.range.high.clone() };
-        let mut told = entries.iter().peekable();
-        let mut newest: Vec<(KeyRange, Owner)> = Vec::with_capacity(entries.len());
-        let mut is_news = false;
-        for believed in self.cover(&stretch) {
-            let mut rest = Some(believed.range);
-            while let (Some(range), Some(entry)) = (rest.take(), told.peek()) {
-                // The least of both that is left: told and believed alike throughout.
-                let ends_here = entry.range.high <= range.high;
-                let high = if ends_here { entry.range.high.clone() } else { range.high.clone() };
-                rest = KeyRange::new(high.clone(), range.high);
-                is_news |= entry.owner.epoch > believed.owner.epoch;
-                let owner = newer(believed.owner, entry.owner);
-                push(&mut newest, KeyRange { low: range.low, high }, owner);
-                if ends_here {
-                    told.next();
-                }
+        let changes = self.news(&stretch, entries);
+        let is_news = !changes.is_empty();
+        for (low, owner) in changes {
+            match owner {
+                Some(owner) => self.tiles.begin(low, owner),
+                None => self.tiles.join(&low),
             }
         }
-        if is_news {
-            self.tiles.replace(&stretch, newest);
-        }
         is_news
+    }
+
+    /// What becomes of beliefs when entries are learned that tile a stretch: where one begins that did not, or was another, and
+    /// where none begins any more.
+    fn news(&self, stretch: &KeyRange, entries: &[Entry]) -> Vec<(Bound, Option<Owner>)> {
+        let mut changes = Vec::new();
+        let mut tiles = self.tiles.items(stretch);
+        let mut told = entries.iter();
+        let (Some(mut tile), Some(mut entry)) = (tiles.next(), told.next()) else { return changes };
+        let mut place = &stretch.low;
+        let mut begins = tile.low == place;
+        let mut last = (!begins).then_some(*tile.value);
+        let mut is_news = false;
+        loop {
+            // From here on, as far as neither changes.
+            let owner = newer(*tile.value, entry.owner);
+            is_news |= owner != *tile.value;
+            if last == Some(owner) {
+                changes.extend(begins.then(|| (place.clone(), None)));
+            } else if !begins || owner != *tile.value {
+                changes.push((place.clone(), Some(owner)));
+            }
+            last = Some(owner);
+            let order = tile.high.cmp(&entry.range.high);
+            place = if order.is_lt() { tile.high } else { &entry.range.high };
+            if order.is_ge() {
+                let Some(next) = told.next() else { break };
+                entry = next;
+            }
+            begins = order.is_le();
+            if begins {
+                let Some(next) = tiles.next() else { break };
+                tile = next;
+            }
+        }
+        if tile.high > place && last != Some(*tile.value) {
+            changes.push((place.clone(), Some(*tile.value)));
+        }
+        if is_news { changes } else { Vec::new() }
     }
 
     /// The part of the image in a range; outside it, its ends go on.
@@ -173,13 +199,13 @@ impl Image {
     }
 
     /// All beliefs, in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Entry> {
+    pub fn iter(&self) -> impl Iterator<Item = Entry> {
         self.tiles.iter().map(|(range, owner)| Entry { range, owner: *owner })
     }
 
     /// Bytes that the beliefs take, without the map's own.
     pub fn bytes(&self) -> usize {
-        self.len() * size_of::<Entry>()
+        self.tiles.bytes()
     }
 }
 
@@ -188,18 +214,12 @@ fn newer(believed: Owner, told: Owner) -> Owner {
     if told.epoch > believed.epoch { told } else { believed }
 }
 
-/// Adds what follows on the last piece, as a part of it where that says the same.
-fn push(pieces: &mut Vec<(KeyRange, Owner)>, range: KeyRange, owner: Owner) {
-    match pieces.last_mut() {
-        Some((last, same)) if *same == owner => last.high = range.high,
-        _ => pieces.push((range, owner)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Key;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     fn entry(low: u8, high: u8, group: u64, epoch: u64) -> Entry {
         let at = |byte: u8| Bound::At(Key::from(&[byte][..]));
@@ -217,7 +237,7 @@ mod tests {
         let mut image = Image::new(GroupId(0));
         assert!(image.learn(&entry(10, 20, 1, 5)));
         assert!(image.learn(&entry(5, 15, 2, 3)));
-        assert_eq!(dump(&image), "0@0 2@3 1@5 1@5 0@0");
+        assert_eq!(dump(&image), "0@0 2@3 1@5 0@0");
         assert!(!image.learn(&entry(12, 18, 3, 4)), "older");
         assert!(image.learn(&entry(8, 18, 3, 6)));
         assert_eq!(dump(&image), "0@0 2@3 3@6 1@5 0@0");
@@ -269,5 +289,34 @@ mod tests {
         assert!(!image.learn_all(&page));
         assert!(image.learn_all(&[entry(0, 5, 1, 2), entry(5, 9, 1, 2), entry(20, 21, 1, 1)]));
         assert_eq!(dump(&image), "0@0 1@2 2@3 1@2 4@2 5@3 1@2 7@2 8@3 9@1 0@0 1@1 0@0");
+    }
+
+    proptest! {
+        #[test]
+        fn a_stretch_is_learned_as_its_entries_one_by_one_would_be(
+            stretches in vec((0_u8..40, vec((1_u8..6, 0_u64..4, 1_u64..6), 1..8)), 1..30),
+        ) {
+            let mut image = Image::new(GroupId(0));
+            let mut model = [Owner { group: GroupId(0), epoch: Epoch::GUESS }; 100];
+            for (mut low, entries) in stretches {
+                let mut stretch = Vec::new();
+                for (length, group, epoch) in entries {
+                    stretch.push(entry(low, low + length, group, epoch));
+                    low += length;
+                }
+                let mut is_news = false;
+                for Entry { range, owner } in &stretch {
+                    for at in (0..100).filter(|at| range.contains(&Key::from(&[*at][..]))) {
+                        is_news |= owner.epoch > model[usize::from(at)].epoch;
+                        model[usize::from(at)] = newer(model[usize::from(at)], *owner);
+                    }
+                }
+                prop_assert_eq!(image.learn_all(&stretch), is_news);
+                image.tiles.assert_tiling();
+                for (at, owner) in (0..).zip(&model) {
+                    prop_assert_eq!(image.locate(&Key::from(&[at][..])).owner, *owner);
+                }
+            }
+        }
     }
 }

@@ -150,9 +150,9 @@ impl<C: Clone> Territory<C> {
         })
     }
 
-    /// Bytes that the tiles take, without the map's own and without what contents point to.
+    /// Bytes that the tiles take, without what contents point to.
     pub(super) fn bytes(&self) -> usize {
-        self.tiles.len() * size_of::<(KeyRange, Standing<C>)>()
+        self.tiles.bytes()
     }
 
     /// Whether nothing is owned, and nothing on its way.

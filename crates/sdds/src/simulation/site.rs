@@ -2,6 +2,7 @@
 
 use crate::directory::{Request, Server};
 use crate::{Bound, Key, KeyRange, splitting};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// What a request wants. The key, or the keys, are the request's range.
@@ -18,8 +19,11 @@ pub(super) enum Operation {
 #[derive(Debug, Clone)]
 pub(super) struct Bucket {
     high: u64,
-    keys: Vec<u64>,
+    keys: SmallVec<[u64; INLINE_KEYS]>,
 }
+
+/// Keys that a bucket holds in place: all, where buckets are small, as where there are many.
+const INLINE_KEYS: usize = 6;
 
 /// Above every key.
 pub(super) const END: u64 = u64::MAX;
@@ -38,7 +42,7 @@ impl Site {
 
     /// The first server: with bucket 0, which holds everything.
     pub(super) fn first(server: Server<Operation>) -> Self {
-        let bucket = Bucket { high: END, keys: Vec::new() };
+        let bucket = Bucket { high: END, keys: SmallVec::new() };
         Self { server, buckets: BTreeMap::from([(0, bucket)]) }
     }
 
@@ -71,7 +75,8 @@ impl Site {
         if !splitting::should_split(held, held, capacity as u64) {
             return None;
         }
-        let keys = bucket.keys.split_off(bucket.keys.len() / 2);
+        let half = bucket.keys.len() / 2;
+        let keys: SmallVec<_> = bucket.keys.drain(half..).collect();
         let at = keys[0];
         let high = std::mem::replace(&mut bucket.high, at);
         bucket.keys.shrink_to_fit();

@@ -10,51 +10,45 @@
 //! costs the logarithm of the number of ranges, so that readers keep a consistent picture of the file
 //! while it splits.
 
+mod page;
+mod tree;
+
 use crate::{Bound, Key, KeyRange};
-use imbl::OrdMap;
+use tree::Tree;
+
+pub(crate) use tree::Item;
 
 /// A tiling of the key space.
 #[derive(Debug, Clone)]
 pub struct Partition<T: Clone> {
-    tiles: OrdMap<Bound, Tile<T>>,
-}
-
-#[derive(Debug, Clone)]
-struct Tile<T> {
-    high: Bound,
-    value: T,
+    /// What is attached to the ranges, by their low ends: each goes on to where the next one begins.
+    tiles: Tree<T>,
 }
 
 impl<T: Clone> Partition<T> {
     /// One range that covers everything.
     pub fn new(value: T) -> Self {
-        let tile = Tile { high: Bound::PosInf, value };
-        Self { tiles: OrdMap::unit(Bound::NegInf, tile) }
+        Self { tiles: Tree::new(value) }
     }
 
     /// The range that holds a key, and what is attached to it.
     pub fn locate(&self, key: &Key) -> (KeyRange, &T) {
-        match self.tiles.get_prev(&Bound::At(key.clone())) {
-            Some((low, tile)) => (tile.range(low), &tile.value),
-            None => unreachable!("the first range begins at -inf"),
-        }
+        self.at(&Bound::At(key.clone()))
     }
 
     /// The ranges that share a key with the given one, in order.
     pub fn cover<'a>(&'a self, range: &'a KeyRange) -> impl Iterator<Item = (KeyRange, &'a T)> {
-        let first = match self.tiles.get_prev(&range.low) {
-            Some((low, _)) => low.clone(),
-            None => Bound::NegInf,
-        };
-        self.tiles
-            .range(first..)
-            .take_while(|(low, _)| **low < range.high)
-            .map(|(low, tile)| (tile.range(low), &tile.value))
+        self.items(range).map(tile)
+    }
+
+    /// The same, without copies.
+    pub(crate) fn items<'a>(&'a self, range: &'a KeyRange) -> impl Iterator<Item = Item<'a, T>> {
+        self.tiles.from(&range.low).take_while(|item| *item.low < range.high)
     }
 
     /// All ranges, in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (KeyRange, &T)> {
-        self.tiles.iter().map(|(low, tile)| (tile.range(low), &tile.value))
+    pub fn iter(&self) -> impl Iterator<Item = (KeyRange, &T)> {
+        self.tiles.from(&Bound::NegInf).map(tile)
     }
 
     /// How many ranges there are; never zero.
@@ -67,17 +61,19 @@ impl<T: Clone> Partition<T> {
         false
     }
 
+    /// Bytes that the ranges and what is attached to them take, without what these point to.
+    pub fn bytes(&self) -> usize {
+        self.tiles.bytes()
+    }
+
     /// The range after the one that begins at `low`.
     pub fn next_after(&self, low: &Bound) -> Option<(KeyRange, &T)> {
-        let tile = self.tiles.get(low)?;
-        let next = self.tiles.get(&tile.high)?;
-        Some((next.range(&tile.high), &next.value))
+        self.tiles.from(low).nth(1).map(tile)
     }
 
     /// The range before the one that begins at `low`.
     pub fn next_before(&self, low: &Bound) -> Option<(KeyRange, &T)> {
-        let (low, tile) = self.tiles.range(..low.clone()).next_back()?;
-        Some((tile.range(low), &tile.value))
+        self.tiles.before(low).map(tile)
     }
 
     /// Cuts the range that holds `at` in two. The range must not begin at `at`.
@@ -86,105 +82,80 @@ impl<T: Clone> Partition<T> {
         let Some((lower, upper)) = range.split_at(at) else {
             panic!("a split at {at} would leave an empty half of {range}");
         };
-        self.tiles.insert(lower.low, Tile { high: lower.high, value: left });
-        self.tiles.insert(upper.low, Tile { high: upper.high, value: right });
+        self.tiles.insert(lower.low, left);
+        self.tiles.insert(upper.low, right);
     }
 
     /// Makes one range of the one that begins at `low` and the next. Both must exist.
     pub fn merge(&mut self, low: &Bound, value: T) {
-        let Some(middle) = self.tiles.get(low).map(|tile| tile.high.clone()) else {
-            panic!("no range begins at {low}");
-        };
-        let Some(upper) = self.tiles.remove(&middle) else {
-            panic!("the range that begins at {low} is the last");
-        };
-        self.tiles.insert(low.clone(), Tile { high: upper.high, value });
+        let lower = self.tiles.find(low);
+        assert!(lower.low == low, "no range begins at {low}");
+        let middle = lower.high.clone();
+        assert!(middle != Bound::PosInf, "the range that begins at {low} is the last");
+        self.tiles.remove(&middle);
+        self.tiles.insert(low.clone(), value);
     }
 
     /// The range that begins at or before a place and ends after it. There is none at +inf, which is after
     /// every key: the last range answers.
     pub fn at(&self, place: &Bound) -> (KeyRange, &T) {
-        match self.tiles.get_prev(place) {
-            Some((low, tile)) => (tile.range(low), &tile.value),
-            None => unreachable!("the first range begins at -inf"),
-        }
+        tile(self.tiles.find(place))
     }
 
     /// What is attached to the range that holds a whole given one; `None` where no single one does.
     pub fn holder(&self, of: &KeyRange) -> Option<&T> {
-        let (_, tile) = self.tiles.get_prev(&of.low)?;
-        (of.high <= tile.high).then_some(&tile.value)
+        let item = self.tiles.find(&of.low);
+        (of.high <= *item.high).then_some(item.value)
     }
 
     /// Makes one range of everything between two places. Ranges that reach beyond are cut there and
     /// keep what is attached to them.
     pub fn assign(&mut self, range: &KeyRange, value: T) {
         self.cut(&range.high);
-        self.cut(&range.low);
-        let inside = self.tiles.range(range.low.clone()..range.high.clone()).skip(1);
-        let inside: Vec<Bound> = inside.map(|(low, _)| low.clone()).collect();
+        let inside = self.items(range).filter(|item| *item.low > range.low);
+        let inside: Vec<Bound> = inside.map(|item| item.low.clone()).collect();
         for low in inside {
             self.tiles.remove(&low);
         }
-        self.tiles.insert(range.low.clone(), Tile { high: range.high.clone(), value });
+        self.tiles.insert(range.low.clone(), value);
     }
 
-    /// Replaces what lies in a range by ranges that tile it. What is as it was is not touched.
-    pub fn replace(&mut self, range: &KeyRange, tiling: Vec<(KeyRange, T)>)
-    where
-        T: PartialEq,
-    {
-        self.cut(&range.high);
-        self.cut(&range.low);
-        let mut gone = Vec::new();
-        let mut new = tiling.into_iter().peekable();
-        let mut changed = Vec::new();
-        for (low, tile) in self.tiles.range(range.low.clone()..range.high.clone()) {
-            while let Some(piece) = new.next_if(|(piece, _)| piece.low < *low) {
-                changed.push(piece);
-            }
-            match new.next_if(|(piece, _)| piece.low == *low) {
-                Some((piece, value)) if piece.high == tile.high && value == tile.value => {}
-                Some(piece) => changed.push(piece),
-                None => gone.push(low.clone()),
-            }
-        }
-        changed.extend(new);
-        for low in gone {
-            self.tiles.remove(&low);
-        }
-        for (KeyRange { low, high }, value) in changed {
-            self.tiles.insert(low, Tile { high, value });
-        }
+    /// Lets a range begin at a place, up to where the next one begins.
+    pub(crate) fn begin(&mut self, low: Bound, value: T) {
+        self.tiles.insert(low, value);
+    }
+
+    /// Lets the range that begins at a place be a part of the one before it.
+    pub(crate) fn join(&mut self, low: &Bound) {
+        self.tiles.remove(low);
     }
 
     /// Lets a range begin at a place, with what is attached there now.
     fn cut(&mut self, place: &Bound) {
-        let Some((low, tile)) = self.tiles.get_prev_mut(place) else { return };
-        if low == place || *place == Bound::PosInf {
-            return;
+        let item = self.tiles.find(place);
+        if item.low != place && *place != Bound::PosInf {
+            let value = item.value.clone();
+            self.tiles.insert(place.clone(), value);
         }
-        let high = std::mem::replace(&mut tile.high, place.clone());
-        let upper = Tile { high, value: tile.value.clone() };
-        self.tiles.insert(place.clone(), upper);
     }
 
     /// Panics unless the ranges tile the key space.
     pub fn assert_tiling(&self) {
         let mut expected = Bound::NegInf;
+        let mut count = 0;
         for (range, _) in self.iter() {
             assert_eq!(range.low, expected, "a gap or an overlap at {expected}");
             assert!(range.low < range.high, "an empty range at {expected}");
             expected = range.high;
+            count += 1;
         }
         assert_eq!(expected, Bound::PosInf, "the last range ends early");
+        assert_eq!(count, self.len(), "ranges are miscounted");
     }
 }
 
-impl<T> Tile<T> {
-    fn range(&self, low: &Bound) -> KeyRange {
-        KeyRange { low: low.clone(), high: self.high.clone() }
-    }
+fn tile<T>(item: Item<'_, T>) -> (KeyRange, &T) {
+    (KeyRange { low: item.low.clone(), high: item.high.clone() }, item.value)
 }
 
 #[cfg(test)]
@@ -246,21 +217,6 @@ mod tests {
         file.assign_checked("4 1 3 0");
         file.assign(&KeyRange::all(), 5);
         file.assign_checked("5");
-    }
-
-    #[test]
-    fn a_replaced_range_is_tiled_as_given() {
-        let of = |low: &str, high: &str| {
-            KeyRange::new(Bound::At(key(low)), Bound::At(key(high))).expect("range")
-        };
-        let mut file = Partition::new(0);
-        file.replace(&of("b", "h"), vec![(of("b", "d"), 1), (of("d", "h"), 2)]);
-        file.assign_checked("0 1 2 0");
-        file.replace(&of("c", "h"), vec![(of("c", "d"), 3), (of("d", "h"), 2)]);
-        file.assign_checked("0 1 3 2 0");
-        file.replace(&of("a", "z"), vec![(of("a", "g"), 4), (of("g", "z"), 5)]);
-        file.assign_checked("0 4 5 0");
-        assert_eq!(*file.locate(&key("g")).1, 5);
     }
 
     impl Partition<u32> {
