@@ -1,7 +1,7 @@
 //! Tables about the cluster, as people look at them.
 
-use crate::cluster::Cluster;
-use crate::members::Member;
+use crate::cluster::{Cluster, ROOT};
+use crate::members::{Member, TableLoad};
 use crate::moving::MoveInfo;
 use crate::report::Held;
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
@@ -9,22 +9,20 @@ use arrow::datatypes::{Field, Schema};
 use sdds::GroupId;
 use std::sync::Arc;
 use store::catalog::{Catalog, TableId};
-use store::{Error, Traffic, key};
+use store::{Error, Finding, Traffic, key};
 
 /// A table of this name; `None` where there is none.
 pub(crate) async fn table(cluster: &Cluster, name: &str) -> Result<Option<RecordBatch>, Error> {
-    if !["servers", "shares", "moves", "images"].contains(&name) {
+    if !["servers", "groups", "shares", "moves", "images"].contains(&name) {
         return Ok(None);
     }
-    let report = cluster.report().await;
+    let mut report = cluster.report().await;
+    // Nothing was lost with those that have left: nobody looks for them any more.
+    report.retain(|(member, _)| !(member.is_lost && member.has_left));
     let catalog = cluster.store().catalog();
     let rows = match name {
-        "servers" => {
-            let mut report = report;
-            // Nothing was lost with those that have left: nobody looks for them any more.
-            report.retain(|(member, _)| !(member.is_lost && member.has_left));
-            servers(&report, cluster.here())
-        }
+        "servers" => servers(&report, cluster.here()),
+        "groups" => groups(&report),
         "shares" => shares(&report, &catalog),
         "moves" => moves(&report, &catalog),
         _ => images(&report, &catalog),
@@ -65,9 +63,7 @@ impl Columns {
 
 fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
     let held = || report.iter().map(|(_, held)| held.as_ref().ok());
-    let sum = |of: fn(&crate::members::TableLoad) -> u64| {
-        held().map(move |held| held.map(|held| held.load.tables.iter().map(of).sum()))
-    };
+    let sum = |of: fn(&TableLoad) -> u64| held().map(move |held| held.map(|held| held.sum(of)));
     let traffic =
         |of: fn(&Traffic) -> u64| held().map(move |held| held.map(|held| of(&held.traffic)));
     let state = |(member, held): &(Member, Result<Held, Error>)| {
@@ -98,6 +94,24 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
         .number("bytes_sent", traffic(|traffic| traffic.sent.bytes))
         .number("messages_received", traffic(|traffic| traffic.received.messages))
         .number("bytes_received", traffic(|traffic| traffic.received.bytes))
+        .batch()
+}
+
+/// Replica groups; a group is one server so far.
+fn groups(report: &Report) -> Result<RecordBatch, Error> {
+    let held = || report.iter().map(|(_, held)| held.as_ref().ok());
+    let pages = |held: &Held| held.images.iter().map(|image| image.pages).sum();
+    let name = |(member, _): &(Member, _)| Some(member.name.clone());
+    Columns::default()
+        .number("number", report.iter().map(|(member, _)| Some(member.group.0)))
+        .text("leader", report.iter().map(name))
+        .text("members", report.iter().map(name))
+        .flag("is_root", report.iter().map(|(member, _)| member.group == ROOT))
+        .flag("is_lost", report.iter().map(|(member, _)| member.is_lost))
+        .number("buckets", held().map(|held| held.map(|held| held.sum(|table| table.buckets))))
+        .number("rows", held().map(|held| held.map(|held| held.sum(|table| table.rows))))
+        .number("bytes", held().map(|held| held.map(|held| held.sum(|table| table.bytes))))
+        .number("pages", held().map(|held| held.map(pages)))
         .batch()
 }
 
@@ -175,14 +189,18 @@ fn images(report: &Report, catalog: &Catalog) -> Result<RecordBatch, Error> {
     let rows: Vec<_> = present(report)
         .flat_map(|(member, held)| held.images.iter().map(move |image| (member, image)))
         .collect();
+    let finding =
+        |of: fn(&Finding) -> u64| rows.iter().map(move |(_, image)| Some(of(&image.finding)));
     Columns::default()
         .text("server", rows.iter().map(|(member, _)| Some(member.name.clone())))
         .text("schema", rows.iter().map(|(_, image)| names(catalog, image.table).0))
         .text("table", rows.iter().map(|(_, image)| names(catalog, image.table).1))
         .number("entries", rows.iter().map(|(_, image)| Some(image.entries.len() as u64)))
         .number("bytes", rows.iter().map(|(_, image)| Some(image.bytes)))
-        .number("requests", rows.iter().map(|(_, image)| Some(image.requests)))
-        .number("forwards", rows.iter().map(|(_, image)| Some(image.forwards)))
-        .number("adjustments", rows.iter().map(|(_, image)| Some(image.adjustments)))
+        .number("requests", finding(|finding| finding.requests))
+        .number("forwards", finding(|finding| finding.forwards))
+        .number("hops", finding(Finding::hops))
+        .number("adjustments", finding(|finding| finding.adjustments))
+        .number("broadcasts", finding(|finding| finding.broadcasts))
         .batch()
 }

@@ -13,6 +13,7 @@ use sdds::{Bound, Epoch, GroupId, Key, KeyRange};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use store::Finding;
 use store::catalog::{Table, TableId};
 use tokio::sync::Notify;
 
@@ -53,16 +54,12 @@ struct State {
     pages: VecDeque<(Bound, Epoch)>,
 }
 
-/// What finding owners has cost, since the server began.
+/// [`Finding`] while it is counted.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    /// Requests for keys of other servers, on behalf of this one's own clients.
     pub(crate) requests: AtomicU64,
-    /// How often one of them was passed on, or sent back to be sent elsewhere.
     pub(crate) forwards: AtomicU64,
-    /// Adjustments that taught the image something.
     pub(crate) adjustments: AtomicU64,
-    /// How often everybody was asked whose keys are.
     pub(crate) broadcasts: AtomicU64,
 }
 
@@ -102,6 +99,11 @@ impl Files {
         self.files.lock().values().cloned().collect()
     }
 
+    /// The file of a table, if somebody has asked for it.
+    pub(crate) fn find(&self, table: TableId) -> Option<Arc<File>> {
+        self.files.lock().get(&table).cloned()
+    }
+
     /// Forgets the files of tables that are gone.
     pub(crate) fn retain(&self, exists: impl Fn(TableId) -> bool) {
         self.files.lock().retain(|table, _| exists(*table));
@@ -115,6 +117,17 @@ impl File {
 
     pub(crate) fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// What finding owners has cost so far.
+    pub(crate) fn finding(&self) -> Finding {
+        let Counters { requests, forwards, adjustments, broadcasts } = &self.counters;
+        Finding {
+            requests: requests.load(Ordering::Relaxed),
+            forwards: forwards.load(Ordering::Relaxed),
+            adjustments: adjustments.load(Ordering::Relaxed),
+            broadcasts: broadcasts.load(Ordering::Relaxed),
+        }
     }
 
     /// Waits until keys have arrived somewhere, from when it is called.
@@ -213,6 +226,11 @@ impl File {
     pub(crate) fn directory_bytes(&self) -> u64 {
         let state = self.state.lock();
         (state.server.directory_bytes() + state.image.bytes()) as u64
+    }
+
+    /// Pages of the directory that this server keeps.
+    pub(crate) fn pages(&self) -> u64 {
+        self.state.lock().server.pages().owned(&KeyRange::all()).len() as u64
     }
 
     /// Takes a message of the directory in; what is to be sent comes back. A page that has come before changes nothing.

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::{Sequence, Table, TableId};
 use store::{
-    BatchStream, Changed, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared,
-    Reader, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
+    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
+    Prepared, Reader, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
 };
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -232,6 +232,10 @@ impl Peers for View {
 
     fn traffic(&self) -> Traffic {
         self.inner.network.counters.traffic()
+    }
+
+    fn finding(&self, table: TableId) -> Finding {
+        self.inner.files.find(table).map(|file| file.finding()).unwrap_or_default()
     }
 
     fn patience(&self) -> BoxFuture<'static, Error> {

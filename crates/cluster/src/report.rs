@@ -2,16 +2,15 @@
 
 use crate::cluster::{Cluster, Inner, unexpected};
 use crate::heartbeat;
-use crate::members::{Member, ServerLoad};
+use crate::members::{Member, ServerLoad, TableLoad};
 use crate::message::{Answer, Request};
 use crate::moving::MoveInfo;
 use futures::future::join_all;
 use sdds::directory::Entry;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use store::catalog::TableId;
-use store::{Error, MoveSetting, Traffic};
+use store::{Error, Finding, MoveSetting, Traffic};
 
 /// What one server holds and does.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -39,16 +38,19 @@ pub struct ImageInfo {
     pub table: TableId,
     /// Who is believed to own what.
     pub entries: Vec<Entry>,
-    /// Requests for keys of other servers, on behalf of this one's own clients.
-    pub requests: u64,
-    /// How often one of them was passed on, or sent back to be sent elsewhere.
-    pub forwards: u64,
-    /// Adjustments that taught it something.
-    pub adjustments: u64,
-    /// How often everybody was asked whose keys are.
-    pub broadcasts: u64,
+    /// What finding rows has cost with it.
+    pub finding: Finding,
     /// Bytes of the directory and the image.
     pub bytes: u64,
+    /// Pages of the directory that the server keeps.
+    pub pages: u64,
+}
+
+impl Held {
+    /// Something of all tables.
+    pub(crate) fn sum(&self, of: fn(&TableLoad) -> u64) -> u64 {
+        self.load.tables.iter().map(of).sum()
+    }
 }
 
 impl Cluster {
@@ -94,17 +96,12 @@ impl Cluster {
 
 /// What this server holds.
 pub(crate) fn held(inner: &Arc<Inner>) -> Held {
-    let images = inner.files.all().into_iter().map(|file| {
-        let counters = file.counters();
-        ImageInfo {
-            table: file.table(),
-            entries: file.image(),
-            requests: counters.requests.load(Ordering::Relaxed),
-            forwards: counters.forwards.load(Ordering::Relaxed),
-            adjustments: counters.adjustments.load(Ordering::Relaxed),
-            broadcasts: counters.broadcasts.load(Ordering::Relaxed),
-            bytes: file.directory_bytes(),
-        }
+    let images = inner.files.all().into_iter().map(|file| ImageInfo {
+        table: file.table(),
+        entries: file.image(),
+        finding: file.finding(),
+        bytes: file.directory_bytes(),
+        pages: file.pages(),
     });
     Held {
         load: heartbeat::load(inner),

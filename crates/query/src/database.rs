@@ -15,10 +15,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-use store::Store;
 use store::catalog::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, DEFAULT_BUCKET_SIZE, Relation,
 };
+use store::{Finding, Store};
 
 /// How a database is opened.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ pub struct Options {
     pub memory_limit: Option<u64>,
     /// Bytes that a bucket may hold before it splits, for tables that do not say; `None` for 64 MiB.
     pub bucket_size: Option<u64>,
-    /// Into how many parts a query's work is divided; `None` for one a processor.
+    /// Into how many parts a query's work is divided, in a cluster at least 2; `None` for one a processor.
     pub threads: Option<usize>,
     /// The group that this server leads in a cluster; `None` for a server that is alone.
     pub cluster: Option<GroupId>,
@@ -49,6 +49,8 @@ pub struct TableSize {
     pub bytes: u64,
     /// Its buckets.
     pub buckets: u64,
+    /// What finding the owners of its rows has cost; nothing outside of a cluster.
+    pub finding: Finding,
 }
 
 /// An embedded database. A clone is another handle on the same one.
@@ -95,6 +97,8 @@ impl Database {
             Some(threads) => threads,
             None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
         };
+        // Work that is not divided is not dealt out among servers, either: everything would come to the coordinator.
+        let threads = if options.cluster.is_some() { threads.max(2) } else { threads };
         let sizes = BUCKET_SIZE_MIN..=BUCKET_SIZE_MAX;
         if let Some(size) = options.bucket_size.filter(|size| !sizes.contains(size)) {
             let message = format!("bucket_size {size} must be between 4 KiB and 1 GiB");
@@ -150,6 +154,7 @@ impl Database {
                     rows: buckets.iter().map(|bucket| bucket.rows).sum(),
                     bytes: buckets.iter().map(|bucket| bucket.bytes).sum(),
                     buckets: buckets.len() as u64,
+                    finding: store.peers().map(|p| p.finding(table.id)).unwrap_or_default(),
                 }
             })
             .collect()

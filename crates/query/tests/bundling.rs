@@ -40,7 +40,8 @@ const GROUPS: &str = "SELECT v % 100 || ': ' || count(*) || ', ' || sum(v) || ',
 
 #[tokio::test]
 async fn rows_beyond_the_limit_go_to_disk_and_come_back() {
-    let session = Database::open(Options::default()).expect("opened").session();
+    let options = Options { threads: Some(2), ..Options::default() };
+    let session = Database::open(options).expect("opened").session();
     let expected = column(&session, GROUPS).await;
     set(&session, "pando.bundling = none").await;
     assert_eq!(spilled(&session, GROUPS).await, [0; 2], "there is memory for them");

@@ -7,7 +7,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
-use query::{Database, SqlState, StatementKind};
+use query::{Database, SqlState, StatementKind, TableSize};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -66,6 +66,10 @@ struct Tables {
     rows: Family<OfTable, Gauge>,
     bytes: Family<OfTable, Gauge>,
     buckets: Family<OfTable, Gauge>,
+    requests: Family<OfTable, Gauge>,
+    forwards: Family<OfTable, Gauge>,
+    adjustments: Family<OfTable, Gauge>,
+    broadcasts: Family<OfTable, Gauge>,
     splits: Gauge,
     merges: Gauge,
     compactions: Gauge,
@@ -126,9 +130,17 @@ impl Metrics {
         let refused = self.connections_refused.clone();
         registry.register("connections_refused", "Connections turned away", refused);
         let tables = &self.tables;
-        registry.register("table_rows", "Rows of a table", tables.rows.clone());
-        registry.register("table_bytes", "Bytes of a table", tables.bytes.clone());
-        registry.register("table_buckets", "Buckets of a table", tables.buckets.clone());
+        for (name, help, of_table) in [
+            ("table_rows", "Rows of a table", &tables.rows),
+            ("table_bytes", "Bytes of a table", &tables.bytes),
+            ("table_buckets", "Buckets of a table", &tables.buckets),
+            ("table_requests", "Requests for rows of other servers", &tables.requests),
+            ("table_forwards", "Requests that went to the wrong server first", &tables.forwards),
+            ("table_adjustments", "Corrections of the image", &tables.adjustments),
+            ("table_broadcasts", "Questions to all servers whose rows are", &tables.broadcasts),
+        ] {
+            registry.register(name, help, of_table.clone());
+        }
         for (name, help, gauge) in [
             ("splits", "Buckets that split", &tables.splits),
             ("merges", "Buckets that merged", &tables.merges),
@@ -204,15 +216,21 @@ impl Metrics {
     fn look(&self, database: &Database) {
         let gauge = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         let (store, tables) = (database.store(), &self.tables);
-        tables.rows.clear();
-        tables.bytes.clear();
-        tables.buckets.clear();
-        for table in database.table_sizes() {
-            let label = OfTable { schema: table.schema, table: table.name };
-            tables.rows.get_or_create(&label).set(gauge(table.rows));
-            tables.bytes.get_or_create(&label).set(gauge(table.bytes));
-            tables.buckets.get_or_create(&label).set(gauge(table.buckets));
-        }
+        let sizes = database.table_sizes();
+        let all = |family: &Family<OfTable, Gauge>, of: fn(&TableSize) -> u64| {
+            family.clear();
+            for table in &sizes {
+                let label = OfTable { schema: table.schema.clone(), table: table.name.clone() };
+                family.get_or_create(&label).set(gauge(of(table)));
+            }
+        };
+        all(&tables.rows, |table| table.rows);
+        all(&tables.bytes, |table| table.bytes);
+        all(&tables.buckets, |table| table.buckets);
+        all(&tables.requests, |table| table.finding.requests);
+        all(&tables.forwards, |table| table.finding.forwards);
+        all(&tables.adjustments, |table| table.finding.adjustments);
+        all(&tables.broadcasts, |table| table.finding.broadcasts);
         let counters = store.counters();
         tables.splits.set(gauge(counters.splits));
         tables.merges.set(gauge(counters.merges));

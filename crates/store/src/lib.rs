@@ -68,8 +68,8 @@ pub use memory::Memory;
 pub use morsel::Morsel;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
-    BatchStream, Bundles, Delivery, ExchangeId, MoveSetting, MoveSettings, Peers, Reader, Reading,
-    Said, TableTotal, Traffic, TransactionId, Whereabouts, Write,
+    BatchStream, Bundles, Delivery, ExchangeId, Finding, MoveSetting, MoveSettings, Peers, Reader,
+    Reading, Said, TableTotal, Traffic, TransactionId, Whereabouts, Write,
 };
 pub use prepared::Prepared;
 pub use row::VALUE_BYTES_MAX;

@@ -71,6 +71,26 @@ pub struct Traffic {
     pub received: Said,
 }
 
+/// What it has cost a server to find the owners of a table's rows, since its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Finding {
+    /// Requests for keys of other servers, on behalf of its own clients.
+    pub requests: u64,
+    /// How often one of them was passed on, or sent back to be sent elsewhere.
+    pub forwards: u64,
+    /// Adjustments that taught its image something.
+    pub adjustments: u64,
+    /// How often everybody was asked whose keys are.
+    pub broadcasts: u64,
+}
+
+impl Finding {
+    /// Messages on the way to owners: one a request, and one more for each forward.
+    pub fn hops(&self) -> u64 {
+        self.requests + self.forwards
+    }
+}
+
 /// Whose the rows of some keys are, for a client that asks their owners itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Whereabouts {
@@ -204,6 +224,9 @@ pub trait Peers: Debug + Send + Sync {
 
     /// What this server has said to others so far, and heard from them.
     fn traffic(&self) -> Traffic;
+
+    /// What finding the owners of a table's rows has cost this server.
+    fn finding(&self, table: TableId) -> Finding;
 
     /// Done when nothing should be waited for any longer on this server, with what is then to be said.
     fn patience(&self) -> BoxFuture<'static, Error>;

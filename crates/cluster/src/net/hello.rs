@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 const MAGIC: [u8; 8] = *b"pando\r\n\0";
 
 /// Changes whenever frames do.
-const VERSION: u16 = 4;
+const VERSION: u16 = 5;
 
 /// Bytes of an address, or of the reason of a refusal.
 const TEXT_BYTES_MAX: usize = 1 << 10;

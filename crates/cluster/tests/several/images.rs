@@ -22,7 +22,7 @@ async fn what_was_forwarded_once_is_asked_for_at_the_right_place_the_next_time()
     let far: Vec<i64> = keys.iter().copied().step_by(40).collect();
     assert_eq!(world.read(3, table, &far).await.len(), far.len());
     let first = image(&world, 3, table).await;
-    assert!(first.requests > 0 && first.adjustments > 0, "{first:?}");
+    assert!(first.finding.requests > 0 && first.finding.adjustments > 0, "{first:?}");
     for key in &keys {
         world.read(3, table, &[*key]).await;
     }
@@ -31,13 +31,17 @@ async fn what_was_forwarded_once_is_asked_for_at_the_right_place_the_next_time()
         world.read(3, table, &[*key]).await;
     }
     let third = image(&world, 3, table).await;
-    assert_eq!(third.forwards, second.forwards, "nothing is forwarded twice");
-    assert_eq!(third.adjustments, second.adjustments);
+    assert_eq!(third.finding.forwards, second.finding.forwards, "nothing is forwarded twice");
+    assert_eq!(third.finding.adjustments, second.finding.adjustments);
     let owned = world.sites[3].store.owned(table);
     let is_far = |key: &&i64| !owned.iter().any(|r| r.contains(&crate::support::key_of(**key)));
     let far = keys.iter().filter(is_far).count() as u64;
-    assert_eq!(third.requests - second.requests, far, "one request for each key that is elsewhere");
-    assert_eq!(third.broadcasts, 0);
+    assert_eq!(
+        third.finding.requests - second.finding.requests,
+        far,
+        "one request for each key that is elsewhere"
+    );
+    assert_eq!(third.finding.broadcasts, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -51,9 +55,9 @@ async fn at_rest_every_image_leads_to_the_owner_with_two_forwards_at_most() {
     world.settled(table).await;
     for site in 0..4 {
         for key in (0..1500).step_by(10) {
-            let before = image(&world, site, table).await.forwards;
+            let before = image(&world, site, table).await.finding.forwards;
             assert_eq!(world.read(site, table, &[key]).await[&key], 0);
-            let forwards = image(&world, site, table).await.forwards - before;
+            let forwards = image(&world, site, table).await.finding.forwards - before;
             assert!(forwards <= 2, "key {key} from server {site}: {forwards}");
         }
     }

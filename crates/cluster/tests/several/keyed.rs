@@ -61,6 +61,7 @@ async fn a_row_as_it_is_now_takes_one_question_of_its_owner() {
 async fn statements_that_begin_together_ask_for_the_time_together() {
     let (world, table) = spread().await;
     let (site, root) = (&world.sites[1], &world.sites[0].gate);
+    world.link(1, 0, Link::Slow(Duration::from_millis(50)));
     let asked = root.seen("Now");
     let readings = join_all((0..50).map(|_| site.store.reading())).await;
     assert!(readings.iter().all(Result::is_ok));
@@ -69,7 +70,6 @@ async fn statements_that_begin_together_ask_for_the_time_together() {
     let all: Vec<i64> = (0..KEYS).collect();
     let own = |key: &&i64| world.key_at(table, 1, &[**key]).is_some();
     let own: Vec<i64> = all.iter().filter(own).copied().take(50).collect();
-    world.link(1, 0, Link::Slow(Duration::from_millis(50)));
     let asked = root.seen("Next");
     let commits = own.iter().map(async |key| {
         let begun = site.store.begin_newest(&*site.cluster.peers(), table, &key_of(*key)).await;

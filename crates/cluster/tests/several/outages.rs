@@ -51,7 +51,7 @@ async fn a_server_that_is_given_up_takes_its_keys_with_it_and_no_others() {
         assert!(refused.to_string().contains("given up"), "{refused}");
     }
     let held = world.sites[0].cluster.report().await.remove(0).1.expect("itself");
-    assert!(held.images.iter().any(|image| image.broadcasts > 0), "everybody was asked");
+    assert!(held.images.iter().any(|image| image.finding.broadcasts > 0), "everybody was asked");
     assert!(world.sites[1].store.begin_joint().await.is_err(), "it serves no more itself");
     world.retried(2, async |t| t.upsert(table, &batch(&[(first, 1), (third, 1)])).await).await;
 }

@@ -6,7 +6,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What the URL does not say, PGHOST, PGPORT, PGUSER, PGPASSWORD and PGSSLMODE say, as for pando sql. Any server of the
-cluster will do. The same is in the tables pando.servers, pando.shares, pando.moves and pando.images.")]
+cluster will do. The same is in the tables pando.servers, pando.groups, pando.shares, pando.moves and pando.images.")]
 pub(crate) struct StatusArguments {
     /// A server, like postgres://user:password@host:port/database.
     #[arg(value_name = "URL")]

@@ -17,6 +17,14 @@ async fn who_joins_later_gets_a_share() {
     assert_eq!(number(&third, "SELECT count(*) FROM t").await, ROWS);
     assert_eq!(run(&third, "UPDATE t SET n = 1").await, ROWS as u64);
     assert_eq!(number(&client, "SELECT sum(n)::bigint FROM t").await, ROWS);
+    let led = "SELECT count(*) FROM pando.groups JOIN pando.servers USING (number) \
+        WHERE leader = name AND members = name AND is_root = (name = 'one') AND NOT is_lost";
+    assert_eq!(number(&third, led).await, 3);
+    assert!(number(&third, "SELECT sum(pages)::bigint FROM pando.groups").await > 0);
+    let lengths = "SELECT bool_and(hops = requests + forwards) FROM pando.images";
+    until(&third, lengths).await;
+    let asked = "SELECT sum(requests)::bigint FROM pando.images WHERE \"table\" = 't'";
+    assert!(number(&third, asked).await > 0);
 }
 
 /// What a server that cannot join says.

@@ -119,7 +119,7 @@ pub(crate) fn table(
 }
 
 /// Tables about the cluster.
-const OF_THE_CLUSTER: [&str; 4] = ["servers", "shares", "moves", "images"];
+const OF_THE_CLUSTER: [&str; 5] = ["servers", "groups", "shares", "moves", "images"];
 
 /// A table about the cluster; `None` where there is none of this name.
 pub(crate) async fn cluster_table(

@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use store::catalog::{Relation, Sequence, Table, TableId};
 use store::{
-    BatchStream, Changed, Delivery, Error, ExchangeId, MoveSetting, MoveSettings, Peers, Prepared,
-    Reader, Reading, Savepoint, Snapshot, Store, TableTotal, TableView, Traffic, Transaction,
-    TransactionId, Whereabouts, Write,
+    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
+    Prepared, Reader, Reading, Savepoint, Snapshot, Store, TableTotal, TableView, Traffic,
+    Transaction, TransactionId, Whereabouts, Write,
 };
 
 /// All servers.
@@ -251,6 +251,10 @@ impl Peers for Seen {
 
     fn traffic(&self) -> Traffic {
         Traffic::default()
+    }
+
+    fn finding(&self, _: TableId) -> Finding {
+        Finding::default()
     }
 
     fn patience(&self) -> futures::future::BoxFuture<'static, Error> {

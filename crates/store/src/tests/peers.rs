@@ -5,8 +5,8 @@ use super::*;
 use crate::test_tables::rows;
 use crate::view::Gathered;
 use crate::{
-    BatchStream, Changed, Delivery, ErrandStep, Error, ExchangeId, Peers, Prepared, Reader,
-    TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write,
+    BatchStream, Changed, Delivery, ErrandStep, Error, ExchangeId, Finding, Peers, Prepared,
+    Reader, TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -48,6 +48,10 @@ impl Peers for TwoServers {
 
     fn traffic(&self) -> Traffic {
         Traffic::default()
+    }
+
+    fn finding(&self, _: TableId) -> Finding {
+        Finding::default()
     }
 
     fn patience(&self) -> futures::future::BoxFuture<'static, Error> {
