@@ -187,11 +187,10 @@ impl Inner {
                     true => "it has left the cluster".into(),
                     false => "it has been given up, and its rows are lost".into(),
                 },
+                is_lost: !member.has_left,
+                keys: String::new(),
             }),
-            None => Err(Error::Unreachable {
-                server: group.to_string(),
-                reason: "nobody here knows this server".into(),
-            }),
+            None => Err(Error::unreachable(group.to_string(), "nobody here knows this server")),
         }
     }
 
@@ -367,7 +366,7 @@ impl Asked {
             | NetError::Refused { reason, .. }
             | NetError::Failed { reason, .. } => reason,
         };
-        let error = Error::Unreachable { server: server.to_owned(), reason };
+        let error = Error::unreachable(server, reason);
         if undelivered { Self::Answered(error) } else { Self::Lost(error) }
     }
 }
@@ -400,7 +399,7 @@ pub(crate) fn unexpected(answer: &Answer) -> Error {
 
 /// Why a server that has stopped neither asks nor answers.
 pub(crate) fn stopped(name: &str) -> Error {
-    Error::Unreachable { server: name.to_owned(), reason: "it has stopped".into() }
+    Error::unreachable(name, "it has stopped")
 }
 
 /// What is written as the answer to a request.

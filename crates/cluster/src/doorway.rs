@@ -16,10 +16,7 @@ impl Service for Doorway {
         if let Some(cluster) = self.0.get() {
             return cluster.serve(from, request);
         }
-        let starting = Error::Unreachable {
-            server: "that was called".into(),
-            reason: "it is still starting".into(),
-        };
+        let starting = Error::unreachable("that was called", "it is still starting");
         let answer = written(&Err(starting));
         stream::once(async move { Ok(answer) }).boxed()
     }

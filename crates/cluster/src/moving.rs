@@ -536,11 +536,8 @@ async fn hand_over(
                 match inner.ask(order.to, &request).await {
                     Ok(Answer::Adopted(true)) => return Ok(()),
                     Ok(Answer::Adopted(false)) => {
-                        let error = "it did not adopt the rows".into();
-                        return Err(Error::Unreachable {
-                            server: order.to.to_string(),
-                            reason: error,
-                        });
+                        let error = "it did not adopt the rows";
+                        return Err(Error::unreachable(order.to.to_string(), error));
                     }
                     // Given up by the root, it will never come back as this group.
                     Err(Asked::Answered(error)) if inner.is_lost(order.to) => return Err(error),

@@ -120,11 +120,10 @@ impl View {
             }
         };
         let parts = tokio::time::timeout(DEADLINE, waiting).await;
-        let parts = parts.map_err(|_| Error::Unreachable {
-            server: self.inner.name.clone(),
-            reason: format!(
-                "the keys {range} have been on their way to another server for too long"
-            ),
+        let parts = parts.map_err(|_| {
+            let reason =
+                format!("the keys {range} have been on their way to another server for too long");
+            Error::unreachable(self.inner.name.clone(), reason)
         })?;
         if self.hops > 1 {
             // Whoever was asked first did not know that these are ours.
@@ -243,7 +242,7 @@ impl Peers for View {
         Box::pin(async move {
             tokio::time::sleep(ROW_PATIENCE).await;
             let reason = "a transaction that writes the row has been about to commit for too long";
-            Error::Unreachable { server, reason: reason.into() }
+            Error::unreachable(server, reason)
         })
     }
 
@@ -308,7 +307,11 @@ impl Peers for View {
                     let range = KeyRange::point(&keys[places[0]]);
                     return Err(Error::NotOwned { range });
                 }
-                let (columns, positions) = self.get_from(file, &request, owner).await?;
+                let found = self.get_from(file, &request, owner).await;
+                let asked = places.iter().map(|place| &keys[*place]);
+                let found =
+                    found.map_err(|e| e.missing(|| store::key::describe_rows(table, asked)));
+                let (columns, positions) = found?;
                 let place = |position: usize| {
                     places
                         .get(position)
@@ -333,7 +336,8 @@ impl Peers for View {
         let owner = self.other_owner(&file, key).await?;
         let columns = columns.iter().map(|column| *column as u32).collect();
         let request = Request::Newest { target: self.target(table), key: key.clone(), columns };
-        let (values, positions) = self.get_from(&file, &request, owner).await?;
+        let found = self.get_from(&file, &request, owner).await;
+        let (values, positions) = found.map_err(|error| missing(error, table, key))?;
         Ok((!positions.is_empty()).then_some(values))
     }
 
@@ -346,7 +350,7 @@ impl Peers for View {
         let file = self.inner.file(table);
         let owner = self.other_owner(&file, key).await?;
         let (target, key, operation) = (self.target(table), key.clone(), operation.into());
-        let request = Request::RowOperation { target, key, operation };
+        let request = Request::RowOperation { target, key: key.clone(), operation };
         self.count(&file);
         match self.inner.ask(owner, &request).await {
             Ok(Answer::Written { rows }) => Ok(rows),
@@ -356,7 +360,7 @@ impl Peers for View {
             }
             Ok(other) => Err(unexpected(&other)),
             Err(Asked::Lost(_)) => Err(commit::unknown_outcome()),
-            Err(Asked::Answered(error)) => Err(error),
+            Err(Asked::Answered(error)) => Err(missing(error, table, &key)),
         }
     }
 
@@ -617,10 +621,8 @@ impl View {
         let runs_tasks = Handle::try_current()
             .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
         let answer = if runs_tasks { tokio::task::block_in_place(wait) } else { wait() };
-        let answer = answer.map_err(|_| Error::Unreachable {
-            server: ROOT.to_string(),
-            reason: "it did not answer".into(),
-        })?;
+        let answer =
+            answer.map_err(|_| Error::unreachable(ROOT.to_string(), "it did not answer"))?;
         Ok(answer?)
     }
 }
@@ -650,9 +652,12 @@ fn merge(
     Ok((merged, all))
 }
 
+/// An error that says which row its server has, if it could not be reached.
+fn missing(error: Error, table: &Table, key: &Key) -> Error {
+    error.missing(|| store::key::describe_rows(table, std::iter::once(key)))
+}
+
 fn lost_way(range: &KeyRange) -> Error {
-    Error::Unreachable {
-        server: "of its owner".into(),
-        reason: format!("a request for the keys {range} was passed on {HOPS_MAX} times"),
-    }
+    let reason = format!("a request for the keys {range} was passed on {HOPS_MAX} times");
+    Error::unreachable("of its owner", reason)
 }

@@ -76,8 +76,8 @@ impl Inner {
             return Err(stopped(&self.name));
         }
         if letter.to.is_some_and(|to| to != self.here) {
-            let reason = "another server is at its address now".into();
-            return Err(Error::Unreachable { server: self.name.clone(), reason });
+            let reason = "another server is at its address now";
+            return Err(Error::unreachable(self.name.clone(), reason));
         }
         match letter.from.filter(|from| self.is_lost(*from)) {
             Some(lost) => Err(given_up(lost)),
@@ -144,10 +144,10 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
             Some(root) => root.answer(inner, &to_root).await,
             // Whoever joins may know any of us.
             None if matches!(to_root, Request::Join { .. }) => Ok(inner.ask_root(&to_root).await?),
-            None => Err(Error::Unreachable {
-                server: inner.name.clone(),
-                reason: "it is not the first server, and cannot lead the cluster".into(),
-            }),
+            None => {
+                let reason = "it is not the first server, and cannot lead the cluster";
+                Err(Error::unreachable(inner.name.clone(), reason))
+            }
         },
     }
 }
@@ -484,10 +484,11 @@ fn learnt(view: &View) -> Option<Result<Bytes, NetError>> {
 
 /// Who runs bundles here.
 pub(crate) fn bundles(inner: &Inner) -> Result<Arc<dyn Bundles>, Error> {
-    inner.bundles.get().cloned().ok_or_else(|| Error::Unreachable {
-        server: inner.name.clone(),
-        reason: "it is still starting".into(),
-    })
+    inner
+        .bundles
+        .get()
+        .cloned()
+        .ok_or_else(|| Error::unreachable(inner.name.clone(), "it is still starting"))
 }
 
 /// Rows in pieces that are small enough to travel.

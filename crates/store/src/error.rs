@@ -132,6 +132,10 @@ pub enum Error {
         server: String,
         /// What was seen.
         reason: String,
+        /// Whether what it held is gone for good.
+        is_lost: bool,
+        /// What it was to do that for: which keys of which table. Empty where that is not known.
+        keys: String,
     },
     /// Another server refused.
     #[error("{message}")]
@@ -182,6 +186,22 @@ pub struct Failure {
 }
 
 impl Error {
+    /// A server that did not answer, or cannot be reached.
+    pub fn unreachable(server: impl Into<String>, reason: impl Into<String>) -> Self {
+        let (server, reason) = (server.into(), reason.into());
+        Self::Unreachable { server, reason, is_lost: false, keys: String::new() }
+    }
+
+    /// The same, saying what the server has that was asked for, if it could not be reached and nobody has said so yet.
+    pub fn missing(mut self, what: impl FnOnce() -> String) -> Self {
+        if let Self::Unreachable { keys, .. } = &mut self
+            && keys.is_empty()
+        {
+            *keys = what();
+        }
+        self
+    }
+
     /// Whether the same transaction may succeed when it is run again on a new snapshot.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Conflict { .. } | Self::SchemaConflict { .. })

@@ -9,7 +9,7 @@ use crate::peers::{Peers, Reader, Reading, TransactionId, Write};
 use crate::store::Store;
 use crate::transaction::{Savepoint, Transaction};
 use crate::view::TableView;
-use crate::{ATTEMPTS, Error, Snapshot};
+use crate::{ATTEMPTS, Error, Snapshot, key};
 use arrow::array::RecordBatch;
 use futures::future::join_all;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp};
@@ -213,7 +213,12 @@ impl JointTransaction {
                         elsewhere.has_writes = true;
                     }
                     let (peers, table, reader) = (&peers, &table, &reader);
-                    sent.push(write_there(&**peers, reader, table, owner, (rows, write)));
+                    sent.push(async move {
+                        let write = (&rows[..], write);
+                        let written = write_there(&**peers, reader, table, owner, write).await;
+                        let keys = rows.iter().map(|row| &keys[*row as usize]);
+                        written.map_err(|e| e.missing(|| key::describe_rows(table, keys)))
+                    });
                 }
             }
             for refused in join_all(sent).await {
@@ -320,7 +325,7 @@ async fn write_there(
     reader: &Reader,
     table: &Arc<Table>,
     owner: GroupId,
-    (rows, write): (Vec<u32>, Write),
+    (rows, write): (&[u32], Write),
 ) -> Result<Vec<u32>, Error> {
     let mut refused = Vec::new();
     for (range, piece) in write.pieces() {

@@ -1,9 +1,10 @@
 //! A bulk load of a joint transaction: its sorted rows are cut at the borders of their owners.
 
-use crate::catalog::TableId;
+use crate::catalog::{Table, TableId};
 use crate::chunk::Chunk;
 use crate::ingest::Gathered;
 use crate::joint::JointTransaction;
+use crate::key::Stretches;
 use crate::memory::Reservation;
 use crate::peers::{Peers, Reader, Write};
 use crate::pieces::BATCH_BYTES_MAX;
@@ -81,11 +82,17 @@ async fn send(
             let batch = RecordBatch::try_new(table.arrow_schema(), columns)?;
             match peers.write(reader, table, owner, Write::Load(batch)).await {
                 Err(Error::NotOwned { .. }) => refused.push(Arc::new(chunk.slice(rows)?)),
-                done => drop(done?),
+                done => drop(done.map_err(|error| error.missing(|| describe(table, &chunk)))?),
             }
         }
     }
     Ok(refused)
+}
+
+fn describe(table: &Table, chunk: &Chunk) -> String {
+    let high = Bound::At(chunk.last().successor());
+    let range = KeyRange { low: Bound::At(chunk.first().clone()), high };
+    format!("{} of table \"{}\"", Stretches { table, ranges: &[range] }, table.name)
 }
 
 /// Chunks by the owners of their keys; those of several are cut.

@@ -3,13 +3,27 @@
 use crate::harness::{ROWS, filled, id_at, join, number, run, soon, three, until};
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
+use tokio_postgres::error::DbError;
 
 /// Runs a statement that needs a server which cannot answer; it must say so.
-async fn assert_misses(client: &Client, sql: &str, server: &str) {
+async fn assert_misses(client: &Client, sql: &str, server: &str) -> DbError {
     let error = soon(client.execute(sql, &[])).await.expect_err(sql);
     let error = error.as_db_error().unwrap_or_else(|| panic!("{sql}: {error:?}"));
     assert_eq!(error.code().code(), "08006", "{sql}: {error:?}");
     assert!(error.message().contains(server), "{sql}: {error:?}");
+    error.clone()
+}
+
+/// The same, if it is its rows that are missing: which, and what to do.
+async fn assert_misses_rows(client: &Client, sql: &str, server: &str) {
+    let error = assert_misses(client, sql, server).await;
+    let has = error.detail().unwrap_or_else(|| panic!("{sql}: {error:?}"));
+    assert!(has.starts_with("It has ") && has.ends_with(" of table \"t\"."), "{sql}: {error:?}");
+    if let Some((_, id)) = sql.split_once("id = ") {
+        assert!(has.contains(&format!("(id)=({id})")) || has.contains(&format!(" {id} ")), "{has}");
+    }
+    let is_lost = error.message().contains("given up");
+    assert_eq!(error.hint().is_some_and(|hint| hint.contains("drop it")), is_lost, "{error:?}");
 }
 
 #[tokio::test]
@@ -25,6 +39,7 @@ async fn a_server_that_is_killed_fails_only_what_needs_it() {
         format!("SELECT n FROM t WHERE id = {there}"),
         format!("UPDATE t SET n = n + 1 WHERE id = {there}"),
         "UPDATE t SET n = n + 1".to_owned(),
+        "UPDATE t SET n = random()".to_owned(),
     ];
     let others = format!("UPDATE t SET n = n + 1 WHERE id = {here}");
     let mut changed = 0;
@@ -34,7 +49,7 @@ async fn a_server_that_is_killed_fails_only_what_needs_it() {
         }
         for client in [&one, &two] {
             for sql in &needs_it {
-                assert_misses(client, sql, "\"three\"").await;
+                assert_misses_rows(client, sql, "\"three\"").await;
             }
             changed += 1;
             assert_eq!(run(client, &others).await, 1);

@@ -72,7 +72,8 @@ async fn there(
     (owner, ranges): &Owned,
 ) -> Result<Changed> {
     let bytes = errand.to_bytes(ranges, frame).await?;
-    let changed = peers.errand(reader, errand.elsewhere.view().table(), *owner, bytes).await?;
+    let changed = peers.errand(reader, errand.elsewhere.view().table(), *owner, bytes).await;
+    let changed = changed.map_err(|error| error.missing(|| errand.elsewhere.rows_of(ranges)))?;
     Ok(changed.of(ranges))
 }
 

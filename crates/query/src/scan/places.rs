@@ -6,12 +6,11 @@ use crate::translate::external;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::physical_expr::PhysicalExpr;
-use sdds::{Bound, GroupId, KeyRange};
+use sdds::{GroupId, KeyRange};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
-use store::catalog::Table;
-use store::{Peers, Reader, TableView, key};
+use store::key::Stretches;
+use store::{Peers, Reader, TableView};
 
 /// How many servers may send a range on, one to the next, before a statement gives up.
 const HOPS_MAX: u8 = 8;
@@ -56,8 +55,13 @@ impl Elsewhere {
     }
 
     /// Ranges as a plan shows them.
-    pub(crate) fn shown<'a>(&'a self, ranges: &'a [KeyRange]) -> Shown<'a> {
-        Shown { table: self.view.table(), ranges }
+    pub(crate) fn shown<'a>(&'a self, ranges: &'a [KeyRange]) -> Stretches<'a> {
+        Stretches { table: self.view.table(), ranges }
+    }
+
+    /// What an owner of ranges has.
+    pub(crate) fn rows_of(&self, ranges: &[KeyRange]) -> String {
+        format!("{} of table \"{}\"", self.shown(ranges), self.view.table().name)
     }
 
     /// The owners, by group.
@@ -180,33 +184,4 @@ pub(crate) async fn owners(
     // What is all here is read in as few ranges as it is asked for.
     let here = if elsewhere.is_empty() { ranges.to_vec() } else { here };
     Ok((here, elsewhere.into_iter().collect()))
-}
-
-/// Ranges as a plan shows them.
-pub(crate) struct Shown<'a> {
-    table: &'a Table,
-    ranges: &'a [KeyRange],
-}
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN_MAX: usize = 4;
-        let bound = |bound: &Bound| match key::describe_bound(self.table, bound) {
-            nothing if nothing.is_empty() => bound.to_string(),
-            values => values,
-        };
-        for (index, range) in self.ranges.iter().take(SHOWN_MAX).enumerate() {
-            let comma = if index > 0 { ", " } else { "" };
-            match (&range.low, &range.high) {
-                (Bound::At(low), Bound::At(high)) if low.successor() == *high => {
-                    write!(f, "{comma}{}", bound(&range.low))?;
-                }
-                (low, high) => write!(f, "{comma}[{}, {})", bound(low), bound(high))?,
-            }
-        }
-        match self.ranges.len().saturating_sub(SHOWN_MAX) {
-            0 => Ok(()),
-            more => write!(f, ", {more} more"),
-        }
-    }
 }

@@ -26,8 +26,8 @@ use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
 };
-use futures::StreamExt;
-use sdds::GroupId;
+use futures::{StreamExt, TryStreamExt};
+use sdds::{GroupId, KeyRange};
 use std::fmt;
 use std::sync::Arc;
 use store::{Delivery, Peers, Reader};
@@ -50,10 +50,12 @@ pub(super) fn with_others(
     for branch in tree::branches(owners.len(), bundle.fan_in) {
         let groups: Vec<GroupId> = owners[branch].iter().map(|(group, _)| *group).collect();
         let (to, ranges) = (groups[0], elsewhere.ranges_of_all(&groups));
+        let rows = (elsewhere.clone(), ranges.clone());
         parts.push(Arc::new(Forwarded {
             is_misdirected: !bundle.branch.contains(&to),
             bundle: bundle.passed_on(ranges, elsewhere.next_hop()?, groups)?.into(),
             to,
+            rows,
             peers: Arc::clone(peers),
             reader: reader.clone(),
             properties: Arc::new(properties(&plan, order.clone())),
@@ -102,6 +104,8 @@ struct Forwarded {
     peers: Arc<dyn Peers>,
     reader: Reader,
     to: GroupId,
+    /// Which rows it reads there.
+    rows: (Elsewhere, Vec<KeyRange>),
     bundle: Bytes,
     /// Whether this server was taken for the owner of its rows.
     is_misdirected: bool,
@@ -151,6 +155,8 @@ impl ExecutionPlan for Forwarded {
             true => self.peers.pass_on(&self.reader, self.to, bundle),
             false => self.peers.run(&self.reader, self.to, bundle, Delivery::Pushed),
         };
+        let (elsewhere, ranges) = self.rows.clone();
+        let rows = rows.map_err(move |error| error.missing(|| elsewhere.rows_of(&ranges)));
         let rows = rows.map(move |batch| received.take(batch));
         Ok(Box::pin(cooperative(RecordBatchStreamAdapter::new(self.schema(), rows))))
     }

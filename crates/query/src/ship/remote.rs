@@ -93,6 +93,8 @@ impl RemoteBundle {
             true => peers.pass_on(reader, self.group(), bytes.into()),
             false => peers.run(reader, self.group(), bytes.into(), self.delivery()),
         };
+        let site = self.site.clone();
+        let rows = rows.map_err(move |error| error.missing(|| site.rows())).boxed();
         Ok(Some(Sent { rows, read: ready.opened }))
     }
 

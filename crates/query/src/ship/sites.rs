@@ -215,6 +215,13 @@ impl Site {
         }
     }
 
+    /// What it and those that it asks have of what is read; nothing where rows are dealt out to them.
+    pub(super) fn rows(&self) -> String {
+        let Sites::Owners(owners) = &self.sites else { return String::new() };
+        let rows = owners.scans.iter().map(|scan| scan.rows_of(&self.ranges_of(scan)));
+        rows.collect::<Vec<_>>().join(" and ")
+    }
+
     /// What people call it, and those that it asks.
     pub(super) fn names(&self) -> Vec<String> {
         self.branch().servers.iter().map(|group| self.sites.name_of(*group)).collect()

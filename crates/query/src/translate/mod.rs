@@ -67,8 +67,16 @@ impl From<store::Error> for Error {
             }
             E::NotOwned { .. } => Self::new(SqlState::SerializationFailure, message)
                 .with_hint("Run the transaction again: rows have just moved to another server."),
-            E::Unreachable { .. } => Self::new(SqlState::ConnectionFailure, message)
-                .with_hint("Run the statement again when the server is back."),
+            E::Unreachable { is_lost, keys, .. } => {
+                let error = Self::new(SqlState::ConnectionFailure, message).with_hint(match is_lost {
+                    true => "Other rows are served on. To have the table whole again, drop it and load it.",
+                    false => "Run the statement again when the server is back.",
+                });
+                match keys.as_str() {
+                    "" => error,
+                    keys => error.with_detail(format!("It has {keys}.")),
+                }
+            }
             E::Remote { sql_state, message, detail, hint } => {
                 let state = SqlState::of_code(&sql_state).unwrap_or(SqlState::InternalError);
                 let error = Self::new(state, message);

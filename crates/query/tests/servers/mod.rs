@@ -423,7 +423,7 @@ impl Peers for Seen {
     }
 
     fn set_weight(&self, name: &str, _: u32) -> Result<(), Error> {
-        Err(Error::Unreachable { server: name.to_owned(), reason: "there is no root".to_owned() })
+        Err(Error::unreachable(name, "there is no root"))
     }
 
     fn move_settings(&self) -> MoveSettings {
@@ -431,7 +431,7 @@ impl Peers for Seen {
     }
 
     fn change_moves(&self, _: MoveSetting) -> Result<(), Error> {
-        Err(Error::Unreachable { server: "one".into(), reason: "there is no root".to_owned() })
+        Err(Error::unreachable("one", "there is no root"))
     }
 
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {

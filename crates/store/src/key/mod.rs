@@ -12,6 +12,10 @@
 //! prefix. (arrow-row has such a format too, for batches; here a point read encodes one key, in tens of
 //! nanoseconds.)
 
+mod shown;
+
+pub use shown::{Stretches, describe, describe_bound, describe_rows};
+
 use crate::Error;
 use crate::catalog::Table;
 use crate::view::key_encoder;
@@ -22,8 +26,7 @@ use arrow::array::{
 use arrow::buffer::Buffer;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float32Type, Float64Type, TimeUnit};
-use arrow::util::display::{ArrayFormatter, FormatOptions};
-use sdds::{Bound, Key, encoding};
+use sdds::{Key, encoding};
 
 /// Turns rows of some columns into keys.
 pub(crate) struct KeyEncoder {
@@ -225,33 +228,6 @@ fn fixed(data_type: &DataType, little: &[u8]) -> Option<ArrayRef> {
         .build()
         .ok()?;
     Some(make_array(data))
-}
-
-/// A key as a person reads it: `(a, b)=(1, x)`.
-pub fn describe(table: &Table, key: &Key) -> String {
-    let columns: Vec<_> = table.key_indices().into_iter().map(|c| &table.columns[c]).collect();
-    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    format!("({})=({})", names.join(", "), describe_values(table, key))
-}
-
-/// A bound as a person reads it: the values of the key's columns, or an infinity.
-pub fn describe_bound(table: &Table, bound: &Bound) -> String {
-    match bound {
-        Bound::At(key) => describe_values(table, key),
-        infinity => infinity.to_string(),
-    }
-}
-
-fn describe_values(table: &Table, key: &Key) -> String {
-    let types: Vec<DataType> =
-        table.key_indices().into_iter().map(|c| table.columns[c].sql_type.arrow()).collect();
-    let options = FormatOptions::new();
-    let values = decode(&types, key);
-    let texts = values.iter().map(|value| match ArrayFormatter::try_new(value, &options) {
-        Ok(formatter) => formatter.value(0).try_to_string().unwrap_or_else(|_| "?".to_owned()),
-        Err(_) => "?".to_owned(),
-    });
-    texts.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
