@@ -4,6 +4,7 @@ mod bundles;
 mod errands;
 mod joins;
 mod restless;
+mod spent;
 mod sql_files;
 mod statements;
 mod tpch;

@@ -15,8 +15,10 @@ use crate::dml::at_owners;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome};
 use crate::predict;
+use crate::ship::spent::Measuring;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
+use datafusion::physical_plan::metrics::Metric;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast, UtilityOption, Value};
 use futures::TryStreamExt;
@@ -78,7 +80,9 @@ impl Inner {
             let began = Instant::now();
             let rows = match (&explained.deed, &explained.physical) {
                 (None, Some(physical)) => {
-                    let stream = execute_stream(Arc::clone(physical), frame.engine().task_ctx())?;
+                    let mut engine = frame.engine().clone();
+                    engine.config_mut().set_extension(Arc::new(Measuring));
+                    let stream = execute_stream(Arc::clone(physical), engine.task_ctx())?;
                     let count = |sum, batch: datafusion::arrow::array::RecordBatch| async move {
                         Ok(sum + batch.num_rows() as u64)
                     };
@@ -297,7 +301,9 @@ impl Explained {
     }
 
     fn json(&self, options: &Options) -> Vec<String> {
-        let mut plan = self.physical.as_ref().map_or(json!({}), |physical| node(physical.as_ref()));
+        let is_counted = self.is_counted();
+        let plan = self.physical.as_deref().map(|physical| node(physical, is_counted));
+        let mut plan = plan.unwrap_or_else(|| json!({}));
         if let Some(deed) = &self.deed {
             let inner = self.physical.iter().map(|_| plan.clone()).collect::<Vec<_>>();
             plan = json!({ "Node Type": "ModifyTable", "Details": deed, "Plans": inner });
@@ -326,12 +332,28 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// An operator and those below it.
-fn node(plan: &dyn ExecutionPlan) -> Json {
+fn node(plan: &dyn ExecutionPlan, is_counted: bool) -> Json {
     let details = DisplayableExecutionPlan::new(plan).one_line().to_string();
-    let below: Vec<Json> = plan.children().into_iter().map(|child| node(child.as_ref())).collect();
-    let mut node = json!({ "Node Type": plan.name(), "Details": details.trim_end() });
-    if let Some(node) = node.as_object_mut().filter(|_| !below.is_empty()) {
+    let below = plan.children().into_iter().map(|child| node(child.as_ref(), is_counted));
+    let below: Vec<Json> = below.collect();
+    let mut node = Map::new();
+    node.insert("Node Type".to_owned(), plan.name().into());
+    node.insert("Details".to_owned(), details.trim_end().into());
+    if let Some(metrics) = plan.metrics().filter(|_| is_counted) {
+        let metrics = metrics.aggregate_by_name();
+        if let Some(rows) = metrics.output_rows() {
+            node.insert("Actual Rows".to_owned(), rows.into());
+        }
+        let figure = |metric: &Arc<Metric>| {
+            let value = metric.value();
+            (value.name().to_owned(), Json::from(value.as_usize()))
+        };
+        let told = metrics.iter().filter(|metric| !metric.value().is_timestamp());
+        let figures: Map<String, Json> = told.map(figure).collect();
+        node.insert("Metrics".to_owned(), Json::Object(figures));
+    }
+    if !below.is_empty() {
         node.insert("Plans".to_owned(), Json::Array(below));
     }
-    node
+    Json::Object(node)
 }

@@ -13,6 +13,7 @@ use super::reader::{ExchangeReader, Parts};
 use super::received::holding;
 use super::remote::{RemoteBundle, Sent};
 use super::sites::Participants;
+use super::spent::Measuring;
 use super::wire::{Dealing, Output};
 use crate::error::{Error, SqlState};
 use crate::translate::external;
@@ -26,7 +27,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
 };
-use futures::future::{BoxFuture, Shared, try_join_all};
+use futures::future::{BoxFuture, Shared, join_all, try_join_all};
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use parking_lot::Mutex;
 use sdds::GroupId;
@@ -43,7 +44,7 @@ pub(super) struct Opened {
     id: ExchangeId,
     dealers: Vec<GroupId>,
     _here: Option<(JoinSet<()>, Open)>,
-    _elsewhere: Mutex<Vec<Sent>>,
+    elsewhere: tokio::sync::Mutex<Vec<Sent>>,
 }
 
 /// Deals out the rows of its children.
@@ -115,6 +116,12 @@ impl Exchange {
 }
 
 impl Opened {
+    /// Waits until the others have said what they have spent, when all rows were taken.
+    async fn spent(&self) {
+        let mut elsewhere = self.elsewhere.lock().await;
+        join_all(elsewhere.iter_mut().map(Sent::spent)).await;
+    }
+
     /// What one of the participants reads.
     fn parts(&self, participant: usize, partitions: usize) -> Parts {
         Parts {
@@ -154,8 +161,8 @@ async fn open(
         tasks.spawn(deal(plans, dealing.by, dealing.parts, queues, context));
         local = Some((tasks, open));
     }
-    let _elsewhere = Mutex::new(sent);
-    Ok(Opened { id: dealing.exchange, dealers: groups, _here: local, _elsewhere })
+    let elsewhere = tokio::sync::Mutex::new(sent);
+    Ok(Opened { id: dealing.exchange, dealers: groups, _here: local, elsewhere })
 }
 
 /// Who deals out the rows of a child.
@@ -177,7 +184,7 @@ async fn begin(
         return Ok(Dealer::Here(bundle.over_sent_rows()?));
     };
     // An empty batch says that the exchange is there, and parts of it may be taken.
-    match sent.rows.next().await {
+    match sent.next().await {
         Some(Ok(_)) => Ok(Dealer::There(bundle.group(), sent)),
         Some(Err(error)) => Err(external(error.into())),
         None => {
@@ -255,7 +262,17 @@ impl ExecutionPlan for Exchange {
             let opened = opening.await.map_err(DataFusionError::Shared)?;
             let reader =
                 ExchangeReader::new(0, opened.parts(0, partitions), schema, peers, metrics);
-            Ok::<_, DataFusionError>(holding(reader.execute(partition, context)?, opened))
+            let is_last = Measuring::is_on(&context) && partition == 0;
+            let rows = reader.execute(partition, context)?;
+            let (all, held) = (Arc::clone(&opened), opened);
+            let spent = futures::stream::once(async move {
+                if is_last {
+                    all.spent().await;
+                }
+                None
+            });
+            let rows = rows.map(Some).chain(spent).filter_map(std::future::ready);
+            Ok::<_, DataFusionError>(holding(rows, held))
         };
         let rows = futures::stream::once(rows).try_flatten().boxed();
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), rows)))

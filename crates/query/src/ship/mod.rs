@@ -15,7 +15,8 @@
 //! them ([`reader`]). Rows go from server to server; the one that coordinates sees but the bundle's output.
 //!
 //! What a bundle gives can also stay where it is, and be written there: UPDATE and DELETE ([`errand`]). Where plans are cut
-//! ([`crate::bundling`]), it stays for the bundle that runs next ([`storing`]).
+//! ([`crate::bundling`]), it stays for the bundle that runs next ([`storing`]). EXPLAIN ANALYZE asks every server what it has
+//! [`spent`] on it.
 
 mod beside;
 mod broadcast;
@@ -35,6 +36,7 @@ mod received;
 mod remote;
 mod rule;
 mod sites;
+pub(crate) mod spent;
 mod stage;
 mod storing;
 mod tree;

@@ -11,6 +11,7 @@ use super::gather::Gathering;
 use super::reader::{ExchangeReader, Parts};
 use super::remote::order_of;
 use super::sites::Sites;
+use super::spent::Spent;
 use super::storing::store_here;
 use super::wire::{Bundle, Input, Scan};
 use crate::database::Shared;
@@ -34,6 +35,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use sdds::Key;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 use store::{BatchStream, Bundles, ErrandSteps, ExchangeId, Reading};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -149,8 +151,10 @@ async fn answer(
     bundle: &[u8],
     batches: &Sender<RecordBatch>,
 ) -> Result<()> {
+    let begun = Instant::now();
     let context = shared.engine.functions.task_ctx();
     let bundle = Bundle::from_bytes(bundle)?;
+    let measured = bundle.is_measured.then_some(begun);
     let alone = bundle.exchange.is_none() && bundle.store.is_none();
     let plan = match &bundle.input {
         Input::Scans(scans) if alone && scans.len() == 1 => {
@@ -166,20 +170,33 @@ async fn answer(
         Input::Stored(rows) => bundle.plan(vec![shared.results.get(*rows)?], &context)?,
     };
     if let Some(store) = bundle.store {
-        return store_here(shared, store, plan, &context, batches).await;
+        return store_here(shared, store, plan, &context, (batches, measured)).await;
     }
     if let Some(exchange) = bundle.exchange {
-        return deal_out(shared, exchange, &plan, context, batches).await;
+        return deal_out(shared, exchange, &plan, context, (batches, measured)).await;
     }
     let plan = match order_of(&plan)? {
         Some(order) => Arc::new(SortPreservingMergeExec::new(order, plan)),
         None => plan,
     };
-    let mut rows = execute_stream(plan, context)?;
+    let mut rows = execute_stream(Arc::clone(&plan), context)?;
     while let Some(batch) = rows.try_next().await? {
         if batches.send(Ok(batch)).await.is_err() {
-            break;
+            return Ok(());
         }
+    }
+    tell_spent(&plan, measured, batches).await
+}
+
+/// Tells what a bundle has cost, where that is asked for.
+pub(super) async fn tell_spent(
+    plan: &Arc<dyn ExecutionPlan>,
+    measured: Option<Instant>,
+    batches: &Sender<RecordBatch>,
+) -> Result<()> {
+    if let Some(begun) = measured {
+        // Who does not listen any more does not want to know.
+        let _ = batches.send(Ok(Spent::of(plan, begun)?.to_batch()?)).await;
     }
     Ok(())
 }
@@ -190,7 +207,7 @@ async fn deal_out(
     exchange: ExchangeId,
     plan: &Arc<dyn ExecutionPlan>,
     context: Arc<TaskContext>,
-    batches: &Sender<RecordBatch>,
+    (batches, measured): (&Sender<RecordBatch>, Option<Instant>),
 ) -> Result<()> {
     let dealt = plan.downcast_ref::<RepartitionExec>();
     let Some((dealt, Partitioning::Hash(by, parts))) = dealt.map(|d| (d, d.partitioning())) else {
@@ -205,6 +222,7 @@ async fn deal_out(
     if batches.send(Ok(begun)).await.is_ok() {
         let (plans, queues) = (vec![Arc::clone(dealt.input())], Arc::clone(&open.queues));
         deal(plans, by.clone(), *parts, queues, context).await;
+        tell_spent(plan, measured, batches).await?;
         batches.closed().await;
     }
     Ok(())

@@ -1,13 +1,12 @@
 //! Rows that other servers send, as the rows of an operator.
 
+use super::spent::Spent;
 use crate::error::{Error, Result as QueryResult};
 use crate::translate::external;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
-use datafusion::physical_plan::metrics::{
-    BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder,
-};
+use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
 use futures::{Stream, StreamExt};
 use std::sync::Arc;
 
@@ -23,7 +22,8 @@ pub(crate) fn holding<R: Stream>(rows: R, held: impl Send) -> impl Stream<Item =
 pub(super) struct Received {
     schema: SchemaRef,
     bytes: Count,
-    metrics: BaselineMetrics,
+    rows: Count,
+    metrics: ExecutionPlanMetricsSet,
 }
 
 impl Received {
@@ -36,7 +36,8 @@ impl Received {
         Self {
             schema,
             bytes: MetricBuilder::new(metrics).counter("bytes_received", partition),
-            metrics: BaselineMetrics::new(metrics, partition),
+            rows: MetricBuilder::new(metrics).output_rows(partition),
+            metrics: metrics.clone(),
         }
     }
 
@@ -48,10 +49,14 @@ impl Received {
 
     /// A batch that was here already.
     pub(super) fn count(&self, batch: &RecordBatch) {
-        self.metrics.output_rows().add(batch.num_rows());
+        self.rows.add(batch.num_rows());
     }
 
     fn fitted(&self, batch: RecordBatch) -> QueryResult<RecordBatch> {
+        if let Some(spent) = Spent::of_batch(&batch) {
+            spent.note(&self.metrics);
+            return Ok(RecordBatch::new_empty(Arc::clone(&self.schema)));
+        }
         self.bytes.add(batch.get_array_memory_size());
         self.count(&batch);
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

@@ -5,10 +5,12 @@ use super::forward::properties;
 use super::gather::Turns;
 use super::received::{Received, holding};
 use super::sites::Site;
+use super::spent::Spent;
 use super::wire::{Opened, Output, Ready, below, core_of, gathered_bytes};
 use crate::bundling::Stored;
 use crate::scan::leaf::leaf;
 use crate::scan::places::Elsewhere;
+use datafusion::arrow::array::RecordBatch;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -26,10 +28,15 @@ use futures::{StreamExt, TryStreamExt};
 use sdds::GroupId;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use store::{BatchStream, Delivery};
+use tokio::time::timeout;
 
 /// Gathered rows that are sent to owners; with more of them a join is done here, over the rows that owners send.
 pub(super) const BROADCAST_BYTES_MAX: usize = 8 << 20;
+
+/// How long it is waited for what a server says that it has spent: it has nothing left to do.
+const SPENT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What a bundle gives on one of the other servers.
 #[derive(Clone)]
@@ -46,8 +53,32 @@ pub(super) struct RemoteBundle {
 /// A bundle that another server runs.
 pub(super) struct Sent {
     pub(super) rows: BatchStream,
+    /// Where it is noted what the server says that it has spent.
+    metrics: ExecutionPlanMetricsSet,
     /// What it reads, for as long as it runs.
     read: Vec<Opened>,
+}
+
+impl Sent {
+    /// What the server says next, other than what it has spent; that is noted.
+    pub(super) async fn next(&mut self) -> Option<Result<RecordBatch, store::Error>> {
+        loop {
+            let batch = self.rows.next().await?;
+            match batch.as_ref().ok().and_then(Spent::of_batch) {
+                Some(spent) => spent.note(&self.metrics),
+                None => return Some(batch),
+            }
+        }
+    }
+
+    /// Waits a moment for what the server has spent, when it has nothing else to say any more.
+    pub(super) async fn spent(&mut self) {
+        if let Ok(Some(Ok(batch))) = timeout(SPENT_PATIENCE, self.rows.next()).await
+            && let Some(spent) = Spent::of_batch(&batch)
+        {
+            spent.note(&self.metrics);
+        }
+    }
 }
 
 impl RemoteBundle {
@@ -95,7 +126,7 @@ impl RemoteBundle {
         };
         let site = self.site.clone();
         let rows = rows.map_err(move |error| error.missing(|| site.rows())).boxed();
-        Ok(Some(Sent { rows, read: ready.opened }))
+        Ok(Some(Sent { rows, metrics: self.metrics.clone(), read: ready.opened }))
     }
 
     fn delivery(&self) -> Delivery {

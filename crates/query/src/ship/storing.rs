@@ -4,7 +4,7 @@
 //! Each answers with how much that is, when it has all of it: so the servers wait for each other, and no bundle
 //! begins anywhere before the one below it is done everywhere. The rows are there for as long as the coordinator listens.
 
-use super::receive::{Sender, out_of_range};
+use super::receive::{Sender, out_of_range, tell_spent};
 use super::remote::{RemoteBundle, Sent, order_of};
 use super::wire::Output;
 use crate::bundling::{Amounts, Stored};
@@ -18,10 +18,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::union::UnionExec;
-use futures::StreamExt;
 use futures::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::time::Instant;
 use store::ExchangeId;
 
 /// How a server keeps the rows of a bundle.
@@ -65,7 +65,7 @@ impl Begun {
     /// Waits until the others have all their rows; how much each of them keeps.
     pub(crate) async fn stored(&mut self) -> Result<Vec<Amounts>> {
         let stored = self.elsewhere.iter_mut().map(|sent| async {
-            match sent.rows.next().await {
+            match sent.next().await {
                 Some(Ok(answer)) => match Amounts::of_batch(&answer) {
                     Some(amounts) => Ok(amounts),
                     None => Err(external(out_of_range("a server does not say what it stores"))),
@@ -97,10 +97,11 @@ pub(super) async fn store_here(
     store: StoreAs,
     plan: Arc<dyn ExecutionPlan>,
     context: &Arc<TaskContext>,
-    answers: &Sender<RecordBatch>,
+    (answers, measured): (&Sender<RecordBatch>, Option<Instant>),
 ) -> QueryResult<()> {
-    let stored = Arc::new(Stored::here(plan, 0, store.bytes_max));
+    let stored = Arc::new(Stored::here(Arc::clone(&plan), 0, store.bytes_max));
     let _opened = stored.opened(context).await?;
+    tell_spent(&plan, measured, answers).await?;
     let answer = stored.amounts().to_batch()?;
     let _held = shared.results.insert(store.id, stored)?;
     if answers.send(Ok(answer)).await.is_ok() {

@@ -8,6 +8,7 @@ use super::codec::Codec;
 use super::exchange::Exchange;
 use super::portable::is_plain;
 use super::reader::{ExchangeReader, Parts};
+use super::spent::Measuring;
 use super::storing::StoreAs;
 use crate::bundling::Stored;
 use crate::scan::bucket_scan::BucketScan;
@@ -58,6 +59,8 @@ pub(super) struct Bundle<'a> {
     pub(super) branch: Vec<GroupId>,
     /// How many others each server may ask for theirs, at most.
     pub(super) fan_in: usize,
+    /// Whether the server is to say what it has spent.
+    pub(super) is_measured: bool,
     /// The operators.
     plan: &'a [u8],
 }
@@ -134,6 +137,7 @@ pub(super) struct Ready {
     readers: Vec<Arc<ExchangeReader>>,
     /// The rows of another bundle that it reads.
     stored: Option<ExchangeId>,
+    is_measured: bool,
     pub(super) opened: Vec<Opened>,
 }
 
@@ -163,7 +167,8 @@ impl Ready {
             }
         }
         let plan = without_state(bundle, &readers)?;
-        Ok(Self { plan, rows, readers, stored, opened: all })
+        let is_measured = Measuring::is_on(context);
+        Ok(Self { plan, rows, readers, stored, is_measured, opened: all })
     }
 
     /// The bytes to send: for these rows of each table that it scans, and how often they will have been sent on.
@@ -226,6 +231,7 @@ impl Ready {
             store,
             branch: branch.servers.to_vec(),
             fan_in: branch.fan_in,
+            is_measured: self.is_measured,
             plan: &plan,
         };
         bundle.to_bytes()
