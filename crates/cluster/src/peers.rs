@@ -203,9 +203,17 @@ impl View {
             }
             Answer::NotOwned { range, adjustment } => {
                 self.learn(file, adjustment);
-                Err(Error::NotOwned { range })
+                Err(self.to_look_again(range))
             }
             other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Keys are not where they were looked for: who was asked first looks for them again.
+    fn to_look_again(&self, range: KeyRange) -> Error {
+        match self.hops {
+            0 => Error::NotOwned { range },
+            _ => Error::Astray { range },
         }
     }
 }
@@ -303,9 +311,12 @@ impl Peers for View {
             async move {
                 // A coordinator looks at its own keys itself: it alone knows what its client has written there.
                 let is_asking = reader.transaction.is_some_and(|t| t.coordinator == owner);
-                if owner == self.inner.here || is_asking {
-                    let range = KeyRange::point(&keys[places[0]]);
+                let range = KeyRange::point(&keys[places[0]]);
+                if owner == self.inner.here {
                     return Err(Error::NotOwned { range });
+                }
+                if is_asking {
+                    return Err(self.to_look_again(range));
                 }
                 let found = self.get_from(file, &request, owner).await;
                 let asked = places.iter().map(|place| &keys[*place]);

@@ -311,7 +311,9 @@ fn columns_of(table: &Table, columns: &[u32]) -> Result<Vec<usize>, Error> {
 /// The answer to whoever has asked for rows by their keys.
 fn found_rows(found: Result<Found, Error>, adjustment: Adjustment) -> Reply {
     let (values, positions) = match found {
-        Err(Error::NotOwned { range }) => return Ok(Answer::NotOwned { range, adjustment }),
+        Err(Error::NotOwned { range } | Error::Astray { range }) => {
+            return Ok(Answer::NotOwned { range, adjustment });
+        }
         found => found?,
     };
     let positions: Vec<u32> = positions.into_iter().map(|position| position as u32).collect();

@@ -125,6 +125,13 @@ pub enum Error {
         /// The keys.
         range: KeyRange,
     },
+    /// Some of the keys were not found where they were looked for on behalf of another server, which is to look for them again.
+    /// (Were every server on the way to look again itself, each would, as often as the one before it asks.)
+    #[error("the keys {range} have moved on")]
+    Astray {
+        /// The keys.
+        range: KeyRange,
+    },
     /// A server did not answer within its deadline, or cannot be reached.
     #[error("server \"{server}\" cannot be reached: {reason}")]
     Unreachable {

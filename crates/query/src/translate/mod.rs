@@ -65,7 +65,7 @@ impl From<store::Error> for Error {
             E::SequenceExhausted { .. } => {
                 Self::new(SqlState::SequenceGeneratorLimitExceeded, message)
             }
-            E::NotOwned { .. } => Self::new(SqlState::SerializationFailure, message)
+            E::NotOwned { .. } | E::Astray { .. } => Self::new(SqlState::SerializationFailure, message)
                 .with_hint("Run the transaction again: rows have just moved to another server."),
             E::Unreachable { is_lost, keys, .. } => {
                 let error = Self::new(SqlState::ConnectionFailure, message).with_hint(match is_lost {
