@@ -19,7 +19,7 @@ use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::catalog::{Table, TableId};
 use store::{Bundles, Error, Snapshot, Store, TableTotal, TransactionId};
 use tokio_util::sync::CancellationToken;
@@ -52,6 +52,8 @@ pub(crate) struct Inner {
     /// Transactions that are coordinated here, and where else they have written.
     pub(crate) joint: Joint,
     pub(crate) moves: Moves,
+    /// When it was last averaged how often buckets are visited.
+    pub(crate) visits_averaged: Mutex<Instant>,
     pub(crate) root: Option<crate::root::Root>,
     /// The root has said that it has given this server up.
     pub(crate) is_given_up: AtomicBool,
@@ -91,6 +93,7 @@ impl Cluster {
             participants: Participants::default(),
             joint: Joint::default(),
             moves: Moves::default(),
+            visits_averaged: Mutex::new(Instant::now()),
             root,
             is_given_up: AtomicBool::new(false),
             horizon: AtomicU64::new(0),

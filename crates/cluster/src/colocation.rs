@@ -8,6 +8,7 @@ use crate::cluster::Inner;
 use crate::message::{Answer, Order, Request};
 use crate::moving::{self, ORDER_TIME};
 use crate::peers::View;
+use sdds::balancing::Sizes;
 use sdds::{GroupId, KeyRange};
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,7 +30,9 @@ pub(crate) async fn follow(inner: Arc<Inner>) {
     let begun = Instant::now();
     loop {
         let reason = "it belongs beside another table's rows".to_owned();
-        let order = Order { table: found.table, to: found.to, bytes_max: found.bytes, reason };
+        let sizes = Sizes::default();
+        let (table, to, size_max) = (found.table, found.to, found.bytes);
+        let order = Order { table, to, size_max, sizes, reason };
         let given = moving::carry_out_one(&inner, &order, &found.range, found.bytes).await;
         if !given || begun.elapsed() > ORDER_TIME {
             return;

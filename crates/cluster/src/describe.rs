@@ -143,6 +143,7 @@ fn shares(report: &Report, catalog: &Catalog) -> Result<RecordBatch, Error> {
         .number("buckets", rows.iter().map(|(_, load)| Some(load.buckets)))
         .number("rows", rows.iter().map(|(_, load)| Some(load.rows)))
         .number("bytes", rows.iter().map(|(_, load)| Some(load.bytes)))
+        .number("visits_per_second", rows.iter().map(|(_, load)| Some(load.visits)))
         .number("percent", rows.iter().map(|(_, load)| Some(percent(load.bytes, load.table))))
         .batch()
 }

@@ -10,12 +10,15 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::catalog::Relation;
 use store::{Error, Holdings};
 
 /// The time between two heartbeats.
 const PERIOD: Duration = Duration::from_millis(100);
+
+/// The time between two looks at how often buckets are visited.
+const AVERAGING: Duration = Duration::from_secs(1);
 
 /// A heartbeat that is not answered by then is not waited for: the next one may be.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -29,6 +32,7 @@ impl Cluster {
         every_period(&self.0, |inner| async move { commit::resolve(&inner).await }.boxed());
         every_period(&self.0, |inner| async move { tidy(&inner) }.boxed());
         every_period(&self.0, |inner| colocation::follow(inner).boxed());
+        every_period(&self.0, |inner| async move { average_visits(&inner) }.boxed());
     }
 }
 
@@ -44,6 +48,16 @@ fn every_period(inner: &Arc<Inner>, work: fn(Arc<Inner>) -> BoxFuture<'static, (
             work(inner).await;
         }
     }));
+}
+
+/// Averages how often buckets are visited, from time to time.
+fn average_visits(inner: &Inner) {
+    let mut last = inner.visits_averaged.lock();
+    let elapsed = last.elapsed();
+    if elapsed >= AVERAGING {
+        *last = Instant::now();
+        inner.store.average_visits(elapsed);
+    }
 }
 
 /// Sends the directory's mail, and drops what nobody comes for.
@@ -118,7 +132,8 @@ pub(crate) fn load(inner: &Inner) -> ServerLoad {
     let tables = tables.filter_map(|table| {
         let Holdings { buckets, rows, bytes } = inner.store.holdings(table.id);
         let bucket_size = table.bucket_size;
-        let load = TableLoad { table: table.id, bytes, rows, buckets, bucket_size };
+        let visits = inner.store.visits(table.id);
+        let load = TableLoad { table: table.id, bytes, rows, buckets, visits, bucket_size };
         (buckets > 0).then_some(load)
     });
     let newest = inner.floors.lock().oldest(None);

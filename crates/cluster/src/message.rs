@@ -3,6 +3,7 @@
 use crate::blob::Blob;
 use crate::members::{Member, Members, ServerLoad};
 use bytes::Bytes;
+use sdds::balancing::Sizes;
 use sdds::directory::{Entry, Message};
 use sdds::{GroupId, Key, KeyRange, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -92,8 +93,8 @@ pub(crate) enum Request {
     MoveIn { table: TableId, range: KeyRange },
     /// Some of them; the last piece of a round says so.
     MovePiece { number: u64, piece: Blob, ends_round: bool },
-    /// With this last piece, if there is one, all are there: own them.
-    MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()> },
+    /// With this last piece, if there is one, all are there: own them. They were visited so often a second.
+    MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()>, visits: u64 },
     /// They are not coming after all.
     MoveDrop { number: u64 },
     /// Whether they were adopted, for a giver who lost the answer. If not, they will not be any more.
@@ -191,12 +192,15 @@ pub(crate) struct Beat {
     pub(crate) orders: Vec<Order>,
 }
 
-/// Bytes of a table that should move.
+/// What of a table should move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) table: TableId,
     pub(crate) to: GroupId,
-    pub(crate) bytes_max: u64,
+    /// More than this is not to move.
+    pub(crate) size_max: u64,
+    /// How that is reckoned.
+    pub(crate) sizes: Sizes,
     /// Why, for whoever looks.
     pub(crate) reason: String,
 }

@@ -19,6 +19,7 @@ use crate::message::{Answer, Order, Reply, Request, garbled};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use sdds::KeyRange;
+use sdds::balancing::Sizes;
 use sdds::directory::{Content, Message};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -170,7 +171,7 @@ impl Moves {
         &self,
         inner: &Arc<Inner>,
         number: u64,
-        rest: Option<Bytes>,
+        (rest, visits): (Option<Bytes>, u64),
         adopt: Message<()>,
     ) -> Reply {
         if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
@@ -182,7 +183,7 @@ impl Moves {
         let mut rows = incoming.rows.take().ok_or_else(|| garbled("a move that is over"))?;
         let file = inner.file_by_id(incoming.table)?;
         rest.map_or(Ok(()), |rest| rows.take(rest))?;
-        rows.adopt()?;
+        rows.adopt(visits)?;
         // The answer tells the giver; the message that the directory would send says the same.
         let _ = file.handle(adopt);
         let mut all = self.incoming.lock();
@@ -280,13 +281,14 @@ pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
     let Some(moving) = begin(inner) else { return };
     inner.runtime.spawn(async move {
         let inner = &moving.0;
-        let (begun, mut left) = (Instant::now(), order.bytes_max / 2);
+        let (begun, mut left) = (Instant::now(), order.size_max.div_ceil(2));
         while left > 0
             && begun.elapsed() < ORDER_TIME
-            && let Some((range, bytes)) = choose(inner, &order, left.saturating_mul(2))
-            && carry_out_one(inner, &order, &range, bytes).await
+            && let Some(chosen) = choose(inner, &order, left.saturating_mul(2))
+            && carry_out_one(inner, &order, &chosen.range, chosen.bytes).await
         {
-            left = left.saturating_sub(bytes.max(1));
+            let size = order.sizes.size(chosen.bytes, chosen.visits);
+            left = left.saturating_sub(size.max(1));
         }
     });
 }
@@ -327,7 +329,8 @@ impl Cluster {
             return Err(put_off("another move is on"));
         }
         let (moving, range) = (Moving(Arc::clone(inner)), range.clone());
-        let order = Order { table, to, bytes_max: u64::MAX, reason: "somebody said so".into() };
+        let (size_max, sizes) = (u64::MAX, Sizes::default());
+        let order = Order { table, to, size_max, sizes, reason: "somebody said so".into() };
         // It goes on when nobody waits for it: rows that may have arrived must not be taken back.
         let given = inner.runtime.spawn(async move { record(&moving.0, &order, &range, 0).await });
         given.await.unwrap_or_else(|_| Err(put_off("it was broken off")))
@@ -344,13 +347,23 @@ impl Drop for Moving {
 }
 
 /// The bucket to give: of those that may move, and are not small beside the others, the one with the highest keys. So what
-/// an order moves lies together, and stretches of one owner stay long.
-fn choose(inner: &Inner, order: &Order, bytes_max: u64) -> Option<(KeyRange, u64)> {
-    let buckets: Vec<BucketInfo> = inner.store.bucket_infos(order.table);
-    let fits = |bucket: &&BucketInfo| !bucket.is_leaving && bucket.bytes <= bytes_max;
-    let largest = buckets.iter().filter(fits).map(|bucket| bucket.bytes).max()?;
-    let chosen = buckets.iter().filter(fits).rfind(|bucket| bucket.bytes >= largest / 2);
-    chosen.map(|bucket| (bucket.range.clone(), bucket.bytes))
+/// an order moves lies together, and stretches of one owner stay long. If none fits the whole order, and it is for its visits that
+/// the largest one does not, that is split between its visitors: the next order finds two.
+fn choose(inner: &Inner, order: &Order, size_max: u64) -> Option<BucketInfo> {
+    let mut buckets: Vec<BucketInfo> = inner.store.bucket_infos(order.table);
+    buckets.retain(|bucket| !bucket.is_leaving);
+    let size = |bucket: &BucketInfo| order.sizes.size(bucket.bytes, bucket.visits);
+    let fits = |bucket: &&BucketInfo| size(bucket) <= size_max;
+    let Some(largest) = buckets.iter().filter(fits).map(size).max() else {
+        let hottest = buckets.iter().max_by_key(|bucket| size(bucket))?;
+        // Where visits count fully, they are about half of it.
+        let is_hot = order.sizes.of_visits(hottest.visits) >= size(hottest) / 4;
+        if is_hot && size_max >= order.size_max {
+            inner.store.split_by_visits(order.table, &hottest.range);
+        }
+        return None;
+    };
+    buckets.iter().filter(fits).rfind(|bucket| size(bucket) >= largest / 2).cloned()
 }
 
 /// Gives a range to another group, and notes what came of it for whoever looks.
@@ -523,7 +536,7 @@ async fn hand_over(
             inner.ask(order.to, &request).await?;
         }
     }
-    let request = Request::MoveAdopt { number, rest, adopt: adopt.clone() };
+    let request = Request::MoveAdopt { number, rest, adopt: adopt.clone(), visits: out.visits() };
     match inner.ask(order.to, &request).await {
         Ok(_) => Ok(()),
         Err(Asked::Answered(error)) => Err(error),

@@ -6,7 +6,7 @@ use crate::message::{Answer, Beat, Heartbeat, Order, Reply, Request};
 use crate::oracle::Oracle;
 use crate::timestamps::COMMITS_MAX;
 use parking_lot::Mutex;
-use sdds::balancing::{Share, propose};
+use sdds::balancing::{Proposal, Share, Sizes, propose};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -260,12 +260,13 @@ impl Root {
             let bucket = (load.bytes / load.buckets.max(1)).min(usual).max(1);
             let proposal = propose(&shares, bucket).filter(|proposal| proposal.from == group);
             let Some(proposal) = proposal else { continue };
-            if best.as_ref().is_none_or(|best| best.bytes_max < proposal.bytes_max) {
+            if best.as_ref().is_none_or(|best| best.size_max < proposal.size_max) {
                 best = Some(Order {
                     table: load.table,
                     to: proposal.to,
-                    bytes_max: proposal.bytes_max,
-                    reason: reason(members, &shares, proposal.from, proposal.to),
+                    size_max: proposal.size_max,
+                    sizes: proposal.sizes,
+                    reason: reason(members, &shares, &proposal),
                 });
             }
         }
@@ -282,17 +283,25 @@ fn share(calls: &BTreeMap<GroupId, Call>, member: &Member, table: TableId) -> Sh
     Share {
         group: member.group,
         bytes: of_table.map_or(0, |held| held.bytes).max(least),
+        visits: of_table.map_or(0, |held| held.visits),
         weight: member.weight,
     }
 }
 
-fn reason(members: &Members, shares: &[Share], from: GroupId, to: GroupId) -> String {
-    let bytes = |group| shares.iter().find(|s| s.group == group).map_or(0, |share| share.bytes);
-    let emptied = members.get(from).is_some_and(|member| member.weight == 0);
-    match emptied {
-        true => format!("the server is emptied; {} bytes are left", bytes(from)),
-        false => format!("{} bytes here, {} there", bytes(from), bytes(to)),
+fn reason(members: &Members, shares: &[Share], proposal: &Proposal) -> String {
+    let share = |group| shares.iter().find(|share| share.group == group);
+    let (from, to) = (share(proposal.from), share(proposal.to));
+    let bytes = |share: Option<&Share>| share.map_or(0, |share| share.bytes);
+    let visits = |share: Option<&Share>| share.map_or(0, |share| share.visits);
+    let (here, there) = (bytes(from), bytes(to));
+    if members.get(proposal.from).is_some_and(|member| member.weight == 0) {
+        return format!("the server is emptied; {here} bytes are left");
     }
+    if proposal.sizes == Sizes::default() {
+        return format!("{here} bytes here, {there} there");
+    }
+    let (often, less) = (visits(from), visits(to));
+    format!("{here} bytes and {often} visits a second here, {there} and {less} there")
 }
 
 /// What a server hears that the root has given up.

@@ -176,8 +176,8 @@ fn about_move(inner: &Arc<Inner>, request: Request) -> Reply {
         Request::MovePiece { number, piece, ends_round } => {
             inner.moves.take(number, piece.0, ends_round)
         }
-        Request::MoveAdopt { number, rest, adopt } => {
-            inner.moves.adopt(inner, number, rest.map(|rest| rest.0), adopt)
+        Request::MoveAdopt { number, rest, adopt, visits } => {
+            inner.moves.adopt(inner, number, (rest.map(|rest| rest.0), visits), adopt)
         }
         Request::MoveDrop { number } => {
             inner.moves.forget(number);

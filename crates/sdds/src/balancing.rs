@@ -3,8 +3,19 @@
 //! The policy looks at one table at a time: a table whose buckets lie on all servers is scanned by all of them, and
 //! the sum over tables is even as well. It moves a bucket only where that makes both servers' shares better by a
 //! clear margin, so that nothing moves back and forth.
+//!
+//! A scan takes time by bytes, statements on single rows by how many there are. So a table that is visited often is balanced by
+//! both: a visit counts as so many bytes that all visits together count as much as all bytes ([`Sizes`]). A bucket that is
+//! visited so much that it fits nowhere is to be split between its visitors, and its halves moved.
 
 use crate::GroupId;
+use serde::{Deserialize, Serialize};
+
+/// Visits a second from which on a table is balanced by them, too.
+const VISITS_MIN: u64 = 1_000;
+
+/// Visits a second from which on they count as much as bytes; between, they count in part: nothing changes at one moment.
+const VISITS_FULL: u64 = 10_000;
 
 /// What a server holds of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,48 +24,89 @@ pub struct Share {
     pub group: GroupId,
     /// Bytes of the table's buckets there.
     pub bytes: u64,
+    /// How often they are visited a second, on average over a while.
+    pub visits: u64,
     /// How much it should hold, relative to the others; zero for a server that is being emptied.
     pub weight: u32,
 }
 
-/// Bytes that should move from one server to another.
+/// How the sizes of buckets and shares are reckoned: in bytes, and what visits count as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Sizes {
+    /// What a visit a second counts as, in 1024ths of a byte.
+    per_visit: u64,
+}
+
+impl Sizes {
+    /// For a table of so many bytes that is visited so often, on all servers together.
+    pub fn of(bytes: u64, visits: u64) -> Self {
+        let above = visits.clamp(VISITS_MIN, VISITS_FULL) - VISITS_MIN;
+        let counted = u128::from(bytes) * u128::from(above) / u128::from(VISITS_FULL - VISITS_MIN);
+        Self { per_visit: ((counted << 10) / u128::from(visits.max(1))) as u64 }
+    }
+
+    /// The size of so many bytes that are visited so often.
+    pub fn size(self, bytes: u64, visits: u64) -> u64 {
+        bytes.saturating_add(self.of_visits(visits))
+    }
+
+    /// What visits add to a size.
+    pub fn of_visits(self, visits: u64) -> u64 {
+        ((u128::from(visits) * u128::from(self.per_visit)) >> 10) as u64
+    }
+}
+
+/// What should move from one server to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Proposal {
     /// Who gives.
     pub from: GroupId,
     /// Who takes.
     pub to: GroupId,
-    /// Moving more than this would make things worse.
-    pub bytes_max: u64,
+    /// Moving more than this would make things worse, or not clearly better.
+    pub size_max: u64,
+    /// How that is reckoned.
+    pub sizes: Sizes,
 }
 
-/// The move that helps a table most, if any helps. `bucket` is the usual size of its buckets.
+/// The move that helps a table most, if any helps. `bucket` is the usual number of bytes of its buckets.
 ///
 /// A server that is being emptied gives until it has nothing. Among others a move needs a giver with at least half a
-/// bucket too much and a taker with at least half a bucket too little, and both are better off after it.
+/// bucket too much and a taker with at least half a bucket too little, and both are better off after it. Of a table that is
+/// visited often an eighth of what is due counts as too much, if it is less than that: its buckets can be split.
 pub fn propose(shares: &[Share], bucket: u64) -> Option<Proposal> {
     let weights: u64 = shares.iter().map(|share| u64::from(share.weight)).sum();
     let bytes: u64 = shares.iter().map(|share| share.bytes).sum();
     if weights == 0 || bytes == 0 {
         return None;
     }
+    let visits: u64 = shares.iter().map(|share| share.visits).sum();
+    let sizes = Sizes::of(bytes, visits);
+    let size = |share: &Share| sizes.size(share.bytes, share.visits);
+    let all = sizes.size(bytes, visits);
     let due =
-        |share: &Share| (u128::from(bytes) * u128::from(share.weight) / u128::from(weights)) as u64;
-    let lacks = |share: &Share| due(share).saturating_sub(share.bytes);
-    let has_over = |share: &Share| share.bytes.saturating_sub(due(share));
+        |share: &Share| (u128::from(all) * u128::from(share.weight) / u128::from(weights)) as u64;
+    let lacks = |share: &Share| due(share).saturating_sub(size(share));
+    let has_over = |share: &Share| size(share).saturating_sub(due(share));
     let takers = shares.iter().filter(|share| share.weight > 0);
     let to = takers.max_by_key(|share| (lacks(share), std::cmp::Reverse(share.group)))?;
     let emptied = shares.iter().find(|share| share.weight == 0 && share.bytes > 0);
     if let Some(from) = emptied {
-        let bytes_max = lacks(to).max(bucket).saturating_mul(2);
-        return Some(Proposal { from: from.group, to: to.group, bytes_max });
+        let size_max = lacks(to).max(bucket).saturating_mul(2);
+        return Some(Proposal { from: from.group, to: to.group, size_max, sizes });
     }
     let from =
         shares.iter().max_by_key(|share| (has_over(share), std::cmp::Reverse(share.group)))?;
-    let bytes_max = has_over(from).min(lacks(to)).saturating_mul(2);
-    let worthwhile =
-        has_over(from) > bucket / 2 && lacks(to) > bucket / 2 && from.group != to.group;
-    worthwhile.then_some(Proposal { from: from.group, to: to.group, bytes_max })
+    let helpful = has_over(from).min(lacks(to));
+    let (margin, size_max) = if sizes == Sizes::default() {
+        (bucket / 2, helpful.saturating_mul(2))
+    } else {
+        let usual = u128::from(bucket) * u128::from(all) / u128::from(bytes);
+        let margin = (usual as u64 / 2).min(due(to).min(due(from)) / 8);
+        (margin, helpful.saturating_add(helpful / 2))
+    };
+    let worthwhile = helpful > margin && from.group != to.group;
+    worthwhile.then_some(Proposal { from: from.group, to: to.group, size_max, sizes })
 }
 
 #[cfg(test)]
@@ -64,16 +116,21 @@ mod tests {
 
     fn shares(bytes: &[u64], weights: &[u32]) -> Vec<Share> {
         let each = bytes.iter().zip(weights).enumerate();
-        each.map(|(group, (&bytes, &weight))| Share { group: GroupId(group as u64), bytes, weight })
-            .collect()
+        let share = |(group, (&bytes, &weight))| Share {
+            group: GroupId(group as u64),
+            bytes,
+            visits: 0,
+            weight,
+        };
+        each.map(share).collect()
     }
 
     /// Moves whole buckets as proposed until nothing is; how many moved.
     fn settle(shares: &mut [Share], bucket: u64) -> usize {
         let mut moves = 0;
-        while let Some(Proposal { from, to, bytes_max }) = propose(shares, bucket) {
+        while let Some(Proposal { from, to, size_max, .. }) = propose(shares, bucket) {
             let moved = bucket.min(shares[from.0 as usize].bytes);
-            assert!(moved <= bytes_max, "a bucket that may move is there");
+            assert!(moved <= size_max, "a bucket that may move is there");
             shares[from.0 as usize].bytes -= moved;
             shares[to.0 as usize].bytes += moved;
             moves += 1;
@@ -108,6 +165,85 @@ mod tests {
         assert_eq!(propose(&shares(&[10, 0, 0], &[1, 1, 1]), 64), None);
         assert_eq!(propose(&shares(&[0, 0], &[1, 1]), 64), None);
         assert_eq!(propose(&[], 64), None);
+    }
+
+    /// Servers with buckets of so many bytes, each visited so often.
+    type Buckets = Vec<Vec<(u64, u64)>>;
+
+    fn shares_of(servers: &Buckets) -> Vec<Share> {
+        let share = |(group, buckets): (usize, &Vec<(u64, u64)>)| Share {
+            group: GroupId(group as u64),
+            bytes: buckets.iter().map(|bucket| bucket.0).sum(),
+            visits: buckets.iter().map(|bucket| bucket.1).sum(),
+            weight: 1,
+        };
+        servers.iter().enumerate().map(share).collect()
+    }
+
+    /// Does what is proposed, as givers do it: the largest bucket that fits, else the one that is visited most is split. Moves
+    /// and splits that it takes.
+    fn settle_buckets(servers: &mut Buckets) -> (usize, usize) {
+        let (mut moves, mut splits) = (0, 0);
+        let usual = 64;
+        while let Some(Proposal { from, to, size_max, sizes }) = propose(&shares_of(servers), usual)
+        {
+            assert!(moves + splits < 1000, "it comes to rest: {servers:?}");
+            let giver = &mut servers[from.0 as usize];
+            let size = |bucket: &(u64, u64)| sizes.size(bucket.0, bucket.1);
+            let fits = |at: &usize| size(&giver[*at]) <= size_max;
+            let largest = (0..giver.len()).filter(fits).max_by_key(|at| size(&giver[*at]));
+            match largest {
+                Some(at) => {
+                    let bucket = giver.remove(at);
+                    servers[to.0 as usize].push(bucket);
+                    moves += 1;
+                }
+                None => {
+                    let Some(hot) = giver.iter_mut().max_by_key(|bucket| size(bucket)) else {
+                        return (moves, splits);
+                    };
+                    if hot.0 < 2 || sizes.of_visits(hot.1) < size(hot) / 4 {
+                        return (moves, splits);
+                    }
+                    *hot = (hot.0 / 2, hot.1 / 2);
+                    let half = *hot;
+                    giver.push(half);
+                    splits += 1;
+                }
+            }
+        }
+        (moves, splits)
+    }
+
+    #[test]
+    fn a_bucket_that_everybody_visits_is_divided_among_all_servers() {
+        let mut four = vec![vec![(64, 40_000)], Vec::new(), Vec::new(), Vec::new()];
+        let (moves, splits) = settle_buckets(&mut four);
+        assert!(moves >= 3 && splits >= 3 && moves + splits < 20, "{moves} {splits}");
+        assert!(shares_of(&four).iter().all(|share| share.visits == 10_000), "{four:?}");
+    }
+
+    #[test]
+    fn a_table_that_few_visit_is_left_alone() {
+        let mut two = vec![vec![(64, 900)], Vec::new()];
+        assert_eq!(settle_buckets(&mut two), (0, 0));
+        let mut even = vec![vec![(64, 600); 10], vec![(64, 0); 10]];
+        let (moves, _) = settle_buckets(&mut even);
+        assert!(moves > 0, "visits count above a thousand: {even:?}");
+    }
+
+    #[test]
+    fn what_is_visited_alike_is_balanced_by_bytes_without_a_split() {
+        let mut four = vec![vec![(64, 1_000); 40], Vec::new(), Vec::new(), Vec::new()];
+        assert_eq!(settle_buckets(&mut four), (30, 0));
+    }
+
+    #[test]
+    fn who_has_the_visits_gives_the_other_bytes_away() {
+        // A single row: its bucket cannot be divided.
+        let mut two = vec![vec![(1, 50_000), (64, 0), (64, 0)], vec![(64, 0), (64, 0)]];
+        settle_buckets(&mut two);
+        assert_eq!(two[0], [(1, 50_000)]);
     }
 
     proptest! {

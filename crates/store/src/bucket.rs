@@ -7,6 +7,7 @@
 use crate::chunk::{Chunk, Run};
 use crate::delta::{Delta, Version};
 use crate::row::Row;
+use crate::visits::Visits;
 use arc_swap::ArcSwap;
 use sdds::splitting::Sample;
 use sdds::{BucketId, Key, KeyRange, Timestamp};
@@ -20,12 +21,23 @@ const SAMPLES_PER_CHUNK: usize = 32;
 pub(crate) struct Bucket {
     pub(crate) id: BucketId,
     pub(crate) range: KeyRange,
+    pub(crate) visits: Visits,
     state: ArcSwap<BucketState>,
 }
 
 impl Bucket {
     pub(crate) fn new(id: BucketId, range: KeyRange, state: BucketState) -> Arc<Self> {
-        Arc::new(Self { id, range, state: ArcSwap::from_pointee(state) })
+        Self::visited(id, range, state, Visits::default())
+    }
+
+    /// One that was visited before.
+    pub(crate) fn visited(
+        id: BucketId,
+        range: KeyRange,
+        state: BucketState,
+        visits: Visits,
+    ) -> Arc<Self> {
+        Arc::new(Self { id, range, visits, state: ArcSwap::from_pointee(state) })
     }
 
     /// What the bucket holds now.

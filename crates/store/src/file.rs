@@ -9,6 +9,8 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use sdds::{BucketId, Key, KeyRange, Partition};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Who has the rows of a stretch of keys.
 #[derive(Debug, Clone)]
@@ -45,6 +47,8 @@ pub(crate) struct TableFile {
     directory: ArcSwap<Partition<Tile>>,
     /// What the owned tiles hold together, kept with each change: whoever asks often does not go through them.
     holdings: Mutex<Holdings>,
+    /// Visits a second of all owned tiles, when they were averaged last.
+    visits: AtomicU64,
 }
 
 impl TableFile {
@@ -62,7 +66,8 @@ impl TableFile {
     fn of(directory: Partition<Tile>) -> Arc<Self> {
         let holdings = sum(&directory, &KeyRange::all());
         let directory = ArcSwap::from_pointee(directory);
-        Arc::new(Self { directory, holdings: Mutex::new(holdings) })
+        let visits = AtomicU64::default();
+        Arc::new(Self { directory, holdings: Mutex::new(holdings), visits })
     }
 
     /// A file without rows, of whose keys as much is owned here: one bucket a stretch.
@@ -103,6 +108,19 @@ impl TableFile {
             }
         }
         stretches
+    }
+
+    /// Visits a second of what is owned here.
+    pub(crate) fn visits(&self) -> u64 {
+        self.visits.load(Ordering::Relaxed)
+    }
+
+    /// Averages visits, after so much time.
+    pub(crate) fn average_visits(&self, elapsed: Duration) {
+        let directory = self.directory.load();
+        let owned = directory.iter().filter_map(|(_, tile)| tile.owned());
+        let sum = owned.map(|bucket| bucket.visits.average(elapsed)).sum();
+        self.visits.store(sum, Ordering::Relaxed);
     }
 
     /// What is owned here.

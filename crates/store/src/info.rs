@@ -1,8 +1,10 @@
 //! What the store tells about itself: for system tables, the demo's map, and tests.
 
 use crate::bucket::BucketState;
+use crate::catalog::TableId;
 use crate::file::Tile;
 use sdds::{BucketId, Key, KeyRange, Timestamp};
+use std::time::SystemTime;
 
 /// A bucket at one moment.
 #[derive(Debug, Clone)]
@@ -21,6 +23,8 @@ pub struct BucketInfo {
     pub delta_bytes: u64,
     /// Its runs.
     pub runs: Vec<RunInfo>,
+    /// How often it is visited a second, on average over a while; only where there are other servers.
+    pub visits: u64,
     /// Whether it is about to be another server's.
     pub is_leaving: bool,
 }
@@ -67,6 +71,25 @@ pub struct RunInfo {
     pub timestamp: Timestamp,
 }
 
+/// A bucket that became two.
+#[derive(Debug, Clone)]
+pub struct SplitInfo {
+    /// The table.
+    pub table: TableId,
+    /// When.
+    pub time: SystemTime,
+    /// Where the upper half begins.
+    pub at: Key,
+    /// Live rows of both.
+    pub rows: u64,
+    /// Bytes of both.
+    pub bytes: u64,
+    /// How often it was visited a second.
+    pub visits: u64,
+    /// Why.
+    pub reason: &'static str,
+}
+
 /// What has happened since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
@@ -105,6 +128,7 @@ impl BucketInfo {
             delta_rows: state.delta.len() as u64,
             delta_bytes: state.delta.bytes(),
             runs: state.runs.iter().map(run).collect(),
+            visits: bucket.visits.rate(),
             is_leaving: tile.owned().is_none(),
         })
     }

@@ -8,12 +8,14 @@ use crate::bucket::{Bucket, BucketState};
 use crate::catalog::{Catalog, CatalogChange, Relation, RelationId, Sequence, TableId};
 use crate::chunk::Run;
 use crate::file::{TableFile, Tile};
+use crate::info::SplitInfo;
 use crate::log::{Entry, Log};
 use crate::memory::Memory;
 use crate::snapshot::{Published, Snapshots};
+use crate::visits::Visits;
 use crate::write_set::{TableWrites, WriteSet};
 use sdds::{Bound, BucketId, Key, KeyRange, Timestamp};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// Everything that entries change, held by whoever holds the log's lock.
@@ -23,6 +25,8 @@ pub(crate) struct Machine {
     pub(crate) snapshots: Arc<Snapshots>,
     pub(crate) sequences: BTreeMap<RelationId, SequenceState>,
     pub(crate) counts: Counts,
+    /// The last splits.
+    pub(crate) splits: VecDeque<SplitInfo>,
     memory: Arc<Memory>,
     next_bucket: u64,
 }
@@ -57,6 +61,7 @@ impl Machine {
             snapshots,
             sequences: BTreeMap::new(),
             counts: Counts::default(),
+            splits: VecDeque::new(),
             memory,
             next_bucket: 1,
         }
@@ -76,7 +81,9 @@ impl Machine {
             Entry::Split { table, at } => self.apply_split(table, &at),
             Entry::Merge { table, low } => self.apply_merge(table, &low),
             Entry::Install { timestamp, catalog } => self.apply_install(timestamp, catalog),
-            Entry::Adopt { table, range, state } => self.apply_adopt(table, range, state),
+            Entry::Adopt { table, range, state, visits } => {
+                self.apply_adopt(table, range, (state, visits));
+            }
             Entry::Release { table, range } => self.apply_release(table, range),
             Entry::SequenceAdvance { sequence, last, called } => {
                 self.sequences.insert(sequence, SequenceState { last, called });
@@ -175,6 +182,8 @@ impl Machine {
         let mut changes = writes.changes.into_iter().peekable();
         while let Some((key, _)) = changes.peek() {
             let (range, tile) = directory.locate(key);
+            // A commit is one visit, however many rows it has there.
+            owned(tile).visits.count(key);
             self.change_bucket(file, owned(tile), |state| {
                 while let Some((key, row)) = changes.next_if(|(key, _)| range.contains(key)) {
                     state.write(key, row, timestamp, horizon);
@@ -207,8 +216,9 @@ impl Machine {
         let state = bucket.state();
         let (left, right) = (state.cut(&lower), state.cut(&upper));
         self.memory.tables_changed(state.bytes(), left.bytes() + right.bytes());
-        let left = Bucket::new(bucket.id, lower, left);
-        let right = Bucket::new(self.bucket_id(), upper, right);
+        let (visits_left, visits_right) = bucket.visits.split(at);
+        let left = Bucket::visited(bucket.id, lower, left, visits_left);
+        let right = Bucket::visited(self.bucket_id(), upper, right, visits_right);
         directory.split(at, Tile::Here(left), Tile::Here(right));
         file.replace_directory(directory, &range);
         self.counts.splits += 1;
@@ -224,7 +234,9 @@ impl Machine {
         let lower = Arc::clone(lower);
         let range = sdds::KeyRange { low: lower_range.low, high: upper_range.high };
         let state = BucketState::clone(&lower.state()).join(BucketState::clone(&upper.state()));
-        directory.merge(low, Tile::Here(Bucket::new(lower.id, range.clone(), state)));
+        let visits = lower.visits.join(&upper.visits);
+        let merged = Bucket::visited(lower.id, range.clone(), state, visits);
+        directory.merge(low, Tile::Here(merged));
         file.replace_directory(directory, &range);
         self.counts.merges += 1;
     }
@@ -249,13 +261,19 @@ impl Machine {
         self.snapshots.publish(next);
     }
 
-    fn apply_adopt(&mut self, table: TableId, range: KeyRange, state: BucketState) {
+    fn apply_adopt(
+        &mut self,
+        table: TableId,
+        range: KeyRange,
+        (state, visits): (BucketState, u64),
+    ) {
         let mut next = Published::clone(&self.snapshots.newest());
         let Some(file) = next.files.get(&table).cloned() else { return };
         next.timestamp = next.timestamp.max(state.newest);
         self.memory.tables_changed(0, state.bytes());
         let mut directory = sdds::Partition::clone(&file.directory());
-        let bucket = Bucket::new(self.bucket_id(), range.clone(), state);
+        let visits = Visits::of_rate(visits);
+        let bucket = Bucket::visited(self.bucket_id(), range.clone(), state, visits);
         directory.assign(&range, Tile::Here(bucket));
         file.replace_directory(directory, &range);
         self.snapshots.publish(next);

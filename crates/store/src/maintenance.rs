@@ -8,14 +8,22 @@ use crate::bucket::Bucket;
 use crate::catalog::{Table, TableId};
 use crate::compaction;
 use crate::file::{TableFile, Tile};
+use crate::info::SplitInfo;
 use crate::log::Entry;
 use crate::machine::Machine;
 use crate::store::Store;
 use parking_lot::{Condvar, Mutex};
-use sdds::{Bound, KeyRange, splitting};
+use sdds::{Bound, Key, KeyRange, splitting};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::SystemTime;
+
+/// Buckets that are visited so often a second do not merge: they may have been split for that.
+const MERGED_VISITS_MAX: u64 = 50;
+
+/// As many splits are remembered.
+const SPLITS_REMEMBERED: usize = 256;
 
 /// Buckets that wait for compaction.
 #[derive(Debug, Default)]
@@ -110,13 +118,32 @@ impl Store {
             }
             let samples = state.samples();
             let Some(at) = splitting::median(&samples).cloned() else { continue };
-            machine.commit_entry(Entry::Split { table: table.id, at: at.clone() });
+            split(machine, table.id, &bucket, &at, "bytes above bucket_size");
             let directory = file.directory();
             let (lower, upper) =
                 (directory.next_before(&Bound::At(at.clone())), directory.locate(&at));
             buckets.extend(upper.1.owned().cloned());
             buckets.extend(lower.and_then(|(_, tile)| tile.owned().cloned()));
         }
+    }
+
+    /// Splits the bucket of a range between its visitors, if there is one; whether that was done. It is not where nearly all
+    /// of them come to one key.
+    pub fn split_by_visits(&self, table: TableId, range: &KeyRange) -> bool {
+        let mut machine = self.machine();
+        let Some(file) = machine.snapshots.newest().files.get(&table).cloned() else {
+            return false;
+        };
+        let bucket = bucket_from(&file, &range.low).filter(|bucket| bucket.range == *range);
+        let Some(bucket) = bucket else { return false };
+        if self.holds().lock().is_moving(table, range) {
+            return false;
+        }
+        let Some(at) = bucket.visits.middle().filter(|at| range.split_at(at).is_some()) else {
+            return false;
+        };
+        split(&mut machine, table, &bucket, &at, "visits");
+        true
     }
 
     /// Compacts the bucket that begins at `low`, then merges or splits it if its size now asks for that.
@@ -167,6 +194,7 @@ impl Store {
         let weight = bucket.state().weight();
         let small = |neighbour: &&Arc<Bucket>| {
             splitting::should_merge(weight, neighbour.state().weight(), table.bucket_size)
+                && bucket.visits.rate() + neighbour.visits.rate() < MERGED_VISITS_MAX
                 && !self.holds().lock().is_moving(table.id, &neighbour.range)
         };
         let (before, after) = (before.and_then(Tile::owned), after.and_then(Tile::owned));
@@ -178,6 +206,24 @@ impl Store {
         machine.commit_entry(Entry::Merge { table: table.id, low: low.clone() });
         self.queue().ask(table.id, low);
     }
+}
+
+/// Splits a bucket, and notes why.
+fn split(machine: &mut Machine, table: TableId, bucket: &Bucket, at: &Key, reason: &'static str) {
+    let state = bucket.state();
+    if machine.splits.len() == SPLITS_REMEMBERED {
+        machine.splits.pop_front();
+    }
+    machine.splits.push_back(SplitInfo {
+        table,
+        time: SystemTime::now(),
+        at: at.clone(),
+        rows: state.rows,
+        bytes: state.bytes(),
+        visits: bucket.visits.rate(),
+        reason,
+    });
+    machine.commit_entry(Entry::Split { table, at: at.clone() });
 }
 
 fn bucket_from(file: &TableFile, low: &Bound) -> Option<Arc<Bucket>> {

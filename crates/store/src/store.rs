@@ -4,7 +4,7 @@ use crate::catalog::{Catalog, RelationId, Table, TableId};
 use crate::conflicts::refuse_conflicts;
 use crate::file::TableFile;
 use crate::holds::Holds;
-use crate::info::{BucketInfo, Counters, Holdings};
+use crate::info::{BucketInfo, Counters, Holdings, SplitInfo};
 use crate::layout::Layout;
 use crate::log::Entry;
 use crate::machine::Machine;
@@ -21,6 +21,7 @@ use sdds::{Bound, GroupId, KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -171,6 +172,22 @@ impl Store {
     pub fn holdings(&self, table: TableId) -> Holdings {
         let newest = self.snapshots.newest();
         newest.files.get(&table).map_or_else(Holdings::default, |file| file.holdings())
+    }
+
+    /// How often what is owned here of a table is visited a second, when visits were averaged last.
+    pub fn visits(&self, table: TableId) -> u64 {
+        self.snapshots.newest().files.get(&table).map_or(0, |file| file.visits())
+    }
+
+    /// Averages how often buckets are visited. To be called from time to time, by one at a time, with the time since it was
+    /// called last.
+    pub fn average_visits(&self, elapsed: Duration) {
+        self.snapshots.newest().files.values().for_each(|file| file.average_visits(elapsed));
+    }
+
+    /// The last splits of buckets, the newest last.
+    pub fn splits(&self) -> Vec<SplitInfo> {
+        self.machine().splits.iter().cloned().collect()
     }
 
     /// The stretches of a table's keys that are owned here, in key order; those about to leave included.

@@ -1,5 +1,6 @@
 //! A table as one reader sees it: at a snapshot, with the reader's own writes on top.
 
+use crate::bucket::Bucket;
 use crate::catalog::Table;
 use crate::chunk::Chunk;
 use crate::file::TableFile;
@@ -56,7 +57,11 @@ impl TableView {
     /// # Errors
     /// [`Error::NotOwned`].
     pub fn get(&self, key: &Key, columns: &[usize]) -> Result<Option<Vec<ArrayRef>>, Error> {
-        let source = self.source_of(key)?;
+        let bucket = self.bucket_of(key)?;
+        if let Some(bucket) = &bucket {
+            bucket.visits.count(key);
+        }
+        let source = self.source_in(bucket.as_deref());
         source.find(key).map(|found| found.values(&self.table, columns)).transpose()
     }
 
@@ -156,6 +161,7 @@ impl TableView {
         for (tile_range, tile) in directory.cover(range) {
             let Some(part) = tile_range.intersect(range) else { continue };
             let Some(bucket) = tile.owned() else { return Err(not_owned(&part)) };
+            bucket.visits.count_scan();
             sources.push((part, self.source(bucket.id, Some(bucket.state()))));
         }
         Ok(sources)
@@ -185,14 +191,23 @@ impl TableView {
     }
 
     pub(crate) fn source_of(&self, key: &Key) -> Result<Source, Error> {
+        Ok(self.source_in(self.bucket_of(key)?.as_deref()))
+    }
+
+    /// The bucket that a key is in; `None` where nothing has been committed yet.
+    fn bucket_of(&self, key: &Key) -> Result<Option<Arc<Bucket>>, Error> {
         let not_owned = || Error::NotOwned { range: KeyRange::point(key) };
         match &self.file {
-            None if self.is_at_home() => Ok(self.source(BucketId(0), None)),
+            None if self.is_at_home() => Ok(None),
             None => Err(not_owned()),
-            Some(file) => {
-                let bucket = file.locate(key).ok_or_else(not_owned)?;
-                Ok(self.source(bucket.id, Some(bucket.state())))
-            }
+            Some(file) => file.locate(key).ok_or_else(not_owned).map(Some),
+        }
+    }
+
+    fn source_in(&self, bucket: Option<&Bucket>) -> Source {
+        match bucket {
+            Some(bucket) => self.source(bucket.id, Some(bucket.state())),
+            None => self.source(BucketId(0), None),
         }
     }
 

@@ -1,8 +1,8 @@
 //! A table spreads by itself, and every key has exactly one owner.
 
-use crate::support::World;
+use crate::support::{World, key_of};
 use std::num::NonZeroU64;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use store::MoveSetting;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -41,6 +41,38 @@ async fn a_server_that_comes_later_gets_its_share_and_one_of_no_weight_gives_eve
     }
     let unknown = world.sites[1].cluster.set_weight("nobody", 0).await;
     assert!(unknown.expect_err("no such server").to_string().contains("nobody"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bucket_that_many_visit_is_divided_among_servers() {
+    let world = World::of(3).await;
+    // One bucket: nothing moves by bytes.
+    let table = world.table(0, "t").await;
+    world.insert(0, table, &(0..20).map(|key| (key, key)).collect::<Vec<_>>()).await;
+    assert_eq!(world.sites[0].store.bucket_infos(table).len(), 1);
+    let is_spread = |world: &World| (0..3).all(|site| world.bytes(table)[site] > 0);
+    let visiting = async {
+        while !is_spread(&world) {
+            for site in &world.sites {
+                let reading = site.store.reading_here().expect("its own");
+                let view = reading.table(table).expect("it is there");
+                for key in 0..200 {
+                    // Rows that have just left are somebody else's to visit.
+                    let _ = view.get(&key_of(key % 20), &[1]);
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::join!(visiting, world.until("what is visited is spread", is_spread));
+    world.until("every key has an owner", |world| world.owners(table).is_ok()).await;
+    let splits = world.sites.iter().flat_map(|site| site.store.splits());
+    assert!(splits.into_iter().any(|split| split.reason == "visits"));
+    let rows = world.read(1, table, &(0..20).collect::<Vec<_>>()).await;
+    assert!(rows.len() == 20 && rows.iter().all(|(key, value)| key == value));
+    let moves = world.sites[0].cluster.report().await.into_iter();
+    let moves = moves.filter_map(|(_, held)| held.ok()).flat_map(|held| held.moves);
+    assert!(moves.into_iter().any(|info| info.reason.contains("visits a second")));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

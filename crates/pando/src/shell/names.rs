@@ -17,8 +17,8 @@ const QUESTION: &str = "\
     ORDER BY n.nspname, c.relname, a.attnum LIMIT 50000";
 
 /// Pando's tables about itself, which are on no list.
-const PANDO_TABLES: [&str; 7] =
-    ["buckets", "counters", "memory", "queries", "runs", "settings", "tables"];
+const PANDO_TABLES: [&str; 8] =
+    ["buckets", "counters", "memory", "queries", "runs", "settings", "splits", "tables"];
 
 /// A relation and its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]

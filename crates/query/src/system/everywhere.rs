@@ -15,7 +15,7 @@ use std::sync::Arc;
 use store::catalog::{Catalog, Object, Privileges, Relation};
 
 /// The tables.
-pub(super) const TABLES: [&str; 3] = ["buckets", "runs", "queries"];
+pub(super) const TABLES: [&str; 4] = ["buckets", "runs", "splits", "queries"];
 
 /// What a server without others is called.
 const ALONE: &str = "local";

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 use store::catalog::{Catalog, Relation, Table};
-use store::{BucketInfo, key};
+use store::{BucketInfo, SplitInfo, key};
 
 /// One of the tables; `None` where there is none of this name.
 pub(crate) fn table(world: &World<'_>, tables: &dyn Tables, name: &str) -> Option<Columns> {
@@ -28,6 +28,7 @@ pub(super) fn own(shared: &Shared, catalog: &Catalog, name: &str) -> Columns {
     match name {
         "buckets" => buckets(shared, catalog),
         "runs" => runs(shared, catalog),
+        "splits" => splits(shared, catalog),
         _ => queries(shared),
     }
 }
@@ -90,6 +91,29 @@ fn buckets(shared: &Shared, catalog: &Catalog) -> Columns {
         .count("delta_rows", all.iter().map(|(_, bucket)| bucket.delta_rows))
         .count("delta_bytes", all.iter().map(|(_, bucket)| bucket.delta_bytes))
         .count("runs", all.iter().map(|(_, bucket)| bucket.runs.len() as u64))
+        .count("visits_per_second", all.iter().map(|(_, bucket)| bucket.visits))
+}
+
+fn splits(shared: &Shared, catalog: &Catalog) -> Columns {
+    let all = shared.store.splits();
+    let tables = all.iter().filter_map(|split| Some((catalog.table_by_id(split.table)?, split)));
+    let all: Vec<(&Arc<Table>, &SplitInfo)> = tables.collect();
+    let time = |split: &SplitInfo| {
+        let since = split.time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    };
+    let at = |table: &Table, split: &SplitInfo| {
+        key::describe_bound(table, &sdds::Bound::At(split.at.clone()))
+    };
+    Columns::default()
+        .text("schema", all.iter().map(|(table, _)| table.schema.clone()))
+        .text("table", all.iter().map(|(table, _)| table.name.clone()))
+        .moment("time", all.iter().map(|(_, split)| time(split)))
+        .text("at", all.iter().map(|(table, split)| at(table, split)))
+        .count("rows", all.iter().map(|(_, split)| split.rows))
+        .count("bytes", all.iter().map(|(_, split)| split.bytes))
+        .count("visits_per_second", all.iter().map(|(_, split)| split.visits))
+        .text("reason", all.iter().map(|(_, split)| split.reason.to_owned()))
 }
 
 fn runs(shared: &Shared, catalog: &Catalog) -> Columns {

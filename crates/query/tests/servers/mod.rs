@@ -216,7 +216,7 @@ fn move_keys(from: &Arc<Store>, to: &Arc<Store>, table: TableId, range: &KeyRang
     for piece in out.rest().expect("a table") {
         incoming.take(piece.expect("written")).expect("well formed");
     }
-    incoming.adopt().expect("free");
+    incoming.adopt(0).expect("free");
     out.finish();
     true
 }

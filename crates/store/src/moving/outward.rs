@@ -90,6 +90,13 @@ impl MoveOut {
         &self.range
     }
 
+    /// How often they are visited a second.
+    pub fn visits(&self) -> u64 {
+        let directory = self.file.directory();
+        let held = directory.cover(&self.range).filter_map(|(_, tile)| tile.held());
+        held.map(|bucket| bucket.visits.rate()).sum()
+    }
+
     /// What has not been sent yet, while everybody reads and writes: at first everything, then, as often as it is asked,
     /// what has been written since.
     ///

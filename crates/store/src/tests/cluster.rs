@@ -223,7 +223,7 @@ impl World {
                 for piece in out.rest().expect("a table") {
                     incoming.take(piece.expect("written")).expect("well formed");
                 }
-                incoming.adopt().expect("free");
+                incoming.adopt(0).expect("free");
                 out.finish();
             }
         }

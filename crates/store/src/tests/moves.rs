@@ -68,7 +68,7 @@ fn a_range_moves_with_all_its_versions() {
     out.rest().expect("a table").for_each(|piece| {
         incoming.take(piece.expect("written")).expect("well formed");
     });
-    incoming.adopt().expect("free");
+    incoming.adopt(0).expect("free");
     out.finish();
     assert_eq!(first.owned(id).len(), 2);
     assert_eq!(second.owned(id), std::slice::from_ref(&range));
@@ -135,7 +135,7 @@ fn what_is_sent_after_the_freeze_is_what_was_written_since_the_last_round() {
         }
         found
     };
-    incoming.adopt().expect("free");
+    incoming.adopt(0).expect("free");
     second.check().expect("every invariant holds");
     drop(out);
     for timestamp in [12, 20, 33, 34, 35] {
@@ -182,7 +182,7 @@ fn malformed_pieces_are_refused() {
         assert!(elsewhere.take(piece.clone()).is_err(), "keys outside of the range");
         let mut twice = incoming(&between(20, 70));
         twice.take(piece.clone()).expect("well formed");
-        let refused = twice.take(piece.clone()).is_err() || twice.adopt().is_err();
+        let refused = twice.take(piece.clone()).is_err() || twice.adopt(0).is_err();
         assert!(refused, "the same rows again");
         let mut later = incoming(&between(20, 70));
         later.take(piece.clone()).expect("well formed");

@@ -220,7 +220,7 @@ fn two_servers() -> (Arc<TwoServers>, TableId) {
     for piece in out.copy().expect("a table").chain(out.rest().expect("a table")) {
         incoming.take(piece.expect("written")).expect("well formed");
     }
-    incoming.adopt().expect("free");
+    incoming.adopt(0).expect("free");
     out.finish();
     let servers = Arc::new(TwoServers {
         stores: [first, second],

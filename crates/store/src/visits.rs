@@ -1,0 +1,176 @@
+//! How often a bucket is visited, and where: what moves and splits by load go by.
+//!
+//! Every row that is read or written by its key is a visit, and every scan of the bucket is one. Counting costs an addition; one
+//! visit of many is remembered with its key, so that a bucket can be split between its visitors.
+
+use parking_lot::Mutex;
+use sdds::Key;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// One visit of so many is remembered.
+const REMEMBERED_EACH: u64 = 64;
+
+/// As many keys are remembered.
+const KEYS: usize = 64;
+
+/// A bucket is split between its visitors if on both sides there is at least one of so many.
+const SIDE_PART: usize = 8;
+
+/// Visits are averaged over about so long.
+const AVERAGED: Duration = Duration::from_secs(10);
+
+/// The visits of one bucket.
+#[derive(Debug, Default)]
+pub(crate) struct Visits {
+    /// Since they were averaged last.
+    new: AtomicU64,
+    /// A second, on average.
+    rate: AtomicU64,
+    keys: Mutex<Remembered>,
+}
+
+/// Keys of visits, the oldest replaced first.
+#[derive(Debug, Clone, Default)]
+struct Remembered {
+    keys: Vec<Key>,
+    next: usize,
+}
+
+impl Visits {
+    /// So many a second, at those keys.
+    fn of(rate: u64, keys: Vec<Key>) -> Self {
+        let keys = Mutex::new(Remembered { keys, next: 0 });
+        Self { new: AtomicU64::new(0), rate: AtomicU64::new(rate), keys }
+    }
+
+    /// So many a second, nobody knows where.
+    pub(crate) fn of_rate(rate: u64) -> Self {
+        Self::of(rate, Vec::new())
+    }
+
+    /// A row is read or written.
+    pub(crate) fn count(&self, key: &Key) {
+        let number = self.new.fetch_add(1, Ordering::Relaxed);
+        if number.is_multiple_of(REMEMBERED_EACH)
+            && let Some(mut keys) = self.keys.try_lock()
+        {
+            keys.remember(key.clone());
+        }
+    }
+
+    /// The bucket is scanned.
+    pub(crate) fn count_scan(&self) {
+        self.new.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Visits a second, on average until they were averaged last.
+    pub(crate) fn rate(&self) -> u64 {
+        self.rate.load(Ordering::Relaxed)
+    }
+
+    /// Averages, after so much time. Only one may do so at a time.
+    pub(crate) fn average(&self, elapsed: Duration) -> u64 {
+        let new = self.new.swap(0, Ordering::Relaxed) as f64;
+        let old = self.rate.load(Ordering::Relaxed) as f64;
+        let seconds = elapsed.as_secs_f64().max(1e-3);
+        let kept = (-seconds / AVERAGED.as_secs_f64()).exp();
+        let rate = (old * kept + new / seconds * (1.0 - kept)).round() as u64;
+        self.rate.store(rate, Ordering::Relaxed);
+        rate
+    }
+
+    /// The key that divides the visitors into two halves, as far as is remembered. `None` where nearly all come to
+    /// one key, or too few are known.
+    pub(crate) fn middle(&self) -> Option<Key> {
+        let mut keys = self.keys.lock().keys.clone();
+        keys.sort_unstable();
+        let middle = keys.get(keys.len() / 2)?.clone();
+        let below = |key: &Key| keys.partition_point(|other| other < key);
+        // Many may come to the key in the middle: it begins one half, or the key after it does.
+        let after = keys.get(keys.partition_point(|other| *other <= middle)).cloned();
+        let distance = |key: &Key| below(key).abs_diff(keys.len() / 2);
+        let best = after.into_iter().chain([middle]).min_by_key(distance)?;
+        let (left, right) = (below(&best), keys.len() - below(&best));
+        let is_fair = left.min(right) * SIDE_PART >= keys.len() && keys.len() >= SIDE_PART;
+        is_fair.then_some(best)
+    }
+
+    /// The visits of the parts below and from a key.
+    pub(crate) fn split(&self, at: &Key) -> (Self, Self) {
+        let keys = self.keys.lock().keys.clone();
+        let (all, rate) = (keys.len() as u64, self.rate());
+        let (lower, upper): (Vec<Key>, Vec<Key>) = keys.into_iter().partition(|key| key < at);
+        let below = match all {
+            0 => rate / 2,
+            all => rate * lower.len() as u64 / all,
+        };
+        (Self::of(below, lower), Self::of(rate - below, upper))
+    }
+
+    /// Of two buckets that become one.
+    pub(crate) fn join(&self, upper: &Self) -> Self {
+        let mut keys = self.keys.lock().keys.clone();
+        keys.extend(upper.keys.lock().keys.iter().cloned());
+        keys.truncate(KEYS);
+        Self::of(self.rate() + upper.rate(), keys)
+    }
+}
+
+impl Remembered {
+    fn remember(&mut self, key: Key) {
+        if self.keys.len() < KEYS {
+            self.keys.push(key);
+        } else {
+            self.keys[self.next] = key;
+            self.next = (self.next + 1) % KEYS;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: u16) -> Key {
+        Key::from(&number.to_be_bytes()[..])
+    }
+
+    fn visited(keys: impl Iterator<Item = u16>) -> Visits {
+        let visits = Visits::default();
+        for number in keys {
+            (0..REMEMBERED_EACH).for_each(|_| visits.count(&key(number)));
+        }
+        visits
+    }
+
+    #[test]
+    fn visitors_are_halved_where_that_is_possible() {
+        assert_eq!(visited(0..64).middle(), Some(key(32)));
+        assert_eq!(visited((0..64).map(|n| n / 32)).middle(), Some(key(1)));
+        assert_eq!(visited((0..64).map(|_| 7)).middle(), None, "one key");
+        assert_eq!(visited((0..64).map(|n| u16::from(n > 2))).middle(), None, "nearly one key");
+        assert_eq!(visited(0..3).middle(), None, "too few");
+        let two_of_three = (0..63).map(|n| if n < 42 { 5 } else { 6 + n });
+        assert_eq!(visited(two_of_three).middle(), Some(key(48)));
+    }
+
+    #[test]
+    fn rates_follow_slowly_and_halves_have_their_part() {
+        let visits = visited(0..64);
+        assert_eq!(visits.average(Duration::from_secs(1)), 390);
+        for _ in 0..100 {
+            visits.average(Duration::from_secs(1));
+        }
+        assert_eq!(visits.rate(), 0);
+        let (lower, upper) = Visits::of(1000, (0..40).map(key).collect()).split(&key(10));
+        assert_eq!((lower.rate(), upper.rate()), (250, 750));
+        assert_eq!(lower.join(&upper).rate(), 1000);
+        assert_eq!(upper.middle(), Some(key(25)));
+    }
+
+    #[test]
+    fn the_oldest_visits_are_forgotten() {
+        assert_eq!(visited(0..640).middle(), Some(key(608)));
+    }
+}
