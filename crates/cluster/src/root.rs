@@ -258,7 +258,8 @@ impl Root {
             // The buckets of a table that splits are about three quarters full on average.
             let usual = load.bucket_size / 4 * 3;
             let bucket = (load.bytes / load.buckets.max(1)).min(usual).max(1);
-            let proposal = propose(&shares, bucket).filter(|proposal| proposal.from == group);
+            let proposal = propose(&shares, bucket, load.bucket_size);
+            let proposal = proposal.filter(|proposal| proposal.from == group);
             let Some(proposal) = proposal else { continue };
             if best.as_ref().is_none_or(|best| best.size_max < proposal.size_max) {
                 best = Some(Order {

@@ -5,17 +5,18 @@
 //! clear margin, so that nothing moves back and forth.
 //!
 //! A scan takes time by bytes, statements on single rows by how many there are. So a table that is visited often is balanced by
-//! both: a visit counts as so many bytes that all visits together count as much as all bytes ([`Sizes`]). A bucket that is
-//! visited so much that it fits nowhere is to be split between its visitors, and its halves moved.
+//! both: a visit counts as so many bytes that all visits together count as much as all bytes ([`Sizes`]), and those of a small
+//! table as much as a bucket of the largest size on each server. A bucket that is visited so much that it fits nowhere is to be
+//! split between its visitors, and its halves moved.
 
 use crate::GroupId;
 use serde::{Deserialize, Serialize};
 
 /// Visits a second from which on a table is balanced by them, too.
-const VISITS_MIN: u64 = 1_000;
+const VISITS_MIN: u64 = 5_000;
 
 /// Visits a second from which on they count as much as bytes; between, they count in part: nothing changes at one moment.
-const VISITS_FULL: u64 = 10_000;
+const VISITS_FULL: u64 = 50_000;
 
 /// What a server holds of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// For a table of so many bytes that is visited so often, on all servers together.
+    /// For a table that counts as so many bytes and is visited so often, on all servers together.
     pub fn of(bytes: u64, visits: u64) -> Self {
         let above = visits.clamp(VISITS_MIN, VISITS_FULL) - VISITS_MIN;
         let counted = u128::from(bytes) * u128::from(above) / u128::from(VISITS_FULL - VISITS_MIN);
@@ -69,26 +70,28 @@ pub struct Proposal {
     pub sizes: Sizes,
 }
 
-/// The move that helps a table most, if any helps. `bucket` is the usual number of bytes of its buckets.
+/// The move that helps a table most, if any helps. `bucket` is the usual number of bytes of its buckets, `bucket_size` with how many
+/// one splits.
 ///
 /// A server that is being emptied gives until it has nothing. Among others a move needs a giver with at least half a
 /// bucket too much and a taker with at least half a bucket too little, and both are better off after it. Of a table that is
 /// visited often an eighth of what is due counts as too much, if it is less than that: its buckets can be split.
-pub fn propose(shares: &[Share], bucket: u64) -> Option<Proposal> {
+pub fn propose(shares: &[Share], bucket: u64, bucket_size: u64) -> Option<Proposal> {
     let weights: u64 = shares.iter().map(|share| u64::from(share.weight)).sum();
     let bytes: u64 = shares.iter().map(|share| share.bytes).sum();
     if weights == 0 || bytes == 0 {
         return None;
     }
     let visits: u64 = shares.iter().map(|share| share.visits).sum();
-    let sizes = Sizes::of(bytes, visits);
+    let takers = shares.iter().filter(|share| share.weight > 0);
+    let least = bucket_size.saturating_mul(takers.clone().count() as u64);
+    let sizes = Sizes::of(bytes.max(least), visits);
     let size = |share: &Share| sizes.size(share.bytes, share.visits);
     let all = sizes.size(bytes, visits);
     let due =
         |share: &Share| (u128::from(all) * u128::from(share.weight) / u128::from(weights)) as u64;
     let lacks = |share: &Share| due(share).saturating_sub(size(share));
     let has_over = |share: &Share| size(share).saturating_sub(due(share));
-    let takers = shares.iter().filter(|share| share.weight > 0);
     let to = takers.max_by_key(|share| (lacks(share), std::cmp::Reverse(share.group)))?;
     let emptied = shares.iter().find(|share| share.weight == 0 && share.bytes > 0);
     if let Some(from) = emptied {
@@ -128,7 +131,7 @@ mod tests {
     /// Moves whole buckets as proposed until nothing is; how many moved.
     fn settle(shares: &mut [Share], bucket: u64) -> usize {
         let mut moves = 0;
-        while let Some(Proposal { from, to, size_max, .. }) = propose(shares, bucket) {
+        while let Some(Proposal { from, to, size_max, .. }) = propose(shares, bucket, bucket) {
             let moved = bucket.min(shares[from.0 as usize].bytes);
             assert!(moved <= size_max, "a bucket that may move is there");
             shares[from.0 as usize].bytes -= moved;
@@ -162,9 +165,9 @@ mod tests {
 
     #[test]
     fn a_table_of_one_bucket_stays() {
-        assert_eq!(propose(&shares(&[10, 0, 0], &[1, 1, 1]), 64), None);
-        assert_eq!(propose(&shares(&[0, 0], &[1, 1]), 64), None);
-        assert_eq!(propose(&[], 64), None);
+        assert_eq!(propose(&shares(&[10, 0, 0], &[1, 1, 1]), 64, 64), None);
+        assert_eq!(propose(&shares(&[0, 0], &[1, 1]), 64, 64), None);
+        assert_eq!(propose(&[], 64, 64), None);
     }
 
     /// Servers with buckets of so many bytes, each visited so often.
@@ -185,7 +188,8 @@ mod tests {
     fn settle_buckets(servers: &mut Buckets) -> (usize, usize) {
         let (mut moves, mut splits) = (0, 0);
         let usual = 64;
-        while let Some(Proposal { from, to, size_max, sizes }) = propose(&shares_of(servers), usual)
+        while let Some(Proposal { from, to, size_max, sizes }) =
+            propose(&shares_of(servers), usual, usual)
         {
             assert!(moves + splits < 1000, "it comes to rest: {servers:?}");
             let giver = &mut servers[from.0 as usize];
@@ -225,11 +229,11 @@ mod tests {
 
     #[test]
     fn a_table_that_few_visit_is_left_alone() {
-        let mut two = vec![vec![(64, 900)], Vec::new()];
+        let mut two = vec![vec![(64, 4_900)], Vec::new()];
         assert_eq!(settle_buckets(&mut two), (0, 0));
-        let mut even = vec![vec![(64, 600); 10], vec![(64, 0); 10]];
+        let mut even = vec![vec![(64, 3_000); 10], vec![(64, 0); 10]];
         let (moves, _) = settle_buckets(&mut even);
-        assert!(moves > 0, "visits count above a thousand: {even:?}");
+        assert!(moves > 0, "thousands count: {even:?}");
     }
 
     #[test]
