@@ -25,7 +25,7 @@ const AVERAGED: Duration = Duration::from_secs(10);
 pub(crate) struct Visits {
     /// Since they were averaged last.
     new: AtomicU64,
-    /// A second, on average.
+    /// A second, on average: the bits of a number with a fraction.
     rate: AtomicU64,
     keys: Mutex<Remembered>,
 }
@@ -41,7 +41,7 @@ impl Visits {
     /// So many a second, at those keys.
     fn of(rate: u64, keys: Vec<Key>) -> Self {
         let keys = Mutex::new(Remembered { keys, next: 0 });
-        Self { new: AtomicU64::new(0), rate: AtomicU64::new(rate), keys }
+        Self { new: AtomicU64::new(0), rate: AtomicU64::new((rate as f64).to_bits()), keys }
     }
 
     /// So many a second, nobody knows where.
@@ -66,18 +66,18 @@ impl Visits {
 
     /// Visits a second, on average until they were averaged last.
     pub(crate) fn rate(&self) -> u64 {
-        self.rate.load(Ordering::Relaxed)
+        f64::from_bits(self.rate.load(Ordering::Relaxed)).round() as u64
     }
 
     /// Averages, after so much time. Only one may do so at a time.
     pub(crate) fn average(&self, elapsed: Duration) -> u64 {
         let new = self.new.swap(0, Ordering::Relaxed) as f64;
-        let old = self.rate.load(Ordering::Relaxed) as f64;
+        let old = f64::from_bits(self.rate.load(Ordering::Relaxed));
         let seconds = elapsed.as_secs_f64().max(1e-3);
         let kept = (-seconds / AVERAGED.as_secs_f64()).exp();
-        let rate = (old * kept + new / seconds * (1.0 - kept)).round() as u64;
-        self.rate.store(rate, Ordering::Relaxed);
-        rate
+        let rate = old * kept + new / seconds * (1.0 - kept);
+        self.rate.store(rate.to_bits(), Ordering::Relaxed);
+        self.rate()
     }
 
     /// The key that divides the visitors into two halves, as far as is remembered. `None` where nearly all come to
