@@ -11,7 +11,7 @@ use super::gather::Gathering;
 use super::reader::{ExchangeReader, Parts};
 use super::remote::order_of;
 use super::sites::Sites;
-use super::spent::Spent;
+use super::spent::{Measuring, Spent};
 use super::storing::store_here;
 use super::wire::{Bundle, Input, Scan};
 use crate::database::Shared;
@@ -152,9 +152,12 @@ async fn answer(
     batches: &Sender<RecordBatch>,
 ) -> Result<()> {
     let begun = Instant::now();
-    let context = shared.engine.functions.task_ctx();
+    let mut context = shared.engine.functions.task_ctx();
     let bundle = Bundle::from_bytes(bundle)?;
     let measured = bundle.is_measured.then_some(begun);
+    if bundle.is_measured {
+        context = Measuring::on(context);
+    }
     let alone = bundle.exchange.is_none() && bundle.store.is_none();
     let plan = match &bundle.input {
         Input::Scans(scans) if alone && scans.len() == 1 => {

@@ -26,6 +26,17 @@ impl Measuring {
     pub(super) fn is_on(context: &TaskContext) -> bool {
         context.session_config().get_extension::<Self>().is_some()
     }
+
+    /// A context that nobody else has yet, in which others are asked, too.
+    pub(super) fn on(context: Arc<TaskContext>) -> Arc<TaskContext> {
+        match Arc::try_unwrap(context) {
+            Ok(context) => {
+                let config = context.session_config().clone().with_extension(Arc::new(Self));
+                Arc::new(context.with_session_config(config))
+            }
+            Err(context) => context,
+        }
+    }
 }
 
 /// What a server has spent on a bundle, with those that it has asked in turn.
