@@ -18,7 +18,7 @@ use store::{Error, Holdings};
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// The time between two looks at how often buckets are visited.
-const AVERAGING: Duration = Duration::from_secs(1);
+pub(crate) const AVERAGING: Duration = Duration::from_secs(1);
 
 /// A heartbeat that is not answered by then is not waited for: the next one may be.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -117,8 +117,8 @@ fn follow(inner: &Arc<Inner>, beat: Beat) {
     }
     *inner.totals.write() = beat.totals.into_iter().collect();
     inner.files.retain(|table| inner.store.catalog().table_by_id(table).is_some());
-    for order in beat.orders {
-        moving::carry_out(inner, order);
+    if !beat.orders.is_empty() {
+        moving::carry_out(inner, beat.orders);
     }
 }
 

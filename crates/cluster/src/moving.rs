@@ -15,6 +15,7 @@
 use crate::blob::Blob;
 use crate::cluster::{Asked, Cluster, Inner, stopped, unexpected};
 use crate::files::File;
+use crate::heartbeat::AVERAGING;
 use crate::message::{Answer, Order, Reply, Request, garbled};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -58,6 +59,8 @@ pub(crate) struct Moves {
     free_at: Mutex<Option<Instant>>,
     is_moving: AtomicBool,
     pause: Mutex<Pause>,
+    /// Until when orders are not looked at; other moves are not held up.
+    resting_until: Mutex<Option<Instant>>,
 }
 
 /// Moves to this server, by number. Each is adopted once, or never: a giver that asks may rely on the answer.
@@ -223,6 +226,16 @@ impl Moves {
         self.pause.lock().until.is_some_and(|until| Instant::now() < until)
     }
 
+    /// Nothing that orders ask for would help: they are looked at again when visits were averaged again.
+    fn rest(&self) {
+        *self.resting_until.lock() = Some(Instant::now() + AVERAGING);
+    }
+
+    /// Whether orders were only just in vain.
+    fn is_resting(&self) -> bool {
+        self.resting_until.lock().is_some_and(|until| Instant::now() < until)
+    }
+
     /// Notes how a move went.
     fn ended(&self, is_done: bool) {
         let mut pause = self.pause.lock();
@@ -276,21 +289,42 @@ pub(crate) fn begin(inner: &Arc<Inner>) -> Option<Moving> {
     is_free.then(|| Moving(Arc::clone(inner)))
 }
 
-/// Carries an order of the root out, in a task of its own; one at a time.
-pub(crate) fn carry_out(inner: &Arc<Inner>, order: Order) {
+/// Carries out the first of the root's orders for which there is something to give, in a task of its own; one at a time.
+pub(crate) fn carry_out(inner: &Arc<Inner>, orders: Vec<Order>) {
+    if inner.moves.is_resting() {
+        return;
+    }
     let Some(moving) = begin(inner) else { return };
     inner.runtime.spawn(async move {
         let inner = &moving.0;
-        let (begun, mut left) = (Instant::now(), order.size_max.div_ceil(2));
-        while left > 0
-            && begun.elapsed() < ORDER_TIME
-            && let Some(chosen) = choose(inner, &order, left.saturating_mul(2))
-            && carry_out_one(inner, &order, &chosen.range, chosen.bytes).await
-        {
-            let size = order.sizes.size(chosen.bytes, chosen.visits);
-            left = left.saturating_sub(size.max(1));
+        for order in &orders {
+            if has_carried_out(inner, order).await {
+                return;
+            }
         }
+        inner.moves.rest();
     });
+}
+
+/// Whether there was something to do for an order.
+async fn has_carried_out(inner: &Arc<Inner>, order: &Order) -> bool {
+    let (begun, mut left) = (Instant::now(), order.size_max);
+    let mut did_something = false;
+    while left > 0 && begun.elapsed() < ORDER_TIME {
+        let chosen = match choose(inner, order, left) {
+            Choice::Give(chosen) => chosen,
+            Choice::Split => return true,
+            Choice::Nothing => break,
+        };
+        did_something = true;
+        if !carry_out_one(inner, order, &chosen.range, chosen.bytes).await {
+            break;
+        }
+        // What moves is missing here and there is more of it there.
+        let size = order.sizes.size(chosen.bytes, chosen.visits);
+        left = left.saturating_sub(size.max(1).saturating_mul(2));
+    }
+    did_something
 }
 
 /// Gives one bucket away; whether that was done.
@@ -346,24 +380,37 @@ impl Drop for Moving {
     }
 }
 
+/// What an order comes to.
+enum Choice {
+    /// This is to be given.
+    Give(BucketInfo),
+    /// A bucket was split: the next order finds two.
+    Split,
+    /// There is nothing that would help.
+    Nothing,
+}
+
 /// The bucket to give: of those that may move, and are not small beside the others, the one with the highest keys. So what
 /// an order moves lies together, and stretches of one owner stay long. If none fits the whole order, and it is for its visits that
-/// the largest one does not, that is split between its visitors: the next order finds two.
-fn choose(inner: &Inner, order: &Order, size_max: u64) -> Option<BucketInfo> {
+/// the largest one does not, that is split between its visitors.
+fn choose(inner: &Inner, order: &Order, size_max: u64) -> Choice {
     let mut buckets: Vec<BucketInfo> = inner.store.bucket_infos(order.table);
     buckets.retain(|bucket| !bucket.is_leaving);
     let size = |bucket: &BucketInfo| order.sizes.size(bucket.bytes, bucket.visits);
     let fits = |bucket: &&BucketInfo| size(bucket) <= size_max;
-    let Some(largest) = buckets.iter().filter(fits).map(size).max() else {
-        let hottest = buckets.iter().max_by_key(|bucket| size(bucket))?;
-        // Where visits count fully, they are about half of it.
-        let is_hot = order.sizes.of_visits(hottest.visits) >= size(hottest) / 4;
-        if is_hot && size_max >= order.size_max {
-            inner.store.split_by_visits(order.table, &hottest.range);
-        }
-        return None;
+    if let Some(largest) = buckets.iter().filter(fits).map(size).max() {
+        let chosen = buckets.iter().filter(fits).rfind(|bucket| size(bucket) >= largest / 2);
+        return chosen.map_or(Choice::Nothing, |bucket| Choice::Give(bucket.clone()));
+    }
+    let hottest = buckets.iter().max_by_key(|bucket| size(bucket));
+    // Where visits count fully, they are at least about half of it.
+    let is_hot = |bucket: &&BucketInfo| {
+        order.sizes.of_visits(bucket.visits) >= size(bucket) / 4 && size_max >= order.size_max
     };
-    buckets.iter().filter(fits).rfind(|bucket| size(bucket) >= largest / 2).cloned()
+    let is_split = hottest
+        .filter(is_hot)
+        .is_some_and(|bucket| inner.store.split_by_visits(order.table, &bucket.range));
+    if is_split { Choice::Split } else { Choice::Nothing }
 }
 
 /// Gives a range to another group, and notes what came of it for whoever looks.

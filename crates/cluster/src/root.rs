@@ -19,6 +19,9 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// How long a server that leaves waits until all others have heard of it.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// A server is told of as many orders at a time.
+const ORDERS_MAX: usize = 8;
+
 /// The SQLSTATE that a server hears which has been given up: a shutdown that it did not ask for.
 pub(crate) const GIVEN_UP: &str = "57P01";
 
@@ -192,7 +195,7 @@ impl Root {
         }
         let orders = match heartbeat.load.is_moving || members.moves.is_paused {
             true => Vec::new(),
-            false => self.order(&members, heartbeat.group, &inner.store.catalog()),
+            false => self.orders(&members, heartbeat.group, &inner.store.catalog()),
         };
         let now = self.oracle.lock().now();
         let calls = self.calls.lock();
@@ -245,12 +248,12 @@ impl Root {
         }
     }
 
-    /// What a server should give to another: the one move that helps its fullest table most. Tables that lie beside
-    /// others follow them.
-    fn order(&self, members: &Members, group: GroupId, catalog: &Catalog) -> Vec<Order> {
+    /// What a server should give to others, of its fullest table first: it carries out the first order for which it finds
+    /// something. Tables that lie beside others follow them.
+    fn orders(&self, members: &Members, group: GroupId, catalog: &Catalog) -> Vec<Order> {
         let calls = self.calls.lock();
         let Some(own) = calls.get(&group) else { return Vec::new() };
-        let mut best: Option<Order> = None;
+        let mut orders: Vec<Order> = Vec::new();
         let follows = |id| catalog.table_by_id(id).is_some_and(|t| catalog.beside(t).is_some());
         for load in own.load.tables.iter().filter(|load| !follows(load.table)) {
             let shares: Vec<Share> =
@@ -261,17 +264,17 @@ impl Root {
             let proposal = propose(&shares, bucket, load.bucket_size);
             let proposal = proposal.filter(|proposal| proposal.from == group);
             let Some(proposal) = proposal else { continue };
-            if best.as_ref().is_none_or(|best| best.size_max < proposal.size_max) {
-                best = Some(Order {
-                    table: load.table,
-                    to: proposal.to,
-                    size_max: proposal.size_max,
-                    sizes: proposal.sizes,
-                    reason: reason(members, &shares, &proposal),
-                });
-            }
+            orders.push(Order {
+                table: load.table,
+                to: proposal.to,
+                size_max: proposal.size_max,
+                sizes: proposal.sizes,
+                reason: reason(members, &shares, &proposal),
+            });
         }
-        best.into_iter().collect()
+        orders.sort_by_key(|order| std::cmp::Reverse(order.size_max));
+        orders.truncate(ORDERS_MAX);
+        orders
     }
 }
 

@@ -102,7 +102,8 @@ pub fn propose(shares: &[Share], bucket: u64, bucket_size: u64) -> Option<Propos
         shares.iter().max_by_key(|share| (has_over(share), std::cmp::Reverse(share.group)))?;
     let helpful = has_over(from).min(lacks(to));
     let (margin, size_max) = if sizes == Sizes::default() {
-        (bucket / 2, helpful.saturating_mul(2))
+        // Twice as much would only exchange who has too much.
+        (bucket / 2, helpful.saturating_mul(2).saturating_sub(1))
     } else {
         let usual = u128::from(bucket) * u128::from(all) / u128::from(bytes);
         let margin = (usual as u64 / 2).min(due(to).min(due(from)) / 8);
@@ -140,6 +141,13 @@ mod tests {
             assert!(moves < 10_000, "it comes to rest");
         }
         moves
+    }
+
+    #[test]
+    fn what_would_go_back_does_not_go() {
+        let two = shares(&[1_700, 1_800], &[1, 1]);
+        let proposal = propose(&two, 50, 64 << 20).expect("fifty too much");
+        assert_eq!((proposal.from, proposal.to, proposal.size_max), (GroupId(1), GroupId(0), 99));
     }
 
     #[test]

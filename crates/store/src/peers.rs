@@ -321,7 +321,7 @@ pub trait Peers: Debug + Send + Sync {
     /// Undoes a transaction on all other servers; returns at once.
     fn roll_back(&self, transaction: TransactionId);
 
-    /// A table about the cluster: `servers`, `shares`, `moves` or `images`; `None` for any other name.
+    /// A table about the cluster: `servers`, `groups`, `shares`, `moves` or `images`; `None` for any other name.
     async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error>;
 
     /// What the other servers tell of themselves: their [rows](Bundles::describe) of a table that has rows of all servers, by

@@ -139,7 +139,11 @@ impl World {
 
     /// A table `(key bigint, value bigint)` of small buckets, made through a server.
     pub(crate) async fn table(&self, through: usize, name: &str) -> TableId {
-        let table = self.definition(through, name);
+        self.create(through, self.definition(through, name)).await
+    }
+
+    /// Makes a table as it is defined.
+    pub(crate) async fn create(&self, through: usize, table: Table) -> TableId {
         let id = table.id;
         self.retried(through, async |transaction| {
             let create = CatalogChange::Create(Relation::Table(Arc::new(table.clone())));
