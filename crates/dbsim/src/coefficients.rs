@@ -54,9 +54,15 @@ pub struct Coefficients {
     pub request: Cost,
     /// A tuple that a scan looks at, with its predicate where `compare` and the like are 0; bytes of what it copies out.
     pub scan: Cost,
+    /// A byte that a scan hands on as it lies: memory brings it to whoever looks at it first.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub first_look: f64,
     /// A piece in which a scan's rows lie.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece: f64,
+    /// A piece of which some rows are copied out and others are not.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub piece_chosen: f64,
     /// Something that is compared or computed of a piece, beside what it costs for each row.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_term: f64,
@@ -99,8 +105,11 @@ pub struct Coefficients {
     pub hash_probe: Cost,
     /// A comparison of a sort; bytes are those of the tuples, once.
     pub sort: Cost,
-    /// A tuple that is looked up among groups.
+    /// A tuple that is looked up among groups, as many as fit into a cache.
     pub group: Cost,
+    /// What each doubling of the groups, from 100 on, adds for a tuple: they leave one cache after the other.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub group_doubling: f64,
     /// A group that was not there before.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub new_group: f64,
@@ -137,6 +146,8 @@ impl Coefficients {
             Task::Search => self.search,
             Task::Key => self.key,
             Task::Find => self.find,
+            Task::Choose => Cost { tuple: self.chosen.tuple, byte: self.scan.byte },
+            Task::Pass => Cost { tuple: self.compare.tuple, byte: self.chosen.byte },
         }
     }
 

@@ -14,6 +14,7 @@ use crate::ship::{Exchanges, Portable, ShipBundles};
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -24,6 +25,9 @@ use store::Store;
 const CONSUMERS_NAMED: usize = 5;
 /// Rows of a batch between operators.
 pub(crate) const BATCH_ROWS: usize = store::CHUNK_ROWS;
+
+/// A rule for physical plans.
+type PhysicalRule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
 /// The query engine.
 #[derive(Debug)]
@@ -66,10 +70,23 @@ impl Engine {
             .with_higher_order_functions(Vec::new())
             .with_window_functions(Vec::new())
             .with_table_functions(HashMap::new())
-            .with_physical_optimizer_rule(Arc::new(ShipBundles))
+            .with_physical_optimizer_rules(physical_rules(functions.physical_optimizers()))
             .build();
         Ok(Self { functions, for_statement })
     }
+}
+
+/// The engine's rules and ours. Predicates are handed to scans before the sides of joins are chosen: scans know better than
+/// filters how many rows they leave.
+fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
+    let mut rules = rules.to_vec();
+    let place = |name| rules.iter().position(|rule| rule.name() == name);
+    if let (Some(from), Some(to)) = (place("FilterPushdown"), place("join_selection")) {
+        let pushdown = rules.remove(from);
+        rules.insert(to, pushdown);
+    }
+    rules.push(Arc::new(ShipBundles));
+    rules
 }
 
 fn config(threads: usize) -> SessionConfig {

@@ -18,6 +18,7 @@ mod ddl;
 mod dml;
 mod engine;
 mod error;
+mod estimate;
 mod functions;
 mod input;
 mod json;

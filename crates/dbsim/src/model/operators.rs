@@ -14,10 +14,10 @@ use std::mem;
 
 /// Bytes that a row of a hash table takes beside its own.
 const HASH_ENTRY_BYTES: f64 = 16.0;
+/// Groups that are near in any cache.
+const GROUPS_NEAR: f64 = 100.0;
 /// Partial groups of a site up to which they are sent to the coordinator; more are dealt out.
 const GATHERED_ROWS_MAX: f64 = 10_000.0;
-/// Values of a column that memory brings together: 64 bytes of numbers that take 16.
-const VALUES_OF_A_LINE: f64 = 4.0;
 /// Pages of each run that a merge has in memory.
 const MERGE_PAGES: f64 = 8.0;
 
@@ -114,11 +114,16 @@ impl<'a> Compiler<'a> {
         let whole = rows * self.stored_row_bytes(id);
         let columns = rows * operator.row_bytes;
         let read = if self.costs.columnar { columns.min(whole) } else { whole };
-        let copied = if operator.in_place { 0.0 } else { operator.bytes() };
+        let handed_on = operator.copied_bytes();
+        let (copied, in_place) = match operator.in_place {
+            true => (0.0, handed_on),
+            false => (handed_on, 0.0),
+        };
         let part = operator.rows / rows.max(1.0);
-        let brought_along = (part * VALUES_OF_A_LINE).min(1.0) * (1.0 - part) * columns;
+        let passed = Term::passed(rows, operator.rows) * operator.copied_row_bytes();
         let cycles = self.costs.scan.cycles(rows, copied)
-            + self.costs.chosen.cycles(operator.rows * (1.0 - part), brought_along)
+            + self.costs.first_look * in_place
+            + self.costs.chosen.cycles(operator.rows * (1.0 - part), passed)
             + self.pieces(id);
         self.made(id, Work { read, ..Work::cycles(cycles) })
     }
@@ -144,10 +149,13 @@ impl<'a> Compiler<'a> {
         let of_term = |term: &Term| match term.task {
             Task::Search => self.costs.piece_search,
             Task::Find => self.costs.piece_find,
+            Task::Choose | Task::Pass => 0.0,
             _ => self.costs.piece_term,
         };
         let terms: f64 = operator.terms.iter().map(of_term).sum();
-        operator.pieces * (self.costs.piece + terms)
+        let is_part = operator.rows < operator.rows_looked_at();
+        let chosen = if is_part { self.costs.piece_chosen } else { 0.0 };
+        operator.pieces * (self.costs.piece + chosen + terms)
     }
 
     /// Cycles of what an operator computes beside its own work.
@@ -221,11 +229,12 @@ impl<'a> Compiler<'a> {
         let copies = if deals { 1.0 } else { sites };
         let rows_over = over * (build.rows * copies + probe.rows);
         let bytes_over = over * (table * copies + probe.bytes());
+        let joined = self.plan.operators()[id].copied_bytes();
         let mut work = probe.work;
         work += Work {
             spilled: bytes_over,
             unspilled: bytes_over,
-            cycles: self.costs.hash_probe.cycles(probe.rows, self.plan.operators()[id].bytes())
+            cycles: self.costs.hash_probe.cycles(probe.rows, joined)
                 + self.costs.store.cycles(rows_over, bytes_over)
                 + self.costs.load.cycles(rows_over, bytes_over),
             ..Work::default()
@@ -274,6 +283,13 @@ impl<'a> Compiler<'a> {
         input
     }
 
+    /// Whether an operator looks for rows' groups, and does not find them in order.
+    fn looks_groups_up(&self, id: OperatorId) -> bool {
+        let operators = self.plan.operators();
+        let by_group = &operators[id];
+        by_group.kind == Kind::GroupBy && !operators[by_group.children[0]].ordered
+    }
+
     /// Each site makes its partial groups; few are combined at the coordinator, many are dealt out and combined everywhere.
     fn aggregate(&mut self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
@@ -283,7 +299,9 @@ impl<'a> Compiler<'a> {
         let values = input.rows * functions;
         let added = self.costs.aggregate.cycles(values, input.bytes());
         let new_groups = self.costs.new_group * input.rows.min(groups);
-        input.work += Work::cycles(added + new_groups + self.terms(id));
+        let looked_up = if self.looks_groups_up(child) { input.rows } else { 0.0 };
+        let far = looked_up * self.costs.group_doubling * (groups / GROUPS_NEAR).max(1.0).log2();
+        input.work += Work::cycles(added + new_groups + far + self.terms(id));
         let sites = self.count(input.place);
         let partial = Stream { rows: input.rows.min(groups * sites), row_bytes, ..input };
         let done = Stream { rows: groups, ..partial };
@@ -325,7 +343,7 @@ impl<'a> Compiler<'a> {
     fn sides(&self, id: OperatorId) -> [OperatorId; 2] {
         let operators = self.plan.operators();
         let (first, second) = (operators[id].children[0], operators[id].children[1]);
-        if operators[first].bytes() <= operators[second].bytes() {
+        if operators[id].builds_first || operators[first].bytes() <= operators[second].bytes() {
             [first, second]
         } else {
             [second, first]

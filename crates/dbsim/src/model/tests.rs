@@ -131,6 +131,9 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     near(seconds(scan(), "scan = [2, 0.5]"), 2.0 * ROWS + 0.5 * 8000.0);
     let some = Operator { looked_at: Some(5000.0), in_place: true, ..scan() };
     near(seconds(some, "scan = [2, 0.5]"), 2.0 * 5000.0);
+    let wide = |in_place| Operator { in_place, copied_row_bytes: Some(24.0), ..scan() };
+    near(seconds(wide(true), "scan = [2, 0.5]\nfirst_look = 0.1"), 2.0 * ROWS + 0.1 * 24_000.0);
+    near(seconds(wide(false), "scan = [2, 0.5]\nfirst_look = 0.1"), 2.0 * ROWS + 0.5 * 24_000.0);
     let terms = [(Task::Compare, 4.0), (Task::Search, 50.0)];
     let terms = terms.map(|(task, bytes)| Term { task, values: 700.0, bytes }).to_vec();
     let computes = Operator { pieces: 30.0, terms, ..scan() };
@@ -213,6 +216,22 @@ fn a_hash_table_that_does_not_fit_puts_a_part_of_both_sides_away() {
     let transfer = 2.0 * 0.5 * (0.5 * ROWS * 100.0 + ROWS * 84.0) / 28.5e6;
     // Between the table and the extents of what was put away the arm moves.
     assert!(half > transfer && half < 2.0 * transfer, "{half} for {transfer}");
+}
+
+#[test]
+fn the_smaller_side_becomes_a_hash_table_unless_the_plan_says_which() {
+    let built = |builds_first| {
+        let join = operator(Kind::HashJoin, &[0, 1], 1.0, 1.0);
+        let join = plan(vec![
+            operator(Kind::SequentialScan, &[], ROWS, 8.0),
+            operator(Kind::SequentialScan, &[], 0.1 * ROWS, 8.0),
+            Operator { builds_first, ..join },
+        ]);
+        let one = architecture("cluster-2", &["sites=1"]);
+        run(&join, &one, &costs("hash_build = [100, 0]\nhash_probe = [1, 0]")).spent.compute
+    };
+    close(built(false), (0.1 * 100.0 + 1.0) * ROWS / 1e9, 1e-3);
+    close(built(true), (100.0 + 0.1) * ROWS / 1e9, 1e-3);
 }
 
 #[test]

@@ -123,6 +123,9 @@ pub struct Operator {
     /// Whether its rows come in the order that the operator above wants.
     #[serde(default)]
     pub ordered: bool,
+    /// Whether it is the first input of a hash join that becomes a hash table, be it the larger.
+    #[serde(default)]
+    pub builds_first: bool,
     /// Functions of an aggregate.
     #[serde(default)]
     pub functions: f64,
@@ -134,6 +137,8 @@ pub struct Operator {
     /// Whether a scan hands rows on as they lie, and copies nothing.
     #[serde(default)]
     pub in_place: bool,
+    /// Bytes of a row as it is copied in memory, where these are not `row_bytes`.
+    pub copied_row_bytes: Option<f64>,
     /// What it computes beside its own work.
     #[serde(default)]
     pub terms: Vec<Term>,
@@ -149,10 +154,12 @@ impl Operator {
             row_bytes,
             table: None,
             ordered: false,
+            builds_first: false,
             functions: 0.0,
             looked_at: None,
             pieces: 0.0,
             in_place: false,
+            copied_row_bytes: None,
             terms: Vec::new(),
         }
     }
@@ -166,6 +173,16 @@ impl Operator {
     /// Bytes that it hands on.
     pub fn bytes(&self) -> f64 {
         self.rows * self.row_bytes
+    }
+
+    /// Bytes of a row where it is copied in memory.
+    pub fn copied_row_bytes(&self) -> f64 {
+        self.copied_row_bytes.unwrap_or(self.row_bytes)
+    }
+
+    /// Bytes that it copies in memory, if it copies what it hands on.
+    pub fn copied_bytes(&self) -> f64 {
+        self.rows * self.copied_row_bytes()
     }
 }
 
@@ -234,7 +251,7 @@ impl Plan {
         }
         let looked_at = operator.rows_looked_at();
         let Operator { rows, row_bytes, functions, pieces, .. } = *operator;
-        let sizes = [rows, row_bytes, functions, looked_at, pieces];
+        let sizes = [rows, row_bytes, functions, looked_at, pieces, operator.copied_row_bytes()];
         if sizes.iter().any(|size| !size.is_finite() || *size < 0.0) {
             return Err(format!("rows, bytes, functions and pieces are 0 or more, not {sizes:?}"));
         }
@@ -259,9 +276,11 @@ impl Plan {
         &self.operators
     }
 
-    /// Functions of aggregates and terms of all operators.
+    /// Functions of aggregates and expressions of all operators.
     pub fn expressions(&self) -> f64 {
-        self.operators.iter().map(|operator| operator.functions + operator.terms.len() as f64).sum()
+        let written = |term: &&Term| !matches!(term.task, Task::Choose | Task::Pass);
+        let terms = |operator: &Operator| operator.terms.iter().filter(written).count() as f64;
+        self.operators.iter().map(|operator| operator.functions + terms(operator)).sum()
     }
 
     /// The operator that makes the result.

@@ -3,6 +3,9 @@
 use crate::hardware::not_negative;
 use serde::Deserialize;
 
+/// Values of a column that memory brings together: 64 bytes of numbers that take 16.
+const VALUES_OF_A_LINE: f64 = 4.0;
+
 /// What is done with values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -19,6 +22,10 @@ pub enum Task {
     Key,
     /// A row is looked for in a hash table before it is handed to the join that has it.
     Find,
+    /// Values are chosen from among others and copied, so that something is done with these alone.
+    Choose,
+    /// Values are looked over for those that are chosen; bytes are of what memory brings along.
+    Pass,
 }
 
 /// An expression of an operator, as often as it is computed.
@@ -33,4 +40,12 @@ pub struct Term {
     /// Bytes of a value.
     #[serde(deserialize_with = "not_negative")]
     pub bytes: f64,
+}
+
+impl Term {
+    /// How many of so many values memory brings along with others that are chosen here and there.
+    pub fn passed(values: f64, chosen: f64) -> f64 {
+        let part = chosen / values.max(1.0);
+        (part * VALUES_OF_A_LINE).min(1.0) * (1.0 - part) * values
+    }
 }

@@ -1,10 +1,8 @@
 //! How many rows a join makes, and of which columns.
 
-use super::column::{Column, DISTINCT};
-use super::guesses::Guesses;
 use super::operators::Flow;
-use super::selectivity::{Input, column_of};
 use super::terms::Rows;
+use crate::estimate::{Column, DISTINCT, Guesses, Input, column_of};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{JoinSide, JoinType};
 use datafusion::physical_expr::PhysicalExpr;

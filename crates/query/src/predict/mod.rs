@@ -2,18 +2,15 @@
 //! here owns.
 //!
 //! The query is planned as one server alone would plan it, whoever has the rows ([`one_server`]). What is known of the
-//! tables ([`tables`]) and the usual guesses where nothing is ([`selectivity`]) make of the operators a plan of [`dbsim`]
+//! tables ([`tables`]) and the usual guesses where nothing is ([`crate::estimate`]) make of the operators a plan of [`dbsim`]
 //! ([`operators`]), which is simulated; [`report`] tells of it in lines of text. With ANALYZE it is run here once, and its
 //! rows are counted; else nothing is run.
 
-mod column;
-mod guesses;
 mod joins;
 mod one_server;
 mod operators;
 mod options;
 mod report;
-mod selectivity;
 mod tables;
 mod terms;
 #[cfg(test)]
@@ -22,13 +19,14 @@ mod tests;
 pub(crate) use options::{Options, Request};
 
 use crate::error::{Error, Result, SqlState};
+use crate::estimate::Guesses;
 use crate::planner::relations::Tables;
 use crate::session::Frame;
 use datafusion::physical_plan::execute_stream;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use dbsim::plan::{Scheme, bundle};
 use futures::TryStreamExt;
-use guesses::Guesses;
+
 use std::sync::Arc;
 
 /// The seed of every simulation: the same statement over the same rows has the same answer.

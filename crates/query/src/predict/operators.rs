@@ -3,17 +3,19 @@
 //! The simulator has scans, joins, sorts, group-bys and aggregates. A filter belongs to the scan or the join below it, as
 //! fewer rows of it; projections, limits and exchanges are no operators there. Everything else is refused.
 
-use super::column::{Column, row_bytes};
-use super::guesses::{Guesses, percent};
 use super::joins::Join;
 use super::refused;
-use super::selectivity::{Input, column_of, compared};
 use super::tables::KnownTables;
 use super::terms::Rows;
 use crate::engine::BATCH_ROWS;
 use crate::error::{Error, Result};
+use crate::estimate::{
+    Column, Guesses, Input, column_of, compared, copied_row_bytes, percent, row_bytes,
+};
 use crate::kinds::{self, scan_of};
 use crate::scan::bucket_scan::BucketScan;
+use crate::scan::conjuncts::name_of_rows_left;
+use crate::scan::hint;
 use crate::scan::stream::handed_on_whole;
 use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::JoinType;
@@ -25,7 +27,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 use dbsim::Plan;
-use dbsim::plan::{Kind, Operator, OperatorId, Table, Term};
+use dbsim::plan::{Kind, Operator, OperatorId, Table, Task, Term};
 use std::sync::Arc;
 
 /// Up to which part of a table's rows an index is used.
@@ -133,10 +135,10 @@ impl Builder<'_> {
             }
             None => 1.0,
         };
-        let mut rows = at_least_one(table.rows * kept, table.rows);
-        let is_first = |limit: &usize| scan.predicate.is_none() && (*limit as f64) < rows;
+        let left = at_least_one(table.rows * kept, table.rows);
+        let is_first = |limit: &usize| scan.predicate.is_none() && (*limit as f64) < left;
         let first = scan.limit.filter(is_first);
-        rows = self.counted(&**plan, first.map_or(rows, |limit| limit as f64));
+        let rows = self.counted(&**plan, first.map_or(left, |limit| limit as f64));
         let key = scan.table.key_indices().first().copied();
         let compared = scan.predicate.as_ref().map_or_else(Vec::new, compared);
         let by_key = compared.iter().any(|column| Some(scan.read[*column]) == key);
@@ -164,7 +166,7 @@ impl Builder<'_> {
             ));
         }
         let input = Rows { rows: looked_at, columns: &read, schema: &scan.read_schema };
-        let terms = input.filtered(scan.predicate.as_ref(), scan.hint.is_some());
+        let terms = self.terms_of_scan(scan, &input, left);
         let flow = self.push(kind, &[], rows, columns, Some(stored));
         let operator = &mut self.operators[flow.operator];
         operator.looked_at = Some(looked_at);
@@ -174,6 +176,23 @@ impl Builder<'_> {
         Ok(flow)
     }
 
+    /// What a scan computes to choose rows, of which its predicate leaves so many.
+    fn terms_of_scan(&self, scan: &BucketScan, input: &Rows<'_>, left: f64) -> Vec<Term> {
+        let metrics = self.was_run.then(|| scan.metrics.clone_inner());
+        let counted = |name: &str| Some(metrics.as_ref()?.sum_by_name(name)?.as_usize() as f64);
+        let mut terms = scan.predicate.as_ref().map_or_else(Vec::new, |predicate| {
+            input.filtered(predicate, |at| counted(&name_of_rows_left(at)))
+        });
+        if let Some(hint) = &scan.hint {
+            let values = counted(hint::NAME_OF_ROWS).unwrap_or(left);
+            if scan.predicate.is_some() {
+                terms.extend(input.chosen(values, hint));
+            }
+            terms.push(Term { task: Task::Find, values, bytes: 0.0 });
+        }
+        terms
+    }
+
     /// What an operator computes beside its work.
     fn computes(&mut self, operator: OperatorId, terms: Vec<Term>) {
         self.operators[operator].terms.extend(terms);
@@ -181,7 +200,8 @@ impl Builder<'_> {
 
     fn filter(&mut self, filter: &FilterExec) -> Result<Flow> {
         let mut flow = self.flow(filter.input())?;
-        let terms = flow.over(&filter.input().schema()).filtered(Some(filter.predicate()), false);
+        let below = filter.input().schema();
+        let terms = flow.over(&below).filtered(filter.predicate(), |_| None);
         self.computes(flow.operator, terms);
         let input = Input { rows: flow.rows, columns: &flow.columns };
         let kept = input.kept(filter.predicate(), &mut self.guesses);
@@ -297,6 +317,7 @@ impl Builder<'_> {
             right.rows
         ));
         let flow = self.push(kind, &[left.operator, right.operator], rows, columns, None);
+        self.operators[flow.operator].builds_first = kind == Kind::HashJoin;
         self.computes(flow.operator, terms);
         Ok(flow)
     }
@@ -322,7 +343,8 @@ impl Builder<'_> {
             false => f64::INFINITY,
         };
         let operator = Operator::new(kind, children, rows.min(most), row_bytes(&columns));
-        self.operators.push(Operator { table, ..operator });
+        let copied_row_bytes = Some(copied_row_bytes(&columns));
+        self.operators.push(Operator { table, copied_row_bytes, ..operator });
         Flow { operator: self.operators.len() - 1, rows, columns }
     }
 }

@@ -1,7 +1,7 @@
 //! What the engine knows of the tables of a plan: all their rows, not only those that a query reads.
 
-use super::column::{Column, fixed_bytes, number};
 use crate::error::Result;
+use crate::estimate::{Column, fixed_bytes};
 use crate::kinds::scan_of;
 use crate::planner::relations::Tables;
 use crate::scan::bucket_scan::Piece;
@@ -10,8 +10,8 @@ use crate::scan::spread_scan::SpreadScan;
 use crate::types;
 use datafusion::arrow::datatypes::Fields;
 use datafusion::catalog::TableProvider;
+use datafusion::common::Statistics;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{ColumnStatistics, Statistics};
 use datafusion::execution::SessionState;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
@@ -123,18 +123,6 @@ fn share_out(columns: &mut [Column], fields: &Fields, row_bytes: f64) {
             columns[*index].bytes = share.round();
         }
         left -= share;
-    }
-}
-
-impl Column {
-    /// What a scan knows of so many rows' values.
-    fn learn(&mut self, known: &ColumnStatistics, rows: f64) {
-        let bounds = known.min_value.get_value().zip(known.max_value.get_value());
-        self.bounds = bounds.and_then(|(min, max)| number(min).zip(number(max)));
-        let whole = self.bounds.filter(|_| self.whole);
-        self.distinct = whole.map(|(min, max)| max - min + 1.0);
-        let nulls = known.null_count.get_value();
-        self.nulls = nulls.map(|nulls| (*nulls as f64 / rows.max(1.0)).min(1.0));
     }
 }
 

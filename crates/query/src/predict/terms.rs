@@ -3,9 +3,9 @@
 //! Of a conjunction, what is more than a comparison is computed only of the rows that are left, as scans do it
 //! ([`crate::scan::conjuncts`]).
 
-use super::column::{Column, fixed_bytes};
-use super::guesses::Guesses;
-use super::selectivity::{Input, column_of};
+use crate::estimate::{
+    Column, Guesses, Input, chosen_row_bytes, column_of, copied_row_bytes, fixed_bytes,
+};
 use crate::scan::conjuncts::{FEW, in_order};
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::ScalarValue;
@@ -13,6 +13,7 @@ use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{
     BinaryExpr, CaseExpr, CastExpr, InListExpr, LikeExpr, Literal,
 };
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr, conjunction};
 use dbsim::plan::{Task, Term};
 use std::sync::Arc;
@@ -35,33 +36,44 @@ impl Rows<'_> {
         terms
     }
 
-    /// What a predicate computes, and a hint of the rows that it leaves.
+    /// What a predicate computes. `counted` knows how many rows each conjunct has left, if it was counted.
     pub(super) fn filtered(
         &self,
-        predicate: Option<&Arc<dyn PhysicalExpr>>,
-        is_hinted: bool,
+        predicate: &Arc<dyn PhysicalExpr>,
+        counted: impl Fn(usize) -> Option<f64>,
     ) -> Vec<Term> {
         let (mut terms, mut left) = (Vec::new(), self.rows);
-        let [plain, others] =
-            predicate.map_or_else(<[_; 2]>::default, |predicate| in_order(predicate, self.schema));
+        let [plain, others] = in_order(predicate, self.schema);
         let input = Input { rows: self.rows, columns: self.columns };
         let mut before = Vec::new();
         let few = plain.iter().map(|part| (part, self.rows / FEW as f64));
         for (part, few) in few.chain(others.iter().map(|part| (part, f64::INFINITY))) {
             let chooses = left < few && !before.is_empty();
             if chooses {
-                // Whether a row is left is looked up for each.
-                terms.push(Term { task: Task::Compare, values: self.rows, bytes: 0.0 });
+                terms.extend(self.chosen(left, part));
             }
             self.add(part, if chooses { left } else { self.rows }, &mut terms);
             before.push(Arc::clone(part));
-            let kept = input.kept(&conjunction(before.clone()), &mut Guesses::default());
-            left = self.rows * kept;
-        }
-        if is_hinted {
-            terms.push(Term { task: Task::Find, values: left, bytes: 0.0 });
+            left = counted(before.len() - 1).unwrap_or_else(|| {
+                self.rows * input.kept(&conjunction(before.clone()), &mut Guesses::default())
+            });
         }
         terms
+    }
+
+    /// What it is to choose some of the rows, and the columns of them that an expression needs.
+    pub(super) fn chosen(&self, some: f64, expr: &Arc<dyn PhysicalExpr>) -> [Term; 2] {
+        let columns: Vec<Column> = collect_columns(expr)
+            .iter()
+            .filter_map(|column| self.columns.get(column.index()).copied())
+            .collect();
+        // Texts stay where they are, and are looked at here and there.
+        let passed = Term::passed(self.rows, some) / self.rows.max(1.0);
+        let passed = passed * copied_row_bytes(&columns);
+        [
+            Term { task: Task::Choose, values: some, bytes: chosen_row_bytes(&columns) },
+            Term { task: Task::Pass, values: self.rows, bytes: passed },
+        ]
     }
 
     /// What it is to find rows by these keys: numbers belong to the work of whoever does it.

@@ -45,18 +45,20 @@ async fn pieces_are_counted_and_zone_maps_leave_some() {
 async fn a_predicate_compares_all_rows_and_searches_those_that_are_left() {
     let sql = "SELECT sum(price) FROM large WHERE t LIKE '%twenty%' AND n < 50 AND price >= 0";
     let scan = &operators(sql).await[0];
-    // Which rows are left to be searched is looked up for each.
+    // The texts of the rows that are left are chosen from among all, where they lie.
     let [
         (Task::Compare, n, 4.0),
         (Task::Compare, price, 16.0),
-        (Task::Compare, 10_000.0, 0.0),
+        (Task::Choose, chosen, 16.0),
+        (Task::Pass, 10_000.0, passed),
         (Task::Search, t, bytes),
     ] = terms(scan)[..]
     else {
         panic!("{:?}", scan.terms)
     };
-    assert_eq!((n, price), (10_000.0, 10_000.0));
-    assert!((4_900.0..=5_100.0).contains(&t), "half of the rows are searched, not {t}");
+    assert_eq!((n, price, chosen), (10_000.0, 10_000.0, t));
+    assert!(passed > 0.0 && passed < 16.0 + bytes, "{passed} of the other half's bytes");
+    assert_eq!(t, 5_000.0, "half of the rows are searched: they are counted");
     assert!((15.0..=40.0).contains(&bytes), "{bytes} bytes of a text");
 }
 
@@ -65,13 +67,15 @@ async fn few_rows_are_chosen_before_the_next_comparison() {
     let scan = &operators("SELECT sum(price) FROM large WHERE n = 7 AND price >= 0").await[0];
     let [
         (Task::Compare, 10_000.0, 4.0),
-        (Task::Compare, 10_000.0, 0.0),
+        (Task::Choose, chosen, 16.0),
+        (Task::Pass, 10_000.0, _),
         (Task::Compare, few, 16.0),
     ] = terms(scan)[..]
     else {
         panic!("{:?}", scan.terms)
     };
-    assert!(few < 200.0, "{few}");
+    assert_eq!(few, 100.0, "they are counted");
+    assert_eq!(chosen, few);
 }
 
 #[tokio::test]

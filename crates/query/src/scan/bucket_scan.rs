@@ -6,6 +6,7 @@
 //! take columns away that only the predicate needed, and set a limit.
 
 use super::leaf::leaf;
+use super::statistics::Known;
 use super::{pruning, statistics, stream};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -31,7 +32,7 @@ use datafusion::physical_plan::{
 use sdds::KeyRange;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use store::catalog::Table;
 use store::{Morsel, TableView};
 
@@ -57,6 +58,8 @@ pub(crate) struct Coverage {
 pub(crate) struct BucketScan {
     pub(crate) table: Arc<Table>,
     pub(crate) pieces: Arc<[Piece]>,
+    /// What is known of the pieces.
+    pub(super) known: Arc<Known>,
     /// The stretch of `pieces` that each partition reads.
     pub(crate) stretches: Vec<Range<usize>>,
     /// The table's columns that are read, in the order of `read_schema`.
@@ -67,6 +70,8 @@ pub(crate) struct BucketScan {
     pub(crate) schema: SchemaRef,
     /// Over `read_schema`.
     pub(crate) predicate: Option<Arc<dyn PhysicalExpr>>,
+    /// The part of the rows that the predicate is believed to keep, once somebody has asked.
+    pub(super) kept: Arc<OnceLock<f64>>,
     /// Over `read_schema`, filled in by a join or a top-N while it runs. Who made it checks again, so it
     /// may be left out where it does not pay.
     pub(crate) hint: Option<Arc<dyn PhysicalExpr>>,
@@ -90,6 +95,7 @@ impl BucketScan {
         let output: Vec<usize> = (0..read.len()).collect();
         let properties = properties(&table, &read, &output, &read_schema, stretches.len());
         Self {
+            known: Arc::new(Known::nothing(table.columns.len())),
             table,
             pieces: pieces.into(),
             stretches,
@@ -98,6 +104,7 @@ impl BucketScan {
             read_schema,
             output,
             predicate: None,
+            kept: Arc::default(),
             hint: None,
             limit: None,
             coverage,
@@ -188,7 +195,8 @@ impl BucketScan {
             }
         }
         let all = |conjuncts: Vec<_>| (!conjuncts.is_empty()).then(|| conjunction(conjuncts));
-        Ok(Self { predicate: all(fixed), hint: all(hints), ..self.clone() })
+        let (predicate, hint) = (all(fixed), all(hints));
+        Ok(Self { predicate, kept: Arc::default(), hint, ..self.clone() })
     }
 
     pub(crate) fn name_of_table(&self) -> String {

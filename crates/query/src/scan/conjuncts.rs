@@ -4,6 +4,7 @@
 //! that are left: they come first, the narrowest before all. What is dearer, or may fail, is computed only of the rows that
 //! are left, and only their columns that it needs are copied for it.
 
+use super::pattern;
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use datafusion::arrow::buffer::BooleanBuffer;
 use datafusion::arrow::compute::{and, prep_null_mask_filter};
@@ -15,6 +16,7 @@ use datafusion::physical_expr::expressions::{
 };
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
+use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
 use std::sync::Arc;
 
 /// Where fewer than one of so many rows are left, choosing them takes less time than comparing all: of 4, 8 and 16 the best
@@ -27,6 +29,8 @@ const TEXT_BYTES: usize = 32;
 pub(super) struct Conjuncts {
     plain: Vec<Conjunct>,
     others: Vec<Conjunct>,
+    /// How many rows each has left, together with those before it.
+    rows_left: Vec<Count>,
 }
 
 /// An expression that is computed of batches, or of some rows of them.
@@ -43,10 +47,17 @@ impl Conjuncts {
     pub(super) fn of(predicate: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Self> {
         let [plain, others] = in_order(predicate, schema);
         let taken_up = |parts: Vec<&Arc<dyn PhysicalExpr>>| {
-            let each = parts.into_iter().map(|part| Conjunct::new(Arc::clone(part), schema));
-            each.collect::<Result<_>>()
+            let taken_up = |part| Conjunct::new(pattern::prepared(Arc::clone(part))?, schema);
+            parts.into_iter().map(taken_up).collect::<Result<_>>()
         };
-        Ok(Self { plain: taken_up(plain)?, others: taken_up(others)? })
+        Ok(Self { plain: taken_up(plain)?, others: taken_up(others)?, rows_left: Vec::new() })
+    }
+
+    /// The same, which count the rows that each leaves among the metrics of a scan's partition.
+    pub(super) fn counted(mut self, metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
+        let counter = |at| MetricBuilder::new(metrics).counter(name_of_rows_left(at), partition);
+        self.rows_left = (0..self.plain.len() + self.others.len()).map(counter).collect();
+        self
     }
 
     /// The rows of a batch that match.
@@ -54,16 +65,22 @@ impl Conjuncts {
         let all = batch.num_rows();
         let mut mask: Option<BooleanArray> = None;
         let plain = self.plain.iter().map(|conjunct| (conjunct, all / FEW));
-        for (conjunct, few) in plain.chain(self.others.iter().map(|conjunct| (conjunct, all))) {
-            let left = mask.as_ref().map_or(all, BooleanArray::true_count);
+        let conjuncts = plain.chain(self.others.iter().map(|conjunct| (conjunct, all)));
+        let mut left = all;
+        for (at, (conjunct, few)) in conjuncts.enumerate() {
             if left == 0 {
                 break;
             }
-            mask = Some(match mask {
+            let next = match mask {
                 Some(mask) if left < few => conjunct.of_some(batch, &mask)?,
                 Some(mask) => and(&mask, &conjunct.of_all(batch)?)?,
                 None => conjunct.of_all(batch)?,
-            });
+            };
+            left = next.true_count();
+            if let Some(count) = self.rows_left.get(at) {
+                count.add(left);
+            }
+            mask = Some(next);
         }
         Ok(mask.unwrap_or_else(|| BooleanBuffer::new_set(all).into()))
     }
@@ -89,6 +106,11 @@ impl Conjunct {
         let value = self.narrow.evaluate_selection(&narrow, some)?;
         and(&mask(value, batch.num_rows())?, some).map_err(Into::into)
     }
+}
+
+/// How EXPLAIN ANALYZE calls the rows that a conjunct leaves, by its place among those [`in_order`].
+pub(crate) fn name_of_rows_left(at: usize) -> String {
+    format!("rows_left_{}", at + 1)
 }
 
 /// The conjuncts of a predicate as they are computed: those that only compare, then the others.

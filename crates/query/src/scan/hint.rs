@@ -11,6 +11,7 @@ use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::Result;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::physical_expr::snapshot_generation;
+use datafusion::physical_plan::metrics::Count;
 use std::sync::Arc;
 use store::Morsel;
 
@@ -33,13 +34,24 @@ pub(crate) struct Hint {
     base: usize,
     seen: usize,
     kept: usize,
+    /// All rows that it was tried on.
+    rows: Count,
 }
 
+/// How EXPLAIN ANALYZE calls the rows that a hint was tried on.
+pub(crate) const NAME_OF_ROWS: &str = "hint_rows";
+
 impl Hint {
-    pub(crate) fn new(expression: Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Self> {
+    /// One that counts the rows that it is tried on.
+    pub(crate) fn new(
+        expression: Arc<dyn PhysicalExpr>,
+        schema: &Schema,
+        rows: Count,
+    ) -> Result<Self> {
         let conjunct = Conjunct::new(Arc::clone(&expression), schema)?;
         let (generation, skip) = (0, Vec::new());
-        Ok(Self { expression, conjunct, generation, next: 0, skip, base: 0, seen: 0, kept: 0 })
+        let (next, base, seen, kept) = (0, 0, 0, 0);
+        Ok(Self { expression, conjunct, generation, next, skip, base, seen, kept, rows })
     }
 
     /// Whether a piece's chunk cannot match; pieces are asked for in order.
@@ -77,6 +89,7 @@ impl Hint {
             Some(some) => (self.conjunct.of_some(batch, some)?, some.true_count()),
             None => (self.conjunct.of_all(batch)?, batch.num_rows()),
         };
+        self.rows.add(seen);
         self.seen += seen;
         self.kept += mask.true_count();
         Ok(Some(mask))

@@ -7,9 +7,10 @@
 
 pub(crate) mod bucket_scan;
 pub(crate) mod conjuncts;
-mod hint;
+pub(crate) mod hint;
 pub(crate) mod key_ranges;
 pub(crate) mod leaf;
+mod pattern;
 pub(crate) mod places;
 pub(crate) mod provider;
 pub(crate) mod pruning;

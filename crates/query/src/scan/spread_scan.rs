@@ -7,8 +7,8 @@
 use super::bucket_scan::BucketScan;
 use super::leaf::leaf;
 use super::places::Elsewhere;
+use super::statistics;
 use crate::ship::{self, Shipping};
-use datafusion::arrow::datatypes::DataType;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
@@ -27,8 +27,9 @@ use datafusion::physical_plan::{
 use std::fmt;
 use std::sync::Arc;
 
-/// Bytes of a value of no fixed width, about.
-const TEXT_BYTES: usize = 24;
+/// The least part of the rows of several servers that a predicate is believed to keep: who believes in too few sends too many to
+/// everybody. It is what the engine supposes of predicates.
+const KEPT_LEAST: f64 = 0.2;
 
 /// Reads a table's rows wherever they are.
 pub(crate) struct SpreadScan {
@@ -52,32 +53,22 @@ impl SpreadScan {
         Self { here, elsewhere, shipping, properties: Arc::new(properties) }
     }
 
-    /// A figure for all servers, of which the columns that come out have so large a share: what the table has, unless the
-    /// rows that are here have shown that not all of them will be read.
-    fn of_all(&self, here: &Precision<usize>, total: Option<u64>, share: f64) -> Precision<usize> {
+    /// A figure for all servers, of which so large a share comes out: what the table has, unless the rows that are here have
+    /// shown that not all of them will be read.
+    fn of_all(&self, here: usize, total: Option<u64>, share: f64) -> Precision<usize> {
         let coverage = &self.here.coverage;
         let is_part = coverage.buckets < coverage.buckets_in_table
             || coverage.chunks_pruned > 0
             || self.here.limit.is_some();
         // What was heard may be older than the rows that are here.
-        let total = total.map(|total| (total as usize).max(here.get_value().copied().unwrap_or(0)));
+        let total = total.map(|total| (total as usize).max(here));
         let servers = 1 + self.elsewhere.owners().len();
-        let by_share = here.get_value().filter(|here| **here > 0);
-        let by_share = by_share.map(|here| here.saturating_mul(servers));
+        let by_share = (here > 0).then(|| here.saturating_mul(servers));
         let all = match by_share {
             Some(by_share) if is_part => Some(total.map_or(by_share, |total| total.min(by_share))),
             by_share => total.or(by_share),
         };
         all.map_or(Precision::Absent, |all| Precision::Inexact((all as f64 * share) as usize))
-    }
-
-    /// How much of a row's bytes the columns that come out have, about.
-    fn share_of_columns(&self) -> f64 {
-        let width = |data_type: &DataType| data_type.primitive_width().unwrap_or(TEXT_BYTES);
-        let columns = &self.here.table.columns;
-        let all: usize = columns.iter().map(|column| width(&column.sql_type.arrow())).sum();
-        let out: usize = self.here.schema.fields().iter().map(|f| width(f.data_type())).sum();
-        out as f64 / all.max(1) as f64
     }
 
     fn with(&self, here: BucketScan) -> Arc<dyn ExecutionPlan> {
@@ -136,13 +127,14 @@ impl ExecutionPlan for SpreadScan {
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         let mut statistics = Statistics::new_unknown(&self.here.schema);
-        let here = self.here.statistics_from_inputs(&[], &StatisticsArgs::new())?;
         let total = self.elsewhere.peers()?.0.total(self.here.table.id);
         if args.partition().is_none() {
-            let (rows, bytes) = (total.map(|total| total.rows), total.map(|total| total.bytes));
-            statistics.num_rows = self.of_all(&here.num_rows, rows, 1.0);
-            let share = self.share_of_columns();
-            statistics.total_byte_size = self.of_all(&here.total_byte_size, bytes, share);
+            let (rows, bytes) = statistics::in_pieces(&self.here);
+            let kept = statistics::kept(&self.here).max(KEPT_LEAST);
+            let columns = statistics::share_of_columns(&self.here);
+            statistics.num_rows = self.of_all(rows, total.map(|total| total.rows), kept);
+            statistics.total_byte_size =
+                self.of_all(bytes, total.map(|total| total.bytes), kept * columns);
         }
         Ok(Arc::new(statistics))
     }

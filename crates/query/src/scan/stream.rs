@@ -2,7 +2,7 @@
 
 use super::bucket_scan::{BucketScan, Piece};
 use super::conjuncts::Conjuncts;
-use super::hint::Hint;
+use super::hint::{self, Hint};
 use crate::translate::external;
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::arrow::compute::BatchCoalescer;
@@ -32,12 +32,19 @@ pub(crate) fn open(
     context: &TaskContext,
 ) -> Result<SendableRecordBatchStream> {
     let batch_rows = context.session_config().batch_size();
+    let whole = handed_on_whole(batch_rows);
     let gather = BatchCoalescer::new(Arc::clone(&scan.schema), batch_rows)
-        .with_biggest_coalesce_batch_size(Some(handed_on_whole(batch_rows)));
+        .with_biggest_coalesce_batch_size(Some(whole));
     let chunks_skipped = MetricBuilder::new(&scan.metrics).counter("chunks_skipped", partition);
     let schema = &scan.read_schema;
-    let predicate = scan.predicate.as_ref().map(|predicate| Conjuncts::of(predicate, schema));
-    let hint = scan.hint.clone().map(|hint| Hint::new(hint, schema));
+    let conjuncts = |predicate| {
+        Conjuncts::of(predicate, schema).map(|all| all.counted(&scan.metrics, partition))
+    };
+    let predicate = scan.predicate.as_ref().map(conjuncts);
+    let hint = scan.hint.clone().map(|hint| {
+        let rows = MetricBuilder::new(&scan.metrics).counter(hint::NAME_OF_ROWS, partition);
+        Hint::new(hint, schema, rows)
+    });
     let stream = ScanStream {
         pieces: Arc::clone(&scan.pieces),
         remaining: scan.stretches[partition].clone(),
@@ -49,6 +56,7 @@ pub(crate) fn open(
         hint: hint.transpose()?,
         rows_left: scan.limit.unwrap_or(usize::MAX),
         gather,
+        whole,
         chunks_skipped,
         metrics: BaselineMetrics::new(&scan.metrics, partition),
     };
@@ -66,6 +74,8 @@ struct ScanStream {
     hint: Option<Hint>,
     rows_left: usize,
     gather: BatchCoalescer,
+    /// More rows of a piece than this are not gathered with others.
+    whole: usize,
     chunks_skipped: Count,
     metrics: BaselineMetrics,
 }
@@ -96,11 +106,17 @@ impl ScanStream {
         } else {
             batch.project(&self.output)?
         };
+        let kept = mask.as_ref().map_or(batch.num_rows(), BooleanArray::true_count);
+        if kept > self.whole && self.gather.get_buffered_rows() > 0 {
+            // Else it would be copied to fill up what is there.
+            self.gather.finish_buffered_batch()?;
+        }
         match mask {
-            None => self.gather.push_batch(batch)?,
-            Some(mask) if mask.true_count() == batch.num_rows() => self.gather.push_batch(batch)?,
-            Some(mask) if mask.true_count() == 0 => {}
-            Some(mask) => self.gather.push_batch_with_filter(batch, &mask)?,
+            Some(_) if kept == 0 => {}
+            Some(mask) if kept < batch.num_rows() => {
+                self.gather.push_batch_with_filter(batch, &mask)?;
+            }
+            _ => self.gather.push_batch(batch)?,
         }
         Ok(())
     }

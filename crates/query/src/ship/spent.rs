@@ -6,6 +6,7 @@
 use super::receive::out_of_range;
 use crate::bundling::Stored;
 use crate::error::Result as QueryResult;
+use crate::scan::bucket_scan::BucketScan;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::Result;
@@ -99,7 +100,7 @@ impl Spent {
 }
 
 fn is_scan(node: &Arc<dyn ExecutionPlan>) -> bool {
-    node.name() == "BucketScan"
+    node.downcast_ref::<BucketScan>().is_some()
 }
 
 fn rows_of(metrics: &MetricsSet) -> usize {

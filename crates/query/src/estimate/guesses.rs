@@ -6,25 +6,25 @@ pub(crate) struct Guesses(Vec<String>);
 
 impl Guesses {
     /// One line, and no others.
-    pub(super) fn of(line: &str) -> Self {
+    pub(crate) fn of(line: &str) -> Self {
         Self(vec![line.to_owned()])
     }
 
     /// Notes what was supposed.
-    pub(super) fn note(&mut self, line: String) {
+    pub(crate) fn note(&mut self, line: String) {
         if !self.0.contains(&line) {
             self.0.push(line);
         }
     }
 
     /// All of it.
-    pub(super) fn lines(&self) -> &[String] {
+    pub(crate) fn lines(&self) -> &[String] {
         &self.0
     }
 }
 
 /// A part of the whole, as people read it.
-pub(super) fn percent(part: f64) -> String {
+pub(crate) fn percent(part: f64) -> String {
     let percent = 100.0 * part;
     match percent {
         _ if percent == 0.0 => "0 %".to_owned(),

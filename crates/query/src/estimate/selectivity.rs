@@ -30,9 +30,9 @@ const NULL: f64 = 0.005;
 const SUPPOSED: &str = "as PostgreSQL supposes without statistics";
 
 /// Rows that a predicate looks at.
-pub(super) struct Input<'a> {
-    pub(super) rows: f64,
-    pub(super) columns: &'a [Column],
+pub(crate) struct Input<'a> {
+    pub(crate) rows: f64,
+    pub(crate) columns: &'a [Column],
 }
 
 /// Where a column's values lie that a conjunction keeps.
@@ -45,7 +45,7 @@ struct Range {
 }
 
 /// The column of an expression that is one, perhaps cast.
-pub(super) fn column_of(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+pub(crate) fn column_of(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     match expr.downcast_ref::<CastExpr>() {
         Some(cast) => column_of(cast.expr()),
         None => expr.downcast_ref::<Reference>().map(Reference::index),
@@ -53,14 +53,14 @@ pub(super) fn column_of(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
 }
 
 /// The columns that a conjunction compares with constants.
-pub(super) fn compared(predicate: &Arc<dyn PhysicalExpr>) -> Vec<usize> {
+pub(crate) fn compared(predicate: &Arc<dyn PhysicalExpr>) -> Vec<usize> {
     let parts = split_conjunction(predicate);
     parts.into_iter().filter_map(comparison).map(|(column, ..)| column).collect()
 }
 
 impl Input<'_> {
     /// The part of the rows that a predicate keeps.
-    pub(super) fn kept(&self, predicate: &Arc<dyn PhysicalExpr>, guesses: &mut Guesses) -> f64 {
+    pub(crate) fn kept(&self, predicate: &Arc<dyn PhysicalExpr>, guesses: &mut Guesses) -> f64 {
         let mut ranges = BTreeMap::<usize, Range>::new();
         let mut kept = 1.0;
         for part in split_conjunction(predicate) {
