@@ -35,7 +35,7 @@ pub struct PredictArgs {
     #[arg(long)]
     pub mhz: f64,
     /// How often each query is run
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..))]
     pub runs: u32,
     #[command(flatten)]
     pub on_disk: on_disk::OnDiskArgs,
@@ -79,7 +79,8 @@ pub(super) async fn run(args: &PredictArgs, report: Report) -> Result<()> {
                 for (at, selectivity) in SELECTIVITIES.iter().enumerate() {
                     let sql = query.sql(at);
                     let doing = || format!("{} at scale {scale}", query.name);
-                    let measured = shortest.next().context("a query that was not run")?;
+                    let halves = shortest.next().context("a query that was not run")?;
+                    let measured = halves[0].min(halves[1]);
                     let predicted = predicted(&pando, &sql, &architecture, &coefficients);
                     let predicted = predicted.await.with_context(doing)?;
                     let (name, place) = (query.name, [scale_at, at, size_at]);
@@ -87,7 +88,7 @@ pub(super) async fn run(args: &PredictArgs, report: Report) -> Result<()> {
                         &format!("{name:<5}{selectivity:<8}{scale:>8}{bucket_size:>14}{:>14.2}{:>14.2}", 1e3 * measured, 1e3 * predicted),
                         json!({"query": name, "selectivity": selectivity, "scale": scale, "bucket_size": bucket_size, "measured_ms": 1e3 * measured, "predicted_ms": 1e3 * predicted}),
                     );
-                    points.push(Point { query: name, place, measured, predicted });
+                    points.push(Point { query: name, place, measured, predicted, halves });
                 }
             }
         }
@@ -105,9 +106,15 @@ fn conclude(of: &str, points: &[Point], report: Report) {
     report.heading(&format!(
         "\nErrors of increase rates, {of}, in percent (goal: {mean} on average, {most} at most)"
     ));
+    summed_up(of, &|along| rates::errors(points, along), report);
+    report.heading("The same rates by one half of the runs and by the other");
+    summed_up(&format!("{of}, measured twice"), &|along| rates::noise(points, along), report);
+}
+
+fn summed_up(of: &str, errors: &dyn Fn(usize) -> Vec<(f64, String)>, report: Report) {
     let mut all = Vec::new();
     for (along, name) in ALONG.iter().enumerate() {
-        let errors = rates::errors(points, along);
+        let errors = errors(along);
         told(of, name, &errors, report);
         all.extend(errors);
     }
@@ -141,15 +148,16 @@ async fn loaded(scale: f64, bucket_size: u64, report: Report) -> Result<Embedded
     Ok(pando)
 }
 
-/// Seconds of the shortest run of each query. They are run in turn, so that what disturbs one run of a query leaves the
-/// others alone; a first round is not counted.
-async fn shortest(pando: &Embedded, queries: &[&str], runs: u32) -> Result<Vec<f64>> {
-    let mut shortest = vec![f64::INFINITY; queries.len()];
+/// Seconds of the shortest run of each query, of every other run and of those between. They are run in turn, so that what
+/// disturbs one run of a query leaves the others alone; a first round is not counted.
+async fn shortest(pando: &Embedded, queries: &[&str], runs: u32) -> Result<Vec<[f64; 2]>> {
+    let mut shortest = vec![[f64::INFINITY; 2]; queries.len()];
     for round in 0..=runs {
         for (sql, shortest) in queries.iter().zip(&mut shortest) {
             let (time, _) = pando.query(sql).await?;
             if round > 0 {
-                *shortest = time.as_secs_f64().min(*shortest);
+                let half = &mut shortest[round as usize % 2];
+                *half = time.as_secs_f64().min(*half);
             }
         }
     }
@@ -191,7 +199,8 @@ mod tests {
                 assert!(many > few, "{}: {few} and {many}", query.name);
                 assert!(many >= last, "{}: fewer rows take {last}, more {many}", query.name);
                 last = many;
-                assert!(shortest(&small, &[&sql], 1).await.expect("run")[0] > 0.0);
+                let halves = shortest(&small, &[&sql], 2).await.expect("run")[0];
+                assert!(halves.into_iter().all(|seconds| seconds > 0.0 && seconds.is_finite()));
             }
         }
     }

@@ -8,10 +8,26 @@ pub(super) struct Point {
     pub(super) place: [usize; 3],
     pub(super) measured: f64,
     pub(super) predicted: f64,
+    /// What was measured in either half of the runs.
+    pub(super) halves: [f64; 2],
 }
 
 /// The error of each step along one of the three parameters, in percent, and what it is a step of.
 pub(super) fn errors(points: &[Point], along: usize) -> Vec<(f64, String)> {
+    compared(points, along, |point| point.predicted, |point| point.measured)
+}
+
+/// The same of one half of the runs, as if the other had predicted it: what measuring itself errs by.
+pub(super) fn noise(points: &[Point], along: usize) -> Vec<(f64, String)> {
+    compared(points, along, |point| point.halves[0], |point| point.halves[1])
+}
+
+fn compared(
+    points: &[Point],
+    along: usize,
+    predicted: fn(&Point) -> f64,
+    measured: fn(&Point) -> f64,
+) -> Vec<(f64, String)> {
     let mut errors = Vec::new();
     for from in points {
         let mut place = from.place;
@@ -19,7 +35,7 @@ pub(super) fn errors(points: &[Point], along: usize) -> Vec<(f64, String)> {
         let next = points.iter().find(|point| point.query == from.query && point.place == place);
         let Some(to) = next else { continue };
         let rate = |of: fn(&Point) -> f64| of(to) / of(from);
-        let (measured, predicted) = (rate(|p| p.measured), rate(|p| p.predicted));
+        let (measured, predicted) = (rate(measured), rate(predicted));
         let error = 100.0 * (predicted / measured - 1.0).abs();
         errors.push((error, format!("{}: {predicted:.2} for {measured:.2}", from.query)));
     }
@@ -44,6 +60,7 @@ mod tests {
             place: [scale, 0, 0],
             measured,
             predicted,
+            halves: [measured, 2.0 * measured * measured],
         };
         let points = [point(0, 1.0, 10.0), point(1, 2.0, 20.0), point(2, 4.0, 50.0)];
         let along_scale = errors(&points, 0);
@@ -53,5 +70,7 @@ mod tests {
         assert_eq!((mean, worst.0), (12.5, 25.0));
         assert_eq!(worst.1, "Q1: 2.50 for 2.00");
         assert_eq!(summary(&[]), None);
+        let of_halves = noise(&points, 0).into_iter().map(|(error, _)| error);
+        assert_eq!(of_halves.collect::<Vec<_>>(), [50.0, 50.0]);
     }
 }

@@ -1,7 +1,7 @@
 //! Coefficients as differences between queries, of which one does what the other does not.
 
 use super::Bench;
-use super::tables::{BUILDS, TEXT_BYTES};
+use super::tables::{BUILDS, GROUPS, MANY_GROUPS, SOUGHT, TEXT_BYTES, words_bytes};
 use anyhow::Result;
 use dbsim::{Cost, Plan};
 
@@ -20,6 +20,9 @@ const PLANNED_EXPRESSIONS: &str = "SELECT s1, s2, sum(n1), sum(n2), sum(n1 * (1 
     sum(n1 * (1 - n2) * (1 + n3)), avg(n1), avg(n2), avg(n3), count(*) FROM one \
     WHERE d1 > date '1990-01-01' GROUP BY s1, s2 ORDER BY s1, s2";
 
+/// How many times as often something is run that is small beside what it is taken from.
+const CAREFUL: usize = 3;
+
 /// Parts of rows that are copied out.
 const SOME: f64 = 0.2;
 const MOST: f64 = 0.95;
@@ -27,7 +30,6 @@ const MOST: f64 = 0.95;
 /// Predicates that keep all rows, so that nothing is copied and none is left out.
 const THREE_DATES: &str =
     "d1 <> date '1900-01-01' AND d2 <> date '1900-01-01' AND d3 <> date '1900-01-01'";
-const LONG_SEARCH: &str = "l1 NOT LIKE '%in%no%'";
 
 /// Measures all that Pando has operators for.
 pub(super) async fn measure(bench: &Bench) -> Result<Costs> {
@@ -80,6 +82,7 @@ async fn predicates(bench: &Bench, costs: &mut Costs) -> Result<()> {
     let kept =
         async |predicate: &str| bench.cycles(&format!("SELECT v FROM t WHERE {predicate}")).await;
     let each = |more: f64, fewer: f64, terms: f64| bench.each(more, fewer) / terms;
+    let search = format!("c1 NOT LIKE '{SOUGHT}'");
     let plain = bench.cycles("SELECT v FROM t").await?;
     let date = kept("d1 <> date '1900-01-01'").await?;
     let dates = kept(THREE_DATES).await?;
@@ -90,13 +93,13 @@ async fn predicates(bench: &Bench, costs: &mut Costs) -> Result<()> {
     let long_text = kept("l1 <> 'none'").await?;
     let long_texts = kept("l1 <> 'none' AND l2 <> 'none'").await?;
     let searched = kept("s1 NOT LIKE '%in%no%'").await?;
-    let long_searched = kept(LONG_SEARCH).await?;
+    let words_searched = kept(&search).await?;
 
     let [short, long] = TEXT_BYTES;
     let of_numbers = [(4.0, each(dates, date, 2.0)), (16.0, each(numbers, number, 2.0))];
     let of_texts = [(short, each(texts, text, 1.0)), (long, each(long_texts, long_text, 1.0))];
     let of_searches =
-        [(short, each(searched, plain, 1.0)), (long, each(long_searched, plain, 1.0))];
+        [(short, each(searched, plain, 1.0)), (words_bytes(), each(words_searched, plain, 1.0))];
     costs.costs.extend([
         ("compare", line(of_numbers)),
         ("match", line(of_texts)),
@@ -105,40 +108,64 @@ async fn predicates(bench: &Bench, costs: &mut Costs) -> Result<()> {
     Ok(())
 }
 
-/// Sums, and the groups that they are of.
+/// Sums, and the groups that they are of. Where nothing else is said they are of rows that a scan has copied, so that whoever
+/// made them has brought them along; the scan by itself is taken off.
 async fn groups(bench: &Bench, costs: &mut Costs) -> Result<()> {
-    let of = async |query: &str| bench.cycles(query).await;
-    let sum = of("SELECT sum(n1) FROM t").await?;
-    let product = of("SELECT sum(n1 * (1 - n2)) FROM t").await?;
-    let of_integer = of("SELECT sum(v) FROM t").await?;
-    let of_integers = of("SELECT sum(v * (1 - g)) FROM t").await?;
-    let group = of("SELECT g, sum(n1) FROM t GROUP BY g").await?;
-    let sums = of("SELECT g, sum(n1), sum(n2), sum(n3) FROM t GROUP BY g").await?;
-    let many_groups = of("SELECT k, sum(n1) FROM t GROUP BY k").await?;
-    let in_order = of("SELECT id, sum(n1) FROM t GROUP BY id").await?;
-    let by_texts = of("SELECT s1, s2, sum(n1) FROM t GROUP BY s1, s2").await?;
-    let by_long_texts = of("SELECT l1, l2, sum(n1) FROM t GROUP BY l1, l2").await?;
+    let all = bench.rows as f64;
+    let chosen = format!("FROM t WHERE k < {:.0}", MOST * all);
+    let of = async |select: &str, groups: &str, columns: &str| -> Result<f64> {
+        let whole = bench.cycles(&format!("SELECT {select} {chosen} {groups}")).await?;
+        Ok(whole - bench.cycles(&format!("SELECT {columns} {chosen}")).await?)
+    };
+    let sum = of("sum(n1)", "", "n1").await?;
+    let product = of("sum(n1 * (1 - n2))", "", "n1, n2").await?;
+    let of_integer = of("sum(v)", "", "v").await?;
+    let of_integers = of("sum(v * (1 - g))", "", "v, g").await?;
+    let group = of("g, sum(n1)", "GROUP BY g", "g, n1").await?;
+    let sums = of("g, sum(n1), sum(n2), sum(n3)", "GROUP BY g", "g, n1, n2, n3").await?;
+    let many_groups = of("m, sum(n1)", "GROUP BY m", "m, n1").await?;
+    let new_groups = of("k, sum(n1)", "GROUP BY k", "k, n1").await?;
+    let in_order = of("id, sum(n1)", "GROUP BY id", "id, n1").await?;
+    let by_texts = of("s1, s2, sum(n1)", "GROUP BY s1, s2", "s1, s2, n1").await?;
+    let by_long_texts = of("l1, l2, sum(n1)", "GROUP BY l1, l2", "l1, l2, n1").await?;
+    // The same of rows as they lie.
+    let one_in_place = bench.cycles("SELECT g, sum(n1) FROM t GROUP BY g").await?;
+    let in_place = bench.cycles("SELECT g, sum(n1), sum(n2), sum(n3) FROM t GROUP BY g").await?;
 
-    let each = |more: f64, fewer: f64, terms: f64| bench.each(more, fewer) / terms;
+    let each = |more: f64, fewer: f64, terms: f64| (more - fewer).max(0.0) / (MOST * all * terms);
     let [short, long] = TEXT_BYTES;
     let calculated = [(8.0, each(of_integers, of_integer, 2.0)), (16.0, each(product, sum, 2.0))];
     let keys = [(short, each(by_texts, group, 2.0)), (long, each(by_long_texts, group, 2.0))];
+    let aggregate = each(sums, group, 2.0);
+    // A row in each group, so many rows in each of many, and few groups: two equations for what is far and what is new.
+    let doublings = |groups: f64| (groups / GROUPS as f64).max(1.0).log2();
+    let [all_rows, many] = [MOST * all, (MANY_GROUPS as f64).min(MOST * all)];
+    let (of_new, of_many) = (each(new_groups, group, 1.0), each(many_groups, group, 1.0));
+    let part = many / all_rows;
+    let doubling =
+        (of_many - part * of_new) / (doublings(many) - part * doublings(all_rows)).max(1.0);
+    let new_group = of_new - doubling.max(0.0) * doublings(all_rows);
+    let first_look = (bench.each(in_place, one_in_place) / 2.0 - aggregate).max(0.0) / 16.0;
     costs.costs.extend([
         ("calculate", line(calculated)),
         ("key", line(keys)),
         ("group", tuple(each(group, sum, 1.0))),
         ("group_ordered", tuple(each(in_order, sum, 1.0))),
-        ("aggregate", tuple(each(sums, group, 2.0))),
+        ("aggregate", tuple(aggregate)),
     ]);
-    costs.cycles.push(("new_group", each(many_groups, group, 1.0)));
+    costs.cycles.push(("group_doubling", doubling.max(0.0)));
+    costs.cycles.push(("new_group", new_group.max(0.0)));
+    costs.cycles.push(("first_look", first_look));
     Ok(())
 }
 
 /// Joins by hash tables of different sizes. A scan looks for its rows in the table of few, and not in one that has most.
 async fn joins(bench: &Bench, costs: &mut Costs) -> Result<()> {
     let all = bench.rows as f64;
+    // What is built is told apart by a fifth of the rows.
+    let careful = Bench { session: bench.session.clone(), runs: CAREFUL * bench.runs, ..*bench };
     let joined = async |name: &str| {
-        bench.cycles(&format!("SELECT count(*) FROM t JOIN {name} ON t.k = {name}.k")).await
+        careful.cycles(&format!("SELECT count(*) FROM t JOIN {name} ON t.k = {name}.k")).await
     };
     let plain = bench.cycles("SELECT v FROM t").await?;
     let [joined_few, joined_many, joined_most] =
@@ -171,14 +198,19 @@ async fn pieces(bench: &Bench, copy: f64, costs: &mut Costs) -> Result<()> {
     };
     let plain = more("SELECT v FROM TABLE t").await?;
     let compared = more(&format!("SELECT v FROM TABLE t WHERE {THREE_DATES}")).await?;
-    let searched = more(&format!("SELECT v FROM TABLE t WHERE {LONG_SEARCH}")).await?;
+    let some = format!("t.k < {:.0}", SOME * bench.rows as f64);
+    let chosen = more(&format!("SELECT v, n1, n2 FROM TABLE t WHERE {some}")).await?;
+    let searched = more(&format!("SELECT v FROM TABLE t WHERE c1 NOT LIKE '{SOUGHT}'")).await?;
     let found = more("SELECT count(*) FROM TABLE t JOIN few ON t.k = few.k").await?;
 
     let of_piece = |cycles: f64| cycles.max(0.0) / pieces;
     let gathered = copy * 8.0 * bench.rows as f64;
+    let term = of_piece(compared - plain) / 3.0;
+    let piece = of_piece(plain - gathered);
     costs.cycles.extend([
-        ("piece", of_piece(plain - gathered)),
-        ("piece_term", of_piece(compared - plain) / 3.0),
+        ("piece", piece),
+        ("piece_chosen", (of_piece(chosen) - piece - term).max(0.0)),
+        ("piece_term", term),
         ("piece_search", of_piece(searched - plain)),
         ("piece_find", of_piece(found - plain)),
     ]);

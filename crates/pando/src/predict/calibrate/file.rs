@@ -19,7 +19,7 @@ pub(super) fn text(bench: &Bench, costs: &Costs, rest: &Coefficients) -> String 
         let _ = writeln!(text, "{name} = [{:.2}, {:.3}]", cost.tuple, cost.byte);
     }
     for (name, cycles) in &costs.cycles {
-        let _ = writeln!(text, "{name} = {cycles:.2}");
+        let _ = writeln!(text, "{name} = {cycles:.3}");
     }
     let taken_over = [
         ("request", rest.request),
