@@ -4,9 +4,9 @@
 //! are built in ([`Coefficients::named`]): an engine that works on one row at a time, as those of 2000 did, and one that
 //! works on columns, as ours does. Each file says how its figures were measured.
 
-use crate::Error;
 use crate::experiment::ARCHITECTURES;
 use crate::plan::Task;
+use crate::{ByRows, Error};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 /// Cycles for a piece of work.
@@ -103,16 +103,19 @@ pub struct Coefficients {
     pub hash_build: Cost,
     /// A tuple that looks for its matches there.
     pub hash_probe: Cost,
+    /// What these and `find` cost beside, by the rows of the table: `[rows, build, probe, find]`.
+    #[serde(default)]
+    pub hash_tables: ByRows<[f64; 4]>,
+    /// The same where keys are numbers so close that an array of them takes a hash table's place.
+    #[serde(default)]
+    pub array_tables: ByRows<[f64; 4]>,
     /// A comparison of a sort; bytes are those of the tuples, once.
     pub sort: Cost,
-    /// A tuple that is looked up among groups, as many as fit into a cache.
+    /// A tuple that is looked up among groups.
     pub group: Cost,
-    /// What each doubling of the groups, from 100 on, adds for a tuple: they leave one cache after the other.
-    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
-    pub group_doubling: f64,
-    /// A group that was not there before.
-    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
-    pub new_group: f64,
+    /// What that costs beside, and what a group costs that was not there before, by how many there are: `[groups, find, new]`.
+    #[serde(default)]
+    pub group_tables: ByRows<[f64; 3]>,
     /// A tuple in order that is compared with the one before.
     pub group_ordered: Cost,
     /// A tuple and one aggregate function.

@@ -13,6 +13,7 @@
 //!
 //! Formulas and assumptions with their sources: `docs/DBSIM.md`. Not here: running queries, and any other crate of ours.
 
+mod by_rows;
 mod coefficients;
 pub mod engine;
 mod error;
@@ -21,6 +22,7 @@ pub mod hardware;
 pub mod model;
 pub mod plan;
 
+pub use by_rows::ByRows;
 pub use coefficients::{Coefficients, Cost};
 pub use error::Error;
 pub use hardware::Architecture;

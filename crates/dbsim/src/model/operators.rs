@@ -14,8 +14,6 @@ use std::mem;
 
 /// Bytes that a row of a hash table takes beside its own.
 const HASH_ENTRY_BYTES: f64 = 16.0;
-/// Groups that are near in any cache.
-const GROUPS_NEAR: f64 = 100.0;
 /// Partial groups of a site up to which they are sent to the coordinator; more are dealt out.
 const GATHERED_ROWS_MAX: f64 = 10_000.0;
 /// Pages of each run that a merge has in memory.
@@ -47,6 +45,16 @@ pub(super) struct Compiler<'a> {
     begun: Vec<bool>,
     /// Cycles of planning that are still to be spent.
     planning: f64,
+    /// The join that has the table in which scans look for their rows.
+    sought_for: Option<(OperatorId, f64)>,
+}
+
+/// Work with a hash table, in the order in which coefficients have its cycles.
+#[derive(Debug, Clone, Copy)]
+enum WithTable {
+    Build = 1,
+    Probe,
+    Find,
 }
 
 impl<'a> Compiler<'a> {
@@ -63,7 +71,15 @@ impl<'a> Compiler<'a> {
         }
         let machine = Machine::new(architecture, costs, seed);
         let planning = costs.planning.cycles(plan.operators().len() as f64, plan.expressions());
-        Self { plan, costs, machine, bundle_of, begun: vec![false; bundles.len()], planning }
+        Self {
+            plan,
+            costs,
+            machine,
+            bundle_of,
+            begun: vec![false; bundles.len()],
+            planning,
+            sought_for: None,
+        }
     }
 
     /// All phases, up to the result at the coordinator.
@@ -161,7 +177,11 @@ impl<'a> Compiler<'a> {
     /// Cycles of what an operator computes beside its own work.
     fn terms(&self, id: OperatorId) -> f64 {
         let cycles = |term: &Term| {
-            self.costs.of_task(term.task).cycles(term.values, term.values * term.bytes)
+            let cost = self.costs.of_task(term.task);
+            let table = self.sought_for.filter(|_| term.task == Task::Find);
+            let far =
+                table.map_or(0.0, |(join, rows)| self.with_table(join, rows, WithTable::Find));
+            cost.cycles(term.values, term.values * term.bytes) + far * term.values
         };
         self.plan.operators()[id].terms.iter().map(cycles).sum()
     }
@@ -209,10 +229,12 @@ impl<'a> Compiler<'a> {
     /// part that does not fit into memory is put away on both sides, and joined later.
     fn hash_join(&mut self, id: OperatorId) -> Stream {
         let (mut build, mut probe) = self.inputs(id);
+        let rows = build.rows;
         let sites = self.count(build.place);
         let deals = self.machine.architecture.deals() && sites > 1.0;
         let table = build.bytes() + build.rows * HASH_ENTRY_BYTES;
-        let built = self.costs.hash_build.cycles(build.rows, build.bytes());
+        let built = self.costs.hash_build.cycles(rows, build.bytes())
+            + rows * self.with_table(id, rows, WithTable::Build);
         build.work += Work::cycles(built);
         let exchange = match sites > 1.0 {
             true if deals => Exchange::Deal { bytes: build.bytes() },
@@ -235,11 +257,21 @@ impl<'a> Compiler<'a> {
             spilled: bytes_over,
             unspilled: bytes_over,
             cycles: self.costs.hash_probe.cycles(probe.rows, joined)
+                + probe.rows * self.with_table(id, rows, WithTable::Probe)
                 + self.costs.store.cycles(rows_over, bytes_over)
                 + self.costs.load.cycles(rows_over, bytes_over),
             ..Work::default()
         };
         Stream { place: probe.place, ..self.made(id, work) }
+    }
+
+    /// Cycles that a tuple costs with a join's table of so many rows, beside those that it costs with any.
+    fn with_table(&self, join: OperatorId, rows: f64, work: WithTable) -> f64 {
+        let tables = match self.plan.operators()[join].close_keys {
+            true => &self.costs.array_tables,
+            false => &self.costs.hash_tables,
+        };
+        tables.cycles(work as usize, rows)
     }
 
     fn sort(&mut self, id: OperatorId) -> Stream {
@@ -298,10 +330,10 @@ impl<'a> Compiler<'a> {
         let mut input = self.input(id, child);
         let values = input.rows * functions;
         let added = self.costs.aggregate.cycles(values, input.bytes());
-        let new_groups = self.costs.new_group * input.rows.min(groups);
-        let looked_up = if self.looks_groups_up(child) { input.rows } else { 0.0 };
-        let far = looked_up * self.costs.group_doubling * (groups / GROUPS_NEAR).max(1.0).log2();
-        input.work += Work::cycles(added + new_groups + far + self.terms(id));
+        let [find, new] = [1, 2].map(|kind| self.costs.group_tables.cycles(kind, groups));
+        let looked_up = if self.looks_groups_up(child) { input.rows * find } else { 0.0 };
+        let begun = input.rows.min(groups) * new;
+        input.work += Work::cycles(added + looked_up + begun + self.terms(id));
         let sites = self.count(input.place);
         let partial = Stream { rows: input.rows.min(groups * sites), row_bytes, ..input };
         let done = Stream { rows: groups, ..partial };
@@ -323,7 +355,13 @@ impl<'a> Compiler<'a> {
     /// The smaller and the larger input of a join, both at one place.
     fn inputs(&mut self, id: OperatorId) -> (Stream, Stream) {
         let [small, large] = self.sides(id);
+        let operators = self.plan.operators();
+        let above = self.sought_for;
+        if operators[id].kind == Kind::HashJoin {
+            self.sought_for = Some((id, operators[small].rows));
+        }
         let large = self.input(id, large);
+        self.sought_for = above;
         let small = self.input(id, small);
         if small.place == large.place {
             return (small, large);

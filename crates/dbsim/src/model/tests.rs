@@ -235,6 +235,43 @@ fn the_smaller_side_becomes_a_hash_table_unless_the_plan_says_which() {
 }
 
 #[test]
+fn what_is_done_with_a_table_costs_more_the_larger_it_is() {
+    let cycles = |rows: f64, close_keys: bool| {
+        let join = operator(Kind::HashJoin, &[0, 1], 1.0, 1.0);
+        let find = Term { task: Task::Find, values: ROWS, bytes: 0.0 };
+        let looking = operator(Kind::SequentialScan, &[], ROWS, 8.0);
+        let join = plan(vec![
+            operator(Kind::SequentialScan, &[], rows, 8.0),
+            Operator { terms: vec![find], ..looking },
+            Operator { builds_first: true, close_keys, ..join },
+        ]);
+        let one = architecture("cluster-2", &["sites=1"]);
+        let tables =
+            "hash_tables = [[1000, 1, 10, 5], [4000, 3, 30, 15]]\narray_tables = [[1000, 0, 2, 1]]";
+        run(&join, &one, &costs(tables)).spent.compute * 1e9
+    };
+    close(cycles(100.0, false), 100.0 + 15.0 * ROWS, 1e-3);
+    close(cycles(2000.0, false), 2.0 * 2000.0 + 30.0 * ROWS, 1e-3);
+    close(cycles(1e6, false), 3.0 * 1e6 + 45.0 * ROWS, 1e-3);
+    close(cycles(1e6, true), 3.0 * ROWS, 1e-3);
+}
+
+#[test]
+fn a_row_is_found_dearer_among_many_groups() {
+    let cycles = |groups: f64| {
+        let plan = plan(vec![
+            operator(Kind::SequentialScan, &[], ROWS, 8.0),
+            operator(Kind::GroupBy, &[0], ROWS, 8.0),
+            operator(Kind::Aggregate, &[1], groups, 16.0),
+        ]);
+        let one = architecture("cluster-2", &["sites=1"]);
+        run(&plan, &one, &costs("group_tables = [[100, 0, 1], [10000, 40, 1]]")).spent.compute * 1e9
+    };
+    close(cycles(1000.0), 20.0 * ROWS + 1000.0, 1e-5);
+    close(cycles(20_000.0), 40.0 * ROWS + 20_000.0, 1e-5);
+}
+
+#[test]
 fn aggregates_are_made_at_the_sites_and_combined() {
     let grouped = |groups: f64| {
         plan(vec![

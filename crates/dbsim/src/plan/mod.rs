@@ -126,6 +126,9 @@ pub struct Operator {
     /// Whether it is the first input of a hash join that becomes a hash table, be it the larger.
     #[serde(default)]
     pub builds_first: bool,
+    /// Whether the keys of a hash join's table are whole numbers so close that an engine may have an array instead.
+    #[serde(default)]
+    pub close_keys: bool,
     /// Functions of an aggregate.
     #[serde(default)]
     pub functions: f64,
@@ -155,6 +158,7 @@ impl Operator {
             table: None,
             ordered: false,
             builds_first: false,
+            close_keys: false,
             functions: 0.0,
             looked_at: None,
             pieces: 0.0,

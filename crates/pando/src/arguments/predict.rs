@@ -79,10 +79,10 @@ pub(crate) struct CalibrateArguments {
     #[arg(long, value_name = "MHZ", value_parser = parse_mhz)]
     pub(crate) mhz: Option<f64>,
     /// Rows of the table that is measured with.
-    #[arg(long, default_value_t = 1_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1000..=10_000_000))]
+    #[arg(long, default_value_t = 3_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1000..=10_000_000))]
     pub(crate) rows: u64,
     /// How often each query is run.
-    #[arg(long, default_value_t = 7, value_name = "N", value_parser = parse_runs)]
+    #[arg(long, default_value_t = 15, value_name = "N", value_parser = parse_runs)]
     pub(crate) runs: usize,
 }
 

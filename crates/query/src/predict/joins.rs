@@ -10,6 +10,10 @@ use datafusion::physical_plan::joins::utils::JoinFilter;
 use dbsim::plan::Term;
 use std::sync::Arc;
 
+/// Keys that lie so close, or are so near one another, have an array instead of a hash table, as the engine has its options.
+const CLOSE_PART: f64 = 0.15;
+const CLOSE_RANGE: f64 = 1024.0;
+
 /// Expressions of both sides that are equal.
 pub(super) type Keys<'a> = &'a [(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)];
 
@@ -67,6 +71,19 @@ impl Join<'_> {
             Some(chosen) => chosen.iter().filter_map(|column| all.get(*column).copied()).collect(),
             None => all,
         }
+    }
+
+    /// Whether its table, of the left side's rows, is likely an array: its keys are whole numbers that lie close.
+    pub(super) fn has_close_keys(&self, left: &SchemaRef) -> bool {
+        let [(key, _)] = self.keys else { return false };
+        if !key.data_type(left).is_ok_and(|data_type| data_type.is_integer()) {
+            return false;
+        }
+        let column = column_of(key).and_then(|column| self.sides[0].columns.get(column));
+        column.and_then(|column| column.bounds).is_some_and(|(least, greatest)| {
+            let range = greatest - least + 1.0;
+            range <= CLOSE_RANGE || self.sides[0].rows > CLOSE_PART * range
+        })
     }
 
     /// What is computed to find its keys, and of the rows that meet.

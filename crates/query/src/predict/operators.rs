@@ -30,6 +30,9 @@ use dbsim::Plan;
 use dbsim::plan::{Kind, Operator, OperatorId, Table, Task, Term};
 use std::sync::Arc;
 
+/// How the engine calls the arrays that it has in the place of a join's hash table.
+const ARRAYS: &str = "array_map_created_count";
+
 /// Up to which part of a table's rows an index is used.
 const INDEXED: f64 = 0.01;
 
@@ -310,14 +313,21 @@ impl Builder<'_> {
         let rows = self.counted(&**plan, supposed);
         let columns = join.columns();
         let terms = join.terms(rows, &[sides_of[0].schema(), sides_of[1].schema()]);
+        let close_keys = match self.was_run.then(|| plan.metrics()).flatten() {
+            Some(metrics) => metrics.sum_by_name(ARRAYS).is_some_and(|made| made.as_usize() > 0),
+            None => join.has_close_keys(&sides_of[0].schema()),
+        };
+        let array = if close_keys { "; those of the first lie close, in an array" } else { "" };
         self.guesses.note(format!(
-            "a {} of {:.0} and {:.0} rows makes {rows:.0} (each key as often as another)",
+            "a {} of {:.0} and {:.0} rows makes {rows:.0} (each key as often as another{array})",
             kind.name(),
             left.rows,
             right.rows
         ));
         let flow = self.push(kind, &[left.operator, right.operator], rows, columns, None);
-        self.operators[flow.operator].builds_first = kind == Kind::HashJoin;
+        let operator = &mut self.operators[flow.operator];
+        operator.builds_first = kind == Kind::HashJoin;
+        operator.close_keys = operator.builds_first && close_keys;
         self.computes(flow.operator, terms);
         Ok(flow)
     }

@@ -1,7 +1,9 @@
 //! What the simulator is told of plans: pieces, rows that are looked at, and terms.
 
 use crate::{Database, Options, Session};
+use datafusion::arrow::array::AsArray;
 use dbsim::plan::{Operator, Task};
+use futures::TryStreamExt;
 
 /// 10,000 rows: `id` is the key, `n` has a hundred values in an order of their own, `price` is numeric, `t` 20 bytes of text.
 async fn session() -> Session {
@@ -76,6 +78,29 @@ async fn few_rows_are_chosen_before_the_next_comparison() {
     };
     assert_eq!(few, 100.0, "they are counted");
     assert_eq!(chosen, few);
+}
+
+#[tokio::test]
+async fn keys_that_lie_close_are_told_from_others() {
+    let session = session().await;
+    let sparse = "CREATE TABLE sparse AS SELECT i * 16 AS id FROM generate_series(1, 2000) s(i)";
+    session.execute(sparse).await.expect("made");
+    for (table, close) in [("small", true), ("sparse", false)] {
+        let sql = format!(
+            "SELECT count(*) FROM {table} JOIN large ON {table}.id = large.id AND {table}.id < 4000"
+        );
+        let plan = session.plan_to_predict(&sql).await.expect("a plan");
+        let join = plan.operators().iter().find(|operator| operator.kind.is_join());
+        assert_eq!(join.expect("a join").close_keys, close, "{table}, as it was counted");
+        let mut supposed = String::new();
+        let explained = session.query(&format!("EXPLAIN (PREDICT 'nvme-server') {sql}")).await;
+        let batches = explained.expect("explained").stream.try_collect::<Vec<_>>().await;
+        for batch in batches.expect("lines") {
+            let lines = batch.column(0).as_string::<i32>();
+            supposed.extend(lines.iter().flatten().filter(|line| line.contains("hash join of")));
+        }
+        assert_eq!(supposed.contains("in an array"), close, "{table}: {supposed}");
+    }
 }
 
 #[tokio::test]

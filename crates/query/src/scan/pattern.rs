@@ -8,7 +8,7 @@ use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use datafusion::arrow::buffer::BooleanBuffer;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{LikeExpr, Literal};
@@ -177,7 +177,9 @@ impl Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     use datafusion::arrow::array::{ArrayRef, StringArray, StringViewArray};
+    use datafusion::common::ScalarValue;
     use datafusion::physical_expr::expressions::{col, lit};
     use proptest::prelude::*;
 

@@ -21,6 +21,10 @@ pub(super) fn text(bench: &Bench, costs: &Costs, rest: &Coefficients) -> String 
     for (name, cycles) in &costs.cycles {
         let _ = writeln!(text, "{name} = {cycles:.3}");
     }
+    for (name, sizes) in &costs.by_rows {
+        let lines: Vec<String> = sizes.iter().map(|size| of_size(size)).collect();
+        let _ = writeln!(text, "{name} = [{}]", lines.join(", "));
+    }
     let taken_over = [
         ("request", rest.request),
         ("index", rest.index),
@@ -36,4 +40,13 @@ pub(super) fn text(bench: &Bench, costs: &Costs, rest: &Coefficients) -> String 
     }
     let _ = write!(text, "# Not measured here: as in `{}`, {}.\n{others}", rest.name, rest.about);
     text
+}
+
+/// Rows and cycles.
+fn of_size(size: &[f64]) -> String {
+    let numbers = size.iter().enumerate().map(|(at, number)| {
+        let digits = if at == 0 { 0 } else { 2 };
+        format!("{number:.digits$}")
+    });
+    format!("[{}]", numbers.collect::<Vec<_>>().join(", "))
 }

@@ -1,22 +1,22 @@
 //! `pando predict calibrate`: what Pando's own operators cost on this machine, as a file of coefficients.
 //!
-//! Queries over [`tables`] in memory are run on one thread, each several times, and the shortest counts. What an operator
-//! costs is the difference between a query with it and one without it ([`costs`]). What Pando has no operator for (indexes,
+//! Queries over [`tables`] in memory are run on one thread, in turn and several times, and the shortest runs count ([`times`]). What an
+//! operator costs is the difference between a query with it and one without it ([`costs`], [`sizes`]). What Pando has no operator for (indexes,
 //! merges, messages, ...) is taken over from `columnar`, and the [`file`] says so.
 
 mod costs;
 mod file;
+mod sizes;
 mod tables;
+mod times;
 
 use crate::arguments::CalibrateArguments;
 use anyhow::{Context, Result};
 use bench::Embedded;
 use dbsim::{Coefficients, Plan};
-use futures::TryStreamExt;
 use query::{Database, Options, Session};
 use std::fs;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Measures, and writes the file or prints it.
 pub(super) async fn run(arguments: &CalibrateArguments) -> Result<ExitCode> {
@@ -62,25 +62,6 @@ struct Bench {
 }
 
 impl Bench {
-    /// Cycles of a query, the shortest of its runs; the first one only warms up.
-    async fn cycles(&self, query: &str) -> Result<f64> {
-        let mut shortest = f64::INFINITY;
-        for run in 0..=self.runs {
-            let began = Instant::now();
-            let mut stream = self.session.query(query).await?.stream;
-            while stream.try_next().await?.is_some() {}
-            if run > 0 {
-                shortest = shortest.min(began.elapsed().as_secs_f64());
-            }
-        }
-        Ok(shortest * self.mhz * 1e6)
-    }
-
-    /// Cycles by which one query takes longer than another, for each row.
-    fn each(&self, more: f64, fewer: f64) -> f64 {
-        (more - fewer).max(0.0) / self.rows as f64
-    }
-
     /// The simulator's plan of a query.
     async fn plan(&self, query: &str) -> Result<Plan> {
         Ok(self.session.plan_to_predict(query).await?)
@@ -97,6 +78,7 @@ mod tests {
         let read = Coefficients::read(&text, "mine.toml").expect("coefficients");
         assert_eq!(read.name, "calibrated");
         assert!(read.planning.tuple > 0.0, "{text}");
+        assert!(text.contains("hash_tables = [[666, "), "{text}");
         assert_eq!(read.index, Coefficients::named("columnar").expect("built in").index);
     }
 

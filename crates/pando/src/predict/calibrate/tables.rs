@@ -3,20 +3,25 @@
 use super::Bench;
 use anyhow::Result;
 
-/// How many groups the rows fall into by `g`, and by `m`.
+/// How many groups the rows fall into by `g`.
 pub(super) const GROUPS: u64 = 100;
-pub(super) const MANY_GROUPS: u64 = 65_536;
-/// A prime above all numbers of rows: its multiples come to every row once.
-const STRIDE: u64 = 15_485_863;
-/// Tables that are built into hash tables, and the part of the rows that each has.
-pub(super) const BUILDS: [(&str, f64); 3] = [("few", 0.05), ("many", 0.75), ("most", 0.95)];
+/// Rows of tables, and how often each is larger than the one before.
+const SIZES: [u64; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
+const STEP: u64 = 4;
+/// How far keys lie apart that do not lie close.
+const APART: u64 = 16;
+/// A prime above all numbers of rows: its multiples come to every row once. Squares modulo it are scattered: no processor foretells
+/// which rows a predicate on them chooses, nor what a table is asked for next, as it would of regular steps.
+const PRIME: u64 = 15_485_863;
+/// The part of the rows that the table `few` has.
+pub(super) const FEW: f64 = 0.05;
 /// Bytes of a bucket of which a piece has far fewer rows than a batch.
 const SMALL_BUCKET: u64 = 131_072;
 
-const COLUMNS: &str = "(id bigint PRIMARY KEY, k bigint NOT NULL, g bigint NOT NULL, m bigint NOT NULL, v bigint NOT NULL, \
+const COLUMNS: &str = "id bigint PRIMARY KEY, k bigint NOT NULL, r bigint NOT NULL, g bigint NOT NULL, v bigint NOT NULL, \
     d1 date NOT NULL, d2 date NOT NULL, d3 date NOT NULL, \
     n1 numeric(15,2) NOT NULL, n2 numeric(15,2) NOT NULL, n3 numeric(15,2) NOT NULL, \
-    s1 text NOT NULL, s2 text NOT NULL, l1 text NOT NULL, l2 text NOT NULL, c1 text NOT NULL)";
+    s1 text NOT NULL, s2 text NOT NULL, l1 text NOT NULL, l2 text NOT NULL, c1 text NOT NULL";
 
 /// What the texts begin with; a digit follows.
 const SHORT: [&str; 2] = ["SHIP ", "MODE "];
@@ -42,20 +47,82 @@ pub(super) fn words_bytes() -> f64 {
 /// Bytes of the texts `s1` and `s2`, and of `l1` and `l2`.
 pub(super) const TEXT_BYTES: [f64; 2] = [(SHORT[0].len() + 1) as f64, (LONG.len() + 1) as f64];
 
-/// `t` has the rows: `k` every number once, `g` few values and `m` many, two short and two long texts of few values, and one of words. `pieces` has
-/// the same in small buckets, `one` has a row of it, others have parts.
+/// Rows of the tables that are looked into, ascending: so few that most of all rows are in none of them for the first time.
+pub(super) fn sizes(rows: u64) -> Vec<u64> {
+    let few = rows / 2;
+    let sizes: Vec<u64> = SIZES.into_iter().filter(|size| *size <= few).collect();
+    if sizes.is_empty() { vec![few.max(1)] } else { sizes }
+}
+
+/// A predicate that keeps this part of the rows, here and there.
+pub(super) fn keeping(part: f64) -> String {
+    format!("r < {:.0}", part * PRIME as f64)
+}
+
+/// `t` has the rows: `k` every number once, `r` scattered ones, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more, `b0`, `b1`, ... the same values
+/// apart, two short and two long texts of few values, and one of words. `pieces` has the same in small buckets, `one` a row of it, `few`
+/// others; `r0`, `r1`, ... have a row for each value of `a0` and so on (`k`), apart (`k16`), and in steps (`k4`, `k64`);
+/// `least` has one row of such a table.
 pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let rows = bench.rows;
+    let sizes = sizes(rows);
+    let last = sizes.last().map(|size| size * STEP);
+    let values: Vec<u64> = sizes.iter().copied().chain(last).collect();
+    let mut columns = COLUMNS.to_owned();
+    let mut select = of_each_row(rows);
+    for (at, values) in values.iter().enumerate() {
+        columns += &format!(", a{at} bigint NOT NULL, b{at} bigint NOT NULL");
+        select += &format!(", r % {values}, r % {values} * {APART}");
+    }
+    let from = |rows: u64| {
+        format!(
+            "FROM (SELECT i, (7 * i * i + 13 * i) % {PRIME} AS r FROM (SELECT i::bigint AS i FROM generate_series(0, {rows} - 1) s(i)) s) s"
+        )
+    };
+    let mut statements = vec![
+        format!("CREATE TABLE t ({columns})"),
+        format!("INSERT INTO t SELECT {select} {}", from(rows)),
+        format!("CREATE TABLE pieces ({columns}) WITH (bucket_size = {SMALL_BUCKET})"),
+        "INSERT INTO pieces SELECT * FROM t".to_owned(),
+        format!("CREATE TABLE one ({columns})"),
+        "INSERT INTO one SELECT * FROM t WHERE id = 1".to_owned(),
+        format!("CREATE TABLE few ({columns})"),
+        format!("INSERT INTO few SELECT * FROM t WHERE k % 100 < {:.0}", 100.0 * FEW),
+    ];
+    let names = (0..sizes.len()).map(|at| format!("r{at}")).chain(["least".to_owned()]);
+    for (name, size) in names.zip(sizes.iter().chain([&1])) {
+        let columns = "id bigint PRIMARY KEY, k bigint NOT NULL, k4 bigint NOT NULL, k16 bigint NOT NULL, k64 bigint NOT NULL, \
+            n1 numeric(15,2) NOT NULL, n2 numeric(15,2) NOT NULL, n3 numeric(15,2) NOT NULL";
+        let (close, apart) = (STEP, APART * STEP);
+        let select = format!(
+            "i, i, i * {close}, i * {APART}, i * {apart}, {}, {}, {}",
+            number(17),
+            number(19),
+            number(23)
+        );
+        statements.push(format!("CREATE TABLE {name} ({columns})"));
+        statements.push(format!("INSERT INTO {name} SELECT {select} {}", from(*size)));
+    }
+    for statement in statements {
+        bench.session.execute(&statement).await?;
+    }
+    Ok(())
+}
+
+fn number(step: u64) -> String {
+    format!("((i * {step} % 9973)::numeric / 100)::numeric(15,2)")
+}
+
+/// What `COLUMNS` have for a number `i`.
+fn of_each_row(rows: u64) -> String {
     let day = |step: u64| format!("date '1992-01-01' + (i * {step} % 2500)::int");
-    let number = |step: u64| format!("((i * {step} % 9973)::numeric / 100)::numeric(15,2)");
-    let text = |begin: &str, values: u64| format!("'{begin}' || (i % {values})");
+    let text = |begin: &str, values: u64| format!("'{begin}' || (r % {values})");
     let words = WORDS.split(' ').count();
     let word =
-        |at: u64| format!("split_part('{WORDS}', ' ', (1 + i * {} % {words})::int)", 7 + 4 * at);
+        |at: u64| format!("split_part('{WORDS}', ' ', (1 + (r + r / 97 * {at}) % {words})::int)");
     let words = (0..WORDS_OF_A_TEXT).map(word).collect::<Vec<_>>().join(" || ' ' || ");
-    let select = format!(
-        "SELECT i, i * {STRIDE} % {rows}, i % {GROUPS}, i * {STRIDE} % {MANY_GROUPS}, i, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {words} \
-         FROM (SELECT i::bigint AS i FROM generate_series(0, {rows} - 1) s(i)) s",
+    format!(
+        "i, i * {PRIME} % {rows}, r, r % {GROUPS}, i, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {words}",
         day(7),
         day(11),
         day(13),
@@ -66,22 +133,5 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
         text(SHORT[1], 5),
         text(LONG, 7),
         text(LONG, 5),
-    );
-    let mut statements = vec![
-        format!("CREATE TABLE t {COLUMNS}"),
-        format!("INSERT INTO t {select}"),
-        format!("CREATE TABLE pieces {COLUMNS} WITH (bucket_size = {SMALL_BUCKET})"),
-        "INSERT INTO pieces SELECT * FROM t".to_owned(),
-        format!("CREATE TABLE one {COLUMNS}"),
-        "INSERT INTO one SELECT * FROM t WHERE id = 1".to_owned(),
-    ];
-    for (name, part) in BUILDS {
-        statements.push(format!("CREATE TABLE {name} {COLUMNS}"));
-        let below = (100.0 * part).round();
-        statements.push(format!("INSERT INTO {name} SELECT * FROM t WHERE k % 100 < {below}"));
-    }
-    for statement in statements {
-        bench.session.execute(&statement).await?;
-    }
-    Ok(())
+    )
 }

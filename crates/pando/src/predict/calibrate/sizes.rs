@@ -1,0 +1,104 @@
+//! Hash tables of ever more rows: what it costs to build them, and to look rows up in them.
+
+use super::costs::{Costs, MOST};
+use super::tables::{GROUPS, keeping, sizes};
+use super::times::Times;
+use dbsim::Cost;
+
+/// The part of the rows that joins find where a scan looks for them first.
+const FOUND: f64 = 0.25;
+
+/// Groups of rows that a scan has copied, so that whoever made them has brought them along, and of tables with a row for each group.
+/// What a row costs to scan, and as one of few groups, is given.
+pub(super) fn groups(rows: u64, times: &Times, [scan, group]: [f64; 2], costs: &mut Costs) {
+    let all = MOST * rows as f64;
+    let most = keeping(MOST);
+    let chosen = |select: &str, groups: &str| {
+        times.of(&format!("SELECT {select} FROM t WHERE {most} {groups}"))
+    };
+    let grouped = |table: &str| times.of(&format!("SELECT k, sum(n1) FROM {table} GROUP BY k"));
+    let sum = (chosen("sum(n1)", "") - chosen("n1", "")) / all;
+    let begun = grouped("least");
+    let mut tables = vec![vec![GROUPS as f64, 0.0, 0.0]];
+    for (at, size) in sizes(rows).into_iter().enumerate() {
+        let by = format!("a{at}");
+        let scanned = chosen(&format!("{by}, n1"), "");
+        let many = chosen(&format!("{by}, sum(n1)"), &format!("GROUP BY {by}")) - scanned;
+        // Two equations: of many rows a group, and of one.
+        let size = size as f64;
+        let many = many - (sum + group) * all;
+        let one = grouped(&format!("r{at}")) - begun - (scan + sum + group) * size;
+        let find = ((many - one) / (all - size)).max(0.0);
+        tables.push(vec![size, find, (one / size - find).max(0.0)]);
+    }
+    costs.by_rows.push(("group_tables", tables));
+}
+
+/// Keys of joins: of the rows, of the table in which all are, and of rows of which a quarter is in a table.
+struct Keys {
+    name: &'static str,
+    all: fn(usize) -> String,
+    of_all: &'static str,
+    some: fn(usize) -> String,
+    of_some: &'static str,
+}
+
+/// Keys that lie apart and such as lie so close that an array takes the place of a hash table.
+const KEYS: [Keys; 2] = [
+    Keys {
+        name: "hash_tables",
+        all: |size| format!("b{size}"),
+        of_all: "k16",
+        some: |size| format!("b{}", size + 1),
+        of_some: "k64",
+    },
+    Keys {
+        name: "array_tables",
+        all: |size| format!("a{size}"),
+        of_all: "k",
+        some: |size| format!("a{}", size + 1),
+        of_some: "k4",
+    },
+];
+
+/// Joins of all rows with tables in which all or a quarter are found, and of such a table with itself.
+pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
+    let all = rows as f64;
+    let begun = times.of("SELECT count(*) FROM least x JOIN least y ON x.k = y.k");
+    let joined = |size: usize, column: &str, key: &str| {
+        times.of(&format!("SELECT count(*) FROM t JOIN r{size} ON t.{column} = r{size}.{key}"))
+    };
+    let scanned = |column: &str| times.of(&format!("SELECT {column} FROM t"));
+    // A predicate that leaves a quarter, compared with one that leaves all.
+    let chosen = times.of(&format!("SELECT v FROM t WHERE {}", keeping(FOUND)))
+        - times.of("SELECT v FROM t WHERE k <> -1");
+    for Keys { name, all: column, of_all, some, of_some } in KEYS {
+        let mut tables = Vec::new();
+        let mut near = None;
+        for (at, size) in sizes(rows).into_iter().enumerate() {
+            let size = size as f64;
+            let itself =
+                format!("SELECT count(*) FROM r{at} x JOIN r{at} y ON x.{of_all} = y.{of_all}");
+            let whole = joined(at, &column(at), of_all) - scanned(&column(at));
+            let itself = (times.of(&itself) - begun) / size - 2.0 * scan;
+            // A table's own rows are looked up in the order in which they were put in, as if it were small.
+            let build = match near {
+                Some(probe) => itself - probe,
+                None => (itself - whole / all) / (1.0 - size / all),
+            };
+            let build = build.max(0.0);
+            let probe = ((whole - build * size) / all).max(0.0);
+            near = near.or(Some(probe));
+            let found = joined(at, &some(at), of_some) - scanned(&some(at)) - chosen;
+            let find = (found - build * size) / all - FOUND * probe;
+            tables.push(vec![size, build, probe, find.max(0.0)]);
+        }
+        costs.by_rows.push((name, tables));
+    }
+    let columns = "t.id, t.k, t.g, t.v, r0.n1, r0.n2, r0.n3";
+    let handed_on = times.of(&format!("SELECT {columns} FROM t JOIN r0 ON t.a0 = r0.k"));
+    let made = (handed_on - joined(0, "a0", "k")).max(0.0) / (all * (4.0 * 8.0 + 3.0 * 16.0));
+    costs
+        .costs
+        .extend([("hash_build", Cost::default()), ("hash_probe", Cost { tuple: 0.0, byte: made })]);
+}
