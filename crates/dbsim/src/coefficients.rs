@@ -75,6 +75,9 @@ pub struct Coefficients {
     /// A tuple that is chosen from among others, beside copying it, and bytes of the others, which memory brings along.
     #[serde(default)]
     pub chosen: Cost,
+    /// A byte of a tuple that is copied without its neighbours, beside copying it: with a part of them, so much less.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub scattered: f64,
     /// A number that is compared, and its bytes.
     #[serde(default)]
     pub compare: Cost,
@@ -87,6 +90,9 @@ pub struct Coefficients {
     /// A text that is searched for a pattern.
     #[serde(default)]
     pub search: Cost,
+    /// A text that lies far from the one that was looked at before.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub fetch: f64,
     /// A text that is a key of groups or of a join, beside the work for a number.
     #[serde(default)]
     pub key: Cost,
@@ -151,6 +157,7 @@ impl Coefficients {
             Task::Find => self.find,
             Task::Choose => Cost { tuple: self.chosen.tuple, byte: self.scan.byte },
             Task::Pass => Cost { tuple: self.compare.tuple, byte: self.chosen.byte },
+            Task::Fetch => Cost { tuple: self.fetch, byte: 0.0 },
         }
     }
 

@@ -140,6 +140,7 @@ impl<'a> Compiler<'a> {
         let cycles = self.costs.scan.cycles(rows, copied)
             + self.costs.first_look * in_place
             + self.costs.chosen.cycles(operator.rows * (1.0 - part), passed)
+            + self.costs.scattered * copied * (1.0 - part)
             + self.pieces(id);
         self.made(id, Work { read, ..Work::cycles(cycles) })
     }
@@ -165,7 +166,7 @@ impl<'a> Compiler<'a> {
         let of_term = |term: &Term| match term.task {
             Task::Search => self.costs.piece_search,
             Task::Find => self.costs.piece_find,
-            Task::Choose | Task::Pass => 0.0,
+            Task::Choose | Task::Pass | Task::Fetch => 0.0,
             _ => self.costs.piece_term,
         };
         let terms: f64 = operator.terms.iter().map(of_term).sum();

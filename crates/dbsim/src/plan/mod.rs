@@ -282,7 +282,7 @@ impl Plan {
 
     /// Functions of aggregates and expressions of all operators.
     pub fn expressions(&self) -> f64 {
-        let written = |term: &&Term| !matches!(term.task, Task::Choose | Task::Pass);
+        let written = |term: &&Term| !matches!(term.task, Task::Choose | Task::Pass | Task::Fetch);
         let terms = |operator: &Operator| operator.terms.iter().filter(written).count() as f64;
         self.operators.iter().map(|operator| operator.functions + terms(operator)).sum()
     }

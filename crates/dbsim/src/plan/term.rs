@@ -26,6 +26,8 @@ pub enum Task {
     Choose,
     /// Values are looked over for those that are chosen; bytes are of what memory brings along.
     Pass,
+    /// A text that was chosen is fetched from where it lies, far from the one before.
+    Fetch,
 }
 
 /// An expression of an operator, as often as it is computed.

@@ -27,6 +27,8 @@ pub(crate) struct Column {
     pub(crate) bounds: Option<(f64, f64)>,
     /// Whether its values are whole numbers.
     pub(crate) whole: bool,
+    /// How many times as far its values would reach as `bounds` say, with as many rows as are supposed.
+    pub(crate) reach: f64,
     /// The part of its values that is NULL.
     pub(crate) nulls: Option<f64>,
 }
@@ -40,6 +42,7 @@ impl Column {
             distinct: None,
             bounds: None,
             whole: is_whole(data_type),
+            reach: 1.0,
             nulls: None,
         }
     }
@@ -62,10 +65,15 @@ impl Column {
 
     /// Bytes that are copied in memory where a value is handed on.
     fn copied_bytes(&self) -> f64 {
-        match self.is_fixed || self.bytes <= INLINE_BYTES_MAX {
-            true => self.chosen_bytes(),
-            false => VIEW_BYTES + self.bytes,
+        match self.lies_apart() {
+            true => VIEW_BYTES + self.bytes,
+            false => self.chosen_bytes(),
         }
+    }
+
+    /// Whether its values lie elsewhere than what says where they are.
+    pub(crate) fn lies_apart(&self) -> bool {
+        !self.is_fixed && self.bytes > INLINE_BYTES_MAX
     }
 
     /// The part of its values that is not NULL, as far as is known.

@@ -80,8 +80,9 @@ impl Join<'_> {
             return false;
         }
         let column = column_of(key).and_then(|column| self.sides[0].columns.get(column));
-        column.and_then(|column| column.bounds).is_some_and(|(least, greatest)| {
-            let range = greatest - least + 1.0;
+        let known = column.and_then(|column| Some((column.bounds?, column.reach)));
+        known.is_some_and(|((least, greatest), reach)| {
+            let range = reach * (greatest - least) + 1.0;
             range <= CLOSE_RANGE || self.sides[0].rows > CLOSE_PART * range
         })
     }

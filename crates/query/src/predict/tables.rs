@@ -100,6 +100,7 @@ impl KnownTable {
             let grows = |distinct: &f64| *distinct >= GROWS_FROM * rows;
             let factor = distinct.filter(grows).map_or(1.0, |_| scale);
             column.distinct = distinct.map(|distinct| (distinct * factor).round());
+            column.reach = factor;
         }
         let per_row_here = scale * rows / rows_here.max(1) as f64;
         Ok(Self { rows: (rows * scale).round(), columns, is_spread, per_row_here })

@@ -62,7 +62,7 @@ impl Rows<'_> {
     }
 
     /// What it is to choose some of the rows, and the columns of them that an expression needs.
-    pub(super) fn chosen(&self, some: f64, expr: &Arc<dyn PhysicalExpr>) -> [Term; 2] {
+    pub(super) fn chosen(&self, some: f64, expr: &Arc<dyn PhysicalExpr>) -> Vec<Term> {
         let columns: Vec<Column> = collect_columns(expr)
             .iter()
             .filter_map(|column| self.columns.get(column.index()).copied())
@@ -70,10 +70,16 @@ impl Rows<'_> {
         // Texts stay where they are, and are looked at here and there.
         let passed = Term::passed(self.rows, some) / self.rows.max(1.0);
         let passed = passed * copied_row_bytes(&columns);
-        [
+        let fetched = columns.iter().filter(|column| column.lies_apart()).count() as f64;
+        let alone = some * (1.0 - some / self.rows.max(some).max(1.0));
+        let mut terms = vec![
             Term { task: Task::Choose, values: some, bytes: chosen_row_bytes(&columns) },
             Term { task: Task::Pass, values: self.rows, bytes: passed },
-        ]
+        ];
+        if fetched > 0.0 {
+            terms.push(Term { task: Task::Fetch, values: fetched * alone, bytes: 0.0 });
+        }
+        terms
     }
 
     /// What it is to find rows by these keys: numbers belong to the work of whoever does it.

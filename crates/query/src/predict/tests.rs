@@ -53,6 +53,7 @@ async fn a_predicate_compares_all_rows_and_searches_those_that_are_left() {
         (Task::Compare, price, 16.0),
         (Task::Choose, chosen, 16.0),
         (Task::Pass, 10_000.0, passed),
+        (Task::Fetch, 2_500.0, 0.0),
         (Task::Search, t, bytes),
     ] = terms(scan)[..]
     else {

@@ -5,6 +5,7 @@ use super::sizes;
 use super::tables::{SOUGHT, TEXT_BYTES, keeping, words_bytes};
 use super::times::Times;
 use anyhow::Result;
+use dbsim::plan::Term;
 use dbsim::{Cost, Plan};
 
 /// What was measured, by the names of a file of coefficients.
@@ -26,7 +27,11 @@ const PLANNED_EXPRESSIONS: &str = "SELECT s1, s2, sum(n1), sum(n2), sum(n1 * (1 
 
 /// Parts of rows that are copied out.
 const SOME: f64 = 0.2;
+const HALF: f64 = 0.5;
 pub(super) const MOST: f64 = 0.95;
+
+/// Bytes that say where a text lies.
+const VIEW_BYTES: f64 = 16.0;
 
 /// Predicates that keep all rows, so that nothing is copied and none is left out.
 const THREE_DATES: &str =
@@ -55,8 +60,8 @@ struct Plans {
 /// All coefficients, of what queries take over so many rows.
 fn of_times(rows: u64, times: &Times, plans: &Plans) -> Costs {
     let mut costs = Costs::default();
-    let scan = scans(rows, times, &mut costs);
-    predicates(rows, times, &mut costs);
+    let [scan, chosen] = scans(rows, times, &mut costs);
+    predicates(rows, times, [scan, chosen], &mut costs);
     let group = groups(rows, times, &mut costs);
     sizes::groups(rows, times, [scan.tuple, group], &mut costs);
     sizes::joins(rows, times, scan.tuple, &mut costs);
@@ -65,8 +70,8 @@ fn of_times(rows: u64, times: &Times, plans: &Plans) -> Costs {
     costs
 }
 
-/// Scans that hand rows on as they lie, and that copy some of them: what these cost. Sorts.
-fn scans(rows: u64, times: &Times, costs: &mut Costs) -> Cost {
+/// Scans that hand rows on as they lie, and that copy those that are chosen: what both cost. Sorts.
+fn scans(rows: u64, times: &Times, costs: &mut Costs) -> [Cost; 2] {
     let all = rows as f64;
     // A query that looks at one row: what a query takes before it looks at any.
     let begun = times.of("SELECT v FROM one");
@@ -76,32 +81,62 @@ fn scans(rows: u64, times: &Times, costs: &mut Costs) -> Cost {
     let part_of = |part: f64, columns: &str| {
         times.of(&format!("SELECT {columns} FROM t WHERE {}", keeping(part)))
     };
-    let copied = |part: f64, columns: &str| {
-        let four = part_of(part, &format!("v, {columns}"));
-        (four - part_of(part, "v")).max(0.0) / (3.0 * part * all)
+    // A byte of those that are chosen, of columns of 16 bytes.
+    let copied = |part: f64| {
+        let four = part_of(part, "v, n1, n2, n3");
+        (four - part_of(part, "v")).max(0.0) / (3.0 * 16.0 * part * all)
     };
     let some = part_of(SOME, "v");
-    let some_copied = copied(SOME, "n1, n2, n3");
-    let most_copied = copied(MOST, "id, k, g");
-    let most_wide_copied = copied(MOST, "n1, n2, n3");
     let rows = times.of("SELECT id, k, g, v FROM t");
     let sorted = times.of("SELECT id, k, g, v FROM t ORDER BY k");
 
-    let copy = ((most_wide_copied - most_copied) / 8.0).max(0.0);
-    let others = (1.0 - SOME) / SOME;
-    let brought_along = ((some_copied / 16.0 - copy) / others).max(0.0);
-    let chosen = (some - kept) / (SOME * all) - 8.0 * (copy + brought_along * others);
+    let Copies { copied: copy, scattered, along } = Copies::of([SOME, HALF, MOST].map(copied));
+    let chosen = (some - kept) / (SOME * all)
+        - 8.0 * (copy + scattered * (1.0 - SOME) + along * brought_along(SOME));
+    let chosen = Cost { tuple: chosen.max(0.0), byte: along };
     let scan = Cost { tuple: (plain - begun).max(0.0) / all, byte: copy };
     costs.costs.extend([
         ("scan", scan),
-        ("chosen", Cost { tuple: chosen.max(0.0), byte: brought_along }),
+        ("chosen", chosen),
         ("sort", tuple((sorted - rows) / (all * all.log2()))),
     ]);
-    scan
+    costs.cycles.push(("scattered", scattered));
+    [scan, chosen]
+}
+
+/// Cycles of a byte that is copied.
+struct Copies {
+    /// With all that lie beside it.
+    copied: f64,
+    /// More where none of these is copied.
+    scattered: f64,
+    /// Of one of these, which memory brings along.
+    along: f64,
+}
+
+/// Bytes that memory brings along with each that is copied, of this part of the rows.
+fn brought_along(part: f64) -> f64 {
+    Term::passed(1.0, part) / part
+}
+
+impl Copies {
+    /// What a byte costs where some, half and most of the rows are copied says all three.
+    fn of([some, half, most]: [f64; 3]) -> Self {
+        let [parts, along] =
+            [[SOME, HALF, MOST], [SOME, HALF, MOST].map(|part| -brought_along(part))];
+        let steps = |of: [f64; 3]| [of[1] - of[0], of[2] - of[1]];
+        let (costs, parts, along) = (steps([some, half, most]), steps(parts), steps(along));
+        let crossed = |one: [f64; 2], other: [f64; 2]| one[0] * other[1] - one[1] * other[0];
+        let fallen = costs.map(|cost| -cost);
+        let scattered = (crossed(fallen, along) / crossed(parts, along)).max(0.0);
+        let along = (crossed(parts, fallen) / crossed(parts, along)).max(0.0);
+        let copied = most - scattered * (1.0 - MOST) - along * brought_along(MOST);
+        Self { copied: copied.max(0.0), scattered, along }
+    }
 }
 
 /// What is compared and searched of each row.
-fn predicates(rows: u64, times: &Times, costs: &mut Costs) {
+fn predicates(rows: u64, times: &Times, [scan, chosen]: [Cost; 2], costs: &mut Costs) {
     let kept = |predicate: &str| times.of(&format!("SELECT v FROM t WHERE {predicate}"));
     let each = |more: f64, fewer: f64, terms: f64| (more - fewer).max(0.0) / (rows as f64 * terms);
     let search = format!("c1 NOT LIKE '{SOUGHT}'");
@@ -116,14 +151,25 @@ fn predicates(rows: u64, times: &Times, costs: &mut Costs) {
     let long_texts = kept("l1 <> 'none' AND l2 <> 'none'");
     let searched = kept("s1 NOT LIKE '%in%no%'");
     let words_searched = kept(&search);
+    // Texts of some of the rows, here and there.
+    let some = kept(&keeping(SOME));
+    let some_searched = kept(&format!("{} AND {search}", keeping(SOME)));
 
     let [short, long] = TEXT_BYTES;
     let of_numbers = [(4.0, each(dates, date, 2.0)), (16.0, each(numbers, number, 2.0))];
     let of_texts = [(short, each(texts, text, 1.0)), (long, each(long_texts, long_text, 1.0))];
     let of_searches =
         [(short, each(searched, plain, 1.0)), (words_bytes(), each(words_searched, plain, 1.0))];
+    let compare = line(of_numbers);
+    let passed = brought_along(SOME) * (VIEW_BYTES + words_bytes());
+    let known = each(words_searched, plain, 1.0)
+        + chosen.cycles(1.0, passed)
+        + scan.byte * VIEW_BYTES
+        + compare.tuple / SOME;
+    let fetched = each(some_searched, some, SOME) - known;
+    costs.cycles.push(("fetch", (fetched / (1.0 - SOME)).max(0.0)));
     costs.costs.extend([
-        ("compare", line(of_numbers)),
+        ("compare", compare),
         ("match", line(of_texts)),
         ("search", line(of_searches)),
     ]);
@@ -228,6 +274,17 @@ fn line([(narrow, cheap), (wide, dear)]: [(f64, f64); 2]) -> Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_three_parts_cost_says_what_copies_do() {
+        let cost = |part: f64| 0.2 + 0.5 * (1.0 - part) + 0.1 * brought_along(part);
+        let Copies { copied, scattered, along } = Copies::of([SOME, HALF, MOST].map(cost));
+        for (found, expected) in [(copied, 0.2), (scattered, 0.5), (along, 0.1)] {
+            assert!((found - expected).abs() < 1e-9, "{found} for {expected}");
+        }
+        let level = Copies::of([0.3; 3]);
+        assert_eq!([level.copied, level.scattered, level.along], [0.3, 0.0, 0.0]);
+    }
 
     #[test]
     fn a_line_through_two_widths_never_falls_below_nothing() {

@@ -59,10 +59,10 @@ pub(super) fn keeping(part: f64) -> String {
     format!("r < {:.0}", part * PRIME as f64)
 }
 
-/// `t` has the rows: `k` every number once, `r` scattered ones, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more, `b0`, `b1`, ... the same values
-/// apart, two short and two long texts of few values, and one of words. `pieces` has the same in small buckets, `one` a row of it, `few`
-/// others; `r0`, `r1`, ... have a row for each value of `a0` and so on (`k`), apart (`k16`), and in steps (`k4`, `k64`);
-/// `least` has one row of such a table.
+/// `t` has the rows: `k` every number once, `r` scattered ones, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more,
+/// `b0`, `b1`, ... the same values apart, two short and two long texts of few values, and one of words. `pieces` has the same in small
+/// buckets, `one` a row of it, `few` some; `r0`, `r1`, ... have a row for each value of `a0` and so on (`k`), apart (`k16`), and in
+/// steps (`k4`, `k64`); `least` has one row of such a table.
 pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let rows = bench.rows;
     let sizes = sizes(rows);
