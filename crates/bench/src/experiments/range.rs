@@ -43,7 +43,9 @@ pub(super) const ROWS_A_BUCKET: u32 = 50;
 /// With the key, a row has a hundred bytes.
 const FILLER_BYTES: usize = 96;
 /// How often buckets that are busy, or were moved meanwhile, are dealt out again.
-const DEALS: u32 = 100;
+const DEALS: u32 = 200;
+/// In so many rounds nothing has to be given any more: for the time of several heartbeats.
+const ROUNDS_DEALT: usize = 20;
 
 /// Buckets, and the published milliseconds of strategies 1 to 3.
 pub(super) const PUBLISHED: [(u16, [Option<f64>; 3]); 8] = [
@@ -115,10 +117,12 @@ async fn load(cluster: &InProcess) -> Result<()> {
 }
 
 /// Gives each bucket to its server. Cutting them off from the top leaves the rest in one piece, so that nothing that the
-/// root could order would help; what it orders nevertheless is undone by the next round.
+/// root could order would help; what it orders nevertheless is undone by the next round, and what it had ordered before the last
+/// bucket was given shows within the next heartbeats.
 async fn deal(cluster: &InProcess, table: TableId) -> Result<()> {
     let ranges = ranges()?;
     let servers = cluster.servers();
+    let mut dealt = 0;
     for _ in 0..DEALS {
         let mut misplaced = 0;
         for (bucket, range) in ranges.iter().enumerate().rev() {
@@ -132,7 +136,8 @@ async fn deal(cluster: &InProcess, table: TableId) -> Result<()> {
                 let _ = servers[from].cluster.give(table, range, GroupId(to as u64)).await;
             }
         }
-        if misplaced == 0 {
+        dealt = if misplaced == 0 { dealt + 1 } else { 0 };
+        if dealt == ROUNDS_DEALT {
             return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -47,7 +47,7 @@ pub(super) fn words_bytes() -> f64 {
 /// Bytes of the texts `s1` and `s2`, and of `l1` and `l2`.
 pub(super) const TEXT_BYTES: [f64; 2] = [(SHORT[0].len() + 1) as f64, (LONG.len() + 1) as f64];
 
-/// Rows of the tables that are looked into, ascending: so few that most of all rows are in none of them for the first time.
+/// Rows of the tables that are looked into, ascending; none has more than half of all rows.
 pub(super) fn sizes(rows: u64) -> Vec<u64> {
     let few = rows / 2;
     let sizes: Vec<u64> = SIZES.into_iter().filter(|size| *size <= few).collect();
