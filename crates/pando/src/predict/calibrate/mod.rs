@@ -78,7 +78,7 @@ mod tests {
         let read = Coefficients::read(&text, "mine.toml").expect("coefficients");
         assert_eq!(read.name, "calibrated");
         assert!(read.planning.tuple > 0.0, "{text}");
-        assert!(text.contains("hash_tables = [[666, "), "{text}");
+        assert!(text.contains("hash_tables = [[1000, "), "{text}");
         assert_eq!(read.index, Coefficients::named("columnar").expect("built in").index);
     }
 
