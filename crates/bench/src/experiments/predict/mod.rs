@@ -65,40 +65,61 @@ pub(super) async fn run(args: &PredictArgs, report: Report) -> Result<()> {
         "{:<5}{:<8}{:>8}{:>14}{:>14}{:>14}",
         "", "rows", "scale", "bucket bytes", "measured ms", "predicted ms"
     ));
-    let mut points = Vec::new();
-    for (scale_at, scale) in args.scales.iter().enumerate() {
-        for (size_at, bucket_size) in args.bucket_sizes.iter().enumerate() {
-            let pando = loaded(*scale, *bucket_size, report).await?;
-            come_to_rest(&pando).await?;
-            let texts = queries::ALL.map(|query| [0, 1, 2].map(|at| query.sql(at)));
-            let texts: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
-            let doing = || format!("scale {scale}, buckets of {bucket_size} bytes");
-            let mut shortest =
-                shortest(&pando, &texts, args.runs).await.with_context(doing)?.into_iter();
-            for query in &queries::ALL {
-                for (at, selectivity) in SELECTIVITIES.iter().enumerate() {
-                    let sql = query.sql(at);
-                    let doing = || format!("{} at scale {scale}", query.name);
-                    let halves = shortest.next().context("a query that was not run")?;
-                    let measured = halves[0].min(halves[1]);
-                    let predicted = predicted(&pando, &sql, &architecture, &coefficients);
-                    let predicted = predicted.await.with_context(doing)?;
-                    let (name, place) = (query.name, [scale_at, at, size_at]);
-                    report.result(
-                        &format!("{name:<5}{selectivity:<8}{scale:>8}{bucket_size:>14}{:>14.2}{:>14.2}", 1e3 * measured, 1e3 * predicted),
-                        json!({"query": name, "selectivity": selectivity, "scale": scale, "bucket_size": bucket_size, "measured_ms": 1e3 * measured, "predicted_ms": 1e3 * predicted}),
-                    );
-                    points.push(Point { query: name, place, measured, predicted, halves });
-                }
-            }
-        }
-    }
+    let points = in_memory(args, &architecture, &coefficients, report).await?;
     conclude("Pando", &points, report);
     let on_disk = on_disk::points(args, report).await?;
     if !on_disk.is_empty() {
         conclude("PostgreSQL on disk", &on_disk, report);
     }
     Ok(())
+}
+
+/// Tables of one scale in buckets of one size.
+struct Place {
+    scale: (usize, f64),
+    bucket_size: (usize, u64),
+    pando: Embedded,
+}
+
+/// The points of Pando.
+async fn in_memory(
+    args: &PredictArgs,
+    architecture: &Architecture,
+    coefficients: &Coefficients,
+    report: Report,
+) -> Result<Vec<Point>> {
+    let mut places = Vec::new();
+    for scale in args.scales.iter().copied().enumerate() {
+        for bucket_size in args.bucket_sizes.iter().copied().enumerate() {
+            let pando = loaded(scale.1, bucket_size.1, report).await?;
+            come_to_rest(&pando).await?;
+            places.push(Place { scale, bucket_size, pando });
+        }
+    }
+    let texts = queries::ALL.map(|query| [0, 1, 2].map(|at| query.sql(at)));
+    let texts: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+    let shortest = shortest(&places, &texts, args.runs, report).await?;
+    let mut points = Vec::new();
+    for (place, mut shortest) in places.iter().zip(shortest.into_iter().map(Vec::into_iter)) {
+        let (scale, bucket_size) = (place.scale.1, place.bucket_size.1);
+        for query in &queries::ALL {
+            for (at, selectivity) in SELECTIVITIES.iter().enumerate() {
+                let halves = shortest.next().context("a query that was not run")?;
+                let measured = halves[0].min(halves[1]);
+                let predicted = predicted(&place.pando, &query.sql(at), architecture, coefficients)
+                    .await
+                    .with_context(|| format!("{} at scale {scale}", query.name))?;
+                let name = query.name;
+                report.result(
+                    &format!("{name:<5}{selectivity:<8}{scale:>8}{bucket_size:>14}{:>14.2}{:>14.2}", 1e3 * measured, 1e3 * predicted),
+                    json!({"query": name, "selectivity": selectivity, "scale": scale, "bucket_size": bucket_size, "measured_ms": 1e3 * measured, "predicted_ms": 1e3 * predicted}),
+                );
+                let place = [place.scale.0, at, place.bucket_size.0];
+                points.push(Point { query: name, place, measured, predicted, halves });
+            }
+        }
+    }
+    Ok(points)
 }
 
 fn conclude(of: &str, points: &[Point], report: Report) {
@@ -148,19 +169,30 @@ async fn loaded(scale: f64, bucket_size: u64, report: Report) -> Result<Embedded
     Ok(pando)
 }
 
-/// Seconds of the shortest run of each query, of every other run and of those between. They are run in turn, so that what
-/// disturbs one run of a query leaves the others alone, and never after the same query with another selectivity, which would have left
-/// its plan and its rows in the processor's caches; a first round is not counted.
-async fn shortest(pando: &Embedded, queries: &[&str], runs: u32) -> Result<Vec<[f64; 2]>> {
-    let mut shortest = vec![[f64::INFINITY; 2]; queries.len()];
+/// Seconds of the shortest run of each query at each place, of every other run and of those between. All are run in turn, so
+/// that what disturbs the machine for seconds or minutes disturbs a run of each and leaves others alone; and never after the same query with another
+/// selectivity, which would have left its plan and its rows in the processor's caches. A first round is not counted.
+async fn shortest(
+    places: &[Place],
+    queries: &[&str],
+    runs: u32,
+    report: Report,
+) -> Result<Vec<Vec<[f64; 2]>>> {
+    let mut shortest = vec![vec![[f64::INFINITY; 2]; queries.len()]; places.len()];
+    let selectivities = SELECTIVITIES.len();
     for round in 0..=runs {
-        let selectivities = SELECTIVITIES.len();
-        for at in (0..selectivities).flat_map(|first| (first..queries.len()).step_by(selectivities))
-        {
-            let (time, _) = pando.query(queries[at]).await?;
-            if round > 0 {
-                let half = &mut shortest[at][round as usize % 2];
-                *half = time.as_secs_f64().min(*half);
+        report.progress(&format!("round {round} of {runs}"));
+        for (Place { scale, bucket_size, pando }, shortest) in places.iter().zip(&mut shortest) {
+            for at in
+                (0..selectivities).flat_map(|first| (first..queries.len()).step_by(selectivities))
+            {
+                let (time, _) = pando.query(queries[at]).await.with_context(|| {
+                    format!("scale {}, buckets of {} bytes", scale.1, bucket_size.1)
+                })?;
+                if round > 0 {
+                    let half = &mut shortest[at][round as usize % 2];
+                    *half = time.as_secs_f64().min(*half);
+                }
             }
         }
     }
@@ -202,9 +234,14 @@ mod tests {
                 assert!(many > few, "{}: {few} and {many}", query.name);
                 assert!(many >= last, "{}: fewer rows take {last}, more {many}", query.name);
                 last = many;
-                let halves = shortest(&small, &[&sql], 2).await.expect("run")[0];
-                assert!(halves.into_iter().all(|seconds| seconds > 0.0 && seconds.is_finite()));
             }
         }
+        let place = |pando| Place { scale: (0, 0.01), bucket_size: (0, 65_536), pando };
+        let sql = queries::ALL.map(|query| query.sql(0));
+        let texts = sql.each_ref().map(String::as_str);
+        let halves = shortest(&[place(small), place(large)], &texts, 2, report).await.expect("run");
+        assert_eq!(halves.iter().map(Vec::len).collect::<Vec<_>>(), [texts.len(); 2]);
+        let mut halves = halves.into_iter().flatten().flatten();
+        assert!(halves.all(|seconds| seconds > 0.0 && seconds.is_finite()));
     }
 }
