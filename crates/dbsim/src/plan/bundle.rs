@@ -4,6 +4,7 @@
 //! tree ([`Tree`]), so that any planner can cut its own.
 
 use super::{Kind, OperatorId, Plan};
+use crate::experiment::ARCHITECTURES;
 use std::str::FromStr;
 
 /// A tree of operators, as far as cutting it needs to know.
@@ -45,11 +46,20 @@ pub enum Scheme {
     Optimal,
     /// These and scan-sort, sort-group, sort-aggregate, aggregate-sort, aggregate-group.
     Excessive,
+    /// All pairs: nothing is put away between operators, as Pando runs plans where nobody wants it otherwise.
+    Pipelined,
 }
 
 impl Scheme {
     /// All schemes.
-    pub const ALL: [Self; 3] = [Self::None, Self::Optimal, Self::Excessive];
+    pub const ALL: [Self; 4] = [Self::None, Self::Optimal, Self::Excessive, Self::Pipelined];
+    /// Those that are published.
+    pub const PUBLISHED: [Self; 3] = [Self::None, Self::Optimal, Self::Excessive];
+
+    /// The one that fits an architecture: the paper's own on its machines, and on others none that puts anything away.
+    pub fn usual(architecture: &str) -> Self {
+        if ARCHITECTURES.contains(&architecture) { Self::Optimal } else { Self::Pipelined }
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -57,6 +67,7 @@ impl Scheme {
             Self::None => "none",
             Self::Optimal => "optimal",
             Self::Excessive => "excessive",
+            Self::Pipelined => "pipelined",
         }
     }
 
@@ -79,6 +90,7 @@ impl Scheme {
             Self::None => false,
             Self::Optimal => optimal,
             Self::Excessive => optimal || excessive,
+            Self::Pipelined => true,
         }
     }
 }
@@ -180,10 +192,21 @@ mod tests {
         let (scan, group) = (Kind::SequentialScan, vec![Kind::Aggregate, Kind::GroupBy]);
         let row = Row(vec![vec![scan], group, vec![Kind::Sort]]);
         let bundles = |scheme| cut(&row, scheme).into_iter().map(|bundle| bundle.0).collect();
-        let [none, optimal, excessive]: [Vec<_>; 3] = Scheme::ALL.map(bundles);
+        let [none, optimal, excessive, pipelined]: [Vec<_>; 4] = Scheme::ALL.map(bundles);
         assert_eq!(none, [vec![0], vec![1], vec![2]]);
         assert_eq!(optimal, [vec![1, 0], vec![2]]);
         assert_eq!(excessive, [vec![2, 1, 0]]);
+        assert_eq!(pipelined, excessive);
+    }
+
+    #[test]
+    fn a_pipeline_is_one_bundle() {
+        let row =
+            Row(vec![vec![Kind::SequentialScan], vec![Kind::Aggregate], vec![Kind::HashJoin]]);
+        assert_eq!(cut(&row, Scheme::Excessive).len(), 3);
+        assert_eq!(cut(&row, Scheme::Pipelined), [Bundle(vec![2, 1, 0])]);
+        assert_eq!(Scheme::usual("smart-disk"), Scheme::Optimal);
+        assert_eq!(Scheme::usual("nvme-server"), Scheme::Pipelined);
     }
 
     #[test]

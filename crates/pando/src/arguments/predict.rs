@@ -42,9 +42,10 @@ pub(crate) struct PredictArguments {
     /// paper's architectures].
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) coefficients: Option<String>,
-    /// Which operators are bound together: none, optimal or excessive.
-    #[arg(long, default_value = "optimal", value_name = "SCHEME")]
-    pub(crate) bundling: Scheme,
+    /// Which operators are bound together: none, optimal, excessive or pipelined [default: pipelined, and optimal on
+    /// the paper's architectures].
+    #[arg(long, value_name = "SCHEME")]
+    pub(crate) bundling: Option<Scheme>,
     /// Show where the time goes, bundle by bundle.
     #[arg(long)]
     pub(crate) explain: bool,

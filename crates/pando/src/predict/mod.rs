@@ -6,7 +6,7 @@ mod report;
 use crate::arguments::{PredictArguments, PredictCommand};
 use anyhow::{Context, Result};
 use dbsim::hardware::{Architecture, catalog};
-use dbsim::plan::{Query, Selectivity};
+use dbsim::plan::{Query, Scheme, Selectivity};
 use dbsim::{Coefficients, Plan};
 use std::fs;
 use std::process::ExitCode;
@@ -26,15 +26,10 @@ pub(crate) async fn run(arguments: &PredictArguments) -> Result<ExitCode> {
         println!("{}: {}", architecture.name, architecture.about);
         println!("{}: {}\n", coefficients.name, coefficients.about);
     }
+    let scheme = arguments.bundling.unwrap_or_else(|| Scheme::usual(&architecture.name));
     for plan in plans(arguments)? {
-        let report = dbsim::simulate(
-            &plan,
-            &architecture,
-            &coefficients,
-            arguments.bundling,
-            arguments.seed,
-        )?;
-        report::print(arguments, &plan, &report);
+        let report = dbsim::simulate(&plan, &architecture, &coefficients, scheme, arguments.seed)?;
+        report::print(arguments, scheme, &plan, &report);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,14 +3,15 @@
 use crate::arguments::PredictArguments;
 use crate::quantity::duration;
 use dbsim::model::Seconds;
+use dbsim::plan::Scheme;
 use dbsim::{Plan, Report};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Prints one query's prediction.
-pub(super) fn print(arguments: &PredictArguments, plan: &Plan, report: &Report) {
+pub(super) fn print(arguments: &PredictArguments, scheme: Scheme, plan: &Plan, report: &Report) {
     if arguments.json {
-        println!("{}", object(arguments, plan, report));
+        println!("{}", object(arguments, scheme, plan, report));
         return;
     }
     println!("{:<4} {:>12}   {}", plan.name, time(report.seconds), parts(&report.spent));
@@ -58,12 +59,12 @@ fn time(seconds: f64) -> String {
     duration(Duration::from_secs_f64(seconds))
 }
 
-fn object(arguments: &PredictArguments, plan: &Plan, report: &Report) -> Value {
+fn object(arguments: &PredictArguments, scheme: Scheme, plan: &Plan, report: &Report) -> Value {
     let mut object = json!({
         "query": plan.name,
         "architecture": arguments.architecture,
         "scale": arguments.plan.is_none().then_some(arguments.scale),
-        "bundling": arguments.bundling.name(),
+        "bundling": scheme.name(),
         "seed": arguments.seed,
         "seconds": report.seconds,
         "spent": seconds(&report.spent),

@@ -46,6 +46,9 @@ impl Bundling {
     /// What a session's settings say; `None` where plans are not cut.
     pub(crate) fn of(settings: &Settings) -> Option<Self> {
         let scheme = settings.get(BUNDLING)?.parse().ok()?;
+        if scheme == Scheme::Pipelined {
+            return None;
+        }
         let bytes_max = settings.get(BUNDLE_BYTES)?.parse().ok()?;
         Some(Self { scheme, bytes_max })
     }

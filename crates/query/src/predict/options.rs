@@ -93,7 +93,7 @@ impl Options {
             architecture,
             coefficients: Coefficients::usual(name).map_err(refused)?,
             scale: self.scale.unwrap_or(1.0),
-            bundling: self.bundling.unwrap_or(Scheme::Optimal),
+            bundling: self.bundling.unwrap_or_else(|| Scheme::usual(name)),
             run: analyze,
         }))
     }

@@ -206,9 +206,7 @@ async fn predicted(
     coefficients: &Coefficients,
 ) -> Result<f64> {
     let plan = pando.session.plan_to_predict(sql).await?;
-    // Rows go from operator to operator here, and nothing is put away between them.
-    let scheme = Scheme::Excessive;
-    Ok(dbsim::simulate(&plan, architecture, coefficients, scheme, SEED)?.seconds)
+    Ok(dbsim::simulate(&plan, architecture, coefficients, Scheme::Pipelined, SEED)?.seconds)
 }
 
 #[cfg(test)]
