@@ -5,8 +5,8 @@
 //! works on columns, as ours does. Each file says how its figures were measured.
 
 use crate::experiment::ARCHITECTURES;
-use crate::plan::Task;
-use crate::{ByRows, Error};
+use crate::plan::{Task, Term};
+use crate::{Curve, Error};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 /// Cycles for a piece of work.
@@ -63,6 +63,9 @@ pub struct Coefficients {
     /// A piece of which some rows are copied out and others are not.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_chosen: f64,
+    /// A column of a piece.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub piece_column: f64,
     /// Something that is compared or computed of a piece, beside what it costs for each row.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_term: f64,
@@ -72,13 +75,13 @@ pub struct Coefficients {
     /// A piece whose rows are looked for in the hash table of a join.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_find: f64,
-    /// A tuple that is chosen from among others, beside copying it, and bytes of the others, which memory brings along.
+    /// A byte that is copied of a tuple chosen from among others, beside `scan`, by the part that is chosen: `[part, byte]`.
     #[serde(default)]
-    pub chosen: Cost,
-    /// A byte of a tuple that is copied without its neighbours, beside copying it: with a part of them, so much less.
+    pub chosen: Curve<[f64; 2]>,
+    /// A byte of what was chosen that is copied once more, into a batch with what was chosen of other pieces.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
-    pub scattered: f64,
-    /// A number that is compared, and its bytes.
+    pub gather: f64,
+    /// A number that is compared, and bytes of its column, where nothing has looked at it before.
     #[serde(default)]
     pub compare: Cost,
     /// A number that is computed.
@@ -90,9 +93,9 @@ pub struct Coefficients {
     /// A text that is searched for a pattern.
     #[serde(default)]
     pub search: Cost,
-    /// A text that lies far from the one that was looked at before.
-    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
-    pub fetch: f64,
+    /// A text that was chosen from among others and lies apart from the one before, by the part that was chosen: `[part, text]`.
+    #[serde(default)]
+    pub fetch: Curve<[f64; 2]>,
     /// A text that is a key of groups or of a join, beside the work for a number.
     #[serde(default)]
     pub key: Cost,
@@ -111,17 +114,20 @@ pub struct Coefficients {
     pub hash_probe: Cost,
     /// What these and `find` cost beside, by the rows of the table: `[rows, build, probe, find]`.
     #[serde(default)]
-    pub hash_tables: ByRows<[f64; 4]>,
+    pub hash_tables: Curve<[f64; 4]>,
     /// The same where keys are numbers so close that an array of them takes a hash table's place.
     #[serde(default)]
-    pub array_tables: ByRows<[f64; 4]>,
+    pub array_tables: Curve<[f64; 4]>,
     /// A comparison of a sort; bytes are those of the tuples, once.
     pub sort: Cost,
+    /// A comparison of a sort by several keys or by a text, beside `sort`.
+    #[serde(default)]
+    pub order: Cost,
     /// A tuple that is looked up among groups.
     pub group: Cost,
     /// What that costs beside, and what a group costs that was not there before, by how many there are: `[groups, find, new]`.
     #[serde(default)]
-    pub group_tables: ByRows<[f64; 3]>,
+    pub group_tables: Curve<[f64; 3]>,
     /// A tuple in order that is compared with the one before.
     pub group_ordered: Cost,
     /// A tuple and one aggregate function.
@@ -146,19 +152,27 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 impl Coefficients {
-    /// Cycles for what is done with values.
-    pub fn of_task(&self, task: Task) -> Cost {
+    /// Cycles of an expression.
+    pub fn of_term(&self, term: &Term) -> f64 {
+        let Term { task, values, bytes, part } = *term;
+        let all = values * bytes;
         match task {
-            Task::Compare => self.compare,
-            Task::Calculate => self.calculate,
-            Task::Match => self.matching,
-            Task::Search => self.search,
-            Task::Key => self.key,
-            Task::Find => self.find,
-            Task::Choose => Cost { tuple: self.chosen.tuple, byte: self.scan.byte },
-            Task::Pass => Cost { tuple: self.compare.tuple, byte: self.chosen.byte },
-            Task::Fetch => Cost { tuple: self.fetch, byte: 0.0 },
+            Task::Compare => self.compare.cycles(values, all),
+            Task::Calculate => self.calculate.cycles(values, all),
+            Task::Match => self.matching.cycles(values, all),
+            Task::Search => self.search.cycles(values, all),
+            Task::Key => self.key.cycles(values, all),
+            Task::Find => self.find.cycles(values, all),
+            Task::Order => self.order.cycles(values, all),
+            Task::Pass => self.compare.cycles(values, 0.0),
+            Task::Choose => self.of_copies(all, part, 0.0),
+            Task::Fetch => self.fetch.cycles(1, part) * values,
         }
+    }
+
+    /// Cycles that it takes to copy bytes of a part of the rows; some of them were seen before and cost no more than with all rows.
+    pub fn of_copies(&self, bytes: f64, part: f64, seen: f64) -> f64 {
+        self.scan.byte * bytes + self.chosen.cycles(1, part) * (bytes - seen).max(0.0)
     }
 
     /// Reads a file; `file` is what errors call it.

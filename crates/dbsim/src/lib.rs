@@ -13,8 +13,8 @@
 //!
 //! Formulas and assumptions with their sources: `docs/DBSIM.md`. Not here: running queries, and any other crate of ours.
 
-mod by_rows;
 mod coefficients;
+mod curve;
 pub mod engine;
 mod error;
 pub mod experiment;
@@ -22,8 +22,8 @@ pub mod hardware;
 pub mod model;
 pub mod plan;
 
-pub use by_rows::ByRows;
 pub use coefficients::{Coefficients, Cost};
+pub use curve::Curve;
 pub use error::Error;
 pub use hardware::Architecture;
 pub use model::{Report, simulate};

@@ -136,11 +136,10 @@ impl<'a> Compiler<'a> {
             false => (handed_on, 0.0),
         };
         let part = operator.rows / rows.max(1.0);
-        let passed = Term::passed(rows, operator.rows) * operator.copied_row_bytes();
-        let cycles = self.costs.scan.cycles(rows, copied)
+        let cycles = self.costs.scan.cycles(rows, 0.0)
             + self.costs.first_look * in_place
-            + self.costs.chosen.cycles(operator.rows * (1.0 - part), passed)
-            + self.costs.scattered * copied * (1.0 - part)
+            + self.costs.of_copies(copied, part, operator.rows * operator.seen_row_bytes)
+            + if operator.gathered { self.costs.gather * copied } else { 0.0 }
             + self.pieces(id);
         self.made(id, Work { read, ..Work::cycles(cycles) })
     }
@@ -166,23 +165,23 @@ impl<'a> Compiler<'a> {
         let of_term = |term: &Term| match term.task {
             Task::Search => self.costs.piece_search,
             Task::Find => self.costs.piece_find,
-            Task::Choose | Task::Pass | Task::Fetch => 0.0,
+            Task::Choose | Task::Pass | Task::Fetch | Task::Order => 0.0,
             _ => self.costs.piece_term,
         };
         let terms: f64 = operator.terms.iter().map(of_term).sum();
         let is_part = operator.rows < operator.rows_looked_at();
         let chosen = if is_part { self.costs.piece_chosen } else { 0.0 };
-        operator.pieces * (self.costs.piece + chosen + terms)
+        let columns = operator.columns * self.costs.piece_column;
+        operator.pieces * (self.costs.piece + columns + chosen + terms)
     }
 
     /// Cycles of what an operator computes beside its own work.
     fn terms(&self, id: OperatorId) -> f64 {
         let cycles = |term: &Term| {
-            let cost = self.costs.of_task(term.task);
             let table = self.sought_for.filter(|_| term.task == Task::Find);
             let far =
                 table.map_or(0.0, |(join, rows)| self.with_table(join, rows, WithTable::Find));
-            cost.cycles(term.values, term.values * term.bytes) + far * term.values
+            self.costs.of_term(term) + far * term.values
         };
         self.plan.operators()[id].terms.iter().map(cycles).sum()
     }

@@ -135,17 +135,30 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     near(seconds(wide(true), "scan = [2, 0.5]\nfirst_look = 0.1"), 2.0 * ROWS + 0.1 * 24_000.0);
     near(seconds(wide(false), "scan = [2, 0.5]\nfirst_look = 0.1"), 2.0 * ROWS + 0.5 * 24_000.0);
     let terms = [(Task::Compare, 4.0), (Task::Search, 50.0)];
-    let terms = terms.map(|(task, bytes)| Term { task, values: 700.0, bytes }).to_vec();
+    let terms = terms.map(|(task, bytes)| Term::new(task, 700.0, bytes)).to_vec();
     let computes = Operator { pieces: 30.0, terms, ..scan() };
     let of_values = 700.0 * (3.0 + 4.0 * 0.25 + 50.0 * 2.0);
     near(seconds(computes.clone(), "compare = [3, 0.25]\nsearch = [0, 2]"), of_values);
     let of_pieces = 30.0 * (100.0 + 20.0 + 7.0);
     near(seconds(computes.clone(), "piece = 100\npiece_term = 20\npiece_search = 7"), of_pieces);
-    let fifth = Operator { looked_at: Some(5000.0), ..scan() };
-    let lines = 0.2 * 4.0;
-    near(seconds(fifth, "chosen = [10, 3]"), 10.0 * 800.0 + 3.0 * lines * 4000.0 * 8.0);
-    let most = Operator { looked_at: Some(1250.0), ..scan() };
-    near(seconds(most, "chosen = [10, 3]"), 10.0 * 200.0 + 3.0 * 250.0 * 8.0);
+    let wider = Operator { columns: 4.0, ..computes.clone() };
+    near(seconds(wider, "piece_column = 5e3"), 30.0 * 4.0 * 5e3);
+    let chosen = "chosen = [[0.1, 300], [0.4, 100], [0.8, 0]]\nscan = [0, 50]";
+    let of_part = |part: f64| Operator { looked_at: Some(1000.0 / part), ..scan() };
+    for (part, byte) in [(0.05, 350.0), (0.2, 250.0), (0.4, 150.0), (0.9, 50.0)] {
+        near(seconds(of_part(part), chosen), byte * 8000.0);
+    }
+    let with = |term: Term| Operator { terms: vec![term], ..of_part(1.0) };
+    let choose = |part| with(Term { part, ..Term::new(Task::Choose, 600.0, 10.0) });
+    near(seconds(choose(0.4), chosen), 50.0 * 8000.0 + 150.0 * 6000.0);
+    let few = |seen_row_bytes| Operator { seen_row_bytes, gathered: true, ..of_part(0.4) };
+    near(seconds(few(6.0), chosen), 50.0 * 8000.0 + 100.0 * 2000.0);
+    near(seconds(few(8.0), "gather = 70"), 70.0 * 8000.0);
+    let fetch = |part| with(Term { part, ..Term::new(Task::Fetch, 600.0, 0.0) });
+    near(seconds(fetch(0.25), "fetch = [[0.25, 8e3], [1, 0]]"), 8e3 * 600.0);
+    near(seconds(fetch(0.5), "fetch = [[0.25, 8e3], [1, 0]]"), 4e3 * 600.0);
+    let ordered = with(Term::new(Task::Order, 600.0, 0.0));
+    near(seconds(ordered, "order = [900, 0]"), 900.0 * 600.0);
     let planned = Operator { functions: 0.0, ..computes };
     near(seconds(planned, "planning = [5e6, 1e6]"), 5e6 + 2.0 * 1e6);
 }
@@ -238,7 +251,7 @@ fn the_smaller_side_becomes_a_hash_table_unless_the_plan_says_which() {
 fn what_is_done_with_a_table_costs_more_the_larger_it_is() {
     let cycles = |rows: f64, close_keys: bool| {
         let join = operator(Kind::HashJoin, &[0, 1], 1.0, 1.0);
-        let find = Term { task: Task::Find, values: ROWS, bytes: 0.0 };
+        let find = Term::new(Task::Find, ROWS, 0.0);
         let looking = operator(Kind::SequentialScan, &[], ROWS, 8.0);
         let join = plan(vec![
             operator(Kind::SequentialScan, &[], rows, 8.0),

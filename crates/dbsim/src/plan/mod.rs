@@ -134,12 +134,21 @@ pub struct Operator {
     pub functions: f64,
     /// Rows of its table that a scan looks at; all of them where nothing is said.
     pub looked_at: Option<f64>,
+    /// Columns that a scan reads; one where nothing is said.
+    #[serde(default = "one")]
+    pub columns: f64,
     /// In how many pieces these lie.
     #[serde(default)]
     pub pieces: f64,
     /// Whether a scan hands rows on as they lie, and copies nothing.
     #[serde(default)]
     pub in_place: bool,
+    /// Whether few of the rows of a piece are chosen, so that they are gathered with those of others.
+    #[serde(default)]
+    pub gathered: bool,
+    /// Bytes of the row's columns by which it was chosen: memory has brought them along.
+    #[serde(default, deserialize_with = "not_negative")]
+    pub seen_row_bytes: f64,
     /// Bytes of a row as it is copied in memory, where these are not `row_bytes`.
     pub copied_row_bytes: Option<f64>,
     /// What it computes beside its own work.
@@ -161,8 +170,11 @@ impl Operator {
             close_keys: false,
             functions: 0.0,
             looked_at: None,
+            columns: one(),
             pieces: 0.0,
             in_place: false,
+            gathered: false,
+            seen_row_bytes: 0.0,
             copied_row_bytes: None,
             terms: Vec::new(),
         }
@@ -188,6 +200,10 @@ impl Operator {
     pub fn copied_bytes(&self) -> f64 {
         self.rows * self.copied_row_bytes()
     }
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// A plan as a file has it.
@@ -254,10 +270,13 @@ impl Plan {
             return Err("scans and only they have a table".to_owned());
         }
         let looked_at = operator.rows_looked_at();
-        let Operator { rows, row_bytes, functions, pieces, .. } = *operator;
-        let sizes = [rows, row_bytes, functions, looked_at, pieces, operator.copied_row_bytes()];
+        let Operator { rows, row_bytes, functions, columns, pieces, .. } = *operator;
+        let copied = operator.copied_row_bytes();
+        let sizes = [rows, row_bytes, functions, looked_at, columns, pieces, copied];
         if sizes.iter().any(|size| !size.is_finite() || *size < 0.0) {
-            return Err(format!("rows, bytes, functions and pieces are 0 or more, not {sizes:?}"));
+            return Err(format!(
+                "rows, bytes, functions, columns and pieces are 0 or more, not {sizes:?}"
+            ));
         }
         let rows_in = |child: &OperatorId| self.operators[*child].rows;
         let most = match kind {
@@ -282,7 +301,9 @@ impl Plan {
 
     /// Functions of aggregates and expressions of all operators.
     pub fn expressions(&self) -> f64 {
-        let written = |term: &&Term| !matches!(term.task, Task::Choose | Task::Pass | Task::Fetch);
+        let written = |term: &&Term| {
+            !matches!(term.task, Task::Choose | Task::Pass | Task::Fetch | Task::Order)
+        };
         let terms = |operator: &Operator| operator.terms.iter().filter(written).count() as f64;
         self.operators.iter().map(|operator| operator.functions + terms(operator)).sum()
     }
@@ -405,7 +426,7 @@ row_bytes = 16
             format!("functions = 2\nterms = [{{ task = \"{task}\", values = 9, bytes = 4 }}]")
         };
         let plan = Plan::read(&FILE.replace("functions = 2", &term("compare")), "mine.toml");
-        let expected = Term { task: Task::Compare, values: 9.0, bytes: 4.0 };
+        let expected = Term::new(Task::Compare, 9.0, 4.0);
         assert_eq!(plan.expect("a plan").operators()[1].terms, [expected]);
         assert!(refused("functions = 2", &term("ponder")).contains("line 11"));
     }

@@ -3,9 +3,6 @@
 use crate::hardware::not_negative;
 use serde::Deserialize;
 
-/// Values of a column that memory brings together: 64 bytes of numbers that take 16.
-const VALUES_OF_A_LINE: f64 = 4.0;
-
 /// What is done with values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -22,12 +19,14 @@ pub enum Task {
     Key,
     /// A row is looked for in a hash table before it is handed to the join that has it.
     Find,
+    /// Values are looked over for those that are chosen.
+    Pass,
     /// Values are chosen from among others and copied, so that something is done with these alone.
     Choose,
-    /// Values are looked over for those that are chosen; bytes are of what memory brings along.
-    Pass,
-    /// A text that was chosen is fetched from where it lies, far from the one before.
+    /// A text that was chosen is fetched from where it lies, apart from the one before.
     Fetch,
+    /// A row is compared with another by several keys or a text, on the way to its place in an order.
+    Order,
 }
 
 /// An expression of an operator, as often as it is computed.
@@ -39,15 +38,21 @@ pub struct Term {
     /// How many values it is done with, of all rows together.
     #[serde(deserialize_with = "not_negative")]
     pub values: f64,
-    /// Bytes of a value.
+    /// Bytes of a value; where it is compared, 0 if its column was looked at before.
     #[serde(deserialize_with = "not_negative")]
     pub bytes: f64,
+    /// The part of all values that these are, where they are chosen.
+    #[serde(default = "all", deserialize_with = "not_negative")]
+    pub part: f64,
 }
 
 impl Term {
-    /// How many of so many values memory brings along with others that are chosen here and there.
-    pub fn passed(values: f64, chosen: f64) -> f64 {
-        let part = chosen / values.max(1.0);
-        (part * VALUES_OF_A_LINE).min(1.0) * (1.0 - part) * values
+    /// What is done with so many values, all that there are.
+    pub fn new(task: Task, values: f64, bytes: f64) -> Self {
+        Self { task, values, bytes, part: all() }
     }
+}
+
+fn all() -> f64 {
+    1.0
 }

@@ -10,7 +10,7 @@ use super::terms::Rows;
 use crate::engine::BATCH_ROWS;
 use crate::error::{Error, Result};
 use crate::estimate::{
-    Column, Guesses, Input, column_of, compared, copied_row_bytes, percent, row_bytes,
+    Column, Guesses, Input, column_of, compared, copied_row_bytes, fixed_bytes, percent, row_bytes,
 };
 use crate::kinds::{self, scan_of};
 use crate::scan::bucket_scan::BucketScan;
@@ -20,6 +20,7 @@ use crate::scan::stream::handed_on_whole;
 use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::PhysicalSortExpr;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
@@ -175,6 +176,12 @@ impl Builder<'_> {
         operator.looked_at = Some(looked_at);
         operator.pieces = pieces;
         operator.in_place = rows >= looked_at && looked_at >= pieces * PASSED_ON;
+        operator.gathered = rows < looked_at && rows < pieces * PASSED_ON;
+        operator.columns = scan.read.len() as f64;
+        let was_seen = |column: &&usize| compared.contains(column);
+        let seen: Vec<Column> =
+            scan.output.iter().filter(was_seen).map(|column| read[*column]).collect();
+        operator.seen_row_bytes = copied_row_bytes(&seen);
         operator.terms = terms;
         Ok(flow)
     }
@@ -191,7 +198,7 @@ impl Builder<'_> {
             if scan.predicate.is_some() {
                 terms.extend(input.chosen(values, hint));
             }
-            terms.push(Term { task: Task::Find, values, bytes: 0.0 });
+            terms.push(Term::new(Task::Find, values, 0.0));
         }
         terms
     }
@@ -280,7 +287,18 @@ impl Builder<'_> {
                 self.operators[flow.operator].functions = 1.0;
                 Ok(flow)
             }
-            None => Ok(self.push(Kind::Sort, &[operator], rows, columns, None)),
+            None => {
+                let flow = self.push(Kind::Sort, &[operator], rows, columns, None);
+                let schema = sort.input().schema();
+                let is_number = |key: &PhysicalSortExpr| {
+                    key.expr.data_type(&schema).is_ok_and(|of| fixed_bytes(&of).is_some())
+                };
+                if !matches!(&sort.expr()[..], [key] if is_number(key)) {
+                    let comparisons = rows * rows.max(1.0).log2();
+                    self.computes(flow.operator, vec![Term::new(Task::Order, comparisons, 0.0)]);
+                }
+                Ok(flow)
+            }
         }
     }
 

@@ -3,9 +3,7 @@
 //! Of a conjunction, what is more than a comparison is computed only of the rows that are left, as scans do it
 //! ([`crate::scan::conjuncts`]).
 
-use crate::estimate::{
-    Column, Guesses, Input, chosen_row_bytes, column_of, copied_row_bytes, fixed_bytes,
-};
+use crate::estimate::{Column, Guesses, Input, chosen_row_bytes, column_of, fixed_bytes};
 use crate::scan::conjuncts::{FEW, in_order};
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::ScalarValue;
@@ -16,6 +14,7 @@ use datafusion::physical_expr::expressions::{
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr, conjunction};
 use dbsim::plan::{Task, Term};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The rows that expressions are computed of.
@@ -45,14 +44,29 @@ impl Rows<'_> {
         let (mut terms, mut left) = (Vec::new(), self.rows);
         let [plain, others] = in_order(predicate, self.schema);
         let input = Input { rows: self.rows, columns: self.columns };
-        let mut before = Vec::new();
+        let (mut before, mut seen) = (Vec::new(), BTreeSet::new());
         let few = plain.iter().map(|part| (part, self.rows / FEW as f64));
         for (part, few) in few.chain(others.iter().map(|part| (part, f64::INFINITY))) {
+            let columns: BTreeSet<usize> =
+                collect_columns(part).iter().map(|column| column.index()).collect();
+            let is_new = !columns.is_subset(&seen);
+            seen.extend(columns);
             let chooses = left < few && !before.is_empty();
+            let first = terms.len();
             if chooses {
                 terms.extend(self.chosen(left, part));
             }
             self.add(part, if chooses { left } else { self.rows }, &mut terms);
+            if !is_new {
+                // Whoever looked at its columns before has brought them along.
+                for term in &mut terms[first..] {
+                    match term.task {
+                        Task::Compare => term.bytes = 0.0,
+                        Task::Choose => term.part = 1.0,
+                        _ => {}
+                    }
+                }
+            }
             before.push(Arc::clone(part));
             left = counted(before.len() - 1).unwrap_or_else(|| {
                 self.rows * input.kept(&conjunction(before.clone()), &mut Guesses::default())
@@ -67,17 +81,16 @@ impl Rows<'_> {
             .iter()
             .filter_map(|column| self.columns.get(column.index()).copied())
             .collect();
-        // Texts stay where they are, and are looked at here and there.
-        let passed = Term::passed(self.rows, some) / self.rows.max(1.0);
-        let passed = passed * copied_row_bytes(&columns);
-        let fetched = columns.iter().filter(|column| column.lies_apart()).count() as f64;
-        let alone = some * (1.0 - some / self.rows.max(some).max(1.0));
+        let part = some / self.rows.max(some).max(1.0);
+        let of = |task, values, bytes| Term { part, ..Term::new(task, values, bytes) };
         let mut terms = vec![
-            Term { task: Task::Choose, values: some, bytes: chosen_row_bytes(&columns) },
-            Term { task: Task::Pass, values: self.rows, bytes: passed },
+            Term::new(Task::Pass, self.rows, 0.0),
+            of(Task::Choose, some, chosen_row_bytes(&columns)),
         ];
+        // Texts stay where they are, and are looked at here and there.
+        let fetched = columns.iter().filter(|column| column.lies_apart()).count() as f64;
         if fetched > 0.0 {
-            terms.push(Term { task: Task::Fetch, values: fetched * alone, bytes: 0.0 });
+            terms.push(of(Task::Fetch, fetched * some, 0.0));
         }
         terms
     }
@@ -91,7 +104,7 @@ impl Rows<'_> {
         for key in keys {
             self.add(key, self.rows, &mut terms);
             if let Some(bytes) = self.bytes_of_text(key) {
-                terms.push(Term { task: Task::Key, values: self.rows, bytes });
+                terms.push(Term::new(Task::Key, self.rows, bytes));
             }
         }
         terms
@@ -101,7 +114,7 @@ impl Rows<'_> {
         let parts = expr.children();
         parts.iter().for_each(|part| self.add(part, rows, terms));
         if let Some((task, bytes)) = parts.first().and_then(|value| self.task(expr, value)) {
-            terms.push(Term { task, values: rows, bytes });
+            terms.push(Term::new(task, rows, bytes));
         }
     }
 

@@ -51,16 +51,16 @@ async fn a_predicate_compares_all_rows_and_searches_those_that_are_left() {
     let [
         (Task::Compare, n, 4.0),
         (Task::Compare, price, 16.0),
+        (Task::Pass, 10_000.0, 0.0),
         (Task::Choose, chosen, 16.0),
-        (Task::Pass, 10_000.0, passed),
-        (Task::Fetch, 2_500.0, 0.0),
+        (Task::Fetch, fetched, 0.0),
         (Task::Search, t, bytes),
     ] = terms(scan)[..]
     else {
         panic!("{:?}", scan.terms)
     };
-    assert_eq!((n, price, chosen), (10_000.0, 10_000.0, t));
-    assert!(passed > 0.0 && passed < 16.0 + bytes, "{passed} of the other half's bytes");
+    assert_eq!((n, price, chosen, fetched), (10_000.0, 10_000.0, t, t));
+    assert_eq!(scan.terms[4].part, 0.5);
     assert_eq!(t, 5_000.0, "half of the rows are searched: they are counted");
     assert!((15.0..=40.0).contains(&bytes), "{bytes} bytes of a text");
 }
@@ -70,8 +70,8 @@ async fn few_rows_are_chosen_before_the_next_comparison() {
     let scan = &operators("SELECT sum(price) FROM large WHERE n = 7 AND price >= 0").await[0];
     let [
         (Task::Compare, 10_000.0, 4.0),
+        (Task::Pass, 10_000.0, 0.0),
         (Task::Choose, chosen, 16.0),
-        (Task::Pass, 10_000.0, _),
         (Task::Compare, few, 16.0),
     ] = terms(scan)[..]
     else {
@@ -79,6 +79,29 @@ async fn few_rows_are_chosen_before_the_next_comparison() {
     };
     assert_eq!(few, 100.0, "they are counted");
     assert_eq!(chosen, few);
+}
+
+#[tokio::test]
+async fn columns_are_brought_along_once() {
+    let sql = "SELECT sum(price) FROM large WHERE n > 7 AND n < 90 AND price > 0 AND price < 9000";
+    let scan = &operators(sql).await[0];
+    let bytes: Vec<f64> = scan.terms.iter().map(|term| term.bytes).collect();
+    assert_eq!(bytes, [4.0, 0.0, 16.0, 0.0], "{:?}", scan.terms);
+    assert_eq!(scan.columns, 2.0);
+}
+
+#[tokio::test]
+async fn orders_by_several_keys_or_a_text_compare_more() {
+    for (by, more) in [("n", false), ("n, price", true), ("t", true)] {
+        let operators = operators(&format!("SELECT * FROM large ORDER BY {by}")).await;
+        let terms = terms(operators.last().expect("a sort"));
+        assert_eq!(
+            matches!(terms[..], [(Task::Order, 132_000.0..133_000.0, 0.0)]),
+            more,
+            "{by}: {terms:?}"
+        );
+        assert_eq!(terms.is_empty(), !more);
+    }
 }
 
 #[tokio::test]

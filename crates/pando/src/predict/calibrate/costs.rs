@@ -2,10 +2,9 @@
 
 use super::Bench;
 use super::sizes;
-use super::tables::{SOUGHT, TEXT_BYTES, keeping, words_bytes};
+use super::tables::{FEW, SOUGHT, TEXT_BYTES, keeping, words_bytes};
 use super::times::Times;
 use anyhow::Result;
-use dbsim::plan::Term;
 use dbsim::{Cost, Plan};
 
 /// What was measured, by the names of a file of coefficients.
@@ -15,8 +14,8 @@ pub(super) struct Costs {
     pub(super) costs: Vec<(&'static str, Cost)>,
     /// Cycles alone.
     pub(super) cycles: Vec<(&'static str, f64)>,
-    /// Rows of tables, and cycles with each.
-    pub(super) by_rows: Vec<(&'static str, Vec<Vec<f64>>)>,
+    /// Points (rows of tables, parts of rows), and cycles at each.
+    pub(super) curves: Vec<(&'static str, Vec<Vec<f64>>)>,
 }
 
 /// What is only planned: a query of some operators, and one of many expressions.
@@ -25,10 +24,12 @@ const PLANNED_EXPRESSIONS: &str = "SELECT s1, s2, sum(n1), sum(n2), sum(n1 * (1 
     sum(n1 * (1 - n2) * (1 + n3)), avg(n1), avg(n2), avg(n3), count(*) FROM one \
     WHERE d1 > date '1990-01-01' GROUP BY s1, s2 ORDER BY s1, s2";
 
-/// Parts of rows that are copied out.
-const SOME: f64 = 0.2;
-const HALF: f64 = 0.5;
+/// Parts of rows that are chosen, ascending, and one of them.
+const PARTS: [f64; 8] = [0.05, 0.1, 0.2, 0.3, 0.45, 0.65, MOST, 0.99];
+const SOME: f64 = PARTS[2];
 pub(super) const MOST: f64 = 0.95;
+/// Of a smaller part of a piece rows are copied twice: they are gathered with those of other pieces.
+const GATHERED: f64 = 0.5;
 
 /// Bytes that say where a text lies.
 const VIEW_BYTES: f64 = 16.0;
@@ -36,6 +37,8 @@ const VIEW_BYTES: f64 = 16.0;
 /// Predicates that keep all rows, so that nothing is copied and none is left out.
 const THREE_DATES: &str =
     "d1 <> date '1900-01-01' AND d2 <> date '1900-01-01' AND d3 <> date '1900-01-01'";
+const ONE_DATE_THRICE: &str =
+    "d1 <> date '1900-01-01' AND d1 > date '1901-01-01' AND d1 < date '2901-01-01'";
 
 /// Measures all that Pando has operators for.
 pub(super) async fn measure(bench: &Bench) -> Result<Costs> {
@@ -60,83 +63,85 @@ struct Plans {
 /// All coefficients, of what queries take over so many rows.
 fn of_times(rows: u64, times: &Times, plans: &Plans) -> Costs {
     let mut costs = Costs::default();
-    let [scan, chosen] = scans(rows, times, &mut costs);
-    predicates(rows, times, [scan, chosen], &mut costs);
+    let small = Small::of(rows, times, &plans.pieces);
+    let (scan, copies) = scans(rows, times, &small, &mut costs);
+    predicates(rows, times, &copies, &mut costs);
     let group = groups(rows, times, &mut costs);
     sizes::groups(rows, times, [scan.tuple, group], &mut costs);
     sizes::joins(rows, times, scan.tuple, &mut costs);
-    pieces(rows, times, scan.byte, &plans.pieces, &mut costs);
+    pieces(rows, times, scan.byte, &small, &mut costs);
     planning(times, plans, &mut costs);
     costs
 }
 
-/// Scans that hand rows on as they lie, and that copy those that are chosen: what both cost. Sorts.
-fn scans(rows: u64, times: &Times, costs: &mut Costs) -> [Cost; 2] {
+/// What is known of small pieces before all else.
+struct Small {
+    /// How many there are.
+    pieces: f64,
+    /// Cycles of a column of one.
+    column: f64,
+    /// Cycles of a byte that is gathered.
+    gather: f64,
+}
+
+/// Cycles that a query takes longer over small pieces.
+fn longer(times: &Times, query: &str) -> f64 {
+    let of = |table: &str| times.of(&query.replace("TABLE", table));
+    of("pieces") - of("t")
+}
+
+impl Small {
+    fn of(rows: u64, times: &Times, plan: &Plan) -> Self {
+        let pieces: f64 = plan.operators().iter().map(|operator| operator.pieces).sum();
+        let compared =
+            |predicate: &str| longer(times, &format!("SELECT v FROM TABLE t WHERE {predicate}"));
+        // Two columns more that are read.
+        let column = (compared(THREE_DATES) - compared(ONE_DATE_THRICE)).max(0.0) / 2.0 / pieces;
+        // Three more that are copied, once by large pieces and twice by small ones.
+        let most = |columns: &str| {
+            longer(times, &format!("SELECT {columns} FROM TABLE t WHERE {}", keeping(MOST)))
+        };
+        let more = most("v, n1, n2, n3") - most("v") - 3.0 * column * pieces;
+        Self { pieces, column, gather: more.max(0.0) / (3.0 * 16.0 * MOST * rows as f64) }
+    }
+}
+
+/// Scans that hand rows on as they lie, and that copy those that are chosen: what a tuple costs and a byte of it, and what a byte
+/// costs of each of the [`PARTS`]. Sorts.
+fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, [f64; 8]) {
     let all = rows as f64;
     // A query that looks at one row: what a query takes before it looks at any.
     let begun = times.of("SELECT v FROM one");
     let plain = times.of("SELECT v FROM t");
-    let kept = times.of("SELECT v FROM t WHERE k <> -1");
-    // A part of the rows, here and there: they are chosen and copied out. What three numbers more of each cost.
-    let part_of = |part: f64, columns: &str| {
-        times.of(&format!("SELECT {columns} FROM t WHERE {}", keeping(part)))
-    };
-    // A byte of those that are chosen, of columns of 16 bytes.
-    let copied = |part: f64| {
-        let four = part_of(part, "v, n1, n2, n3");
-        (four - part_of(part, "v")).max(0.0) / (3.0 * 16.0 * part * all)
-    };
-    let some = part_of(SOME, "v");
-    let rows = times.of("SELECT id, k, g, v FROM t");
-    let sorted = times.of("SELECT id, k, g, v FROM t ORDER BY k");
+    // Three columns more of 16 bytes each, of rows here and there.
+    let copies = PARTS.map(|part| {
+        let of =
+            |columns: &str| times.of(&format!("SELECT {columns} FROM t WHERE {}", keeping(part)));
+        let byte = (of("v, n1, n2, n3") - of("v")) / (3.0 * 16.0 * part * all);
+        (byte - if part < GATHERED { small.gather } else { 0.0 }).max(0.0)
+    });
+    let scan = Cost { tuple: (plain - begun).max(0.0) / all, byte: copies[copies.len() - 1] };
+    let chosen = copies.map(|copy| (copy - scan.byte).max(0.0));
+    costs.costs.push(("scan", scan));
+    costs.cycles.push(("gather", small.gather));
+    costs.curves.push(("chosen", curve(&PARTS, &chosen)));
 
-    let Copies { copied: copy, scattered, along } = Copies::of([SOME, HALF, MOST].map(copied));
-    let chosen = (some - kept) / (SOME * all)
-        - 8.0 * (copy + scattered * (1.0 - SOME) + along * brought_along(SOME));
-    let chosen = Cost { tuple: chosen.max(0.0), byte: along };
-    let scan = Cost { tuple: (plain - begun).max(0.0) / all, byte: copy };
-    costs.costs.extend([
-        ("scan", scan),
-        ("chosen", chosen),
-        ("sort", tuple((sorted - rows) / (all * all.log2()))),
-    ]);
-    costs.cycles.push(("scattered", scattered));
-    [scan, chosen]
+    let few = (FEW * all).max(2.0);
+    let sorted = |by: &str| times.of(&format!("SELECT id, k, l1, g FROM few {by}"));
+    let comparisons = few * few.log2();
+    let by_one = (sorted("ORDER BY k") - sorted("")).max(0.0) / comparisons;
+    let by_several = (sorted("ORDER BY g, l1, k") - sorted("")).max(0.0) / comparisons;
+    costs.costs.extend([("sort", tuple(by_one)), ("order", tuple(by_several - by_one))]);
+    (scan, copies)
 }
 
-/// Cycles of a byte that is copied.
-struct Copies {
-    /// With all that lie beside it.
-    copied: f64,
-    /// More where none of these is copied.
-    scattered: f64,
-    /// Of one of these, which memory brings along.
-    along: f64,
-}
-
-/// Bytes that memory brings along with each that is copied, of this part of the rows.
-fn brought_along(part: f64) -> f64 {
-    Term::passed(1.0, part) / part
-}
-
-impl Copies {
-    /// What a byte costs where some, half and most of the rows are copied says all three.
-    fn of([some, half, most]: [f64; 3]) -> Self {
-        let [parts, along] =
-            [[SOME, HALF, MOST], [SOME, HALF, MOST].map(|part| -brought_along(part))];
-        let steps = |of: [f64; 3]| [of[1] - of[0], of[2] - of[1]];
-        let (costs, parts, along) = (steps([some, half, most]), steps(parts), steps(along));
-        let crossed = |one: [f64; 2], other: [f64; 2]| one[0] * other[1] - one[1] * other[0];
-        let fallen = costs.map(|cost| -cost);
-        let scattered = (crossed(fallen, along) / crossed(parts, along)).max(0.0);
-        let along = (crossed(parts, fallen) / crossed(parts, along)).max(0.0);
-        let copied = most - scattered * (1.0 - MOST) - along * brought_along(MOST);
-        Self { copied: copied.max(0.0), scattered, along }
-    }
+/// Points and what something costs at each.
+fn curve(points: &[f64], cycles: &[f64]) -> Vec<Vec<f64>> {
+    points.iter().zip(cycles).map(|(point, cycles)| vec![*point, *cycles]).collect()
 }
 
 /// What is compared and searched of each row.
-fn predicates(rows: u64, times: &Times, [scan, chosen]: [Cost; 2], costs: &mut Costs) {
+fn predicates(rows: u64, times: &Times, copies: &[f64; 8], costs: &mut Costs) {
     let kept = |predicate: &str| times.of(&format!("SELECT v FROM t WHERE {predicate}"));
     let each = |more: f64, fewer: f64, terms: f64| (more - fewer).max(0.0) / (rows as f64 * terms);
     let search = format!("c1 NOT LIKE '{SOUGHT}'");
@@ -151,9 +156,11 @@ fn predicates(rows: u64, times: &Times, [scan, chosen]: [Cost; 2], costs: &mut C
     let long_texts = kept("l1 <> 'none' AND l2 <> 'none'");
     let searched = kept("s1 NOT LIKE '%in%no%'");
     let words_searched = kept(&search);
-    // Texts of some of the rows, here and there.
-    let some = kept(&keeping(SOME));
-    let some_searched = kept(&format!("{} AND {search}", keeping(SOME)));
+    // The same search in the texts of a part of the rows, here and there.
+    let parts_searched = PARTS.map(|part| {
+        let chosen = keeping(part);
+        each(kept(&format!("{chosen} AND {search}")), kept(&chosen), part)
+    });
 
     let [short, long] = TEXT_BYTES;
     let of_numbers = [(4.0, each(dates, date, 2.0)), (16.0, each(numbers, number, 2.0))];
@@ -161,13 +168,14 @@ fn predicates(rows: u64, times: &Times, [scan, chosen]: [Cost; 2], costs: &mut C
     let of_searches =
         [(short, each(searched, plain, 1.0)), (words_bytes(), each(words_searched, plain, 1.0))];
     let compare = line(of_numbers);
-    let passed = brought_along(SOME) * (VIEW_BYTES + words_bytes());
-    let known = each(words_searched, plain, 1.0)
-        + chosen.cycles(1.0, passed)
-        + scan.byte * VIEW_BYTES
-        + compare.tuple / SOME;
-    let fetched = each(some_searched, some, SOME) - known;
-    costs.cycles.push(("fetch", (fetched / (1.0 - SOME)).max(0.0)));
+    let searched_alone = each(words_searched, plain, 1.0);
+    let mut fetched = vec![];
+    for ((part, cycles), copy) in PARTS.iter().zip(parts_searched).zip(copies) {
+        let known = searched_alone + VIEW_BYTES * copy + compare.tuple / part;
+        fetched.push(vec![*part, (cycles - known).max(0.0)]);
+    }
+    fetched.push(vec![1.0, 0.0]);
+    costs.curves.push(("fetch", fetched));
     costs.costs.extend([
         ("compare", compare),
         ("match", line(of_texts)),
@@ -216,31 +224,33 @@ fn groups(rows: u64, times: &Times, costs: &mut Costs) -> f64 {
 }
 
 /// What pieces cost beside their rows, where the copy of a byte takes so many cycles.
-fn pieces(rows: u64, times: &Times, copy: f64, plan: &Plan, costs: &mut Costs) {
-    let pieces: f64 = plan.operators().iter().map(|operator| operator.pieces).sum();
-    // By how much a query takes longer over small pieces.
-    let more = |query: &str| {
-        let of = |table: &str| times.of(&query.replace("TABLE", table));
-        of("pieces") - of("t")
-    };
+fn pieces(rows: u64, times: &Times, copy: f64, small: &Small, costs: &mut Costs) {
+    let Small { pieces, column, gather } = *small;
+    let more = |query: &str| longer(times, query) / pieces;
     let plain = more("SELECT v FROM TABLE t");
     let compared = more("SELECT v FROM TABLE t WHERE d1 <> date '1900-01-01'");
-    let compared_thrice = more(&format!("SELECT v FROM TABLE t WHERE {THREE_DATES}"));
-    let some = keeping(SOME);
-    let chosen = more(&format!("SELECT v, n1, n2 FROM TABLE t WHERE {some}"));
+    let compared_thrice = more(&format!("SELECT v FROM TABLE t WHERE {ONE_DATE_THRICE}"));
+    let chosen = more(&format!("SELECT v, n1, n2 FROM TABLE t WHERE {}", keeping(SOME)));
     let searched = more(&format!("SELECT v FROM TABLE t WHERE c1 NOT LIKE '{SOUGHT}'"));
-    let found = more("SELECT count(*) FROM TABLE t JOIN few ON t.k = few.k");
+    let found = more("SELECT count(*) FROM TABLE t JOIN r0 ON t.k = r0.k16");
 
-    let of_piece = |cycles: f64| cycles.max(0.0) / pieces;
-    let gathered = copy * 8.0 * rows as f64;
-    let term = of_piece(compared_thrice - compared) / 2.0;
-    let piece = of_piece(plain - gathered);
+    // Bytes of a column of 8 that a piece has.
+    let of_column = 8.0 * rows as f64 / pieces;
+    // One column is copied where large pieces are handed on as they are.
+    let piece = (plain - copy * of_column - column).max(0.0);
+    let term = (compared_thrice - compared).max(0.0) / 2.0;
+    // Four columns are read; large pieces gather as much.
+    let chosen = (chosen - piece - 4.0 * column - term).max(0.0);
+    // Nearly all rows are chosen, and gathered.
+    let search = searched - piece - 2.0 * column - chosen - gather * of_column;
+    let find = found - piece - column - chosen;
     costs.cycles.extend([
         ("piece", piece),
-        ("piece_chosen", (of_piece(chosen) - piece - term).max(0.0)),
+        ("piece_column", column),
+        ("piece_chosen", chosen),
         ("piece_term", term),
-        ("piece_search", of_piece(searched - plain)),
-        ("piece_find", of_piece(found - plain)),
+        ("piece_search", search.max(0.0)),
+        ("piece_find", find.max(0.0)),
     ]);
 }
 
@@ -274,17 +284,6 @@ fn line([(narrow, cheap), (wide, dear)]: [(f64, f64); 2]) -> Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_three_parts_cost_says_what_copies_do() {
-        let cost = |part: f64| 0.2 + 0.5 * (1.0 - part) + 0.1 * brought_along(part);
-        let Copies { copied, scattered, along } = Copies::of([SOME, HALF, MOST].map(cost));
-        for (found, expected) in [(copied, 0.2), (scattered, 0.5), (along, 0.1)] {
-            assert!((found - expected).abs() < 1e-9, "{found} for {expected}");
-        }
-        let level = Copies::of([0.3; 3]);
-        assert_eq!([level.copied, level.scattered, level.along], [0.3, 0.0, 0.0]);
-    }
 
     #[test]
     fn a_line_through_two_widths_never_falls_below_nothing() {

@@ -21,9 +21,9 @@ pub(super) fn text(bench: &Bench, costs: &Costs, rest: &Coefficients) -> String 
     for (name, cycles) in &costs.cycles {
         let _ = writeln!(text, "{name} = {cycles:.3}");
     }
-    for (name, sizes) in &costs.by_rows {
-        let lines: Vec<String> = sizes.iter().map(|size| of_size(size)).collect();
-        let _ = writeln!(text, "{name} = [{}]", lines.join(", "));
+    for (name, points) in &costs.curves {
+        let points: Vec<String> = points.iter().map(|point| of_point(point)).collect();
+        let _ = writeln!(text, "{name} = [{}]", points.join(", "));
     }
     let taken_over = [
         ("request", rest.request),
@@ -42,11 +42,8 @@ pub(super) fn text(bench: &Bench, costs: &Costs, rest: &Coefficients) -> String 
     text
 }
 
-/// Rows and cycles.
-fn of_size(size: &[f64]) -> String {
-    let numbers = size.iter().enumerate().map(|(at, number)| {
-        let digits = if at == 0 { 0 } else { 2 };
-        format!("{number:.digits$}")
-    });
-    format!("[{}]", numbers.collect::<Vec<_>>().join(", "))
+/// A point as it is, and cycles.
+fn of_point(point: &[f64]) -> String {
+    let cycles = point[1..].iter().map(|cycles| format!(", {cycles:.3}"));
+    format!("[{}{}]", point[0], cycles.collect::<String>())
 }

@@ -31,7 +31,7 @@ pub(super) fn groups(rows: u64, times: &Times, [scan, group]: [f64; 2], costs: &
         let find = ((many - one) / (all - size)).max(0.0);
         tables.push(vec![size, find, (one / size - find).max(0.0)]);
     }
-    costs.by_rows.push(("group_tables", tables));
+    costs.curves.push(("group_tables", tables));
 }
 
 /// Keys of joins: of the rows, of the table in which all are, and of rows of which a quarter is in a table.
@@ -93,7 +93,7 @@ pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
             let find = (found - build * size) / all - FOUND * probe;
             tables.push(vec![size, build, probe, find.max(0.0)]);
         }
-        costs.by_rows.push((name, tables));
+        costs.curves.push((name, tables));
     }
     let columns = "t.id, t.k, t.g, t.v, r0.n1, r0.n2, r0.n3";
     let handed_on = times.of(&format!("SELECT {columns} FROM t JOIN r0 ON t.a0 = r0.k"));

@@ -16,7 +16,7 @@ const PRIME: u64 = 15_485_863;
 /// The part of the rows that the table `few` has.
 pub(super) const FEW: f64 = 0.05;
 /// Bytes of a bucket of which a piece has far fewer rows than a batch.
-const SMALL_BUCKET: u64 = 131_072;
+const SMALL_BUCKET: u64 = 262_144;
 
 const COLUMNS: &str = "id bigint PRIMARY KEY, k bigint NOT NULL, r bigint NOT NULL, g bigint NOT NULL, v bigint NOT NULL, \
     d1 date NOT NULL, d2 date NOT NULL, d3 date NOT NULL, \
@@ -60,7 +60,7 @@ pub(super) fn keeping(part: f64) -> String {
 }
 
 /// `t` has the rows: `k` every number once, `r` scattered ones, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more,
-/// `b0`, `b1`, ... the same values apart, two short and two long texts of few values, and one of words. `pieces` has the same in small
+/// `b0`, `b1`, ... the same values apart, two short and two long texts of few values, and one of words. `pieces` has the former in small
 /// buckets, `one` a row of it, `few` some; `r0`, `r1`, ... have a row for each value of `a0` and so on (`k`), apart (`k16`), and in
 /// steps (`k4`, `k64`); `least` has one row of such a table.
 pub(super) async fn fill(bench: &Bench) -> Result<()> {
@@ -82,8 +82,8 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let mut statements = vec![
         format!("CREATE TABLE t ({columns})"),
         format!("INSERT INTO t SELECT {select} {}", from(rows)),
-        format!("CREATE TABLE pieces ({columns}) WITH (bucket_size = {SMALL_BUCKET})"),
-        "INSERT INTO pieces SELECT * FROM t".to_owned(),
+        format!("CREATE TABLE pieces ({COLUMNS}) WITH (bucket_size = {SMALL_BUCKET})"),
+        format!("INSERT INTO pieces SELECT {} {}", of_each_row(rows), from(rows)),
         format!("CREATE TABLE one ({columns})"),
         "INSERT INTO one SELECT * FROM t WHERE id = 1".to_owned(),
         format!("CREATE TABLE few ({columns})"),
