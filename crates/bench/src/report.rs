@@ -1,7 +1,7 @@
 //! What an experiment prints: a line of text for people as each figure is known, or one JSON object a line.
 
 use serde_json::{Map, Value, json};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 /// Where results go.
 #[derive(Debug, Clone, Copy)]
@@ -15,24 +15,30 @@ impl Report {
     }
 
     /// Prints one result: for people the text, for programs the values.
-    pub(crate) fn result(&self, text: &str, values: Value) {
-        if self.json {
-            println!("{}", rounded(values));
-        } else {
-            println!("{text}");
+    ///
+    /// # Errors
+    /// Where nobody reads any more, or the output cannot be written.
+    pub(crate) fn result(&self, text: &str, values: Value) -> io::Result<()> {
+        match self.json {
+            true => writeln!(io::stdout(), "{}", rounded(values)),
+            false => writeln!(io::stdout(), "{text}"),
         }
     }
 
     /// Prints a heading, for people only.
-    pub(crate) fn heading(&self, text: &str) {
-        if !self.json {
-            println!("{text}");
+    ///
+    /// # Errors
+    /// Those of [`Report::result`].
+    pub(crate) fn heading(&self, text: &str) -> io::Result<()> {
+        if self.json {
+            return Ok(());
         }
+        writeln!(io::stdout(), "{text}")
     }
 
     /// Says what goes on now, to somebody who watches.
     pub(crate) fn progress(&self, text: &str) {
-        if std::io::stderr().is_terminal() {
+        if io::stderr().is_terminal() {
             eprintln!("{text}");
         }
     }

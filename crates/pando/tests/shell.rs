@@ -215,3 +215,25 @@ fn the_demo_runs_to_its_end() {
         );
     }
 }
+
+#[test]
+fn nobody_needs_to_read_to_the_end() {
+    for arguments in [
+        &["sql", "-c", "select * from generate_series(1, 100000)"][..],
+        &["predict", "--query", "q3", "--explain"],
+        &["predict", "--show", "smart-disk"],
+        &["simulate", "directory", "--servers", "4", "--buckets", "8", "--clients", "1"],
+        &["bench", "smart-disk"],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pando"))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("ends");
+        assert!(output.status.success(), "{arguments:?}: {}", err(&output));
+        assert_eq!(err(&output), "", "{arguments:?}");
+    }
+}

@@ -40,7 +40,12 @@ pub(super) async fn run(args: &BundlingArgs, report: Report) -> Result<()> {
     }
     let [base, others @ ..] = VALUES;
     let heading = others.map(|value| format!("{:>13} {:>7}", format!("{value} ms"), "ratio"));
-    report.heading(&format!("{:>5} {:>13} {}", "query", format!("{base} ms"), heading.join(" ")));
+    report.heading(&format!(
+        "{:>5} {:>13} {}",
+        "query",
+        format!("{base} ms"),
+        heading.join(" ")
+    ))?;
     let queries: Vec<u8> = match &args.queries[..] {
         [] => (1..=tpch::QUERIES).collect(),
         chosen => chosen.to_vec(),
@@ -48,10 +53,10 @@ pub(super) async fn run(args: &BundlingArgs, report: Report) -> Result<()> {
     let mut all = VALUES.map(|_| Vec::new());
     for n in queries {
         let times = measured(args, n, &pando).await?;
-        print(report, args, &n.to_string(), times);
+        print(report, args, &n.to_string(), times)?;
         all.iter_mut().zip(times).for_each(|(all, time)| all.push(time));
     }
-    print(report, args, "mean", all.map(|times| geometric_mean(&times)));
+    print(report, args, "mean", all.map(|times| geometric_mean(&times)))?;
     Ok(())
 }
 
@@ -78,7 +83,12 @@ async fn measured(args: &BundlingArgs, n: u8, pando: &Embedded) -> Result<[f64; 
     Ok(times.map(|times| ms(times.median())))
 }
 
-fn print(report: Report, args: &BundlingArgs, query: &str, times: [f64; VALUES.len()]) {
+fn print(
+    report: Report,
+    args: &BundlingArgs,
+    query: &str,
+    times: [f64; VALUES.len()],
+) -> Result<()> {
     let [base, others @ ..] = times;
     let shown = others.map(|time| format!("{time:>13.2} {:>7.2}", time / base));
     let mut values = Map::from_iter([
@@ -88,5 +98,6 @@ fn print(report: Report, args: &BundlingArgs, query: &str, times: [f64; VALUES.l
         ("runs".to_owned(), json!(args.runs)),
     ]);
     values.extend(VALUES.iter().zip(times).map(|(name, time)| (format!("{name}_ms"), json!(time))));
-    report.result(&format!("{query:>5} {base:>13.2} {}", shown.join(" ")), values.into());
+    report.result(&format!("{query:>5} {base:>13.2} {}", shown.join(" ")), values.into())?;
+    Ok(())
 }

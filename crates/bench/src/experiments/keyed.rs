@@ -67,26 +67,26 @@ pub(super) async fn run(args: &KeyedArgs, report: Report, workers: Handle) -> Re
     report.heading(&format!(
         "{:<8} {:>10} {:>10} {:>10} {:>12}",
         "", "median µs", "p99 µs", "max µs", "a second"
-    ));
+    ))?;
     let insert = pando.session.prepare(INSERT).await?;
     // A stride without a common divisor with the number of rows visits each key once.
     let inserted = (0..args.rows).map(|i| vec![key(i, args.rows), filler.clone()]);
-    print(report, args, "insert", &measure(&insert, inserted).await?);
+    print(report, args, "insert", &measure(&insert, inserted).await?)?;
     let (rows, operations) = (args.rows, args.operations);
     let asked = |salt: u64| {
         (0..operations).map(move |i| vec![random_key(u64::from(i) ^ salt, rows).into()])
     };
     let select = pando.session.prepare(SELECT).await?;
-    print(report, args, "select", &measure(&select, asked(1 << 40)).await?);
+    print(report, args, "select", &measure(&select, asked(1 << 40)).await?)?;
     let update = pando.session.prepare(UPDATE).await?;
-    print(report, args, "update", &measure(&update, asked(1 << 41)).await?);
+    print(report, args, "update", &measure(&update, asked(1 << 41)).await?)?;
     let updated = pando.number("SELECT sum(value) FROM x").await?;
     ensure!(
         updated == u64::from(args.operations),
         "{updated} updates are there of {}",
         args.operations
     );
-    idle(args, report).await;
+    idle(args, report).await?;
     Ok(())
 }
 
@@ -104,7 +104,7 @@ async fn measure(
     Ok(times)
 }
 
-async fn idle(args: &KeyedArgs, report: Report) {
+async fn idle(args: &KeyedArgs, report: Report) -> Result<()> {
     let before = process::processor_time();
     tokio::time::sleep(Duration::from_secs(args.idle)).await;
     let used = before.and_then(|before| Some(process::processor_time()? - before));
@@ -115,11 +115,12 @@ async fn idle(args: &KeyedArgs, report: Report) {
         report.result(&text, json!({
             "experiment": "keyed", "operation": "idle", "seconds": args.idle, "cpu_percent": percent,
             "resident_bytes": bytes,
-        }));
+        }))?;
     }
+    Ok(())
 }
 
-fn print(report: Report, args: &KeyedArgs, operation: &str, times: &Times) {
+fn print(report: Report, args: &KeyedArgs, operation: &str, times: &Times) -> Result<()> {
     let (median, p99, max) =
         (us(times.median()), us(times.quantile(0.99)), us(times.quantile(1.0)));
     let a_second = times.per_second();
@@ -130,7 +131,8 @@ fn print(report: Report, args: &KeyedArgs, operation: &str, times: &Times) {
             "experiment": "keyed", "operation": operation, "rows": args.rows, "us_median": median,
             "us_p99": p99, "us_max": max, "per_second": a_second,
         }),
-    );
+    )?;
+    Ok(())
 }
 
 /// The i-th key of a walk through all keys from 1 to `rows`.

@@ -4,6 +4,7 @@ use crate::report::Report;
 use crate::scaling::Rate;
 use crate::statistics::{Times, us};
 use crate::usage::Usage;
+use anyhow::Result;
 use serde_json::json;
 use std::time::Duration;
 
@@ -95,7 +96,7 @@ impl Finding {
     }
 }
 
-pub(super) fn print_heading(report: Report) {
+pub(super) fn print_heading(report: Report) -> Result<()> {
     report.heading(&format!(
         "Servers share this machine's processors. Published: no slower with two relations; over 90 % from 4 to 16.\n\
          CPU: microseconds of processors for a statement, on all servers; of the busiest one, for one of its share.\n\
@@ -112,10 +113,11 @@ pub(super) fn print_heading(report: Report) {
         "busiest",
         "messages",
         "bytes"
-    ));
+    ))?;
+    Ok(())
 }
 
-pub(super) fn print(report: Report, measured: &Measured) {
+pub(super) fn print(report: Report, measured: &Measured) -> Result<()> {
     let Setting { servers, relations, kind, clients } = measured.setting;
     let per_second = measured.measured().per_second;
     let [median, p99] = [0.5, 0.99].map(|part| us(measured.waited.quantile(part)));
@@ -136,10 +138,16 @@ pub(super) fn print(report: Report, measured: &Measured) {
         "clients_per_server": clients, "per_second": per_second, "us_median": median, "us_p99": p99,
         "cpu_us": measured.cpu_us(), "busiest_cpu_us": measured.busiest_us(),
         "messages": messages, "bytes_between": bytes, "per_server": measured.usage.json(),
-    }));
+    }))?;
+    Ok(())
 }
 
-pub(super) fn print_finding(report: Report, servers: u16, learning: Finding, after: Finding) {
+pub(super) fn print_finding(
+    report: Report,
+    servers: u16,
+    learning: Finding,
+    after: Finding,
+) -> Result<()> {
     let text = format!(
         "{servers:>7} forwards of 1,000 requests: {:.2} of the first {}, {:.2} of the next {}",
         learning.per_thousand(),
@@ -154,12 +162,13 @@ pub(super) fn print_finding(report: Report, servers: u16, learning: Finding, aft
             "learning_requests": learning.requests, "learning_forwards": learning.forwards,
             "requests": after.requests, "forwards": after.forwards,
         }),
-    );
+    )?;
+    Ok(())
 }
 
 /// Two relations beside one: what is done in a second, and what a statement costs.
-pub(super) fn print_relations(report: Report, all: &[Measured]) {
-    report.heading("\nTwo relations, of one: statements a second, CPU for a statement");
+pub(super) fn print_relations(report: Report, all: &[Measured]) -> Result<()> {
+    report.heading("\nTwo relations, of one: statements a second, CPU for a statement")?;
     for one in all.iter().filter(|one| one.setting.relations == 1) {
         let wanted = Setting { relations: 2, ..one.setting };
         let Some(two) = all.iter().find(|two| two.setting == wanted) else { continue };
@@ -174,20 +183,21 @@ pub(super) fn print_relations(report: Report, all: &[Measured]) {
         report.result(&text, json!({
             "experiment": "keyed", "operation": kind.name(), "servers": servers, "clients_per_server": clients,
             "two_relations_percent": percent, "two_relations_cpu_percent": cpu,
-        }));
+        }))?;
     }
+    Ok(())
 }
 
 /// Of the work that each server does on the first number of servers, the percentage that it does on the last.
-pub(super) fn print_scalability(report: Report, all: &[Measured], servers: &[u16]) {
-    let (Some(&few), Some(&many)) = (servers.first(), servers.last()) else { return };
+pub(super) fn print_scalability(report: Report, all: &[Measured], servers: &[u16]) -> Result<()> {
+    let (Some(&few), Some(&many)) = (servers.first(), servers.last()) else { return Ok(()) };
     if few == many {
-        return;
+        return Ok(());
     }
     report.heading(&format!(
         "\nOf a server's work in a second on {few} servers, what it does on {many}: measured; alone, if each had a processor \
          of its own (by the busiest one's CPU); by the CPU for a statement"
-    ));
+    ))?;
     for one in all.iter().filter(|one| one.setting.servers == few) {
         let wanted = Setting { servers: many, ..one.setting };
         let Some(other) = all.iter().find(|other| other.setting == wanted) else { continue };
@@ -205,8 +215,9 @@ pub(super) fn print_scalability(report: Report, all: &[Measured], servers: &[u16
             "experiment": "keyed", "operation": kind.name(), "from_servers": few, "to_servers": many,
             "relations": relations, "clients_per_server": clients, "scalability_percent": percent,
             "scalability_percent_alone": alone, "scalability_percent_cpu": cpu,
-        }));
+        }))?;
     }
+    Ok(())
 }
 
 /// One value as a percentage of another, where both are known.

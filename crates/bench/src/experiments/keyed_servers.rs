@@ -41,13 +41,13 @@ struct Client {
 }
 
 pub(super) async fn run(args: &KeyedArgs, report: Report, workers: &Handle) -> Result<()> {
-    keyed_report::print_heading(report);
+    keyed_report::print_heading(report)?;
     let mut all = Vec::new();
     for servers in &args.servers {
         all.extend(on_servers(args, *servers, (report, workers)).await?);
     }
-    keyed_report::print_relations(report, &all);
-    keyed_report::print_scalability(report, &all, &args.servers);
+    keyed_report::print_relations(report, &all)?;
+    keyed_report::print_scalability(report, &all, &args.servers)?;
     Ok(())
 }
 
@@ -71,14 +71,14 @@ async fn on_servers(
             for clients in args.clients.iter().copied() {
                 let setting = Setting { servers, relations, kind, clients };
                 let one = measure(args, (&cluster, &first), setting).await?;
-                keyed_report::print(report, &one);
+                keyed_report::print(report, &one)?;
                 updates += if kind == Kind::Update { one.statements } else { 0 };
                 measured.push(one);
             }
         }
     }
     let rest = finding(&first).await?.since(learnt);
-    keyed_report::print_finding(report, servers, learnt.since(begun), rest);
+    keyed_report::print_finding(report, servers, learnt.since(begun), rest)?;
     let sum = "SELECT (SELECT sum(value) FROM x) + (SELECT sum(value) FROM y)";
     let counted = first.number(sum).await?;
     ensure!(counted == updates, "{counted} updates are there of {updates}");

@@ -50,10 +50,10 @@ pub(super) async fn run(args: &LoadArgs, report: Report) -> Result<()> {
     report.progress("writing the Parquet file");
     let arrow_bytes: u64 = tpch::table(TABLE, args.scale).batches.map(|b| arrow_bytes(&b)).sum();
     let (file, rows) = parquet_files::write(tpch::table(TABLE, args.scale), directory.path())?;
-    report.heading(&format!("{:<20} {:<34} {:>12} {:>10}", "", "", "rows/s", "MiB"));
+    report.heading(&format!("{:<20} {:<34} {:>12} {:>10}", "", "", "rows/s", "MiB"))?;
     for how in ["INSERT INTO SELECT", "COPY FROM"] {
         let loaded = ours(args, how, &file, rows).await?;
-        print(report, args, &loaded);
+        print(report, args, &loaded)?;
     }
     if let Some(mut peer) = peer {
         let name = peer.name.clone();
@@ -66,7 +66,7 @@ pub(super) async fn run(args: &LoadArgs, report: Report) -> Result<()> {
                 loaded.bytes = peer.memory()?;
                 peer.drop_table(TABLE)?;
             }
-            print(report, args, &loaded);
+            print(report, args, &loaded)?;
         }
     }
     let text =
@@ -74,7 +74,7 @@ pub(super) async fn run(args: &LoadArgs, report: Report) -> Result<()> {
     report.result(
         &text,
         json!({"experiment": "load", "scale": args.scale, "arrow_bytes": arrow_bytes}),
-    );
+    )?;
     Ok(())
 }
 
@@ -96,7 +96,7 @@ async fn ours<'a>(args: &LoadArgs, how: &'a str, file: &Path, rows: u64) -> Resu
     Ok(loaded)
 }
 
-fn print(report: Report, args: &LoadArgs, loaded: &Loaded<'_>) {
+fn print(report: Report, args: &LoadArgs, loaded: &Loaded<'_>) -> Result<()> {
     let seconds = loaded.times.median().as_secs_f64();
     let rows_a_second = loaded.rows as f64 / seconds;
     let held = loaded.bytes.map_or(String::new(), |bytes| format!("{:.1}", bytes as f64 / MIB));
@@ -106,7 +106,8 @@ fn print(report: Report, args: &LoadArgs, loaded: &Loaded<'_>) {
         "rows": loaded.rows, "runs": args.runs, "seconds_median": seconds,
         "rows_per_second": rows_a_second, "bytes": loaded.bytes,
     });
-    report.result(&text, values);
+    report.result(&text, values)?;
+    Ok(())
 }
 
 /// The statement without its last line, the primary key.

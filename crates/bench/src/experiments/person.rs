@@ -146,7 +146,7 @@ pub(super) async fn run(args: &PersonArgs, report: Report, workers: Handle) -> R
         peer.load("person", &file, None)?;
     }
     let expected = person::pairs(args.rows);
-    report.heading(&format!("{} persons, {expected} pairs", args.rows));
+    report.heading(&format!("{} persons, {expected} pairs", args.rows))?;
     let counted = pando.number(Query::Count.sql(args.strategy)).await?;
     ensure!(counted == expected, "{counted} pairs counted instead of {expected}");
     for query in queries {
@@ -160,22 +160,28 @@ pub(super) async fn run(args: &PersonArgs, report: Report, workers: Handle) -> R
                 theirs.push(peer.query(query.sql(args.strategy))?.0);
             }
         }
-        print(report, args, query.name(), ("pando", &ours));
+        print(report, args, query.name(), ("pando", &ours))?;
         if let Some(peer) = &peer {
-            print(report, args, query.name(), (peer.name.as_str(), &theirs));
+            print(report, args, query.name(), (peer.name.as_str(), &theirs))?;
         }
     }
     Ok(())
 }
 
-fn print(report: Report, args: &PersonArgs, query: &str, (who, times): (&str, &Times)) {
+fn print(
+    report: Report,
+    args: &PersonArgs,
+    query: &str,
+    (who, times): (&str, &Times),
+) -> Result<()> {
     let (median, min) = (ms(times.median()), ms(times.min()));
     let text = format!("{query:<6} {who:<20} {median:>12.2} ms   (min {min:.2})");
     report.result(&text, json!({
         "experiment": "person", "rows": args.rows, "query": query, "who": who, "runs": args.runs,
         "strategy": args.strategy.name(),
         "ms_median": median, "ms_min": min,
-    }));
+    }))?;
+    Ok(())
 }
 
 #[cfg(test)]

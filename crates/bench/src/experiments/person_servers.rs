@@ -63,7 +63,7 @@ pub(super) async fn run(args: &PersonArgs, report: Report, workers: &Handle) -> 
          {:<6} {:>8} {:>7} {:>11} {:>10} {:>11} {:>8} {:>8} {:>8} {:>8} {:>9} {:>12} {:>9}",
         "", "persons", "servers", "pairs", "ms", "published s", "CPU s", "busiest", "asked", "client", "messages",
         "MiB between", "fullest %"
-    ));
+    ))?;
     let mut all = Vec::new();
     for (rows, servers) in args.steps() {
         all.extend(measure(args, rows, servers, (report, workers)).await?);
@@ -73,7 +73,7 @@ pub(super) async fn run(args: &PersonArgs, report: Report, workers: &Handle) -> 
         if let [first, rest @ ..] = &series[..]
             && !rest.is_empty()
         {
-            print_growth(report, args, first, rest);
+            print_growth(report, args, first, rest)?;
         }
     }
     Ok(())
@@ -111,13 +111,13 @@ async fn measure(
         let published = published::seconds(rows, servers, query, args.speed_up);
         let shares = shares.clone();
         let one = Measured { rows, servers, query, pairs, times, usage, client, shares, published };
-        print(report, args, &one);
+        print(report, args, &one)?;
         all.push(one);
     }
     Ok(all)
 }
 
-fn print(report: Report, args: &PersonArgs, measured: &Measured) {
+fn print(report: Report, args: &PersonArgs, measured: &Measured) -> Result<()> {
     let Measured { rows, servers, query, pairs, times, usage, client, shares, published } =
         measured;
     let (median, min) = (ms(times.median()), ms(times.min()));
@@ -143,7 +143,8 @@ fn print(report: Report, args: &PersonArgs, measured: &Measured) {
         "asked_cpu_seconds": asked.value(), "client_cpu_seconds": client.value(),
         "messages": said.messages, "bytes_between": said.bytes, "buckets": shares.buckets,
         "fullest_percent": fullest, "per_server": usage.json(),
-    }));
+    }))?;
+    Ok(())
 }
 
 /// Seconds, where they are known.
@@ -163,7 +164,12 @@ impl std::fmt::Display for Seconds {
 }
 
 /// Prints how pairs a second grew since the first step.
-fn print_growth(report: Report, args: &PersonArgs, first: &Measured, rest: &[&Measured]) {
+fn print_growth(
+    report: Report,
+    args: &PersonArgs,
+    first: &Measured,
+    rest: &[&Measured],
+) -> Result<()> {
     let series = if args.speed_up { "speed-up" } else { "scale-up" };
     let query = first.query.name();
     report.heading(&format!(
@@ -171,7 +177,7 @@ fn print_growth(report: Report, args: &PersonArgs, first: &Measured, rest: &[&Me
          Alone: if each server had a processor of its own (by the busiest one's processor time).\n\
          {:>7} {:>16} {:>16} {:>16}",
         first.servers, "servers", "measured", "alone", "published"
-    ));
+    ))?;
     for one in rest {
         let growth = |of: fn(&Measured) -> Option<Rate>| Some(of(one)?.beside(of(first)?));
         let measured = growth(|one| Some(one.measured()));
@@ -193,8 +199,9 @@ fn print_growth(report: Report, args: &PersonArgs, first: &Measured, rest: &[&Me
             "to_servers": one.servers, "times": times(measured), "percent": percent(measured),
             "times_alone": times(alone), "percent_alone": percent(alone),
             "times_published": times(published), "percent_published": percent(published),
-        }));
+        }))?;
     }
+    Ok(())
 }
 
 /// The bucket size with which each server has about two.

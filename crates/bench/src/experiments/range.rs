@@ -71,7 +71,7 @@ pub(super) async fn run(args: &RangeArgs, report: Report, workers: Handle) -> Re
          ahead.\nS1, S2, S3: published ms, a machine a server.\n\
          {:>7} {:>7} {:>7} {:>10} {:>10} {:>10} {:>8} {:>9} {:>7} {:>7} {:>7}",
         args.servers, "buckets", "servers", "records", "ms", "ms min", "µs/record", "messages", "KiB", "S1", "S2", "S3"
-    ));
+    ))?;
     for (buckets, published) in PUBLISHED {
         let records = u32::from(buckets) * ROWS_A_BUCKET;
         let sql = format!("SELECT * FROM r WHERE id >= 0 AND id < {records}");
@@ -82,7 +82,7 @@ pub(super) async fn run(args: &RangeArgs, report: Report, workers: Handle) -> Re
             times.push(time);
         }
         let usage = Usage::of(&asked, |_| None).await?.since(&before, args.runs);
-        print(report, args.servers, (buckets, published), &times, usage.said());
+        print(report, args.servers, (buckets, published), &times, usage.said())?;
     }
     range_gather::run(&asked, args.servers, args.runs, report).await?;
     gathering::run(args.runs, args.backlog, report).await?;
@@ -170,7 +170,7 @@ fn print(
     (buckets, published): (u16, [Option<f64>; 3]),
     times: &Times,
     said: Said,
-) {
+) -> Result<()> {
     let (median, min) = (ms(times.median()), ms(times.min()));
     let records = u32::from(buckets) * ROWS_A_BUCKET;
     let us_per_record = us(times.median()) / f64::from(records);
@@ -186,7 +186,8 @@ fn print(
         "experiment": "range", "servers": servers, "buckets": buckets, "servers_asked": concerned,
         "records": records, "ms_median": median, "ms_min": min, "us_per_record": us_per_record,
         "messages": said.messages, "bytes_between": said.bytes, "published_ms": published,
-    }));
+    }))?;
+    Ok(())
 }
 
 #[cfg(test)]

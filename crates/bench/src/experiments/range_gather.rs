@@ -16,7 +16,7 @@ pub(super) async fn run(asked: &Door, servers: u16, runs: u32, report: Report) -
         "\nThe same rows pushed, or pulled from a few servers at a time (SET pando.gather), median ms\n\
          {:>7} {:>10} {:>10} {:>10}",
         "servers", "pushed", "pulled", "ratio"
-    ));
+    ))?;
     let mut break_even = None;
     for count in (2..=servers).filter(|count| count % 2 == 0) {
         let [pushed, pulled] = in_turn(asked, count, runs).await?;
@@ -26,7 +26,7 @@ pub(super) async fn run(asked: &Door, servers: u16, runs: u32, report: Report) -
         let text = format!("{count:>7} {pushed:>10.2} {pulled:>10.2} {ratio:>10.2}");
         report.result(&text, json!({
             "experiment": "range", "servers_asked": count, "pushed_ms_median": pushed, "pulled_ms_median": pulled,
-        }));
+        }))?;
     }
     let text = match break_even {
         Some(count) => {
@@ -36,7 +36,7 @@ pub(super) async fn run(asked: &Door, servers: u16, runs: u32, report: Report) -
             format!("Pushing is faster on up to {servers} servers; auto pulls from more than 16.")
         }
     };
-    report.result(&text, json!({ "experiment": "range", "pulls_from": break_even }));
+    report.result(&text, json!({ "experiment": "range", "pulls_from": break_even }))?;
     Ok(())
 }
 

@@ -47,7 +47,7 @@ pub(super) async fn run(args: &TpchArgs, report: Report) -> Result<()> {
     report.heading(&format!(
         "{:>5} {:>12} {name:>18} {:>8} {:>8}",
         "query", "pando ms", "ratio", "rows"
-    ));
+    ))?;
     let queries: Vec<u8> = match &args.queries[..] {
         [] => (1..=tpch::QUERIES).collect(),
         chosen => chosen.to_vec(),
@@ -56,17 +56,17 @@ pub(super) async fn run(args: &TpchArgs, report: Report) -> Result<()> {
     for n in queries {
         match query(args, n, &pando, peer.as_mut()).await {
             Ok(query) => {
-                print(report, args, n, &query, &name);
+                print(report, args, n, &query, &name)?;
                 measured.push(query);
             }
             Err(error) => {
                 let text = format!("{n:>5} {error:#}");
-                report.result(&text, json!({"query": n, "error": format!("{error:#}")}));
+                report.result(&text, json!({"query": n, "error": format!("{error:#}")}))?;
                 failures.push(n.to_string());
             }
         }
     }
-    summary(report, args, &measured, &name);
+    summary(report, args, &measured, &name)?;
     ensure!(failures.is_empty(), "queries without a right answer: {}", failures.join(", "));
     Ok(())
 }
@@ -123,7 +123,7 @@ async fn query(
     Ok(measured)
 }
 
-fn print(report: Report, args: &TpchArgs, n: u8, query: &Measured, peer: &str) {
+fn print(report: Report, args: &TpchArgs, n: u8, query: &Measured, peer: &str) -> Result<()> {
     let (ours, theirs) = (ms(query.ours.median()), ms(query.theirs.median()));
     let ratio = ratio(query);
     let text = match ratio {
@@ -142,10 +142,11 @@ fn print(report: Report, args: &TpchArgs, n: u8, query: &Measured, peer: &str) {
         values["peer_ms_min"] = json!(ms(query.theirs.min()));
         values["ratio"] = json!(ratio);
     }
-    report.result(&text, values);
+    report.result(&text, values)?;
+    Ok(())
 }
 
-fn summary(report: Report, args: &TpchArgs, measured: &[Measured], peer: &str) {
+fn summary(report: Report, args: &TpchArgs, measured: &[Measured], peer: &str) -> Result<()> {
     let ours = mean(measured, |query| query.ours.median());
     let ratios: Option<Vec<f64>> = measured.iter().map(ratio).collect();
     let ratios = ratios.filter(|ratios| !ratios.is_empty());
@@ -164,7 +165,8 @@ fn summary(report: Report, args: &TpchArgs, measured: &[Measured], peer: &str) {
         }
         None => format!("{:>5} {ours:>12.2}", "mean"),
     };
-    report.result(&text, values);
+    report.result(&text, values)?;
+    Ok(())
 }
 
 /// The geometric mean of times in milliseconds.

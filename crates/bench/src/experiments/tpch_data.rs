@@ -24,7 +24,7 @@ pub(super) fn run(args: &TpchDataArgs, report: Report) -> Result<()> {
         let name = table.name.clone();
         let (path, rows) = parquet_files::write(table, &args.dir)?;
         let text = format!("{:<10} {rows:>12} rows   {}", name, path.display());
-        report.result(&text, json!({"table": name, "rows": rows, "file": path}));
+        report.result(&text, json!({"table": name, "rows": rows, "file": path}))?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use dbsim::hardware::{Architecture, catalog};
 use dbsim::plan::{Query, Scheme, Selectivity};
 use dbsim::{Coefficients, Plan};
 use std::fs;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Simulates the queries that are asked for, or measures what operators cost here.
@@ -17,19 +18,20 @@ pub(crate) async fn run(arguments: &PredictArguments) -> Result<ExitCode> {
         return calibrate::run(arguments).await;
     }
     if let Some(name) = &arguments.show {
-        print!("{}", catalog::text(name)?);
+        write!(io::stdout(), "{}", catalog::text(name)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let architecture = architecture(arguments)?;
     let coefficients = coefficients(arguments)?;
     if !arguments.json {
-        println!("{}: {}", architecture.name, architecture.about);
-        println!("{}: {}\n", coefficients.name, coefficients.about);
+        let mut out = io::stdout().lock();
+        writeln!(out, "{}: {}", architecture.name, architecture.about)?;
+        writeln!(out, "{}: {}\n", coefficients.name, coefficients.about)?;
     }
     let scheme = arguments.bundling.unwrap_or_else(|| Scheme::usual(&architecture.name));
     for plan in plans(arguments)? {
         let report = dbsim::simulate(&plan, &architecture, &coefficients, scheme, arguments.seed)?;
-        report::print(arguments, scheme, &plan, &report);
+        report::print(arguments, scheme, &plan, &report)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,33 +6,40 @@ use dbsim::model::Seconds;
 use dbsim::plan::Scheme;
 use dbsim::{Plan, Report};
 use serde_json::{Value, json};
+use std::io::{self, Write};
 use std::time::Duration;
 
 /// Prints one query's prediction.
-pub(super) fn print(arguments: &PredictArguments, scheme: Scheme, plan: &Plan, report: &Report) {
+///
+/// # Errors
+/// Where nobody reads any more, or the output cannot be written.
+pub(super) fn print(
+    arguments: &PredictArguments,
+    scheme: Scheme,
+    plan: &Plan,
+    report: &Report,
+) -> io::Result<()> {
+    let mut out = io::stdout().lock();
     if arguments.json {
-        println!("{}", object(arguments, scheme, plan, report));
-        return;
+        return writeln!(out, "{}", object(arguments, scheme, plan, report));
     }
-    println!("{:<4} {:>12}   {}", plan.name, time(report.seconds), parts(&report.spent));
-    if arguments.explain {
-        explain(plan, report);
-    }
+    writeln!(out, "{:<4} {:>12}   {}", plan.name, time(report.seconds), parts(&report.spent))?;
+    if arguments.explain { explain(&mut out, plan, report) } else { Ok(()) }
 }
 
-fn explain(plan: &Plan, report: &Report) {
-    println!("\n{}", indented(&plan.tree()));
+fn explain(out: &mut impl Write, plan: &Plan, report: &Report) -> io::Result<()> {
+    writeln!(out, "\n{}", indented(&plan.tree()))?;
     for (number, bundle) in report.bundles.iter().enumerate() {
-        println!("  bundle {}: {}", number + 1, bundle.operators);
-        println!("    {:>12}   {}", time(bundle.seconds), parts(&bundle.spent));
+        writeln!(out, "  bundle {}: {}", number + 1, bundle.operators)?;
+        writeln!(out, "    {:>12}   {}", time(bundle.seconds), parts(&bundle.spent))?;
         let working: Vec<f64> = bundle.sites.iter().map(|site| site.total() - site.idle).collect();
         let most = working.iter().copied().fold(0.0, f64::max);
         let least = working.iter().copied().fold(f64::INFINITY, f64::min);
         if working.len() > 1 {
-            println!("    sites at work: {} at least, {} at most", time(least), time(most));
+            writeln!(out, "    sites at work: {} at least, {} at most", time(least), time(most))?;
         }
     }
-    println!();
+    writeln!(out)
 }
 
 /// Parts of the whole, those that are nothing left out.

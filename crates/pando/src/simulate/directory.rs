@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &DirectoryArguments) -> anyhow::Result<ExitCode> {
     let mut runs: Vec<Run> = Vec::new();
     for page in pages {
         let run = simulate(parameters(arguments, page))?;
-        report::print(&run, arguments.json);
+        report::print(&run, arguments.json)?;
         runs.push(run);
     }
     if let Some(file) = &arguments.svg {

@@ -4,6 +4,7 @@ use crate::quantity::{bytes, count, duration};
 use sdds::directory::Counters;
 use sdds::simulation::{Figures, Parameters};
 use serde_json::{Value, json};
+use std::io::{self, Write};
 use std::time::Duration;
 
 /// A simulation that is over.
@@ -15,8 +16,11 @@ pub(super) struct Run {
 }
 
 /// Prints a run.
-pub(super) fn print(run: &Run, as_json: bool) {
-    println!("{}", if as_json { json(run).to_string() } else { text(run) });
+///
+/// # Errors
+/// Where nobody reads any more, or the output cannot be written.
+pub(super) fn print(run: &Run, as_json: bool) -> io::Result<()> {
+    writeln!(io::stdout(), "{}", if as_json { json(run).to_string() } else { text(run) })
 }
 
 fn text(run: &Run) -> String {

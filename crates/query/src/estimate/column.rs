@@ -89,17 +89,17 @@ impl Column {
 
 /// Bytes of all columns of a row.
 pub(crate) fn row_bytes(columns: &[Column]) -> f64 {
-    columns.iter().map(|column| column.bytes).sum()
+    columns.iter().fold(0.0, |bytes, column| bytes + column.bytes)
 }
 
 /// Bytes that are copied in memory where some columns of a row are chosen.
 pub(crate) fn chosen_row_bytes(columns: &[Column]) -> f64 {
-    columns.iter().map(Column::chosen_bytes).sum()
+    columns.iter().fold(0.0, |bytes, column| bytes + column.chosen_bytes())
 }
 
 /// Bytes that are copied in memory where a row is handed on.
 pub(crate) fn copied_row_bytes(columns: &[Column]) -> f64 {
-    columns.iter().map(Column::copied_bytes).sum()
+    columns.iter().fold(0.0, |bytes, column| bytes + column.copied_bytes())
 }
 
 /// Bytes of a value, where all of a type have as many.

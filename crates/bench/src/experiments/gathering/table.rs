@@ -21,7 +21,7 @@ pub(in super::super) async fn run(runs: u32, backlog: u32, report: Report) -> Re
         "The published strategies over TCP on loopback, a server for each bucket, a backlog of {}: ms (connections refused).\n\
          {:>7} {:>16} {:>16} {:>16} {:>16} {:>7} {:>7} {:>7}",
         backlog, "buckets", WAYS[0].0, WAYS[1].0, WAYS[2].0, WAYS[3].0, "S1 pub.", "S2 pub.", "S3 pub."
-    ));
+    ))?;
     let mut pull_wins_from = None;
     for (buckets, published) in PUBLISHED {
         let mut measured = [(0.0, 0); WAYS.len()];
@@ -55,13 +55,13 @@ pub(in super::super) async fn run(runs: u32, backlog: u32, report: Report) -> Re
                 "experiment": "range strategies", "buckets": buckets, "backlog": backlog,
                 "measured": figures, "published_ms": published,
             }),
-        );
+        )?;
     }
     let wins = pull_wins_from
         .map_or("for none of these numbers".to_owned(), |n| format!("from {n} servers on"));
     report.heading(&format!(
         "Pulling eight at a time is faster than pushing with retries {wins} (published: about 15)."
-    ));
+    ))?;
     Ok(())
 }
 

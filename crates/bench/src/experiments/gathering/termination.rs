@@ -27,7 +27,7 @@ pub(in super::super) async fn run(runs: u32, backlog: u32, report: Report) -> Re
         "Termination, S2: deterministic, and probabilistic after so long without an answer, asked of all {BUCKETS}: ms (records missing).\n\
          {:>7} {:>18}{heads}",
         "buckets", "deterministic"
-    ));
+    ))?;
     for (buckets, _) in PUBLISHED {
         let known = measure((runs, backlog), &sites, buckets, Ending::Deterministic).await?;
         let (mut cells, mut figures) = (String::new(), Vec::new());
@@ -46,7 +46,7 @@ pub(in super::super) async fn run(runs: u32, backlog: u32, report: Report) -> Re
                 "experiment": "range terminations", "buckets": buckets, "backlog": backlog,
                 "deterministic_ms": known.ms, "probabilistic": figures,
             }),
-        );
+        )?;
     }
     Ok(())
 }

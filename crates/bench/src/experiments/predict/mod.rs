@@ -64,12 +64,12 @@ pub(super) async fn run(args: &PredictArgs, report: Report) -> Result<()> {
     report.heading(&format!(
         "{:<5}{:<8}{:>8}{:>14}{:>14}{:>14}",
         "", "rows", "scale", "bucket bytes", "measured ms", "predicted ms"
-    ));
+    ))?;
     let points = in_memory(args, &architecture, &coefficients, report).await?;
-    conclude("Pando", &points, report);
+    conclude("Pando", &points, report)?;
     let on_disk = on_disk::points(args, report).await?;
     if !on_disk.is_empty() {
-        conclude("PostgreSQL on disk", &on_disk, report);
+        conclude("PostgreSQL on disk", &on_disk, report)?;
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ async fn in_memory(
                 report.result(
                     &format!("{name:<5}{selectivity:<8}{scale:>8}{bucket_size:>14}{:>14.2}{:>14.2}", 1e3 * measured, 1e3 * predicted),
                     json!({"query": name, "selectivity": selectivity, "scale": scale, "bucket_size": bucket_size, "measured_ms": 1e3 * measured, "predicted_ms": 1e3 * predicted}),
-                );
+                )?;
                 let place = [place.scale.0, at, place.bucket_size.0];
                 points.push(Point { query: name, place, measured, predicted, halves });
             }
@@ -122,34 +122,37 @@ async fn in_memory(
     Ok(points)
 }
 
-fn conclude(of: &str, points: &[Point], report: Report) {
+fn conclude(of: &str, points: &[Point], report: Report) -> Result<()> {
     let (mean, most) = GOAL;
     report.heading(&format!(
         "\nErrors of increase rates, {of}, in percent (goal: {mean} on average, {most} at most)"
-    ));
-    summed_up(of, &|along| rates::errors(points, along), report);
-    report.heading("The same rates by one half of the runs and by the other");
-    summed_up(&format!("{of}, measured twice"), &|along| rates::noise(points, along), report);
+    ))?;
+    summed_up(of, &|along| rates::errors(points, along), report)?;
+    report.heading("The same rates by one half of the runs and by the other")?;
+    summed_up(&format!("{of}, measured twice"), &|along| rates::noise(points, along), report)?;
+    Ok(())
 }
 
-fn summed_up(of: &str, errors: &dyn Fn(usize) -> Vec<(f64, String)>, report: Report) {
+fn summed_up(of: &str, errors: &dyn Fn(usize) -> Vec<(f64, String)>, report: Report) -> Result<()> {
     let mut all = Vec::new();
     for (along, name) in ALONG.iter().enumerate() {
         let errors = errors(along);
-        told(of, name, &errors, report);
+        told(of, name, &errors, report)?;
         all.extend(errors);
     }
-    told(of, "all", &all, report);
+    told(of, "all", &all, report)?;
+    Ok(())
 }
 
-fn told(of: &str, name: &str, errors: &[(f64, String)], report: Report) {
-    let Some((mean, (worst, at))) = rates::summary(errors) else { return };
+fn told(of: &str, name: &str, errors: &[(f64, String)], report: Report) -> Result<()> {
+    let Some((mean, (worst, at))) = rates::summary(errors) else { return Ok(()) };
     let within = errors.iter().filter(|(error, _)| *error <= GOAL.1).count();
     let steps = errors.len();
     report.result(
         &format!("{name:<12} mean {mean:>5.1}  worst {worst:>5.1} ({at})  {within} of {steps} within {}", GOAL.1),
         json!({"of": of, "along": name, "mean": mean, "worst": worst, "worst_at": at, "steps": steps, "within_10": within}),
-    );
+    )?;
+    Ok(())
 }
 
 /// One core with its tables in memory.

@@ -42,7 +42,7 @@ pub(super) async fn points(args: &PredictArgs, report: Report) -> Result<Vec<Poi
     };
     let architecture = one_disk(args.mhz, *disk)?;
     let costs = coefficients("row-at-a-time")?;
-    report.heading("\nPostgreSQL on disk, nothing in memory");
+    report.heading("\nPostgreSQL on disk, nothing in memory")?;
     let mut points = Vec::new();
     for (scale_at, scale) in args.scales.iter().enumerate() {
         let pando = loaded(*scale, super::USUAL_BUCKET_SIZE, report).await?;
@@ -72,7 +72,7 @@ pub(super) async fn points(args: &PredictArgs, report: Report) -> Result<Vec<Poi
                         1e3 * predicted
                     ),
                     json!({"query": name, "selectivity": selectivity, "scale": scale, "on_disk": true, "measured_ms": 1e3 * measured, "predicted_ms": 1e3 * predicted}),
-                );
+                )?;
                 points.push(Point {
                     query: name,
                     place: [scale_at, at, 0],

@@ -33,13 +33,13 @@ pub(super) fn run(args: &SmartDiskArgs, report: Report) -> Result<()> {
     report.heading(&format!(
         "Simulated with {}: {}",
         setup.coefficients.name, setup.coefficients.about
-    ));
+    ))?;
     let variations = experiment::variations(&setup)?;
-    averages(&variations, report);
-    base(&variations, report);
-    speedups(&experiment::speedup(&setup)?, report);
-    bundlings(&experiment::bundling(&setup)?, report);
-    topologies(&experiment::topologies(), report);
+    averages(&variations, report)?;
+    base(&variations, report)?;
+    speedups(&experiment::speedup(&setup)?, report)?;
+    bundlings(&experiment::bundling(&setup)?, report)?;
+    topologies(&experiment::topologies(), report)?;
     args.svg.as_deref().map_or(Ok(()), |directory| plots(&variations, directory, report))
 }
 
@@ -55,11 +55,11 @@ pub fn coefficients(name: &str) -> Result<Coefficients> {
     Ok(Coefficients::named(name)?)
 }
 
-fn averages(variations: &[Normalised], report: Report) {
+fn averages(variations: &[Normalised], report: Report) -> Result<()> {
     report.heading(&format!(
         "\nTable 8: mean response time, single host = 100 (published; how far from it)\n{:<18}{:>24}{:>24}{:>24}  order",
         "", ARCHITECTURES[1], ARCHITECTURES[2], ARCHITECTURES[3]
-    ));
+    ))?;
     for row in variations {
         let (name, same) = (row.variation.name(), row.same_order());
         let cell = |architecture: usize| {
@@ -75,26 +75,28 @@ fn averages(variations: &[Normalised], report: Report) {
                 "averages": row.averages, "published": row.published(), "same_order": same,
                 "seconds": row.seconds,
             }),
-        );
+        )?;
     }
+    Ok(())
 }
 
-fn base(variations: &[Normalised], report: Report) {
+fn base(variations: &[Normalised], report: Report) -> Result<()> {
     let names: Vec<_> = Query::ALL.iter().map(|query| format!("{:>9}", query.name())).collect();
-    report.heading(&format!("\nSeconds in the base, by query\n{:<18}{}", "", names.concat()));
+    report.heading(&format!("\nSeconds in the base, by query\n{:<18}{}", "", names.concat()))?;
     for row in variations.iter().filter(|row| row.variation == Variation::Base) {
         for (name, seconds) in ARCHITECTURES.iter().zip(&row.seconds) {
             let cells: Vec<_> = seconds.iter().map(|seconds| format!("{seconds:>9.1}")).collect();
-            report.heading(&format!("{name:<18}{}", cells.concat()));
+            report.heading(&format!("{name:<18}{}", cells.concat()))?;
         }
     }
+    Ok(())
 }
 
-fn speedups(rows: &[Speedup], report: Report) {
+fn speedups(rows: &[Speedup], report: Report) -> Result<()> {
     report.heading(&format!(
         "\nTable 9: speed-up over 4 disks (published)\n{:<26}{:>16}{:>16}{:>16}",
         "", "8", "16", "32"
-    ));
+    ))?;
     for row in rows {
         let name = row.family.name();
         let cell = |column: usize| {
@@ -108,12 +110,13 @@ fn speedups(rows: &[Speedup], report: Report) {
                 "experiment": "smart-disk", "table": 9, "family": name,
                 "speedups": row.speedups, "published": row.published,
             }),
-        );
+        )?;
     }
+    Ok(())
 }
 
-fn bundlings(rows: &[Bundling], report: Report) {
-    report.heading("\nBundling on smart disks: time saved on average, in percent of none (published: of optimal)");
+fn bundlings(rows: &[Bundling], report: Report) -> Result<()> {
+    report.heading("\nBundling on smart disks: time saved on average, in percent of none (published: of optimal)")?;
     for row in rows {
         let gains = [Scheme::Optimal, Scheme::Excessive].map(|scheme| row.gain(scheme));
         report.result(
@@ -126,16 +129,17 @@ fn bundlings(rows: &[Bundling], report: Report) {
                 "excessive_percent": gains[1], "published_percent": row.published,
                 "seconds": row.seconds,
             }),
-        );
+        )?;
     }
+    Ok(())
 }
 
-fn topologies(rows: &[Topology], report: Report) {
+fn topologies(rows: &[Topology], report: Report) -> Result<()> {
     let names = Shape::ALL.map(|shape| format!("{:>28}", shape.name()));
     report.heading(&format!(
         "\nMemory pools (D5): mean hops, and how much longer cached and uncached programs take than over one hop\n{:<10}{}",
         "machines", names.concat()
-    ));
+    ))?;
     for row in rows {
         let percent = |factor: f64| 100.0 * (factor - 1.0);
         let cells = row.fabrics.map(|fabric| {
@@ -149,8 +153,9 @@ fn topologies(rows: &[Topology], report: Report) {
                 "experiment": "smart-disk", "machines": row.machines,
                 "shapes": Shape::ALL.map(Shape::name), "fabrics": row.fabrics.each_ref().map(object),
             }),
-        );
+        )?;
     }
+    Ok(())
 }
 
 fn plots(variations: &[Normalised], directory: &Path, report: Report) -> Result<()> {
@@ -162,6 +167,6 @@ fn plots(variations: &[Normalised], directory: &Path, report: Report) -> Result<
         fs::write(&file, plot::svg(row))
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
-    report.heading(&format!("\n{} plots in {}", variations.len(), directory.display()));
+    report.heading(&format!("\n{} plots in {}", variations.len(), directory.display()))?;
     Ok(())
 }

@@ -16,6 +16,7 @@ use bench::Embedded;
 use dbsim::{Coefficients, Plan};
 use query::{Database, Options, Session};
 use std::fs;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Measures, and writes the file or prints it.
@@ -30,7 +31,7 @@ pub(super) async fn run(arguments: &CalibrateArguments) -> Result<ExitCode> {
         Some(file) => {
             fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
         }
-        None => print!("{text}"),
+        None => write!(io::stdout(), "{text}")?,
     }
     Ok(ExitCode::SUCCESS)
 }
