@@ -128,7 +128,7 @@ impl<'a> Compiler<'a> {
         let all = operator.table.as_ref().map_or(0.0, |table| table.rows);
         let rows = if self.costs.columnar { operator.rows_looked_at() } else { all };
         let whole = rows * self.stored_row_bytes(id);
-        let columns = rows * operator.row_bytes;
+        let columns = rows * operator.row_bytes.max(operator.read_row_bytes);
         let read = if self.costs.columnar { columns.min(whole) } else { whole };
         let handed_on = operator.copied_bytes();
         let (copied, in_place) = match operator.in_place {

@@ -349,6 +349,20 @@ fn sites_add_up_to_the_time_of_each_bundle() {
 }
 
 #[test]
+fn an_engine_on_columns_reads_those_that_it_needs_and_one_on_rows_all() {
+    let one = architecture("cluster-2", &["sites=1"]);
+    let io = |columnar: bool, read_row_bytes: f64| {
+        let scan = Operator { read_row_bytes, ..operator(Kind::SequentialScan, &[], 1.0, 10.0) };
+        run(&plan(vec![scan]), &one, &Coefficients { columnar, ..costs("") }).spent.io
+    };
+    let handed_on = io(true, 0.0);
+    close(io(true, 30.0), 3.0 * handed_on, 0.05);
+    close(io(true, 5.0), handed_on, 1e-9);
+    close(io(false, 30.0), io(false, 0.0), 1e-9);
+    assert!(io(false, 0.0) > io(true, 30.0), "a row has {ROW_BYTES} bytes");
+}
+
+#[test]
 fn tables_that_the_storage_cannot_hold_are_refused() {
     let plan = Query::Q1.plan(10_000.0, Selectivity::Medium).expect("a plan");
     let disks = catalog::named("smart-disk", &[]).expect("known");

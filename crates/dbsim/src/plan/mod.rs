@@ -134,6 +134,9 @@ pub struct Operator {
     pub functions: f64,
     /// Rows of its table that a scan looks at; all of them where nothing is said.
     pub looked_at: Option<f64>,
+    /// Bytes of a row's columns that a scan reads, where it reads more than it hands on.
+    #[serde(default, deserialize_with = "not_negative")]
+    pub read_row_bytes: f64,
     /// Columns that a scan reads; one where nothing is said.
     #[serde(default = "one")]
     pub columns: f64,
@@ -170,6 +173,7 @@ impl Operator {
             close_keys: false,
             functions: 0.0,
             looked_at: None,
+            read_row_bytes: 0.0,
             columns: one(),
             pieces: 0.0,
             in_place: false,

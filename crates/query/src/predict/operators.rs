@@ -177,6 +177,7 @@ impl Builder<'_> {
         operator.pieces = pieces;
         operator.in_place = rows >= looked_at && looked_at >= pieces * PASSED_ON;
         operator.gathered = rows < looked_at && rows < pieces * PASSED_ON;
+        operator.read_row_bytes = row_bytes(&read);
         operator.columns = scan.read.len() as f64;
         let was_seen = |column: &&usize| compared.contains(column);
         let seen: Vec<Column> =

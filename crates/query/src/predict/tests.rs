@@ -87,7 +87,7 @@ async fn columns_are_brought_along_once() {
     let scan = &operators(sql).await[0];
     let bytes: Vec<f64> = scan.terms.iter().map(|term| term.bytes).collect();
     assert_eq!(bytes, [4.0, 0.0, 16.0, 0.0], "{:?}", scan.terms);
-    assert_eq!(scan.columns, 2.0);
+    assert_eq!((scan.columns, scan.read_row_bytes, scan.row_bytes), (2.0, 20.0, 16.0));
 }
 
 #[tokio::test]
