@@ -69,7 +69,9 @@ struct Pending<O> {
 #[derive(Debug)]
 struct Broadcast {
     range: KeyRange,
-    /// Groups that have not said.
+    /// Groups that were asked.
+    asked: BTreeSet<GroupId>,
+    /// How many of them have not said.
     silent: usize,
     /// Whether an answer told the image something new.
     learned: bool,
@@ -127,7 +129,9 @@ impl<O: Clone> Client<O> {
         match reply {
             Reply::Answer(answer) => self.on_answer(answer, effects),
             Reply::Lost { id, range, groups } => self.ask(id, range, &groups, effects),
-            Reply::Owned { id, asked, entries } => self.on_owned(id, &asked, &entries, effects),
+            Reply::Owned { id, asked, entries, groups } => {
+                self.on_owned(id, &asked, &entries, &groups, effects);
+            }
         }
     }
 
@@ -151,7 +155,7 @@ impl<O: Clone> Client<O> {
                     None => self.finish(id, effects),
                 }
             }
-            Message::Ask { id, range, .. } => self.on_owned(id, &range, &[], effects),
+            Message::Ask { id, range, .. } => self.on_owned(id, &range, &[], &[], effects),
             // Clients send nothing else.
             Message::Adopt { .. }
             | Message::Adopted { .. }
@@ -204,36 +208,59 @@ impl<O: Clone> Client<O> {
         }
         pending.broadcasts.push(Broadcast {
             range: range.clone(),
-            silent: groups.len(),
+            asked: BTreeSet::new(),
+            silent: 0,
             learned: false,
         });
         self.counters.broadcasts += 1;
-        let ask = Message::Ask { id, client: self.id, range };
-        effects
-            .extend(groups.iter().map(|to| ClientEffect::Send { to: *to, message: ask.clone() }));
+        self.ask_more(id, &range, groups, effects);
     }
 
-    /// One group has said what it knows of a range. When all have, the operation goes to the owners.
+    /// Asks those groups that were not asked yet.
+    fn ask_more(
+        &mut self,
+        id: RequestId,
+        range: &KeyRange,
+        groups: &[GroupId],
+        effects: &mut Vec<ClientEffect<O>>,
+    ) {
+        let Some(broadcast) = self.broadcast(id, range) else { return };
+        let more: Vec<GroupId> =
+            groups.iter().copied().filter(|group| broadcast.asked.insert(*group)).collect();
+        broadcast.silent += more.len();
+        let ask = Message::Ask { id, client: self.id, range: range.clone() };
+        effects.extend(more.into_iter().map(|to| ClientEffect::Send { to, message: ask.clone() }));
+    }
+
+    /// What every group is being asked on behalf of a request.
+    fn broadcast(&mut self, id: RequestId, range: &KeyRange) -> Option<&mut Broadcast> {
+        let broadcasts = &mut self.pending.get_mut(&id)?.broadcasts;
+        broadcasts.iter_mut().find(|broadcast| broadcast.range == *range)
+    }
+
+    /// One group has said what it knows of a range, and who else there is. When all have, the operation goes to the owners.
     fn on_owned(
         &mut self,
         id: RequestId,
         asked: &KeyRange,
         entries: &[Entry],
+        groups: &[GroupId],
         effects: &mut Vec<ClientEffect<O>>,
     ) {
         let learned = self.image.learn_all(entries);
-        let Some(pending) = self.pending.get_mut(&id) else { return };
-        let of = |broadcast: &Broadcast| broadcast.range == *asked;
-        let Some(at) = pending.broadcasts.iter().position(of) else { return };
-        let broadcast = &mut pending.broadcasts[at];
+        self.ask_more(id, asked, groups, effects);
+        let Some(broadcast) = self.broadcast(id, asked) else { return };
         broadcast.learned |= learned;
         broadcast.silent -= 1;
-        if broadcast.silent == 0 {
-            pending.vain_broadcasts += u32::from(!broadcast.learned);
-            pending.broadcasts.remove(at);
-            let operation = pending.operation.clone();
-            self.send(id, asked, operation, effects);
+        if broadcast.silent > 0 {
+            return;
         }
+        let vain = u32::from(!broadcast.learned);
+        let Some(pending) = self.pending.get_mut(&id) else { return };
+        pending.vain_broadcasts += vain;
+        pending.broadcasts.retain(|broadcast| broadcast.range != *asked);
+        let operation = pending.operation.clone();
+        self.send(id, asked, operation, effects);
     }
 
     /// Sends an operation to whoever is believed to own the range, one message a stretch of one owner's.

@@ -70,6 +70,8 @@ pub enum Reply {
         asked: KeyRange,
         /// What the group knows about it; often nothing.
         entries: Vec<Entry>,
+        /// Every group there is, if this is the root group. Others may not have heard yet who has joined.
+        groups: Vec<GroupId>,
     },
 }
 

@@ -3,7 +3,7 @@
 use crate::network::{Network, Operation};
 use crate::{TINY, key, range};
 use sdds::KeyRange;
-use sdds::directory::{Level, Termination};
+use sdds::directory::{Level, Settings, Termination};
 
 /// Keys from 0x40 on are at server 1, from 0x80 on at 2, from 0xc0 on at 3; 0 keeps the directory and is the root group.
 fn four_servers() -> Network {
@@ -31,6 +31,26 @@ fn without_the_directory_every_group_is_asked() {
     assert_eq!(network.client_at(client).counters().broadcasts, 1);
     // And what was found that way is remembered.
     assert_eq!(network.read(client, 0xd1).forwards, 0);
+    assert_eq!(network.client_at(client).counters().broadcasts, 1);
+}
+
+#[test]
+fn a_group_that_most_have_not_heard_of_is_asked_too() {
+    let mut network = Network::new(Settings { forwards_max: 0, ..TINY });
+    assert_eq!((network.join(), network.join()), (1, 2));
+    network.heartbeat(0);
+    network.drain();
+    assert_eq!(network.join(), 3);
+    // The newcomer has keys and the page that lists them; the root group knows it, and no heartbeat has told the others.
+    assert!(network.release(0, Level::Rows, &range(0x80, 0), 3));
+    network.drain();
+    assert!(network.release(0, Level::Pages, &KeyRange::all(), 3));
+    network.drain();
+    assert_eq!(network.server(1).root().groups().count(), 3);
+    let client = network.client(1);
+    let written = network.ask(client, KeyRange::point(&key(0x90)), Operation::Put(7));
+    assert_eq!((written.missing, written.forwards), (Vec::new(), 0));
+    assert_eq!(network.read(client, 0x90).answer.get(&key(0x90)), Some(&7));
     assert_eq!(network.client_at(client).counters().broadcasts, 1);
 }
 

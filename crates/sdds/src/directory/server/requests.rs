@@ -32,8 +32,8 @@ impl<O: Clone> Server<O> {
     }
 
     /// Who owns this? Said in any case, so that the client knows when everybody has been heard: what is ours, what
-    /// we gave away a moment ago, and what our pages list. Whoever has to ask everybody has been led
-    /// astray by the directory: it hears of the owner again, too.
+    /// we gave away a moment ago, and what our pages list; the root group adds who else there is to ask. Whoever has
+    /// to ask everybody has been led astray by the directory: it hears of the owner again, too.
     pub(super) fn on_ask(
         &mut self,
         id: RequestId,
@@ -52,7 +52,10 @@ impl<O: Clone> Server<O> {
                 entries.extend(page.entries.cover(&part));
             }
         }
-        effects.push(Effect::Reply { to: client, reply: Reply::Owned { id, asked, entries } });
+        let is_root = self.root.group() == self.group;
+        let groups = if is_root { self.root.groups().collect() } else { Vec::new() };
+        effects
+            .push(Effect::Reply { to: client, reply: Reply::Owned { id, asked, entries, groups } });
     }
 
     /// A part that cannot be passed on.
