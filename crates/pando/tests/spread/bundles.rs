@@ -3,7 +3,7 @@
 
 use crate::joins::{QUERIES, TABLES, dealing, rows, spread, until_nothing_is_left};
 use crate::restless::Restless;
-use crate::statements::number;
+use crate::statements::{execute, number, until_spread};
 use bench::InProcess;
 use futures::{StreamExt, TryStreamExt};
 use pando::{Database, Options, Session};
@@ -94,4 +94,50 @@ async fn a_bundle_that_fails_on_a_server_fails_the_query_and_leaves_nothing() {
         assert_eq!(error.expect("it divides by zero").state().code(), "22012");
     }
     until_nothing_is_left(&servers).await;
+}
+
+/// A table of 65,000 rows of 18 numbers, of which a comparison of the status is believed to keep a fifth and keeps nearly all,
+/// more than 9 MB; and another of 400,000 rows with keys of the first.
+fn believed_small() -> [String; 4] {
+    let names: Vec<String> = (1..=18).map(|column| format!("n{column}")).collect();
+    let values: Vec<String> = (1..=18).map(|column| format!("i * {column}")).collect();
+    let (names, values) = (names.join(" bigint, "), values.join(", "));
+    let status = "CASE WHEN i % 20 = 0 THEN 'closed' ELSE 'open' END";
+    [
+        format!("CREATE TABLE large (id bigint PRIMARY KEY, status text, {names} bigint)"),
+        format!(
+            "INSERT INTO large SELECT i, {status}, {values} FROM generate_series(1, 65000) AS g(i)"
+        ),
+        "CREATE TABLE visits (id bigint PRIMARY KEY, visited bigint)".into(),
+        "INSERT INTO visits SELECT i, i * 7 % 79999 FROM generate_series(1, 400000) AS g(i)".into(),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_that_are_too_many_to_be_sent_are_joined_and_stored_here() {
+    let options = Options { bucket_size: Some(256 << 10), ..Options::default() };
+    let servers = InProcess::start(3, options).await.expect("three servers");
+    let alone = Database::open(Options::default()).expect("a server").session();
+    for statement in believed_small() {
+        execute(&servers.servers()[0].database, &statement).await;
+        alone.execute(&statement).await.expect("a statement");
+    }
+    until_spread(&servers, "large").await;
+    until_spread(&servers, "visits").await;
+    let sums: Vec<String> = (1..=18).map(|column| format!("sum(n{column})")).collect();
+    let joined = format!(
+        "SELECT visits.id % 10, count(*), {} FROM large JOIN visits ON visits.visited = large.id \
+         WHERE large.status = 'open' GROUP BY 1",
+        sums.join(", ")
+    );
+    let expected = rows(&alone, &joined).await;
+    assert_eq!(expected.len(), 10);
+    for (number, scheme) in ["optimal", "excessive", "pipelined"].iter().enumerate() {
+        let session = servers.servers()[number].database.session();
+        session.execute(&format!("SET pando.bundling = {scheme}")).await.expect("set");
+        let plan = rows(&session, &format!("EXPLAIN {joined}")).await;
+        assert!(plan.iter().any(|line| line.contains("Broadcast")), "{scheme}: {plan:?}");
+        assert!(rows(&session, &joined).await == expected, "{scheme}");
+        until_nothing_is_left(&servers).await;
+    }
 }

@@ -17,6 +17,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::coop::cooperative;
+use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -146,6 +147,12 @@ impl RemoteBundle {
         };
         let rows = holding(rows.map(move |batch| received.take(batch)), sent.read);
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+
+    /// What the other server runs where it is to have none of the bundle's rows.
+    pub(super) fn of_no_rows(&self) -> Result<Self> {
+        let none = Arc::new(Broadcast::new(Arc::new(EmptyExec::new(self.schema()))));
+        Self::new(none, self.site.clone(), None)
     }
 
     /// The same operators, run here over the rows that the other server sends.

@@ -52,9 +52,12 @@ impl Begun {
         };
         let others = parts.iter().filter_map(|part| part.downcast_ref::<RemoteBundle>());
         let sent = others.map(|other| async move {
-            let sent = other.send(context, Output::Stored(store)).await?;
-            let unsent = if sent.is_none() { Some(other.over_sent_rows()?) } else { None };
-            Ok::<_, DataFusionError>((sent, unsent))
+            if let Some(sent) = other.send(context, Output::Stored(store)).await? {
+                return Ok::<_, DataFusionError>((Some(sent), None));
+            }
+            // It is done here, and the next bundle, which that server runs, too, finds no rows there.
+            let none = other.of_no_rows()?.send(context, Output::Stored(store)).await?;
+            Ok((none, Some(other.over_sent_rows()?)))
         });
         let (sent, unsent): (Vec<_>, Vec<_>) = try_join_all(sent).await?.into_iter().unzip();
         let here = std::iter::once(Arc::clone(&parts[0])).chain(unsent.into_iter().flatten());
