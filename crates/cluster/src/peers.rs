@@ -148,6 +148,8 @@ impl View {
         file.counters().broadcasts.fetch_add(1, Ordering::Relaxed);
         let request = Request::Owned { table: file.table(), range: range.clone() };
         let here = self.inner.here;
+        // Whoever has joined a moment ago may have some of it. Where the root is silent, those are asked who are known.
+        let _ = tokio::time::timeout(PATIENCE, self.inner.refresh_members()).await;
         let groups: Vec<GroupId> =
             self.inner.members.read().present().map(|member| member.group).collect();
         let others = groups.into_iter().filter(|group| *group != here);
