@@ -89,13 +89,33 @@ pub fn tables(scale: f64) -> Vec<TableSource> {
     ]
 }
 
+/// A terabyte of text.
+const SCALE_MAX: f64 = 1000.0;
+
 /// A scale factor that somebody has typed.
 ///
 /// # Errors
-/// Where it is not above 0.
-pub(crate) fn parse_scale(text: &str) -> Result<f64, String> {
-    let scale = text.parse().ok().filter(|scale: &f64| *scale > 0.0 && scale.is_finite());
-    scale.ok_or_else(|| "a scale factor is a number above 0, like 0.1".to_owned())
+/// Where it is not above 0 and at most 1000, or so small that rows have the same key.
+pub fn parse_scale(text: &str) -> Result<f64, String> {
+    let scale = text.parse().ok().filter(|scale: &f64| *scale > 0.0 && *scale <= SCALE_MAX);
+    let scale = scale.ok_or_else(|| {
+        format!("a scale factor is a number above 0 and up to {SCALE_MAX}, like 0.1")
+    })?;
+    match repeats_suppliers(scale) {
+        true => {
+            Err("with so few suppliers TPC-H gives a part the same one twice; try 0.01, or 0.1"
+                .to_owned())
+        }
+        false => Ok(scale),
+    }
+}
+
+/// Whether two of the four suppliers of a part are one, as the formula for them has it where suppliers are few (TPC-H
+/// specification 4.2.3, PS_SUPPKEY).
+fn repeats_suppliers(scale: f64) -> bool {
+    let (suppliers, parts) = ((10_000.0 * scale) as u64, (200_000.0 * scale) as u64);
+    let mut apart = (0..parts.div_ceil(suppliers.max(1))).map(|round| suppliers / 4 + round);
+    suppliers == 0 || apart.any(|apart| (1..4).any(|times| times * apart % suppliers == 0))
 }
 
 /// One of the eight tables.
@@ -139,6 +159,21 @@ mod tests {
             let generated: Vec<_> = table.schema.fields().iter().map(|f| f.name()).collect();
             assert_eq!(columns, generated, "{}", table.name);
             assert!(table.create_sql.contains("PRIMARY KEY"), "{}", table.name);
+        }
+    }
+
+    #[test]
+    fn scales_at_which_keys_repeat_are_refused() {
+        for scale in ["0.01", "0.02", "0.1", "0.3", "1", "1000"] {
+            assert_eq!(parse_scale(scale), Ok(scale.parse().expect("a number")));
+        }
+        for (scale, why) in
+            [("0.001", "same one twice"), ("0.015", "same one twice"), ("1e-9", "same one twice")]
+        {
+            assert!(parse_scale(scale).expect_err(scale).contains(why));
+        }
+        for scale in ["0", "-1", "inf", "NaN", "1001", "some"] {
+            assert!(parse_scale(scale).expect_err(scale).contains("up to 1000"));
         }
     }
 

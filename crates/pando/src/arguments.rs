@@ -162,7 +162,7 @@ pub(crate) enum Script {
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
     /// TPC-H scale factor; 1 is about 1 GB of text and 8.7 million rows.
-    #[arg(long, default_value_t = 0.1, value_name = "FACTOR", value_parser = parse_scale)]
+    #[arg(long, default_value_t = 0.1, value_name = "FACTOR", value_parser = bench::tpch::parse_scale)]
     pub(crate) scale: f64,
     /// Rows of the table `person`.
     #[arg(long, default_value_t = 100_000, value_name = "ROWS")]
@@ -247,13 +247,6 @@ fn parse_url(text: &str) -> Result<String, String> {
     Err("a server's URL begins with postgres://; a file of statements is run by -f".to_owned())
 }
 
-fn parse_scale(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(scale) if scale > 0.0 && scale <= 100.0 => Ok(scale),
-        _ => Err("a scale factor is a number above 0 and up to 100, like 0.1".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,6 +287,7 @@ mod tests {
             &["sql", "--memory", "lots"],
             &["sql", "--threads", "0"],
             &["demo", "--scale", "0"],
+            &["demo", "--scale", "0.001"],
             &["predict", "--query", "q1,q2"],
             &["predict", "--scale", "0"],
             &["predict", "--bundling", "all"],
