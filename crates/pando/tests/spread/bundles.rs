@@ -125,19 +125,32 @@ async fn rows_that_are_too_many_to_be_sent_are_joined_and_stored_here() {
     until_spread(&servers, "large").await;
     until_spread(&servers, "visits").await;
     let sums: Vec<String> = (1..=18).map(|column| format!("sum(n{column})")).collect();
-    let joined = format!(
-        "SELECT visits.id % 10, count(*), {} FROM large JOIN visits ON visits.visited = large.id \
-         WHERE large.status = 'open' GROUP BY 1",
+    let by = |group: &str| {
+        format!(
+            "SELECT {group}, count(*), {} FROM large JOIN visits ON visits.visited = large.id \
+             WHERE large.status = 'open' GROUP BY 1",
+            sums.join(", ")
+        )
+    };
+    let joined = by("visits.id % 10");
+    let dealt = format!(
+        "SELECT count(*), sum(visits.id)::bigint, {} FROM large JOIN visits ON visits.visited = large.id \
+         JOIN visits AS again ON again.visited = visits.visited + 1 WHERE large.status = 'open'",
         sums.join(", ")
     );
     let expected = rows(&alone, &joined).await;
     assert_eq!(expected.len(), 10);
+    let expected_dealt = rows(&alone, &dealt).await;
     for (number, scheme) in ["optimal", "excessive", "pipelined"].iter().enumerate() {
         let session = servers.servers()[number].database.session();
         session.execute(&format!("SET pando.bundling = {scheme}")).await.expect("set");
         let plan = rows(&session, &format!("EXPLAIN {joined}")).await;
         assert!(plan.iter().any(|line| line.contains("Broadcast")), "{scheme}: {plan:?}");
         assert!(rows(&session, &joined).await == expected, "{scheme}");
+        let plan = rows(&session, &format!("EXPLAIN {dealt}")).await;
+        assert!(plan.iter().any(|line| line.contains("Broadcast")), "{scheme}: {plan:?}");
+        assert!(plan.iter().any(|line| line.contains("Exchange")), "{scheme}: {plan:?}");
+        assert_eq!(rows(&session, &dealt).await, expected_dealt, "{scheme}");
         until_nothing_is_left(&servers).await;
     }
 }
