@@ -89,17 +89,22 @@ impl Column {
 
 /// Bytes of all columns of a row.
 pub(crate) fn row_bytes(columns: &[Column]) -> f64 {
-    columns.iter().fold(0.0, |bytes, column| bytes + column.bytes)
+    total(columns, |column| column.bytes)
 }
 
 /// Bytes that are copied in memory where some columns of a row are chosen.
 pub(crate) fn chosen_row_bytes(columns: &[Column]) -> f64 {
-    columns.iter().fold(0.0, |bytes, column| bytes + column.chosen_bytes())
+    total(columns, Column::chosen_bytes)
 }
 
 /// Bytes that are copied in memory where a row is handed on.
 pub(crate) fn copied_row_bytes(columns: &[Column]) -> f64 {
-    columns.iter().fold(0.0, |bytes, column| bytes + column.copied_bytes())
+    total(columns, Column::copied_bytes)
+}
+
+/// Of no columns it is 0; the sum of no numbers would be -0, and be shown so.
+fn total(columns: &[Column], bytes: impl Fn(&Column) -> f64) -> f64 {
+    columns.iter().fold(0.0, |total, column| total + bytes(column))
 }
 
 /// Bytes of a value, where all of a type have as many.

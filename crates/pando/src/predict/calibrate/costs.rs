@@ -108,7 +108,7 @@ impl Small {
 
 /// Scans that hand rows on as they lie, and that copy those that are chosen: what a tuple costs and a byte of it, and what a byte
 /// costs of each of the [`PARTS`]. Sorts.
-fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, [f64; 8]) {
+fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, [f64; PARTS.len()]) {
     let all = rows as f64;
     // A query that looks at one row: what a query takes before it looks at any.
     let begun = times.of("SELECT v FROM one");
@@ -141,7 +141,7 @@ fn curve(points: &[f64], cycles: &[f64]) -> Vec<Vec<f64>> {
 }
 
 /// What is compared and searched of each row.
-fn predicates(rows: u64, times: &Times, copies: &[f64; 8], costs: &mut Costs) {
+fn predicates(rows: u64, times: &Times, copies: &[f64], costs: &mut Costs) {
     let kept = |predicate: &str| times.of(&format!("SELECT v FROM t WHERE {predicate}"));
     let each = |more: f64, fewer: f64, terms: f64| (more - fewer).max(0.0) / (rows as f64 * terms);
     let search = format!("c1 NOT LIKE '{SOUGHT}'");
