@@ -4,6 +4,7 @@
 //! are built in ([`Coefficients::named`]): an engine that works on one row at a time, as those of 2000 did, and one that
 //! works on columns, as ours does. Each file says how its figures were measured.
 
+use crate::curve::along;
 use crate::experiment::ARCHITECTURES;
 use crate::plan::{Task, Term};
 use crate::{Curve, Error};
@@ -35,6 +36,22 @@ impl<'de> Deserialize<'de> for Cost {
             "[{tuple}, {byte}] are not cycles a tuple and a byte, 0 or more"
         )))
     }
+}
+
+/// How many times as long as those of scattered rows the runs are whose bytes `chosen` knows.
+pub const RUNS: [f64; 4] = [1.0, 4.0, 16.0, 256.0];
+
+/// Bytes that are copied of some of the rows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chosen {
+    /// The bytes.
+    pub(crate) bytes: f64,
+    /// Those of them that were seen before: they cost no more than with all rows.
+    pub(crate) seen: f64,
+    /// The part of the rows that is chosen.
+    pub(crate) part: f64,
+    /// How many of these follow one another, on average; where they lie scattered if nothing is known.
+    pub(crate) run: Option<f64>,
 }
 
 /// Cycles of every kind of work.
@@ -75,9 +92,10 @@ pub struct Coefficients {
     /// A piece whose rows are looked for in the hash table of a join.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_find: f64,
-    /// A byte that is copied of a tuple chosen from among others, beside `scan`, by the part that is chosen: `[part, byte]`.
+    /// A byte that is copied of a tuple chosen from among others, beside `scan`, by the part that is chosen, where the tuples lie
+    /// scattered and in longer and longer [`RUNS`]: `[part, byte, byte, byte, byte]`.
     #[serde(default)]
-    pub chosen: Curve<[f64; 2]>,
+    pub chosen: Curve<[f64; RUNS.len() + 1]>,
     /// A byte of what was chosen that is copied once more, into a batch with what was chosen of other pieces.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub gather: f64,
@@ -99,6 +117,9 @@ pub struct Coefficients {
     /// A text that is a key of groups or of a join, beside the work for a number.
     #[serde(default)]
     pub key: Cost,
+    /// A number that is one more such key.
+    #[serde(default)]
+    pub number_key: Cost,
     /// A row that a scan looks for in the hash table of a join above it.
     #[serde(default)]
     pub find: Cost,
@@ -125,9 +146,14 @@ pub struct Coefficients {
     pub order: Cost,
     /// A tuple that is looked up among groups.
     pub group: Cost,
-    /// What that costs beside, and what a group costs that was not there before, by how many there are: `[groups, find, new]`.
+    /// What that costs beside for one whose group is there, and for one that begins a group, by how many groups there are:
+    /// `[groups, find, new]`.
     #[serde(default)]
     pub group_tables: Curve<[f64; 3]>,
+    /// The same of each text that is a key, beside `key`: of short ones, that lie in their columns, and of others that lie apart:
+    /// `[groups, find, new, find, new]`.
+    #[serde(default)]
+    pub group_keys: Curve<[f64; 5]>,
     /// A tuple in order that is compared with the one before.
     pub group_ordered: Cost,
     /// A tuple and one aggregate function.
@@ -141,6 +167,10 @@ pub struct Coefficients {
     /// What a site takes to begin a bundle.
     #[serde(deserialize_with = "crate::hardware::positive")]
     pub bundle: f64,
+    /// What a statement takes, beside what planning does for each of its parts: whoever plans is no longer in the processor's caches
+    /// when a query has looked at many rows.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub statement: f64,
     /// What planning takes for an operator, and ("byte") for each function and term.
     #[serde(default)]
     pub planning: Cost,
@@ -162,17 +192,32 @@ impl Coefficients {
             Task::Match => self.matching.cycles(values, all),
             Task::Search => self.search.cycles(values, all),
             Task::Key => self.key.cycles(values, all),
+            Task::NumberKey => self.number_key.cycles(values, all),
             Task::Find => self.find.cycles(values, all),
             Task::Order => self.order.cycles(values, all),
             Task::Pass => self.compare.cycles(values, 0.0),
-            Task::Choose => self.of_copies(all, part, 0.0),
+            Task::Choose => self.of_copies(Chosen { bytes: all, seen: 0.0, part, run: None }),
             Task::Fetch => self.fetch.cycles(1, part) * values,
         }
     }
 
-    /// Cycles that it takes to copy bytes of a part of the rows; some of them were seen before and cost no more than with all rows.
-    pub fn of_copies(&self, bytes: f64, part: f64, seen: f64) -> f64 {
-        self.scan.byte * bytes + self.chosen.cycles(1, part) * (bytes - seen).max(0.0)
+    /// What it costs beside, for one row, to find its group among so many, and to begin it, by a key, or several if some are texts.
+    pub(crate) fn of_groups(&self, groups: f64, by: &[Term]) -> [f64; 2] {
+        let keys = || by.iter().filter(|term| term.task == Task::Key);
+        [1, 2].map(|kind| {
+            let of_key = |term: &Term| if term.lies_apart() { kind + 2 } else { kind };
+            let of_keys = keys().map(|term| self.group_keys.cycles(of_key(term), groups));
+            self.group_tables.cycles(kind, groups) + of_keys.sum::<f64>()
+        })
+    }
+
+    /// Cycles that it takes to copy bytes of a part of the rows.
+    pub(crate) fn of_copies(&self, chosen: Chosen) -> f64 {
+        let Chosen { bytes, seen, part, run } = chosen;
+        // Of rows that lie scattered `1 / (1 - part)` follow one another.
+        let longer = run.map_or(1.0, |run| run * (1.0 - part));
+        let of_runs = (1..).zip(RUNS).map(|(kind, run)| (run, self.chosen.cycles(kind, part)));
+        self.scan.byte * bytes + along(of_runs, longer) * (bytes - seen).max(0.0)
     }
 
     /// Reads a file; `file` is what errors call it.

@@ -1,5 +1,5 @@
 //! Costs that depend on something else: on the rows of a table in memory (the more, the farther from the processor most of them
-//! lie), on the part of the rows that is chosen (the smaller, the farther these lie apart).
+//! lie), on the part of the rows that is chosen (the smaller, the farther these lie apart), and on whether these lie in runs.
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 
@@ -11,19 +11,22 @@ pub struct Curve<T>(Vec<T>);
 impl<T: AsRef<[f64]>> Curve<T> {
     /// Cycles of a kind of work, counted from 1, at a point; none where nothing was measured.
     pub fn cycles(&self, kind: usize, at: f64) -> f64 {
-        let measured = |place: usize| self.0[place].as_ref();
-        let next = self.0.iter().position(|point| at <= point.as_ref()[0]);
-        match (self.0.len(), next) {
-            (0, _) => 0.0,
-            (_, Some(0)) => measured(0)[kind],
-            (points, None) => measured(points - 1)[kind],
-            (_, Some(next)) => {
-                let (less, more) = (measured(next - 1), measured(next));
-                let part = (at / less[0]).ln() / (more[0] / less[0]).ln();
-                less[kind] + part * (more[kind] - less[kind])
-            }
-        }
+        along(self.0.iter().map(|point| (point.as_ref()[0], point.as_ref()[kind])), at)
     }
+}
+
+/// Cycles at a point, of ascending points and the cycles that were measured there.
+pub(crate) fn along(measured: impl IntoIterator<Item = (f64, f64)>, at: f64) -> f64 {
+    let mut before: Option<(f64, f64)> = None;
+    for (point, cycles) in measured {
+        if at <= point {
+            return before.map_or(cycles, |(less, fewer)| {
+                fewer + (at / less).ln() / (point / less).ln() * (cycles - fewer)
+            });
+        }
+        before = Some((point, cycles));
+    }
+    before.map_or(0.0, |(_, cycles)| cycles)
 }
 
 impl<'de, T: AsRef<[f64]> + Deserialize<'de>> Deserialize<'de> for Curve<T> {

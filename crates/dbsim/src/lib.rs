@@ -22,7 +22,7 @@ pub mod hardware;
 pub mod model;
 pub mod plan;
 
-pub use coefficients::{Coefficients, Cost};
+pub use coefficients::{Coefficients, Cost, RUNS};
 pub use curve::Curve;
 pub use error::Error;
 pub use hardware::Architecture;

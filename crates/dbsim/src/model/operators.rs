@@ -8,6 +8,7 @@
 use super::exchange::Exchange;
 use super::machine::Machine;
 use super::work::{Place, Work};
+use crate::coefficients::Chosen;
 use crate::plan::{Bundle, Kind, OperatorId, Plan, Task, Term};
 use crate::{Architecture, Coefficients};
 use std::mem;
@@ -70,7 +71,8 @@ impl<'a> Compiler<'a> {
             operators.0.iter().for_each(|operator| bundle_of[*operator] = bundle);
         }
         let machine = Machine::new(architecture, costs, seed);
-        let planning = costs.planning.cycles(plan.operators().len() as f64, plan.expressions());
+        let planned = costs.planning.cycles(plan.operators().len() as f64, plan.expressions());
+        let planning = costs.statement + planned;
         Self {
             plan,
             costs,
@@ -130,16 +132,19 @@ impl<'a> Compiler<'a> {
         let whole = rows * self.stored_row_bytes(id);
         let columns = rows * operator.row_bytes.max(operator.read_row_bytes);
         let read = if self.costs.columnar { columns.min(whole) } else { whole };
-        let handed_on = operator.copied_bytes();
-        let (copied, in_place) = match operator.in_place {
-            true => (0.0, handed_on),
-            false => (handed_on, 0.0),
+        let row_bytes = operator.copied_row_bytes();
+        let in_place = operator.in_place_rows.min(operator.rows);
+        let copied = operator.rows - in_place;
+        let chosen = Chosen {
+            bytes: copied * row_bytes,
+            seen: copied * operator.seen_row_bytes,
+            part: copied / (rows - in_place).max(1.0),
+            run: operator.run_rows,
         };
-        let part = operator.rows / rows.max(1.0);
         let cycles = self.costs.scan.cycles(rows, 0.0)
-            + self.costs.first_look * in_place
-            + self.costs.of_copies(copied, part, operator.rows * operator.seen_row_bytes)
-            + if operator.gathered { self.costs.gather * copied } else { 0.0 }
+            + self.costs.first_look * in_place * row_bytes
+            + self.costs.of_copies(chosen)
+            + self.costs.gather * operator.gathered_rows.min(copied) * row_bytes
             + self.pieces(id);
         self.made(id, Work { read, ..Work::cycles(cycles) })
     }
@@ -315,11 +320,16 @@ impl<'a> Compiler<'a> {
         input
     }
 
-    /// Whether an operator looks for rows' groups, and does not find them in order.
-    fn looks_groups_up(&self, id: OperatorId) -> bool {
+    /// Cycles beside an operator's own work, where it looks for the groups of so many rows and does not find them in order.
+    fn looking_groups_up(&self, id: OperatorId, rows: f64, groups: f64) -> f64 {
         let operators = self.plan.operators();
         let by_group = &operators[id];
-        by_group.kind == Kind::GroupBy && !operators[by_group.children[0]].ordered
+        if by_group.kind != Kind::GroupBy || operators[by_group.children[0]].ordered {
+            return 0.0;
+        }
+        let [find, new] = self.costs.of_groups(groups, &by_group.terms);
+        let begun = rows.min(groups);
+        (rows - begun) * find + begun * new
     }
 
     /// Each site makes its partial groups; few are combined at the coordinator, many are dealt out and combined everywhere.
@@ -330,10 +340,8 @@ impl<'a> Compiler<'a> {
         let mut input = self.input(id, child);
         let values = input.rows * functions;
         let added = self.costs.aggregate.cycles(values, input.bytes());
-        let [find, new] = [1, 2].map(|kind| self.costs.group_tables.cycles(kind, groups));
-        let looked_up = if self.looks_groups_up(child) { input.rows * find } else { 0.0 };
-        let begun = input.rows.min(groups) * new;
-        input.work += Work::cycles(added + looked_up + begun + self.terms(id));
+        let looked_up = self.looking_groups_up(child, input.rows, groups);
+        input.work += Work::cycles(added + looked_up + self.terms(id));
         let sites = self.count(input.place);
         let partial = Stream { rows: input.rows.min(groups * sites), row_bytes, ..input };
         let done = Stream { rows: groups, ..partial };

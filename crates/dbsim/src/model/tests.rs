@@ -129,11 +129,13 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     let scan = || operator(Kind::SequentialScan, &[], 1000.0, 8.0);
     let near = |seconds: f64, cycles: f64| close(seconds, cycles / 1e9, 1e-3);
     near(seconds(scan(), "scan = [2, 0.5]"), 2.0 * ROWS + 0.5 * 8000.0);
-    let some = Operator { looked_at: Some(5000.0), in_place: true, ..scan() };
+    let some = Operator { looked_at: Some(5000.0), in_place_rows: ROWS, ..scan() };
     near(seconds(some, "scan = [2, 0.5]"), 2.0 * 5000.0);
-    let wide = |in_place| Operator { in_place, copied_row_bytes: Some(24.0), ..scan() };
-    near(seconds(wide(true), "scan = [2, 0.5]\nfirst_look = 0.1"), 2.0 * ROWS + 0.1 * 24_000.0);
-    near(seconds(wide(false), "scan = [2, 0.5]\nfirst_look = 0.1"), 2.0 * ROWS + 0.5 * 24_000.0);
+    let wide = |in_place_rows| Operator { in_place_rows, copied_row_bytes: Some(24.0), ..scan() };
+    near(seconds(wide(1000.0), "scan = [2, 0.5]\nfirst_look = 0.1"), 2.0 * ROWS + 0.1 * 24_000.0);
+    near(seconds(wide(0.0), "scan = [2, 0.5]\nfirst_look = 0.1"), 2.0 * ROWS + 0.5 * 24_000.0);
+    let some = 0.1 * 9600.0 + 0.5 * 14_400.0;
+    near(seconds(wide(400.0), "scan = [2, 0.5]\nfirst_look = 0.1"), 2.0 * ROWS + some);
     let terms = [(Task::Compare, 4.0), (Task::Search, 50.0)];
     let terms = terms.map(|(task, bytes)| Term::new(task, 700.0, bytes)).to_vec();
     let computes = Operator { pieces: 30.0, terms, ..scan() };
@@ -143,15 +145,20 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     near(seconds(computes.clone(), "piece = 100\npiece_term = 20\npiece_search = 7"), of_pieces);
     let wider = Operator { columns: 4.0, ..computes.clone() };
     near(seconds(wider, "piece_column = 5e3"), 30.0 * 4.0 * 5e3);
-    let chosen = "chosen = [[0.1, 300], [0.4, 100], [0.8, 0]]\nscan = [0, 50]";
+    let chosen = "chosen = [[0.1, 300, 300, 300, 300], [0.4, 100, 120, 40, 0], [0.8, 0, 0, 0, 0]]\nscan = [0, 50]";
     let of_part = |part: f64| Operator { looked_at: Some(1000.0 / part), ..scan() };
     for (part, byte) in [(0.05, 350.0), (0.2, 250.0), (0.4, 150.0), (0.9, 50.0)] {
         near(seconds(of_part(part), chosen), byte * 8000.0);
     }
+    // Runs of 4 scattered ones at this part are 4 / (1 - 0.4) rows long.
+    for (longer, byte) in [(0.5, 150.0), (1.0, 150.0), (2.0, 160.0), (8.0, 130.0), (1e4, 50.0)] {
+        let run_rows = Some(longer / (1.0 - 0.4));
+        near(seconds(Operator { run_rows, ..of_part(0.4) }, chosen), byte * 8000.0);
+    }
     let with = |term: Term| Operator { terms: vec![term], ..of_part(1.0) };
     let choose = |part| with(Term { part, ..Term::new(Task::Choose, 600.0, 10.0) });
     near(seconds(choose(0.4), chosen), 50.0 * 8000.0 + 150.0 * 6000.0);
-    let few = |seen_row_bytes| Operator { seen_row_bytes, gathered: true, ..of_part(0.4) };
+    let few = |seen_row_bytes| Operator { seen_row_bytes, gathered_rows: 1000.0, ..of_part(0.4) };
     near(seconds(few(6.0), chosen), 50.0 * 8000.0 + 100.0 * 2000.0);
     near(seconds(few(8.0), "gather = 70"), 70.0 * 8000.0);
     let fetch = |part| with(Term { part, ..Term::new(Task::Fetch, 600.0, 0.0) });
@@ -160,7 +167,8 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     let ordered = with(Term::new(Task::Order, 600.0, 0.0));
     near(seconds(ordered, "order = [900, 0]"), 900.0 * 600.0);
     let planned = Operator { functions: 0.0, ..computes };
-    near(seconds(planned, "planning = [5e6, 1e6]"), 5e6 + 2.0 * 1e6);
+    near(seconds(planned.clone(), "planning = [5e6, 1e6]"), 5e6 + 2.0 * 1e6);
+    near(seconds(planned, "planning = [5e6, 1e6]\nstatement = 3e6"), 8e6 + 2.0 * 1e6);
 }
 
 #[test]
@@ -271,17 +279,29 @@ fn what_is_done_with_a_table_costs_more_the_larger_it_is() {
 
 #[test]
 fn a_row_is_found_dearer_among_many_groups() {
-    let cycles = |groups: f64| {
+    let cycles = |groups: f64, ordered: bool, terms: &[Term]| {
+        let by = Operator { terms: terms.to_vec(), ..operator(Kind::GroupBy, &[0], ROWS, 8.0) };
         let plan = plan(vec![
-            operator(Kind::SequentialScan, &[], ROWS, 8.0),
-            operator(Kind::GroupBy, &[0], ROWS, 8.0),
+            Operator { ordered, ..operator(Kind::SequentialScan, &[], ROWS, 8.0) },
+            by,
             operator(Kind::Aggregate, &[1], groups, 16.0),
         ]);
         let one = architecture("cluster-2", &["sites=1"]);
-        run(&plan, &one, &costs("group_tables = [[100, 0, 1], [10000, 40, 1]]")).spent.compute * 1e9
+        let costs = costs(
+            "group_tables = [[100, 0, 1], [10000, 40, 1]]\ngroup_keys = [[100, 2, 30, 4, 50]]\nnumber_key = [6, 1]",
+        );
+        run(&plan, &one, &costs).spent.compute * 1e9
     };
-    close(cycles(1000.0), 20.0 * ROWS + 1000.0, 1e-5);
-    close(cycles(20_000.0), 40.0 * ROWS + 20_000.0, 1e-5);
+    let found = ROWS - 1000.0;
+    close(cycles(1000.0, false, &[]), 20.0 * found + 1000.0, 1e-5);
+    close(cycles(20_000.0, false, &[]), 40.0 * (ROWS - 20_000.0) + 20_000.0, 1e-5);
+    close(cycles(1000.0, true, &[]), 0.0, 1e-5);
+    let text = |bytes| Term::new(Task::Key, ROWS, bytes);
+    close(cycles(1000.0, false, &[text(12.0)]), 22.0 * found + 31.0 * 1000.0, 1e-5);
+    let both = [text(8.0), text(21.0)];
+    close(cycles(1000.0, false, &both), 26.0 * found + 81.0 * 1000.0, 1e-5);
+    let number = Term::new(Task::NumberKey, ROWS, 8.0);
+    close(cycles(1000.0, false, &[number]), 20.0 * found + 1000.0 + 14.0 * ROWS, 1e-5);
 }
 
 #[test]

@@ -143,15 +143,17 @@ pub struct Operator {
     /// In how many pieces these lie.
     #[serde(default)]
     pub pieces: f64,
-    /// Whether a scan hands rows on as they lie, and copies nothing.
-    #[serde(default)]
-    pub in_place: bool,
-    /// Whether few of the rows of a piece are chosen, so that they are gathered with those of others.
-    #[serde(default)]
-    pub gathered: bool,
+    /// Rows that a scan hands on as they lie, because it keeps all of their piece; it copies the others.
+    #[serde(default, deserialize_with = "not_negative")]
+    pub in_place_rows: f64,
+    /// Rows that it copies once more, because few of their piece are chosen: they are gathered with those of other pieces.
+    #[serde(default, deserialize_with = "not_negative")]
+    pub gathered_rows: f64,
     /// Bytes of the row's columns by which it was chosen: memory has brought them along.
     #[serde(default, deserialize_with = "not_negative")]
     pub seen_row_bytes: f64,
+    /// How many of the rows that a scan copies follow one another, on average; as many as of scattered ones where nothing is said.
+    pub run_rows: Option<f64>,
     /// Bytes of a row as it is copied in memory, where these are not `row_bytes`.
     pub copied_row_bytes: Option<f64>,
     /// What it computes beside its own work.
@@ -176,9 +178,10 @@ impl Operator {
             read_row_bytes: 0.0,
             columns: one(),
             pieces: 0.0,
-            in_place: false,
-            gathered: false,
+            in_place_rows: 0.0,
+            gathered_rows: 0.0,
             seen_row_bytes: 0.0,
+            run_rows: None,
             copied_row_bytes: None,
             terms: Vec::new(),
         }
@@ -200,7 +203,7 @@ impl Operator {
         self.copied_row_bytes.unwrap_or(self.row_bytes)
     }
 
-    /// Bytes that it copies in memory, if it copies what it hands on.
+    /// Bytes that it hands on in memory.
     pub fn copied_bytes(&self) -> f64 {
         self.rows * self.copied_row_bytes()
     }
@@ -275,11 +278,11 @@ impl Plan {
         }
         let looked_at = operator.rows_looked_at();
         let Operator { rows, row_bytes, functions, columns, pieces, .. } = *operator;
-        let copied = operator.copied_row_bytes();
-        let sizes = [rows, row_bytes, functions, looked_at, columns, pieces, copied];
+        let (copied, run) = (operator.copied_row_bytes(), operator.run_rows.unwrap_or(1.0));
+        let sizes = [rows, row_bytes, functions, looked_at, columns, pieces, copied, run];
         if sizes.iter().any(|size| !size.is_finite() || *size < 0.0) {
             return Err(format!(
-                "rows, bytes, functions, columns and pieces are 0 or more, not {sizes:?}"
+                "rows, runs, bytes, functions, columns and pieces are 0 or more, not {sizes:?}"
             ));
         }
         let rows_in = |child: &OperatorId| self.operators[*child].rows;
@@ -394,6 +397,8 @@ mod tests {
         assert!(refused(vec![few]).contains("50 rows cannot come from 20"));
         let pieces = Operator { pieces: -1.0, ..scan() };
         assert!(refused(vec![pieces]).contains("pieces are 0 or more"));
+        let runs = Operator { run_rows: Some(-4.0), ..scan() };
+        assert!(refused(vec![runs]).contains("-4.0"));
     }
 
     const FILE: &str = "\

@@ -3,6 +3,9 @@
 use crate::hardware::not_negative;
 use serde::Deserialize;
 
+/// Bytes of the longest text that lies in its column itself, as in Arrow's views.
+const INLINE_BYTES_MAX: f64 = 12.0;
+
 /// What is done with values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -17,6 +20,8 @@ pub enum Task {
     Search,
     /// A text is a key by which rows are grouped or joined.
     Key,
+    /// A number is one more such key: the first is part of the work of whoever groups or joins.
+    NumberKey,
     /// A row is looked for in a hash table before it is handed to the join that has it.
     Find,
     /// Values are looked over for those that are chosen.
@@ -50,6 +55,11 @@ impl Term {
     /// What is done with so many values, all that there are.
     pub fn new(task: Task, values: f64, bytes: f64) -> Self {
         Self { task, values, bytes, part: all() }
+    }
+
+    /// Whether its texts lie elsewhere than in the column that says where they are.
+    pub(crate) fn lies_apart(&self) -> bool {
+        self.bytes > INLINE_BYTES_MAX
     }
 }
 

@@ -15,8 +15,8 @@ use crate::estimate::{
 use crate::kinds::{self, scan_of};
 use crate::scan::bucket_scan::BucketScan;
 use crate::scan::conjuncts::name_of_rows_left;
-use crate::scan::hint;
 use crate::scan::stream::handed_on_whole;
+use crate::scan::{handed_on, hint};
 use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::JoinType;
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
@@ -170,12 +170,19 @@ impl Builder<'_> {
         }
         let input = Rows { rows: looked_at, columns: &read, schema: &scan.read_schema };
         let terms = self.terms_of_scan(scan, &input, left);
+        let whole = looked_at >= pieces * PASSED_ON && rows >= looked_at;
+        let few = rows < pieces * PASSED_ON && rows < looked_at;
+        let rows_if = |all: bool, name: &str| {
+            self.metric(scan, name).unwrap_or(if all { rows } else { 0.0 }).min(rows)
+        };
+        let in_place_rows = rows_if(whole, handed_on::NAME_OF_IN_PLACE);
+        let gathered_rows = rows_if(few, handed_on::NAME_OF_GATHERED);
+        let runs = self.metric(scan, handed_on::NAME_OF_RUNS);
         let flow = self.push(kind, &[], rows, columns, Some(stored));
         let operator = &mut self.operators[flow.operator];
         operator.looked_at = Some(looked_at);
         operator.pieces = pieces;
-        operator.in_place = rows >= looked_at && looked_at >= pieces * PASSED_ON;
-        operator.gathered = rows < looked_at && rows < pieces * PASSED_ON;
+        (operator.in_place_rows, operator.gathered_rows) = (in_place_rows, gathered_rows);
         operator.read_row_bytes = row_bytes(&read);
         operator.columns = scan.read.len() as f64;
         let was_seen = |column: &&usize| compared.contains(column);
@@ -183,18 +190,23 @@ impl Builder<'_> {
             scan.output.iter().filter(was_seen).map(|column| read[*column]).collect();
         operator.seen_row_bytes = copied_row_bytes(&seen);
         operator.terms = terms;
+        operator.run_rows = runs.map(|runs| (rows - in_place_rows) / runs.max(1.0));
         Ok(flow)
+    }
+
+    /// What a scan has counted, if it was run.
+    fn metric(&self, scan: &BucketScan, name: &str) -> Option<f64> {
+        let metrics = self.was_run.then(|| scan.metrics.clone_inner())?;
+        Some(metrics.sum_by_name(name)?.as_usize() as f64)
     }
 
     /// What a scan computes to choose rows, of which its predicate leaves so many.
     fn terms_of_scan(&self, scan: &BucketScan, input: &Rows<'_>, left: f64) -> Vec<Term> {
-        let metrics = self.was_run.then(|| scan.metrics.clone_inner());
-        let counted = |name: &str| Some(metrics.as_ref()?.sum_by_name(name)?.as_usize() as f64);
         let mut terms = scan.predicate.as_ref().map_or_else(Vec::new, |predicate| {
-            input.filtered(predicate, |at| counted(&name_of_rows_left(at)))
+            input.filtered(predicate, |at| self.metric(scan, &name_of_rows_left(at)))
         });
         if let Some(hint) = &scan.hint {
-            let values = counted(hint::NAME_OF_ROWS).unwrap_or(left);
+            let values = self.metric(scan, hint::NAME_OF_ROWS).unwrap_or(left);
             if scan.predicate.is_some() {
                 terms.extend(input.chosen(values, hint));
             }

@@ -95,16 +95,21 @@ impl Rows<'_> {
         terms
     }
 
-    /// What it is to find rows by these keys: numbers belong to the work of whoever does it.
+    /// What it is to find rows by these keys: one number belongs to the work of whoever does it.
     pub(super) fn keys<'e>(
         &self,
         keys: impl IntoIterator<Item = &'e Arc<dyn PhysicalExpr>>,
     ) -> Vec<Term> {
-        let mut terms = Vec::new();
+        let (mut terms, mut has_number) = (Vec::new(), false);
         for key in keys {
             self.add(key, self.rows, &mut terms);
-            if let Some(bytes) = self.bytes_of_text(key) {
-                terms.push(Term::new(Task::Key, self.rows, bytes));
+            let width = self.type_of(key).and_then(|of| fixed_bytes(&of));
+            match (self.bytes_of_text(key), width) {
+                (Some(bytes), _) => terms.push(Term::new(Task::Key, self.rows, bytes)),
+                (None, Some(bytes)) if has_number => {
+                    terms.push(Term::new(Task::NumberKey, self.rows, bytes));
+                }
+                _ => has_number = true,
             }
         }
         terms

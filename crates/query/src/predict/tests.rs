@@ -34,13 +34,29 @@ fn terms(operator: &Operator) -> Vec<(Task, f64, f64)> {
 async fn pieces_are_counted_and_zone_maps_leave_some() {
     let all = &operators("SELECT sum(price) FROM large").await[0];
     assert_eq!((all.rows_looked_at(), all.pieces), (10_000.0, 2.0));
-    assert!(all.in_place, "pieces of more than half a batch are handed on as they lie");
+    assert_eq!(
+        all.in_place_rows, 8192.0,
+        "pieces of more than half a batch are handed on as they lie"
+    );
     let small = &operators("SELECT sum(price) FROM small").await[0];
-    assert!(small.pieces > 5.0 && !small.in_place, "{small:?}");
+    assert!(small.pieces > 5.0 && small.in_place_rows == 0.0, "{small:?}");
     let some = &operators("SELECT sum(price) FROM small WHERE price < 1000").await[0];
     assert!(some.pieces < small.pieces, "{} of {} pieces", some.pieces, small.pieces);
     assert!(some.rows_looked_at() >= 999.0 && some.rows_looked_at() < 5_000.0, "{some:?}");
-    assert!(!some.in_place);
+    assert_eq!(some.in_place_rows, 0.0);
+}
+
+#[tokio::test]
+async fn rows_that_are_copied_are_counted_with_their_runs() {
+    // 37 i modulo 100 is below 60 here and there, for two rows in a row at most.
+    let most = &operators("SELECT sum(price) FROM large WHERE n < 60").await[0];
+    assert_eq!((most.rows, most.in_place_rows), (6000.0, 0.0));
+    assert_eq!(most.gathered_rows, 1085.0, "those of the last piece, which is small");
+    assert_eq!(most.run_rows, Some(6000.0 / 3702.0));
+    // The key's order is that of the rows: the first piece is handed on as it lies, some of the second are one run.
+    let first = &operators("SELECT sum(price) FROM large WHERE id + 0 <= 9000").await[0];
+    assert_eq!((first.rows, first.in_place_rows, first.gathered_rows), (9000.0, 8192.0, 808.0));
+    assert_eq!(first.run_rows, Some(808.0));
 }
 
 #[tokio::test]
@@ -137,4 +153,18 @@ async fn texts_are_matched_by_their_beginning_and_are_keys_and_sums_are_calculat
     assert_eq!(tasks(1), [Task::Key]);
     assert_eq!(tasks(2), [Task::Calculate, Task::Calculate]);
     assert_eq!(operators[2].terms[0].values, 10_000.0);
+}
+
+#[tokio::test]
+async fn one_number_is_no_term_among_the_keys_of_groups() {
+    let keys = async |by: &str| {
+        let operators = operators(&format!("SELECT {by}, count(*) FROM large GROUP BY {by}")).await;
+        terms(&operators[1])
+    };
+    assert_eq!(keys("n").await, []);
+    assert_eq!(keys("n, price").await, [(Task::NumberKey, 10_000.0, 16.0)]);
+    let [(Task::Key, 10_000.0, _), number] = keys("n, t, price").await[..] else {
+        panic!("a text, and a number beside the first")
+    };
+    assert_eq!(number, (Task::NumberKey, 10_000.0, 16.0));
 }

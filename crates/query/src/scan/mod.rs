@@ -7,6 +7,7 @@
 
 pub(crate) mod bucket_scan;
 pub(crate) mod conjuncts;
+pub(crate) mod handed_on;
 pub(crate) mod hint;
 pub(crate) mod key_ranges;
 pub(crate) mod leaf;

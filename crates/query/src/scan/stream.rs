@@ -2,6 +2,7 @@
 
 use super::bucket_scan::{BucketScan, Piece};
 use super::conjuncts::Conjuncts;
+use super::handed_on::HandedOn;
 use super::hint::{self, Hint};
 use crate::translate::external;
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
@@ -58,6 +59,7 @@ pub(crate) fn open(
         gather,
         whole,
         chunks_skipped,
+        handed_on: HandedOn::new(&scan.metrics, partition, whole),
         metrics: BaselineMetrics::new(&scan.metrics, partition),
     };
     Ok(Box::pin(cooperative(stream)))
@@ -77,6 +79,7 @@ struct ScanStream {
     /// More rows of a piece than this are not gathered with others.
     whole: usize,
     chunks_skipped: Count,
+    handed_on: HandedOn,
     metrics: BaselineMetrics,
 }
 
@@ -114,9 +117,13 @@ impl ScanStream {
         match mask {
             Some(_) if kept == 0 => {}
             Some(mask) if kept < batch.num_rows() => {
+                self.handed_on.add_chosen(kept, mask.values());
                 self.gather.push_batch_with_filter(batch, &mask)?;
             }
-            _ => self.gather.push_batch(batch)?,
+            _ => {
+                self.handed_on.add_all(kept);
+                self.gather.push_batch(batch)?;
+            }
         }
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! Coefficients as differences between queries, of which one does what the other does not.
 
 use super::Bench;
-use super::sizes;
-use super::tables::{FEW, SOUGHT, TEXT_BYTES, keeping, words_bytes};
+use super::planning::{Planned, planning};
+use super::sizes::{self, OfFew};
+use super::tables::{FEW, SOUGHT, TEXT_BYTES, keeping, keeping_runs, words_bytes};
 use super::times::Times;
 use anyhow::Result;
-use dbsim::{Cost, Plan};
+use dbsim::{Cost, RUNS};
 
 /// What was measured, by the names of a file of coefficients.
 #[derive(Default)]
@@ -17,12 +18,6 @@ pub(super) struct Costs {
     /// Points (rows of tables, parts of rows), and cycles at each.
     pub(super) curves: Vec<(&'static str, Vec<Vec<f64>>)>,
 }
-
-/// What is only planned: a query of some operators, and one of many expressions.
-const PLANNED: &str = "SELECT a.g, sum(b.v) FROM one a JOIN few b ON a.k = b.k WHERE b.id < 0 GROUP BY a.g ORDER BY 2";
-const PLANNED_EXPRESSIONS: &str = "SELECT s1, s2, sum(n1), sum(n2), sum(n1 * (1 - n2)), \
-    sum(n1 * (1 - n2) * (1 + n3)), avg(n1), avg(n2), avg(n3), count(*) FROM one \
-    WHERE d1 > date '1990-01-01' GROUP BY s1, s2 ORDER BY s1, s2";
 
 /// Parts of rows that are chosen, ascending, and one of them.
 const PARTS: [f64; 8] = [0.05, 0.1, 0.2, 0.3, 0.45, 0.65, MOST, 0.99];
@@ -42,35 +37,27 @@ const ONE_DATE_THRICE: &str =
 
 /// Measures all that Pando has operators for.
 pub(super) async fn measure(bench: &Bench) -> Result<Costs> {
-    let plans = Plans {
-        pieces: bench.plan("SELECT v FROM pieces").await?,
-        planned: bench.plan(PLANNED).await?,
-        of_expressions: bench.plan(PLANNED_EXPRESSIONS).await?,
-    };
+    let pieces = bench.plan("SELECT v FROM pieces").await?;
+    let pieces = pieces.operators().iter().map(|operator| operator.pieces).sum();
+    let planned = Planned::of(bench).await?;
     let mut times = Times::default();
-    let _only_asked = of_times(bench.rows, &times, &plans);
+    let _only_asked = of_times(bench.rows, &times, pieces, &planned);
     times.measure(bench).await?;
-    Ok(of_times(bench.rows, &times, &plans))
+    Ok(of_times(bench.rows, &times, pieces, &planned))
 }
 
-/// Plans of what is measured.
-struct Plans {
-    pieces: Plan,
-    planned: Plan,
-    of_expressions: Plan,
-}
-
-/// All coefficients, of what queries take over so many rows.
-fn of_times(rows: u64, times: &Times, plans: &Plans) -> Costs {
+/// All coefficients, of what queries take over so many rows, in so many pieces where these are small.
+fn of_times(rows: u64, times: &Times, small_pieces: f64, planned: &Planned) -> Costs {
     let mut costs = Costs::default();
-    let small = Small::of(rows, times, &plans.pieces);
+    let small = Small::of(rows, times, small_pieces);
     let (scan, copies) = scans(rows, times, &small, &mut costs);
     predicates(rows, times, &copies, &mut costs);
-    let group = groups(rows, times, &mut costs);
-    sizes::groups(rows, times, [scan.tuple, group], &mut costs);
+    let [group, key] = groups(rows, times, &mut costs);
+    let few = OfFew { scan: scan.tuple, group: group.tuple, key };
+    sizes::groups(rows, times, &few, &mut costs);
     sizes::joins(rows, times, scan.tuple, &mut costs);
     pieces(rows, times, scan.byte, &small, &mut costs);
-    planning(times, plans, &mut costs);
+    planning(times, planned, &mut costs);
     costs
 }
 
@@ -91,8 +78,7 @@ fn longer(times: &Times, query: &str) -> f64 {
 }
 
 impl Small {
-    fn of(rows: u64, times: &Times, plan: &Plan) -> Self {
-        let pieces: f64 = plan.operators().iter().map(|operator| operator.pieces).sum();
+    fn of(rows: u64, times: &Times, pieces: f64) -> Self {
         let compared =
             |predicate: &str| longer(times, &format!("SELECT v FROM TABLE t WHERE {predicate}"));
         // Two columns more that are read.
@@ -113,18 +99,24 @@ fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, [
     // A query that looks at one row: what a query takes before it looks at any.
     let begun = times.of("SELECT v FROM one");
     let plain = times.of("SELECT v FROM t");
-    // Three columns more of 16 bytes each, of rows here and there.
-    let copies = PARTS.map(|part| {
-        let of =
-            |columns: &str| times.of(&format!("SELECT {columns} FROM t WHERE {}", keeping(part)));
-        let byte = (of("v, n1, n2, n3") - of("v")) / (3.0 * 16.0 * part * all);
-        (byte - if part < GATHERED { small.gather } else { 0.0 }).max(0.0)
-    });
+    // Three columns more of 16 bytes each, of rows here and there or in runs.
+    let copies = |run: f64| {
+        PARTS.map(|part| {
+            let kept = keeping_runs(run, part);
+            let of = |columns: &str| times.of(&format!("SELECT {columns} FROM t WHERE {kept}"));
+            let byte = (of("v, n1, n2, n3") - of("v")) / (3.0 * 16.0 * part * all);
+            (byte - if part < GATHERED { small.gather } else { 0.0 }).max(0.0)
+        })
+    };
+    let in_runs = RUNS.map(copies);
+    let copies = in_runs[0];
     let scan = Cost { tuple: (plain - begun).max(0.0) / all, byte: copies[copies.len() - 1] };
-    let chosen = copies.map(|copy| (copy - scan.byte).max(0.0));
+    let chosen = |place: usize| in_runs.map(|copies| (copies[place] - scan.byte).max(0.0));
+    let chosen =
+        PARTS.iter().enumerate().map(|(place, part)| [&[*part][..], &chosen(place)].concat());
     costs.costs.push(("scan", scan));
     costs.cycles.push(("gather", small.gather));
-    costs.curves.push(("chosen", curve(&PARTS, &chosen)));
+    costs.curves.push(("chosen", chosen.collect()));
 
     let few = (FEW * all).max(2.0);
     let sorted = |by: &str| times.of(&format!("SELECT id, k, l1, g FROM few {by}"));
@@ -133,11 +125,6 @@ fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, [
     let by_several = (sorted("ORDER BY g, l1, k") - sorted("")).max(0.0) / comparisons;
     costs.costs.extend([("sort", tuple(by_one)), ("order", tuple(by_several - by_one))]);
     (scan, copies)
-}
-
-/// Points and what something costs at each.
-fn curve(points: &[f64], cycles: &[f64]) -> Vec<Vec<f64>> {
-    points.iter().zip(cycles).map(|(point, cycles)| vec![*point, *cycles]).collect()
 }
 
 /// What is compared and searched of each row.
@@ -183,9 +170,9 @@ fn predicates(rows: u64, times: &Times, copies: &[f64], costs: &mut Costs) {
     ]);
 }
 
-/// Sums, and the few groups that they are of: what a row of a group costs. Where nothing else is said rows are such as a scan has
+/// Sums, and the few groups that they are of: what a row of a group costs, and a text that is a key. Where nothing else is said rows are such as a scan has
 /// copied, so that whoever made them has brought them along; the scan by itself is taken off.
-fn groups(rows: u64, times: &Times, costs: &mut Costs) -> f64 {
+fn groups(rows: u64, times: &Times, costs: &mut Costs) -> [Cost; 2] {
     let all = rows as f64;
     let chosen = format!("FROM t WHERE {}", keeping(MOST));
     let of = |select: &str, groups: &str, columns: &str| {
@@ -210,17 +197,17 @@ fn groups(rows: u64, times: &Times, costs: &mut Costs) -> f64 {
     let calculated = [(8.0, each(of_integers, of_integer, 2.0)), (16.0, each(product, sum, 2.0))];
     let keys = [(short, each(by_texts, group, 2.0)), (long, each(by_long_texts, group, 2.0))];
     let aggregate = each(sums, group, 2.0);
-    let of_group = each(group, sum, 1.0);
+    let known = [tuple(each(group, sum, 1.0)), line(keys)];
     let first_look = ((in_place - one_in_place).max(0.0) / all / 2.0 - aggregate).max(0.0) / 16.0;
     costs.costs.extend([
         ("calculate", line(calculated)),
-        ("key", line(keys)),
-        ("group", tuple(of_group)),
+        ("group", known[0]),
+        ("key", known[1]),
         ("group_ordered", tuple(each(in_order, sum, 1.0))),
         ("aggregate", tuple(aggregate)),
     ]);
     costs.cycles.push(("first_look", first_look));
-    of_group
+    known
 }
 
 /// What pieces cost beside their rows, where the copy of a byte takes so many cycles.
@@ -252,23 +239,6 @@ fn pieces(rows: u64, times: &Times, copy: f64, small: &Small, costs: &mut Costs)
         ("piece_search", search.max(0.0)),
         ("piece_find", find.max(0.0)),
     ]);
-}
-
-/// What a query takes however many rows there are: two equations of operators and expressions.
-fn planning(times: &Times, plans: &Plans, costs: &mut Costs) {
-    let planned = times.of(PLANNED);
-    let of_expressions = times.of(PLANNED_EXPRESSIONS);
-    let in_bundles = times.in_bundles(PLANNED);
-    let plans = [&plans.planned, &plans.of_expressions];
-
-    let [operators, more_operators] = plans.each_ref().map(|plan| plan.operators().len() as f64);
-    let [expressions, more_expressions] = plans.each_ref().map(|plan| plan.expressions());
-    let expression = (of_expressions - planned * more_operators / operators)
-        / (more_expressions - expressions * more_operators / operators);
-    let expression = expression.max(0.0);
-    let operator = (planned - expression * expressions) / operators;
-    costs.costs.push(("planning", Cost { tuple: operator.max(0.0), byte: expression }));
-    costs.cycles.push(("bundle", (in_bundles - planned).max(1.0) / (operators - 1.0)));
 }
 
 fn tuple(cycles: f64) -> Cost {

@@ -6,6 +6,7 @@
 
 mod costs;
 mod file;
+mod planning;
 mod sizes;
 mod tables;
 mod times;

@@ -1,37 +1,62 @@
 //! Hash tables of ever more rows: what it costs to build them, and to look rows up in them.
 
 use super::costs::{Costs, MOST};
-use super::tables::{GROUPS, keeping, sizes};
+use super::tables::{GROUPS, TEXT_KEYS, keeping, sizes};
 use super::times::Times;
 use dbsim::Cost;
 
 /// The part of the rows that joins find where a scan looks for them first.
 const FOUND: f64 = 0.25;
 
-/// Groups of rows that a scan has copied, so that whoever made them has brought them along, and of tables with a row for each group.
-/// What a row costs to scan, and as one of few groups, is given.
-pub(super) fn groups(rows: u64, times: &Times, [scan, group]: [f64; 2], costs: &mut Costs) {
+/// What groups cost that is known before: for each row a scan, its place among few groups, and a text that is a key.
+pub(super) struct OfFew {
+    pub(super) scan: f64,
+    pub(super) group: f64,
+    pub(super) key: Cost,
+}
+
+/// Groups of rows that a scan has copied, so that whoever made them has brought them along, and of tables with a row for each group;
+/// by a number, by two, and by a number and a text.
+pub(super) fn groups(rows: u64, times: &Times, few: &OfFew, costs: &mut Costs) {
     let all = MOST * rows as f64;
     let most = keeping(MOST);
     let chosen = |select: &str, groups: &str| {
         times.of(&format!("SELECT {select} FROM t WHERE {most} {groups}"))
     };
-    let grouped = |table: &str| times.of(&format!("SELECT k, sum(n1) FROM {table} GROUP BY k"));
-    let sum = (chosen("sum(n1)", "") - chosen("n1", "")) / all;
-    let begun = grouped("least");
-    let mut tables = vec![vec![GROUPS as f64, 0.0, 0.0]];
-    for (at, size) in sizes(rows).into_iter().enumerate() {
-        let by = format!("a{at}");
+    let many = |by: &str| {
         let scanned = chosen(&format!("{by}, n1"), "");
-        let many = chosen(&format!("{by}, sum(n1)"), &format!("GROUP BY {by}")) - scanned;
-        // Two equations: of many rows a group, and of one.
+        chosen(&format!("{by}, sum(n1)"), &format!("GROUP BY {by}")) - scanned
+    };
+    let one = |table: &str, by: &str| {
+        let of =
+            |table: &str| times.of(&format!("SELECT {by}, sum(n1) FROM {table} GROUP BY {by}"));
+        of(table) - of("least")
+    };
+    let sum = (chosen("sum(n1)", "") - chosen("n1", "")) / all;
+    let row = sum + few.group;
+    let mut tables = vec![vec![GROUPS as f64, 0.0, 0.0]];
+    let mut keys = vec![vec![GROUPS as f64, 0.0, 0.0, 0.0, 0.0]];
+    for (at, size) in sizes(rows).into_iter().enumerate() {
         let size = size as f64;
-        let many = many - (sum + group) * all;
-        let one = grouped(&format!("r{at}")) - begun - (scan + sum + group) * size;
-        let find = ((many - one) / (all - size)).max(0.0);
-        tables.push(vec![size, find, (one / size - find).max(0.0)]);
+        // Two equations: of many rows a group, and of one.
+        let solved =
+            |many: f64, one: f64| [((many - one) / (all - size)).max(0.0), (one / size).max(0.0)];
+        let (by, table) = (format!("a{at}"), format!("r{at}"));
+        let of_many = many(&by);
+        let of_one = one(&table, "k");
+        let found = solved(of_many - row * all, of_one - (few.scan + row) * size);
+        tables.push([&[size][..], &found].concat());
+        let of_texts = TEXT_KEYS.map(|(name, _, bytes)| {
+            let known = few.key.cycles(1.0, bytes);
+            let more = many(&format!("{by}, {name}{at}")) - of_many;
+            let one_more = one(&table, &format!("k, {name}")) - of_one;
+            solved(more - known * all, one_more - known * size)
+        });
+        keys.push([&[size], &of_texts[0][..], &of_texts[1]].concat());
     }
-    costs.curves.push(("group_tables", tables));
+    costs.curves.extend([("group_tables", tables), ("group_keys", keys)]);
+    let number = (many("a0, b0") - many("a0")) / all;
+    costs.costs.push(("number_key", Cost { tuple: number.max(0.0), byte: 0.0 }));
 }
 
 /// Keys of joins: of the rows, of the table in which all are, and of rows of which a quarter is in a table.

@@ -2,6 +2,7 @@
 
 use super::Bench;
 use anyhow::Result;
+use dbsim::RUNS;
 
 /// How many groups the rows fall into by `g`.
 pub(super) const GROUPS: u64 = 100;
@@ -35,6 +36,16 @@ const WORDS_OF_A_TEXT: u64 = 7;
 /// A pattern of two of them.
 pub(super) const SOUGHT: &str = "%copper%signal%";
 
+/// Texts that are keys of groups, one for each value: a column's name, what they begin with, and bytes. The former lie in their
+/// column.
+pub(super) const TEXT_KEYS: [(&str, &str, f64); 2] =
+    [("y", "", 8.0), ("x", "customer number ", 24.0)];
+
+/// A text of a number of up to eight digits.
+fn text_key(begin: &str, number: &str) -> String {
+    format!("'{begin}' || lpad(({number})::text, 8, '0')")
+}
+
 /// Bytes of `c1` on average: each word is as often there as another.
 pub(super) fn words_bytes() -> f64 {
     let words = WORDS.split(' ').count() as f64;
@@ -56,13 +67,23 @@ pub(super) fn sizes(rows: u64) -> Vec<u64> {
 
 /// A predicate that keeps this part of the rows, here and there.
 pub(super) fn keeping(part: f64) -> String {
-    format!("r < {:.0}", part * PRIME as f64)
+    keeping_by("r", part)
+}
+
+/// One that keeps them in runs of so many together, of those [`RUNS`] that are longer than one.
+pub(super) fn keeping_runs(run: f64, part: f64) -> String {
+    if run == 1.0 { keeping(part) } else { keeping_by(&format!("r{run}"), part) }
+}
+
+fn keeping_by(column: &str, part: f64) -> String {
+    format!("{column} < {:.0}", part * PRIME as f64)
 }
 
 /// `t` has the rows: `k` every number once, `r` scattered ones, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more,
-/// `b0`, `b1`, ... the same values apart, two short and two long texts of few values, and one of words. `pieces` has the former in small
+/// `b0`, `b1`, ... the same values apart, `r4` and so on scattered ones that [`RUNS`] of rows share, two short and two long texts of few
+/// values, and one of words. `pieces` has the former in small
 /// buckets, `one` a row of it, `few` some; `r0`, `r1`, ... have a row for each value of `a0` and so on (`k`), apart (`k16`), and in
-/// steps (`k4`, `k64`); `least` has one row of such a table.
+/// steps (`k4`, `k64`), and texts (`y`, `x`) as `t` has them of `a0` and so on (`y0`, `x0`); `least` has one row of such a table.
 pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let rows = bench.rows;
     let sizes = sizes(rows);
@@ -74,9 +95,20 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
         columns += &format!(", a{at} bigint NOT NULL, b{at} bigint NOT NULL");
         select += &format!(", r % {values}, r % {values} * {APART}");
     }
+    for (at, size) in sizes.iter().enumerate() {
+        for (name, begin, _) in TEXT_KEYS {
+            columns += &format!(", {name}{at} text NOT NULL");
+            select += &format!(", {}", text_key(begin, &format!("r % {size}")));
+        }
+    }
+    for run in RUNS.into_iter().skip(1) {
+        columns += &format!(", r{run} bigint NOT NULL");
+        select += &format!(", {}", scattered(&format!("(i / {run})")));
+    }
     let from = |rows: u64| {
+        let r = scattered("i");
         format!(
-            "FROM (SELECT i, (7 * i * i + 13 * i) % {PRIME} AS r FROM (SELECT i::bigint AS i FROM generate_series(0, {rows} - 1) s(i)) s) s"
+            "FROM (SELECT i, {r} AS r FROM (SELECT i::bigint AS i FROM generate_series(0, {rows} - 1) s(i)) s) s"
         )
     };
     let mut statements = vec![
@@ -92,10 +124,12 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let names = (0..sizes.len()).map(|at| format!("r{at}")).chain(["least".to_owned()]);
     for (name, size) in names.zip(sizes.iter().chain([&1])) {
         let columns = "id bigint PRIMARY KEY, k bigint NOT NULL, k4 bigint NOT NULL, k16 bigint NOT NULL, k64 bigint NOT NULL, \
-            n1 numeric(15,2) NOT NULL, n2 numeric(15,2) NOT NULL, n3 numeric(15,2) NOT NULL";
+            n1 numeric(15,2) NOT NULL, n2 numeric(15,2) NOT NULL, n3 numeric(15,2) NOT NULL, \
+            y text NOT NULL, x text NOT NULL";
         let (close, apart) = (STEP, APART * STEP);
+        let [y, x] = TEXT_KEYS.map(|(_, begin, _)| text_key(begin, "i"));
         let select = format!(
-            "i, i, i * {close}, i * {APART}, i * {apart}, {}, {}, {}",
+            "i, i, i * {close}, i * {APART}, i * {apart}, {}, {}, {}, {y}, {x}",
             number(17),
             number(19),
             number(23)
@@ -107,6 +141,10 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
         bench.session.execute(&statement).await?;
     }
     Ok(())
+}
+
+fn scattered(number: &str) -> String {
+    format!("(7 * {number} * {number} + 13 * {number}) % {PRIME}")
 }
 
 fn number(step: u64) -> String {
