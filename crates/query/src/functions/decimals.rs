@@ -112,8 +112,46 @@ fn too_large() -> Error {
         .with_hint("A numeric has at most 38 digits.")
 }
 
-/// `numerator * 10^shift / divisor`, rounded half away from zero.
-fn rounded(numerator: i256, shift: i32, divisor: i256) -> Option<i128> {
+/// Powers of ten that have room in 128 bits.
+const POWERS: [i128; PRECISION_MAX as usize + 1] = {
+    let mut powers = [1; PRECISION_MAX as usize + 1];
+    let mut at = 1;
+    while at < powers.len() {
+        powers[at] = 10 * powers[at - 1];
+        at += 1;
+    }
+    powers
+};
+
+fn power(shift: i32) -> Option<i128> {
+    POWERS.get(usize::try_from(shift.unsigned_abs()).ok()?).copied()
+}
+
+/// `numerator * 10^shift / divisor`, rounded half away from zero; `None` where it has too many digits.
+fn rounded(numerator: i128, shift: i32, divisor: i128) -> Option<i128> {
+    let wide = || rounded_wide(i256::from_i128(numerator), shift, i256::from_i128(divisor));
+    rounded_narrow(numerator, shift, divisor).or_else(wide)
+}
+
+/// The same where all on the way has room in 128 bits, as nearly always; `None` elsewhere. It takes a quarter of the time.
+fn rounded_narrow(numerator: i128, shift: i32, divisor: i128) -> Option<i128> {
+    let (numerator, divisor) = match shift {
+        0.. => (numerator.checked_mul(power(shift)?)?, divisor),
+        _ => (numerator, divisor.checked_mul(power(shift)?)?),
+    };
+    let (whole, rest) = (numerator.checked_div(divisor)?, numerator.checked_rem(divisor)?);
+    let up = rest.unsigned_abs() >= divisor.unsigned_abs() - rest.unsigned_abs();
+    let away = if (numerator < 0) == (divisor < 0) { 1 } else { -1 };
+    let whole = if up { whole.checked_add(away)? } else { whole };
+    has_room(whole).then_some(whole)
+}
+
+fn has_room(value: i128) -> bool {
+    value.unsigned_abs() < 10u128.pow(PRECISION_MAX.into())
+}
+
+/// The same in 256 bits.
+fn rounded_wide(numerator: i256, shift: i32, divisor: i256) -> Option<i128> {
     let ten = i256::from_i128(10);
     let (numerator, divisor) = match u32::try_from(shift) {
         Ok(shift) => (numerator.checked_mul(ten.checked_pow(shift)?)?, divisor),
@@ -123,7 +161,7 @@ fn rounded(numerator: i256, shift: i32, divisor: i256) -> Option<i128> {
     let up = rest.wrapping_abs() >= divisor.wrapping_abs().wrapping_sub(rest.wrapping_abs());
     let away = if (numerator < i256::ZERO) == (divisor < i256::ZERO) { 1 } else { -1 };
     let whole = if up { whole.checked_add(i256::from_i128(away))? } else { whole };
-    whole.to_i128().filter(|value| value.unsigned_abs() < 10u128.pow(PRECISION_MAX.into()))
+    whole.to_i128().filter(|value| has_room(*value))
 }
 
 fn quotient(args: &[ArrayRef]) -> Result<ArrayRef> {
@@ -131,9 +169,7 @@ fn quotient(args: &[ArrayRef]) -> Result<ArrayRef> {
     let shift = scale_of(&returns) + scale_of(args[1].data_type()) - scale_of(args[0].data_type());
     combine(args, &returns, |left, right| match right {
         0 => Err(Error::new(SqlState::DivisionByZero, "division by zero")),
-        right => {
-            rounded(i256::from_i128(left), shift, i256::from_i128(right)).ok_or_else(too_large)
-        }
+        right => rounded(left, shift, right).ok_or_else(too_large),
     })
 }
 
@@ -141,8 +177,11 @@ fn product(args: &[ArrayRef]) -> Result<ArrayRef> {
     let (_, returns) = product_type(&types_of(args))?;
     let shift = scale_of(&returns) - scale_of(args[0].data_type()) - scale_of(args[1].data_type());
     combine(args, &returns, |left, right| {
+        if let Some(exact) = left.checked_mul(right) {
+            return rounded(exact, shift, 1).ok_or_else(too_large);
+        }
         let exact = i256::from_i128(left).checked_mul(i256::from_i128(right));
-        exact.and_then(|exact| rounded(exact, shift, i256::ONE)).ok_or_else(too_large)
+        exact.and_then(|exact| rounded_wide(exact, shift, i256::ONE)).ok_or_else(too_large)
     })
 }
 
@@ -208,5 +247,50 @@ fn mean(args: &[ArrayRef]) -> Result<ArrayRef> {
             // Nothing counted is no sum either: there is no division by zero.
             quotient(&[Arc::clone(&args[0]), counts])
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Numbers of few digits as often as of many.
+    fn number() -> impl Strategy<Value = i128> {
+        (any::<i128>(), 0..128_u32).prop_map(|(number, bits)| number >> bits)
+    }
+
+    proptest! {
+        #[test]
+        fn quotients_in_128_bits_are_those_in_256(
+            numerator in number(),
+            shift in -45..45_i32,
+            divisor in number().prop_filter("no division by zero", |divisor| *divisor != 0),
+        ) {
+            let wide = rounded_wide(i256::from_i128(numerator), shift, i256::from_i128(divisor));
+            let narrow = rounded_narrow(numerator, shift, divisor);
+            prop_assert!(narrow.is_none() || narrow == wide, "{narrow:?} for {wide:?}");
+            prop_assert_eq!(rounded(numerator, shift, divisor), wide);
+        }
+    }
+
+    #[test]
+    fn halves_are_rounded_away_from_zero() {
+        for (numerator, shift, divisor, expected) in [
+            (5, 0, 2, 3),
+            (-5, 0, 2, -3),
+            (5, 0, -2, -3),
+            (-5, 0, -2, 3),
+            (1, 1, 3, 3),
+            (2, 1, 3, 7),
+            (149, -2, 1, 1),
+            (150, -2, 1, 2),
+            (i128::MIN, -38, 1, -2),
+        ] {
+            assert_eq!(rounded(numerator, shift, divisor), Some(expected), "{numerator}/{divisor}");
+        }
+        assert_eq!(rounded(1, 38, 1), None, "39 digits");
+        assert_eq!(rounded(i128::MIN, 0, -1), None);
+        assert_eq!(rounded(10, 37, 10), Some(POWERS[37]), "more than 128 bits on the way");
     }
 }
