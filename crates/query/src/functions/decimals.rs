@@ -123,6 +123,7 @@ const POWERS: [i128; PRECISION_MAX as usize + 1] = {
     powers
 };
 
+/// Ten to the power of a shift, be it up or down.
 fn power(shift: i32) -> Option<i128> {
     POWERS.get(usize::try_from(shift.unsigned_abs()).ok()?).copied()
 }
