@@ -292,6 +292,7 @@ mod tests {
         }
         assert_eq!(rounded(1, 38, 1), None, "39 digits");
         assert_eq!(rounded(i128::MIN, 0, -1), None);
-        assert_eq!(rounded(10, 37, 10), Some(POWERS[37]), "more than 128 bits on the way");
+        assert_eq!(rounded_narrow(100, 37, 100), None, "more than 128 bits on the way");
+        assert_eq!(rounded(100, 37, 100), Some(POWERS[37]));
     }
 }

@@ -170,8 +170,8 @@ fn predicates(rows: u64, times: &Times, copies: &[f64], costs: &mut Costs) {
     ]);
 }
 
-/// Sums, and the few groups that they are of: what a row of a group costs, and a text that is a key. Where nothing else is said rows are such as a scan has
-/// copied, so that whoever made them has brought them along; the scan by itself is taken off.
+/// Sums, and the few groups that they are of: what a row of a group costs, and a text that is a key. Where nothing else is said rows
+/// are such as a scan has copied, so that whoever made them has brought them along; the scan by itself is taken off.
 fn groups(rows: u64, times: &Times, costs: &mut Costs) -> [Cost; 2] {
     let all = rows as f64;
     let chosen = format!("FROM t WHERE {}", keeping(MOST));

@@ -80,10 +80,10 @@ fn keeping_by(column: &str, part: f64) -> String {
 }
 
 /// `t` has the rows: `k` every number once, `r` scattered ones, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more,
-/// `b0`, `b1`, ... the same values apart, `r4` and so on scattered ones that [`RUNS`] of rows share, two short and two long texts of few
-/// values, and one of words. `pieces` has the former in small
-/// buckets, `one` a row of it, `few` some; `r0`, `r1`, ... have a row for each value of `a0` and so on (`k`), apart (`k16`), and in
-/// steps (`k4`, `k64`), and texts (`y`, `x`) as `t` has them of `a0` and so on (`y0`, `x0`); `least` has one row of such a table.
+/// `b0`, `b1`, ... the same values apart, `r4` and so on what `r` has in the first row of each of [`RUNS`] that long, two short and two
+/// long texts of few values, and one of words. `pieces` has the former in small buckets, `one` a row of it, `few` some; `r0`, `r1`, ...
+/// have a row for each value of `a0` and so on (`k`), apart (`k16`), and in steps (`k4`, `k64`), and texts (`y`, `x`) as `t` has them of
+/// `a0` and so on (`y0`, `x0`); `least` has one row of such a table.
 pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let rows = bench.rows;
     let sizes = sizes(rows);
@@ -101,9 +101,9 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
             select += &format!(", {}", text_key(begin, &format!("r % {size}")));
         }
     }
-    for run in RUNS.into_iter().skip(1) {
+    for run in &RUNS[1..] {
         columns += &format!(", r{run} bigint NOT NULL");
-        select += &format!(", {}", scattered(&format!("(i / {run})")));
+        select += &format!(", {}", shared_by(*run));
     }
     let from = |rows: u64| {
         let r = scattered("i");
@@ -143,6 +143,11 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
+/// What the rows of a run share: what is scattered of its first.
+fn shared_by(run: f64) -> String {
+    scattered(&format!("(i / {run} * {run})"))
+}
+
 fn scattered(number: &str) -> String {
     format!("(7 * {number} * {number} + 13 * {number}) % {PRIME}")
 }
@@ -172,4 +177,32 @@ fn of_each_row(rows: u64) -> String {
         text(LONG, 7),
         text(LONG, 5),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::TryStreamExt;
+    use query::{Database, Options};
+
+    #[tokio::test]
+    async fn parts_are_kept_that_are_as_large_as_they_say_whatever_their_runs() {
+        const ROWS: f64 = 1e6;
+        let session = Database::open(Options::default()).expect("opens").session();
+        for run in RUNS {
+            for part in [0.05, 0.2, 0.45, 0.95] {
+                let column = keeping_runs(run, part);
+                let (column, _) = column.split_once(' ').expect("a comparison");
+                let numbers =
+                    format!("SELECT i::bigint AS i FROM generate_series(0, {ROWS} - 1) s(i)");
+                let rows = format!("SELECT {} AS {column} FROM ({numbers}) s", shared_by(run));
+                let sql = format!("SELECT 1 FROM ({rows}) s WHERE {}", keeping_runs(run, part));
+                let kept =
+                    session.query(&sql).await.expect("runs").stream.try_collect::<Vec<_>>().await;
+                let kept: usize = kept.expect("rows").iter().map(|batch| batch.num_rows()).sum();
+                let of_all = kept as f64 / ROWS;
+                assert!((of_all / part - 1.0).abs() < 0.25, "{of_all} for {part} in runs of {run}");
+            }
+        }
+    }
 }
