@@ -64,6 +64,14 @@ impl Channel {
         .await;
     }
 
+    /// Takes in everything until the server ends the connection.
+    #[cfg(test)]
+    pub(super) async fn hear_the_end(&mut self) {
+        while !self.ended {
+            poll_fn(|context| self.poll_read(context)).await;
+        }
+    }
+
     /// The next frame, if it has come already.
     pub(super) fn arrived(&mut self) -> io::Result<Option<Frame>> {
         message::take(&mut self.incoming)

@@ -143,6 +143,12 @@ impl Connection {
         }
     }
 
+    /// Waits until the server has ended the connection. What it says before is kept for whoever looks.
+    #[cfg(test)]
+    pub(crate) async fn hear_the_end(&mut self) {
+        self.channel.hear_the_end().await;
+    }
+
     /// Looks whether the server has ended the connection while nothing was asked of it; notices are handed out.
     pub(crate) async fn look(&mut self) -> Result<Vec<Trouble>, Trouble> {
         self.channel.look().await;

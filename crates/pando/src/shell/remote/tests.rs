@@ -16,10 +16,11 @@ async fn serve(at: &str) -> Server {
     Server::start(&config, database).await.expect("starts")
 }
 
-/// Another server in the place of one that ends.
-async fn replace(server: Server) -> Server {
+/// Another server in the place of one that ends, of whose end the session has heard.
+async fn replace(server: Server, remote: &mut Remote) -> Server {
     let at: SocketAddr = server.pg();
     server.stop(Duration::ZERO).await;
+    remote.connection.as_mut().expect("is connected").hear_the_end().await;
     serve(&at.to_string()).await
 }
 
@@ -61,9 +62,10 @@ async fn run(remote: &mut Remote, text: &str) -> Result<Vec<String>, Trouble> {
 async fn a_session_without_anything_to_lose_goes_on() {
     let (server, mut remote) = conversation().await;
     assert_eq!(run(&mut remote, "CREATE TABLE t (n int)").await, Ok(vec!["CREATE TABLE".into()]));
-    let server = replace(server).await;
+    let server = replace(server, &mut remote).await;
     let said = run(&mut remote, "CREATE TABLE t (n int)").await.expect("is run");
     assert!(said[0].contains("was lost") && said[0].ends_with("connected again"), "{said:?}");
+    assert!(said[0].contains("administrator command"), "{said:?}");
     assert_eq!(said[1..], ["CREATE TABLE"]);
     server.stop(Duration::ZERO).await;
 }
@@ -76,7 +78,7 @@ async fn a_statement_is_not_run_without_its_transaction_or_settings() {
         ("SET search_path = public", "This statement was not run. Settings,"),
     ] {
         run(&mut remote, first).await.expect("is run");
-        server = replace(server).await;
+        server = replace(server, &mut remote).await;
         let lost = run(&mut remote, "CREATE TABLE t (n int)").await.expect_err("is not run");
         assert!(lost.is_loss(), "{lost}");
         assert!(lost.detail.as_deref().is_some_and(|detail| detail.starts_with(loss)), "{lost}");
