@@ -119,10 +119,10 @@ fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, [
     costs.curves.push(("chosen", chosen.collect()));
 
     let few = (FEW * all).max(2.0);
-    let sorted = |by: &str| times.of(&format!("SELECT id, k, l1, g FROM few {by}"));
+    let sorted = |by: &str| times.of(&format!("SELECT id, r, l1, g FROM few {by}"));
     let comparisons = few * few.log2();
-    let by_one = (sorted("ORDER BY k") - sorted("")).max(0.0) / comparisons;
-    let by_several = (sorted("ORDER BY g, l1, k") - sorted("")).max(0.0) / comparisons;
+    let by_one = (sorted("ORDER BY r") - sorted("")).max(0.0) / comparisons;
+    let by_several = (sorted("ORDER BY g, l1, r") - sorted("")).max(0.0) / comparisons;
     costs.costs.extend([("sort", tuple(by_one)), ("order", tuple(by_several - by_one))]);
     (scan, copies)
 }
@@ -219,7 +219,7 @@ fn pieces(rows: u64, times: &Times, copy: f64, small: &Small, costs: &mut Costs)
     let compared_thrice = more(&format!("SELECT v FROM TABLE t WHERE {ONE_DATE_THRICE}"));
     let chosen = more(&format!("SELECT v, n1, n2 FROM TABLE t WHERE {}", keeping(SOME)));
     let searched = more(&format!("SELECT v FROM TABLE t WHERE c1 NOT LIKE '{SOUGHT}'"));
-    let found = more("SELECT count(*) FROM TABLE t JOIN r0 ON t.k = r0.k16");
+    let found = more("SELECT count(*) FROM TABLE t JOIN r0 ON t.r = r0.k16");
 
     // Bytes of a column of 8 that a piece has.
     let of_column = 8.0 * rows as f64 / pieces;

@@ -13,11 +13,11 @@ const PLANNED: [&str; 4] = [
      FROM one WHERE d1 > date '1990-01-01' GROUP BY s1, s2 ORDER BY s1, s2",
     "SELECT sum(n1 * n2) FROM one WHERE d1 >= date '1994-01-01' AND d1 < date '1994-01-01' + interval '1' year \
      AND n2 BETWEEN 0.06 - 0.01 AND 0.06 + 0.01 AND n3 < 24",
-    "SELECT a.k, b.d1, sum(c.n1 * (1 - c.n2)) FROM one a, few b, one c WHERE a.s1 = 'none' AND a.id = b.k AND c.id = b.id \
-     AND b.d1 < date '1995-03-15' AND c.d1 > date '1995-03-15' GROUP BY a.k, b.d1 ORDER BY 3 DESC, 2 LIMIT 10",
+    "SELECT a.r, b.d1, sum(c.n1 * (1 - c.n2)) FROM one a, few b, one c WHERE a.s1 = 'none' AND a.id = b.r AND c.id = b.id \
+     AND b.d1 < date '1995-03-15' AND c.d1 > date '1995-03-15' GROUP BY a.r, b.d1 ORDER BY 3 DESC, 2 LIMIT 10",
 ];
 /// The one that is also run in bundles.
-const JOIN: &str = "SELECT a.g, sum(b.v) FROM one a JOIN few b ON a.k = b.k WHERE b.id < 0 GROUP BY a.g ORDER BY 2";
+const JOIN: &str = "SELECT a.g, sum(b.v) FROM one a JOIN few b ON a.r = b.r WHERE b.id < 0 GROUP BY a.g ORDER BY 2";
 
 /// How often each of three costs is brought nearer to where the others have it.
 const ROUNDS: usize = 10_000;

@@ -96,7 +96,7 @@ pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
     let scanned = |column: &str| times.of(&format!("SELECT {column} FROM t"));
     // A predicate that leaves a quarter, compared with one that leaves all.
     let chosen = times.of(&format!("SELECT v FROM t WHERE {}", keeping(FOUND)))
-        - times.of("SELECT v FROM t WHERE k <> -1");
+        - times.of("SELECT v FROM t WHERE r <> -1");
     for Keys { name, all: column, of_all, some, of_some } in KEYS {
         let mut tables = Vec::new();
         let mut near = None;
@@ -120,7 +120,7 @@ pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
         }
         costs.curves.push((name, tables));
     }
-    let columns = "t.id, t.k, t.g, t.v, r0.n1, r0.n2, r0.n3";
+    let columns = "t.id, t.r, t.g, t.v, r0.n1, r0.n2, r0.n3";
     let handed_on = times.of(&format!("SELECT {columns} FROM t JOIN r0 ON t.a0 = r0.k"));
     let made = (handed_on - joined(0, "a0", "k")).max(0.0) / (all * (4.0 * 8.0 + 3.0 * 16.0));
     costs

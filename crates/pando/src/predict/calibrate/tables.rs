@@ -11,15 +11,16 @@ const SIZES: [u64; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
 const STEP: u64 = 4;
 /// How far keys lie apart that do not lie close.
 const APART: u64 = 16;
-/// A prime above all numbers of rows: its multiples come to every row once. Squares modulo it are scattered: no processor foretells
-/// which rows a predicate on them chooses, nor what a table is asked for next, as it would of regular steps.
+/// A prime modulo which cubes are scattered: no processor foretells which rows a predicate on them chooses, nor what a table is
+/// asked for next. Of squares it does, as of regular steps: from one to the next it is nearly as far as the time before, so that
+/// there are three distances between chosen rows for hundreds of them (the three-gap theorem).
 const PRIME: u64 = 15_485_863;
 /// The part of the rows that the table `few` has.
 pub(super) const FEW: f64 = 0.05;
 /// Bytes of a bucket of which a piece has far fewer rows than a batch.
 const SMALL_BUCKET: u64 = 262_144;
 
-const COLUMNS: &str = "id bigint PRIMARY KEY, k bigint NOT NULL, r bigint NOT NULL, g bigint NOT NULL, v bigint NOT NULL, \
+const COLUMNS: &str = "id bigint PRIMARY KEY, r bigint NOT NULL, g bigint NOT NULL, v bigint NOT NULL, \
     d1 date NOT NULL, d2 date NOT NULL, d3 date NOT NULL, \
     n1 numeric(15,2) NOT NULL, n2 numeric(15,2) NOT NULL, n3 numeric(15,2) NOT NULL, \
     s1 text NOT NULL, s2 text NOT NULL, l1 text NOT NULL, l2 text NOT NULL, c1 text NOT NULL";
@@ -79,7 +80,7 @@ fn keeping_by(column: &str, part: f64) -> String {
     format!("{column} < {:.0}", part * PRIME as f64)
 }
 
-/// `t` has the rows: `k` every number once, `r` scattered ones, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more,
+/// `t` has the rows: `r` scattered numbers, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more,
 /// `b0`, `b1`, ... the same values apart, `r4` and so on what `r` has in the first row of each of [`RUNS`] that long, two short and two
 /// long texts of few values, and one of words. `pieces` has the former in small buckets, `one` a row of it, `few` some; `r0`, `r1`, ...
 /// have a row for each value of `a0` and so on (`k`), apart (`k16`), and in steps (`k4`, `k64`), and texts (`y`, `x`) as `t` has them of
@@ -90,7 +91,7 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let last = sizes.last().map(|size| size * STEP);
     let values: Vec<u64> = sizes.iter().copied().chain(last).collect();
     let mut columns = COLUMNS.to_owned();
-    let mut select = of_each_row(rows);
+    let mut select = of_each_row();
     for (at, values) in values.iter().enumerate() {
         columns += &format!(", a{at} bigint NOT NULL, b{at} bigint NOT NULL");
         select += &format!(", r % {values}, r % {values} * {APART}");
@@ -115,11 +116,11 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
         format!("CREATE TABLE t ({columns})"),
         format!("INSERT INTO t SELECT {select} {}", from(rows)),
         format!("CREATE TABLE pieces ({COLUMNS}) WITH (bucket_size = {SMALL_BUCKET})"),
-        format!("INSERT INTO pieces SELECT {} {}", of_each_row(rows), from(rows)),
+        format!("INSERT INTO pieces SELECT {} {}", of_each_row(), from(rows)),
         format!("CREATE TABLE one ({columns})"),
         "INSERT INTO one SELECT * FROM t WHERE id = 1".to_owned(),
         format!("CREATE TABLE few ({columns})"),
-        format!("INSERT INTO few SELECT * FROM t WHERE k % 100 < {:.0}", 100.0 * FEW),
+        format!("INSERT INTO few SELECT * FROM t WHERE {}", keeping(FEW)),
     ];
     let names = (0..sizes.len()).map(|at| format!("r{at}")).chain(["least".to_owned()]);
     for (name, size) in names.zip(sizes.iter().chain([&1])) {
@@ -149,7 +150,7 @@ fn shared_by(run: f64) -> String {
 }
 
 fn scattered(number: &str) -> String {
-    format!("(7 * {number} * {number} + 13 * {number}) % {PRIME}")
+    format!("(7 * {number} * {number} % {PRIME} * {number} + 13 * {number}) % {PRIME}")
 }
 
 fn number(step: u64) -> String {
@@ -157,7 +158,7 @@ fn number(step: u64) -> String {
 }
 
 /// What `COLUMNS` have for a number `i`.
-fn of_each_row(rows: u64) -> String {
+fn of_each_row() -> String {
     let day = |step: u64| format!("date '1992-01-01' + (i * {step} % 2500)::int");
     let text = |begin: &str, values: u64| format!("'{begin}' || (r % {values})");
     let words = WORDS.split(' ').count();
@@ -165,7 +166,7 @@ fn of_each_row(rows: u64) -> String {
         |at: u64| format!("split_part('{WORDS}', ' ', (1 + (r + r / 97 * {at}) % {words})::int)");
     let words = (0..WORDS_OF_A_TEXT).map(word).collect::<Vec<_>>().join(" || ' ' || ");
     format!(
-        "i, i * {PRIME} % {rows}, r, r % {GROUPS}, i, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {words}",
+        "i, r, r % {GROUPS}, i, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {words}",
         day(7),
         day(11),
         day(13),
@@ -182,27 +183,47 @@ fn of_each_row(rows: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::array::AsArray;
+    use arrow::datatypes::Int64Type;
     use futures::TryStreamExt;
     use query::{Database, Options};
+    use std::collections::BTreeSet;
+
+    const ROWS: usize = 1_000_000;
+
+    /// The rows that are kept of `ROWS`, in order.
+    async fn kept(run: f64, part: f64) -> Vec<i64> {
+        let session = Database::open(Options::default()).expect("opens").session();
+        let predicate = keeping_runs(run, part);
+        let (column, _) = predicate.split_once(' ').expect("a comparison");
+        let numbers = format!("SELECT i::bigint AS i FROM generate_series(0, {ROWS} - 1) s(i)");
+        let rows = format!("SELECT i, {} AS {column} FROM ({numbers}) s", shared_by(run));
+        let sql = format!("SELECT i FROM ({rows}) s WHERE {predicate} ORDER BY i");
+        let stream = session.query(&sql).await.expect("runs").stream;
+        let batches: Vec<_> = stream.try_collect().await.expect("rows");
+        let column = |at: usize| batches[at].column(0).as_primitive::<Int64Type>().values();
+        (0..batches.len()).flat_map(column).copied().collect()
+    }
 
     #[tokio::test]
     async fn parts_are_kept_that_are_as_large_as_they_say_whatever_their_runs() {
-        const ROWS: f64 = 1e6;
-        let session = Database::open(Options::default()).expect("opens").session();
         for run in RUNS {
             for part in [0.05, 0.2, 0.45, 0.95] {
-                let column = keeping_runs(run, part);
-                let (column, _) = column.split_once(' ').expect("a comparison");
-                let numbers =
-                    format!("SELECT i::bigint AS i FROM generate_series(0, {ROWS} - 1) s(i)");
-                let rows = format!("SELECT {} AS {column} FROM ({numbers}) s", shared_by(run));
-                let sql = format!("SELECT 1 FROM ({rows}) s WHERE {}", keeping_runs(run, part));
-                let kept =
-                    session.query(&sql).await.expect("runs").stream.try_collect::<Vec<_>>().await;
-                let kept: usize = kept.expect("rows").iter().map(|batch| batch.num_rows()).sum();
-                let of_all = kept as f64 / ROWS;
+                let of_all = kept(run, part).await.len() as f64 / ROWS as f64;
                 assert!((of_all / part - 1.0).abs() < 0.25, "{of_all} for {part} in runs of {run}");
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn kept_rows_lie_as_far_apart_as_if_each_had_been_drawn() {
+        for (part, drawn) in [(0.05, 56.5), (0.2, 19.5), (0.45, 9.0)] {
+            let rows = kept(1.0, part).await;
+            let apart: Vec<i64> = rows.windows(2).map(|rows| rows[1] - rows[0]).collect();
+            let distances = apart.chunks_exact(200).map(|some| BTreeSet::from_iter(some).len());
+            let chunks = distances.len();
+            let mean = distances.sum::<usize>() as f64 / chunks as f64;
+            assert!(mean > 0.8 * drawn, "{mean} distances among 200, {drawn} if drawn ({part})");
         }
     }
 }
