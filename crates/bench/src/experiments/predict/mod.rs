@@ -1,8 +1,8 @@
 //! `pando bench predict`: how far the simulator's predictions are from real runs of Pando (E5).
 //!
 //! As the paper did it: not times are compared but their *increase rates*, from one scale, selectivity or bucket size to the
-//! next. Each query is run on one thread over tables in memory, the shortest of its runs counts; and it is simulated on one
-//! such processor, with the rows that its operators really had.
+//! next. Each query is run on one thread over tables in memory that are loaded several times; the shortest of its runs over each
+//! counts. And it is simulated on one such processor, with the rows that its operators really had.
 
 mod on_disk;
 mod queries;
@@ -34,7 +34,10 @@ pub struct PredictArgs {
     /// MHz of this machine's processor, as it was calibrated with
     #[arg(long)]
     pub mhz: f64,
-    /// How often each query is run
+    /// How often the tables are loaded: how long queries take depends on where these lie in memory
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..))]
+    pub loads: u32,
+    /// How often each query is run over the tables of each load
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..))]
     pub runs: u32,
     #[command(flatten)]
@@ -74,11 +77,11 @@ pub(super) async fn run(args: &PredictArgs, report: Report) -> Result<()> {
     Ok(())
 }
 
-/// Tables of one scale in buckets of one size.
+/// Tables of one scale in buckets of one size, as often as they are loaded.
 struct Place {
     scale: (usize, f64),
     bucket_size: (usize, u64),
-    pando: Embedded,
+    loads: Vec<Embedded>,
 }
 
 /// The points of Pando.
@@ -91,9 +94,14 @@ async fn in_memory(
     let mut places = Vec::new();
     for scale in args.scales.iter().copied().enumerate() {
         for bucket_size in args.bucket_sizes.iter().copied().enumerate() {
+            places.push(Place { scale, bucket_size, loads: Vec::new() });
+        }
+    }
+    for _ in 0..args.loads {
+        for Place { scale, bucket_size, loads } in &mut places {
             let pando = loaded(scale.1, bucket_size.1, report).await?;
             come_to_rest(&pando).await?;
-            places.push(Place { scale, bucket_size, pando });
+            loads.push(pando);
         }
     }
     let texts = queries::ALL.map(|query| [0, 1, 2].map(|at| query.sql(at)));
@@ -104,15 +112,18 @@ async fn in_memory(
         let (scale, bucket_size) = (place.scale.1, place.bucket_size.1);
         for query in &queries::ALL {
             for (at, selectivity) in SELECTIVITIES.iter().enumerate() {
-                let halves = shortest.next().context("a query that was not run")?;
-                let measured = halves[0].min(halves[1]);
-                let predicted = predicted(&place.pando, &query.sql(at), architecture, coefficients)
-                    .await
-                    .with_context(|| format!("{} at scale {scale}", query.name))?;
+                let shortest = shortest.next().context("a query that was not run")?;
+                let halves = [0, 1].map(|half| mean(shortest[half..].iter().step_by(2)));
+                let measured = mean(shortest.iter());
+                let predicted =
+                    predicted(&place.loads[0], &query.sql(at), architecture, coefficients)
+                        .await
+                        .with_context(|| format!("{} at scale {scale}", query.name))?;
                 let name = query.name;
+                let in_ms: Vec<f64> = shortest.iter().map(|seconds| 1e3 * seconds).collect();
                 report.result(
                     &format!("{name:<5}{selectivity:<8}{scale:>8}{bucket_size:>14}{:>14.2}{:>14.2}", 1e3 * measured, 1e3 * predicted),
-                    json!({"query": name, "selectivity": selectivity, "scale": scale, "bucket_size": bucket_size, "measured_ms": 1e3 * measured, "predicted_ms": 1e3 * predicted}),
+                    json!({"query": name, "selectivity": selectivity, "scale": scale, "bucket_size": bucket_size, "measured_ms": 1e3 * measured, "predicted_ms": 1e3 * predicted, "loads_ms": in_ms}),
                 )?;
                 let place = [place.scale.0, at, place.bucket_size.0];
                 points.push(Point { query: name, place, measured, predicted, halves });
@@ -128,7 +139,7 @@ fn conclude(of: &str, points: &[Point], report: Report) -> Result<()> {
         "\nErrors of increase rates, {of}, in percent (goal: {mean} on average, {most} at most)"
     ))?;
     summed_up(of, &|along| rates::errors(points, along), report)?;
-    report.heading("The same rates by one half of the runs and by the other")?;
+    report.heading("The same rates by one half of what was measured and by the other")?;
     summed_up(&format!("{of}, measured twice"), &|along| rates::noise(points, along), report)?;
     Ok(())
 }
@@ -155,6 +166,10 @@ fn told(of: &str, name: &str, errors: &[(f64, String)], report: Report) -> Resul
     Ok(())
 }
 
+fn mean<'t>(times: impl Iterator<Item = &'t f64> + Clone) -> f64 {
+    times.clone().sum::<f64>() / times.count() as f64
+}
+
 /// One core with its tables in memory.
 fn this_machine(mhz: f64) -> Result<Architecture> {
     let settings = ["sites=1".to_owned(), "cores=1".to_owned(), format!("cpu_mhz={mhz}")];
@@ -172,7 +187,7 @@ async fn loaded(scale: f64, bucket_size: u64, report: Report) -> Result<Embedded
     Ok(pando)
 }
 
-/// Seconds of the shortest run of each query at each place, of every other run and of those between. All are run in turn, so
+/// Seconds of the shortest run of each query at each place, over the tables of each load. All are run in turn, so
 /// that what disturbs the machine for seconds or minutes disturbs a run of each and leaves others alone; and never after the same query with another
 /// selectivity, which would have left its plan and its rows in the processor's caches. A first round is not counted.
 async fn shortest(
@@ -180,21 +195,23 @@ async fn shortest(
     queries: &[&str],
     runs: u32,
     report: Report,
-) -> Result<Vec<Vec<[f64; 2]>>> {
-    let mut shortest = vec![vec![[f64::INFINITY; 2]; queries.len()]; places.len()];
+) -> Result<Vec<Vec<Vec<f64>>>> {
+    let never = |place: &Place| vec![vec![f64::INFINITY; place.loads.len()]; queries.len()];
+    let mut shortest: Vec<_> = places.iter().map(never).collect();
+    let loads = places.iter().map(|place| place.loads.len()).max().unwrap_or(0);
     let selectivities = SELECTIVITIES.len();
-    for round in 0..=runs {
-        report.progress(&format!("round {round} of {runs}"));
-        for (Place { scale, bucket_size, pando }, shortest) in places.iter().zip(&mut shortest) {
-            for at in
-                (0..selectivities).flat_map(|first| (first..queries.len()).step_by(selectivities))
-            {
-                let (time, _) = pando.query(queries[at]).await.with_context(|| {
+    let in_turn =
+        (0..selectivities).flat_map(|first| (first..queries.len()).step_by(selectivities));
+    for (round, load) in (0..=runs).flat_map(|round| (0..loads).map(move |load| (round, load))) {
+        report.progress(&format!("round {round} of {runs}, load {} of {loads}", load + 1));
+        for (Place { scale, bucket_size, loads }, shortest) in places.iter().zip(&mut shortest) {
+            for at in in_turn.clone() {
+                let (time, _) = loads[load].query(queries[at]).await.with_context(|| {
                     format!("scale {}, buckets of {} bytes", scale.1, bucket_size.1)
                 })?;
                 if round > 0 {
-                    let half = &mut shortest[at][round as usize % 2];
-                    *half = time.as_secs_f64().min(*half);
+                    let shortest = &mut shortest[at][load];
+                    *shortest = time.as_secs_f64().min(*shortest);
                 }
             }
         }
@@ -237,12 +254,13 @@ mod tests {
                 last = many;
             }
         }
-        let place = |pando| Place { scale: (0, 0.01), bucket_size: (0, 65_536), pando };
+        let place =
+            |pando| Place { scale: (0, 0.01), bucket_size: (0, 65_536), loads: vec![pando] };
         let sql = queries::ALL.map(|query| query.sql(0));
         let texts = sql.each_ref().map(String::as_str);
-        let halves = shortest(&[place(small), place(large)], &texts, 2, report).await.expect("run");
-        assert_eq!(halves.iter().map(Vec::len).collect::<Vec<_>>(), [texts.len(); 2]);
-        let mut halves = halves.into_iter().flatten().flatten();
-        assert!(halves.all(|seconds| seconds > 0.0 && seconds.is_finite()));
+        let times = shortest(&[place(small), place(large)], &texts, 2, report).await.expect("run");
+        assert_eq!(times.iter().map(Vec::len).collect::<Vec<_>>(), [texts.len(); 2]);
+        let mut times = times.into_iter().flatten().flatten();
+        assert!(times.all(|seconds| seconds > 0.0 && seconds.is_finite()));
     }
 }

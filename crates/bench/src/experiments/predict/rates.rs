@@ -8,7 +8,7 @@ pub(super) struct Point {
     pub(super) place: [usize; 3],
     pub(super) measured: f64,
     pub(super) predicted: f64,
-    /// What was measured in either half of the runs.
+    /// What was measured in either half of them.
     pub(super) halves: [f64; 2],
 }
 
@@ -17,7 +17,7 @@ pub(super) fn errors(points: &[Point], along: usize) -> Vec<(f64, String)> {
     compared(points, along, |point| point.predicted, |point| point.measured)
 }
 
-/// The same of one half of the runs, as if the other had predicted it: what measuring itself errs by.
+/// The same of one half of what was measured, as if the other had predicted it: what measuring itself errs by.
 pub(super) fn noise(points: &[Point], along: usize) -> Vec<(f64, String)> {
     compared(points, along, |point| point.halves[0], |point| point.halves[1])
 }
