@@ -171,7 +171,7 @@ pub struct Coefficients {
     /// when a query has looked at many rows.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub statement: f64,
-    /// What planning takes for an operator, and ("byte") for each function and term.
+    /// What planning takes for an operator, groups and what is computed of each being one, and ("byte") for each function and term.
     #[serde(default)]
     pub planning: Cost,
 }

@@ -71,7 +71,7 @@ impl<'a> Compiler<'a> {
             operators.0.iter().for_each(|operator| bundle_of[*operator] = bundle);
         }
         let machine = Machine::new(architecture, costs, seed);
-        let planned = costs.planning.cycles(plan.operators().len() as f64, plan.expressions());
+        let planned = costs.planning.cycles(plan.planned(), plan.expressions());
         let planning = costs.statement + planned;
         Self {
             plan,

@@ -306,6 +306,15 @@ impl Plan {
         &self.operators
     }
 
+    /// How many operators there are to whoever plans: groups and what is computed of each are one.
+    pub fn planned(&self) -> f64 {
+        let is_one_with_its_groups = |operator: &&Operator| {
+            let is_group_by = |child: &OperatorId| self.operators[*child].kind == Kind::GroupBy;
+            operator.kind == Kind::Aggregate && operator.children.iter().any(is_group_by)
+        };
+        (self.operators.len() - self.operators.iter().filter(is_one_with_its_groups).count()) as f64
+    }
+
     /// Functions of aggregates and expressions of all operators.
     pub fn expressions(&self) -> f64 {
         let written = |term: &&Term| {

@@ -119,8 +119,10 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
         format!("INSERT INTO pieces SELECT {} {}", of_each_row(), from(rows)),
         format!("CREATE TABLE one ({columns})"),
         "INSERT INTO one SELECT * FROM t WHERE id = 1".to_owned(),
-        format!("CREATE TABLE few ({columns})"),
-        format!("INSERT INTO few SELECT * FROM t WHERE {}", keeping(FEW)),
+        format!("CREATE TABLE few ({COLUMNS})"),
+        format!("INSERT INTO few SELECT {} {} WHERE {}", of_each_row(), from(rows), keeping(FEW)),
+        format!("CREATE TABLE narrow ({COLUMNS})"),
+        format!("INSERT INTO narrow SELECT {} {}", of_each_row(), from(1)),
     ];
     let names = (0..sizes.len()).map(|at| format!("r{at}")).chain(["least".to_owned()]);
     for (name, size) in names.zip(sizes.iter().chain([&1])) {
