@@ -133,12 +133,13 @@ pub struct Coefficients {
     pub hash_build: Cost,
     /// A tuple that looks for its matches there.
     pub hash_probe: Cost,
-    /// What these and `find` cost beside, by the rows of the table: `[rows, build, probe, find]`.
+    /// What these and `find` cost beside, by the rows of the table, and the latter two for tuples that come in the order of the
+    /// table's keys: `[rows, build, probe, find, probe, find]`.
     #[serde(default)]
-    pub hash_tables: Curve<[f64; 4]>,
+    pub hash_tables: Curve<[f64; 6]>,
     /// The same where keys are numbers so close that an array of them takes a hash table's place.
     #[serde(default)]
-    pub array_tables: Curve<[f64; 4]>,
+    pub array_tables: Curve<[f64; 6]>,
     /// A comparison of a sort; bytes are those of the tuples, once.
     pub sort: Cost,
     /// A comparison of a sort by several keys or by a text, beside `sort`.

@@ -56,6 +56,8 @@ enum WithTable {
     Build = 1,
     Probe,
     Find,
+    ProbeInOrder,
+    FindInOrder,
 }
 
 impl<'a> Compiler<'a> {
@@ -182,10 +184,11 @@ impl<'a> Compiler<'a> {
 
     /// Cycles of what an operator computes beside its own work.
     fn terms(&self, id: OperatorId) -> f64 {
+        let ordered = self.plan.operators()[id].ordered;
+        let find = if ordered { WithTable::FindInOrder } else { WithTable::Find };
         let cycles = |term: &Term| {
             let table = self.sought_for.filter(|_| term.task == Task::Find);
-            let far =
-                table.map_or(0.0, |(join, rows)| self.with_table(join, rows, WithTable::Find));
+            let far = table.map_or(0.0, |(join, rows)| self.with_table(join, rows, find));
             self.costs.of_term(term) + far * term.values
         };
         self.plan.operators()[id].terms.iter().map(cycles).sum()
@@ -257,12 +260,15 @@ impl<'a> Compiler<'a> {
         let rows_over = over * (build.rows * copies + probe.rows);
         let bytes_over = over * (table * copies + probe.bytes());
         let joined = self.plan.operators()[id].copied_bytes();
+        let [_, large] = self.sides(id);
+        let ordered = self.plan.operators()[large].ordered;
+        let look_up = if ordered { WithTable::ProbeInOrder } else { WithTable::Probe };
         let mut work = probe.work;
         work += Work {
             spilled: bytes_over,
             unspilled: bytes_over,
             cycles: self.costs.hash_probe.cycles(probe.rows, joined)
-                + probe.rows * self.with_table(id, rows, WithTable::Probe)
+                + probe.rows * self.with_table(id, rows, look_up)
                 + self.costs.store.cycles(rows_over, bytes_over)
                 + self.costs.load.cycles(rows_over, bytes_over),
             ..Work::default()

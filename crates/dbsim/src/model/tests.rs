@@ -257,24 +257,25 @@ fn the_smaller_side_becomes_a_hash_table_unless_the_plan_says_which() {
 
 #[test]
 fn what_is_done_with_a_table_costs_more_the_larger_it_is() {
-    let cycles = |rows: f64, close_keys: bool| {
+    let cycles = |rows: f64, close_keys: bool, ordered: bool| {
         let join = operator(Kind::HashJoin, &[0, 1], 1.0, 1.0);
         let find = Term::new(Task::Find, ROWS, 0.0);
         let looking = operator(Kind::SequentialScan, &[], ROWS, 8.0);
         let join = plan(vec![
             operator(Kind::SequentialScan, &[], rows, 8.0),
-            Operator { terms: vec![find], ..looking },
+            Operator { terms: vec![find], ordered, ..looking },
             Operator { builds_first: true, close_keys, ..join },
         ]);
         let one = architecture("cluster-2", &["sites=1"]);
-        let tables =
-            "hash_tables = [[1000, 1, 10, 5], [4000, 3, 30, 15]]\narray_tables = [[1000, 0, 2, 1]]";
+        let tables = "hash_tables = [[1000, 1, 10, 5, 4, 2], [4000, 3, 30, 15, 6, 7]]\narray_tables = [[1000, 0, 2, 1, 1, 1]]";
         run(&join, &one, &costs(tables)).spent.compute * 1e9
     };
-    close(cycles(100.0, false), 100.0 + 15.0 * ROWS, 1e-3);
-    close(cycles(2000.0, false), 2.0 * 2000.0 + 30.0 * ROWS, 1e-3);
-    close(cycles(1e6, false), 3.0 * 1e6 + 45.0 * ROWS, 1e-3);
-    close(cycles(1e6, true), 3.0 * ROWS, 1e-3);
+    close(cycles(100.0, false, false), 100.0 + 15.0 * ROWS, 1e-3);
+    close(cycles(2000.0, false, false), 2.0 * 2000.0 + 30.0 * ROWS, 1e-3);
+    close(cycles(1e6, false, false), 3.0 * 1e6 + 45.0 * ROWS, 1e-3);
+    close(cycles(1e6, false, true), 3.0 * 1e6 + 13.0 * ROWS, 1e-3);
+    close(cycles(1e6, true, false), 3.0 * ROWS, 1e-3);
+    close(cycles(1e6, true, true), 2.0 * ROWS, 1e-3);
 }
 
 #[test]

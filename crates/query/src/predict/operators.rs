@@ -322,6 +322,9 @@ impl Builder<'_> {
         let [left, right] = [self.flow(sides_of[0])?, self.flow(sides_of[1])?];
         let sides = [&left, &right];
         let join = if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+            let mut sought = join.on().iter().map(|(_, key)| key);
+            self.operators[right.operator].ordered =
+                first_of_order(join.right()).is_some_and(|first| sought.any(|key| key.eq(&first)));
             let projection = join.projection.as_deref();
             let (keys, join_type) = (join.on(), *join.join_type());
             Join { sides, keys, filter: join.filter(), join_type, projection }
@@ -387,6 +390,11 @@ impl Builder<'_> {
         self.operators.push(Operator { table, copied_row_bytes, ..operator });
         Flow { operator: self.operators.len() - 1, rows, columns }
     }
+}
+
+/// What rows are ordered by before all else, if they are.
+fn first_of_order(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn PhysicalExpr>> {
+    plan.properties().output_ordering().map(|order| Arc::clone(&order.first().expr))
 }
 
 /// A number of rows: one where there are any at all.

@@ -144,6 +144,17 @@ async fn keys_that_lie_close_are_told_from_others() {
 }
 
 #[tokio::test]
+async fn rows_that_are_looked_up_in_the_order_of_their_keys_are_told_from_others() {
+    for (key, ordered) in [("id", true), ("n", false), ("id + large.n", false)] {
+        let sql = format!("SELECT count(*) FROM small JOIN large ON small.id = large.{key}");
+        let operators = operators(&format!("{sql} AND small.id < 400")).await;
+        let join = operators.iter().find(|operator| operator.kind.is_join()).expect("a join");
+        assert!(join.builds_first);
+        assert_eq!(operators[join.children[1]].ordered, ordered, "{key}");
+    }
+}
+
+#[tokio::test]
 async fn texts_are_matched_by_their_beginning_and_are_keys_and_sums_are_calculated() {
     let sql = "SELECT t, sum(price * (1 - price)) FROM large WHERE t LIKE 'a text%' GROUP BY t";
     let operators = operators(sql).await;

@@ -1,7 +1,7 @@
 //! Hash tables of ever more rows: what it costs to build them, and to look rows up in them.
 
 use super::costs::{Costs, MOST};
-use super::tables::{GROUPS, TEXT_KEYS, keeping, sizes};
+use super::tables::{GROUPS, IN_ORDER, ROWS_OF_A_KEY, TEXT_KEYS, keeping, keeping_runs, sizes};
 use super::times::Times;
 use dbsim::Cost;
 
@@ -59,30 +59,27 @@ pub(super) fn groups(rows: u64, times: &Times, few: &OfFew, costs: &mut Costs) {
     costs.costs.push(("number_key", Cost { tuple: number.max(0.0), byte: 0.0 }));
 }
 
-/// Keys of joins: of the rows, of the table in which all are, and of rows of which a quarter is in a table.
+/// Keys of joins, by their columns of `t`: of which a table has every one, and a quarter; here and there, and in the table's order.
 struct Keys {
     name: &'static str,
-    all: fn(usize) -> String,
-    of_all: &'static str,
-    some: fn(usize) -> String,
-    of_some: &'static str,
+    scattered: fn(usize) -> [String; 2],
+    in_order: fn(usize) -> [String; 2],
+    of_table: [&'static str; 2],
 }
 
 /// Keys that lie apart and such as lie so close that an array takes the place of a hash table.
 const KEYS: [Keys; 2] = [
     Keys {
         name: "hash_tables",
-        all: |size| format!("b{size}"),
-        of_all: "k16",
-        some: |size| format!("b{}", size + 1),
-        of_some: "k64",
+        scattered: |at| [format!("b{at}"), format!("b{}", at + 1)],
+        in_order: |at| IN_ORDER.map(|name| format!("{name}{at}_apart")),
+        of_table: ["k16", "k64"],
     },
     Keys {
         name: "array_tables",
-        all: |size| format!("a{size}"),
-        of_all: "k",
-        some: |size| format!("a{}", size + 1),
-        of_some: "k4",
+        scattered: |at| [format!("a{at}"), format!("a{}", at + 1)],
+        in_order: |at| IN_ORDER.map(|name| format!("{name}{at}")),
+        of_table: ["k", "k4"],
     },
 ];
 
@@ -90,33 +87,42 @@ const KEYS: [Keys; 2] = [
 pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
     let all = rows as f64;
     let begun = times.of("SELECT count(*) FROM least x JOIN least y ON x.k = y.k");
-    let joined = |size: usize, column: &str, key: &str| {
-        times.of(&format!("SELECT count(*) FROM t JOIN r{size} ON t.{column} = r{size}.{key}"))
+    let joined = |at: usize, column: &str, key: &str| {
+        times.of(&format!("SELECT count(*) FROM t JOIN r{at} ON t.{column} = r{at}.{key}"))
     };
-    let scanned = |column: &str| times.of(&format!("SELECT {column} FROM t"));
+    let with = |at: usize, column: &str, key: &str| {
+        joined(at, column, key) - times.of(&format!("SELECT {column} FROM t"))
+    };
     // A predicate that leaves a quarter, compared with one that leaves all.
-    let chosen = times.of(&format!("SELECT v FROM t WHERE {}", keeping(FOUND)))
-        - times.of("SELECT v FROM t WHERE r <> -1");
-    for Keys { name, all: column, of_all, some, of_some } in KEYS {
+    let chosen = |run: f64| {
+        times.of(&format!("SELECT v FROM t WHERE {}", keeping_runs(run, FOUND)))
+            - times.of("SELECT v FROM t WHERE r <> -1")
+    };
+    for Keys { name, scattered, in_order, of_table: [key, key_of_some] } in KEYS {
         let mut tables = Vec::new();
         let mut near = None;
         for (at, size) in sizes(rows).into_iter().enumerate() {
             let size = size as f64;
-            let itself =
-                format!("SELECT count(*) FROM r{at} x JOIN r{at} y ON x.{of_all} = y.{of_all}");
-            let whole = joined(at, &column(at), of_all) - scanned(&column(at));
+            let itself = format!("SELECT count(*) FROM r{at} x JOIN r{at} y ON x.{key} = y.{key}");
             let itself = (times.of(&itself) - begun) / size - 2.0 * scan;
+            let [column, _] = scattered(at);
+            let whole = with(at, &column, key);
             // A table's own rows are looked up in the order in which they were put in, as if it were small.
             let build = match near {
                 Some(probe) => itself - probe,
                 None => (itself - whole / all) / (1.0 - size / all),
             };
             let build = build.max(0.0);
-            let probe = ((whole - build * size) / all).max(0.0);
-            near = near.or(Some(probe));
-            let found = joined(at, &some(at), of_some) - scanned(&some(at)) - chosen;
-            let find = (found - build * size) / all - FOUND * probe;
-            tables.push(vec![size, build, probe, find.max(0.0)]);
+            let looked_up = |[every, some]: [String; 2], run: f64| {
+                let probe = (with(at, &every, key) - build * size) / all;
+                let found = with(at, &some, key_of_some) - chosen(run);
+                let find = (found - build * size) / all - FOUND * probe.max(0.0);
+                [probe, find].map(|cycles| cycles.max(0.0))
+            };
+            let here_and_there = looked_up(scattered(at), 1.0);
+            near = near.or(Some(here_and_there[0]));
+            let ordered = looked_up(in_order(at), ROWS_OF_A_KEY);
+            tables.push([&[size, build][..], &here_and_there, &ordered].concat());
         }
         costs.curves.push((name, tables));
     }

@@ -42,6 +42,11 @@ pub(super) const SOUGHT: &str = "%copper%signal%";
 pub(super) const TEXT_KEYS: [(&str, &str, f64); 2] =
     [("y", "", 8.0), ("x", "customer number ", 24.0)];
 
+/// Names of columns with keys in order: all that a table has, and a quarter of them among others. Of each key so many rows follow
+/// one another as an order has items, one of [`RUNS`].
+pub(super) const IN_ORDER: [&str; 2] = ["all", "some"];
+pub(super) const ROWS_OF_A_KEY: f64 = 4.0;
+
 /// A text of a number of up to eight digits.
 fn text_key(begin: &str, number: &str) -> String {
     format!("'{begin}' || lpad(({number})::text, 8, '0')")
@@ -81,10 +86,11 @@ fn keeping_by(column: &str, part: f64) -> String {
 }
 
 /// `t` has the rows: `r` scattered numbers, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more,
-/// `b0`, `b1`, ... the same values apart, `r4` and so on what `r` has in the first row of each of [`RUNS`] that long, two short and two
-/// long texts of few values, and one of words. `pieces` has the former in small buckets, `one` a row of it, `few` some; `r0`, `r1`, ...
-/// have a row for each value of `a0` and so on (`k`), apart (`k16`), and in steps (`k4`, `k64`), and texts (`y`, `x`) as `t` has them of
-/// `a0` and so on (`y0`, `x0`); `least` has one row of such a table.
+/// `b0`, `b1`, ... the same values apart, those of [`IN_ORDER`] for each size, `r4` and so on what `r` has in the first row of each of
+/// [`RUNS`] that long, two short and two long texts of few values, and one of words. `one` has a row of it. `pieces` has the columns that
+/// do not go with sizes in small buckets, `few` some rows of these and `narrow` one; `r0`, `r1`, ... have a row for each value of `a0`
+/// and so on (`k`), apart (`k16`), and in steps (`k4`, `k64`), and texts (`y`, `x`) as `t` has them of `a0` and so on (`y0`, `x0`);
+/// `least` has one row of such a table.
 pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let rows = bench.rows;
     let sizes = sizes(rows);
@@ -97,6 +103,12 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
         select += &format!(", r % {values}, r % {values} * {APART}");
     }
     for (at, size) in sizes.iter().enumerate() {
+        let in_order = format!("(i / {ROWS_OF_A_KEY} % {size})");
+        let some = format!("({in_order} * {STEP} + {} % {STEP})", shared_by(ROWS_OF_A_KEY));
+        for (name, key) in IN_ORDER.into_iter().zip([in_order, some]) {
+            columns += &format!(", {name}{at} bigint NOT NULL, {name}{at}_apart bigint NOT NULL");
+            select += &format!(", {key}, {key} * {APART}");
+        }
         for (name, begin, _) in TEXT_KEYS {
             columns += &format!(", {name}{at} text NOT NULL");
             select += &format!(", {}", text_key(begin, &format!("r % {size}")));
