@@ -149,11 +149,10 @@ impl ScalarUDFImpl for Arithmetic {
     }
 }
 
-/// The function of this name that stands in an operator's place: SQL does not know it, but every server has it.
-pub(crate) fn named(name: &str) -> Option<Arc<ScalarUDF>> {
+/// The functions that stand in the operators' places.
+pub(super) fn all() -> [Arc<ScalarUDF>; 4] {
     use Operation::{Add, Multiply, Negate, Subtract};
-    let all = [Add, Subtract, Multiply, Negate].map(Operation::function);
-    all.into_iter().find(|function| function.name() == name)
+    [Add, Subtract, Multiply, Negate].map(Operation::function)
 }
 
 fn out_of_range(data_type: &DataType) -> Error {

@@ -6,14 +6,20 @@
 use super::columnar::{function, silent};
 use super::intervals;
 use crate::error::{Error, Result, SqlState};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Float64Array};
+use datafusion::arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, Float64Array, PrimitiveArray,
+};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Decimal128Type, Float64Type, i256};
+use datafusion::arrow::datatypes::{
+    DataType, Decimal128Type, Float64Type, Int64Type, UInt32Type, UInt64Type, i256,
+};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 
 /// Digits of a numeric, at most.
 const PRECISION_MAX: u8 = 38;
+/// Whole numbers of up to 64 bits.
+const SUMMED: DataType = DataType::Decimal128(20, 0);
 /// Digits after the point of a quotient, at least.
 const QUOTIENT_SCALE: i8 = 16;
 /// Digits after the point of a product, at most, where the operands have no more.
@@ -29,12 +35,24 @@ pub(crate) fn multiply() -> ScalarUDF {
     function("numeric_multiply", product_type, product)
 }
 
-/// What sum adds up: a `bigint` as a numeric, in which sums do not overflow; else the value itself.
+/// What sum adds up: a `bigint` as a numeric, in which sums do not overflow; else the value itself. The engine's cast does the same
+/// in three times the time, as it takes numbers for such as may have too many digits.
 pub(crate) fn summand() -> ScalarUDF {
-    silent(SUMMAND, summand_type, |args| {
-        let (_, returns) = summand_type(&types_of(args))?;
-        Ok(cast(&args[0], &returns)?)
-    })
+    silent(SUMMAND, summand_type, |args| Ok(as_summand(&args[0])))
+}
+
+fn as_summand(value: &ArrayRef) -> ArrayRef {
+    match value.data_type() {
+        DataType::Int64 => widened(value.as_primitive::<Int64Type>()),
+        DataType::UInt64 => widened(value.as_primitive::<UInt64Type>()),
+        DataType::UInt32 => widened(value.as_primitive::<UInt32Type>()),
+        _ => Arc::clone(value),
+    }
+}
+
+fn widened<T: ArrowPrimitiveType<Native: Into<i128>>>(values: &PrimitiveArray<T>) -> ArrayRef {
+    let wide: Decimal128Array = values.unary(Into::into);
+    Arc::new(wide.with_data_type(SUMMED))
 }
 
 /// The name of [`summand`].
@@ -49,8 +67,7 @@ fn summand_type(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
 
 /// The type as which values of another are added up, where it is not theirs.
 pub(crate) fn summed(data_type: &DataType) -> Option<DataType> {
-    matches!(data_type, DataType::Int64 | DataType::UInt64 | DataType::UInt32)
-        .then_some(DataType::Decimal128(20, 0))
+    matches!(data_type, DataType::Int64 | DataType::UInt64 | DataType::UInt32).then_some(SUMMED)
 }
 
 /// What avg is: a sum by a count, NULL where nothing was counted.
@@ -254,6 +271,7 @@ fn mean(args: &[ArrayRef]) -> Result<ArrayRef> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use datafusion::arrow::array::{Int32Array, Int64Array, UInt32Array, UInt64Array};
     use proptest::prelude::*;
 
     /// Numbers of few digits as often as of many.
@@ -273,6 +291,21 @@ mod tests {
             prop_assert!(narrow.is_none() || narrow == wide, "{narrow:?} for {wide:?}");
             prop_assert_eq!(rounded(numerator, shift, divisor), wide);
         }
+    }
+
+    #[test]
+    fn whole_numbers_are_added_up_with_room_for_more() {
+        let arrays: [ArrayRef; 3] = [
+            Arc::new(Int64Array::from(vec![Some(i64::MIN), None, Some(i64::MAX)])),
+            Arc::new(UInt64Array::from(vec![Some(0), None, Some(u64::MAX)])),
+            Arc::new(UInt32Array::from(vec![Some(1), None, Some(u32::MAX)])),
+        ];
+        for array in arrays {
+            let cast = cast(&array, &SUMMED).expect("cast");
+            assert_eq!(&as_summand(&array), &cast, "{}", array.data_type());
+        }
+        let short: ArrayRef = Arc::new(Int32Array::from(vec![7]));
+        assert!(Arc::ptr_eq(&as_summand(&short), &short));
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub(crate) mod intervals;
 pub(crate) mod json;
 mod missing;
 pub(crate) mod moments;
+pub(crate) mod of_operators;
 mod rounded;
 mod row_function;
 mod sequences;

@@ -201,9 +201,9 @@ fn of_summand(args: Vec<Expr>, inputs: &[DFSchemaRef]) -> Result<Expr> {
     inputs.iter().rev().for_each(|input| schema.merge(input));
     let [arg] = <[Expr; 1]>::try_from(args)
         .map_err(|_| DataFusionError::Internal("sum takes one argument".to_owned()))?;
-    Ok(match decimals::summed(&arg.get_type(&schema)?) {
-        Some(wider) => cast(arg, wider),
-        None => arg,
+    Ok(match decimals::summed(&arg.get_type(&schema)?).is_some() {
+        true => decimals::summand().call(vec![arg]),
+        false => arg,
     })
 }
 

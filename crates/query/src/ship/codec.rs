@@ -3,7 +3,7 @@
 //! by names that SQL does not have.
 
 use super::reader::ExchangeReader;
-use crate::functions::arithmetic;
+use crate::functions::of_operators;
 use datafusion::common::{Result, plan_err};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::ScalarUDF;
@@ -51,7 +51,7 @@ impl PhysicalExtensionCodec for Codec {
     }
 
     fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
-        match arithmetic::named(name) {
+        match of_operators::named(name) {
             Some(function) => Ok(function),
             None => plan_err!("a bundle calls {name}, which is not known here"),
         }

@@ -4,7 +4,7 @@
 //! Constants of the statement (`now()`, `current_user`) are values by the time a plan is made. What is left that
 //! depends on the session, or on chance, is evaluated by the statement's own server.
 
-use crate::functions::arithmetic;
+use crate::functions::of_operators;
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SessionState;
@@ -88,7 +88,7 @@ impl Portable {
         if let Some(call) = part.downcast_ref::<ScalarFunctionExpr>() {
             let function = call.fun();
             let known = self.scalar.get(function.name()).cloned();
-            let known = known.or_else(|| arithmetic::named(function.name()));
+            let known = known.or_else(|| of_operators::named(function.name()));
             let immutable = function.signature().volatility == Volatility::Immutable;
             // The type of an answer that Arrow lacks would be lost on the way.
             let plain = is_of_arrow(part);
