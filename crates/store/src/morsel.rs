@@ -10,10 +10,11 @@ use crate::chunk::search;
 use crate::row::{Row, decode_column};
 use crate::source::{Change, Part, Source};
 use crate::{Error, Zone, ZoneValue};
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::interleave;
 use arrow::datatypes::SchemaRef;
 use sdds::{BucketId, Key, KeyRange};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
@@ -81,18 +82,16 @@ impl Morsel {
     }
 
     /// What is known of a column's values in the chunk; `None` where nothing is.
-    pub fn zone(&self, column: usize) -> Option<Zone> {
-        let id = self.table.columns[column].id;
-        let mut zones = self.parts.iter().map(|part| {
-            let mut zone = part.chunk.zone(id)?.clone();
-            if part.rows.len() < part.chunk.rows() {
-                zone.exact = false;
-                zone.nulls = part.chunk.column(&self.table, column, &part.rows).null_count() as u64;
-            }
-            Some((part.rows.len() as u64, zone))
-        });
+    pub fn zone(&self, column: usize) -> Option<Cow<'_, Zone>> {
+        if let [part] = &self.parts[..] {
+            return part.zone(&self.table, column);
+        }
+        let zone = |part: &Part| {
+            Some((part.rows.len() as u64, part.zone(&self.table, column)?.into_owned()))
+        };
+        let mut zones = self.parts.iter().map(zone);
         let first = zones.next()??;
-        zones.try_fold(first, |all, zone| Some(widen(all, zone?))).map(|(_, zone)| zone)
+        zones.try_fold(first, |all, zone| Some(widen(all, zone?))).map(|(_, zone)| Cow::Owned(zone))
     }
 
     /// All its rows in key order: some columns of the table, under a schema with as many fields.

@@ -5,9 +5,10 @@ use crate::catalog::Table;
 use crate::chunk::Chunk;
 use crate::row::{Row, decode_column};
 use crate::write_set::TableWrites;
-use crate::{Error, Morsel};
-use arrow::array::ArrayRef;
+use crate::{Error, Morsel, Zone};
+use arrow::array::{Array, ArrayRef};
 use sdds::{BucketId, Key, KeyRange, Timestamp};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,6 +28,21 @@ pub(crate) struct Source {
 pub(crate) struct Part {
     pub(crate) chunk: Arc<Chunk>,
     pub(crate) rows: Range<usize>,
+}
+
+impl Part {
+    /// What is known of a column's values in these rows: bounds of all the chunk's, and how many are NULL here.
+    pub(crate) fn zone(&self, table: &Table, column: usize) -> Option<Cow<'_, Zone>> {
+        let zone = self.chunk.zone(table.columns[column].id)?;
+        if self.rows.len() == self.chunk.rows() {
+            return Some(Cow::Borrowed(zone));
+        }
+        let nulls = match zone.nulls {
+            0 => 0,
+            _ => self.chunk.column(table, column, &self.rows).null_count() as u64,
+        };
+        Some(Cow::Owned(Zone { nulls, exact: false, ..zone.clone() }))
+    }
 }
 
 /// A key whose row is not what the chunks say.

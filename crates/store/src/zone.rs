@@ -174,13 +174,16 @@ fn above(prefix: &[u8], text: bool) -> Option<Vec<u8>> {
 }
 
 /// Zone values as an array of the column's type; NULL where a value is not known.
-pub fn to_array(data_type: DataType, values: impl Iterator<Item = Option<ZoneValue>>) -> ArrayRef {
-    let values: Vec<Option<ZoneValue>> = values.collect();
-    let int = |value: &Option<ZoneValue>| match value {
+pub fn to_array<'a>(
+    data_type: DataType,
+    values: impl Iterator<Item = Option<&'a ZoneValue>>,
+) -> ArrayRef {
+    let values: Vec<Option<&ZoneValue>> = values.collect();
+    let int = |value: &Option<&ZoneValue>| match value {
         Some(ZoneValue::Int(value)) => Some(*value),
         _ => None,
     };
-    let float = |value: &Option<ZoneValue>| match value {
+    let float = |value: &Option<&ZoneValue>| match value {
         Some(ZoneValue::Float(value)) => Some(*value),
         _ => None,
     };
@@ -214,7 +217,7 @@ fn array_of<T: ArrowPrimitiveType>(
     Arc::new(values.with_data_type(data_type.clone()))
 }
 
-fn bytes_array(values: &[Option<ZoneValue>], data_type: &DataType) -> ArrayRef {
+fn bytes_array(values: &[Option<&ZoneValue>], data_type: &DataType) -> ArrayRef {
     let bytes = values.iter().map(|value| match value {
         Some(ZoneValue::Bytes(bytes)) => Some(bytes.as_ref()),
         _ => None,
@@ -236,7 +239,10 @@ mod tests {
         let (_, batch) = every_type();
         for column in batch.columns() {
             let Some(zone) = of_array(column) else { continue };
-            let array = to_array(column.data_type().clone(), [zone.min, zone.max].into_iter());
+            let array = to_array(
+                column.data_type().clone(),
+                [zone.min.as_ref(), zone.max.as_ref()].into_iter(),
+            );
             assert_eq!(array.data_type(), column.data_type());
             assert_eq!(&array.slice(0, 1), &column.slice(0, 1), "{}", column.data_type());
         }

@@ -54,8 +54,17 @@ impl<'a> Functions<'a> {
 
     /// A function of one value a row.
     pub(crate) fn scalar(&self, name: &str) -> Option<Arc<ScalarUDF>> {
-        let shared = self.shared.scalar_functions().get(name);
-        shared.or_else(|| self.of_session().get(name)).cloned()
+        match self.shared.scalar_functions().get(name) {
+            Some(shared) => Some(Arc::clone(shared)),
+            None if self.is_over_rows(name) => None,
+            None => self.of_session().get(name).cloned(),
+        }
+    }
+
+    /// Whether a function over many rows has this name: no function of the session does.
+    fn is_over_rows(&self, name: &str) -> bool {
+        self.shared.aggregate_functions().contains_key(name)
+            || self.shared.window_functions().contains_key(name)
     }
 
     /// What stands for a function of a name that no function of any kind has.
@@ -81,8 +90,7 @@ impl<'a> Functions<'a> {
 
     /// Whether there is a function of any kind of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.shared.aggregate_functions().contains_key(name)
-            || self.shared.window_functions().contains_key(name)
+        self.is_over_rows(name)
             || self.shared.table_functions().contains_key(name)
             || self.scalar(name).is_some()
     }

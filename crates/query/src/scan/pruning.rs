@@ -1,11 +1,13 @@
 //! Zone maps against predicates: which chunks cannot hold a matching row.
 
 use datafusion::arrow::array::{ArrayRef, BooleanArray, UInt64Array};
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::Column;
 use datafusion::common::pruning::PruningStatistics;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{Morsel, Zone, ZoneValue};
@@ -26,40 +28,57 @@ pub(crate) fn chunks_to_read(
         .build(Arc::clone(predicate));
     match pruning {
         Some(pruning) => {
-            let zones = Zones { schema, columns, morsels };
+            let zones = Zones::new(schema, columns, morsels);
             pruning.prune(&zones).unwrap_or_else(|_| keep_all())
         }
         None => keep_all(),
     }
 }
 
+/// The zones of one column, one for each morsel.
+type ZonesOfColumn<'a> = Vec<Option<Cow<'a, Zone>>>;
+
 /// The zone maps of some morsels, one container each.
 struct Zones<'a> {
     schema: &'a SchemaRef,
     columns: &'a [usize],
     morsels: &'a [&'a Morsel],
+    /// Of each field of the schema, once it has been asked for: a predicate asks for least values, greatest ones and NULLs.
+    known: Vec<OnceCell<ZonesOfColumn<'a>>>,
 }
 
-impl Zones<'_> {
+impl<'a> Zones<'a> {
+    fn new(schema: &'a SchemaRef, columns: &'a [usize], morsels: &'a [&'a Morsel]) -> Self {
+        let known = schema.fields().iter().map(|_| OnceCell::new()).collect();
+        Self { schema, columns, morsels, known }
+    }
+
+    /// A column's type, and its zones.
+    fn of(&self, column: &Column) -> Option<(&DataType, &ZonesOfColumn<'a>)> {
+        let field = self.schema.index_of(&column.name).ok()?;
+        let zone = |morsel: &&'a Morsel| morsel.zone(self.columns[field]);
+        let zones = self.known[field].get_or_init(|| self.morsels.iter().map(zone).collect());
+        Some((self.schema.field(field).data_type(), zones))
+    }
+
     fn values(
         &self,
         column: &Column,
-        pick: impl Fn(Zone) -> Option<ZoneValue>,
+        pick: impl Fn(&Zone) -> Option<&ZoneValue>,
     ) -> Option<ArrayRef> {
-        let field = self.schema.index_of(&column.name).ok()?;
-        let table_column = self.columns[field];
-        let values = self.morsels.iter().map(|m| m.zone(table_column).and_then(&pick));
-        Some(store::zone::to_array(self.schema.field(field).data_type().clone(), values))
+        let (data_type, zones) = self.of(column)?;
+        let values = zones.iter().map(|zone| zone.as_deref().and_then(&pick));
+        Some(store::zone::to_array(data_type.clone(), values))
     }
 }
 
 impl PruningStatistics for Zones<'_> {
     fn min_values(&self, column: &Column) -> Option<ArrayRef> {
-        self.values(column, |zone| zone.min)
+        self.values(column, |zone| zone.min.as_ref())
     }
 
     fn max_values(&self, column: &Column) -> Option<ArrayRef> {
-        self.values(column, |zone| zone.max)
+        self.values(column, |zone| zone.max.as_ref())
     }
 
     fn num_containers(&self) -> usize {
@@ -67,9 +86,8 @@ impl PruningStatistics for Zones<'_> {
     }
 
     fn null_counts(&self, column: &Column) -> Option<ArrayRef> {
-        let field = self.schema.index_of(&column.name).ok()?;
-        let table_column = self.columns[field];
-        let nulls = self.morsels.iter().map(|m| m.zone(table_column).map(|zone| zone.nulls));
+        let (_, zones) = self.of(column)?;
+        let nulls = zones.iter().map(|zone| zone.as_deref().map(|zone| zone.nulls));
         Some(Arc::new(nulls.collect::<UInt64Array>()))
     }
 

@@ -8,6 +8,7 @@ use crate::estimate::{Column, Guesses, Input, row_bytes};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 use store::ZoneValue;
 
@@ -157,7 +158,7 @@ fn of_column(
     let Some(bounds) = bounds else { return statistics };
     statistics.null_count = precision(bounds.nulls as usize, totals.exact);
     let exact = totals.exact && bounds.exact;
-    let value = |of: &Option<ZoneValue>| of.clone().and_then(|value| scalar(value, data_type));
+    let value = |of: &Option<ZoneValue>| of.as_ref().and_then(|value| scalar(value, data_type));
     if let Some(value) = value(&bounds.min) {
         statistics.min_value = precision(value, exact);
     }
@@ -176,26 +177,22 @@ impl Bounds {
             let zone = morsel.zone(column)?;
             bounds.nulls += zone.nulls;
             bounds.exact &= zone.exact;
-            bounds.min = choose(bounds.min, zone.min, |new, old| new < old);
-            bounds.max = choose(bounds.max, zone.max, |new, old| new > old);
+            extend(&mut bounds.min, zone.min.as_ref(), Ordering::Less);
+            extend(&mut bounds.max, zone.max.as_ref(), Ordering::Greater);
         }
         Some(bounds)
     }
 }
 
-fn choose(
-    old: Option<ZoneValue>,
-    new: Option<ZoneValue>,
-    better: impl Fn(&ZoneValue, &ZoneValue) -> bool,
-) -> Option<ZoneValue> {
-    match (old, new) {
-        (Some(old), Some(new)) if better(&new, &old) => Some(new),
-        (Some(old), _) => Some(old),
-        (None, new) => new,
+/// Moves a bound to a value that lies beyond it.
+fn extend(bound: &mut Option<ZoneValue>, value: Option<&ZoneValue>, beyond: Ordering) {
+    let Some(value) = value else { return };
+    if bound.as_ref().is_none_or(|bound| value.partial_cmp(bound) == Some(beyond)) {
+        *bound = Some(value.clone());
     }
 }
 
-fn scalar(value: ZoneValue, data_type: &DataType) -> Option<ScalarValue> {
+fn scalar(value: &ZoneValue, data_type: &DataType) -> Option<ScalarValue> {
     let array = store::zone::to_array(data_type.clone(), std::iter::once(Some(value)));
     ScalarValue::try_from_array(&array, 0).ok().filter(|scalar| !scalar.is_null())
 }

@@ -88,7 +88,7 @@ fn nulls_of_one_chunk_do_not_hide_the_bounds_of_another() {
     load(&store, id, numbers(&[(2, None), (4, None)]));
     let morsels = table_at(&store.snapshot(), id).morsels(&KeyRange::all()).expect("owned here");
     assert_eq!(morsels.len(), 1, "the chunks overlap");
-    let zone = morsels[0].zone(1).expect("floats have zones");
+    let zone = morsels[0].zone(1).expect("floats have zones").into_owned();
     assert_eq!((zone.min, zone.max), (Some(ZoneValue::Float(1.5)), Some(ZoneValue::Float(2.5))));
     assert_eq!((zone.nulls, zone.exact), (2, true));
 }
@@ -113,7 +113,7 @@ fn negative_zero_is_below_zero_in_a_zone() {
     let id = create(&store, number_table());
     load(&store, id, numbers(&[(1, Some(0.0)), (2, Some(-0.0))]));
     let morsels = table_at(&store.snapshot(), id).morsels(&KeyRange::all()).expect("owned here");
-    let zone = morsels[0].zone(1).expect("floats have zones");
+    let zone = morsels[0].zone(1).expect("floats have zones").into_owned();
     let Some(ZoneValue::Float(min)) = zone.min else { panic!("{zone:?}") };
     let Some(ZoneValue::Float(max)) = zone.max else { panic!("{zone:?}") };
     assert!(min.is_sign_negative() && max.is_sign_positive(), "{min} {max}");
