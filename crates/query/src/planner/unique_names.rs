@@ -60,3 +60,30 @@ pub(crate) fn shown(name: &str) -> &str {
         None => name,
     }
 }
+
+/// A text with all columns as they are shown.
+pub(crate) fn all_shown(text: &str) -> String {
+    let mut parts = text.split(MARK);
+    let mut all = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let name = part.trim_start_matches(|digit: char| digit.is_ascii_digit()).strip_prefix('?');
+        match name {
+            Some(name) => all.push_str(name),
+            None => all.extend([MARK, part]),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_as_they_were_written() {
+        let (first, twelfth) = (again(1, "sum"), again(12, "a?b"));
+        assert_eq!((shown(&first), shown(&twelfth), shown("sum")), ("sum", "a?b", "sum"));
+        let text = format!("sum@0 as {first}, {twelfth}@12, '?againn', ?again");
+        assert_eq!(all_shown(&text), "sum@0 as sum, a?b@12, '?againn', ?again");
+    }
+}

@@ -14,6 +14,7 @@ use crate::bundling::{Bundling, Shown};
 use crate::dml::at_owners;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome};
+use crate::planner::unique_names;
 use crate::predict;
 use crate::ship::spent::Measuring;
 use datafusion::logical_expr::LogicalPlan;
@@ -46,6 +47,7 @@ struct Options {
 struct Explained {
     /// What a write does to which table.
     deed: Option<String>,
+    /// The logical plan, for who asks for that too.
     logical: Option<LogicalPlan>,
     physical: Option<Arc<dyn ExecutionPlan>>,
     /// How the plan was cut; `None` where it was not.
@@ -76,6 +78,10 @@ impl Inner {
         let began = Instant::now();
         let mut explained = self.planned(conversation, frame, statement).await?;
         explained.planning = began.elapsed();
+        explained.logical = match explained.logical.take().filter(|_| options.verbose) {
+            Some(plan) => Some(frame.engine().optimize(&plan)?),
+            None => None,
+        };
         if options.analyze {
             let began = Instant::now();
             let rows = match (&explained.deed, &explained.physical) {
@@ -148,9 +154,6 @@ impl Inner {
                 None => Some(planner.physical(&plan).await?),
             };
             logical = Some(plan);
-        }
-        if let Some(plan) = logical.take() {
-            logical = Some(frame.engine().optimize(&plan)?);
         }
         let bundling = Bundling::of(&frame.settings);
         Ok(Explained { deed, logical, physical, bundling, planning: Duration::ZERO, run: None })
@@ -268,9 +271,10 @@ impl Explained {
         }
         let margin = if self.deed.is_some() { "  " } else { "" };
         let mut add = |text: String| {
+            let text = unique_names::all_shown(&text);
             lines.extend(text.lines().map(|line| format!("{margin}{}", line.trim_end())));
         };
-        if let Some(logical) = self.logical.as_ref().filter(|_| options.verbose) {
+        if let Some(logical) = &self.logical {
             add(logical.display_indent().to_string());
         }
         add(self.bundles().join("\n"));
@@ -338,7 +342,7 @@ fn node(plan: &dyn ExecutionPlan, is_counted: bool) -> Json {
     let below: Vec<Json> = below.collect();
     let mut node = Map::new();
     node.insert("Node Type".to_owned(), plan.name().into());
-    node.insert("Details".to_owned(), details.trim_end().into());
+    node.insert("Details".to_owned(), unique_names::all_shown(details.trim_end()).into());
     if let Some(metrics) = plan.metrics().filter(|_| is_counted) {
         let metrics = metrics.aggregate_by_name();
         if let Some(rows) = metrics.output_rows() {
