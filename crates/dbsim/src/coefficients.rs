@@ -6,7 +6,7 @@
 
 use crate::curve::along;
 use crate::experiment::ARCHITECTURES;
-use crate::plan::{Task, Term};
+use crate::plan::{Planning, Task, Term};
 use crate::{Curve, Error};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
@@ -168,13 +168,9 @@ pub struct Coefficients {
     /// What a site takes to begin a bundle.
     #[serde(deserialize_with = "crate::hardware::positive")]
     pub bundle: f64,
-    /// What a statement takes, beside what planning does for each of its parts: whoever plans is no longer in the processor's caches
-    /// when a query has looked at many rows.
-    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
-    pub statement: f64,
-    /// What planning takes for an operator, groups and what is computed of each being one, and ("byte") for each function and term.
+    /// What planning takes, for each part of a statement.
     #[serde(default)]
-    pub planning: Cost,
+    pub planning: Planning,
 }
 
 const FILES: &[(&str, &str)] = &[

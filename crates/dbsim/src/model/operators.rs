@@ -73,15 +73,13 @@ impl<'a> Compiler<'a> {
             operators.0.iter().for_each(|operator| bundle_of[*operator] = bundle);
         }
         let machine = Machine::new(architecture, costs, seed);
-        let planned = costs.planning.cycles(plan.planned(), plan.expressions());
-        let planning = costs.statement + planned;
         Self {
             plan,
             costs,
             machine,
             bundle_of,
             begun: vec![false; bundles.len()],
-            planning,
+            planning: costs.planning.cycles(plan),
             sought_for: None,
         }
     }

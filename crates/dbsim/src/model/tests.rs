@@ -167,8 +167,9 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     let ordered = with(Term::new(Task::Order, 600.0, 0.0));
     near(seconds(ordered, "order = [900, 0]"), 900.0 * 600.0);
     let planned = Operator { functions: 0.0, ..computes };
-    near(seconds(planned.clone(), "planning = [5e6, 1e6]"), 5e6 + 2.0 * 1e6);
-    near(seconds(planned, "planning = [5e6, 1e6]\nstatement = 3e6"), 8e6 + 2.0 * 1e6);
+    let parts = "planning = { operator = 5e6, expression = 1e6 }";
+    near(seconds(planned.clone(), parts), 5e6 + 2.0 * 1e6);
+    near(seconds(planned, "planning = { statement = 3e6, filter = 4e6 }"), 3e6 + 4e6);
 }
 
 #[test]

@@ -4,11 +4,13 @@
 //! operator.
 
 pub mod bundle;
+mod planning;
 pub mod queries;
 mod tables;
 mod term;
 
 pub use bundle::{Bundle, Scheme};
+pub use planning::{KINDS as KINDS_OF_PLANNING, Planning};
 pub use queries::{Query, Selectivity};
 pub use term::{Task, Term};
 
@@ -304,24 +306,6 @@ impl Plan {
     /// The operators, children first.
     pub fn operators(&self) -> &[Operator] {
         &self.operators
-    }
-
-    /// How many operators there are to whoever plans: groups and what is computed of each are one.
-    pub fn planned(&self) -> f64 {
-        let is_one_with_its_groups = |operator: &&Operator| {
-            let is_group_by = |child: &OperatorId| self.operators[*child].kind == Kind::GroupBy;
-            operator.kind == Kind::Aggregate && operator.children.iter().any(is_group_by)
-        };
-        (self.operators.len() - self.operators.iter().filter(is_one_with_its_groups).count()) as f64
-    }
-
-    /// Functions of aggregates and expressions of all operators.
-    pub fn expressions(&self) -> f64 {
-        let written = |term: &&Term| {
-            !matches!(term.task, Task::Choose | Task::Pass | Task::Fetch | Task::Order)
-        };
-        let terms = |operator: &Operator| operator.terms.iter().filter(written).count() as f64;
-        self.operators.iter().map(|operator| operator.functions + terms(operator)).sum()
     }
 
     /// The operator that makes the result.

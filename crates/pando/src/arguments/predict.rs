@@ -85,6 +85,9 @@ pub(crate) struct CalibrateArguments {
     /// How often each query is run.
     #[arg(long, default_value_t = 15, value_name = "N", value_parser = parse_runs)]
     pub(crate) runs: usize,
+    /// How often the tables are loaded: where they come to lie in memory makes a difference, and the mean counts.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) loads: u32,
 }
 
 fn parse_mhz(text: &str) -> Result<f64, String> {

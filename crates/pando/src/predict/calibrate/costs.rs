@@ -6,6 +6,7 @@ use super::sizes::{self, OfFew};
 use super::tables::{FEW, SOUGHT, TEXT_BYTES, keeping, keeping_runs, words_bytes};
 use super::times::Times;
 use anyhow::Result;
+use dbsim::plan::Planning;
 use dbsim::{Cost, RUNS};
 
 /// What was measured, by the names of a file of coefficients.
@@ -17,6 +18,8 @@ pub(super) struct Costs {
     pub(super) cycles: Vec<(&'static str, f64)>,
     /// Points (rows of tables, parts of rows), and cycles at each.
     pub(super) curves: Vec<(&'static str, Vec<Vec<f64>>)>,
+    /// Cycles of planning.
+    pub(super) planning: Planning,
 }
 
 /// Parts of rows that are chosen, ascending, and one of them.
@@ -35,15 +38,28 @@ const THREE_DATES: &str =
 const ONE_DATE_THRICE: &str =
     "d1 <> date '1900-01-01' AND d1 > date '1901-01-01' AND d1 < date '2901-01-01'";
 
-/// Measures all that Pando has operators for.
-pub(super) async fn measure(bench: &Bench) -> Result<Costs> {
-    let pieces = bench.plan("SELECT v FROM pieces").await?;
-    let pieces = pieces.operators().iter().map(|operator| operator.pieces).sum();
-    let planned = Planned::of(bench).await?;
-    let mut times = Times::default();
-    let _only_asked = of_times(bench.rows, &times, pieces, &planned);
-    times.measure(bench).await?;
-    Ok(of_times(bench.rows, &times, pieces, &planned))
+/// What was measured of queries, and what is known of the tables that they are over.
+#[derive(Default)]
+pub(super) struct Measured {
+    times: Times,
+    small_pieces: f64,
+    planned: Planned,
+}
+
+impl Measured {
+    /// Runs all queries over tables that were loaded once more.
+    pub(super) async fn add(&mut self, bench: &Bench) -> Result<()> {
+        let pieces = bench.plan("SELECT v FROM pieces").await?;
+        self.small_pieces = pieces.operators().iter().map(|operator| operator.pieces).sum();
+        self.planned = Planned::of(bench).await?;
+        let _only_asked = self.costs(bench.rows);
+        self.times.measure(bench).await
+    }
+
+    /// What everything costs that Pando has operators for, of tables with so many rows.
+    pub(super) fn costs(&self, rows: u64) -> Costs {
+        of_times(rows, &self.times, self.small_pieces, &self.planned)
+    }
 }
 
 /// All coefficients, of what queries take over so many rows, in so many pieces where these are small.

@@ -1,15 +1,21 @@
 //! The file: what was measured, then what was not.
 
-use super::Bench;
 use super::costs::Costs;
+use crate::arguments::CalibrateArguments;
 use dbsim::Coefficients;
+use dbsim::plan::Planning;
 use std::fmt::Write;
 
 /// Its text.
-pub(super) fn text(bench: &Bench, costs: &Costs, rest: &Coefficients) -> String {
-    let Bench { mhz, rows, runs, .. } = bench;
+pub(super) fn text(
+    mhz: f64,
+    arguments: &CalibrateArguments,
+    costs: &Costs,
+    rest: &Coefficients,
+) -> String {
+    let CalibrateArguments { rows, runs, loads, .. } = arguments;
     let mut text = format!(
-        "# Cycles a tuple and a byte: Pando's operators on one thread, the shortest of {runs} runs over {rows} rows.\n\
+        "# Cycles a tuple and a byte: Pando's operators on one thread, the shortest of {runs} runs over {rows} rows; loads: {loads}.\n\
          name = \"calibrated\"\n\
          about = \"Pando's own operators, measured on one core at {mhz:.0} MHz\"\n\
          columnar = true\n\
@@ -25,6 +31,11 @@ pub(super) fn text(bench: &Bench, costs: &Costs, rest: &Coefficients) -> String 
         let points: Vec<String> = points.iter().map(|point| of_point(point)).collect();
         let _ = writeln!(text, "{name} = [{}]", points.join(", "));
     }
+    let Planning { statement, operator, filter, function, expression } = costs.planning;
+    let _ = writeln!(
+        text,
+        "planning = {{ statement = {statement:.0}, operator = {operator:.0}, filter = {filter:.0}, function = {function:.0}, expression = {expression:.0} }}"
+    );
     let taken_over = [
         ("request", rest.request),
         ("index", rest.index),

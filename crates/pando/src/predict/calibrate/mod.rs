@@ -14,6 +14,7 @@ mod times;
 use crate::arguments::CalibrateArguments;
 use anyhow::{Context, Result};
 use bench::Embedded;
+use costs::Measured;
 use dbsim::{Coefficients, Plan};
 use query::{Database, Options, Session};
 use std::fs;
@@ -27,7 +28,7 @@ pub(super) async fn run(arguments: &CalibrateArguments) -> Result<ExitCode> {
         None => clock(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
             .context("the clock of this machine is not known: give it by --mhz")?,
     };
-    let text = measured(mhz, arguments.rows, arguments.runs).await?;
+    let text = measured(mhz, arguments).await?;
     match &arguments.out {
         Some(file) => {
             fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
@@ -44,14 +45,18 @@ fn clock(cpuinfo: &str) -> Option<f64> {
 }
 
 /// A file of coefficients.
-async fn measured(mhz: f64, rows: u64, runs: usize) -> Result<String> {
-    let database = Database::open(Options { threads: Some(1), ..Options::default() })?;
-    let bench = Bench { session: database.session(), mhz, rows, runs };
-    tables::fill(&bench).await?;
-    bench::come_to_rest(&Embedded { session: bench.session.clone() }).await?;
-    let costs = costs::measure(&bench).await?;
+async fn measured(mhz: f64, arguments: &CalibrateArguments) -> Result<String> {
+    let CalibrateArguments { rows, runs, loads, .. } = *arguments;
+    let mut measured = Measured::default();
+    for _ in 0..loads {
+        let database = Database::open(Options { threads: Some(1), ..Options::default() })?;
+        let bench = Bench { session: database.session(), mhz, rows, runs };
+        tables::fill(&bench).await?;
+        bench::come_to_rest(&Embedded { session: bench.session.clone() }).await?;
+        measured.add(&bench).await?;
+    }
     let rest = Coefficients::named("columnar")?;
-    let text = file::text(&bench, &costs, &rest);
+    let text = file::text(mhz, arguments, &measured.costs(rows), &rest);
     Coefficients::read(&text, "what was measured")?;
     Ok(text)
 }
@@ -76,10 +81,11 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_measured_is_a_file_of_coefficients() {
-        let text = measured(3000.0, 2000, 1).await.expect("measured");
+        let arguments = CalibrateArguments { out: None, mhz: None, rows: 2000, runs: 1, loads: 2 };
+        let text = measured(3000.0, &arguments).await.expect("measured");
         let read = Coefficients::read(&text, "mine.toml").expect("coefficients");
         assert_eq!(read.name, "calibrated");
-        assert!(read.planning.tuple > 0.0, "{text}");
+        assert!(read.planning.operator > 0.0, "{text}");
         assert!(text.contains("hash_tables = [[1000, "), "{text}");
         assert_eq!(read.index, Coefficients::named("columnar").expect("built in").index);
     }

@@ -25,6 +25,9 @@ const COLUMNS: &str = "id bigint PRIMARY KEY, r bigint NOT NULL, g bigint NOT NU
     n1 numeric(15,2) NOT NULL, n2 numeric(15,2) NOT NULL, n3 numeric(15,2) NOT NULL, \
     s1 text NOT NULL, s2 text NOT NULL, l1 text NOT NULL, l2 text NOT NULL, c1 text NOT NULL";
 
+const HALF_OF_COLUMNS: &str = "id bigint PRIMARY KEY, r bigint NOT NULL, g bigint NOT NULL, v bigint NOT NULL, d1 date NOT NULL, \
+    n1 numeric(15,2) NOT NULL, s1 text NOT NULL, c1 text NOT NULL";
+
 /// What the texts begin with; a digit follows.
 const SHORT: [&str; 2] = ["SHIP ", "MODE "];
 const LONG: &str = "the furious packages sleep among quick requests ";
@@ -88,7 +91,7 @@ fn keeping_by(column: &str, part: f64) -> String {
 /// `t` has the rows: `r` scattered numbers, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more,
 /// `b0`, `b1`, ... the same values apart, those of [`IN_ORDER`] for each size, `r4` and so on what `r` has in the first row of each of
 /// [`RUNS`] that long, two short and two long texts of few values, and one of words. `one` has a row of it. `pieces` has the columns that
-/// do not go with sizes in small buckets, `few` some rows of these and `narrow` one; `r0`, `r1`, ... have a row for each value of `a0`
+/// do not go with sizes in small buckets, `few` some rows of these, `narrow` one and `slim` half of its columns; `r0`, `r1`, ... have a row for each value of `a0`
 /// and so on (`k`), apart (`k16`), and in steps (`k4`, `k64`), and texts (`y`, `x`) as `t` has them of `a0` and so on (`y0`, `x0`);
 /// `least` has one row of such a table.
 pub(super) async fn fill(bench: &Bench) -> Result<()> {
@@ -135,6 +138,8 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
         format!("INSERT INTO few SELECT {} {} WHERE {}", of_each_row(), from(rows), keeping(FEW)),
         format!("CREATE TABLE narrow ({COLUMNS})"),
         format!("INSERT INTO narrow SELECT {} {}", of_each_row(), from(1)),
+        format!("CREATE TABLE slim ({HALF_OF_COLUMNS})"),
+        "INSERT INTO slim SELECT id, r, g, v, d1, n1, s1, c1 FROM narrow".to_owned(),
     ];
     let names = (0..sizes.len()).map(|at| format!("r{at}")).chain(["least".to_owned()]);
     for (name, size) in names.zip(sizes.iter().chain([&1])) {

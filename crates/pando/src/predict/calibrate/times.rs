@@ -22,10 +22,14 @@ struct Query {
 /// Cycles of queries by their text. Whoever computes with them does so twice: what is asked for at first is noted, and known
 /// when it was measured.
 #[derive(Default)]
-pub(super) struct Times(RefCell<BTreeMap<Query, Option<f64>>>);
+pub(super) struct Times {
+    /// Sums of what each took over each load of the tables.
+    cycles: RefCell<BTreeMap<Query, f64>>,
+    loads: f64,
+}
 
 impl Times {
-    /// Cycles of a query; none as long as it was not run.
+    /// Cycles of a query, their mean over all loads of the tables; none as long as it was not run.
     pub(super) fn of(&self, sql: &str) -> f64 {
         self.asked(Query { sql: sql.to_owned(), in_bundles: false })
     }
@@ -36,20 +40,24 @@ impl Times {
     }
 
     fn asked(&self, query: Query) -> f64 {
-        self.0.borrow_mut().entry(query).or_default().unwrap_or(0.0)
+        *self.cycles.borrow_mut().entry(query).or_default() / self.loads.max(1.0)
     }
 
-    /// Runs what was asked for. The first round only warms up.
+    /// Runs what was asked for over one more load of the tables. The first round only warms up.
     pub(super) async fn measure(&mut self, bench: &Bench) -> Result<()> {
+        let cycles = self.cycles.get_mut();
+        let mut shortest = vec![f64::INFINITY; cycles.len()];
         for round in 0..=bench.runs {
-            for (query, shortest) in self.0.get_mut() {
+            for (query, shortest) in cycles.keys().zip(&mut shortest) {
                 seconds(bench, BETWEEN, false).await?;
-                let cycles = bench.mhz * 1e6 * seconds(bench, &query.sql, query.in_bundles).await?;
+                let seconds = seconds(bench, &query.sql, query.in_bundles).await?;
                 if round > 0 {
-                    *shortest = Some(shortest.map_or(cycles, |least: f64| least.min(cycles)));
+                    *shortest = shortest.min(bench.mhz * 1e6 * seconds);
                 }
             }
         }
+        cycles.values_mut().zip(shortest).for_each(|(sum, shortest)| *sum += shortest);
+        self.loads += 1.0;
         Ok(())
     }
 }

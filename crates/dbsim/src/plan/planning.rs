@@ -1,0 +1,107 @@
+//! What it takes to plan a statement, however many rows there are.
+
+use super::{Kind, Plan, Task};
+use crate::hardware::not_negative;
+use serde::Deserialize;
+
+/// Of how many kinds is what planning takes time for.
+pub const KINDS: usize = 5;
+
+/// Cycles that planning takes for each part of a statement.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Planning {
+    /// The statement itself.
+    #[serde(deserialize_with = "not_negative")]
+    pub statement: f64,
+    /// An operator; groups and what is computed of each are one.
+    #[serde(deserialize_with = "not_negative")]
+    pub operator: f64,
+    /// A table of which a predicate chooses rows: zone maps are asked, and how many it will leave is estimated.
+    #[serde(deserialize_with = "not_negative")]
+    pub filter: f64,
+    /// A function of an aggregate.
+    #[serde(deserialize_with = "not_negative")]
+    pub function: f64,
+    /// Any other expression.
+    #[serde(deserialize_with = "not_negative")]
+    pub expression: f64,
+}
+
+impl Planning {
+    /// Cycles of a plan.
+    pub fn cycles(&self, plan: &Plan) -> f64 {
+        let Self { statement, operator, filter, function, expression } = *self;
+        let costs = [statement, operator, filter, function, expression];
+        costs.iter().zip(plan.planned()).map(|(cost, count)| cost * count).sum()
+    }
+}
+
+impl From<[f64; KINDS]> for Planning {
+    fn from(costs: [f64; KINDS]) -> Self {
+        let [statement, operator, filter, function, expression] = costs;
+        Self { statement, operator, filter, function, expression }
+    }
+}
+
+impl Plan {
+    /// How many there are of what [`Planning`] has cycles for, in its order.
+    pub fn planned(&self) -> [f64; KINDS] {
+        let mut planned = [1.0, 0.0, 0.0, 0.0, 0.0];
+        let [_, operators, filters, functions, expressions] = &mut planned;
+        for operator in &self.operators {
+            let tasks = || operator.terms.iter().map(|term| term.task);
+            let is_group_by = |child: &usize| self.operators[*child].kind == Kind::GroupBy;
+            let of_groups = operator.kind == Kind::Aggregate;
+            if !(of_groups && operator.children.iter().any(is_group_by)) {
+                *operators += 1.0;
+            }
+            if operator.kind.is_scan() && tasks().any(chooses) {
+                *filters += 1.0;
+            }
+            *functions += operator.functions;
+            *expressions += tasks().filter(|task| is_written(*task)).count() as f64;
+        }
+        planned
+    }
+}
+
+/// Whether somebody has written it, and not merely values are moved for what he has.
+fn is_written(task: Task) -> bool {
+    !matches!(task, Task::Choose | Task::Pass | Task::Fetch | Task::Order)
+}
+
+/// Whether it is a predicate's.
+fn chooses(task: Task) -> bool {
+    matches!(task, Task::Compare | Task::Match | Task::Search)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Operator, Table, Term};
+
+    #[test]
+    fn what_somebody_has_written_is_counted() {
+        let of = |kind, children: &[usize], tasks: &[Task]| Operator {
+            terms: tasks.iter().map(|task| Term::new(*task, 1.0, 1.0)).collect(),
+            ..Operator::new(kind, children, 10.0, 8.0)
+        };
+        let scan = |tasks: &[Task]| {
+            let table = Table { name: "orders".to_owned(), rows: 10.0, row_bytes: 8.0 };
+            Operator { table: Some(table), ..of(Kind::SequentialScan, &[], tasks) }
+        };
+        let operators = vec![
+            scan(&[Task::Compare, Task::Choose, Task::Fetch, Task::Match]),
+            scan(&[Task::Calculate, Task::Find]),
+            of(Kind::HashJoin, &[0, 1], &[]),
+            of(Kind::GroupBy, &[2], &[Task::Key]),
+            Operator { functions: 3.0, ..of(Kind::Aggregate, &[3], &[]) },
+            of(Kind::Sort, &[4], &[Task::Order]),
+        ];
+        let plan = Plan::new("mine", operators).expect("a plan");
+        assert_eq!(plan.planned(), [1.0, 5.0, 1.0, 3.0, 5.0]);
+        let costs = Planning::from([1e6, 1e5, 1e4, 1e3, 1e2]);
+        assert_eq!(costs.cycles(&plan), 1_513_500.0);
+    }
+}
