@@ -25,6 +25,7 @@ const COLUMNS: &str = "id bigint PRIMARY KEY, r bigint NOT NULL, g bigint NOT NU
     n1 numeric(15,2) NOT NULL, n2 numeric(15,2) NOT NULL, n3 numeric(15,2) NOT NULL, \
     s1 text NOT NULL, s2 text NOT NULL, l1 text NOT NULL, l2 text NOT NULL, c1 text NOT NULL";
 
+/// Such as `slim` has.
 const HALF_OF_COLUMNS: &str = "id bigint PRIMARY KEY, r bigint NOT NULL, g bigint NOT NULL, v bigint NOT NULL, d1 date NOT NULL, \
     n1 numeric(15,2) NOT NULL, s1 text NOT NULL, c1 text NOT NULL";
 

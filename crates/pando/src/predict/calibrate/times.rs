@@ -75,3 +75,16 @@ async fn seconds(bench: &Bench, sql: &str, in_bundles: bool) -> Result<f64> {
     }
     Ok(seconds)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_all_loads_counts() {
+        let times = Times::default();
+        assert_eq!(times.of("SELECT 1"), 0.0);
+        times.cycles.borrow_mut().values_mut().for_each(|sum| *sum = 9.0);
+        assert_eq!(Times { loads: 3.0, ..times }.of("SELECT 1"), 3.0);
+    }
+}
