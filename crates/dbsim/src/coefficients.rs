@@ -41,6 +41,9 @@ impl<'de> Deserialize<'de> for Cost {
 /// How many times as long as those of scattered rows the runs are whose bytes `chosen` knows.
 pub const RUNS: [f64; 4] = [1.0, 4.0, 16.0, 256.0];
 
+/// The part of the rows that all of them are.
+const ALL: f64 = 1.0;
+
 /// Bytes that are copied of some of the rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chosen {
@@ -48,6 +51,8 @@ pub(crate) struct Chosen {
     pub(crate) bytes: f64,
     /// Those of them that were seen before: they cost no more than with all rows.
     pub(crate) seen: f64,
+    /// Rows of which more than one column is copied: which these are is found out first, once for all columns.
+    pub(crate) rows: f64,
     /// The part of the rows that is chosen.
     pub(crate) part: f64,
     /// How many of these follow one another, on average; where they lie scattered if nothing is known.
@@ -86,6 +91,9 @@ pub struct Coefficients {
     /// Something that is compared or computed of a piece, beside what it costs for each row.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_term: f64,
+    /// Values that are chosen of a piece, so that something is done with these alone.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub piece_choice: f64,
     /// A search of a piece.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_search: f64,
@@ -96,12 +104,18 @@ pub struct Coefficients {
     /// scattered and in longer and longer [`RUNS`]: `[part, byte, byte, byte, byte]`.
     #[serde(default)]
     pub chosen: Curve<[f64; RUNS.len() + 1]>,
+    /// A tuple that is so chosen, if more than one column of it is copied: `[part, tuple, tuple, tuple, tuple]`.
+    #[serde(default)]
+    pub chosen_row: Curve<[f64; RUNS.len() + 1]>,
     /// A byte of what was chosen that is copied once more, into a batch with what was chosen of other pieces.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub gather: f64,
     /// A number that is compared, and bytes of its column, where nothing has looked at it before.
     #[serde(default)]
     pub compare: Cost,
+    /// A comparison of a number with one of a list, beside `compare`.
+    #[serde(default)]
+    pub among: Cost,
     /// A number that is computed.
     #[serde(default)]
     pub calculate: Cost,
@@ -142,9 +156,14 @@ pub struct Coefficients {
     pub array_tables: Curve<[f64; 6]>,
     /// A comparison of a sort; bytes are those of the tuples, once.
     pub sort: Cost,
-    /// A comparison of a sort by several keys or by a text, beside `sort`.
+    /// What a comparison costs beside, by how many tuples are sorted: by one number, more by several keys or by a text, and a byte
+    /// of the texts: `[tuples, comparison, comparison, byte]`.
     #[serde(default)]
-    pub order: Cost,
+    pub order: Curve<[f64; 4]>,
+    /// A byte that a join takes from its table, beside `hash_probe`, by the rows of the table, of tuples that come here and there and
+    /// in the order of the table's keys: `[rows, byte, byte]`.
+    #[serde(default)]
+    pub hash_copies: Curve<[f64; 3]>,
     /// A tuple that is looked up among groups.
     pub group: Cost,
     /// What that costs beside for one whose group is there, and for one that begins a group, by how many groups there are:
@@ -179,21 +198,26 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 impl Coefficients {
-    /// Cycles of an expression.
-    pub fn of_term(&self, term: &Term) -> f64 {
+    /// Cycles of an expression of an operator that hands on so many tuples.
+    pub(crate) fn of_term(&self, term: &Term, tuples: f64) -> f64 {
         let Term { task, values, bytes, part } = *term;
         let all = values * bytes;
         match task {
             Task::Compare => self.compare.cycles(values, all),
+            Task::Among => self.among.cycles(values, all),
             Task::Calculate => self.calculate.cycles(values, all),
             Task::Match => self.matching.cycles(values, all),
             Task::Search => self.search.cycles(values, all),
             Task::Key => self.key.cycles(values, all),
             Task::NumberKey => self.number_key.cycles(values, all),
             Task::Find => self.find.cycles(values, all),
-            Task::Order => self.order.cycles(values, all),
+            Task::Order => {
+                self.order.cycles(2, tuples) * values + self.order.cycles(3, tuples) * all
+            }
             Task::Pass => self.compare.cycles(values, 0.0),
-            Task::Choose => self.of_copies(Chosen { bytes: all, seen: 0.0, part, run: None }),
+            Task::Choose => {
+                self.of_copies(Chosen { bytes: all, seen: 0.0, rows: 0.0, part, run: None })
+            }
             Task::Fetch => self.fetch.cycles(1, part) * values,
         }
     }
@@ -210,11 +234,17 @@ impl Coefficients {
 
     /// Cycles that it takes to copy bytes of a part of the rows.
     pub(crate) fn of_copies(&self, chosen: Chosen) -> f64 {
-        let Chosen { bytes, seen, part, run } = chosen;
+        let Chosen { bytes, seen, rows, part, run } = chosen;
         // Of rows that lie scattered `1 / (1 - part)` follow one another.
         let longer = run.map_or(1.0, |run| run * (1.0 - part));
-        let of_runs = (1..).zip(RUNS).map(|(kind, run)| (run, self.chosen.cycles(kind, part)));
-        self.scan.byte * bytes + along(of_runs, longer) * (bytes - seen).max(0.0)
+        let of_runs = |curve: &Curve<_>, part| {
+            let cycles = (1..).zip(RUNS).map(|(kind, run)| (run, curve.cycles(kind, part)));
+            along(cycles, longer)
+        };
+        self.scan.byte * bytes
+            + of_runs(&self.chosen, part) * (bytes - seen).max(0.0)
+            + of_runs(&self.chosen, ALL) * seen.min(bytes)
+            + of_runs(&self.chosen_row, part) * rows
     }
 
     /// Reads a file; `file` is what errors call it.

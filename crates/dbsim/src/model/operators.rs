@@ -138,6 +138,7 @@ impl<'a> Compiler<'a> {
         let chosen = Chosen {
             bytes: copied * row_bytes,
             seen: copied * operator.seen_row_bytes,
+            rows: if operator.copied_columns > 1.0 { copied } else { 0.0 },
             part: copied / (rows - in_place).max(1.0),
             run: operator.run_rows,
         };
@@ -170,7 +171,8 @@ impl<'a> Compiler<'a> {
         let of_term = |term: &Term| match term.task {
             Task::Search => self.costs.piece_search,
             Task::Find => self.costs.piece_find,
-            Task::Choose | Task::Pass | Task::Fetch | Task::Order => 0.0,
+            Task::Choose => self.costs.piece_choice,
+            Task::Among | Task::Pass | Task::Fetch | Task::Order => 0.0,
             _ => self.costs.piece_term,
         };
         let terms: f64 = operator.terms.iter().map(of_term).sum();
@@ -182,14 +184,14 @@ impl<'a> Compiler<'a> {
 
     /// Cycles of what an operator computes beside its own work.
     fn terms(&self, id: OperatorId) -> f64 {
-        let ordered = self.plan.operators()[id].ordered;
-        let find = if ordered { WithTable::FindInOrder } else { WithTable::Find };
+        let operator = &self.plan.operators()[id];
+        let find = if operator.ordered { WithTable::FindInOrder } else { WithTable::Find };
         let cycles = |term: &Term| {
             let table = self.sought_for.filter(|_| term.task == Task::Find);
             let far = table.map_or(0.0, |(join, rows)| self.with_table(join, rows, find));
-            self.costs.of_term(term) + far * term.values
+            self.costs.of_term(term, operator.rows) + far * term.values
         };
-        self.plan.operators()[id].terms.iter().map(cycles).sum()
+        operator.terms.iter().map(cycles).sum()
     }
 
     /// The smaller table is replicated, kept in order and searched for each row of the larger. As often as it does not fit into
@@ -257,16 +259,20 @@ impl<'a> Compiler<'a> {
         let copies = if deals { 1.0 } else { sites };
         let rows_over = over * (build.rows * copies + probe.rows);
         let bytes_over = over * (table * copies + probe.bytes());
-        let joined = self.plan.operators()[id].copied_bytes();
+        let operator = &self.plan.operators()[id];
+        let joined = operator.copied_bytes();
+        let from_table = (operator.rows * operator.built_row_bytes).min(joined);
         let [_, large] = self.sides(id);
         let ordered = self.plan.operators()[large].ordered;
-        let look_up = if ordered { WithTable::ProbeInOrder } else { WithTable::Probe };
+        let (look_up, copy) =
+            if ordered { (WithTable::ProbeInOrder, 2) } else { (WithTable::Probe, 1) };
         let mut work = probe.work;
         work += Work {
             spilled: bytes_over,
             unspilled: bytes_over,
             cycles: self.costs.hash_probe.cycles(probe.rows, joined)
                 + probe.rows * self.with_table(id, rows, look_up)
+                + from_table * self.costs.hash_copies.cycles(copy, rows)
                 + self.costs.store.cycles(rows_over, bytes_over)
                 + self.costs.load.cycles(rows_over, bytes_over),
             ..Work::default()
@@ -411,7 +417,9 @@ impl<'a> Compiler<'a> {
     /// Cycles of sorting at each site, `n log2 n` comparisons.
     fn sorting(&self, stream: &Stream) -> f64 {
         let each = (stream.rows / self.count(stream.place)).max(2.0);
-        self.costs.sort.cycles(stream.rows * each.log2(), stream.bytes())
+        let comparisons = stream.rows * each.log2();
+        let beside = comparisons * self.costs.order.cycles(1, each);
+        self.costs.sort.cycles(comparisons, stream.bytes()) + beside
     }
 
     fn replicate(&self, stream: &Stream) -> Exchange {

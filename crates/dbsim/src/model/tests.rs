@@ -143,6 +143,9 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     near(seconds(computes.clone(), "compare = [3, 0.25]\nsearch = [0, 2]"), of_values);
     let of_pieces = 30.0 * (100.0 + 20.0 + 7.0);
     near(seconds(computes.clone(), "piece = 100\npiece_term = 20\npiece_search = 7"), of_pieces);
+    let choice = Term { part: 0.4, ..Term::new(Task::Choose, 600.0, 10.0) };
+    let chooses = Operator { pieces: 30.0, terms: vec![choice], ..scan() };
+    near(seconds(chooses, "piece_choice = 9e4"), 30.0 * 9e4);
     let wider = Operator { columns: 4.0, ..computes.clone() };
     near(seconds(wider, "piece_column = 5e3"), 30.0 * 4.0 * 5e3);
     let chosen = "chosen = [[0.1, 300, 300, 300, 300], [0.4, 100, 120, 40, 0], [0.8, 0, 0, 0, 0]]\nscan = [0, 50]";
@@ -155,17 +158,23 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
         let run_rows = Some(longer / (1.0 - 0.4));
         near(seconds(Operator { run_rows, ..of_part(0.4) }, chosen), byte * 8000.0);
     }
+    let rows = "chosen_row = [[0.1, 300, 300, 300, 300], [0.4, 100, 120, 40, 0]]";
+    let two_columns = Operator { copied_columns: 2.0, run_rows: Some(8.0), ..of_part(0.4) };
+    near(seconds(two_columns, rows), (120.0 - 80.0 * 1.2_f64.log(4.0)) * 1000.0);
+    assert_eq!(seconds(of_part(0.4), rows), 0.0);
     let with = |term: Term| Operator { terms: vec![term], ..of_part(1.0) };
     let choose = |part| with(Term { part, ..Term::new(Task::Choose, 600.0, 10.0) });
     near(seconds(choose(0.4), chosen), 50.0 * 8000.0 + 150.0 * 6000.0);
     let few = |seen_row_bytes| Operator { seen_row_bytes, gathered_rows: 1000.0, ..of_part(0.4) };
     near(seconds(few(6.0), chosen), 50.0 * 8000.0 + 100.0 * 2000.0);
+    let even_all = "chosen = [[0.4, 9, 9, 9, 9], [0.99, 2, 2, 2, 2]]";
+    near(seconds(few(6.0), even_all), 9.0 * 2000.0 + 2.0 * 6000.0);
     near(seconds(few(8.0), "gather = 70"), 70.0 * 8000.0);
     let fetch = |part| with(Term { part, ..Term::new(Task::Fetch, 600.0, 0.0) });
     near(seconds(fetch(0.25), "fetch = [[0.25, 8e3], [1, 0]]"), 8e3 * 600.0);
     near(seconds(fetch(0.5), "fetch = [[0.25, 8e3], [1, 0]]"), 4e3 * 600.0);
-    let ordered = with(Term::new(Task::Order, 600.0, 0.0));
-    near(seconds(ordered, "order = [900, 0]"), 900.0 * 600.0);
+    let listed = with(Term::new(Task::Among, 600.0, 0.0));
+    near(seconds(listed, "among = [500, 0]"), 500.0 * 600.0);
     let planned = Operator { functions: 0.0, ..computes };
     let parts = "planning = { operator = 5e6, expression = 1e6 }";
     near(seconds(planned.clone(), parts), 5e6 + 2.0 * 1e6);
@@ -280,6 +289,25 @@ fn what_is_done_with_a_table_costs_more_the_larger_it_is() {
 }
 
 #[test]
+fn what_a_join_takes_from_its_table_costs_more_the_larger_that_is() {
+    let cycles = |rows: f64, ordered: bool, built_row_bytes: f64| {
+        let join = operator(Kind::HashJoin, &[0, 1], 500.0, 24.0);
+        let join = plan(vec![
+            operator(Kind::SequentialScan, &[], rows, 8.0),
+            Operator { ordered, ..operator(Kind::SequentialScan, &[], ROWS, 8.0) },
+            Operator { builds_first: true, built_row_bytes, ..join },
+        ]);
+        let one = architecture("cluster-2", &["sites=1"]);
+        let copies = "hash_probe = [0, 10]\nhash_copies = [[1000, 2, 1], [4000, 60, 30]]";
+        run(&join, &one, &costs(copies)).spent.compute * 1e9
+    };
+    close(cycles(100.0, false, 0.0), 500.0 * 24.0 * 10.0, 1e-3);
+    close(cycles(100.0, false, 16.0), 500.0 * (24.0 * 10.0 + 16.0 * 2.0), 1e-3);
+    close(cycles(2000.0, false, 16.0), 500.0 * (24.0 * 10.0 + 16.0 * 31.0), 1e-3);
+    close(cycles(4000.0, true, 16.0), 500.0 * (24.0 * 10.0 + 16.0 * 30.0), 1e-3);
+}
+
+#[test]
 fn a_row_is_found_dearer_among_many_groups() {
     let cycles = |groups: f64, ordered: bool, terms: &[Term]| {
         let by = Operator { terms: terms.to_vec(), ..operator(Kind::GroupBy, &[0], ROWS, 8.0) };
@@ -304,6 +332,25 @@ fn a_row_is_found_dearer_among_many_groups() {
     close(cycles(1000.0, false, &both), 26.0 * found + 81.0 * 1000.0, 1e-5);
     let number = Term::new(Task::NumberKey, ROWS, 8.0);
     close(cycles(1000.0, false, &[number]), 20.0 * found + 1000.0 + 14.0 * ROWS, 1e-5);
+}
+
+#[test]
+fn a_sort_compares_dearer_among_few_rows_or_many_by_several_keys_and_by_texts() {
+    let cycles = |rows: f64, terms: &[Term]| {
+        let sort = plan(vec![
+            operator(Kind::SequentialScan, &[], rows, 8.0),
+            Operator { terms: terms.to_vec(), ..operator(Kind::Sort, &[0], rows, 8.0) },
+        ]);
+        let orders = "sort = [10, 0]\norder = [[1000, 8, 20, 2], [4000, 2, 10, 1]]";
+        let one = architecture("cluster-2", &["sites=1"]);
+        run(&sort, &one, &costs(orders)).spent.compute * 1e9 / (rows * rows.log2())
+    };
+    let by = |rows: f64, bytes| [Term::new(Task::Order, rows * rows.log2(), bytes)];
+    for (rows, number, several, byte) in [(500.0, 18.0, 20.0, 2.0), (2000.0, 15.0, 15.0, 1.5)] {
+        close(cycles(rows, &[]), number, 1e-2);
+        close(cycles(rows, &by(rows, 0.0)), number + several, 1e-2);
+        close(cycles(rows, &by(rows, 30.0)), number + several + 30.0 * byte, 1e-2);
+    }
 }
 
 #[test]

@@ -134,6 +134,9 @@ pub struct Operator {
     /// Functions of an aggregate.
     #[serde(default)]
     pub functions: f64,
+    /// Values of the lists in which a scan's predicate looks for others.
+    #[serde(default, deserialize_with = "not_negative")]
+    pub listed: f64,
     /// Rows of its table that a scan looks at; all of them where nothing is said.
     pub looked_at: Option<f64>,
     /// Bytes of a row's columns that a scan reads, where it reads more than it hands on.
@@ -142,7 +145,10 @@ pub struct Operator {
     /// Columns that a scan reads; one where nothing is said.
     #[serde(default = "one")]
     pub columns: f64,
-    /// In how many pieces these lie.
+    /// Columns that a scan hands on; one where nothing is said.
+    #[serde(default = "one", deserialize_with = "not_negative")]
+    pub copied_columns: f64,
+    /// In how many pieces its rows lie.
     #[serde(default)]
     pub pieces: f64,
     /// Rows that a scan hands on as they lie, because it keeps all of their piece; it copies the others.
@@ -158,6 +164,9 @@ pub struct Operator {
     pub run_rows: Option<f64>,
     /// Bytes of a row as it is copied in memory, where these are not `row_bytes`.
     pub copied_row_bytes: Option<f64>,
+    /// Bytes of such a row that a hash join takes from its table.
+    #[serde(default, deserialize_with = "not_negative")]
+    pub built_row_bytes: f64,
     /// What it computes beside its own work.
     #[serde(default)]
     pub terms: Vec<Term>,
@@ -176,15 +185,18 @@ impl Operator {
             builds_first: false,
             close_keys: false,
             functions: 0.0,
+            listed: 0.0,
             looked_at: None,
             read_row_bytes: 0.0,
             columns: one(),
+            copied_columns: one(),
             pieces: 0.0,
             in_place_rows: 0.0,
             gathered_rows: 0.0,
             seen_row_bytes: 0.0,
             run_rows: None,
             copied_row_bytes: None,
+            built_row_bytes: 0.0,
             terms: Vec::new(),
         }
     }

@@ -4,7 +4,7 @@ use super::{Kind, Plan, Task};
 use crate::hardware::not_negative;
 use serde::Deserialize;
 
-/// Of how many kinds is what planning takes time for.
+/// Of how many kinds is what planning takes time for, beside the values of lists.
 pub const KINDS: usize = 5;
 
 /// Cycles that planning takes for each part of a statement.
@@ -26,26 +26,31 @@ pub struct Planning {
     /// Any other expression.
     #[serde(deserialize_with = "not_negative")]
     pub expression: f64,
+    /// A value of a list.
+    #[serde(deserialize_with = "not_negative")]
+    pub listed: f64,
 }
 
 impl Planning {
     /// Cycles of a plan.
     pub fn cycles(&self, plan: &Plan) -> f64 {
-        let Self { statement, operator, filter, function, expression } = *self;
+        let Self { statement, operator, filter, function, expression, listed } = *self;
         let costs = [statement, operator, filter, function, expression];
-        costs.iter().zip(plan.planned()).map(|(cost, count)| cost * count).sum()
+        let values: f64 = plan.operators.iter().map(|operator| operator.listed).sum();
+        let parts = costs.iter().zip(plan.planned()).map(|(cost, count)| cost * count);
+        parts.sum::<f64>() + listed * values
     }
 }
 
 impl From<[f64; KINDS]> for Planning {
     fn from(costs: [f64; KINDS]) -> Self {
         let [statement, operator, filter, function, expression] = costs;
-        Self { statement, operator, filter, function, expression }
+        Self { statement, operator, filter, function, expression, listed: 0.0 }
     }
 }
 
 impl Plan {
-    /// How many there are of what [`Planning`] has cycles for, in its order.
+    /// How many there are of what [`Planning`] has cycles for, in its order, without the values of lists.
     pub fn planned(&self) -> [f64; KINDS] {
         let mut planned = [1.0, 0.0, 0.0, 0.0, 0.0];
         let [_, operators, filters, functions, expressions] = &mut planned;
@@ -68,7 +73,7 @@ impl Plan {
 
 /// Whether somebody has written it, and not merely values are moved for what he has.
 fn is_written(task: Task) -> bool {
-    !matches!(task, Task::Choose | Task::Pass | Task::Fetch | Task::Order)
+    !matches!(task, Task::Among | Task::Choose | Task::Pass | Task::Fetch | Task::Order)
 }
 
 /// Whether it is a predicate's.
@@ -92,8 +97,8 @@ mod tests {
             Operator { table: Some(table), ..of(Kind::SequentialScan, &[], tasks) }
         };
         let operators = vec![
-            scan(&[Task::Compare, Task::Choose, Task::Fetch, Task::Match]),
-            scan(&[Task::Calculate, Task::Find]),
+            scan(&[Task::Compare, Task::Among, Task::Choose, Task::Fetch, Task::Match]),
+            Operator { listed: 8.0, ..scan(&[Task::Calculate, Task::Find]) },
             of(Kind::HashJoin, &[0, 1], &[]),
             of(Kind::GroupBy, &[2], &[Task::Key]),
             Operator { functions: 3.0, ..of(Kind::Aggregate, &[3], &[]) },
@@ -103,5 +108,7 @@ mod tests {
         assert_eq!(plan.planned(), [1.0, 5.0, 1.0, 3.0, 5.0]);
         let costs = Planning::from([1e6, 1e5, 1e4, 1e3, 1e2]);
         assert_eq!(costs.cycles(&plan), 1_513_500.0);
+        let costs = Planning { listed: 50.0, ..costs };
+        assert_eq!(costs.cycles(&plan), 1_513_500.0 + 8.0 * 50.0);
     }
 }

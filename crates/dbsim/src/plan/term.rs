@@ -12,6 +12,8 @@ const INLINE_BYTES_MAX: f64 = 12.0;
 pub enum Task {
     /// A number or a date is compared with another.
     Compare,
+    /// A number is looked for in a list: one comparison with each of the list's.
+    Among,
     /// A number is computed of others.
     Calculate,
     /// A text is compared with others.

@@ -73,6 +73,19 @@ impl Join<'_> {
         }
     }
 
+    /// Those of them that are the left side's, of whose rows a hash join makes its table.
+    pub(super) fn columns_of_table(&self) -> Vec<Column> {
+        use JoinType::{RightAnti, RightMark, RightSemi};
+        let left = &self.sides[0].columns;
+        match (self.join_type, self.projection) {
+            (RightSemi | RightAnti | RightMark, _) => Vec::new(),
+            (_, Some(chosen)) => {
+                chosen.iter().filter_map(|column| left.get(*column).copied()).collect()
+            }
+            (_, None) => left.clone(),
+        }
+    }
+
     /// Whether its table, of the left side's rows, is likely an array: its keys are whole numbers that lie close.
     pub(super) fn has_close_keys(&self, left: &SchemaRef) -> bool {
         let [(key, _)] = self.keys else { return false };

@@ -6,7 +6,7 @@
 use super::joins::Join;
 use super::refused;
 use super::tables::KnownTables;
-use super::terms::Rows;
+use super::terms::{Rows, listed};
 use crate::engine::BATCH_ROWS;
 use crate::error::{Error, Result};
 use crate::estimate::{
@@ -185,11 +185,13 @@ impl Builder<'_> {
         (operator.in_place_rows, operator.gathered_rows) = (in_place_rows, gathered_rows);
         operator.read_row_bytes = row_bytes(&read);
         operator.columns = scan.read.len() as f64;
+        operator.copied_columns = scan.output.len() as f64;
         let was_seen = |column: &&usize| compared.contains(column);
         let seen: Vec<Column> =
             scan.output.iter().filter(was_seen).map(|column| read[*column]).collect();
         operator.seen_row_bytes = copied_row_bytes(&seen);
         operator.terms = terms;
+        operator.listed = scan.predicate.as_ref().map_or(0.0, listed);
         operator.run_rows = runs.map(|runs| (rows - in_place_rows) / runs.max(1.0));
         Ok(flow)
     }
@@ -300,14 +302,16 @@ impl Builder<'_> {
                 Ok(flow)
             }
             None => {
-                let flow = self.push(Kind::Sort, &[operator], rows, columns, None);
                 let schema = sort.input().schema();
+                let by = Rows { rows, columns: &columns, schema: &schema };
+                let bytes = sort.expr().iter().filter_map(|key| by.bytes_of_text(&key.expr)).sum();
+                let flow = self.push(Kind::Sort, &[operator], rows, columns, None);
                 let is_number = |key: &PhysicalSortExpr| {
                     key.expr.data_type(&schema).is_ok_and(|of| fixed_bytes(&of).is_some())
                 };
                 if !matches!(&sort.expr()[..], [key] if is_number(key)) {
                     let comparisons = rows * rows.max(1.0).log2();
-                    self.computes(flow.operator, vec![Term::new(Task::Order, comparisons, 0.0)]);
+                    self.computes(flow.operator, vec![Term::new(Task::Order, comparisons, bytes)]);
                 }
                 Ok(flow)
             }
@@ -345,6 +349,7 @@ impl Builder<'_> {
         let supposed = join.rows(&mut self.guesses);
         let rows = self.counted(&**plan, supposed);
         let columns = join.columns();
+        let built_row_bytes = copied_row_bytes(&join.columns_of_table());
         let terms = join.terms(rows, &[sides_of[0].schema(), sides_of[1].schema()]);
         let close_keys = match self.was_run.then(|| plan.metrics()).flatten() {
             Some(metrics) => metrics.sum_by_name(ARRAYS).is_some_and(|made| made.as_usize() > 0),
@@ -361,6 +366,9 @@ impl Builder<'_> {
         let operator = &mut self.operators[flow.operator];
         operator.builds_first = kind == Kind::HashJoin;
         operator.close_keys = operator.builds_first && close_keys;
+        if operator.builds_first {
+            operator.built_row_bytes = built_row_bytes;
+        }
         self.computes(flow.operator, terms);
         Ok(flow)
     }

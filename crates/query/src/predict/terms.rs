@@ -24,6 +24,23 @@ pub(super) struct Rows<'a> {
     pub(super) schema: &'a Schema,
 }
 
+/// Values of the lists that an expression has.
+pub(super) fn listed(expr: &Arc<dyn PhysicalExpr>) -> f64 {
+    let of_list = expr.downcast_ref::<InListExpr>().map_or(0, |of_list| of_list.list().len());
+    of_list as f64 + expr.children().into_iter().map(listed).sum::<f64>()
+}
+
+/// Bytes of values, and how many in a list the engine compares with each value one by one; in longer lists it looks them up, which
+/// takes as long as [`LOOKED_UP`] comparisons.
+const COMPARED: [(f64, usize); 3] = [(4.0, 32), (8.0, 16), (16.0, 4)];
+const LOOKED_UP: f64 = 4.0;
+
+/// How many comparisons it takes to find a number in a list.
+fn comparisons(listed: usize, bytes: f64) -> f64 {
+    let compared = COMPARED.iter().any(|(width, most)| bytes <= *width && listed <= *most);
+    if compared { listed as f64 } else { LOOKED_UP }
+}
+
 impl Rows<'_> {
     /// What some expressions compute.
     pub(super) fn terms<'e>(
@@ -118,8 +135,13 @@ impl Rows<'_> {
     fn add(&self, expr: &Arc<dyn PhysicalExpr>, rows: f64, terms: &mut Vec<Term>) {
         let parts = expr.children();
         parts.iter().for_each(|part| self.add(part, rows, terms));
-        if let Some((task, bytes)) = parts.first().and_then(|value| self.task(expr, value)) {
-            terms.push(Term::new(task, rows, bytes));
+        let Some((task, bytes)) = parts.first().and_then(|value| self.task(expr, value)) else {
+            return;
+        };
+        terms.push(Term::new(task, rows, bytes));
+        if let (Task::Compare, Some(of_list)) = (task, expr.downcast_ref::<InListExpr>()) {
+            let compared = comparisons(of_list.list().len(), bytes);
+            terms.push(Term::new(Task::Among, rows * compared, 0.0));
         }
     }
 
@@ -170,7 +192,7 @@ impl Rows<'_> {
     }
 
     /// Bytes of an expression's values, where these are texts.
-    fn bytes_of_text(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<f64> {
+    pub(super) fn bytes_of_text(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<f64> {
         let data_type = self.type_of(expr)?;
         if fixed_bytes(&data_type).is_some() {
             return None;

@@ -107,16 +107,55 @@ async fn columns_are_brought_along_once() {
 }
 
 #[tokio::test]
+async fn numbers_are_compared_with_each_of_a_list_unless_it_is_long() {
+    for (column, listed, compared) in
+        [("n", 5, 5.0), ("n", 32, 32.0), ("n", 33, 4.0), ("id", 16, 16.0), ("id", 17, 4.0)]
+    {
+        let list: Vec<String> = (0..listed).map(|number| (number * 7).to_string()).collect();
+        let list = list.join(", ");
+        let scan =
+            &operators(&format!("SELECT price FROM large WHERE {column} IN ({list})")).await[0];
+        let [(Task::Compare, rows, _), (Task::Among, among, 0.0)] = terms(scan)[..] else {
+            panic!("{column} in {listed}: {:?}", scan.terms)
+        };
+        assert_eq!(among, compared * rows, "{column} in {listed}");
+        assert_eq!(scan.listed, f64::from(listed));
+    }
+}
+
+#[tokio::test]
 async fn orders_by_several_keys_or_a_text_compare_more() {
-    for (by, more) in [("n", false), ("n, price", true), ("t", true)] {
+    for (by, texts) in
+        [("n", None), ("n, price", Some(0.0)), ("t", Some(1.0)), ("n, t, t || 'x'", Some(2.0))]
+    {
         let operators = operators(&format!("SELECT * FROM large ORDER BY {by}")).await;
         let terms = terms(operators.last().expect("a sort"));
-        assert_eq!(
-            matches!(terms[..], [(Task::Order, 132_000.0..133_000.0, 0.0)]),
-            more,
-            "{by}: {terms:?}"
-        );
-        assert_eq!(terms.is_empty(), !more);
+        let ordered = terms.iter().find(|(task, ..)| *task == Task::Order);
+        assert_eq!(ordered.is_some(), texts.is_some(), "{by}: {terms:?}");
+        let Some((_, comparisons, bytes)) = ordered else { continue };
+        assert_eq!(*comparisons, 1e4 * 1e4_f64.log2());
+        let texts = texts.expect("a number");
+        assert!((15.0 * texts..=40.0 * texts).contains(bytes), "{by}: {bytes} bytes of texts");
+    }
+}
+
+#[tokio::test]
+async fn what_is_copied_of_a_table_is_told_from_what_looks_for_it() {
+    let one = &operators("SELECT price FROM large WHERE n > 7").await[0];
+    assert_eq!((one.columns, one.copied_columns), (2.0, 1.0));
+    // Two of a hundred values of `n`: the planner makes the table of `small`'s rows.
+    let from = "FROM small JOIN large ON small.id = large.id AND small.n < 2";
+    for (select, of_table, of_all) in [
+        (format!("SELECT large.price {from}"), 0.0, 16.0),
+        (format!("SELECT small.id, large.price {from}"), 8.0, 24.0),
+        ("SELECT id FROM small WHERE n < 2 AND id IN (SELECT id FROM large)".to_owned(), 8.0, 8.0),
+        ("SELECT price FROM large WHERE id IN (SELECT id FROM small)".to_owned(), 0.0, 16.0),
+    ] {
+        let operators = operators(&select).await;
+        let join = operators.iter().find(|operator| operator.kind.is_join()).expect("a join");
+        assert!(join.builds_first);
+        let bytes = (join.built_row_bytes, join.copied_row_bytes());
+        assert_eq!(bytes, (of_table, of_all), "{select}");
     }
 }
 

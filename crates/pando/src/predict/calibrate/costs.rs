@@ -3,7 +3,9 @@
 use super::Bench;
 use super::planning::{Planned, planning};
 use super::sizes::{self, OfFew};
-use super::tables::{FEW, SOUGHT, TEXT_BYTES, keeping, keeping_runs, words_bytes};
+use super::tables::{
+    GROUPS, SOUGHT, TEXT_BYTES, keeping, keeping_runs, sorted, usual, words_bytes,
+};
 use super::times::Times;
 use anyhow::Result;
 use dbsim::plan::Planning;
@@ -28,6 +30,9 @@ const SOME: f64 = PARTS[2];
 pub(super) const MOST: f64 = 0.95;
 /// Of a smaller part of a piece rows are copied twice: they are gathered with those of other pieces.
 const GATHERED: f64 = 0.5;
+
+/// Numbers of a list.
+const LISTED: u64 = 8;
 
 /// Bytes that say where a text lies.
 const VIEW_BYTES: f64 = 16.0;
@@ -67,12 +72,13 @@ fn of_times(rows: u64, times: &Times, small_pieces: f64, planned: &Planned) -> C
     let mut costs = Costs::default();
     let small = Small::of(rows, times, small_pieces);
     let (scan, copies) = scans(rows, times, &small, &mut costs);
+    sorts(rows, times, &mut costs);
     predicates(rows, times, &copies, &mut costs);
     let [group, key] = groups(rows, times, &mut costs);
     let few = OfFew { scan: scan.tuple, group: group.tuple, key };
     sizes::groups(rows, times, &few, &mut costs);
     sizes::joins(rows, times, scan.tuple, &mut costs);
-    pieces(rows, times, scan.byte, &small, &mut costs);
+    pieces(rows, times, copies[copies.len() - 1], &small, &mut costs);
     planning(times, planned, &mut costs);
     costs
 }
@@ -109,38 +115,69 @@ impl Small {
 }
 
 /// Scans that hand rows on as they lie, and that copy those that are chosen: what a tuple costs and a byte of it, and what a byte
-/// costs of each of the [`PARTS`]. Sorts.
+/// costs of each of the [`PARTS`] that lies scattered.
 fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, [f64; PARTS.len()]) {
     let all = rows as f64;
     // A query that looks at one row: what a query takes before it looks at any.
     let begun = times.of("SELECT v FROM one");
     let plain = times.of("SELECT v FROM t");
-    // Three columns more of 16 bytes each, of rows here and there or in runs.
-    let copies = |run: f64| {
-        PARTS.map(|part| {
+    // Of rows here and there or in runs: with two columns for the first time it is found out which they are, and two more of 16 bytes
+    // are only copied.
+    let chosen = PARTS.map(|part| {
+        RUNS.map(|run| {
             let kept = keeping_runs(run, part);
-            let of = |columns: &str| times.of(&format!("SELECT {columns} FROM t WHERE {kept}"));
-            let byte = (of("v, n1, n2, n3") - of("v")) / (3.0 * 16.0 * part * all);
-            (byte - if part < GATHERED { small.gather } else { 0.0 }).max(0.0)
+            let [one, two, four] = ["v", "v, n1", "v, n1, n2, n3"]
+                .map(|columns| times.of(&format!("SELECT {columns} FROM t WHERE {kept}")));
+            let byte = (four - two) / (2.0 * 16.0 * part * all);
+            let gathered = if part < GATHERED { small.gather } else { 0.0 };
+            let row = (two - one) / (part * all) - 16.0 * byte;
+            [byte - gathered, row].map(|cycles| cycles.max(0.0))
         })
+    });
+    let least = chosen[PARTS.len() - 1].map(|[byte, _]| byte).into_iter().fold(f64::MAX, f64::min);
+    let scan = Cost { tuple: (plain - begun).max(0.0) / all, byte: least };
+    let curve = |of: &dyn Fn([f64; 2]) -> f64| {
+        let point =
+            |(part, chosen): (&f64, &[_; RUNS.len()])| [&[*part][..], &chosen.map(of)].concat();
+        PARTS.iter().zip(&chosen).map(point).collect()
     };
-    let in_runs = RUNS.map(copies);
-    let copies = in_runs[0];
-    let scan = Cost { tuple: (plain - begun).max(0.0) / all, byte: copies[copies.len() - 1] };
-    let chosen = |place: usize| in_runs.map(|copies| (copies[place] - scan.byte).max(0.0));
-    let chosen =
-        PARTS.iter().enumerate().map(|(place, part)| [&[*part][..], &chosen(place)].concat());
     costs.costs.push(("scan", scan));
     costs.cycles.push(("gather", small.gather));
-    costs.curves.push(("chosen", chosen.collect()));
+    costs.curves.push(("chosen", curve(&|[byte, _]| (byte - scan.byte).max(0.0))));
+    costs.curves.push(("chosen_row", curve(&|[_, row]| row)));
+    (scan, chosen.map(|[[byte, _], ..]| byte))
+}
 
-    let few = (FEW * all).max(2.0);
-    let sorted = |by: &str| times.of(&format!("SELECT id, r, l1, g FROM few {by}"));
-    let comparisons = few * few.log2();
-    let by_one = (sorted("ORDER BY r") - sorted("")).max(0.0) / comparisons;
-    let by_several = (sorted("ORDER BY g, l1, r") - sorted("")).max(0.0) / comparisons;
-    costs.costs.extend([("sort", tuple(by_one)), ("order", tuple(by_several - by_one))]);
-    (scan, copies)
+/// Orders by a number, and by three columns of which one is a text, of ever more rows. Few are sorted as they are, more in runs that are
+/// merged.
+fn sorts(rows: u64, times: &Times, costs: &mut Costs) {
+    let of = |table: &str, by: &str| {
+        let rows = |by: &str| times.of(&format!("SELECT id, r, s1, l1, g FROM {table} {by}"));
+        rows(by) - rows("")
+    };
+    let [short, long] = TEXT_BYTES;
+    let of_sizes: Vec<_> = (sorted(rows).into_iter().enumerate())
+        .map(|(at, size)| {
+            let size = size as f64;
+            let comparison = |by: &str| {
+                // A row is planned for like many.
+                let all = of(&format!("few{at}"), by) - of("narrow", by);
+                all.max(0.0) / (size * size.log2())
+            };
+            let by_one = comparison("ORDER BY r");
+            let by_several = [("s1", short), ("l1", long)].map(|(text, bytes)| {
+                let all = comparison(&format!("ORDER BY g, {text}, r"));
+                (bytes, (all - by_one).max(0.0))
+            });
+            (size, by_one, line(by_several))
+        })
+        .collect();
+    let least = of_sizes.iter().map(|(_, by_one, _)| *by_one).fold(f64::MAX, f64::min);
+    let beside = of_sizes
+        .into_iter()
+        .map(|(size, by_one, more)| vec![size, by_one - least, more.tuple, more.byte]);
+    costs.costs.push(("sort", tuple(least)));
+    costs.curves.push(("order", beside.collect()));
 }
 
 /// What is compared and searched of each row.
@@ -153,6 +190,9 @@ fn predicates(rows: u64, times: &Times, copies: &[f64], costs: &mut Costs) {
     let dates = kept(THREE_DATES);
     let number = kept("n1 <> -1");
     let numbers = kept("n1 <> -1 AND n2 <> -1 AND n3 <> -1");
+    let among: Vec<String> = (0..LISTED).map(|number| (GROUPS + number).to_string()).collect();
+    let among = kept(&format!("g NOT IN ({})", among.join(", ")));
+    let one = kept(&format!("g <> {GROUPS}"));
     let text = kept("s1 <> 'none'");
     let texts = kept("s1 <> 'none' AND s2 <> 'none'");
     let long_text = kept("l1 <> 'none'");
@@ -181,6 +221,7 @@ fn predicates(rows: u64, times: &Times, copies: &[f64], costs: &mut Costs) {
     costs.curves.push(("fetch", fetched));
     costs.costs.extend([
         ("compare", compare),
+        ("among", tuple(each(among, one, LISTED as f64))),
         ("match", line(of_texts)),
         ("search", line(of_searches)),
     ]);
@@ -234,8 +275,12 @@ fn pieces(rows: u64, times: &Times, copy: f64, small: &Small, costs: &mut Costs)
     let compared = more("SELECT v FROM TABLE t WHERE d1 <> date '1900-01-01'");
     let compared_thrice = more(&format!("SELECT v FROM TABLE t WHERE {ONE_DATE_THRICE}"));
     let chosen = more(&format!("SELECT v, n1, n2 FROM TABLE t WHERE {}", keeping(SOME)));
+    // Of few rows it is compared, and once more.
+    let few = format!("SELECT v FROM TABLE t WHERE {}", keeping(PARTS[0]));
+    let choice = more(&format!("{few} AND n1 <> -1")) - more(&few);
     let searched = more(&format!("SELECT v FROM TABLE t WHERE c1 NOT LIKE '{SOUGHT}'"));
-    let found = more("SELECT count(*) FROM TABLE t JOIN r0 ON t.r = r0.k16");
+    let table = format!("r{}", usual(rows));
+    let found = more(&format!("SELECT count(*) FROM TABLE t JOIN {table} x ON t.r = x.k16"));
 
     // Bytes of a column of 8 that a piece has.
     let of_column = 8.0 * rows as f64 / pieces;
@@ -252,6 +297,7 @@ fn pieces(rows: u64, times: &Times, copy: f64, small: &Small, costs: &mut Costs)
         ("piece_column", column),
         ("piece_chosen", chosen),
         ("piece_term", term),
+        ("piece_choice", (choice - column - term).max(0.0)),
         ("piece_search", search.max(0.0)),
         ("piece_find", find.max(0.0)),
     ]);

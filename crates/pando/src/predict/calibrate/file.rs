@@ -31,10 +31,10 @@ pub(super) fn text(
         let points: Vec<String> = points.iter().map(|point| of_point(point)).collect();
         let _ = writeln!(text, "{name} = [{}]", points.join(", "));
     }
-    let Planning { statement, operator, filter, function, expression } = costs.planning;
+    let Planning { statement, operator, filter, function, expression, listed } = costs.planning;
     let _ = writeln!(
         text,
-        "planning = {{ statement = {statement:.0}, operator = {operator:.0}, filter = {filter:.0}, function = {function:.0}, expression = {expression:.0} }}"
+        "planning = {{ statement = {statement:.0}, operator = {operator:.0}, filter = {filter:.0}, function = {function:.0}, expression = {expression:.0}, listed = {listed:.0} }}"
     );
     let taken_over = [
         ("request", rest.request),

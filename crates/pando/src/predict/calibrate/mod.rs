@@ -86,7 +86,7 @@ mod tests {
         let read = Coefficients::read(&text, "mine.toml").expect("coefficients");
         assert_eq!(read.name, "calibrated");
         assert!(read.planning.operator > 0.0, "{text}");
-        assert!(text.contains("hash_tables = [[1000, "), "{text}");
+        assert!(text.contains("hash_tables = [[100, "), "{text}");
         assert_eq!(read.index, Coefficients::named("columnar").expect("built in").index);
     }
 

@@ -30,6 +30,10 @@ const PLANNED: [&str; 7] = [
 /// The one that is also run in bundles.
 const JOIN: &str = "SELECT a.g, sum(b.v) FROM slim a JOIN narrow b ON a.r = b.r WHERE b.id < 9 GROUP BY a.g ORDER BY 2";
 
+/// A query whose list may have fewer values and more, and how many.
+const OF_LIST: &str = "SELECT id FROM narrow WHERE s1 <> 'none' AND g IN (LIST) ORDER BY id";
+const LISTS: [u64; 2] = [8, 48];
+
 /// How often each cost is brought nearer to where the others have it.
 const ROUNDS: usize = 10_000;
 
@@ -53,10 +57,17 @@ impl Planned {
     }
 }
 
-/// What each part of a statement takes, and each bundle of it.
+/// What each part of a statement takes, and each bundle of it; the few values of the lists of [`PLANNED`] are part of their expressions.
 pub(super) fn planning(times: &Times, planned: &Planned, costs: &mut Costs) {
     let cycles = PLANNED.map(|query| times.of(query));
-    costs.planning = Planning::from(nearest(&planned.counts, &cycles));
+    let with_list = |values: u64| {
+        let list: Vec<String> = (0..values).map(|value| value.to_string()).collect();
+        times.of(&OF_LIST.replace("LIST", &list.join(", ")))
+    };
+    let [few, many] = LISTS;
+    let listed = (with_list(many) - with_list(few)).max(0.0) / (many - few) as f64;
+    let others = Planning::from(nearest(&planned.counts, &cycles));
+    costs.planning = Planning { listed, ..others };
     let in_bundles = times.in_bundles(JOIN);
     let bundle = (in_bundles - cycles[0]).max(1.0) / (planned.bundles - 1.0);
     costs.cycles.push(("bundle", bundle));

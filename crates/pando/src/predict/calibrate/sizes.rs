@@ -1,7 +1,9 @@
 //! Hash tables of ever more rows: what it costs to build them, and to look rows up in them.
 
 use super::costs::{Costs, MOST};
-use super::tables::{GROUPS, IN_ORDER, ROWS_OF_A_KEY, TEXT_KEYS, keeping, keeping_runs, sizes};
+use super::tables::{
+    GROUPS, IN_ORDER, ROWS_OF_A_KEY, TEXT_KEYS, keeping, keeping_runs, sizes, usual,
+};
 use super::times::Times;
 use dbsim::Cost;
 
@@ -36,7 +38,7 @@ pub(super) fn groups(rows: u64, times: &Times, few: &OfFew, costs: &mut Costs) {
     let row = sum + few.group;
     let mut tables = vec![vec![GROUPS as f64, 0.0, 0.0]];
     let mut keys = vec![vec![GROUPS as f64, 0.0, 0.0, 0.0, 0.0]];
-    for (at, size) in sizes(rows).into_iter().enumerate() {
+    for (at, size) in sizes(rows).into_iter().enumerate().filter(|(_, size)| *size > GROUPS) {
         let size = size as f64;
         // Two equations: of many rows a group, and of one.
         let solved =
@@ -55,7 +57,8 @@ pub(super) fn groups(rows: u64, times: &Times, few: &OfFew, costs: &mut Costs) {
         keys.push([&[size], &of_texts[0][..], &of_texts[1]].concat());
     }
     costs.curves.extend([("group_tables", tables), ("group_keys", keys)]);
-    let number = (many("a0, b0") - many("a0")) / all;
+    let usual = usual(rows);
+    let number = (many(&format!("a{usual}, b{usual}")) - many(&format!("a{usual}"))) / all;
     costs.costs.push(("number_key", Cost { tuple: number.max(0.0), byte: 0.0 }));
 }
 
@@ -71,13 +74,13 @@ struct Keys {
 const KEYS: [Keys; 2] = [
     Keys {
         name: "hash_tables",
-        scattered: |at| [format!("b{at}"), format!("b{}", at + 1)],
+        scattered: |at| ["b", "more_b"].map(|name| format!("{name}{at}")),
         in_order: |at| IN_ORDER.map(|name| format!("{name}{at}_apart")),
         of_table: ["k16", "k64"],
     },
     Keys {
         name: "array_tables",
-        scattered: |at| [format!("a{at}"), format!("a{}", at + 1)],
+        scattered: |at| ["a", "more_a"].map(|name| format!("{name}{at}")),
         in_order: |at| IN_ORDER.map(|name| format!("{name}{at}")),
         of_table: ["k", "k4"],
     },
@@ -93,6 +96,12 @@ pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
     let with = |at: usize, column: &str, key: &str| {
         joined(at, column, key) - times.of(&format!("SELECT {column} FROM t"))
     };
+    let (sizes, usual) = (sizes(rows), usual(rows));
+    // Of a table of few rows nobody can tell what each takes: as of the next larger one.
+    let itself = |at: usize, key: &str| {
+        let sql = format!("SELECT count(*) FROM r{at} x JOIN r{at} y ON x.{key} = y.{key}");
+        (times.of(&sql) - begun) / sizes[at] as f64 - 2.0 * scan
+    };
     // A predicate that leaves a quarter, compared with one that leaves all.
     let chosen = |run: f64| {
         times.of(&format!("SELECT v FROM t WHERE {}", keeping_runs(run, FOUND)))
@@ -101,18 +110,12 @@ pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
     for Keys { name, scattered, in_order, of_table: [key, key_of_some] } in KEYS {
         let mut tables = Vec::new();
         let mut near = None;
-        for (at, size) in sizes(rows).into_iter().enumerate() {
+        for (at, &size) in sizes.iter().enumerate() {
             let size = size as f64;
-            let itself = format!("SELECT count(*) FROM r{at} x JOIN r{at} y ON x.{key} = y.{key}");
-            let itself = (times.of(&itself) - begun) / size - 2.0 * scan;
             let [column, _] = scattered(at);
-            let whole = with(at, &column, key);
             // A table's own rows are looked up in the order in which they were put in, as if it were small.
-            let build = match near {
-                Some(probe) => itself - probe,
-                None => (itself - whole / all) / (1.0 - size / all),
-            };
-            let build = build.max(0.0);
+            let near = *near.get_or_insert(with(at, &column, key) / all);
+            let build = (itself(at.max(usual), key) - near).max(0.0);
             let looked_up = |[every, some]: [String; 2], run: f64| {
                 let probe = (with(at, &every, key) - build * size) / all;
                 let found = with(at, &some, key_of_some) - chosen(run);
@@ -120,16 +123,38 @@ pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
                 [probe, find].map(|cycles| cycles.max(0.0))
             };
             let here_and_there = looked_up(scattered(at), 1.0);
-            near = near.or(Some(here_and_there[0]));
             let ordered = looked_up(in_order(at), ROWS_OF_A_KEY);
             tables.push([&[size, build][..], &here_and_there, &ordered].concat());
         }
         costs.curves.push((name, tables));
     }
-    let columns = "t.id, t.r, t.g, t.v, r0.n1, r0.n2, r0.n3";
-    let handed_on = times.of(&format!("SELECT {columns} FROM t JOIN r0 ON t.a0 = r0.k"));
-    let made = (handed_on - joined(0, "a0", "k")).max(0.0) / (all * (4.0 * 8.0 + 3.0 * 16.0));
+    let byte = copies(rows, times, costs);
     costs
         .costs
-        .extend([("hash_build", Cost::default()), ("hash_probe", Cost { tuple: 0.0, byte: made })]);
+        .extend([("hash_build", Cost::default()), ("hash_probe", Cost { tuple: 0.0, byte })]);
+}
+
+/// What joins hand on: a byte of the rows that look for others, as a scan has copied them, and how much more one of those that they
+/// find.
+fn copies(rows: u64, times: &Times, costs: &mut Costs) -> f64 {
+    let all = rows as f64;
+    // Three columns more of 16 bytes each.
+    let more = |of: &str, from: &str| {
+        let handed_on = |columns: &str| times.of(&format!("SELECT t.v{columns} FROM {from}"));
+        handed_on(&format!(", {of}.n1, {of}.n2, {of}.n3")) - handed_on("")
+    };
+    let join = |at: usize, column: &str| format!("t JOIN r{at} x ON t.{column} = x.k");
+    let byte = |at: usize, column: &str| more("x", &join(at, column)) / (3.0 * 16.0 * all);
+    let (usual, most) = (usual(rows), keeping(MOST));
+    let chosen = format!("{} WHERE t.{most}", join(usual, &format!("a{usual}")));
+    let sought = more("t", &chosen) - more("t", &format!("t WHERE t.{most}"));
+    let sought = sought.max(0.0) / (3.0 * 16.0 * MOST * all);
+    let found = sizes(rows).into_iter().enumerate().map(|(at, size)| {
+        let here_and_there = byte(at, &format!("a{at}"));
+        let in_order = byte(at, &format!("{}{at}", IN_ORDER[0]));
+        let more = [here_and_there, in_order].map(|byte| (byte - sought).max(0.0));
+        [&[size as f64][..], &more].concat()
+    });
+    costs.curves.push(("hash_copies", found.collect()));
+    sought
 }

@@ -6,8 +6,11 @@ use dbsim::RUNS;
 
 /// How many groups the rows fall into by `g`.
 pub(super) const GROUPS: u64 = 100;
-/// Rows of tables, and how often each is larger than the one before.
-const SIZES: [u64; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
+/// Rows of tables that are looked into.
+const SIZES: [u64; 5] = [GROUPS, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
+/// Rows that are sorted.
+const SORTED: [u64; 4] = [1 << 11, 1 << 13, 1 << 15, 1 << 17];
+/// Of how many keys one is found where not all are.
 const STEP: u64 = 4;
 /// How far keys lie apart that do not lie close.
 const APART: u64 = 16;
@@ -15,8 +18,6 @@ const APART: u64 = 16;
 /// asked for next. Of squares it does, as of regular steps: from one to the next it is nearly as far as the time before, so that
 /// there are three distances between chosen rows for hundreds of them (the three-gap theorem).
 const PRIME: u64 = 15_485_863;
-/// The part of the rows that the table `few` has.
-pub(super) const FEW: f64 = 0.05;
 /// Bytes of a bucket of which a piece has far fewer rows than a batch.
 const SMALL_BUCKET: u64 = 262_144;
 
@@ -70,9 +71,23 @@ pub(super) const TEXT_BYTES: [f64; 2] = [(SHORT[0].len() + 1) as f64, (LONG.len(
 
 /// Rows of the tables that are looked into, ascending; none has more than half of all rows.
 pub(super) fn sizes(rows: u64) -> Vec<u64> {
-    let few = rows / 2;
-    let sizes: Vec<u64> = SIZES.into_iter().filter(|size| *size <= few).collect();
-    if sizes.is_empty() { vec![few.max(1)] } else { sizes }
+    up_to_half(rows, &SIZES)
+}
+
+/// Rows of the tables `few0`, `few1` and so on, ascending.
+pub(super) fn sorted(rows: u64) -> Vec<u64> {
+    up_to_half(rows, &SORTED)
+}
+
+fn up_to_half(rows: u64, sizes: &[u64]) -> Vec<u64> {
+    let half = rows / 2;
+    let sizes: Vec<u64> = sizes.iter().copied().filter(|size| *size <= half).collect();
+    if sizes.is_empty() { vec![half.max(2)] } else { sizes }
+}
+
+/// Which of them is the first that is not quite small, if there is one.
+pub(super) fn usual(rows: u64) -> usize {
+    usize::from(sizes(rows).len() > 1)
 }
 
 /// A predicate that keeps this part of the rows, here and there.
@@ -89,22 +104,22 @@ fn keeping_by(column: &str, part: f64) -> String {
     format!("{column} < {:.0}", part * PRIME as f64)
 }
 
-/// `t` has the rows: `r` scattered numbers, `g` few values, `a0`, `a1`, ... as many as `sizes` and one step more,
-/// `b0`, `b1`, ... the same values apart, those of [`IN_ORDER`] for each size, `r4` and so on what `r` has in the first row of each of
-/// [`RUNS`] that long, two short and two long texts of few values, and one of words. `one` has a row of it. `pieces` has the columns that
-/// do not go with sizes in small buckets, `few` some rows of these, `narrow` one and `slim` half of its columns; `r0`, `r1`, ... have a row for each value of `a0`
+/// `t` has the rows: `r` scattered numbers, `g` few values, `a0`, `a1`, ... as many as `sizes`, `more_a0` and so on one
+/// [`STEP`] more, `b0`, `more_b0`, ... the same values apart, those of [`IN_ORDER`] for each size, `r4` and so on scattered numbers that all rows of one of
+/// the [`RUNS`] share, two short and two long texts of few values, and one of words. `one` has a row of it. `pieces` has the columns that
+/// do not go with sizes in small buckets, `few0`, `few1`, ... have the first so many rows of these, `narrow` one and `slim` half of its columns; `r0`, `r1`, ... have a row for each value of `a0`
 /// and so on (`k`), apart (`k16`), and in steps (`k4`, `k64`), and texts (`y`, `x`) as `t` has them of `a0` and so on (`y0`, `x0`);
 /// `least` has one row of such a table.
 pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let rows = bench.rows;
     let sizes = sizes(rows);
-    let last = sizes.last().map(|size| size * STEP);
-    let values: Vec<u64> = sizes.iter().copied().chain(last).collect();
     let mut columns = COLUMNS.to_owned();
     let mut select = of_each_row();
-    for (at, values) in values.iter().enumerate() {
-        columns += &format!(", a{at} bigint NOT NULL, b{at} bigint NOT NULL");
-        select += &format!(", r % {values}, r % {values} * {APART}");
+    for (at, size) in sizes.iter().enumerate() {
+        for (name, values) in [("", *size), ("more_", size * STEP)] {
+            columns += &format!(", {name}a{at} bigint NOT NULL, {name}b{at} bigint NOT NULL");
+            select += &format!(", r % {values}, r % {values} * {APART}");
+        }
     }
     for (at, size) in sizes.iter().enumerate() {
         let in_order = format!("(i / {ROWS_OF_A_KEY} % {size})");
@@ -120,7 +135,7 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
     }
     for run in &RUNS[1..] {
         columns += &format!(", r{run} bigint NOT NULL");
-        select += &format!(", {}", shared_by(*run));
+        select += &format!(", {}", in_runs(*run));
     }
     let from = |rows: u64| {
         let r = scattered("i");
@@ -135,8 +150,6 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
         format!("INSERT INTO pieces SELECT {} {}", of_each_row(), from(rows)),
         format!("CREATE TABLE one ({columns})"),
         "INSERT INTO one SELECT * FROM t WHERE id = 1".to_owned(),
-        format!("CREATE TABLE few ({COLUMNS})"),
-        format!("INSERT INTO few SELECT {} {} WHERE {}", of_each_row(), from(rows), keeping(FEW)),
         format!("CREATE TABLE narrow ({COLUMNS})"),
         format!("INSERT INTO narrow SELECT {} {}", of_each_row(), from(1)),
         format!("CREATE TABLE slim ({HALF_OF_COLUMNS})"),
@@ -158,13 +171,23 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
         statements.push(format!("CREATE TABLE {name} ({columns})"));
         statements.push(format!("INSERT INTO {name} SELECT {select} {}", from(*size)));
     }
+    for (at, few) in sorted(rows).into_iter().enumerate() {
+        statements.push(format!("CREATE TABLE few{at} ({COLUMNS})"));
+        statements.push(format!("INSERT INTO few{at} SELECT {} {}", of_each_row(), from(few)));
+    }
     for statement in statements {
         bench.session.execute(&statement).await?;
     }
     Ok(())
 }
 
-/// What the rows of a run share: what is scattered of its first.
+/// What rows in runs share that have as many rows on average, some of them one and others nearly twice as many.
+fn in_runs(run: f64) -> String {
+    let is_next = format!("CASE WHEN i % {run} < {} % {run} THEN 0 ELSE 1 END", shared_by(run));
+    scattered(&format!("((i / {run} + {is_next}) * {run})"))
+}
+
+/// What is scattered of the first of so many rows.
 fn shared_by(run: f64) -> String {
     scattered(&format!("(i / {run} * {run})"))
 }
@@ -217,7 +240,7 @@ mod tests {
         let predicate = keeping_runs(run, part);
         let (column, _) = predicate.split_once(' ').expect("a comparison");
         let numbers = format!("SELECT i::bigint AS i FROM generate_series(0, {ROWS} - 1) s(i)");
-        let rows = format!("SELECT i, {} AS {column} FROM ({numbers}) s", shared_by(run));
+        let rows = format!("SELECT i, {} AS {column} FROM ({numbers}) s", in_runs(run));
         let sql = format!("SELECT i FROM ({rows}) s WHERE {predicate} ORDER BY i");
         let stream = session.query(&sql).await.expect("runs").stream;
         let batches: Vec<_> = stream.try_collect().await.expect("rows");
