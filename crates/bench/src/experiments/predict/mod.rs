@@ -77,48 +77,49 @@ pub(super) async fn run(args: &PredictArgs, report: Report) -> Result<()> {
     Ok(())
 }
 
-/// Tables of one scale in buckets of one size, as often as they are loaded.
+/// Tables of one scale in buckets of one size.
 struct Place {
     scale: (usize, f64),
     bucket_size: (usize, u64),
-    loads: Vec<Embedded>,
+    pando: Embedded,
 }
 
-/// The points of Pando.
+/// The points of Pando. Tables are gone before they are loaded again: the more lies in memory, the longer it takes to find some of it.
 async fn in_memory(
     args: &PredictArgs,
     architecture: &Architecture,
     coefficients: &Coefficients,
     report: Report,
 ) -> Result<Vec<Point>> {
-    let mut places = Vec::new();
-    for scale in args.scales.iter().copied().enumerate() {
-        for bucket_size in args.bucket_sizes.iter().copied().enumerate() {
-            places.push(Place { scale, bucket_size, loads: Vec::new() });
-        }
-    }
-    for _ in 0..args.loads {
-        for Place { scale, bucket_size, loads } in &mut places {
-            let pando = loaded(scale.1, bucket_size.1, report).await?;
-            come_to_rest(&pando).await?;
-            loads.push(pando);
-        }
-    }
     let texts = queries::ALL.map(|query| [0, 1, 2].map(|at| query.sql(at)));
     let texts: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
-    let shortest = shortest(&places, &texts, args.runs, report).await?;
+    let mut places = Vec::new();
+    let mut of_loads = Vec::new();
+    for load in 1..=args.loads {
+        places.clear();
+        report.progress(&format!("load {load} of {}", args.loads));
+        for scale in args.scales.iter().copied().enumerate() {
+            for bucket_size in args.bucket_sizes.iter().copied().enumerate() {
+                let pando = loaded(scale.1, bucket_size.1, report).await?;
+                come_to_rest(&pando).await?;
+                places.push(Place { scale, bucket_size, pando });
+            }
+        }
+        of_loads.push(shortest(&places, &texts, args.runs, report).await?);
+    }
     let mut points = Vec::new();
-    for (place, mut shortest) in places.iter().zip(shortest.into_iter().map(Vec::into_iter)) {
+    for (at_place, place) in places.iter().enumerate() {
         let (scale, bucket_size) = (place.scale.1, place.bucket_size.1);
-        for query in &queries::ALL {
+        for (nth, query) in queries::ALL.iter().enumerate() {
             for (at, selectivity) in SELECTIVITIES.iter().enumerate() {
-                let shortest = shortest.next().context("a query that was not run")?;
+                let at_query = nth * SELECTIVITIES.len() + at;
+                let shortest: Vec<f64> =
+                    of_loads.iter().map(|times| times[at_place][at_query]).collect();
                 let halves = [0, 1].map(|half| mean(shortest[half..].iter().step_by(2)));
                 let measured = mean(shortest.iter());
-                let predicted =
-                    predicted(&place.loads[0], &query.sql(at), architecture, coefficients)
-                        .await
-                        .with_context(|| format!("{} at scale {scale}", query.name))?;
+                let predicted = predicted(&place.pando, &query.sql(at), architecture, coefficients)
+                    .await
+                    .with_context(|| format!("{} at scale {scale}", query.name))?;
                 let name = query.name;
                 let in_ms: Vec<f64> = shortest.iter().map(|seconds| 1e3 * seconds).collect();
                 report.result(
@@ -187,34 +188,30 @@ async fn loaded(scale: f64, bucket_size: u64, report: Report) -> Result<Embedded
     Ok(pando)
 }
 
-/// Seconds of the shortest run of each query at each place, over the tables of each load. All are run in turn, so
-/// that what disturbs the machine for seconds or minutes disturbs a run of each and leaves others alone; and never after the same query with another
-/// selectivity, which would have left its plan and its rows in the processor's caches. What is run first at a place comes after the last
-/// query there, which is not counted, as others come after one of theirs: else it alone would find nothing of its tables in the caches.
-/// Nor is the first round counted.
+/// Seconds of the shortest run of each query at each place. All are run in turn, so that what disturbs the machine for seconds or
+/// minutes disturbs a run of each and leaves others alone; and never after the same query with another selectivity, which would have left its
+/// plan and its rows in the processor's caches. What is run first at a place comes after the last query there, which is not counted, as
+/// others come after one of theirs: else it alone would find nothing of its tables in the caches. Nor is the first round counted.
 async fn shortest(
     places: &[Place],
     queries: &[&str],
     runs: u32,
     report: Report,
-) -> Result<Vec<Vec<Vec<f64>>>> {
-    let never = |place: &Place| vec![vec![f64::INFINITY; place.loads.len()]; queries.len()];
-    let mut shortest: Vec<_> = places.iter().map(never).collect();
-    let loads = places.iter().map(|place| place.loads.len()).max().unwrap_or(0);
+) -> Result<Vec<Vec<f64>>> {
+    let mut shortest = vec![vec![f64::INFINITY; queries.len()]; places.len()];
     let selectivities = SELECTIVITIES.len();
     let in_turn: Vec<usize> = (0..selectivities)
         .flat_map(|first| (first..queries.len()).step_by(selectivities))
         .collect();
-    for (round, load) in (0..=runs).flat_map(|round| (0..loads).map(move |load| (round, load))) {
-        report.progress(&format!("round {round} of {runs}, load {} of {loads}", load + 1));
-        for (Place { scale, bucket_size, loads }, shortest) in places.iter().zip(&mut shortest) {
+    for round in 0..=runs {
+        report.progress(&format!("round {round} of {runs}"));
+        for (Place { scale, bucket_size, pando }, shortest) in places.iter().zip(&mut shortest) {
             for (nth, &at) in in_turn.last().into_iter().chain(&in_turn).enumerate() {
-                let (time, _) = loads[load].query(queries[at]).await.with_context(|| {
+                let (time, _) = pando.query(queries[at]).await.with_context(|| {
                     format!("scale {}, buckets of {} bytes", scale.1, bucket_size.1)
                 })?;
                 if round > 0 && nth > 0 {
-                    let shortest = &mut shortest[at][load];
-                    *shortest = time.as_secs_f64().min(*shortest);
+                    shortest[at] = time.as_secs_f64().min(shortest[at]);
                 }
             }
         }
@@ -257,13 +254,12 @@ mod tests {
                 last = many;
             }
         }
-        let place =
-            |pando| Place { scale: (0, 0.01), bucket_size: (0, 65_536), loads: vec![pando] };
+        let place = |pando| Place { scale: (0, 0.01), bucket_size: (0, 65_536), pando };
         let sql = queries::ALL.map(|query| query.sql(0));
         let texts = sql.each_ref().map(String::as_str);
         let times = shortest(&[place(small), place(large)], &texts, 2, report).await.expect("run");
         assert_eq!(times.iter().map(Vec::len).collect::<Vec<_>>(), [texts.len(); 2]);
-        let mut times = times.into_iter().flatten().flatten();
+        let mut times = times.into_iter().flatten();
         assert!(times.all(|seconds| seconds > 0.0 && seconds.is_finite()));
     }
 }
