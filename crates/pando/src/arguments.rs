@@ -202,6 +202,11 @@ impl Arguments {
 }
 
 impl Command {
+    /// Whether it tells how long something takes on this machine.
+    pub(crate) fn measures(&self) -> bool {
+        matches!(self, Self::Bench(_) | Self::Predict(PredictArguments { command: Some(_), .. }))
+    }
+
     /// Threads of the runtime, where the command line says.
     pub(crate) fn threads(&self) -> Option<usize> {
         match self {

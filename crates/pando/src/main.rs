@@ -30,9 +30,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Planning recurses as deeply as expressions nest.
 const THREAD_STACK_BYTES: usize = 8 << 20;
+/// What a build says that is slower than the one which people run, and by more for some work than for other.
+const FOR_TESTS: &str = "this build is made for tests, not optimised and full of checks: its times say nothing \
+     (cargo build --release --bin pando makes one whose times do)";
 
 fn main() -> ExitCode {
     let arguments = Arguments::read();
+    if cfg!(debug_assertions) && arguments.command.measures() {
+        eprintln!("pando: {FOR_TESTS}");
+    }
     match run(arguments.command) {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,

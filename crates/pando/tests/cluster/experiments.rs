@@ -79,6 +79,16 @@ fn storage_has_no_pairs_to_show() {
     assert!(said.contains("--query count") && said.contains("--strategy engine"), "{said}");
 }
 
+#[test]
+fn builds_for_tests_say_that_their_times_say_nothing() {
+    let is_said = |mut command: Command| {
+        told(&command.output().expect("pando runs")).2.contains("its times say nothing")
+    };
+    let refused = "person --servers 2 --strategy storage --query pairs";
+    assert_eq!(is_said(bench(refused)), cfg!(debug_assertions));
+    assert!(!is_said(pando(&["predict", "--query", "q6"])), "simulated times are the same");
+}
+
 /// The processes that a process has started.
 fn children(of: u32) -> Vec<String> {
     let parent = |process: &str| {
