@@ -204,7 +204,11 @@ impl Arguments {
 impl Command {
     /// Whether it tells how long something takes on this machine.
     pub(crate) fn measures(&self) -> bool {
-        matches!(self, Self::Bench(_) | Self::Predict(PredictArguments { command: Some(_), .. }))
+        match self {
+            Self::Bench(arguments) => arguments.experiment.measures(),
+            Self::Predict(arguments) => arguments.command.is_some(),
+            _ => false,
+        }
     }
 
     /// Threads of the runtime, where the command line says.

@@ -46,6 +46,11 @@ pub enum Experiment {
 }
 
 impl Experiment {
+    /// Whether it runs something and tells how long that takes.
+    pub fn measures(&self) -> bool {
+        !matches!(self, Self::SmartDisk(_) | Self::TpchData(_))
+    }
+
     pub(crate) async fn run(&self, report: Report, workers: Handle) -> Result<()> {
         match self {
             Self::Tpch(args) => tpch::run(args, report).await,
