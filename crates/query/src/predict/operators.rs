@@ -142,18 +142,11 @@ impl Builder<'_> {
         let is_first = |limit: &usize| scan.predicate.is_none() && (*limit as f64) < left;
         let first = scan.limit.filter(is_first);
         let rows = self.counted(&**plan, first.map_or(left, |limit| limit as f64));
-        let key = scan.table.key_indices().first().copied();
         let compared = scan.predicate.as_ref().map_or_else(Vec::new, compared);
+        let key = scan.table.key_indices().first().copied();
         let by_key = compared.iter().any(|column| Some(scan.read[*column]) == key);
-        let kind = match rows <= INDEXED * table.rows && (by_key || first.is_some()) {
-            true => Kind::IndexScan,
-            false => Kind::SequentialScan,
-        };
-        if kind == Kind::IndexScan {
-            let most = percent(INDEXED);
-            self.guesses
-                .note(format!("{name}: an index finds its rows, which are {most} of all or fewer"));
-        }
+        let is_indexed = rows <= INDEXED * table.rows && (by_key || first.is_some());
+        let kind = self.kind_of_scan(&name, is_indexed);
         let stored = Table {
             name: name.to_string(),
             rows: table.rows,
@@ -194,6 +187,17 @@ impl Builder<'_> {
         operator.listed = scan.predicate.as_ref().map_or(0.0, listed);
         operator.run_rows = runs.map(|runs| (rows - in_place_rows) / runs.max(1.0));
         Ok(flow)
+    }
+
+    /// How a scan finds its rows, noted where it is by an index.
+    fn kind_of_scan(&mut self, name: &str, is_indexed: bool) -> Kind {
+        if !is_indexed {
+            return Kind::SequentialScan;
+        }
+        let most = percent(INDEXED);
+        self.guesses
+            .note(format!("{name}: an index finds its rows, which are {most} of all or fewer"));
+        Kind::IndexScan
     }
 
     /// What a scan has counted, if it was run.
