@@ -26,6 +26,11 @@ const CONSUMERS_NAMED: usize = 5;
 /// Rows of a batch between operators.
 pub(crate) const BATCH_ROWS: usize = store::CHUNK_ROWS;
 
+/// Bytes, of batches and as much again for their order, up to which rows are sorted together and not batch by batch, to be merged.
+/// Of nine thousand rows that takes a third less; of twenty thousand half by a number and as long by texts, of forty thousand
+/// by texts a fifth more.
+const SORTED_TOGETHER_BYTES: usize = 4 << 20;
+
 /// A rule for physical plans.
 type PhysicalRule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
@@ -99,6 +104,7 @@ fn config(threads: usize) -> SessionConfig {
     options.sql_parser.parse_float_as_decimal = true;
     options.sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
     options.execution.time_zone = Some("+00:00".to_owned());
+    options.execution.sort_in_place_threshold_bytes = SORTED_TOGETHER_BYTES;
     options.explain.logical_plan_only = false;
     config
 }
