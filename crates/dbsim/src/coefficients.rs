@@ -166,11 +166,11 @@ pub struct Coefficients {
     pub hash_copies: Curve<[f64; 3]>,
     /// A tuple that is looked up among groups.
     pub group: Cost,
-    /// What that costs beside for one whose group is there, and for one that begins a group, by how many groups there are:
-    /// `[groups, find, new]`.
+    /// What that costs beside for one whose group is there, and for one that begins a group, by how many groups there are: by one
+    /// number, and by several keys. `[groups, find, new, find, new]`.
     #[serde(default)]
-    pub group_tables: Curve<[f64; 3]>,
-    /// The same of each text that is a key, beside `key`: of short ones, that lie in their columns, and of others that lie apart:
+    pub group_tables: Curve<[f64; 5]>,
+    /// The same of each text that is one of several keys, beside `key`: of short ones, that lie in their columns, and of others that lie apart:
     /// `[groups, find, new, find, new]`.
     #[serde(default)]
     pub group_keys: Curve<[f64; 5]>,
@@ -222,13 +222,15 @@ impl Coefficients {
         }
     }
 
-    /// What it costs beside, for one row, to find its group among so many, and to begin it, by a key, or several if some are texts.
+    /// What it costs beside, for one row, to find its group among so many, and to begin it, by one number or by these keys.
     pub(crate) fn of_groups(&self, groups: f64, by: &[Term]) -> [f64; 2] {
-        let keys = || by.iter().filter(|term| term.task == Task::Key);
+        let is_key = |term: &Term| matches!(term.task, Task::Key | Task::NumberKey);
+        let several = if by.iter().any(is_key) { 2 } else { 0 };
+        let texts = || by.iter().filter(|term| term.task == Task::Key);
         [1, 2].map(|kind| {
-            let of_key = |term: &Term| if term.lies_apart() { kind + 2 } else { kind };
-            let of_keys = keys().map(|term| self.group_keys.cycles(of_key(term), groups));
-            self.group_tables.cycles(kind, groups) + of_keys.sum::<f64>()
+            let of_text = |term: &Term| if term.lies_apart() { kind + 2 } else { kind };
+            let of_texts = texts().map(|term| self.group_keys.cycles(of_text(term), groups));
+            self.group_tables.cycles(kind + several, groups) + of_texts.sum::<f64>()
         })
     }
 

@@ -318,7 +318,7 @@ fn a_row_is_found_dearer_among_many_groups() {
         ]);
         let one = architecture("cluster-2", &["sites=1"]);
         let costs = costs(
-            "group_tables = [[100, 0, 1], [10000, 40, 1]]\ngroup_keys = [[100, 2, 30, 4, 50]]\nnumber_key = [6, 1]",
+            "group_tables = [[100, 0, 1, 0, 3], [10000, 40, 1, 60, 3]]\ngroup_keys = [[100, 2, 30, 4, 50]]\nnumber_key = [6, 1]",
         );
         run(&plan, &one, &costs).spent.compute * 1e9
     };
@@ -327,11 +327,11 @@ fn a_row_is_found_dearer_among_many_groups() {
     close(cycles(20_000.0, false, &[]), 40.0 * (ROWS - 20_000.0) + 20_000.0, 1e-5);
     close(cycles(1000.0, true, &[]), 0.0, 1e-5);
     let text = |bytes| Term::new(Task::Key, ROWS, bytes);
-    close(cycles(1000.0, false, &[text(12.0)]), 22.0 * found + 31.0 * 1000.0, 1e-5);
+    close(cycles(1000.0, false, &[text(12.0)]), 32.0 * found + 33.0 * 1000.0, 1e-5);
     let both = [text(8.0), text(21.0)];
-    close(cycles(1000.0, false, &both), 26.0 * found + 81.0 * 1000.0, 1e-5);
+    close(cycles(1000.0, false, &both), 36.0 * found + 83.0 * 1000.0, 1e-5);
     let number = Term::new(Task::NumberKey, ROWS, 8.0);
-    close(cycles(1000.0, false, &[number]), 20.0 * found + 1000.0 + 14.0 * ROWS, 1e-5);
+    close(cycles(1000.0, false, &[number]), 30.0 * found + 3000.0 + 14.0 * ROWS, 1e-5);
 }
 
 #[test]

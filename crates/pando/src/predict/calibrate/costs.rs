@@ -74,9 +74,8 @@ fn of_times(rows: u64, times: &Times, small_pieces: f64, planned: &Planned) -> C
     let (scan, copies) = scans(rows, times, &small, &mut costs);
     sorts(rows, times, &mut costs);
     predicates(rows, times, &copies, &mut costs);
-    let [group, key] = groups(rows, times, &mut costs);
-    let few = OfFew { scan: scan.tuple, group: group.tuple, key };
-    sizes::groups(rows, times, &few, &mut costs);
+    let few = groups(rows, times, &mut costs);
+    sizes::groups(rows, times, scan.tuple, &few, &mut costs);
     sizes::joins(rows, times, scan.tuple, &mut costs);
     pieces(rows, times, copies[copies.len() - 1], &small, &mut costs);
     planning(times, planned, &mut costs);
@@ -148,7 +147,7 @@ fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, [
     (scan, chosen.map(|[[byte, _], ..]| byte))
 }
 
-/// Orders by a number, and by three columns of which one is a text, of ever more rows. Few are sorted as they are, more in runs that are
+/// Orders by a number, and by three columns of which one is a text, of ever more rows. Few are sorted together, more in runs that are
 /// merged.
 fn sorts(rows: u64, times: &Times, costs: &mut Costs) {
     let of = |table: &str, by: &str| {
@@ -227,24 +226,24 @@ fn predicates(rows: u64, times: &Times, copies: &[f64], costs: &mut Costs) {
     ]);
 }
 
-/// Sums, and the few groups that they are of: what a row of a group costs, and a text that is a key. Where nothing else is said rows
-/// are such as a scan has copied, so that whoever made them has brought them along; the scan by itself is taken off.
-fn groups(rows: u64, times: &Times, costs: &mut Costs) -> [Cost; 2] {
+/// Sums, and the few groups that they are of: what a row of a group costs, by one number and by several keys. Where nothing else is
+/// said rows are such as a scan has copied, so that whoever made them has brought them along; the scan by itself is taken off.
+fn groups(rows: u64, times: &Times, costs: &mut Costs) -> OfFew {
     let all = rows as f64;
     let chosen = format!("FROM t WHERE {}", keeping(MOST));
     let of = |select: &str, groups: &str, columns: &str| {
         let whole = times.of(&format!("SELECT {select} {chosen} {groups}"));
         whole - times.of(&format!("SELECT {columns} {chosen}"))
     };
+    let by = |keys: &str| {
+        of(&format!("{keys}, sum(n1)"), &format!("GROUP BY {keys}"), &format!("{keys}, n1"))
+    };
     let sum = of("sum(n1)", "", "n1");
     let product = of("sum(n1 * (1 - n2))", "", "n1, n2");
     let of_integer = of("sum(v)", "", "v");
     let of_integers = of("sum(v * (1 - g))", "", "v, g");
-    let group = of("g, sum(n1)", "GROUP BY g", "g, n1");
+    let group = by("g");
     let sums = of("g, sum(n1), sum(n2), sum(n3)", "GROUP BY g", "g, n1, n2, n3");
-    let in_order = of("id, sum(n1)", "GROUP BY id", "id, n1");
-    let by_texts = of("s1, s2, sum(n1)", "GROUP BY s1, s2", "s1, s2, n1");
-    let by_long_texts = of("l1, l2, sum(n1)", "GROUP BY l1, l2", "l1, l2, n1");
     // The same of rows as they lie.
     let one_in_place = times.of("SELECT g, sum(n1) FROM t GROUP BY g");
     let in_place = times.of("SELECT g, sum(n1), sum(n2), sum(n3) FROM t GROUP BY g");
@@ -252,19 +251,29 @@ fn groups(rows: u64, times: &Times, costs: &mut Costs) -> [Cost; 2] {
     let each = |more: f64, fewer: f64, terms: f64| (more - fewer).max(0.0) / (MOST * all * terms);
     let [short, long] = TEXT_BYTES;
     let calculated = [(8.0, each(of_integers, of_integer, 2.0)), (16.0, each(product, sum, 2.0))];
-    let keys = [(short, each(by_texts, group, 2.0)), (long, each(by_long_texts, group, 2.0))];
+    let number = each(by("a0, b0, g"), by("a0, b0"), 1.0);
+    let several = (each(by("a0, b0"), by("a0"), 1.0) - number).max(0.0);
+    let keys = [(short, "s1, s2"), (long, "l1, l2")]
+        .map(|(bytes, texts)| (bytes, (each(by(texts), group, 1.0) - several).max(0.0) / 2.0));
     let aggregate = each(sums, group, 2.0);
-    let known = [tuple(each(group, sum, 1.0)), line(keys)];
     let first_look = ((in_place - one_in_place).max(0.0) / all / 2.0 - aggregate).max(0.0) / 16.0;
+    let few = OfFew {
+        sum: each(sum, 0.0, 1.0),
+        group: each(group, sum, 1.0),
+        several,
+        number,
+        key: line(keys),
+    };
     costs.costs.extend([
         ("calculate", line(calculated)),
-        ("group", known[0]),
-        ("key", known[1]),
-        ("group_ordered", tuple(each(in_order, sum, 1.0))),
+        ("group", tuple(few.group)),
+        ("key", few.key),
+        ("number_key", tuple(few.number)),
+        ("group_ordered", tuple(each(by("id"), sum, 1.0))),
         ("aggregate", tuple(aggregate)),
     ]);
     costs.cycles.push(("first_look", first_look));
-    known
+    few
 }
 
 /// What pieces cost beside their rows, where the copy of a byte takes so many cycles.

@@ -10,16 +10,23 @@ use dbsim::Cost;
 /// The part of the rows that joins find where a scan looks for them first.
 const FOUND: f64 = 0.25;
 
-/// What groups cost that is known before: for each row a scan, its place among few groups, and a text that is a key.
+/// What a row of one of few groups costs.
 pub(super) struct OfFew {
-    pub(super) scan: f64,
+    /// To be summed up.
+    pub(super) sum: f64,
+    /// To be looked up by a number.
     pub(super) group: f64,
+    /// By several keys, beside what each costs.
+    pub(super) several: f64,
+    /// One more number.
+    pub(super) number: f64,
+    /// A text.
     pub(super) key: Cost,
 }
 
 /// Groups of rows that a scan has copied, so that whoever made them has brought them along, and of tables with a row for each group;
 /// by a number, by two, and by a number and a text.
-pub(super) fn groups(rows: u64, times: &Times, few: &OfFew, costs: &mut Costs) {
+pub(super) fn groups(rows: u64, times: &Times, scan: f64, few: &OfFew, costs: &mut Costs) {
     let all = MOST * rows as f64;
     let most = keeping(MOST);
     let chosen = |select: &str, groups: &str| {
@@ -34,32 +41,31 @@ pub(super) fn groups(rows: u64, times: &Times, few: &OfFew, costs: &mut Costs) {
             |table: &str| times.of(&format!("SELECT {by}, sum(n1) FROM {table} GROUP BY {by}"));
         of(table) - of("least")
     };
-    let sum = (chosen("sum(n1)", "") - chosen("n1", "")) / all;
-    let row = sum + few.group;
-    let mut tables = vec![vec![GROUPS as f64, 0.0, 0.0]];
+    let mut tables = vec![vec![GROUPS as f64, 0.0, 0.0, few.several, few.several]];
     let mut keys = vec![vec![GROUPS as f64, 0.0, 0.0, 0.0, 0.0]];
     for (at, size) in sizes(rows).into_iter().enumerate().filter(|(_, size)| *size > GROUPS) {
         let size = size as f64;
-        // Two equations: of many rows a group, and of one.
-        let solved =
-            |many: f64, one: f64| [((many - one) / (all - size)).max(0.0), (one / size).max(0.0)];
         let (by, table) = (format!("a{at}"), format!("r{at}"));
-        let of_many = many(&by);
-        let of_one = one(&table, "k");
-        let found = solved(of_many - row * all, of_one - (few.scan + row) * size);
-        tables.push([&[size][..], &found].concat());
+        // Two equations, of many rows a group and of one, where so much of a row is known, and of a row that is scanned.
+        let solved = |[of_many, of_one]: [f64; 2], row: f64, scanned: f64| {
+            let (many, one) = (of_many - row * all, of_one - (row + scanned) * size);
+            [((many - one) / (all - size)).max(0.0), (one / size).max(0.0)]
+        };
+        let row = few.sum + few.group;
+        let by_one = [many(&by), one(&table, "k")];
+        let by_two = [many(&format!("{by}, b{at}")), one(&table, "k, k16")];
+        let [of_one, of_several] =
+            [solved(by_one, row, scan), solved(by_two, row + few.number, scan)];
+        tables.push([&[size], &of_one[..], &of_several].concat());
         let of_texts = TEXT_KEYS.map(|(name, _, bytes)| {
-            let known = few.key.cycles(1.0, bytes);
-            let more = many(&format!("{by}, {name}{at}")) - of_many;
-            let one_more = one(&table, &format!("k, {name}")) - of_one;
-            solved(more - known * all, one_more - known * size)
+            let by_text = [many(&format!("{by}, {name}{at}")), one(&table, &format!("k, {name}"))];
+            // In the place of the second number.
+            let more = [0, 1].map(|which| by_text[which] - by_two[which]);
+            solved(more, few.key.cycles(1.0, bytes) - few.number, 0.0)
         });
         keys.push([&[size], &of_texts[0][..], &of_texts[1]].concat());
     }
     costs.curves.extend([("group_tables", tables), ("group_keys", keys)]);
-    let usual = usual(rows);
-    let number = (many(&format!("a{usual}, b{usual}")) - many(&format!("a{usual}"))) / all;
-    costs.costs.push(("number_key", Cost { tuple: number.max(0.0), byte: 0.0 }));
 }
 
 /// Keys of joins, by their columns of `t`: of which a table has every one, and a quarter; here and there, and in the table's order.

@@ -9,7 +9,7 @@ pub(super) const GROUPS: u64 = 100;
 /// Rows of tables that are looked into.
 const SIZES: [u64; 5] = [GROUPS, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
 /// Rows that are sorted.
-const SORTED: [u64; 4] = [1 << 11, 1 << 13, 1 << 15, 1 << 17];
+const SORTED: [u64; 5] = [1 << 11, 1 << 13, 1 << 14, 1 << 15, 1 << 17];
 /// Of how many keys one is found where not all are.
 const STEP: u64 = 4;
 /// How far keys lie apart that do not lie close.
