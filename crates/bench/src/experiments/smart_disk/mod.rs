@@ -14,6 +14,9 @@ use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Percent of a published average within which ours should be.
+const NEAR: f64 = 15.0;
+
 /// With which coefficients, and where plots go.
 #[derive(Debug, Clone, clap::Args)]
 pub struct SmartDiskArgs {
@@ -62,14 +65,9 @@ fn averages(variations: &[Normalised], report: Report) -> Result<()> {
     ))?;
     for row in variations {
         let (name, same) = (row.variation.name(), row.same_order());
-        let cell = |architecture: usize| {
-            let (ours, published) = (row.averages[architecture], row.published()[architecture]);
-            format!("{ours:>8.1} ({published:>4.1}; {:>+3.0} %)", row.error(architecture))
-        };
         let order = if same { "as published" } else { "differs" };
-        let cells: Vec<_> = (1..4).map(|column| format!("{:>24}", cell(column))).collect();
         report.result(
-            &format!("{name:<18}{}  {order}", cells.concat()),
+            &format!("{name:<18}{}  {order}", beside(&row.averages, &row.published())),
             json!({
                 "experiment": "smart-disk", "table": 8, "variation": name, "architectures": ARCHITECTURES,
                 "averages": row.averages, "published": row.published(), "same_order": same,
@@ -77,7 +75,41 @@ fn averages(variations: &[Normalised], report: Report) -> Result<()> {
             }),
         )?;
     }
+    all_variations(variations, report)
+}
+
+/// The mean of all variations, and how many averages are near the published.
+fn all_variations(variations: &[Normalised], report: Report) -> Result<()> {
+    let mean = |of: &dyn Fn(&Normalised) -> [f64; 4]| -> [f64; 4] {
+        let sum = |at: usize| variations.iter().map(|row| of(row)[at]).sum::<f64>();
+        std::array::from_fn(|at| sum(at) / variations.len() as f64)
+    };
+    let averages = mean(&|row| row.averages);
+    let published = mean(&|row| row.published());
+    let errors = variations.iter().flat_map(|row| [1, 2, 3].map(|at| row.error(at).abs()));
+    let near = errors.filter(|error| *error <= NEAR).count();
+    let of = 3 * variations.len();
+    report.result(
+        &format!(
+            "{:<18}{}  {near} of {of} within {NEAR} %",
+            "mean of all",
+            beside(&averages, &published),
+        ),
+        json!({
+            "experiment": "smart-disk", "table": 8, "variation": "mean of all", "architectures": ARCHITECTURES,
+            "averages": averages, "published": published, "within_15": near, "of": of,
+        }),
+    )?;
     Ok(())
+}
+
+/// What was simulated of each architecture but the first, what was published, and how far the one is from the other.
+fn beside(averages: &[f64; 4], published: &[f64; 4]) -> String {
+    let cells = averages.iter().zip(published).skip(1).map(|(ours, published)| {
+        let error = 100.0 * (ours / published - 1.0);
+        format!("{:>24}", format!("{ours:>8.1} ({published:>4.1}; {error:>+3.0} %)"))
+    });
+    cells.collect()
 }
 
 fn base(variations: &[Normalised], report: Report) -> Result<()> {
