@@ -169,8 +169,8 @@ impl TableView {
 
     /// How many buckets of the table are here.
     pub fn bucket_count(&self) -> usize {
-        let Some(file) = self.file.as_ref().filter(|_| !self.truncated) else { return 1 };
-        file.directory().iter().filter(|(_, tile)| tile.owned().is_some()).count()
+        let file = self.file.as_ref().filter(|_| !self.truncated);
+        file.map_or(1, |file| file.holdings().buckets as usize)
     }
 
     /// The number of rows where metadata says it exactly; `None` where it takes a scan, or other servers have some.
