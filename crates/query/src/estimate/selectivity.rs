@@ -52,10 +52,23 @@ pub(crate) fn column_of(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     }
 }
 
-/// The columns that a conjunction compares with constants.
+/// The columns that a conjunction compares with constants, each with one or with those of a list.
 pub(crate) fn compared(predicate: &Arc<dyn PhysicalExpr>) -> Vec<usize> {
-    let parts = split_conjunction(predicate);
-    parts.into_iter().filter_map(comparison).map(|(column, ..)| column).collect()
+    split_conjunction(predicate).into_iter().filter_map(compared_with_some).collect()
+}
+
+/// The column that is compared with constants; of alternatives, if all are of one.
+fn compared_with_some(part: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+    if let Some(list) = part.downcast_ref::<InListExpr>() {
+        return column_of(list.expr());
+    }
+    match part.downcast_ref::<BinaryExpr>() {
+        Some(either) if *either.op() == Operator::Or => {
+            let [left, right] = [either.left(), either.right()].map(compared_with_some);
+            left.filter(|column| right == Some(*column))
+        }
+        _ => comparison(part).map(|(column, ..)| column),
+    }
 }
 
 impl Input<'_> {
