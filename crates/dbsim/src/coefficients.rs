@@ -44,6 +44,11 @@ pub const RUNS: [f64; 4] = [1.0, 4.0, 16.0, 256.0];
 /// The part of the rows that all of them are.
 const ALL: f64 = 1.0;
 
+/// Comparisons of each of so many tuples that are sorted.
+pub(crate) fn comparisons(sorted: f64) -> f64 {
+    sorted.max(2.0).log2()
+}
+
 /// Bytes that are copied of some of the rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chosen {
@@ -198,8 +203,8 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 impl Coefficients {
-    /// Cycles of an expression of an operator that hands on so many tuples.
-    pub(crate) fn of_term(&self, term: &Term, tuples: f64) -> f64 {
+    /// Cycles of an expression. `sorted` tuples are brought into an order together.
+    pub(crate) fn of_term(&self, term: &Term, sorted: f64) -> f64 {
         let Term { task, values, bytes, part } = *term;
         let all = values * bytes;
         match task {
@@ -212,7 +217,8 @@ impl Coefficients {
             Task::NumberKey => self.number_key.cycles(values, all),
             Task::Find => self.find.cycles(values, all),
             Task::Order => {
-                self.order.cycles(2, tuples) * values + self.order.cycles(3, tuples) * all
+                let [row, byte] = [2, 3].map(|kind| self.order.cycles(kind, sorted));
+                (row * values + byte * all) * comparisons(sorted)
             }
             Task::Pass => self.compare.cycles(values, 0.0),
             Task::Choose => {

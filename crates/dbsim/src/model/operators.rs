@@ -8,7 +8,7 @@
 use super::exchange::Exchange;
 use super::machine::Machine;
 use super::work::{Place, Work};
-use crate::coefficients::Chosen;
+use crate::coefficients::{Chosen, comparisons};
 use crate::plan::{Bundle, Kind, OperatorId, Plan, Task, Term};
 use crate::{Architecture, Coefficients};
 use std::mem;
@@ -184,12 +184,17 @@ impl<'a> Compiler<'a> {
 
     /// Cycles of what an operator computes beside its own work.
     fn terms(&self, id: OperatorId) -> f64 {
+        self.terms_of_sorted(id, self.plan.operators()[id].rows)
+    }
+
+    /// The same where so many rows are sorted together.
+    fn terms_of_sorted(&self, id: OperatorId, sorted: f64) -> f64 {
         let operator = &self.plan.operators()[id];
         let find = if operator.ordered { WithTable::FindInOrder } else { WithTable::Find };
         let cycles = |term: &Term| {
             let table = self.sought_for.filter(|_| term.task == Task::Find);
             let far = table.map_or(0.0, |(join, rows)| self.with_table(join, rows, find));
-            self.costs.of_term(term, operator.rows) + far * term.values
+            self.costs.of_term(term, sorted) + far * term.values
         };
         operator.terms.iter().map(cycles).sum()
     }
@@ -292,7 +297,7 @@ impl<'a> Compiler<'a> {
     fn sort(&mut self, id: OperatorId) -> Stream {
         let child = self.plan.operators()[id].children[0];
         let mut input = self.input(id, child);
-        input.work += Work::cycles(self.terms(id));
+        input.work += Work::cycles(self.terms_of_sorted(id, self.at_each_site(&input)));
         self.sorted(id, input)
     }
 
@@ -416,10 +421,15 @@ impl<'a> Compiler<'a> {
 
     /// Cycles of sorting at each site, `n log2 n` comparisons.
     fn sorting(&self, stream: &Stream) -> f64 {
-        let each = (stream.rows / self.count(stream.place)).max(2.0);
-        let comparisons = stream.rows * each.log2();
+        let each = self.at_each_site(stream);
+        let comparisons = stream.rows * comparisons(each);
         let beside = comparisons * self.costs.order.cycles(1, each);
         self.costs.sort.cycles(comparisons, stream.bytes()) + beside
+    }
+
+    /// Rows of each site.
+    fn at_each_site(&self, stream: &Stream) -> f64 {
+        stream.rows / self.count(stream.place)
     }
 
     fn replicate(&self, stream: &Stream) -> Exchange {

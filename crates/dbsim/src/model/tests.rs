@@ -336,20 +336,24 @@ fn a_row_is_found_dearer_among_many_groups() {
 
 #[test]
 fn a_sort_compares_dearer_among_few_rows_or_many_by_several_keys_and_by_texts() {
-    let cycles = |rows: f64, terms: &[Term]| {
+    let cycles = |rows: f64, terms: &[Term], sites: f64| {
         let sort = plan(vec![
             operator(Kind::SequentialScan, &[], rows, 8.0),
             Operator { terms: terms.to_vec(), ..operator(Kind::Sort, &[0], rows, 8.0) },
         ]);
         let orders = "sort = [10, 0]\norder = [[1000, 8, 20, 2], [4000, 2, 10, 1]]";
-        let one = architecture("cluster-2", &["sites=1"]);
-        run(&sort, &one, &costs(orders)).spent.compute * 1e9 / (rows * rows.log2())
+        let sites = architecture("cluster-2", &[&format!("sites={sites}")]);
+        run(&sort, &sites, &costs(orders)).spent.compute * 1e9 / (rows * rows.log2())
     };
-    let by = |rows: f64, bytes| [Term::new(Task::Order, rows * rows.log2(), bytes)];
+    let by = |rows: f64, bytes| [Term::new(Task::Order, rows, bytes)];
     for (rows, number, several, byte) in [(500.0, 18.0, 20.0, 2.0), (2000.0, 15.0, 15.0, 1.5)] {
-        close(cycles(rows, &[]), number, 1e-2);
-        close(cycles(rows, &by(rows, 0.0)), number + several, 1e-2);
-        close(cycles(rows, &by(rows, 30.0)), number + several + 30.0 * byte, 1e-2);
+        close(cycles(rows, &[], 1.0), number, 1e-2);
+        close(cycles(rows, &by(rows, 0.0), 1.0), number + several, 1e-2);
+        let all = number + several + 30.0 * byte;
+        close(cycles(rows, &by(rows, 30.0), 1.0), all, 1e-2);
+        // Each of four sites sorts a quarter, all at a time.
+        let (quarters, whole) = (by(4.0 * rows, 30.0), rows.log2() / (4.0 * rows).log2());
+        close(cycles(4.0 * rows, &quarters, 4.0), all * whole / 4.0, 1e-2);
     }
 }
 

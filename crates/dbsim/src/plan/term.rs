@@ -32,7 +32,7 @@ pub enum Task {
     Choose,
     /// A text that was chosen is fetched from where it lies, apart from the one before.
     Fetch,
-    /// A row is compared with another by several keys or a text, on the way to its place in an order.
+    /// A row is brought to its place in an order by several keys or a text.
     Order,
 }
 

@@ -314,8 +314,7 @@ impl Builder<'_> {
                     key.expr.data_type(&schema).is_ok_and(|of| fixed_bytes(&of).is_some())
                 };
                 if !matches!(&sort.expr()[..], [key] if is_number(key)) {
-                    let comparisons = rows * rows.max(1.0).log2();
-                    self.computes(flow.operator, vec![Term::new(Task::Order, comparisons, bytes)]);
+                    self.computes(flow.operator, vec![Term::new(Task::Order, rows, bytes)]);
                 }
                 Ok(flow)
             }
