@@ -105,7 +105,7 @@ fn all_variations(variations: &[Normalised], report: Report) -> Result<()> {
 
 /// What was simulated of each architecture but the first, what was published, and how far the one is from the other.
 fn beside(averages: &[f64; 4], published: &[f64; 4]) -> String {
-    let cells = averages.iter().zip(published).skip(1).map(|(ours, published)| {
+    let cells = averages[1..].iter().zip(&published[1..]).map(|(ours, published)| {
         let error = 100.0 * (ours / published - 1.0);
         format!("{:>24}", format!("{ours:>8.1} ({published:>4.1}; {error:>+3.0} %)"))
     });
