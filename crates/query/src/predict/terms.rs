@@ -5,6 +5,7 @@
 
 use crate::estimate::{Column, Guesses, Input, chosen_row_bytes, column_of, fixed_bytes};
 use crate::scan::conjuncts::{FEW, in_order};
+use crate::scan::pattern::looks_in_place;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Operator;
@@ -92,7 +93,7 @@ impl Rows<'_> {
         terms
     }
 
-    /// What it is to choose some of the rows, and the columns of them that an expression needs.
+    /// What it is to choose some of the rows, and the columns of them that an expression needs; LIKE looks at them where they lie.
     pub(super) fn chosen(&self, some: f64, expr: &Arc<dyn PhysicalExpr>) -> Vec<Term> {
         let columns: Vec<Column> = collect_columns(expr)
             .iter()
@@ -100,10 +101,10 @@ impl Rows<'_> {
             .collect();
         let part = some / self.rows.max(some).max(1.0);
         let of = |task, values, bytes| Term { part, ..Term::new(task, values, bytes) };
-        let mut terms = vec![
-            Term::new(Task::Pass, self.rows, 0.0),
-            of(Task::Choose, some, chosen_row_bytes(&columns)),
-        ];
+        let mut terms = vec![Term::new(Task::Pass, self.rows, 0.0)];
+        if !looks_in_place(expr) {
+            terms.push(of(Task::Choose, some, chosen_row_bytes(&columns)));
+        }
         // Texts stay where they are, and are looked at here and there.
         let fetched = columns.iter().filter(|column| column.lies_apart()).count() as f64;
         if fetched > 0.0 {

@@ -11,7 +11,7 @@ pub(crate) mod handed_on;
 pub(crate) mod hint;
 pub(crate) mod key_ranges;
 pub(crate) mod leaf;
-mod pattern;
+pub(crate) mod pattern;
 pub(crate) mod places;
 pub(crate) mod provider;
 pub(crate) mod pruning;

@@ -34,9 +34,6 @@ const GATHERED: f64 = 0.5;
 /// Numbers of a list.
 const LISTED: u64 = 8;
 
-/// Bytes that say where a text lies.
-const VIEW_BYTES: f64 = 16.0;
-
 /// Predicates that keep all rows, so that nothing is copied and none is left out.
 const THREE_DATES: &str =
     "d1 <> date '1900-01-01' AND d2 <> date '1900-01-01' AND d3 <> date '1900-01-01'";
@@ -71,13 +68,13 @@ impl Measured {
 fn of_times(rows: u64, times: &Times, small_pieces: f64, planned: &Planned) -> Costs {
     let mut costs = Costs::default();
     let small = Small::of(rows, times, small_pieces);
-    let (scan, copies) = scans(rows, times, &small, &mut costs);
+    let (scan, copy) = scans(rows, times, &small, &mut costs);
     sorts(rows, times, &mut costs);
-    predicates(rows, times, &copies, &mut costs);
+    predicates(rows, times, &mut costs);
     let few = groups(rows, times, &mut costs);
     sizes::groups(rows, times, scan.tuple, &few, &mut costs);
     sizes::joins(rows, times, scan.tuple, &mut costs);
-    pieces(rows, times, copies[copies.len() - 1], &small, &mut costs);
+    pieces(rows, times, copy, &small, &mut costs);
     planning(times, planned, &mut costs);
     costs
 }
@@ -114,8 +111,8 @@ impl Small {
 }
 
 /// Scans that hand rows on as they lie, and that copy those that are chosen: what a tuple costs and a byte of it, and what a byte
-/// costs of each of the [`PARTS`] that lies scattered.
-fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, [f64; PARTS.len()]) {
+/// costs of nearly all rows, here and there.
+fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, f64) {
     let all = rows as f64;
     // A query that looks at one row: what a query takes before it looks at any.
     let begun = times.of("SELECT v FROM one");
@@ -144,7 +141,8 @@ fn scans(rows: u64, times: &Times, small: &Small, costs: &mut Costs) -> (Cost, [
     costs.cycles.push(("gather", small.gather));
     costs.curves.push(("chosen", curve(&|[byte, _]| (byte - scan.byte).max(0.0))));
     costs.curves.push(("chosen_row", curve(&|[_, row]| row)));
-    (scan, chosen.map(|[[byte, _], ..]| byte))
+    let [[copy, _], ..] = chosen[PARTS.len() - 1];
+    (scan, copy)
 }
 
 /// Orders by a number, and by three columns of which one is a text, of ever more rows. Few are sorted together, more in runs that are
@@ -180,7 +178,7 @@ fn sorts(rows: u64, times: &Times, costs: &mut Costs) {
 }
 
 /// What is compared and searched of each row.
-fn predicates(rows: u64, times: &Times, copies: &[f64], costs: &mut Costs) {
+fn predicates(rows: u64, times: &Times, costs: &mut Costs) {
     let kept = |predicate: &str| times.of(&format!("SELECT v FROM t WHERE {predicate}"));
     let each = |more: f64, fewer: f64, terms: f64| (more - fewer).max(0.0) / (rows as f64 * terms);
     let search = format!("c1 NOT LIKE '{SOUGHT}'");
@@ -212,8 +210,8 @@ fn predicates(rows: u64, times: &Times, copies: &[f64], costs: &mut Costs) {
     let compare = line(of_numbers);
     let searched_alone = each(words_searched, plain, 1.0);
     let mut fetched = vec![];
-    for ((part, cycles), copy) in PARTS.iter().zip(parts_searched).zip(copies) {
-        let known = searched_alone + VIEW_BYTES * copy + compare.tuple / part;
+    for (part, cycles) in PARTS.iter().zip(parts_searched) {
+        let known = searched_alone + compare.tuple / part;
         fetched.push(vec![*part, (cycles - known).max(0.0)]);
     }
     fetched.push(vec![1.0, 0.0]);
