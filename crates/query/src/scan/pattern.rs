@@ -3,6 +3,8 @@
 //! A pattern of `%` and characters that mean themselves is a beginning, an end, and what has to come between in this order.
 //! Each is looked for as bytes, which in UTF-8 is the same as characters. Whatever else there is (`_`, escapes, ILIKE) stays with
 //! the engine, which makes a regular expression of it.
+//!
+//! Where another predicate has left some of the rows, their texts are looked at where they lie: nothing is copied for it.
 
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringViewArray};
 use datafusion::arrow::buffer::{BooleanBuffer, MutableBuffer};
@@ -85,6 +87,11 @@ impl Like {
     }
 }
 
+/// What was found of texts, and nothing of those that are NULL.
+fn answer(values: BooleanBuffer, texts: &dyn Array) -> ColumnarValue {
+    ColumnarValue::Array(Arc::new(BooleanArray::new(values, texts.logical_nulls())))
+}
+
 /// Asks memory for texts before the first of them is searched: they come at the same time, and not each when its turn has come.
 fn fetch(texts: &StringViewArray, rows: &[usize]) {
     let ends = rows.iter().map(|row| {
@@ -111,7 +118,7 @@ impl PhysicalExpr for Like {
         let views = texts.as_string_view();
         let matches = |row| self.matches(views, row);
         let values = BooleanBuffer::collect_bool(views.len(), matches);
-        Ok(ColumnarValue::Array(Arc::new(BooleanArray::new(values, texts.logical_nulls()))))
+        Ok(answer(values, &texts))
     }
 
     /// Looks at a column's texts where they lie, and copies none.
@@ -133,7 +140,7 @@ impl PhysicalExpr for Like {
             None => selection.values().clone(),
         };
         let values = self.matching(texts.as_string_view(), &selected);
-        Ok(ColumnarValue::Array(Arc::new(BooleanArray::new(values, texts.logical_nulls()))))
+        Ok(answer(values, &texts))
     }
 
     fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
