@@ -2,7 +2,6 @@
 
 use super::{SCALE, Setup, mean, published};
 use crate::Error;
-use crate::hardware::catalog;
 use crate::plan::{Scheme, Selectivity};
 
 /// A number of units.
@@ -30,7 +29,7 @@ impl Bundling {
 /// Those of [`crate::simulate`].
 pub fn bundling(setup: &Setup) -> Result<Vec<Bundling>, Error> {
     let of = |(units, published): (usize, f64)| {
-        let architecture = catalog::named("smart-disk", &[])?.with_disks(units)?;
+        let architecture = setup.architecture("smart-disk", None)?.with_disks(units)?;
         let mut seconds = [[0.0; 6]; 3];
         for (seconds, scheme) in seconds.iter_mut().zip(Scheme::PUBLISHED) {
             *seconds = setup.seconds(&architecture, scheme, (SCALE, Selectivity::Medium))?;

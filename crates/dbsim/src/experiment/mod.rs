@@ -13,7 +13,7 @@ pub use topologies::{Fabric, Topology, topologies};
 pub use variation::Variation;
 pub use variations::{ARCHITECTURES, Normalised, variations};
 
-use crate::hardware::Architecture;
+use crate::hardware::{Architecture, SETTINGS, catalog};
 use crate::plan::{Query, Scheme, Selectivity};
 use crate::{Coefficients, Error, Report, simulate};
 
@@ -23,13 +23,41 @@ pub const SCALE: f64 = 10.0;
 /// What all runs of an experiment have in common.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// What operators cost.
-    pub coefficients: Coefficients,
-    /// Where random numbers begin.
-    pub seed: u64,
+    coefficients: Coefficients,
+    seed: u64,
+    changes: Vec<String>,
 }
 
 impl Setup {
+    /// What operators cost, where random numbers begin, and what is other than in the paper's base: settings like
+    /// `outstanding=2`, each of all architectures that have such a value.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] where none has.
+    pub fn new(coefficients: Coefficients, seed: u64, changes: Vec<String>) -> Result<Self, Error> {
+        for change in &changes {
+            let of = ARCHITECTURES.map(|name| catalog::concerns(name, change));
+            if !of.into_iter().collect::<Result<Vec<_>, _>>()?.contains(&true) {
+                let name = change.split('=').next().unwrap_or_default();
+                let known = SETTINGS.iter().map(|(short, _)| *short).chain(["disks"]);
+                return Err(Error::unknown("setting", name, known));
+            }
+        }
+        Ok(Self { coefficients, seed, changes })
+    }
+
+    /// An architecture of the base, with what is other than there, and a change of the experiment's own.
+    fn architecture(&self, name: &str, own: Option<String>) -> Result<Architecture, Error> {
+        let mut changes = Vec::new();
+        for change in &self.changes {
+            if catalog::concerns(name, change)? {
+                changes.push(change.clone());
+            }
+        }
+        changes.extend(own);
+        catalog::named(name, &changes)
+    }
+
     /// Runs one query.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::{SCALE, Setup, mean, published};
 use crate::Error;
-use crate::hardware::{Architecture, catalog};
+use crate::hardware::Architecture;
 use crate::plan::{Scheme, Selectivity};
 
 /// Disks of which the first number is compared with the others.
@@ -42,15 +42,15 @@ impl Family {
         }
     }
 
-    fn with_disks(self, disks: usize) -> Result<Architecture, Error> {
+    fn with_disks(self, disks: usize, setup: &Setup) -> Result<Architecture, Error> {
         match self {
             Self::Hosts(each) => {
                 let sites = format!("sites={}", disks / each);
-                catalog::named("cluster-4", &[sites])?.with_disks(disks)
+                setup.architecture("cluster-4", Some(sites))?.with_disks(disks)
             }
             Self::SmartDisks(groups) => {
                 let groups = format!("groups={groups}");
-                catalog::named("smart-disk", &[groups])?.with_disks(disks)
+                setup.architecture("smart-disk", Some(groups))?.with_disks(disks)
             }
         }
     }
@@ -68,7 +68,7 @@ pub fn speedup(setup: &Setup) -> Result<Vec<Speedup>, Error> {
 
 fn of_family(setup: &Setup, family: Family, published: Option<[f64; 3]>) -> Result<Speedup, Error> {
     let run = |disks: &usize| {
-        let architecture = family.with_disks(*disks)?;
+        let architecture = family.with_disks(*disks, setup)?;
         setup.seconds(&architecture, Scheme::Optimal, (SCALE, Selectivity::Medium))
     };
     let seconds = DISKS.iter().map(run).collect::<Result<Vec<_>, _>>()?;

@@ -3,7 +3,12 @@
 use super::*;
 
 fn setup(coefficients: &str) -> Setup {
-    Setup { coefficients: Coefficients::named(coefficients).expect("built in"), seed: 1 }
+    changed(coefficients, &[]).expect("no changes")
+}
+
+fn changed(coefficients: &str, changes: &[&str]) -> Result<Setup, Error> {
+    let changes = changes.iter().map(|change| (*change).to_owned()).collect();
+    Setup::new(Coefficients::named(coefficients).expect("built in"), 1, changes)
 }
 
 /// The paper's order in every variation. How far averages are from the published is what it is: `docs/EXPERIMENTS.md` says
@@ -63,5 +68,29 @@ fn variations_vary_what_they_say() {
         for variation in Variation::ALL {
             assert!(variation.of(named.clone()).is_ok(), "{name} {variation:?}");
         }
+    }
+}
+
+#[test]
+fn changes_are_of_all_architectures_that_have_such_a_value() {
+    let changes = ["page_kb=16", "interconnect_mb_s=400", "central_mhz=300"];
+    let setup = changed("row-at-a-time", &changes).expect("known values");
+    let [host, .., smart] =
+        ARCHITECTURES.map(|name| setup.architecture(name, None).expect("changed"));
+    assert_eq!((host.page_kb, smart.page_kb), (16.0, 16.0));
+    assert_eq!(host.site.interconnect.map(|interconnect| interconnect.mb_s), Some(400.0));
+    assert_eq!(smart.central.map(|central| central.mhz), Some(300.0));
+    let own = setup.architecture("smart-disk", Some("groups=2".to_owned())).expect("changed");
+    assert_eq!((own.groups, own.page_kb), (2, 16.0));
+}
+
+#[test]
+fn changes_that_concern_nothing_or_do_not_fit_are_refused() {
+    let unknown = changed("row-at-a-time", &["pages=16"]).expect_err("no such value").to_string();
+    assert!(unknown.starts_with("there is no setting `pages`; there are sites, "), "{unknown}");
+    for wrong in ["page_kb", "page_kb=big", "disks=3"] {
+        let setup = changed("row-at-a-time", &[wrong]).expect("a name of a value");
+        let refused = variations(&setup).expect_err("refused").to_string();
+        assert!(refused.starts_with(&format!("{wrong}: ")), "{refused}");
     }
 }

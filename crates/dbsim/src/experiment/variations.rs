@@ -2,7 +2,6 @@
 
 use super::{Setup, Variation, mean, published};
 use crate::Error;
-use crate::hardware::catalog;
 use crate::plan::Scheme;
 
 /// The paper's architectures, as the catalog names them.
@@ -30,7 +29,7 @@ pub fn variations(setup: &Setup) -> Result<Vec<Normalised>, Error> {
 fn normalised(setup: &Setup, variation: Variation) -> Result<Normalised, Error> {
     let mut seconds = [[0.0; 6]; 4];
     for (seconds, name) in seconds.iter_mut().zip(ARCHITECTURES) {
-        let architecture = variation.of(catalog::named(name, &[])?)?;
+        let architecture = variation.of(setup.architecture(name, None)?)?;
         *seconds = setup.seconds(&architecture, Scheme::Optimal, variation.sizes())?;
     }
     let mut this = Normalised { variation, seconds, averages: [0.0; 4] };

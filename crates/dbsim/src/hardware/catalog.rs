@@ -1,6 +1,6 @@
 //! Descriptions that are built in: the paper's four, and some of today's.
 
-use super::Architecture;
+use super::{Architecture, settings};
 use crate::Error;
 
 /// Names and texts.
@@ -35,6 +35,14 @@ pub fn text(name: &str) -> Result<&'static str, Error> {
 /// Where there is none of this name, or a change does not fit.
 pub fn named(name: &str, changes: &[String]) -> Result<Architecture, Error> {
     Architecture::read(text(name)?, name, changes)
+}
+
+/// Whether a description has the value that a change is of.
+///
+/// # Errors
+/// Where there is none of this name.
+pub fn concerns(name: &str, change: &str) -> Result<bool, Error> {
+    Ok(settings::concerns(text(name)?, change))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ("interconnect_mb_s", "site.interconnect.mb_s"),
     ("memory_mb_s", "site.bus.mb_s"),
     ("central_mhz", "central.mhz"),
+    ("central_work_per_cycle", "central.work_per_cycle"),
     ("network_mbit_s", "network.mbit_s"),
     ("network_latency_us", "network.latency_us"),
     ("topology", "network.topology"),
@@ -30,15 +31,12 @@ pub(super) fn changed(text: &str, changes: &[String]) -> Result<Architecture, Er
     let mut disks = None;
     for change in changes {
         let wrong = |message: &str| setting(change, message);
-        let (name, value) =
-            change.split_once('=').ok_or_else(|| wrong("write it like cpu_mhz=350"))?;
-        let (name, value) = (name.trim(), value.trim());
+        let (name, value) = parts(change).ok_or_else(|| wrong("write it like cpu_mhz=350"))?;
         if name == "disks" {
             disks = Some(value.parse().map_err(|_| wrong("not a count"))?);
             continue;
         }
-        let short = SETTINGS.iter().find(|(short, _)| *short == name);
-        match slot(&mut table, short.map_or(name, |(_, place)| place)) {
+        match slot(&mut table, place(name)) {
             Some(slot) => *slot = parse(value),
             None => return Err(unknown(&mut table, name)),
         }
@@ -54,6 +52,23 @@ pub(super) fn changed(text: &str, changes: &[String]) -> Result<Architecture, Er
     };
     architecture.check().map_err(|(_, message)| setting(&all(), &message))?;
     Ok(architecture)
+}
+
+/// Whether a description has the value that a change is of. One that is not written as a change is for whoever applies it to refuse.
+pub(super) fn concerns(text: &str, change: &str) -> bool {
+    let mut table: Table = text.parse().unwrap_or_default();
+    parts(change).is_none_or(|(name, _)| name == "disks" || slot(&mut table, place(name)).is_some())
+}
+
+/// The name and the value of a change.
+fn parts(change: &str) -> Option<(&str, &str)> {
+    change.split_once('=').map(|(name, value)| (name.trim(), value.trim()))
+}
+
+/// Where descriptions have what is called so.
+fn place(name: &str) -> &str {
+    let short = SETTINGS.iter().find(|(short, _)| *short == name);
+    short.map_or(name, |(_, place)| place)
 }
 
 /// There is no such value here; those that there are.
@@ -75,11 +90,9 @@ fn slot<'a>(table: &'a mut Table, place: &str) -> Option<&'a mut Value> {
     }
 }
 
-/// A number where it looks like one, else text.
+/// What a file would say so, else text, which needs no quotes here.
 fn parse(value: &str) -> Value {
-    let whole = value.parse().ok().map(Value::Integer);
-    let number = || value.parse().ok().map(Value::Float);
-    whole.or_else(number).unwrap_or_else(|| Value::String(value.to_owned()))
+    value.parse().unwrap_or_else(|_| Value::String(value.to_owned()))
 }
 
 #[cfg(test)]
@@ -99,6 +112,9 @@ mod tests {
         assert_eq!(architecture.site.processor.mhz, 350.0);
         assert_eq!(architecture.site.disk.map(|disk| disk.rpm), Some(7200.0));
         assert_eq!(architecture.sites, 16);
+        let zones = named("smart-disk", &["site.disk.transfer_mb_s=[36, 21]".to_owned()]);
+        let disk = zones.expect("changed").site.disk.expect("a disk");
+        assert_eq!((disk.transfer_mb_s.outer, disk.transfer_mb_s.inner), (36.0, 21.0));
     }
 
     #[test]

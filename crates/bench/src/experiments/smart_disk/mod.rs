@@ -23,6 +23,9 @@ pub struct SmartDiskArgs {
     /// What operators cost, by a name (row-at-a-time, columnar) or a file
     #[arg(long, default_value = "row-at-a-time", value_name = "NAME|FILE")]
     pub coefficients: String,
+    /// Change a value of all architectures that have it, as in outstanding=2 or central_mhz=350; may be given again
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub settings: Vec<String>,
     /// Write response times by query and architecture as SVG files, one a variation, into this directory
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
@@ -32,11 +35,12 @@ pub struct SmartDiskArgs {
 }
 
 pub(super) fn run(args: &SmartDiskArgs, report: Report) -> Result<()> {
-    let setup = Setup { coefficients: coefficients(&args.coefficients)?, seed: args.seed };
-    report.heading(&format!(
-        "Simulated with {}: {}",
-        setup.coefficients.name, setup.coefficients.about
-    ))?;
+    let coefficients = coefficients(&args.coefficients)?;
+    report.heading(&format!("Simulated with {}: {}", coefficients.name, coefficients.about))?;
+    if !args.settings.is_empty() {
+        report.heading(&format!("Other than in the paper's base: {}", args.settings.join(", ")))?;
+    }
+    let setup = Setup::new(coefficients, args.seed, args.settings.clone())?;
     let variations = experiment::variations(&setup)?;
     averages(&variations, report)?;
     base(&variations, report)?;
