@@ -7,7 +7,7 @@
 use crate::curve::along;
 use crate::experiment::ARCHITECTURES;
 use crate::plan::{Planning, Task, Term};
-use crate::{Curve, Error};
+use crate::{Curve, Error, Windows};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 /// Cycles for a piece of work.
@@ -183,6 +183,9 @@ pub struct Coefficients {
     pub group_ordered: Cost,
     /// A tuple and one aggregate function.
     pub aggregate: Cost,
+    /// Functions of windows.
+    #[serde(default)]
+    pub window: Windows,
     /// A tuple that is put away as an intermediate result.
     pub store: Cost,
     /// A tuple that is taken up again.
@@ -225,6 +228,9 @@ impl Coefficients {
                 self.of_copies(Chosen { bytes: all, seen: 0.0, rows: 0.0, part, run: None })
             }
             Task::Fetch => self.fetch.cycles(1, part) * values,
+            Task::Rank => self.window.rank * values,
+            Task::Running => self.window.running * values,
+            Task::Moving => self.window.moving * values,
         }
     }
 

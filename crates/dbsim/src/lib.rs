@@ -21,6 +21,7 @@ pub mod experiment;
 pub mod hardware;
 pub mod model;
 pub mod plan;
+mod windows;
 
 pub use coefficients::{Coefficients, Cost, RUNS};
 pub use curve::Curve;
@@ -28,3 +29,4 @@ pub use error::Error;
 pub use hardware::Architecture;
 pub use model::{Report, simulate};
 pub use plan::Plan;
+pub use windows::Windows;

@@ -29,6 +29,8 @@ pub(super) enum Exchange {
     Gather { bytes: f64, group_bytes: f64, cycles: f64 },
     /// That, and all sites get the result.
     Combine { bytes: f64, cycles: f64 },
+    /// All sites get what the coordinator has.
+    Spread { bytes: f64 },
     /// Every site gets the rows of its keys.
     Deal { bytes: f64 },
 }
@@ -54,8 +56,11 @@ impl Machine<'_> {
                 let part = bytes / self.architecture.sites as f64;
                 let group_bytes = bytes / self.architecture.groups as f64;
                 let combined = self.gather(part, group_bytes, cycles, after);
+                self.exchange(&Exchange::Spread { bytes }, combined)
+            }
+            Exchange::Spread { bytes } => {
                 let copied = self.coefficients.store.byte * bytes;
-                self.spread(bytes, copied, combined)
+                self.spread(bytes, copied, after)
             }
             Exchange::Deal { bytes } => {
                 let sites = self.architecture.sites as f64;

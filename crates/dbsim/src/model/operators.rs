@@ -104,6 +104,10 @@ impl<'a> Compiler<'a> {
             Kind::Sort => self.sort(id),
             Kind::GroupBy => self.group_by(id),
             Kind::Aggregate => self.aggregate(id),
+            Kind::Window => self.window(id),
+            Kind::Union => self.union(id),
+            Kind::Recursion => self.recursion(id),
+            Kind::Values => self.values(id),
         }
     }
 
@@ -172,7 +176,13 @@ impl<'a> Compiler<'a> {
             Task::Search => self.costs.piece_search,
             Task::Find => self.costs.piece_find,
             Task::Choose => self.costs.piece_choice,
-            Task::Among | Task::Pass | Task::Fetch | Task::Order => 0.0,
+            Task::Among
+            | Task::Pass
+            | Task::Fetch
+            | Task::Order
+            | Task::Rank
+            | Task::Running
+            | Task::Moving => 0.0,
             _ => self.costs.piece_term,
         };
         let terms: f64 = operator.terms.iter().map(of_term).sum();
@@ -206,7 +216,7 @@ impl<'a> Compiler<'a> {
         let comparisons = outer.rows * (inner.rows.max(1.0).log2() + 1.0);
         let passes = (inner.bytes() / self.memory()).ceil().max(1.0);
         inner.work += Work::cycles(self.sorting(&inner));
-        self.phase(id, inner.place, &inner.work, &self.replicate(&inner));
+        self.phase(id, inner.place, &inner.work, &self.replicate(&inner, outer.place));
         let mut work = outer.work.times(passes);
         work += Work::cycles(
             self.costs.nested_loop.cycles(comparisons, self.plan.operators()[id].bytes()),
@@ -226,7 +236,7 @@ impl<'a> Compiler<'a> {
         if !ordered[0] {
             inner.work += Work::cycles(self.sorting(&inner));
         }
-        self.phase(id, inner.place, &inner.work, &self.replicate(&inner));
+        self.phase(id, inner.place, &inner.work, &self.replicate(&inner, outer.place));
         let copies = self.count(outer.place);
         let excess = (inner.bytes() - self.memory()).max(0.0) * copies;
         let joined = self.costs.merge.cycles(
@@ -243,15 +253,17 @@ impl<'a> Compiler<'a> {
     fn hash_join(&mut self, id: OperatorId) -> Stream {
         let (mut build, mut probe) = self.inputs(id);
         let rows = build.rows;
-        let sites = self.count(build.place);
-        let deals = self.machine.architecture.deals() && sites > 1.0;
+        let sites = self.count(probe.place);
+        let is_apart = build.place == probe.place && sites > 1.0;
+        let deals = self.machine.architecture.deals() && is_apart;
         let table = build.bytes() + build.rows * HASH_ENTRY_BYTES;
         let built = self.costs.hash_build.cycles(rows, build.bytes())
             + rows * self.with_table(id, rows, WithTable::Build);
         build.work += Work::cycles(built);
-        let exchange = match sites > 1.0 {
+        let exchange = match is_apart {
             true if deals => Exchange::Deal { bytes: build.bytes() },
             true => Exchange::Combine { bytes: table, cycles: built },
+            false if sites > 1.0 => Exchange::Spread { bytes: table },
             false => Exchange::Nothing,
         };
         self.phase(id, build.place, &build.work, &exchange);
@@ -329,6 +341,7 @@ impl<'a> Compiler<'a> {
         let child = self.plan.operators()[id].children[0];
         let ordered = self.plan.operators()[child].ordered;
         let mut input = self.input(id, child);
+        input.rows *= self.plan.operators()[id].times;
         let cost = if ordered { self.costs.group_ordered } else { self.costs.group };
         let compared = cost.cycles(input.rows, input.bytes());
         input.work += Work::cycles(compared + self.terms(id));
@@ -375,7 +388,77 @@ impl<'a> Compiler<'a> {
         Stream { work: Work::default(), place: Place::Coordinator, ..done }
     }
 
-    /// The smaller and the larger input of a join, both at one place.
+    /// Functions are computed of rows in order, each compared with the one before. Sites deal partitions out by key, each site's rows
+    /// in order; without partitions the coordinator has all rows. Whoever receives rows merges them.
+    fn window(&mut self, id: OperatorId) -> Stream {
+        let plan = self.plan;
+        let operator = &plan.operators()[id];
+        let (child, functions) = (operator.children[0], operator.functions);
+        let (row_bytes, partitions) = (operator.row_bytes, operator.partitions);
+        let mut input = self.input(id, child);
+        let sites = self.count(input.place);
+        if sites > 1.0 {
+            let merged = self.costs.merge.cycles(input.rows * sites.log2(), input.bytes());
+            if partitions > 0.0 {
+                let deal = Exchange::Deal { bytes: input.bytes() };
+                self.phase(id, input.place, &input.work, &deal);
+                input.work = Work::cycles(merged);
+            } else {
+                let gather = self.gather(&input, input.bytes(), merged);
+                self.phase(id, input.place, &input.work, &gather);
+                input = Stream { work: Work::default(), place: Place::Coordinator, ..input };
+            }
+        }
+        let cycles = self.costs.group_ordered.cycles(input.rows, 0.0)
+            + self.costs.aggregate.cycles(input.rows * functions, 0.0)
+            + self.costs.window.cycles(operator, input.rows);
+        input.work += Work::cycles(cycles + self.terms(id));
+        Stream { row_bytes, ..input }
+    }
+
+    /// Rows stay where they are. The coordinator's, like those of few groups, count among the sites' if these have others.
+    fn union(&mut self, id: OperatorId) -> Stream {
+        let plan = self.plan;
+        let operator = &plan.operators()[id];
+        let inputs: Vec<Stream> =
+            operator.children.iter().map(|child| self.input(id, *child)).collect();
+        let at_sites = inputs.iter().any(|input| input.place == Place::Sites);
+        let place = if at_sites { Place::Sites } else { Place::Coordinator };
+        let mut work = Work::cycles(self.terms(id));
+        let mut rows = 0.0;
+        for input in inputs {
+            rows += input.rows;
+            if input.place == place {
+                work += input.work;
+            } else {
+                self.phase(id, input.place, &input.work, &Exchange::Nothing);
+            }
+        }
+        Stream { work, rows, row_bytes: operator.row_bytes, place }
+    }
+
+    /// One round after another, each of which takes up what the one before has made.
+    fn recursion(&mut self, id: OperatorId) -> Stream {
+        let operator = &self.plan.operators()[id];
+        let (rows, row_bytes, times) = (operator.rows, operator.row_bytes, operator.times);
+        let [first, again] = [operator.children[0], operator.children[1]];
+        let begun = self.input(id, first);
+        self.phase(id, begun.place, &begun.work, &Exchange::Nothing);
+        for _ in 0..times as usize {
+            let round = self.input(id, again);
+            self.phase(id, round.place, &round.work, &Exchange::Nothing);
+        }
+        Stream { work: Work::cycles(self.terms(id)), rows, row_bytes, place: begun.place }
+    }
+
+    /// Rows of no table are made at the coordinator.
+    fn values(&self, id: OperatorId) -> Stream {
+        let operator = &self.plan.operators()[id];
+        let cycles = self.costs.scan.cycles(operator.rows, operator.copied_bytes());
+        Stream { place: Place::Coordinator, ..self.made(id, Work::cycles(cycles)) }
+    }
+
+    /// The smaller and the larger input of a join: at one place, unless only the smaller one is at the coordinator, who sends it to all.
     fn inputs(&mut self, id: OperatorId) -> (Stream, Stream) {
         let [small, large] = self.sides(id);
         let operators = self.plan.operators();
@@ -386,7 +469,7 @@ impl<'a> Compiler<'a> {
         let large = self.input(id, large);
         self.sought_for = above;
         let small = self.input(id, small);
-        if small.place == large.place {
+        if small.place == large.place || large.place == Place::Sites {
             return (small, large);
         }
         (self.at_coordinator(id, small), self.at_coordinator(id, large))
@@ -432,10 +515,13 @@ impl<'a> Compiler<'a> {
         stream.rows / self.count(stream.place)
     }
 
-    fn replicate(&self, stream: &Stream) -> Exchange {
-        match self.count(stream.place) > 1.0 {
-            true => Exchange::Replicate { bytes: stream.bytes() },
-            false => Exchange::Nothing,
+    /// Everything goes to wherever the rows are that are joined with it.
+    fn replicate(&self, stream: &Stream, to: Place) -> Exchange {
+        let bytes = stream.bytes();
+        match (stream.place, to) {
+            _ if self.count(to) == 1.0 => Exchange::Nothing,
+            (Place::Coordinator, Place::Sites) => Exchange::Spread { bytes },
+            _ => Exchange::Replicate { bytes },
         }
     }
 

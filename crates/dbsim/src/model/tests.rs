@@ -444,3 +444,91 @@ fn tables_that_the_storage_cannot_hold_are_refused() {
         simulate(&plan, &disks, &costs, Scheme::None, 1).expect_err("refused").to_string();
     assert!(refused.contains("6721 GB") && refused.contains("288 GB"), "{refused}");
 }
+
+#[test]
+fn a_windows_functions_rows_and_partitions_cost_what_they_say() {
+    let cycles = |partitions: f64, tasks: &[Task]| {
+        let terms = tasks.iter().map(|task| Term::new(*task, ROWS, 0.0)).collect();
+        let window = Operator { partitions, terms, ..operator(Kind::Window, &[0], ROWS, 16.0) };
+        let plan = plan(vec![
+            operator(Kind::SequentialScan, &[], ROWS, 8.0),
+            Operator { functions: 2.0, ..window },
+        ]);
+        let costs = costs(
+            "group_ordered = [5, 0]\naggregate = [2, 0]\nwindow = { value = 10, rank = 30, running = 100, moving = 200, partition = 1e3, partition_running = 1e4 }",
+        );
+        run(&plan, &architecture("cluster-2", &["sites=1"]), &costs).spent.compute * 1e9
+    };
+    let plain = (5.0 + 2.0 * 2.0 + 2.0 * 10.0) * ROWS;
+    close(cycles(0.0, &[]), plain, 1e-5);
+    close(cycles(500.0, &[]), plain + 500.0 * 1e3, 1e-5);
+    close(cycles(500.0, &[Task::Rank]), plain + 30.0 * ROWS + 500.0 * 1e3, 1e-5);
+    let both = plain + 300.0 * ROWS + 500.0 * (1e3 + 2.0 * 1e4);
+    close(cycles(500.0, &[Task::Running, Task::Moving]), both, 1e-5);
+}
+
+#[test]
+fn partitions_are_dealt_out_and_a_window_over_all_rows_is_the_coordinators() {
+    let sent = |partitions: f64| {
+        let window = Operator { partitions, ..operator(Kind::Window, &[0], ROWS, ROW_BYTES) };
+        let top = operator(Kind::Aggregate, &[1], 1.0, 8.0);
+        let plan = plan(vec![operator(Kind::SequentialScan, &[], ROWS, ROW_BYTES), window, top]);
+        let hosts = architecture("cluster-4", &["network_latency_us=0"]);
+        let report = run(&plan, &hosts, &costs("window = { value = 1000 }"));
+        (report.spent.communication, report.spent.compute)
+    };
+    let link = |bytes: f64| bytes * 8.0 / 155e6;
+    let (dealt, shared) = sent(1000.0);
+    // Each host gets three quarters of its quarter from the others.
+    close(dealt, link(ROWS * ROW_BYTES * 3.0 / 16.0), 0.1);
+    close(shared, 0.25, 0.01);
+    let (gathered, alone) = sent(0.0);
+    close(gathered, link(ROWS * ROW_BYTES * 3.0 / 4.0), 0.1);
+    close(alone, 1.0, 0.01);
+}
+
+#[test]
+fn a_union_does_the_work_of_all_inputs_and_a_recursion_its_second_again_and_again() {
+    let leaf = |rows: f64| operator(Kind::SequentialScan, &[], rows, 8.0);
+    let cycles = |kind, times: f64| {
+        let top = Operator { times, ..operator(kind, &[0, 1], 0.2 * ROWS, 8.0) };
+        let plan = plan(vec![leaf(0.1 * ROWS), leaf(0.1 * ROWS), top]);
+        let one = architecture("cluster-2", &["sites=1"]);
+        run(&plan, &one, &costs("scan = [3, 0]")).spent.compute * 1e9
+    };
+    close(cycles(Kind::Union, 1.0), 2.0 * 3.0 * ROWS, 1e-3);
+    close(cycles(Kind::Recursion, 1.0), 2.0 * 3.0 * ROWS, 1e-3);
+    close(cycles(Kind::Recursion, 10.0), 11.0 * 3.0 * ROWS, 1e-3);
+}
+
+#[test]
+fn each_grouping_set_looks_at_every_row() {
+    let cycles = |times: f64| {
+        let by = Operator { times, ..operator(Kind::GroupBy, &[0], times * ROWS, 8.0) };
+        let aggregate = operator(Kind::Aggregate, &[1], 10.0, 8.0);
+        let plan = plan(vec![operator(Kind::SequentialScan, &[], ROWS, 8.0), by, aggregate]);
+        let one = architecture("cluster-2", &["sites=1"]);
+        run(&plan, &one, &costs("group = [7, 0]\naggregate = [2, 0]")).spent.compute * 1e9
+    };
+    close(cycles(1.0), 9.0 * ROWS, 1e-5);
+    close(cycles(3.0), 27.0 * ROWS, 1e-5);
+}
+
+#[test]
+fn the_coordinators_rows_go_to_those_that_they_are_joined_with() {
+    let joined = |kind| {
+        let plan = plan(vec![
+            operator(Kind::Values, &[], 100.0, 1000.0),
+            operator(Kind::SequentialScan, &[], ROWS, ROW_BYTES),
+            operator(kind, &[0, 1], 1.0, 1.0),
+        ]);
+        let disks = architecture("smart-disk", &["network_latency_us=0"]);
+        run(&plan, &disks, &costs("")).spent.communication
+    };
+    let link = |bytes: f64| bytes * 8.0 / 155e6;
+    for (kind, entry) in
+        [(Kind::NestedLoopJoin, 0.0), (Kind::MergeJoin, 0.0), (Kind::HashJoin, 16.0)]
+    {
+        close(joined(kind), link(8.0 * 100.0 * (1000.0 + entry)), 0.2);
+    }
+}

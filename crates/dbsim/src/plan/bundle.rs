@@ -71,17 +71,18 @@ impl Scheme {
         }
     }
 
-    /// Whether a child may be in its parent's bundle.
+    /// Whether a child may be in its parent's bundle. Of windows, unions and recursions the relation knows nothing; values are read as
+    /// tables are.
     pub fn binds(self, child: Kind, parent: Kind) -> bool {
         let optimal = match parent {
             Kind::NestedLoopJoin | Kind::MergeJoin | Kind::HashJoin | Kind::GroupBy => {
-                child.is_scan()
+                child.is_leaf()
             }
             Kind::Aggregate => child == Kind::GroupBy,
-            Kind::SequentialScan | Kind::IndexScan | Kind::Sort => false,
+            _ => false,
         };
         let excessive = match parent {
-            Kind::Sort => child.is_scan() || child == Kind::Aggregate,
+            Kind::Sort => child.is_leaf() || child == Kind::Aggregate,
             Kind::GroupBy => matches!(child, Kind::Sort | Kind::Aggregate),
             Kind::Aggregate => child == Kind::Sort,
             _ => false,
@@ -141,7 +142,7 @@ mod tests {
     /// The published relation, pair by pair.
     #[test]
     fn each_scheme_binds_its_pairs_and_no_others() {
-        let scans = [Kind::SequentialScan, Kind::IndexScan];
+        let scans = [Kind::SequentialScan, Kind::IndexScan, Kind::Values];
         let takers = [Kind::NestedLoopJoin, Kind::MergeJoin, Kind::HashJoin, Kind::GroupBy];
         let mut optimal: Vec<_> =
             scans.iter().flat_map(|scan| takers.iter().map(|taker| (*scan, *taker))).collect();

@@ -17,6 +17,7 @@ pub use term::{Task, Term};
 use crate::Error;
 use crate::hardware::not_negative;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What an operator does.
@@ -39,11 +40,19 @@ pub enum Kind {
     GroupBy,
     /// Makes one row of each group, or of all rows.
     Aggregate,
+    /// Computes something of each row and those around it, which come in order.
+    Window,
+    /// Hands on the rows of all its inputs.
+    Union,
+    /// Hands on the rows of its first input, and those of its second, which is run again and again on what it made before.
+    Recursion,
+    /// Makes rows of no table: values that a statement lists, a series.
+    Values,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::SequentialScan,
         Self::IndexScan,
         Self::NestedLoopJoin,
@@ -52,6 +61,10 @@ impl Kind {
         Self::Sort,
         Self::GroupBy,
         Self::Aggregate,
+        Self::Window,
+        Self::Union,
+        Self::Recursion,
+        Self::Values,
     ];
 
     /// Its name.
@@ -65,6 +78,10 @@ impl Kind {
             Self::Sort => "sort",
             Self::GroupBy => "group-by",
             Self::Aggregate => "aggregate",
+            Self::Window => "window",
+            Self::Union => "union",
+            Self::Recursion => "recursion",
+            Self::Values => "values",
         }
     }
 
@@ -73,15 +90,28 @@ impl Kind {
         matches!(self, Self::SequentialScan | Self::IndexScan)
     }
 
-    /// Whether it has two inputs.
+    /// Whether it joins its two inputs.
     pub fn is_join(self) -> bool {
         matches!(self, Self::NestedLoopJoin | Self::MergeJoin | Self::HashJoin)
     }
 
+    /// Whether it has no inputs.
+    pub fn is_leaf(self) -> bool {
+        self.is_scan() || self == Self::Values
+    }
+
+    /// How many inputs it has: so many, or more if it is a union.
     fn inputs(self) -> usize {
-        if self.is_scan() { 0 } else { 1 + usize::from(self.is_join()) }
+        match self {
+            kind if kind.is_leaf() => 0,
+            kind if kind.is_join() || kind == Self::Recursion => 2,
+            _ => 1,
+        }
     }
 }
+
+/// How often something is done again, at most.
+const TIMES_MAX: f64 = 1000.0;
 
 /// An operator, by its place in the plan.
 pub type OperatorId = usize;
@@ -131,9 +161,15 @@ pub struct Operator {
     /// Whether the keys of a hash join's table are whole numbers so close that an engine may have an array instead.
     #[serde(default)]
     pub close_keys: bool,
-    /// Functions of an aggregate.
+    /// Functions of an aggregate or a window.
     #[serde(default)]
     pub functions: f64,
+    /// How often a recursion runs its second input, and for how many grouping sets a group-by looks each row up.
+    #[serde(default = "one")]
+    pub times: f64,
+    /// Into how many partitions a window's rows fall, which sites can share out; 0 where all rows are one.
+    #[serde(default, deserialize_with = "not_negative")]
+    pub partitions: f64,
     /// Values of the lists in which a scan's predicate looks for others.
     #[serde(default, deserialize_with = "not_negative")]
     pub listed: f64,
@@ -185,6 +221,8 @@ impl Operator {
             builds_first: false,
             close_keys: false,
             functions: 0.0,
+            times: one(),
+            partitions: 0.0,
             listed: 0.0,
             looked_at: None,
             read_row_bytes: 0.0,
@@ -281,8 +319,11 @@ impl Plan {
     fn check(&self, id: OperatorId) -> Result<(), String> {
         let operator = &self.operators[id];
         let (kind, inputs) = (operator.kind, operator.children.len());
-        if inputs != kind.inputs() {
-            return Err(format!("a {} has {} inputs, not {inputs}", kind.name(), kind.inputs()));
+        let is_union = kind == Kind::Union && inputs > 0;
+        if inputs != kind.inputs() && !is_union {
+            let more = if kind == Kind::Union { " or more" } else { "" };
+            let wanted = kind.inputs();
+            return Err(format!("a {} has {wanted}{more} inputs, not {inputs}", kind.name()));
         }
         if let Some(child) = operator.children.iter().find(|child| **child >= id) {
             return Err(format!("its input {child} does not stand before it"));
@@ -299,11 +340,27 @@ impl Plan {
                 "rows, runs, bytes, functions, columns and pieces are 0 or more, not {sizes:?}"
             ));
         }
+        if !(1.0..=TIMES_MAX).contains(&operator.times) || operator.times.fract() > 0.0 {
+            return Err(format!("times is a number from 1 to {TIMES_MAX}, not {}", operator.times));
+        }
         let rows_in = |child: &OperatorId| self.operators[*child].rows;
+        let all = || operator.children.iter().map(rows_in).sum::<f64>();
         let most = match kind {
             _ if kind.is_scan() => looked_at,
             _ if kind.is_join() => operator.children.iter().map(rows_in).product(),
-            _ => operator.children.iter().map(rows_in).sum::<f64>().max(1.0),
+            Kind::Values => f64::INFINITY,
+            Kind::Recursion => {
+                rows_in(&operator.children[0]) + operator.times * rows_in(&operator.children[1])
+            }
+            Kind::GroupBy => all() * operator.times,
+            // A row of nothing, and one of each grouping set.
+            Kind::Aggregate => {
+                let is_group_by =
+                    |child: &&OperatorId| self.operators[**child].kind == Kind::GroupBy;
+                let by_group = operator.children.iter().find(is_group_by);
+                all().max(by_group.map_or(1.0, |child| self.operators[*child].times))
+            }
+            _ => all().max(1.0),
         };
         if operator.rows > most {
             return Err(format!("{} rows cannot come from {most}", operator.rows));
@@ -352,10 +409,12 @@ impl Plan {
         out
     }
 
-    /// Bytes of all tables that it reads.
+    /// Bytes of all tables that it reads, be it more than once.
     pub fn table_bytes(&self) -> f64 {
         let tables = self.operators.iter().filter_map(|operator| operator.table.as_ref());
-        tables.map(Table::bytes).sum()
+        let by_name: BTreeMap<&str, f64> =
+            tables.map(|table| (&*table.name, table.bytes())).collect();
+        by_name.values().sum()
     }
 }
 
@@ -404,6 +463,24 @@ mod tests {
         assert!(refused(vec![pieces]).contains("pieces are 0 or more"));
         let runs = Operator { run_rows: Some(-4.0), ..scan() };
         assert!(refused(vec![runs]).contains("-4.0"));
+        let union = operator(Kind::Union, &[], 1.0);
+        assert!(refused(vec![union]).contains("a union has 1 or more inputs, not 0"));
+        let recursion =
+            |times: f64, rows| Operator { times, ..operator(Kind::Recursion, &[0, 1], rows) };
+        assert!(Plan::new("mine", vec![scan(), scan(), recursion(3.0, 200.0)]).is_ok());
+        assert!(refused(vec![scan(), scan(), recursion(3.0, 201.0)]).contains("come from 200"));
+        for times in [0.0, 1.5, 1e9, f64::NAN] {
+            let message = refused(vec![scan(), scan(), recursion(times, 1.0)]);
+            assert!(message.contains("times is a number from 1 to 1000"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_table_that_is_read_twice_is_stored_once() {
+        let scan = || operator(Kind::SequentialScan, &[], 50.0);
+        let join = operator(Kind::HashJoin, &[0, 1], 50.0);
+        let plan = Plan::new("mine", vec![scan(), scan(), join]).expect("a plan");
+        assert_eq!(plan.table_bytes(), 1000.0);
     }
 
     const FILE: &str = "\

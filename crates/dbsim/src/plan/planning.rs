@@ -73,7 +73,8 @@ impl Plan {
 
 /// Whether somebody has written it, and not merely values are moved for what he has.
 fn is_written(task: Task) -> bool {
-    !matches!(task, Task::Among | Task::Choose | Task::Pass | Task::Fetch | Task::Order)
+    use Task::{Among, Choose, Fetch, Moving, Order, Pass, Rank, Running};
+    !matches!(task, Among | Choose | Pass | Fetch | Order | Rank | Running | Moving)
 }
 
 /// Whether it is a predicate's.

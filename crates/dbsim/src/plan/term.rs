@@ -34,6 +34,12 @@ pub enum Task {
     Fetch,
     /// A row is brought to its place in an order by several keys or a text.
     Order,
+    /// A row is told apart from its peers, for a function of a window.
+    Rank,
+    /// An aggregate's value is wanted after a row, for all rows of a window up to this.
+    Running,
+    /// The same for some rows around this: others leave the aggregate again.
+    Moving,
 }
 
 /// An expression of an operator, as often as it is computed.

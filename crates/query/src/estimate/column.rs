@@ -47,6 +47,28 @@ impl Column {
         }
     }
 
+    /// A column of several inputs' rows, so many each with what is known of their values.
+    pub(crate) fn of_all(data_type: &DataType, parts: impl Iterator<Item = (f64, Self)>) -> Self {
+        let parts: Vec<(f64, Self)> = parts.collect();
+        let rows = parts.iter().map(|(rows, _)| rows).sum::<f64>().max(1.0);
+        let of_rows = |of: fn(&Self) -> f64| {
+            parts.iter().map(|(rows, column)| rows * of(column)).sum::<f64>() / rows
+        };
+        let bounds = parts.iter().map(|(_, column)| column.bounds).reduce(|one, other| {
+            let ((least, greatest), (low, high)) = one.zip(other)?;
+            Some((least.min(low), greatest.max(high)))
+        });
+        let known = Self::of_type(data_type);
+        let is_text = parts.iter().any(|(rows, _)| *rows > 0.0) && !known.is_fixed;
+        Self {
+            bytes: if is_text { of_rows(|column| column.bytes) } else { known.bytes },
+            distinct: parts.iter().map(|(_, column)| column.distinct).sum(),
+            bounds: bounds.flatten(),
+            reach: parts.iter().map(|(_, column)| column.reach).fold(1.0, f64::max),
+            ..known
+        }
+    }
+
     /// What a scan knows of so many rows' values.
     pub(crate) fn learn(&mut self, known: &ColumnStatistics, rows: f64) {
         let bounds = known.min_value.get_value().zip(known.max_value.get_value());

@@ -143,6 +143,12 @@ impl Series {
         Ok(Some(Self { item: item.clone(), next, end, step }))
     }
 
+    /// How many values are left, where a month is thirty days.
+    pub(crate) fn count(&self) -> f64 {
+        let left = self.next.map(|next| self.end as f64 - next as f64);
+        left.map_or(0.0, |left| (left / self.step.length()).floor() + 1.0).max(0.0)
+    }
+
     /// At most so many values; `None` after the last.
     ///
     /// # Errors
@@ -184,13 +190,22 @@ impl Series {
 }
 
 impl Step {
-    fn direction(self) -> i32 {
+    /// As a number, or in microseconds, where a month is thirty days.
+    fn length(self) -> f64 {
         match self {
-            Self::Number(step) => step.signum() as i32,
+            Self::Number(step) => step as f64,
             Self::Interval(step) => {
                 let days = i128::from(step.months) * 30 + i128::from(step.days);
-                (days * MICROS_PER_DAY * 1000 + i128::from(step.nanoseconds)).signum() as i32
+                (days * MICROS_PER_DAY * 1000 + i128::from(step.nanoseconds)) as f64 / 1000.0
             }
+        }
+    }
+
+    fn direction(self) -> i32 {
+        match self.length() {
+            0.0 => 0,
+            length if length > 0.0 => 1,
+            _ => -1,
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) mod relations;
 pub(crate) mod scales;
 mod scopes;
 pub(crate) mod search_path;
-mod series;
+pub(crate) mod series;
 mod shown_types;
 pub(crate) mod unique_names;
 pub(crate) mod volatile;

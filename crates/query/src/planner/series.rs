@@ -40,6 +40,14 @@ pub(super) fn table(context: &Context<'_>, args: Vec<Expr>) -> Result<Arc<dyn Ta
     Ok(Arc::new(SeriesTable { schema, series }))
 }
 
+/// How many rows a series in FROM has, if a source of rows is one.
+pub(crate) fn rows_of(source: &LazyMemoryExec) -> Option<f64> {
+    let [generator] = &source.generators()[..] else { return None };
+    let generator = generator.read();
+    let generator = generator.as_any().downcast_ref::<Generator>()?;
+    Some(generator.start.as_ref().map_or(0.0, Series::count))
+}
+
 /// An argument: its value, and its type where it says one.
 struct Argument {
     value: ScalarValue,

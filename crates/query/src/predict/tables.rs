@@ -127,6 +127,7 @@ fn share_out(columns: &mut [Column], fields: &Fields, row_bytes: f64) {
     }
 }
 
-fn statistics(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<Statistics>> {
+/// What a plan's rows are known to be.
+pub(super) fn statistics(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<Statistics>> {
     Ok(StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new())?)
 }

@@ -2,7 +2,7 @@
 
 use crate::{Database, Options, Session};
 use datafusion::arrow::array::AsArray;
-use dbsim::plan::{Operator, Task};
+use dbsim::plan::{Kind, Operator, Task};
 use futures::TryStreamExt;
 
 /// 10,000 rows: `id` is the key, `n` has a hundred values in an order of their own, `price` is numeric, `t` 20 bytes of text.
@@ -23,6 +23,11 @@ async fn session() -> Session {
 async fn operators(sql: &str) -> Vec<Operator> {
     let plan = session().await.plan_to_predict(sql).await.expect("a plan");
     plan.operators().to_vec()
+}
+
+/// The last operator of a query.
+async fn last_operator(sql: &str) -> Operator {
+    operators(sql).await.pop().expect("an operator")
 }
 
 /// What an operator computes: of how many values of how many bytes.
@@ -216,4 +221,66 @@ async fn one_number_is_no_term_among_the_keys_of_groups() {
         panic!("a text, and a number beside the first")
     };
     assert_eq!(number, (Task::NumberKey, 10_000.0, 16.0));
+}
+
+#[tokio::test]
+async fn functions_of_windows_are_told_apart_by_what_they_do_beside_a_value() {
+    let whole = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING";
+    for (function, over, task) in [
+        ("row_number()", "ORDER BY id", None),
+        ("lag(n)", "ORDER BY id", None),
+        ("rank()", "ORDER BY n", Some(Task::Rank)),
+        ("first_value(n)", "ORDER BY id", Some(Task::Rank)),
+        ("sum(n)", "ORDER BY id", Some(Task::Running)),
+        ("sum(n)", "ORDER BY id ROWS BETWEEN 6 PRECEDING AND CURRENT ROW", Some(Task::Moving)),
+        ("sum(n)", whole, None),
+        ("sum(n)", "", None),
+    ] {
+        let operators = operators(&format!("SELECT {function} OVER ({over}) FROM large")).await;
+        let window = operators.last().expect("a window");
+        assert_eq!((window.kind, window.functions), (Kind::Window, 1.0), "{function} {over}");
+        assert_eq!(window.partitions, 0.0);
+        // The engine's numbers are made bigint, which is calculated.
+        let beside: Vec<_> =
+            terms(window).into_iter().filter(|of| of.0 != Task::Calculate).collect();
+        let expected: Vec<_> = task.into_iter().map(|task| (task, 10_000.0, 0.0)).collect();
+        assert_eq!(beside, expected, "{function} {over}");
+    }
+}
+
+#[tokio::test]
+async fn partitions_are_the_values_of_their_columns() {
+    let sql = "SELECT row_number() OVER w, lag(n) OVER w, rank() OVER w FROM large WINDOW w AS (PARTITION BY id / 10, n ORDER BY t)";
+    let operators = operators(sql).await;
+    let window = operators.last().expect("a window");
+    assert_eq!((window.kind, window.functions), (Kind::Window, 3.0));
+    assert_eq!(window.partitions, 10_000.0, "at most the rows");
+    let by_n = last_operator("SELECT lag(id) OVER (PARTITION BY n) FROM large").await;
+    assert_eq!(by_n.partitions, 100.0, "`n` has as many values");
+}
+
+#[tokio::test]
+async fn rows_of_several_inputs_or_of_no_table_are_added_up() {
+    let all = last_operator("SELECT n FROM large UNION ALL VALUES (1), (2), (3)").await;
+    assert_eq!((all.kind, all.rows, all.children.len()), (Kind::Union, 10_003.0, 2));
+    let series = last_operator("SELECT * FROM generate_series(1, 100, 3)").await;
+    assert_eq!((series.kind, series.rows), (Kind::Values, 34.0));
+    let none = last_operator("SELECT n FROM large WHERE false").await;
+    assert_eq!((none.kind, none.rows), (Kind::Values, 0.0));
+}
+
+#[tokio::test]
+async fn each_grouping_set_goes_over_the_rows() {
+    let operators = operators("SELECT n, sum(price) FROM large GROUP BY ROLLUP (n, id)").await;
+    let group_by = operators.iter().find(|operator| operator.kind == Kind::GroupBy);
+    let group_by = group_by.expect("a group-by");
+    assert_eq!((group_by.times, group_by.rows), (3.0, 30_000.0));
+    assert_eq!(operators.last().expect("an aggregate").rows, 10_101.0, "counted, of three sets");
+}
+
+#[tokio::test]
+async fn a_recursion_takes_its_rounds() {
+    let sql = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 21) SELECT n FROM t";
+    let recursion = last_operator(sql).await;
+    assert_eq!((recursion.kind, recursion.times, recursion.rows), (Kind::Recursion, 10.0, 21.0));
 }

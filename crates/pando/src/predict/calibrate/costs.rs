@@ -7,9 +7,10 @@ use super::tables::{
     GROUPS, SOUGHT, TEXT_BYTES, keeping, keeping_runs, sorted, usual, words_bytes,
 };
 use super::times::Times;
+use super::windows::windows;
 use anyhow::Result;
 use dbsim::plan::Planning;
-use dbsim::{Cost, RUNS};
+use dbsim::{Cost, RUNS, Windows};
 
 /// What was measured, by the names of a file of coefficients.
 #[derive(Default)]
@@ -20,6 +21,8 @@ pub(super) struct Costs {
     pub(super) cycles: Vec<(&'static str, f64)>,
     /// Points (rows of tables, parts of rows), and cycles at each.
     pub(super) curves: Vec<(&'static str, Vec<Vec<f64>>)>,
+    /// Cycles of functions of windows.
+    pub(super) windows: Windows,
     /// Cycles of planning.
     pub(super) planning: Planning,
 }
@@ -262,12 +265,14 @@ fn groups(rows: u64, times: &Times, costs: &mut Costs) -> OfFew {
         number,
         key: line(keys),
     };
+    let ordered = each(by("id"), sum, 1.0);
+    costs.windows = windows(rows, times, ordered, aggregate);
     costs.costs.extend([
         ("calculate", line(calculated)),
         ("group", tuple(few.group)),
         ("key", few.key),
         ("number_key", tuple(few.number)),
-        ("group_ordered", tuple(each(by("id"), sum, 1.0))),
+        ("group_ordered", tuple(ordered)),
         ("aggregate", tuple(aggregate)),
     ]);
     costs.cycles.push(("first_look", first_look));

@@ -2,8 +2,8 @@
 
 use super::costs::Costs;
 use crate::arguments::CalibrateArguments;
-use dbsim::Coefficients;
 use dbsim::plan::Planning;
+use dbsim::{Coefficients, Windows};
 use std::fmt::Write;
 
 /// Its text.
@@ -31,6 +31,11 @@ pub(super) fn text(
         let points: Vec<String> = points.iter().map(|point| of_point(point)).collect();
         let _ = writeln!(text, "{name} = [{}]", points.join(", "));
     }
+    let Windows { value, rank, running, moving, partition, partition_running } = costs.windows;
+    let _ = writeln!(
+        text,
+        "window = {{ value = {value:.1}, rank = {rank:.1}, running = {running:.1}, moving = {moving:.1}, partition = {partition:.0}, partition_running = {partition_running:.0} }}"
+    );
     let Planning { statement, operator, filter, function, expression, listed } = costs.planning;
     let _ = writeln!(
         text,

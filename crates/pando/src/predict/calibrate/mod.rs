@@ -10,6 +10,7 @@ mod planning;
 mod sizes;
 mod tables;
 mod times;
+mod windows;
 
 use crate::arguments::CalibrateArguments;
 use anyhow::{Context, Result};

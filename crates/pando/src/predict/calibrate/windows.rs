@@ -1,0 +1,40 @@
+//! What functions of windows cost, of rows that come in the order of the key, so that nothing is sorted.
+
+use super::tables::sorted;
+use super::times::Times;
+use dbsim::Windows;
+
+/// A frame that moves.
+const SEVEN: &str = "ROWS BETWEEN 6 PRECEDING AND CURRENT ROW";
+
+/// Cycles of functions over so many rows, where comparing a row with the one before takes `group_ordered` and adding it up `aggregate`.
+pub(super) fn windows(rows: u64, times: &Times, group_ordered: f64, aggregate: f64) -> Windows {
+    let sizes = sorted(rows);
+    // The most rows of those tables, and fewer for partitions of one row, which take many times as long.
+    let (many, few) = (sizes.len() - 1, sizes.len().min(2) - 1);
+    let of = |table: usize, window: &str| {
+        let computed =
+            times.of(&format!("SELECT sum(w) FROM (SELECT {window} AS w FROM few{table}) s"));
+        computed - times.of(&format!("SELECT sum(v) FROM few{table}"))
+    };
+    let each =
+        |function: &str| of(many, &format!("{function} OVER (ORDER BY id)")) / sizes[many] as f64;
+    let number = each("row_number()");
+    let value = (number + each("lag(v)")) / 2.0;
+    let moving = of(many, &format!("sum(v) OVER (ORDER BY id {SEVEN})")) / sizes[many] as f64;
+    let partition = |function: &str| {
+        let in_partitions = of(few, &format!("{function} OVER (PARTITION BY id ORDER BY id)"));
+        let in_one = of(few, &format!("{function} OVER (ORDER BY id)"));
+        ((in_partitions - in_one) / sizes[few] as f64).max(0.0)
+    };
+    let of_numbers = partition("row_number()");
+    let beside = |cycles: f64, known: f64| (cycles - known).max(0.0);
+    Windows {
+        value: beside(value, group_ordered + aggregate),
+        rank: beside(each("rank()"), value),
+        running: beside(each("sum(v)"), value),
+        moving: beside(moving, value),
+        partition: of_numbers,
+        partition_running: beside(partition("sum(v)"), of_numbers),
+    }
+}
