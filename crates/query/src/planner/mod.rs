@@ -9,7 +9,7 @@ pub(crate) mod blame;
 mod by_name;
 pub(crate) mod casts;
 mod context;
-mod correlated;
+pub(crate) mod correlated;
 pub(crate) mod dialect;
 pub(crate) use dialect::like_escapes::with_backslashes;
 mod every_expression;
@@ -310,17 +310,18 @@ async fn physical_plan(
     }
 }
 
-/// The physical plan of a logical one. Correlated subqueries that the engine refuses run by row.
+/// The physical plan of a logical one. Correlated subqueries that the engine refuses or misreads run by row.
 async fn any_physical_plan(
     engine: &SessionState,
     plan: &LogicalPlan,
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
-    match engine.create_physical_plan(plan).await {
-        Err(_) if correlated::is_in(plan) => {
-            engine.create_physical_plan(&correlated::by_row(plan.clone(), engine)?).await
+    if !correlated::is_misread(plan) {
+        let planned = engine.create_physical_plan(plan).await;
+        if planned.is_ok() || !correlated::is_in(plan) {
+            return planned;
         }
-        planned => planned,
     }
+    engine.create_physical_plan(&correlated::by_row(plan.clone(), engine)?).await
 }
 
 fn parser_options(engine: &SessionState) -> ParserOptions {

@@ -11,8 +11,11 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Constraint, Constraints, DFSchema, Result};
+use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::fmt;
 use std::sync::Arc;
@@ -116,11 +119,8 @@ impl TableProvider for BucketTable {
         let predicate = match conjunction(filters.iter().cloned()) {
             Some(filter) => {
                 let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
-                let filter = datafusion::physical_expr::planner::logical2physical(
-                    &unqualified(filter)?,
-                    schema.as_arrow(),
-                );
-                Some(filter)
+                let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
+                Some(create_physical_expr(&unqualified(filter)?, &schema, &props, &context)?)
             }
             None => None,
         };

@@ -1,6 +1,7 @@
 //! A subquery as a function of the outer columns that it refers to.
 
 use super::bind::bind;
+use super::by_row::ByRow;
 use crate::error::{Error, SqlState};
 use crate::translate::external;
 use async_trait::async_trait;
@@ -12,13 +13,14 @@ use datafusion::common::{Column, Result, ScalarValue};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
 use datafusion::logical_expr::{
-    ColumnarValue, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
-    TypeSignature, Volatility,
+    ColumnarValue, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
+    Signature, TypeSignature, Volatility,
 };
-use datafusion::physical_plan::collect;
+use datafusion::physical_plan::{ExecutionPlan, collect};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is asked of a subquery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,13 +36,15 @@ pub(super) enum Answer {
 }
 
 /// A subquery, and what is asked of it.
-pub(super) struct SubqueryFunction {
+pub(crate) struct SubqueryFunction {
     plan: Arc<LogicalPlan>,
     columns: Vec<Column>,
     answer: Answer,
     returns: DataType,
     signature: Signature,
     engine: Arc<SessionState>,
+    /// How often it was run.
+    runs: AtomicU64,
 }
 
 impl SubqueryFunction {
@@ -61,18 +65,39 @@ impl SubqueryFunction {
         // Volatile, so that the engine neither moves the call nor tries it while it plans.
         let kinds = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
         let signature = Signature::one_of(kinds, Volatility::Volatile);
-        Ok(Self { plan, columns, answer, returns, signature, engine })
+        Ok(Self { plan, columns, answer, returns, signature, engine, runs: AtomicU64::new(0) })
     }
 
-    pub(super) fn into_scalar_udf(self) -> datafusion::logical_expr::ScalarUDF {
-        AsyncScalarUDF::new(Arc::new(self)).into_scalar_udf()
+    pub(super) fn into_scalar_udf(self) -> ScalarUDF {
+        let by_row = self.engine.config().get_extension::<ByRow>();
+        let function = Arc::new(self);
+        if let Some(by_row) = by_row {
+            by_row.add(&function);
+        }
+        AsyncScalarUDF::new(function).into_scalar_udf()
     }
 
-    async fn rows(&self, values: &[ScalarValue]) -> Result<RecordBatch> {
+    /// The outer columns that it refers to, the first of its arguments.
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// How often it was run.
+    pub(crate) fn runs(&self) -> u64 {
+        self.runs.load(Ordering::Relaxed)
+    }
+
+    /// Its plan with values for the outer columns.
+    pub(crate) async fn plan(&self, values: &[ScalarValue]) -> Result<Arc<dyn ExecutionPlan>> {
         let bound: Vec<(Column, ScalarValue)> =
             self.columns.iter().cloned().zip(values.iter().cloned()).collect();
         let plan = bind(&self.plan, &bound)?;
-        let physical = Box::pin(super::super::physical_plan(&self.engine, &plan)).await?;
+        Box::pin(super::super::physical_plan(&self.engine, &plan)).await
+    }
+
+    async fn rows(&self, values: &[ScalarValue]) -> Result<RecordBatch> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        let physical = self.plan(values).await?;
         let schema = physical.schema();
         let batches = collect(physical, self.engine.task_ctx()).await?;
         Ok(concat_batches(&schema, &batches)?)

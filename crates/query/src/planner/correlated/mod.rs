@@ -9,16 +9,22 @@
 //! Not here: subqueries in ON of a join, in ORDER BY and in aggregates, which the engine does not take either.
 
 mod bind;
+mod by_row;
 mod function;
 mod lateral;
 
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+pub(crate) use by_row::ByRow;
+pub(crate) use function::SubqueryFunction;
+
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, DataFusionError, Result};
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::expr::{InSubquery, ScalarFunction, SetComparison, SetQuantifier};
+use datafusion::logical_expr::expr::{
+    Exists, InSubquery, ScalarFunction, SetComparison, SetQuantifier,
+};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, LogicalPlan, Operator, Subquery};
-use function::{Answer, SubqueryFunction};
+use function::Answer;
 use std::sync::Arc;
 
 /// Whether a plan has a subquery that the engine may refuse.
@@ -37,6 +43,28 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
         node.expressions().iter().map(in_expression).try_fold(false, |any, one| Ok(any || one?))
     });
     found.unwrap_or(false)
+}
+
+/// Whether a plan has an EXISTS whose LIMIT or OFFSET the engine would forget when it makes a join of it. It keeps in mind only a
+/// LIMIT at the end, which does not matter there.
+pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
+    let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
+    let forgets = |expr: &Expr| {
+        let Expr::Exists(Exists { subquery, .. }) = expr else { return Ok(false) };
+        let rows = match &*subquery.subquery {
+            LogicalPlan::Limit(limit) if limit.skip.is_none() => &limit.input,
+            _ => &subquery.subquery,
+        };
+        Ok(!subquery.outer_ref_columns.is_empty() && rows.exists(is_limit)?)
+    };
+    let mut found = false;
+    let walked = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            found = found || expr.exists(forgets)?;
+            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        })
+    });
+    found || walked.is_err()
 }
 
 /// The subquery that an expression is.
