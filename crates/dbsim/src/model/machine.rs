@@ -54,6 +54,8 @@ pub(super) struct Phase {
     pub(super) computed: FlowId,
     /// So is the exchange.
     pub(super) end: FlowId,
+    /// How often it takes place, each time as long: it is simulated once.
+    pub(super) times: f64,
 }
 
 impl<'a> Machine<'a> {
@@ -94,7 +96,7 @@ impl<'a> Machine<'a> {
         let computed = shares.iter().map(|(_, flow)| *flow).collect();
         let computed = self.network.flow(Flow::barrier(computed));
         let end = self.exchange(exchange, computed);
-        self.phases.push(Phase { bundle, begin, shares, computed, end });
+        self.phases.push(Phase { bundle, begin, shares, computed, end, times: 1.0 });
     }
 
     fn share(&mut self, site: usize, work: &Work, after: FlowId) -> FlowId {

@@ -108,6 +108,7 @@ impl<'a> Compiler<'a> {
             Kind::Union => self.union(id),
             Kind::Recursion => self.recursion(id),
             Kind::Values => self.values(id),
+            Kind::Subquery => self.subquery(id),
         }
     }
 
@@ -444,11 +445,43 @@ impl<'a> Compiler<'a> {
         let [first, again] = [operator.children[0], operator.children[1]];
         let begun = self.input(id, first);
         self.phase(id, begun.place, &begun.work, &Exchange::Nothing);
-        for _ in 0..times as usize {
-            let round = self.input(id, again);
-            self.phase(id, round.place, &round.work, &Exchange::Nothing);
-        }
+        self.again_and_again(times, |this| {
+            let round = this.input(id, again);
+            this.phase(id, round.place, &round.work, &Exchange::Nothing);
+        });
         Stream { work: Work::cycles(self.terms(id)), rows, row_bytes, place: begun.place }
+    }
+
+    /// The coordinator plans a statement and has it run, for one row after another: nobody else has anything to do meanwhile.
+    fn subquery(&mut self, id: OperatorId) -> Stream {
+        let operator = &self.plan.operators()[id];
+        let (rows, row_bytes, times) = (operator.rows, operator.row_bytes, operator.times);
+        let [around, within] = [operator.children[0], operator.children[1]];
+        let outer = self.input(id, around);
+        let gather = self.gather(&outer, outer.bytes(), 0.0);
+        self.phase(id, outer.place, &outer.work, &gather);
+        let planning = Work::cycles(self.costs.planning.cycles_of(self.plan, within));
+        let above = self.sought_for.take();
+        self.again_and_again(times, |this| {
+            // A bundle of its own is sent out anyway.
+            let is_sent =
+                this.machine.sites.len() > 1 && this.bundle_of[within] == this.bundle_of[id];
+            let sent = if is_sent { Exchange::Dispatch } else { Exchange::Nothing };
+            this.phase(id, Place::Coordinator, &planning, &sent);
+            let answer = this.input(id, within);
+            let gather = this.gather(&answer, answer.bytes(), 0.0);
+            this.phase(id, answer.place, &answer.work, &gather);
+        });
+        self.sought_for = above;
+        let work = Work::cycles(self.terms(id));
+        Stream { work, rows, row_bytes, place: Place::Coordinator }
+    }
+
+    /// What takes place so often, the first time in a bundle with sending this out.
+    fn again_and_again(&mut self, times: f64, once: impl FnOnce(&mut Self)) {
+        let first = self.machine.phases.len();
+        once(self);
+        self.machine.phases[first..].iter_mut().for_each(|phase| phase.times *= times);
     }
 
     /// Rows of no table are made at the coordinator.

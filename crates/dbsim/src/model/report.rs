@@ -50,6 +50,16 @@ impl Seconds {
         self.io + self.spill + self.compute + self.communication + self.idle
     }
 
+    fn times(self, times: f64) -> Self {
+        Self {
+            io: self.io * times,
+            spill: self.spill * times,
+            compute: self.compute * times,
+            communication: self.communication * times,
+            idle: self.idle * times,
+        }
+    }
+
     fn add(&mut self, other: &Self) {
         self.io += other.io;
         self.spill += other.spill;
@@ -99,24 +109,26 @@ fn add_phase(bundle: &mut BundleReport, phase: &Phase, outcomes: &[Outcome]) {
     let at = |flow: crate::engine::FlowId| outcomes[flow.index()].ended.seconds();
     let (begin, computed, end) = (at(phase.begin), at(phase.computed), at(phase.end));
     let exchanged = Seconds { communication: end - computed, ..Seconds::default() };
+    let exchanged = exchanged.times(phase.times);
     let mut working = vec![false; bundle.sites.len()];
     for (site, flow) in &phase.shares {
         let outcome = &outcomes[flow.index()];
         let mut share = Seconds::of(outcome.ended.seconds() - begin, &outcome.spent);
         share.idle += computed - outcome.ended.seconds();
-        bundle.sites[*site].add(&share);
+        bundle.sites[*site].add(&share.times(phase.times));
         working[*site] = true;
     }
     let slowest = phase.shares.iter().max_by_key(|(_, flow)| outcomes[flow.index()].ended);
     if let Some((_, flow)) = slowest {
-        bundle.spent.add(&Seconds::of(computed - begin, &outcomes[flow.index()].spent));
+        let spent = Seconds::of(computed - begin, &outcomes[flow.index()].spent);
+        bundle.spent.add(&spent.times(phase.times));
     }
     for (site, seconds) in bundle.sites.iter_mut().enumerate() {
         if !working[site] {
-            seconds.idle += computed - begin;
+            seconds.idle += (computed - begin) * phase.times;
         }
         seconds.add(&exchanged);
     }
     bundle.spent.add(&exchanged);
-    bundle.seconds += end - begin;
+    bundle.seconds += (end - begin) * phase.times;
 }

@@ -502,6 +502,29 @@ fn a_union_does_the_work_of_all_inputs_and_a_recursion_its_second_again_and_agai
 }
 
 #[test]
+fn a_subquery_is_planned_and_run_as_often_as_it_says() {
+    let seconds = |hosts: &str, times: f64| {
+        let leaf = |rows: f64| operator(Kind::SequentialScan, &[], rows, 8.0);
+        let by_row = operator(Kind::Subquery, &[0, 1], 0.1 * ROWS, 8.0);
+        let plan = plan(vec![leaf(0.1 * ROWS), leaf(0.001 * ROWS), Operator { times, ..by_row }]);
+        let hosts = architecture("cluster-2", &[hosts]);
+        let costs = costs("scan = [3, 0]\nplanning = { statement = 1e6, operator = 1e5 }");
+        run(&plan, &hosts, &costs)
+    };
+    let of_statement = 1e6 + 2.0 * 1e5 + 3.0 * ROWS;
+    let of_subquery = 1e6 + 1e5 + 3.0 * ROWS;
+    for times in [1.0, 7.0, 1e9] {
+        let compute = seconds("sites=1", times).spent.compute * 1e9;
+        close(compute, of_statement + times * of_subquery, 1e-3);
+    }
+    let [once, twice, often] = [1.0, 2.0, 1e6].map(|times| seconds("sites=2", times));
+    let each = twice.spent.communication - once.spent.communication;
+    assert!(each > 0.0, "it is sent out and answered each time");
+    close(often.spent.communication, once.spent.communication + (1e6 - 1.0) * each, 1e-6);
+    close(often.seconds, often.spent.total(), 1e-6);
+}
+
+#[test]
 fn each_grouping_set_looks_at_every_row() {
     let cycles = |times: f64| {
         let by = Operator { times, ..operator(Kind::GroupBy, &[0], times * ROWS, 8.0) };

@@ -71,7 +71,7 @@ impl Scheme {
         }
     }
 
-    /// Whether a child may be in its parent's bundle. Of windows, unions and recursions the relation knows nothing; values are read as
+    /// Whether a child may be in its parent's bundle. Of windows, unions, recursions and subqueries the relation knows nothing; values are read as
     /// tables are.
     pub fn binds(self, child: Kind, parent: Kind) -> bool {
         let optimal = match parent {

@@ -48,11 +48,13 @@ pub enum Kind {
     Recursion,
     /// Makes rows of no table: values that a statement lists, a series.
     Values,
+    /// Hands on the rows of its first input with what its second says of each: a statement that is planned and run again and again.
+    Subquery,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::SequentialScan,
         Self::IndexScan,
         Self::NestedLoopJoin,
@@ -65,6 +67,7 @@ impl Kind {
         Self::Union,
         Self::Recursion,
         Self::Values,
+        Self::Subquery,
     ];
 
     /// Its name.
@@ -82,6 +85,7 @@ impl Kind {
             Self::Union => "union",
             Self::Recursion => "recursion",
             Self::Values => "values",
+            Self::Subquery => "subquery",
         }
     }
 
@@ -104,14 +108,15 @@ impl Kind {
     fn inputs(self) -> usize {
         match self {
             kind if kind.is_leaf() => 0,
-            kind if kind.is_join() || kind == Self::Recursion => 2,
+            Self::Recursion | Self::Subquery => 2,
+            kind if kind.is_join() => 2,
             _ => 1,
         }
     }
 }
 
 /// How often something is done again, at most.
-const TIMES_MAX: f64 = 1000.0;
+const TIMES_MAX: f64 = 1e12;
 
 /// An operator, by its place in the plan.
 pub type OperatorId = usize;
@@ -164,7 +169,7 @@ pub struct Operator {
     /// Functions of an aggregate or a window.
     #[serde(default)]
     pub functions: f64,
-    /// How often a recursion runs its second input, and for how many grouping sets a group-by looks each row up.
+    /// How often a recursion or a subquery runs its second input, and for how many grouping sets a group-by looks each row up.
     #[serde(default = "one")]
     pub times: f64,
     /// Into how many partitions a window's rows fall, which sites can share out; 0 where all rows are one.
@@ -341,7 +346,8 @@ impl Plan {
             ));
         }
         if !(1.0..=TIMES_MAX).contains(&operator.times) || operator.times.fract() > 0.0 {
-            return Err(format!("times is a number from 1 to {TIMES_MAX}, not {}", operator.times));
+            let times = operator.times;
+            return Err(format!("times is a whole number from 1 to {TIMES_MAX:e}, not {times}"));
         }
         let rows_in = |child: &OperatorId| self.operators[*child].rows;
         let all = || operator.children.iter().map(rows_in).sum::<f64>();
@@ -352,6 +358,7 @@ impl Plan {
             Kind::Recursion => {
                 rows_in(&operator.children[0]) + operator.times * rows_in(&operator.children[1])
             }
+            Kind::Subquery => rows_in(&operator.children[0]),
             Kind::GroupBy => all() * operator.times,
             // A row of nothing, and one of each grouping set.
             Kind::Aggregate => {
@@ -469,9 +476,11 @@ mod tests {
             |times: f64, rows| Operator { times, ..operator(Kind::Recursion, &[0, 1], rows) };
         assert!(Plan::new("mine", vec![scan(), scan(), recursion(3.0, 200.0)]).is_ok());
         assert!(refused(vec![scan(), scan(), recursion(3.0, 201.0)]).contains("come from 200"));
-        for times in [0.0, 1.5, 1e9, f64::NAN] {
+        let subquery = |rows| operator(Kind::Subquery, &[0, 1], rows);
+        assert!(refused(vec![scan(), scan(), subquery(51.0)]).contains("come from 50"));
+        for times in [0.0, 1.5, 1e13, f64::NAN] {
             let message = refused(vec![scan(), scan(), recursion(times, 1.0)]);
-            assert!(message.contains("times is a number from 1 to 1000"), "{message}");
+            assert!(message.contains("times is a whole number from 1 to 1e12"), "{message}");
         }
     }
 

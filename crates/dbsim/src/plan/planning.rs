@@ -1,6 +1,6 @@
 //! What it takes to plan a statement, however many rows there are.
 
-use super::{Kind, Plan, Task};
+use super::{Kind, Operator, OperatorId, Plan, Task};
 use crate::hardware::not_negative;
 use serde::Deserialize;
 
@@ -32,12 +32,18 @@ pub struct Planning {
 }
 
 impl Planning {
-    /// Cycles of a plan.
+    /// Cycles of a plan, but for the subqueries in it that are planned each time that they are run.
     pub fn cycles(&self, plan: &Plan) -> f64 {
+        self.cycles_of(plan, plan.root())
+    }
+
+    /// Cycles of the part of a plan that is a statement of its own.
+    pub(crate) fn cycles_of(&self, plan: &Plan, root: OperatorId) -> f64 {
         let Self { statement, operator, filter, function, expression, listed } = *self;
         let costs = [statement, operator, filter, function, expression];
-        let values: f64 = plan.operators.iter().map(|operator| operator.listed).sum();
-        let parts = costs.iter().zip(plan.planned()).map(|(cost, count)| cost * count);
+        let together = plan.planned_together(root);
+        let values: f64 = together.iter().map(|id| plan.operators[*id].listed).sum();
+        let parts = costs.iter().zip(plan.planned_of(&together)).map(|(cost, count)| cost * count);
         parts.sum::<f64>() + listed * values
     }
 }
@@ -52,9 +58,25 @@ impl From<[f64; KINDS]> for Planning {
 impl Plan {
     /// How many there are of what [`Planning`] has cycles for, in its order, without the values of lists.
     pub fn planned(&self) -> [f64; KINDS] {
+        self.planned_of(&self.planned_together(self.root()))
+    }
+
+    /// The operators of a statement.
+    fn planned_together(&self, root: OperatorId) -> Vec<OperatorId> {
+        let (mut together, mut open) = (Vec::new(), vec![root]);
+        while let Some(id) = open.pop() {
+            together.push(id);
+            let Operator { kind, children, .. } = &self.operators[id];
+            let with_it = if *kind == Kind::Subquery { 1 } else { children.len() };
+            open.extend(children.iter().take(with_it));
+        }
+        together
+    }
+
+    fn planned_of(&self, together: &[OperatorId]) -> [f64; KINDS] {
         let mut planned = [1.0, 0.0, 0.0, 0.0, 0.0];
         let [_, operators, filters, functions, expressions] = &mut planned;
-        for operator in &self.operators {
+        for operator in together.iter().map(|id| &self.operators[*id]) {
             let tasks = || operator.terms.iter().map(|term| term.task);
             let is_group_by = |child: &usize| self.operators[*child].kind == Kind::GroupBy;
             let of_groups = operator.kind == Kind::Aggregate;
@@ -85,7 +107,7 @@ fn chooses(task: Task) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Operator, Table, Term};
+    use crate::plan::{Table, Term};
 
     #[test]
     fn what_somebody_has_written_is_counted() {
@@ -111,5 +133,9 @@ mod tests {
         assert_eq!(costs.cycles(&plan), 1_513_500.0);
         let costs = Planning { listed: 50.0, ..costs };
         assert_eq!(costs.cycles(&plan), 1_513_500.0 + 8.0 * 50.0);
+        let operators = [scan(&[]), scan(&[Task::Compare]), of(Kind::Subquery, &[0, 1], &[])];
+        let plan = Plan::new("by row", operators.to_vec()).expect("a plan");
+        assert_eq!(costs.cycles(&plan), 1_200_000.0, "a scan, and that there is a subquery");
+        assert_eq!(costs.cycles_of(&plan, 1), 1_110_100.0, "a statement of its own");
     }
 }

@@ -11,6 +11,7 @@ mod one_server;
 mod operators;
 mod options;
 mod report;
+mod subqueries;
 mod tables;
 mod terms;
 #[cfg(test)]
@@ -26,7 +27,7 @@ use datafusion::physical_plan::execute_stream;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use dbsim::plan::{Scheme, bundle};
 use futures::TryStreamExt;
-
+use std::iter;
 use std::sync::Arc;
 
 /// The seed of every simulation: the same statement over the same rows has the same answer.
@@ -82,7 +83,11 @@ pub(crate) async fn plan_of(
         let mut rows = execute_stream(Arc::clone(&physical), engine.task_ctx())?;
         while rows.try_next().await?.is_some() {}
     }
-    let known = tables::of_plan(&physical, tables, &engine, scale).await?;
+    let subqueries = subqueries::of_plan(&physical, &engine).await?;
+    let plans = iter::once(&physical).chain(subqueries.iter().map(|subquery| &subquery.plan));
+    let known = tables::of_plans(plans, tables, &engine, scale).await?;
+    let batch_rows = engine.config().batch_size() as f64;
+    let known = operators::Known { tables: &known, subqueries: &subqueries, batch_rows };
     operators::of_plan(&physical, &known, run)
 }
 

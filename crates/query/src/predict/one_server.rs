@@ -3,7 +3,9 @@
 //! The simulator divides the work among its own sites and exchanges rows as they would: neither this server's threads nor
 //! what was shipped to other servers may be in the plan.
 
+use crate::planner::correlated::ByRow;
 use datafusion::execution::{SessionState, SessionStateBuilder};
+use std::sync::Arc;
 
 /// Rules that are left out: one answers from what only Pando's tables know, one sends operators to other servers, and
 /// one stores rows between operators.
@@ -20,5 +22,6 @@ pub(super) fn of(engine: &SessionState) -> SessionState {
     options.execution.target_partitions = 1;
     // A subquery of one value is a join then, which the simulator has.
     options.optimizer.enable_physical_uncorrelated_scalar_subquery = false;
+    engine.config_mut().set_extension(Arc::new(ByRow::default()));
     engine
 }

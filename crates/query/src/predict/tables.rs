@@ -38,18 +38,20 @@ pub(super) struct KnownTable {
 /// The tables of a plan.
 pub(super) type KnownTables = BTreeMap<TableId, KnownTable>;
 
-/// The tables that a plan reads, each row there so many times.
-pub(super) async fn of_plan(
-    plan: &Arc<dyn ExecutionPlan>,
+/// The tables that plans read, each row there so many times.
+pub(super) async fn of_plans(
+    plans: impl Iterator<Item = &Arc<dyn ExecutionPlan>>,
     tables: &dyn Tables,
     engine: &SessionState,
     scale: f64,
 ) -> Result<KnownTables> {
     let mut ids = Vec::new();
-    plan.apply(|node| {
-        ids.extend(scan_of(node).map(|scan| scan.table.id));
-        Ok(TreeNodeRecursion::Continue)
-    })?;
+    for plan in plans {
+        plan.apply(|node| {
+            ids.extend(scan_of(node).map(|scan| scan.table.id));
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+    }
     let mut known = KnownTables::new();
     for id in ids {
         if let Some(view) = tables.table(id).filter(|_| !known.contains_key(&id)) {

@@ -284,3 +284,21 @@ async fn a_recursion_takes_its_rounds() {
     let recursion = last_operator(sql).await;
     assert_eq!((recursion.kind, recursion.times, recursion.rows), (Kind::Recursion, 10.0, 21.0));
 }
+
+#[tokio::test]
+async fn a_subquery_that_runs_by_row_is_a_statement_of_its_own() {
+    let subquery = "SELECT t FROM small WHERE small.n = large.n ORDER BY price LIMIT 1";
+    let operators = operators(&format!("SELECT id, ({subquery}) FROM large WHERE id <= 120")).await;
+    let by_row = operators.iter().find(|operator| operator.kind == Kind::Subquery);
+    let by_row = by_row.expect("a subquery");
+    // `n` has a hundred values.
+    assert_eq!((by_row.rows, by_row.times), (120.0, 100.0));
+    let tables = by_row.children.iter().map(|child| {
+        let mut below = &operators[*child];
+        while let Some(child) = below.children.first() {
+            below = &operators[*child];
+        }
+        below.table.as_ref().expect("a scan").name.clone()
+    });
+    assert_eq!(tables.collect::<Vec<_>>(), ["large", "small"]);
+}

@@ -59,10 +59,10 @@ impl Builder<'_> {
         rows
     }
 
-    /// Into how many parts rows fall by some columns.
-    pub(super) fn distinct(&mut self, by: &[Column], input: &Flow) -> f64 {
+    /// Into how many parts rows fall by some columns, with what these are called.
+    pub(super) fn distinct(&mut self, parts_are: &str, by: &[Column], input: &Flow) -> f64 {
         let parts = values_together(by, input.rows);
-        self.note_values(&format!("{parts:.0} partitions of {:.0} rows", input.rows), by);
+        self.note_values(&format!("{parts:.0} {parts_are} of {:.0} rows", input.rows), by);
         parts
     }
 

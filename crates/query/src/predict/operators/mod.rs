@@ -8,8 +8,10 @@ mod joins;
 mod orders;
 mod scans;
 mod sources;
+mod subqueries;
 
 use super::refused;
+use super::subqueries::Subquery;
 use super::tables::KnownTables;
 use super::terms::Rows;
 use crate::error::{Error, Result};
@@ -19,6 +21,7 @@ use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::async_func::AsyncFuncExec;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
@@ -39,6 +42,15 @@ pub(super) struct Flow {
     pub(super) columns: Vec<Column>,
 }
 
+/// What is known beside a plan.
+pub(super) struct Known<'a> {
+    pub(super) tables: &'a KnownTables,
+    /// Those that run by row.
+    pub(super) subqueries: &'a [Subquery],
+    /// Rows of a batch at most.
+    pub(super) batch_rows: f64,
+}
+
 /// The simulator's plan of a physical one, and what was supposed of its rows. Of a plan that `was_run` they are counted
 /// and not supposed.
 ///
@@ -46,7 +58,7 @@ pub(super) struct Flow {
 /// 0A000 with the name of an operator that the simulator does not have.
 pub(super) fn of_plan(
     plan: &Arc<dyn ExecutionPlan>,
-    known: &KnownTables,
+    known: &Known<'_>,
     was_run: bool,
 ) -> Result<(Plan, Guesses)> {
     let (operators, guesses) = (Vec::new(), Guesses::default());
@@ -70,7 +82,7 @@ impl Flow {
 }
 
 struct Builder<'a> {
-    known: &'a KnownTables,
+    known: &'a Known<'a>,
     was_run: bool,
     operators: Vec<Operator>,
     /// What is supposed of rows that are not counted.
@@ -147,6 +159,9 @@ impl Builder<'_> {
         if let Some(unnest) = plan.downcast_ref::<UnnestExec>() {
             return self.unnest(unnest);
         }
+        if plan.downcast_ref::<AsyncFuncExec>().is_some() {
+            return self.waiting(plan);
+        }
         if plan.children().is_empty() {
             return self.values(plan);
         }
@@ -216,11 +231,7 @@ fn column(expr: &Arc<dyn PhysicalExpr>, field: &FieldRef, input: &Flow) -> Colum
 }
 
 fn missing(operator: &str) -> Error {
-    let what = match operator {
-        "async_func" => "correlated subqueries that run row by row",
-        name => name,
-    };
     let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-    Error::unsupported(format!("the simulator has no operator for {what}"))
-        .with_detail(format!("The plan has {operator}; there are {}.", known.join(", ")))
+    Error::unsupported(format!("the simulator has nothing that does the work of {operator}"))
+        .with_detail(format!("There are {}.", known.join(", ")))
 }

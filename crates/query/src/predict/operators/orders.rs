@@ -98,7 +98,7 @@ impl Builder<'_> {
         let known =
             |key: &Arc<dyn PhysicalExpr>| Ok(column(key, &key.return_field(schema)?, input));
         let columns: Vec<Column> = by.iter().map(known).collect::<Result<_>>()?;
-        Ok(self.distinct(&columns, input))
+        Ok(self.distinct("partitions", &columns, input))
     }
 }
 

@@ -26,7 +26,7 @@ impl Builder<'_> {
         scan: &BucketScan,
     ) -> Result<Flow> {
         let name = scan.name_of_table();
-        let Some(table) = self.known.get(&scan.table.id) else {
+        let Some(table) = self.known.tables.get(&scan.table.id) else {
             return Err(Error::unsupported(format!("nothing is known of table \"{name}\"")));
         };
         if table.is_spread {
