@@ -85,8 +85,11 @@ fn is_condition(expr: &Expr) -> bool {
 
 /// The plan with its correlated subqueries as functions.
 pub(super) fn by_row(plan: LogicalPlan, engine: &SessionState) -> Result<LogicalPlan> {
-    let engine = Arc::new(engine.clone());
-    plan.transform_up(|node| of_node(node, &engine)).data()
+    of_plan(plan, &Arc::new(engine.clone()))
+}
+
+fn of_plan(plan: LogicalPlan, engine: &Arc<SessionState>) -> Result<LogicalPlan> {
+    plan.transform_up(|node| of_node(node, engine)).data()
 }
 
 fn of_node(node: LogicalPlan, engine: &Arc<SessionState>) -> Result<Transformed<LogicalPlan>> {
@@ -127,7 +130,7 @@ fn of_expression(
     let correlated = subquery_of(&expr).is_some_and(|s| !references(s, schema).is_empty());
     let refused = is_condition(&expr) && !place.is_filter;
     if !correlated && !refused {
-        return Ok(Transformed::no(expr));
+        return of_independent(expr, engine);
     }
     let is_any = |c: &SetComparison| c.op == Operator::Eq && c.quantifier == SetQuantifier::Any;
     let (subquery, answer, value) = match expr {
@@ -144,6 +147,23 @@ fn of_expression(
     };
     let call = call(&subquery, answer, value, schema, engine)?;
     Ok(Transformed::yes(call))
+}
+
+/// A subquery that refers to nothing around it, and that the engine plans, with its own as functions.
+fn of_independent(mut expr: Expr, engine: &Arc<SessionState>) -> Result<Transformed<Expr>> {
+    let subquery = match &mut expr {
+        Expr::ScalarSubquery(subquery) => subquery,
+        Expr::Exists(exists) => &mut exists.subquery,
+        Expr::InSubquery(within) => &mut within.subquery,
+        Expr::SetComparison(comparison) => &mut comparison.subquery,
+        _ => return Ok(Transformed::no(expr)),
+    };
+    if !subquery.outer_ref_columns.is_empty() || !is_in(&subquery.subquery) {
+        return Ok(Transformed::no(expr));
+    }
+    let plan = of_plan(subquery.subquery.as_ref().clone(), engine)?;
+    subquery.subquery = Arc::new(plan);
+    Ok(Transformed::yes(expr))
 }
 
 /// The call of a subquery as a function of what it refers to.

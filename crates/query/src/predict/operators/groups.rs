@@ -17,8 +17,8 @@ impl Builder<'_> {
         let mut columns: Vec<Column> =
             groups.map(|((expr, _), field)| column(expr, field, &input)).collect();
         // Whoever has grouping sets has the number of each group's set beside its keys.
-        let values = schema.fields().iter().skip(columns.len());
-        columns.extend(values.map(|field| Column::of_type(field.data_type())));
+        let values = &schema.fields()[columns.len()..];
+        columns.extend(values.iter().map(|field| Column::of_type(field.data_type())));
         if kinds::is_of_parts(aggregate) {
             return Ok(Flow { columns, ..input });
         }

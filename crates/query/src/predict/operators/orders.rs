@@ -56,10 +56,10 @@ impl Builder<'_> {
         let tasks = functions.iter().filter_map(task);
         computed.extend(tasks.map(|task| Term::new(task, input.rows, 0.0)));
         let partitions = self.partitions(functions[0].partition_by(), &below.schema(), &input)?;
-        let schema = plan.schema();
-        let made = schema.fields().iter().skip(input.columns.len());
         let mut columns = input.columns.clone();
-        columns.extend(made.map(|field| Column::of_type(field.data_type())));
+        for function in functions {
+            columns.push(Column::of_type(function.field()?.data_type()));
+        }
         let flow = self.push(Kind::Window, &[input.operator], input.rows, columns, None);
         let operator = &mut self.operators[flow.operator];
         operator.functions = functions.len() as f64;
