@@ -4,7 +4,7 @@
 //! that are left: they come first, the narrowest before all. What is dearer, or may fail, is computed only of the rows that
 //! are left, and only their columns that it needs are copied for it.
 
-use super::pattern;
+use super::{pattern, prefetch::prefetch};
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use datafusion::arrow::buffer::BooleanBuffer;
 use datafusion::arrow::compute::{and, prep_null_mask_filter};
@@ -17,6 +17,7 @@ use datafusion::physical_expr::expressions::{
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Where fewer than one of so many rows are left, choosing them takes less time than comparing all: of 4, 8 and 16 the best
@@ -40,14 +41,21 @@ pub(super) struct Conjunct {
     /// The same over those of them that it needs.
     narrow: Arc<dyn PhysicalExpr>,
     columns: Vec<usize>,
+    /// Those of them that no conjunct before looks at.
+    new_columns: Vec<usize>,
 }
 
 impl Conjuncts {
     /// Those of a predicate over columns that are read.
     pub(super) fn of(predicate: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Self> {
         let [plain, others] = in_order(predicate, schema);
-        let taken_up = |parts: Vec<&Arc<dyn PhysicalExpr>>| {
-            let taken_up = |part| Conjunct::new(pattern::prepared(Arc::clone(part))?, schema);
+        let mut seen = BTreeSet::new();
+        let mut taken_up = |parts: Vec<&Arc<dyn PhysicalExpr>>| {
+            let taken_up = |part| {
+                let mut conjunct = Conjunct::new(pattern::prepared(Arc::clone(part))?, schema)?;
+                conjunct.new_columns.retain(|column| seen.insert(*column));
+                Ok(conjunct)
+            };
             parts.into_iter().map(taken_up).collect::<Result<_>>()
         };
         Ok(Self { plain: taken_up(plain)?, others: taken_up(others)?, rows_left: Vec::new() })
@@ -92,11 +100,12 @@ impl Conjunct {
         let mut columns: Vec<usize> = used.iter().map(Column::index).collect();
         columns.sort_unstable();
         let narrow = reassign_expr_columns(Arc::clone(&expression), &schema.project(&columns)?)?;
-        Ok(Self { expression, narrow, columns })
+        Ok(Self { expression, narrow, new_columns: columns.clone(), columns })
     }
 
     /// The rows of a batch that match; NULL does not.
     pub(super) fn of_all(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+        self.new_columns.iter().for_each(|column| prefetch(batch.column(*column)));
         mask(self.expression.evaluate(batch)?, batch.num_rows())
     }
 
@@ -280,5 +289,7 @@ mod tests {
         assert_eq!(texts(&conjuncts.plain), ["narrow@1 < 9", "wide@0 < 9", "text@2 = t1"]);
         assert_eq!(texts(&conjuncts.others).len(), 1);
         assert_eq!(conjuncts.others[0].columns, [1]);
+        assert_eq!(conjuncts.plain[0].new_columns, [1]);
+        assert!(conjuncts.others[0].new_columns.is_empty(), "was compared before");
     }
 }

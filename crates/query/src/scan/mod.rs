@@ -13,6 +13,7 @@ pub(crate) mod key_ranges;
 pub(crate) mod leaf;
 pub(crate) mod pattern;
 pub(crate) mod places;
+mod prefetch;
 pub(crate) mod provider;
 pub(crate) mod pruning;
 pub(crate) mod spread_scan;
