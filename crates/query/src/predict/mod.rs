@@ -16,6 +16,7 @@ mod tables;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub(crate) use options::{Options, Request};
 

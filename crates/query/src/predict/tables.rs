@@ -1,14 +1,13 @@
 //! What the engine knows of the tables of a plan: all their rows, not only those that a query reads.
 
+use super::texts;
 use crate::error::Result;
-use crate::estimate::{Column, fixed_bytes};
+use crate::estimate::Column;
 use crate::kinds::scan_of;
 use crate::planner::relations::Tables;
 use crate::scan::bucket_scan::Piece;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::scan::spread_scan::SpreadScan;
-use crate::types;
-use datafusion::arrow::datatypes::Fields;
 use datafusion::catalog::TableProvider;
 use datafusion::common::Statistics;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -18,7 +17,7 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::TableView;
-use store::catalog::{SqlType, TableId};
+use store::catalog::TableId;
 
 /// From which part of the rows on a column is supposed to have more values when there are more rows, as PostgreSQL does.
 const GROWS_FROM: f64 = 0.1;
@@ -89,7 +88,7 @@ impl KnownTable {
         let schema = scan.schema();
         let mut columns: Vec<Column> =
             schema.fields().iter().map(|field| Column::of_type(field.data_type())).collect();
-        share_out(&mut columns, schema.fields(), bytes / rows.max(1.0));
+        texts::learn(&mut columns, &schema, &pieces, bytes / rows.max(1.0))?;
         for (index, column) in columns.iter_mut().enumerate() {
             // Servers have different stretches of the key, and about the same of all else.
             if !is_spread || key.first() != Some(&index) {
@@ -106,26 +105,6 @@ impl KnownTable {
         }
         let per_row_here = scale * rows / rows_here.max(1) as f64;
         Ok(Self { rows: (rows * scale).round(), columns, is_spread, per_row_here })
-    }
-}
-
-/// Gives texts the bytes of a row that other columns leave: each an equal share, and no more than its type allows.
-fn share_out(columns: &mut [Column], fields: &Fields, row_bytes: f64) {
-    let fixed: f64 = fields.iter().filter_map(|field| fixed_bytes(field.data_type())).sum();
-    let most = |index: &usize| match types::of_field(&fields[*index]) {
-        SqlType::Char(length) | SqlType::Varchar(Some(length)) => f64::from(length),
-        _ => f64::INFINITY,
-    };
-    let is_open = |index: &usize| fixed_bytes(fields[*index].data_type()).is_none();
-    let mut open: Vec<usize> = (0..fields.len()).filter(is_open).collect();
-    open.sort_by(|one, other| most(one).total_cmp(&most(other)));
-    let mut left = row_bytes - fixed;
-    for (given, index) in open.iter().enumerate() {
-        let share = (left / (open.len() - given) as f64).min(most(index));
-        if share >= 1.0 {
-            columns[*index].bytes = share.round();
-        }
-        left -= share;
     }
 }
 

@@ -82,7 +82,52 @@ async fn a_predicate_compares_all_rows_and_searches_those_that_are_left() {
     assert_eq!((n, price, fetched), (10_000.0, 10_000.0, t));
     assert_eq!(scan.terms[3].part, 0.5);
     assert_eq!(t, 5_000.0, "half of the rows are searched: they are counted");
-    assert!((15.0..=40.0).contains(&bytes), "{bytes} bytes of a text");
+    assert_eq!(bytes, 20.0);
+}
+
+#[tokio::test]
+async fn tables_may_be_empty() {
+    let session = session().await;
+    session
+        .execute("CREATE TABLE empty (id bigint PRIMARY KEY, n integer, t text)")
+        .await
+        .expect("created");
+    for sql in [
+        "SELECT id FROM empty",
+        "SELECT id FROM empty WHERE t LIKE '%x%' AND n + 1 > 7 ORDER BY t, n LIMIT 3",
+        "SELECT n, count(*) FROM empty GROUP BY n HAVING count(*) > 1",
+        "SELECT sum(n) FROM empty",
+        "SELECT e.id FROM empty e JOIN large l ON e.id = l.n JOIN small s ON l.id = s.id",
+        "SELECT l.id FROM large l LEFT JOIN empty e ON e.id = l.n AND e.n > 7",
+        "SELECT id, rank() OVER (PARTITION BY n ORDER BY t) FROM empty",
+        "SELECT id FROM large WHERE n > (SELECT max(n) FROM empty) UNION ALL SELECT id FROM empty",
+        "SELECT id FROM empty WHERE id = 9",
+    ] {
+        for analyze in ["", "ANALYZE, "] {
+            let explain = format!("EXPLAIN ({analyze}PREDICT 'smart-disk') {sql}");
+            session.execute(&explain).await.unwrap_or_else(|error| panic!("{explain}: {error}"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn texts_are_as_long_as_they_are() {
+    let session = session().await;
+    let columns = "(id bigint PRIMARY KEY, short varchar(100), long text, list text[])";
+    session.execute(&format!("CREATE TABLE texts {columns}")).await.expect("created");
+    let bytes = async |column: &str| {
+        let sql = format!("SELECT id FROM texts WHERE {column}::text LIKE '%x%'");
+        let plan = session.plan_to_predict(&sql).await.expect("a plan");
+        let term = |term: &dbsim::plan::Term| (term.task == Task::Search).then_some(term.bytes);
+        plan.operators()[0].terms.iter().find_map(term).expect("a search")
+    };
+    assert_eq!(bytes("long").await, 24.0, "nothing is known of it");
+    let rows = "SELECT i, CASE WHEN i % 2 = 0 THEN 'ninechars' END, repeat('x', 40 + i % 3), ARRAY['an element'] \
+        FROM generate_series(1, 3000) s(i)";
+    session.execute(&format!("INSERT INTO texts {rows}")).await.expect("filled");
+    assert_eq!((bytes("short").await, bytes("long").await), (4.5, 41.0));
+    let of_list = bytes("list").await;
+    assert!((10.0..=60.0).contains(&of_list), "{of_list} bytes are left for it");
 }
 
 #[tokio::test]

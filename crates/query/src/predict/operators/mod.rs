@@ -96,7 +96,10 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// The rows that an operator had when the plan was run, at least one; else those that it is supposed to have.
     fn counted(&self, plan: &dyn ExecutionPlan, supposed: f64) -> f64 {
-        let counted = || plan.metrics()?.output_rows().map(|rows| rows.max(1) as f64);
+        let counted = || match plan.metrics()?.output_rows()? {
+            0 => Some(supposed.min(1.0)),
+            rows => Some(rows as f64),
+        };
         self.was_run.then(counted).flatten().unwrap_or(supposed)
     }
 
