@@ -2,7 +2,8 @@
 //!
 //! Comparisons of columns and constants cannot fail, and comparing all rows of a batch takes less time than choosing those
 //! that are left: they come first, the narrowest before all. What is dearer, or may fail, is computed only of the rows that
-//! are left, and only their columns that it needs are copied for it.
+//! are left, and only their columns that it needs are copied for it. Columns are asked of memory before the first that compares
+//! all their values ([`super::prefetch`]).
 
 use super::{pattern, prefetch::prefetch};
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};

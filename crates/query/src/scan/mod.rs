@@ -2,7 +2,8 @@
 //!
 //! [`provider`] is a table as the planner sees it; it turns filters into [`key_ranges`], asks the
 //! store for the morsels of those ranges, leaves out what zone maps exclude ([`pruning`]) and makes a
-//! [`bucket_scan`], the leaf of every plan over our tables. Where some of the rows are on other servers
+//! [`bucket_scan`], the leaf of every plan over our tables, which a [`stream`] runs: it computes the predicate's
+//! [`conjuncts`] of each piece, whose columns it asks memory for before ([`prefetch`]). Where some of the rows are on other servers
 //! ([`places`]), it makes a [`spread_scan`] instead.
 
 pub(crate) mod bucket_scan;

@@ -94,7 +94,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The rows that an operator had when the plan was run, at least one; else those that it is supposed to have.
+    /// The rows that an operator had when the plan was run, at least one unless there can be none; else those that it is supposed
+    /// to have.
     fn counted(&self, plan: &dyn ExecutionPlan, supposed: f64) -> f64 {
         let counted = || match plan.metrics()?.output_rows()? {
             0 => Some(supposed.min(1.0)),
