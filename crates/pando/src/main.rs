@@ -1,5 +1,6 @@
 //! The `pando` program: what each subcommand does, wired together.
 
+mod allocator;
 mod arguments;
 mod demo;
 mod drain;
@@ -25,9 +26,6 @@ use std::io;
 use std::process::ExitCode;
 use tokio::runtime::{Builder, Runtime};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Planning recurses as deeply as expressions nest.
 const THREAD_STACK_BYTES: usize = 8 << 20;
 /// What a build says that is slower than the one which people run, and by more for some work than for other.
@@ -35,6 +33,7 @@ const FOR_TESTS: &str = "this build is made for tests, not optimised and full of
      (cargo build --release --bin pando makes one whose times do)";
 
 fn main() -> ExitCode {
+    allocator::keep_freed_memory();
     let arguments = Arguments::read();
     if cfg!(debug_assertions) && arguments.command.measures() {
         eprintln!("pando: {FOR_TESTS}");
