@@ -7,7 +7,7 @@ use cluster::net::local::{Hub, Link};
 use cluster::net::{self, Address, Authority, Listening, Network, Security, Tcp, listen};
 use cluster::{Cluster, Introduction};
 use sdds::{Bound, Key, KeyRange};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::catalog::{
@@ -243,6 +243,12 @@ impl World {
         } else {
             Err(format!("nobody owns what follows {next}"))
         }
+    }
+
+    /// How many servers own keys of a table; none while keys are on their way.
+    pub(crate) fn owning(&self, table: TableId) -> usize {
+        let owners = self.owners(table).unwrap_or_default();
+        owners.into_iter().map(|(_, site)| site).collect::<BTreeSet<_>>().len()
     }
 
     /// Waits until something is so.
