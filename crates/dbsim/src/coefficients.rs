@@ -90,6 +90,9 @@ pub struct Coefficients {
     /// A piece of which some rows are copied out and others are not.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_chosen: f64,
+    /// A column that is copied out of such a piece.
+    #[serde(default, deserialize_with = "crate::hardware::not_negative")]
+    pub piece_copied: f64,
     /// A column of a piece.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_column: f64,
@@ -127,6 +130,9 @@ pub struct Coefficients {
     /// A text that is compared.
     #[serde(default, rename = "match")]
     pub matching: Cost,
+    /// A text that is compared once more, and is at hand: as it was the first time where nothing is said.
+    #[serde(default)]
+    pub match_again: Option<Cost>,
     /// A text that is searched for a pattern.
     #[serde(default)]
     pub search: Cost,
@@ -183,6 +189,9 @@ pub struct Coefficients {
     pub group_ordered: Cost,
     /// A tuple and one aggregate function.
     pub aggregate: Cost,
+    /// The same where all rows are one group, which nothing is looked up for: as with groups where nothing is said.
+    #[serde(default)]
+    pub aggregate_all: Option<Cost>,
     /// Functions of windows.
     #[serde(default)]
     pub window: Windows,
@@ -215,6 +224,7 @@ impl Coefficients {
             Task::Among => self.among.cycles(values, all),
             Task::Calculate => self.calculate.cycles(values, all),
             Task::Match => self.matching.cycles(values, all),
+            Task::MatchAgain => self.match_again.unwrap_or(self.matching).cycles(values, all),
             Task::Search => self.search.cycles(values, all),
             Task::Key => self.key.cycles(values, all),
             Task::NumberKey => self.number_key.cycles(values, all),

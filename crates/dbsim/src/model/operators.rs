@@ -188,7 +188,8 @@ impl<'a> Compiler<'a> {
         };
         let terms: f64 = operator.terms.iter().map(of_term).sum();
         let is_part = operator.rows < operator.rows_looked_at();
-        let chosen = if is_part { self.costs.piece_chosen } else { 0.0 };
+        let copied = operator.copied_columns * self.costs.piece_copied;
+        let chosen = if is_part { self.costs.piece_chosen + copied } else { 0.0 };
         let columns = operator.columns * self.costs.piece_column;
         operator.pieces * (self.costs.piece + columns + chosen + terms)
     }
@@ -368,7 +369,9 @@ impl<'a> Compiler<'a> {
         let row_bytes = operator.row_bytes;
         let mut input = self.input(id, child);
         let values = input.rows * functions;
-        let added = self.costs.aggregate.cycles(values, input.bytes());
+        let is_one = groups <= 1.0 && self.plan.operators()[child].kind != Kind::GroupBy;
+        let of_all = self.costs.aggregate_all.filter(|_| is_one);
+        let added = of_all.unwrap_or(self.costs.aggregate).cycles(values, input.bytes());
         let looked_up = self.looking_groups_up(child, input.rows, groups);
         input.work += Work::cycles(added + looked_up + self.terms(id));
         let sites = self.count(input.place);

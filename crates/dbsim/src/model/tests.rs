@@ -148,6 +148,16 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     near(seconds(chooses, "piece_choice = 9e4"), 30.0 * 9e4);
     let wider = Operator { columns: 4.0, ..computes.clone() };
     near(seconds(wider, "piece_column = 5e3"), 30.0 * 4.0 * 5e3);
+    let copies = |part: f64| {
+        let looked_at = Some(1000.0 / part);
+        Operator { copied_columns: 3.0, pieces: 30.0, looked_at, ..scan() }
+    };
+    let of_copies = "piece_chosen = 1e3\npiece_copied = 6e3";
+    assert_eq!(seconds(copies(1.0), of_copies), 0.0);
+    near(seconds(copies(0.5), of_copies), 30.0 * (1e3 + 3.0 * 6e3));
+    let again = Operator { terms: vec![Term::new(Task::MatchAgain, 700.0, 50.0)], ..scan() };
+    near(seconds(again.clone(), "match = [300, 1]"), 700.0 * 350.0);
+    near(seconds(again, "match = [300, 1]\nmatch_again = [100, 0]"), 700.0 * 100.0);
     let chosen = "chosen = [[0.1, 300, 300, 300, 300], [0.4, 100, 120, 40, 0], [0.8, 0, 0, 0, 0]]\nscan = [0, 50]";
     let of_part = |part: f64| Operator { looked_at: Some(1000.0 / part), ..scan() };
     for (part, byte) in [(0.05, 350.0), (0.2, 250.0), (0.4, 150.0), (0.9, 50.0)] {

@@ -101,7 +101,7 @@ fn is_written(task: Task) -> bool {
 
 /// Whether it is a predicate's.
 fn chooses(task: Task) -> bool {
-    matches!(task, Task::Compare | Task::Match | Task::Search)
+    matches!(task, Task::Compare | Task::Match | Task::MatchAgain | Task::Search)
 }
 
 #[cfg(test)]

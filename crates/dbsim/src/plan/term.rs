@@ -18,6 +18,8 @@ pub enum Task {
     Calculate,
     /// A text is compared with others.
     Match,
+    /// It is compared once more.
+    MatchAgain,
     /// A text is searched for a pattern.
     Search,
     /// A text is a key by which rows are grouped or joined.

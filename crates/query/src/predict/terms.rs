@@ -67,7 +67,10 @@ impl Rows<'_> {
         for (part, few) in few.chain(others.iter().map(|part| (part, f64::INFINITY))) {
             let columns: BTreeSet<usize> =
                 collect_columns(part).iter().map(|column| column.index()).collect();
-            let is_new = !columns.is_subset(&seen);
+            let new: Vec<usize> = columns.difference(&seen).copied().collect();
+            let is_text =
+                |column: &&usize| fixed_bytes(self.schema.field(**column).data_type()).is_none();
+            let mut new_texts = new.iter().filter(is_text).count();
             seen.extend(columns);
             let chooses = left < few && !before.is_empty();
             let first = terms.len();
@@ -75,14 +78,14 @@ impl Rows<'_> {
                 terms.extend(self.chosen(left, part));
             }
             self.add(part, if chooses { left } else { self.rows }, &mut terms);
-            if !is_new {
-                // Whoever looked at its columns before has brought them along.
-                for term in &mut terms[first..] {
-                    match term.task {
-                        Task::Compare => term.bytes = 0.0,
-                        Task::Choose => term.part = 1.0,
-                        _ => {}
-                    }
+            // Whoever looked at its columns before has brought them along.
+            for term in &mut terms[first..] {
+                match term.task {
+                    Task::Compare if new.is_empty() => term.bytes = 0.0,
+                    Task::Choose if new.is_empty() => term.part = 1.0,
+                    Task::Match if new_texts == 0 => term.task = Task::MatchAgain,
+                    Task::Match => new_texts -= 1,
+                    _ => {}
                 }
             }
             before.push(Arc::clone(part));

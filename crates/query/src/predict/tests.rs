@@ -255,6 +255,18 @@ async fn texts_are_matched_by_their_beginning_and_are_keys_and_sums_are_calculat
 }
 
 #[tokio::test]
+async fn texts_are_brought_along_by_whoever_looks_first() {
+    let tasks = async |predicate: &str| {
+        let operators = operators(&format!("SELECT id FROM large WHERE {predicate}")).await;
+        terms(&operators[0]).iter().map(|(task, ..)| *task).collect::<Vec<_>>()
+    };
+    let twice = [Task::Match, Task::MatchAgain];
+    assert_eq!(tasks("t IN ('a text', 'another')").await, twice);
+    assert_eq!(tasks("t <> 'a text' AND t <> 'another'").await, twice);
+    assert_eq!(tasks("t <> 'a text' AND n <> 1").await, [Task::Compare, Task::Match]);
+}
+
+#[tokio::test]
 async fn one_number_is_no_term_among_the_keys_of_groups() {
     let keys = async |by: &str| {
         let operators = operators(&format!("SELECT {by}, count(*) FROM large GROUP BY {by}")).await;

@@ -88,6 +88,8 @@ struct Small {
     pieces: f64,
     /// Cycles of a column of one.
     column: f64,
+    /// Cycles of a column that is copied out of one, where not all rows are chosen.
+    copied: f64,
     /// Cycles of a byte that is gathered.
     gather: f64,
 }
@@ -104,12 +106,16 @@ impl Small {
             |predicate: &str| longer(times, &format!("SELECT v FROM TABLE t WHERE {predicate}"));
         // Two columns more that are read.
         let column = (compared(THREE_DATES) - compared(ONE_DATE_THRICE)).max(0.0) / 2.0 / pieces;
-        // Three more that are copied, once by large pieces and twice by small ones.
-        let most = |columns: &str| {
-            longer(times, &format!("SELECT {columns} FROM TABLE t WHERE {}", keeping(MOST)))
+        let kept = |columns: &str, part: f64| {
+            longer(times, &format!("SELECT {columns} FROM TABLE t WHERE {}", keeping(part)))
         };
-        let more = most("v, n1, n2, n3") - most("v") - 3.0 * column * pieces;
-        Self { pieces, column, gather: more.max(0.0) / (3.0 * 16.0 * MOST * rows as f64) }
+        // Two more that are copied, twice by large pieces as by small ones.
+        let more = kept("v, n1, n2", SOME) - kept("v", SOME);
+        let copied = (more / pieces / 2.0 - column).max(0.0);
+        // Three more that are copied, once by large pieces and twice by small ones.
+        let more = kept("v, n1, n2, n3", MOST) - kept("v", MOST);
+        let gathered = (more - 3.0 * (column + copied) * pieces).max(0.0);
+        Self { pieces, column, copied, gather: gathered / (3.0 * 16.0 * MOST * rows as f64) }
     }
 }
 
@@ -194,6 +200,7 @@ fn predicates(rows: u64, times: &Times, costs: &mut Costs) {
     let among = kept(&format!("g NOT IN ({})", among.join(", ")));
     let one = kept(&format!("g <> {GROUPS}"));
     let text = kept("s1 <> 'none'");
+    let text_twice = kept("s1 <> 'none' AND s1 <> 'nine'");
     let texts = kept("s1 <> 'none' AND s2 <> 'none'");
     let long_text = kept("l1 <> 'none'");
     let long_texts = kept("l1 <> 'none' AND l2 <> 'none'");
@@ -223,6 +230,7 @@ fn predicates(rows: u64, times: &Times, costs: &mut Costs) {
         ("compare", compare),
         ("among", tuple(each(among, one, LISTED as f64))),
         ("match", line(of_texts)),
+        ("match_again", tuple(each(text_twice, text, 1.0))),
         ("search", line(of_searches)),
     ]);
 }
@@ -240,6 +248,7 @@ fn groups(rows: u64, times: &Times, costs: &mut Costs) -> OfFew {
         of(&format!("{keys}, sum(n1)"), &format!("GROUP BY {keys}"), &format!("{keys}, n1"))
     };
     let sum = of("sum(n1)", "", "n1");
+    let three = of("sum(n1), sum(n2), sum(n3)", "", "n1, n2, n3");
     let product = of("sum(n1 * (1 - n2))", "", "n1, n2");
     let of_integer = of("sum(v)", "", "v");
     let of_integers = of("sum(v * (1 - g))", "", "v, g");
@@ -274,6 +283,7 @@ fn groups(rows: u64, times: &Times, costs: &mut Costs) -> OfFew {
         ("number_key", tuple(few.number)),
         ("group_ordered", tuple(ordered)),
         ("aggregate", tuple(aggregate)),
+        ("aggregate_all", tuple(each(three, sum, 2.0))),
     ]);
     costs.cycles.push(("first_look", first_look));
     few
@@ -281,12 +291,12 @@ fn groups(rows: u64, times: &Times, costs: &mut Costs) -> OfFew {
 
 /// What pieces cost beside their rows, where the copy of a byte takes so many cycles.
 fn pieces(rows: u64, times: &Times, copy: f64, small: &Small, costs: &mut Costs) {
-    let Small { pieces, column, gather } = *small;
+    let Small { pieces, column, copied, gather } = *small;
     let more = |query: &str| longer(times, query) / pieces;
     let plain = more("SELECT v FROM TABLE t");
     let compared = more("SELECT v FROM TABLE t WHERE d1 <> date '1900-01-01'");
     let compared_thrice = more(&format!("SELECT v FROM TABLE t WHERE {ONE_DATE_THRICE}"));
-    let chosen = more(&format!("SELECT v, n1, n2 FROM TABLE t WHERE {}", keeping(SOME)));
+    let chosen = more(&format!("SELECT v FROM TABLE t WHERE {}", keeping(SOME)));
     // Of few rows it is compared, and once more.
     let few = format!("SELECT v FROM TABLE t WHERE {}", keeping(PARTS[0]));
     let choice = more(&format!("{few} AND n1 <> -1")) - more(&few);
@@ -299,15 +309,16 @@ fn pieces(rows: u64, times: &Times, copy: f64, small: &Small, costs: &mut Costs)
     // One column is copied where large pieces are handed on as they are.
     let piece = (plain - copy * of_column - column).max(0.0);
     let term = (compared_thrice - compared).max(0.0) / 2.0;
-    // Four columns are read; large pieces gather as much.
-    let chosen = (chosen - piece - 4.0 * column - term).max(0.0);
+    // Two columns are read and one is copied; large pieces gather as much.
+    let chosen = (chosen - piece - 2.0 * column - term - copied).max(0.0);
     // Nearly all rows are chosen, and gathered.
-    let search = searched - piece - 2.0 * column - chosen - gather * of_column;
-    let find = found - piece - column - chosen;
+    let search = searched - piece - 2.0 * column - chosen - copied - gather * of_column;
+    let find = found - piece - column - chosen - copied;
     costs.cycles.extend([
         ("piece", piece),
         ("piece_column", column),
         ("piece_chosen", chosen),
+        ("piece_copied", copied),
         ("piece_term", term),
         ("piece_choice", (choice - column - term).max(0.0)),
         ("piece_search", search.max(0.0)),
