@@ -26,7 +26,8 @@ mod tests {
 
     #[test]
     fn the_number_is_that_of_the_delay() {
-        // SAFETY: it reads from the same table.
+        // SAFETY: it reads a number from the same table. Threads of other tests may read it while it is written: a word, of which they
+        // see the one value or the other.
         let kept = || unsafe { mi_option_get(PURGE_DELAY) };
         assert_eq!(kept(), 1000, "what mimalloc has unless told otherwise");
         keep_freed_memory();

@@ -369,8 +369,8 @@ impl<'a> Compiler<'a> {
         let row_bytes = operator.row_bytes;
         let mut input = self.input(id, child);
         let values = input.rows * functions;
-        let is_one = groups <= 1.0 && self.plan.operators()[child].kind != Kind::GroupBy;
-        let of_all = self.costs.aggregate_all.filter(|_| is_one);
+        let is_of_all = groups <= 1.0 && self.plan.operators()[child].kind != Kind::GroupBy;
+        let of_all = self.costs.aggregate_all.filter(|_| is_of_all);
         let added = of_all.unwrap_or(self.costs.aggregate).cycles(values, input.bytes());
         let looked_up = self.looking_groups_up(child, input.rows, groups);
         input.work += Work::cycles(added + looked_up + self.terms(id));

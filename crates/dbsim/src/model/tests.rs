@@ -367,6 +367,26 @@ fn a_sort_compares_dearer_among_few_rows_or_many_by_several_keys_and_by_texts() 
     }
 }
 
+/// Where nothing else is said they are as with groups.
+#[test]
+fn aggregates_of_all_rows_look_no_group_up() {
+    let one = architecture("cluster-2", &["sites=1"]);
+    let cycles = |by: &[Operator], groups: f64, named: &str| {
+        let mut operators = vec![operator(Kind::SequentialScan, &[], ROWS, 8.0)];
+        operators.extend_from_slice(by);
+        let child = operators.len() - 1;
+        let functions = 3.0;
+        operators.push(Operator { functions, ..operator(Kind::Aggregate, &[child], groups, 8.0) });
+        run(&plan(operators), &one, &costs(named)).spent.compute * 1e9
+    };
+    let by = [operator(Kind::GroupBy, &[0], ROWS, 8.0)];
+    let named = "aggregate = [5, 0]\naggregate_all = [2, 0]";
+    close(cycles(&[], 1.0, named), 3.0 * 2.0 * ROWS, 1e-3);
+    close(cycles(&[], 1.0, "aggregate = [5, 0]"), 3.0 * 5.0 * ROWS, 1e-3);
+    close(cycles(&[], 10.0, named), 3.0 * 5.0 * ROWS, 1e-3);
+    close(cycles(&by, 1.0, named), 3.0 * 5.0 * ROWS, 1e-3);
+}
+
 #[test]
 fn aggregates_are_made_at_the_sites_and_combined() {
     let grouped = |groups: f64| {
