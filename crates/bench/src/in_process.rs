@@ -84,7 +84,7 @@ impl InProcess {
             }
         };
         let Some(database) = opened else { unreachable!("who joins has opened its database") };
-        cluster.set_bundles(database.bundles());
+        cluster.set_fragments(database.fragments());
         self.hub.serve(address, Arc::new(cluster.clone()));
         self.servers.push(Member { name, database, cluster });
         Ok(&self.servers[self.servers.len() - 1])

@@ -6,8 +6,8 @@
 //! with `--json` an object.
 
 mod answer;
-mod door;
 mod embedded;
+mod endpoint;
 mod expected;
 mod experiments;
 mod in_process;

@@ -1,6 +1,6 @@
 //! A cluster whose servers are processes: `pando serve` of the program that runs, on free ports of this machine.
 
-use crate::door::{self, Door};
+use crate::endpoint::{self, Endpoint};
 use crate::in_process::name;
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
@@ -76,13 +76,13 @@ impl Processes {
     }
 
     /// A client of one of them.
-    pub(crate) async fn door(&self, server: usize) -> Result<Door> {
-        Door::connect(self.servers[server].clients).await
+    pub(crate) async fn endpoint(&self, server: usize) -> Result<Endpoint> {
+        Endpoint::connect(self.servers[server].clients).await
     }
 
     /// A client that begins with one of them and learns where rows are.
     pub(crate) async fn client_with_image(&self, server: usize) -> Result<client::Client> {
-        door::client_with_image(self.servers[server].clients).await
+        endpoint::client_with_image(self.servers[server].clients).await
     }
 
     /// The system's number of one of them.
@@ -117,8 +117,8 @@ impl Process {
                 Ok(Self { child, clients, servers, _output: output })
             }
             None => {
-                let said = fs::read_to_string(&log).unwrap_or_default();
-                bail!("server {name} did not start: {}", said.trim_end())
+                let output = fs::read_to_string(&log).unwrap_or_default();
+                bail!("server {name} did not start: {}", output.trim_end())
             }
         }
     }

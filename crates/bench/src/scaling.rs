@@ -27,7 +27,7 @@ impl Rate {
     }
 
     /// How it grew since it was that.
-    pub(crate) fn beside(self, few: Self) -> Growth {
+    pub(crate) fn relative_to(self, few: Self) -> Growth {
         let times = self.per_second / few.per_second;
         let percent = 100.0 * times * f64::from(few.servers) / f64::from(self.servers);
         Growth { times, percent }
@@ -41,8 +41,8 @@ mod tests {
     #[test]
     fn a_hundred_per_cent_is_work_that_grows_like_servers() {
         let rate = |servers, work| Rate::of(servers, work, Duration::from_secs(2));
-        assert_eq!(rate(16, 400).beside(rate(4, 100)), Growth { times: 4.0, percent: 100.0 });
-        assert_eq!(rate(16, 100).beside(rate(4, 100)), Growth { times: 1.0, percent: 25.0 });
+        assert_eq!(rate(16, 400).relative_to(rate(4, 100)), Growth { times: 4.0, percent: 100.0 });
+        assert_eq!(rate(16, 100).relative_to(rate(4, 100)), Growth { times: 1.0, percent: 25.0 });
         assert!((rate(16, 400).per_second - 200.0).abs() < 1e-9);
     }
 }

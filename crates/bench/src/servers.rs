@@ -1,6 +1,6 @@
 //! The servers that an experiment runs on: processes of their own, or all in this one.
 
-use crate::door::Door;
+use crate::endpoint::Endpoint;
 use crate::process::processor_time_of;
 use crate::processes::Processes;
 use crate::usage::Usage;
@@ -34,12 +34,12 @@ impl Servers {
     }
 
     /// A new client of one of them.
-    pub(crate) async fn door(&self, server: usize) -> Result<Door> {
+    pub(crate) async fn endpoint(&self, server: usize) -> Result<Endpoint> {
         match self {
-            Self::Processes(processes) => processes.door(server).await,
+            Self::Processes(processes) => processes.endpoint(server).await,
             Self::InProcess(cluster) => {
                 let session = cluster.servers()[server].database.session();
-                Ok(Door::Session(Embedded { session }))
+                Ok(Endpoint::Session(Embedded { session }))
             }
         }
     }
@@ -57,11 +57,11 @@ impl Servers {
 
     /// What each has used so far, as a client hears it. How much of the processors is not known of servers of this
     /// process.
-    pub(crate) async fn usage(&self, door: &Door) -> Result<Usage> {
+    pub(crate) async fn usage(&self, endpoint: &Endpoint) -> Result<Usage> {
         let processor = |server| match self {
             Self::Processes(processes) => processor_time_of(processes.id(server)),
             Self::InProcess(_) => None,
         };
-        Usage::of(door, processor).await
+        Usage::of(endpoint, processor).await
     }
 }

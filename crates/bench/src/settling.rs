@@ -1,7 +1,7 @@
 //! Waiting until tables lie where they will stay.
 
 use crate::Embedded;
-use crate::door::Door;
+use crate::endpoint::Endpoint;
 use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
 
@@ -45,14 +45,19 @@ impl Shares {
 ///
 /// # Errors
 /// Where that takes minutes.
-pub(crate) async fn settle(door: &Door, table: &str, rows: u64, servers: usize) -> Result<Shares> {
+pub(crate) async fn settle(
+    endpoint: &Endpoint,
+    table: &str,
+    rows: u64,
+    servers: usize,
+) -> Result<Shares> {
     let (started, mut still) = (Instant::now(), Instant::now());
     let mut last = Shares::default();
     while still.elapsed() < REST || !last.has_all(rows, servers) {
         ensure!(started.elapsed() < PATIENCE, "{table} does not come to rest: {last:?}");
         tokio::time::sleep(LOOK_EVERY).await;
-        let is_moving = door.number(MOVES).await? > 0;
-        let now = look(door, table).await?;
+        let is_moving = endpoint.number(MOVES).await? > 0;
+        let now = look(endpoint, table).await?;
         if is_moving || now != last {
             (last, still) = (now, Instant::now());
         }
@@ -79,10 +84,10 @@ pub async fn come_to_rest(pando: &Embedded) -> Result<()> {
 }
 
 /// How a table lies now.
-async fn look(door: &Door, table: &str) -> Result<Shares> {
+async fn look(endpoint: &Endpoint, table: &str) -> Result<Shares> {
     let sql = format!("SELECT rows, bytes, buckets FROM pando.shares WHERE \"table\" = '{table}'");
     let mut shares = Shares::default();
-    for row in door.rows(&sql).await? {
+    for row in endpoint.rows(&sql).await? {
         let mut numbers = row.iter().flatten().map(|cell| cell.parse::<u64>());
         let mut next = || numbers.next().context("pando.shares has no number")?.context("a number");
         shares.rows.push(next()?);

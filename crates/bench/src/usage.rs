@@ -3,12 +3,12 @@
 //! Servers that share a machine share its processors, so that times say little about machines of their own. What a server
 //! computes and says is the same there, and the busiest one's processor time is what all of them would wait for.
 
-use crate::door::Door;
+use crate::endpoint::Endpoint;
 use crate::scaling::Rate;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::time::Duration;
-use store::{Said, Traffic};
+use store::{MessageCount, Traffic};
 
 const SERVERS: &str = "SELECT name, messages_sent, bytes_sent, messages_received, bytes_received \
                        FROM pando.servers ORDER BY number";
@@ -32,21 +32,25 @@ pub(crate) struct Usage(Vec<Used>);
 impl Usage {
     /// All since the servers' start, as a client hears it; the servers' processor times come with it.
     pub(crate) async fn of(
-        door: &Door,
+        endpoint: &Endpoint,
         processor: impl Fn(usize) -> Option<Duration>,
     ) -> Result<Self> {
-        let rows = door.rows(SERVERS).await?;
+        let rows = endpoint.rows(SERVERS).await?;
         let used = |(server, row): (usize, &Vec<Option<String>>)| {
             let number = |column: usize| -> Result<u64> {
                 let cell = row.get(column).cloned().flatten();
                 Ok(cell.context("a server cannot be reached")?.parse()?)
             };
-            let said =
-                |at| Ok::<_, anyhow::Error>(Said { messages: number(at)?, bytes: number(at + 1)? });
+            let traffic = |at| {
+                Ok::<_, anyhow::Error>(MessageCount {
+                    messages: number(at)?,
+                    bytes: number(at + 1)?,
+                })
+            };
             Ok(Used {
                 name: row.first().cloned().flatten().unwrap_or_default(),
                 processor: processor(server),
-                traffic: Traffic { sent: said(1)?, received: said(3)? },
+                traffic: Traffic { sent: traffic(1)?, received: traffic(3)? },
             })
         };
         rows.iter().enumerate().map(used).collect::<Result<_>>().map(Self)
@@ -55,7 +59,7 @@ impl Usage {
     /// What came since then, for one of so many runs.
     pub(crate) fn since(&self, then: &Self, runs: u32) -> Self {
         let runs = runs.max(1);
-        let said = |now: Said, then: Said| Said {
+        let traffic = |now: MessageCount, then: MessageCount| MessageCount {
             messages: (now.messages - then.messages) / u64::from(runs),
             bytes: (now.bytes - then.bytes) / u64::from(runs),
         };
@@ -63,8 +67,8 @@ impl Usage {
             name: now.name.clone(),
             processor: now.processor.zip(then.processor).map(|(now, then)| (now - then) / runs),
             traffic: Traffic {
-                sent: said(now.traffic.sent, then.traffic.sent),
-                received: said(now.traffic.received, then.traffic.received),
+                sent: traffic(now.traffic.sent, then.traffic.sent),
+                received: traffic(now.traffic.received, then.traffic.received),
             },
         });
         Self(used.collect())
@@ -92,24 +96,30 @@ impl Usage {
     }
 
     /// Messages between servers, and their bytes: each is sent once.
-    pub(crate) fn said(&self) -> Said {
+    pub(crate) fn traffic(&self) -> MessageCount {
         let sent = self.0.iter().map(|used| used.traffic.sent);
-        sent.fold(Said::default(), |sum, said| Said {
-            messages: sum.messages + said.messages,
-            bytes: sum.bytes + said.bytes,
+        sent.fold(MessageCount::default(), |sum, traffic| MessageCount {
+            messages: sum.messages + traffic.messages,
+            bytes: sum.bytes + traffic.bytes,
         })
     }
 
     /// A line a server, for people.
     pub(crate) fn text(&self) -> String {
         let line = |used: &Used| {
-            let said =
-                |said: Said| format!("{} messages, {:.2} MiB", said.messages, mib(said.bytes));
+            let traffic = |traffic: MessageCount| {
+                format!("{} messages, {:.2} MiB", traffic.messages, mib(traffic.bytes))
+            };
             let cpu = used.processor.map_or(String::new(), |time| {
                 format!("{:.3} s of a processor, ", time.as_secs_f64())
             });
             let Traffic { sent, received } = used.traffic;
-            format!("       {}: {cpu}sent {}, received {}", used.name, said(sent), said(received))
+            format!(
+                "       {}: {cpu}sent {}, received {}",
+                used.name,
+                traffic(sent),
+                traffic(received)
+            )
         };
         self.0.iter().map(line).collect::<Vec<_>>().join("\n")
     }
@@ -140,11 +150,11 @@ mod tests {
     use tokio::runtime::Handle;
 
     fn used(name: &str, ms: u64, messages: u64) -> Used {
-        let said = Said { messages, bytes: 100 * messages };
+        let traffic = MessageCount { messages, bytes: 100 * messages };
         Used {
             name: name.to_owned(),
             processor: Some(Duration::from_millis(ms)),
-            traffic: Traffic { sent: said, received: said },
+            traffic: Traffic { sent: traffic, received: traffic },
         }
     }
 
@@ -158,7 +168,7 @@ mod tests {
         assert_eq!(one.processor_of(0), Some(Duration::from_millis(100)));
         assert_eq!(one.busiest(), Some(Duration::from_millis(200)));
         assert_eq!(one.alone(40), Some(Rate { servers: 2, per_second: 200.0 }));
-        assert_eq!(one.said(), Said { messages: 11, bytes: 1100 });
+        assert_eq!(one.traffic(), MessageCount { messages: 11, bytes: 1100 });
     }
 
     #[test]
@@ -174,12 +184,12 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn statements_on_several_servers_take_messages() {
         let servers = Servers::start(2, true, &Handle::current()).await.expect("two servers");
-        let door = servers.door(1).await.expect("a session");
-        let before = servers.usage(&door).await.expect("usage");
-        door.execute("CREATE TABLE t (id int PRIMARY KEY)").await.expect("created");
-        let usage = servers.usage(&door).await.expect("usage").since(&before, 1);
-        let said = usage.said();
-        assert!(said.messages > 1 && said.bytes > said.messages, "{said:?}");
+        let endpoint = servers.endpoint(1).await.expect("a session");
+        let before = servers.usage(&endpoint).await.expect("usage");
+        endpoint.execute("CREATE TABLE t (id int PRIMARY KEY)").await.expect("created");
+        let usage = servers.usage(&endpoint).await.expect("usage").since(&before, 1);
+        let traffic = usage.traffic();
+        assert!(traffic.messages > 1 && traffic.bytes > traffic.messages, "{traffic:?}");
         assert_eq!(usage.processor(), None, "all share a process");
     }
 }

@@ -1,11 +1,11 @@
 //! One server of a cluster: what it knows of the others, and how it asks them.
 
-use crate::files::{File, Files, Mail};
-use crate::floors::Floors;
+use crate::coordinated::CoordinatedTransactions;
+use crate::files::{File, Files, Outbox};
 use crate::heartbeat;
-use crate::joint::Joint;
+use crate::low_watermark::LowWatermark;
 use crate::members::{Member, Members};
-use crate::message::{Answer, Letter, Reply, Request, decode, encode};
+use crate::message::{Answer, Envelope, Reply, Request, decode, encode};
 use crate::moving::Moves;
 use crate::net::{Address, NetError, ask};
 use crate::oracle::Oracle;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use store::catalog::{Table, TableId};
-use store::{Bundles, Error, Snapshot, Store, TableTotal, TransactionId};
+use store::{Error, Fragments, Snapshot, Store, TableTotal, TransactionId};
 use tokio_util::sync::CancellationToken;
 
 /// The group that leads the cluster: membership, timestamps, sequences. It is the first server's.
@@ -42,21 +42,21 @@ pub(crate) struct Inner {
     pub(crate) network: Counted,
     /// Where this server's own work goes on, apart from its clients' and its queries'.
     pub(crate) runtime: tokio::runtime::Handle,
-    pub(crate) bundles: OnceLock<Arc<dyn Bundles>>,
+    pub(crate) fragments: OnceLock<Arc<dyn Fragments>>,
     /// Where PostgreSQL clients call this server.
     pub(crate) pg: OnceLock<String>,
     pub(crate) members: RwLock<Members>,
     pub(crate) files: Files,
-    pub(crate) floors: Mutex<Floors>,
+    pub(crate) low_watermark: Mutex<LowWatermark>,
     pub(crate) participants: Participants,
     /// Transactions that are coordinated here, and where else they have written.
-    pub(crate) joint: Joint,
+    pub(crate) coordinated: CoordinatedTransactions,
     pub(crate) moves: Moves,
-    /// When it was last averaged how often buckets are visited.
-    pub(crate) visits_averaged: Mutex<Instant>,
+    /// When it was last averaged how often buckets are accessed.
+    pub(crate) accesses_averaged: Mutex<Instant>,
     pub(crate) root: Option<crate::root::Root>,
     /// The root has said that it has given this server up.
-    pub(crate) is_given_up: AtomicBool,
+    pub(crate) is_evicted: AtomicBool,
     /// What only a snapshot before this sees may be gone, here as everywhere.
     pub(crate) horizon: AtomicU64,
     /// What each table has on all servers, as the root has said last.
@@ -85,17 +85,17 @@ impl Cluster {
             store,
             network,
             runtime,
-            bundles: OnceLock::new(),
+            fragments: OnceLock::new(),
             pg: OnceLock::new(),
             members: RwLock::new(members),
             files: Files::new(member.group, ROOT),
-            floors: Mutex::new(Floors::new(now)),
+            low_watermark: Mutex::new(LowWatermark::new(now)),
             participants: Participants::default(),
-            joint: Joint::default(),
+            coordinated: CoordinatedTransactions::default(),
             moves: Moves::default(),
-            visits_averaged: Mutex::new(Instant::now()),
+            accesses_averaged: Mutex::new(Instant::now()),
             root,
-            is_given_up: AtomicBool::new(false),
+            is_evicted: AtomicBool::new(false),
             horizon: AtomicU64::new(0),
             totals: RwLock::default(),
             stopped: CancellationToken::new(),
@@ -105,9 +105,9 @@ impl Cluster {
         }))
     }
 
-    /// Who runs the bundles that other servers ship here. Only the first call counts.
-    pub fn set_bundles(&self, bundles: Arc<dyn Bundles>) {
-        let _ = self.0.bundles.set(bundles);
+    /// Who runs the fragments that other servers ship here. Only the first call counts.
+    pub fn set_fragments(&self, fragments: Arc<dyn Fragments>) {
+        let _ = self.0.fragments.set(fragments);
     }
 
     /// Where PostgreSQL clients call this server: `host:port`. The others hear of it, and tell clients that ask owners
@@ -239,8 +239,8 @@ impl Inner {
     }
 
     /// A request as it is written to a group.
-    pub(crate) fn letter(&self, to: GroupId, request: Request) -> Result<Bytes, Error> {
-        encode(&Letter { from: Some(self.here), to: Some(to), request })
+    pub(crate) fn envelope(&self, to: GroupId, request: Request) -> Result<Bytes, Error> {
+        encode(&Envelope { from: Some(self.here), to: Some(to), request })
     }
 
     /// Asks a server, which may be this one's neighbour or the root, and waits for its answer.
@@ -259,7 +259,7 @@ impl Inner {
             return Err(Asked::Answered(stopped(&self.name)));
         }
         let (address, name) = self.find(to).await.map_err(Asked::Answered)?;
-        let bytes = self.letter(to, request.clone()).map_err(Asked::Answered)?;
+        let bytes = self.envelope(to, request.clone()).map_err(Asked::Answered)?;
         let answer = match ask(&self.network, &address, bytes, deadline).await {
             Ok(answer) => answer,
             Err(error) => return Err(Asked::of(error, &name)),
@@ -297,13 +297,14 @@ impl Inner {
 
     /// A snapshot of what is committed on all servers.
     pub(crate) async fn snapshot(self: &Arc<Self>) -> Result<Snapshot, Error> {
-        if self.is_given_up.load(Ordering::Relaxed) {
-            return Err(crate::root::given_up(self.here));
+        if self.is_evicted.load(Ordering::Relaxed) {
+            return Err(crate::root::evicted(self.here));
         }
-        let asked = Asking { floors: &self.floors, floor: self.floors.lock().ask() };
+        let asked =
+            Asking { low_watermark: &self.low_watermark, asked: self.low_watermark.lock().ask() };
         let now = self.now().await?;
         let snapshot = self.store.snapshot_at(now).await;
-        self.floors.lock().learn(now);
+        self.low_watermark.lock().learn(now);
         drop(asked);
         Ok(snapshot)
     }
@@ -321,8 +322,8 @@ impl Inner {
     }
 
     /// Sends messages of the directory, in a task of their own.
-    pub(crate) fn post(self: &Arc<Self>, file: &Arc<File>, mail: Mail) {
-        for (to, message) in mail {
+    pub(crate) fn send_all(self: &Arc<Self>, file: &Arc<File>, outbox: Outbox) {
+        for (to, message) in outbox {
             let (me, file) = (Arc::clone(self), Arc::clone(file));
             self.runtime.spawn(async move { me.deliver(&file, to, message).await });
         }
@@ -342,8 +343,8 @@ impl Inner {
                     pause = (pause * 2).min(Duration::from_secs(1));
                 }
                 Err(_) => {
-                    let mail = file.undelivered(to, message);
-                    Box::pin(async { self.post(file, mail) }).await;
+                    let outbox = file.undelivered(to, message);
+                    Box::pin(async { self.send_all(file, outbox) }).await;
                     return;
                 }
             }
@@ -384,13 +385,13 @@ impl From<Asked> for Error {
 
 /// A snapshot that has been asked for.
 struct Asking<'a> {
-    floors: &'a Mutex<Floors>,
-    floor: Timestamp,
+    low_watermark: &'a Mutex<LowWatermark>,
+    asked: Timestamp,
 }
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
-        self.floors.lock().taken(self.floor);
+        self.low_watermark.lock().taken(self.asked);
     }
 }
 

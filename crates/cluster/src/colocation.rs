@@ -49,7 +49,7 @@ async fn misplaced(inner: &Arc<Inner>) -> Option<Misplaced> {
     let catalog = inner.store.catalog();
     for relation in catalog.relations() {
         let Relation::Table(table) = relation else { continue };
-        let Some(other) = catalog.beside(table) else { continue };
+        let Some(other) = catalog.colocated(table) else { continue };
         let (own, others) = (inner.store.owned(table.id), inner.store.owned(other.id));
         let Some(range) = first_outside(&own, &others) else { continue };
         let buckets = inner.store.bucket_infos(table.id);

@@ -32,7 +32,7 @@ pub(crate) async fn commit(
     here: Option<Prepared>,
 ) -> Result<Timestamp, Error> {
     let Some(transaction) = reader.transaction else { return Ok(reader.timestamp) };
-    let is_alone = reader.changes.is_empty() && inner.joint.groups(transaction).is_empty();
+    let is_alone = reader.changes.is_empty() && inner.coordinated.groups(transaction).is_empty();
     if is_alone && inner.root.is_some() {
         // Nothing is waited for: it cannot be given up on the way.
         return run(inner, reader, transaction, here).await;
@@ -58,7 +58,7 @@ async fn run(
     here: Option<Prepared>,
 ) -> Result<Timestamp, Error> {
     let _ended = Ending { inner, transaction };
-    let mut others = inner.joint.groups(transaction);
+    let mut others = inner.coordinated.groups(transaction);
     let mut members = None;
     if !reader.changes.is_empty() {
         inner.refresh_members().await;
@@ -92,7 +92,7 @@ async fn run(
     if let Some(here) = here {
         apart::commit(here, timestamp).await;
     }
-    inner.floors.lock().learn(timestamp);
+    inner.low_watermark.lock().learn(timestamp);
     let request = Request::Commit { transaction, timestamp };
     let told: Vec<_> =
         groups.into_iter().map(|group| tell(inner, group, request.clone())).collect();
@@ -108,7 +108,7 @@ struct Ending<'a> {
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        self.inner.joint.end(self.transaction);
+        self.inner.coordinated.end(self.transaction);
     }
 }
 
@@ -117,7 +117,7 @@ async fn prepare(
     groups: &BTreeMap<GroupId, bool>,
     reader: &Reader,
 ) -> Result<(), Error> {
-    let newest = inner.floors.lock().known();
+    let newest = inner.low_watermark.lock().known();
     let asked = groups.iter().map(async |(group, has_written)| {
         let reader = WireReader::new(reader);
         let request = Request::Prepare { reader, has_written: *has_written, newest };
@@ -151,7 +151,7 @@ async fn decide(
         Answer::Timestamp(timestamp) | Answer::Outcome(Some(timestamp)) => {
             Decided::Committed(timestamp)
         }
-        Answer::Outcome(None) => Decided::Refused(given_up()),
+        Answer::Outcome(None) => Decided::Refused(evicted()),
         _ => Decided::Unknown,
     }
 }
@@ -183,7 +183,7 @@ fn tell(inner: &Arc<Inner>, group: GroupId, request: Request) -> tokio::task::Jo
 
 /// Undoes a transaction on all servers where it has written, without waiting for them.
 pub(crate) fn roll_back(inner: &Arc<Inner>, transaction: TransactionId) {
-    let groups = inner.joint.end(transaction);
+    let groups = inner.coordinated.end(transaction);
     send_roll_back(inner, transaction, groups.into_keys());
 }
 
@@ -197,7 +197,7 @@ fn send_roll_back(
     }
 }
 
-fn given_up() -> Error {
+fn evicted() -> Error {
     Error::Remote {
         sql_state: "40001".into(),
         message: "the transaction took too long to commit and was given up".into(),

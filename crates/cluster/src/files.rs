@@ -64,7 +64,7 @@ pub(crate) struct Counters {
 }
 
 /// Messages of the directory that are to be sent.
-pub(crate) type Mail = Vec<(GroupId, Message<()>)>;
+pub(crate) type Outbox = Vec<(GroupId, Message<()>)>;
 
 /// Who has parts of a range, in order.
 pub(crate) type Parts = Vec<(KeyRange, GroupId)>;
@@ -234,12 +234,12 @@ impl File {
     }
 
     /// Takes a message of the directory in; what is to be sent comes back. A page that has come before changes nothing.
-    pub(crate) fn handle(&self, message: Message<()>) -> Mail {
+    pub(crate) fn handle(&self, message: Message<()>) -> Outbox {
         if let Message::Adopt { range, epoch, content: Content::Page(_), .. } = &message {
             let mut state = self.state.lock();
             let page = (range.low.clone(), *epoch);
             if state.pages.contains(&page) {
-                return Mail::new();
+                return Outbox::new();
             }
             state.pages.push_back(page);
             if state.pages.len() > PAGES_REMEMBERED {
@@ -250,17 +250,17 @@ impl File {
     }
 
     /// A message was not delivered.
-    pub(crate) fn undelivered(&self, to: GroupId, message: Message<()>) -> Mail {
+    pub(crate) fn undelivered(&self, to: GroupId, message: Message<()>) -> Outbox {
         self.step(|server, effects| server.unreachable(to, message, effects))
     }
 
     /// What is due from time to time.
-    pub(crate) fn heartbeat(&self) -> Mail {
+    pub(crate) fn heartbeat(&self) -> Outbox {
         self.step(Server::heartbeat)
     }
 
     /// Gives the pages of the directory that are kept here to another group: a server that is emptied takes none with it.
-    pub(crate) fn give_pages(&self, to: GroupId) -> Mail {
+    pub(crate) fn give_pages(&self, to: GroupId) -> Outbox {
         self.step(|server, effects| {
             for (range, _) in server.pages().owned(&KeyRange::all()) {
                 let given = server.release(Level::Pages, &range, to, effects);
@@ -297,16 +297,16 @@ impl File {
         Ok(adopt)
     }
 
-    fn step(&self, step: impl FnOnce(&mut Server<()>, &mut Vec<Effect<()>>)) -> Mail {
+    fn step(&self, step: impl FnOnce(&mut Server<()>, &mut Vec<Effect<()>>)) -> Outbox {
         let mut effects = Vec::new();
         step(&mut self.state.lock().server, &mut effects);
         self.moved.notify_waiters();
-        let mail = effects.into_iter().filter_map(|effect| match effect {
+        let outbox = effects.into_iter().filter_map(|effect| match effect {
             Effect::Send { to, message } => Some((to, message)),
             // Requests do not go through the state machine here: there is none to serve or to answer.
             Effect::Serve(_) | Effect::Reply { .. } => None,
         });
-        mail.collect()
+        outbox.collect()
     }
 }
 

@@ -17,7 +17,7 @@ use store::{Error, Holdings};
 /// The time between two heartbeats.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// The time between two looks at how often buckets are visited.
+/// The time between two looks at how often buckets are accessed.
 pub(crate) const AVERAGING: Duration = Duration::from_secs(1);
 
 /// A heartbeat that is not answered by then is not waited for: the next one may be.
@@ -32,7 +32,7 @@ impl Cluster {
         every_period(&self.0, |inner| async move { commit::resolve(&inner).await }.boxed());
         every_period(&self.0, |inner| async move { tidy(&inner) }.boxed());
         every_period(&self.0, |inner| colocation::follow(inner).boxed());
-        every_period(&self.0, |inner| async move { average_visits(&inner) }.boxed());
+        every_period(&self.0, |inner| async move { average_accesses(&inner) }.boxed());
     }
 }
 
@@ -50,13 +50,13 @@ fn every_period(inner: &Arc<Inner>, work: fn(Arc<Inner>) -> BoxFuture<'static, (
     }));
 }
 
-/// Averages how often buckets are visited, from time to time.
-fn average_visits(inner: &Inner) {
-    let mut last = inner.visits_averaged.lock();
+/// Averages how often buckets are accessed, from time to time.
+fn average_accesses(inner: &Inner) {
+    let mut last = inner.accesses_averaged.lock();
     let elapsed = last.elapsed();
     if elapsed >= AVERAGING {
         *last = Instant::now();
-        inner.store.average_visits(elapsed);
+        inner.store.average_accesses(elapsed);
     }
 }
 
@@ -64,11 +64,11 @@ fn average_visits(inner: &Inner) {
 fn tidy(inner: &Arc<Inner>) {
     let is_emptied = inner.members.read().get(inner.here).is_some_and(|me| me.weight == 0);
     for file in inner.files.all() {
-        let mail = file.heartbeat();
-        inner.post(&file, mail);
+        let outbox = file.heartbeat();
+        inner.send_all(&file, outbox);
         if is_emptied && inner.here != ROOT {
-            let mail = file.give_pages(ROOT);
-            inner.post(&file, mail);
+            let outbox = file.give_pages(ROOT);
+            inner.send_all(&file, outbox);
         }
     }
     inner.moves.tidy();
@@ -77,8 +77,8 @@ fn tidy(inner: &Arc<Inner>) {
 async fn beat(inner: &Arc<Inner>) {
     match tell(inner).await {
         Ok(beat) => follow(inner, beat),
-        Err(Error::Remote { sql_state, message, .. }) if sql_state == crate::root::GIVEN_UP => {
-            if !inner.is_given_up.swap(true, Ordering::Relaxed) {
+        Err(Error::Remote { sql_state, message, .. }) if sql_state == crate::root::EVICTED => {
+            if !inner.is_evicted.swap(true, Ordering::Relaxed) {
                 tracing::error!(message, "the cluster goes on without this server");
             }
         }
@@ -88,7 +88,7 @@ async fn beat(inner: &Arc<Inner>) {
 
 /// Tells the root.
 async fn tell(inner: &Inner) -> Result<Beat, Error> {
-    let oldest = inner.floors.lock().oldest(inner.store.oldest_snapshot());
+    let oldest = inner.low_watermark.lock().oldest(inner.store.oldest_snapshot());
     let heartbeat = Heartbeat {
         group: inner.here,
         oldest,
@@ -108,7 +108,7 @@ async fn tell(inner: &Inner) -> Result<Beat, Error> {
 
 /// Does what the root says.
 fn follow(inner: &Arc<Inner>, beat: Beat) {
-    inner.floors.lock().learn(beat.now);
+    inner.low_watermark.lock().learn(beat.now);
     inner.store.observe(beat.now);
     inner.horizon.fetch_max(beat.horizon.0, Ordering::AcqRel);
     inner.store.set_horizon(beat.horizon);
@@ -132,10 +132,10 @@ pub(crate) fn load(inner: &Inner) -> ServerLoad {
     let tables = tables.filter_map(|table| {
         let Holdings { buckets, rows, bytes } = inner.store.holdings(table.id);
         let bucket_size = table.bucket_size;
-        let visits = inner.store.visits(table.id);
-        let load = TableLoad { table: table.id, bytes, rows, buckets, visits, bucket_size };
+        let accesses = inner.store.accesses(table.id);
+        let load = TableLoad { table: table.id, bytes, rows, buckets, accesses, bucket_size };
         (buckets > 0).then_some(load)
     });
-    let newest = inner.floors.lock().oldest(None);
+    let newest = inner.low_watermark.lock().oldest(None);
     ServerLoad { tables: tables.collect(), is_moving: inner.moves.is_moving(), newest }
 }

@@ -4,8 +4,8 @@
 //! - `message`, `batches`: what servers say, and how rows travel.
 //! - `cluster`: one server among others; `start`: how it becomes that; `members`, `heartbeat`, `root`: who is there,
 //!   and who leads.
-//! - `files`: whose keys are whose. `peers`: what a coordinator asks, `service`, `errand`: what an owner answers.
-//! - `joint`, `participants`, `commit`, `oracle`, `floors`: transactions on several servers and their timestamps.
+//! - `files`: whose keys are whose. `peers`: what a coordinator asks, `service`, `pushdown`: what an owner answers.
+//! - `coordinated`, `participants`, `commit`, `oracle`, `low_watermark`: transactions on several servers and their timestamps.
 //! - `moving`: rows on their way; `colocation`: tables that lie beside others; `report`: for whoever looks; `traffic`:
 //!   how much is said.
 //!
@@ -17,13 +17,11 @@ mod blob;
 mod cluster;
 mod colocation;
 mod commit;
+mod coordinated;
 mod describe;
-mod doorway;
-mod errand;
 mod files;
-mod floors;
 mod heartbeat;
-mod joint;
+mod low_watermark;
 mod members;
 mod message;
 mod moving;
@@ -31,10 +29,12 @@ pub mod net;
 mod oracle;
 mod participants;
 mod peers;
+mod pushdown;
 mod report;
 mod root;
 mod service;
 mod start;
+mod starting;
 mod tcp;
 mod timestamps;
 mod traffic;

@@ -127,8 +127,8 @@ pub struct TableLoad {
     pub rows: u64,
     /// Buckets there.
     pub buckets: u64,
-    /// How often they are visited a second, on average over a while.
-    pub visits: u64,
+    /// How often they are accessed a second, on average over a while.
+    pub accesses: u64,
     /// At how many bytes one splits.
     pub bucket_size: u64,
 }

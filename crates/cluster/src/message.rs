@@ -45,7 +45,7 @@ pub(crate) enum Request {
     Leave { group: GroupId, is_empty: bool },
     /// To any server: what it holds and does.
     Report,
-    /// To any server: its rows of a table that has rows of all servers, as those of a bundle.
+    /// To any server: its rows of a table that has rows of all servers, as those of a fragment.
     Describe { name: String },
     /// To an owner: rows by key.
     Get { reader: WireReader, target: Target, keys: Vec<Key>, columns: Vec<u32> },
@@ -57,16 +57,16 @@ pub(crate) enum Request {
         /// How often its transaction went back to a savepoint before.
         step: u64,
     },
-    /// To an owner: an errand, to be carried out on its rows.
-    Errand {
+    /// To an owner: an pushdown, to be carried out on its rows.
+    DmlPushdown {
         reader: WireReader,
         target: Target,
-        errand: Blob,
+        pushdown: Blob,
         /// How often its transaction went back to a savepoint before.
         step: u64,
     },
-    /// To a server: a bundle to run; batches come back, and then a trailer.
-    Run { reader: WireReader, hops: u32, bundle: Blob },
+    /// To a server: a fragment to run; batches come back, and then a trailer.
+    Run { reader: WireReader, hops: u32, fragment: Blob },
     /// Undo what was written at a savepoint or later.
     RollbackTo { transaction: TransactionId, savepoint: u64, step: u64 },
     /// Undo everything.
@@ -93,11 +93,11 @@ pub(crate) enum Request {
     MoveIn { table: TableId, range: KeyRange },
     /// Some of them; the last piece of a round says so.
     MovePiece { number: u64, piece: Blob, ends_round: bool },
-    /// With this last piece, if there is one, all are there: own them. They were visited so often a second.
-    MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()>, visits: u64 },
+    /// With this last piece, if there is one, all are there: own them. They were accessed so often a second.
+    MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()>, accesses: u64 },
     /// They are not coming after all.
     MoveDrop { number: u64 },
-    /// Whether they were adopted, for a giver who lost the answer. If not, they will not be any more.
+    /// Whether they were adopted, for a source who lost the answer. If not, they will not be any more.
     MoveOutcome { number: u64 },
     /// To a server that deals out an exchange: one part of it; batches come back.
     Take { exchange: ExchangeId, part: u32 },
@@ -111,7 +111,7 @@ pub(crate) enum Request {
 
 /// Who asks whom. A server that joins has no group yet, and knows nobody's.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Letter {
+pub(crate) struct Envelope {
     pub(crate) from: Option<GroupId>,
     pub(crate) to: Option<GroupId>,
     pub(crate) request: Request,
@@ -241,9 +241,9 @@ pub(crate) enum Answer {
         range: KeyRange,
         adjustment: Adjustment,
     },
-    /// Some of the rows that a bundle or an exchange gives.
+    /// Some of the rows that a fragment or an exchange gives.
     Batch(Blob),
-    /// What whoever has sent a bundle can learn: beside its rows, and at their end.
+    /// What whoever has sent a fragment can learn: beside its rows, and at their end.
     Adjustment(Adjustment),
     Owners(Vec<Entry>),
     Move(u64),
@@ -271,12 +271,12 @@ impl Request {
 
 /// What a call between servers is about, in a word; `None` for what is none.
 pub fn name_of_call(bytes: &[u8]) -> Option<String> {
-    decode::<Letter>(bytes).ok().map(|letter| letter.request.name())
+    decode::<Envelope>(bytes).ok().map(|envelope| envelope.request.name())
 }
 
 /// Whether a call goes on by itself (a heartbeat), or asks how much was said (a report). What is no call is neither.
 pub(crate) fn is_small_talk(bytes: &[u8]) -> bool {
-    /// What a [`Letter`] begins with; a request begins with its place among all.
+    /// What a [`Envelope`] begins with; a request begins with its place among all.
     type Heading = (Option<GroupId>, Option<GroupId>, u32);
     let heading = postcard::take_from_bytes::<Heading>(bytes);
     heading.is_ok_and(|((_, _, request), _)| request == HEARTBEAT || request == REPORT)
@@ -326,8 +326,8 @@ mod tests {
         for (request, expected) in all {
             let name = request.name();
             for (from, to) in [(None, None), (Some(GroupId(300)), Some(GroupId(0)))] {
-                let letter = encode(&Letter { from, to, request: request.clone() });
-                assert_eq!(is_small_talk(&letter.expect("encoded")), expected, "{name}");
+                let envelope = encode(&Envelope { from, to, request: request.clone() });
+                assert_eq!(is_small_talk(&envelope.expect("encoded")), expected, "{name}");
             }
         }
         assert!(!is_small_talk(b"") && !is_small_talk(&[1]));

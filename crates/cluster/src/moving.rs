@@ -1,7 +1,7 @@
 //! Carrying rows from one server to another, while both go on serving.
 //!
 //! ```text
-//!  giver                                taker
+//!  source                                destination
 //!   copy               ── pieces ──────> keep apart
 //!   what has changed   ── pieces ──────>
 //!   ...
@@ -34,9 +34,9 @@ use store::{BucketInfo, Busy, Error, MoveIn, MoveOut, MoveSettings};
 const REMEMBERED: usize = 256;
 /// How often rows that transactions have written to are tried to be frozen, before the move is put off.
 const FREEZES: u32 = 100;
-/// Moves to this server whose adoption is remembered. A giver asks within seconds.
+/// Moves to this server whose adoption is remembered. A source asks within seconds.
 const ADOPTED_REMEMBERED: usize = 1 << 16;
-/// Rows whose giver is silent for so long are dropped.
+/// Rows whose source is silent for so long are dropped.
 const SILENCE: Duration = Duration::from_secs(60);
 /// The first pause after a move that came to nothing, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
@@ -63,7 +63,7 @@ pub(crate) struct Moves {
     resting_until: Mutex<Option<Instant>>,
 }
 
-/// Moves to this server, by number. Each is adopted once, or never: a giver that asks may rely on the answer.
+/// Moves to this server, by number. Each is adopted once, or never: a source that asks may rely on the answer.
 #[derive(Debug, Default)]
 struct Arrivals {
     /// Each with a lock of its own: what comes for one does not wait for another. It may be taken before that of all, and
@@ -93,11 +93,11 @@ struct Incoming {
     table: TableId,
     /// None once they are adopted, or not wanted any more.
     rows: Option<MoveIn>,
-    /// When a piece came last; a giver that dies leaves what it sent.
+    /// When a piece came last; a source that dies leaves what it sent.
     at: Instant,
 }
 
-/// A move, as its giver sees it.
+/// A move, as its source sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoveInfo {
     /// The table.
@@ -174,7 +174,7 @@ impl Moves {
         &self,
         inner: &Arc<Inner>,
         number: u64,
-        (rest, visits): (Option<Bytes>, u64),
+        (rest, accesses): (Option<Bytes>, u64),
         adopt: Message<()>,
     ) -> Reply {
         if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
@@ -186,8 +186,8 @@ impl Moves {
         let mut rows = incoming.rows.take().ok_or_else(|| garbled("a move that is over"))?;
         let file = inner.file_by_id(incoming.table)?;
         rest.map_or(Ok(()), |rest| rows.take(rest))?;
-        rows.adopt(visits)?;
-        // The answer tells the giver; the message that the directory would send says the same.
+        rows.adopt(accesses)?;
+        // The answer tells the source; the message that the directory would send says the same.
         let _ = file.handle(adopt);
         let mut all = self.incoming.lock();
         all.open.remove(&number);
@@ -213,7 +213,7 @@ impl Moves {
         self.incoming.lock().open.remove(&number);
     }
 
-    /// Drops rows whose giver has fallen silent.
+    /// Drops rows whose source has fallen silent.
     pub(crate) fn tidy(&self) {
         let is_silent = |rows: &Mutex<Incoming>| {
             rows.try_lock().is_some_and(|rows| rows.at.elapsed() >= SILENCE)
@@ -226,7 +226,7 @@ impl Moves {
         self.pause.lock().until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Nothing that orders ask for would help: they are looked at again when visits were averaged again.
+    /// Nothing that orders ask for would help: they are looked at again when accesses were averaged again.
     fn rest(&self) {
         *self.resting_until.lock() = Some(Instant::now() + AVERAGING);
     }
@@ -321,7 +321,7 @@ async fn has_carried_out(inner: &Arc<Inner>, order: &Order) -> bool {
             break;
         }
         // What moves is missing here and there is more of it there.
-        let size = order.sizes.size(chosen.bytes, chosen.visits);
+        let size = order.sizes.size(chosen.bytes, chosen.accesses);
         left = left.saturating_sub(size.max(1).saturating_mul(2));
     }
     did_something
@@ -391,25 +391,25 @@ enum Choice {
 }
 
 /// The bucket to give: of those that may move, and are not small beside the others, the one with the highest keys. So what
-/// an order moves lies together, and stretches of one owner stay long. If none fits the whole order, and it is for its visits that
+/// an order moves lies together, and stretches of one owner stay long. If none fits the whole order, and it is for its accesses that
 /// the largest one does not, that is split between its visitors.
 fn choose(inner: &Inner, order: &Order, size_max: u64) -> Choice {
     let mut buckets: Vec<BucketInfo> = inner.store.bucket_infos(order.table);
     buckets.retain(|bucket| !bucket.is_leaving);
-    let size = |bucket: &BucketInfo| order.sizes.size(bucket.bytes, bucket.visits);
+    let size = |bucket: &BucketInfo| order.sizes.size(bucket.bytes, bucket.accesses);
     let fits = |bucket: &&BucketInfo| size(bucket) <= size_max;
     if let Some(largest) = buckets.iter().filter(fits).map(size).max() {
         let chosen = buckets.iter().filter(fits).rfind(|bucket| size(bucket) >= largest / 2);
         return chosen.map_or(Choice::Nothing, |bucket| Choice::Give(bucket.clone()));
     }
     let hottest = buckets.iter().max_by_key(|bucket| size(bucket));
-    // Where visits count fully, they are at least about half of it.
+    // Where accesses count fully, they are at least about half of it.
     let is_hot = |bucket: &&BucketInfo| {
-        order.sizes.of_visits(bucket.visits) >= size(bucket) / 4 && size_max >= order.size_max
+        order.sizes.of_accesses(bucket.accesses) >= size(bucket) / 4 && size_max >= order.size_max
     };
     let is_split = hottest
         .filter(is_hot)
-        .is_some_and(|bucket| inner.store.split_by_visits(order.table, &bucket.range));
+        .is_some_and(|bucket| inner.store.split_by_accesses(order.table, &bucket.range));
     if is_split { Choice::Split } else { Choice::Nothing }
 }
 
@@ -518,17 +518,17 @@ async fn give_to(
             };
             out.finish();
             let level = sdds::directory::Level::Rows;
-            let mail = file.handle(Message::Adopted { level, range, epoch });
+            let outbox = file.handle(Message::Adopted { level, range, epoch });
             note();
-            inner.post(file, mail);
+            inner.send_all(file, outbox);
             Ok(())
         }
         Err(error) => {
             // Certainly not adopted: the keys are ours again, under the epoch that the other one would have had.
             drop(out);
-            let mail = file.undelivered(order.to, adopt);
+            let outbox = file.undelivered(order.to, adopt);
             note();
-            inner.post(file, mail);
+            inner.send_all(file, outbox);
             Err(error)
         }
     }
@@ -583,7 +583,8 @@ async fn hand_over(
             inner.ask(order.to, &request).await?;
         }
     }
-    let request = Request::MoveAdopt { number, rest, adopt: adopt.clone(), visits: out.visits() };
+    let request =
+        Request::MoveAdopt { number, rest, adopt: adopt.clone(), accesses: out.accesses() };
     match inner.ask(order.to, &request).await {
         Ok(_) => Ok(()),
         Err(Asked::Answered(error)) => Err(error),

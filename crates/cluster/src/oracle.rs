@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_up_is_not_committed_later() {
+    fn what_was_abandoned_is_not_committed_later() {
         let mut oracle = Oracle::new(Timestamp::ZERO);
         assert_eq!(oracle.outcome(transaction(1)), None);
         assert_eq!(oracle.decide(transaction(1)), None);

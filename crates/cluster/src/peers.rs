@@ -230,8 +230,8 @@ impl Peers for View {
     }
 
     fn refusal(&self) -> Option<Error> {
-        let is_given_up = self.inner.is_given_up.load(Ordering::Relaxed);
-        is_given_up.then(|| crate::root::given_up(self.inner.here))
+        let is_evicted = self.inner.is_evicted.load(Ordering::Relaxed);
+        is_evicted.then(|| crate::root::evicted(self.inner.here))
     }
 
     fn server_name(&self, group: GroupId) -> String {
@@ -388,7 +388,7 @@ impl Peers for View {
         let Some(transaction) = reader.transaction else {
             return Err(crate::message::garbled("a write outside of transactions"));
         };
-        let (step, _) = self.inner.joint.writes(transaction, owner);
+        let (step, _) = self.inner.coordinated.writes(transaction, owner);
         let write = match write {
             Write::Insert(rows) => WireWrite::Insert(batches::write(&rows)?.into()),
             Write::Load(rows) => WireWrite::Load(batches::write(&rows)?.into()),
@@ -400,7 +400,7 @@ impl Peers for View {
         self.count(&file);
         match self.inner.ask(owner, &request).await? {
             Answer::Written { rows } => {
-                self.inner.joint.has_written(transaction, owner);
+                self.inner.coordinated.has_written(transaction, owner);
                 Ok(rows)
             }
             Answer::NotOwned { range, adjustment } => {
@@ -411,22 +411,22 @@ impl Peers for View {
         }
     }
 
-    async fn errand(
+    async fn pushdown(
         &self,
         reader: &Reader,
         table: &Arc<Table>,
         owner: GroupId,
-        errand: Bytes,
+        pushdown: Bytes,
     ) -> Result<Changed, Error> {
         let file = self.inner.file(table);
         let Some(transaction) = reader.transaction else {
-            return Err(crate::message::garbled("an errand outside of transactions"));
+            return Err(crate::message::garbled("an pushdown outside of transactions"));
         };
-        let (step, is_first) = self.inner.joint.writes(transaction, owner);
-        let request = Request::Errand {
+        let (step, is_first) = self.inner.coordinated.writes(transaction, owner);
+        let request = Request::DmlPushdown {
             reader: WireReader::new(reader),
             target: self.target(table),
-            errand: errand.into(),
+            pushdown: pushdown.into(),
             step,
         };
         self.count(&file);
@@ -434,9 +434,9 @@ impl Peers for View {
             Answer::Changed { rows, rest, adjustment } => {
                 self.learn(&file, adjustment);
                 if rows > 0 {
-                    self.inner.joint.has_written(transaction, owner);
+                    self.inner.coordinated.has_written(transaction, owner);
                 } else if is_first && rest.is_empty() {
-                    self.inner.joint.has_not_begun(transaction, owner);
+                    self.inner.coordinated.has_not_begun(transaction, owner);
                 }
                 Ok(Changed { rows, rest })
             }
@@ -444,13 +444,19 @@ impl Peers for View {
         }
     }
 
-    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes, delivery: Delivery) -> BatchStream {
-        self.send(reader, on, bundle, 1, delivery)
+    fn run(
+        &self,
+        reader: &Reader,
+        on: GroupId,
+        fragment: Bytes,
+        delivery: Delivery,
+    ) -> BatchStream {
+        self.send(reader, on, fragment, 1, delivery)
     }
 
-    fn pass_on(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
+    fn pass_on(&self, reader: &Reader, on: GroupId, fragment: Bytes) -> BatchStream {
         self.found.lock().forwards += 1;
-        self.send(reader, on, bundle, self.hops + 1, Delivery::Pushed)
+        self.send(reader, on, fragment, self.hops + 1, Delivery::Pushed)
     }
 
     fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream {
@@ -458,7 +464,7 @@ impl Peers for View {
     }
 
     async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
-        let (groups, step) = self.inner.joint.goes_back(transaction);
+        let (groups, step) = self.inner.coordinated.goes_back(transaction);
         let request = Request::RollbackTo { transaction, savepoint, step };
         let asked = groups.iter().map(|group| self.inner.ask(*group, &request));
         for answer in join_all(asked).await {
@@ -530,21 +536,21 @@ impl Peers for View {
     }
 }
 
-/// A bundle may have to work for a while before its first rows come, and an errand before it is done.
+/// A fragment may have to work for a while before its first rows come, and an pushdown before it is done.
 const RUN_DEADLINE: std::time::Duration = std::time::Duration::from_secs(600);
 
 impl View {
-    /// Sends a bundle that has come so many hops when it arrives.
+    /// Sends a fragment that has come so many hops when it arrives.
     fn send(
         &self,
         reader: &Reader,
         on: GroupId,
-        bundle: Bytes,
+        fragment: Bytes,
         hops: u32,
         delivery: Delivery,
     ) -> BatchStream {
-        let (reader, bundle) = (WireReader::new(reader), bundle.into());
-        self.rows(on, Request::Run { reader, hops, bundle }, delivery)
+        let (reader, fragment) = (WireReader::new(reader), fragment.into());
+        self.rows(on, Request::Run { reader, hops, fragment }, delivery)
     }
 
     /// Rows that another server is asked for.
@@ -552,8 +558,8 @@ impl View {
         let view = self.clone();
         let called = async move {
             let called = view.inner.find(on).await.and_then(|(address, name)| {
-                let letter = view.inner.letter(on, request)?;
-                Ok((view.inner.network.call(&address, letter, RUN_DEADLINE, delivery), name))
+                let envelope = view.inner.envelope(on, request)?;
+                Ok((view.inner.network.call(&address, envelope, RUN_DEADLINE, delivery), name))
             });
             let (answers, name) = match called {
                 Ok(called) => called,
@@ -612,8 +618,8 @@ impl View {
     /// What a server tells of itself.
     async fn describe_at(&self, at: GroupId, name: &str) -> Result<Option<RecordBatch>, Error> {
         let (address, server) = self.inner.find(at).await?;
-        let letter = self.inner.letter(at, Request::Describe { name: name.to_owned() })?;
-        let mut answers = self.inner.network.call(&address, letter, DEADLINE, Delivery::Pushed);
+        let envelope = self.inner.envelope(at, Request::Describe { name: name.to_owned() })?;
+        let mut answers = self.inner.network.call(&address, envelope, DEADLINE, Delivery::Pushed);
         let mut batches = Vec::new();
         while let Some(answer) = answers.next().await {
             batches.extend(self.batch(answer, &server)?);

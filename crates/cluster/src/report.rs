@@ -108,7 +108,7 @@ pub(crate) fn held(inner: &Arc<Inner>) -> Held {
         memory: inner.store.memory().table_bytes() + inner.store.memory().query_bytes(),
         moves: inner.moves.list(),
         images: images.collect(),
-        coordinated: inner.joint.len() as u64,
+        coordinated: inner.coordinated.len() as u64,
         participating: inner.participants.len() as u64,
         traffic: inner.network.counters.traffic(),
     }

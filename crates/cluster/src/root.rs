@@ -23,7 +23,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 const ORDERS_MAX: usize = 8;
 
 /// The SQLSTATE that a server hears which has been given up: a shutdown that it did not ask for.
-pub(crate) const GIVEN_UP: &str = "57P01";
+pub(crate) const EVICTED: &str = "57P01";
 
 /// The root's own state.
 #[derive(Debug)]
@@ -134,7 +134,7 @@ impl Root {
         }
         let mut groups = std::iter::once(&transaction.coordinator).chain(others);
         if let Some(lost) = groups.find(|group| known.get(**group).is_none_or(|m| m.is_lost)) {
-            return Err(given_up(*lost));
+            return Err(evicted(*lost));
         }
         let mut oracle = self.oracle.lock();
         Ok(match others.is_empty() {
@@ -180,7 +180,7 @@ impl Root {
         let members = inner.members.read().clone();
         match members.get(heartbeat.group) {
             Some(member) if !member.is_lost => {}
-            _ => return Err(given_up(heartbeat.group)),
+            _ => return Err(evicted(heartbeat.group)),
         }
         if let Some(pg) = &heartbeat.pg {
             inner.members.write().set_pg(heartbeat.group, pg);
@@ -254,7 +254,7 @@ impl Root {
         let calls = self.calls.lock();
         let Some(own) = calls.get(&group) else { return Vec::new() };
         let mut orders: Vec<Order> = Vec::new();
-        let follows = |id| catalog.table_by_id(id).is_some_and(|t| catalog.beside(t).is_some());
+        let follows = |id| catalog.table_by_id(id).is_some_and(|t| catalog.colocated(t).is_some());
         for load in own.load.tables.iter().filter(|load| !follows(load.table)) {
             let shares: Vec<Share> =
                 members.present().map(|m| share(&calls, m, load.table)).collect();
@@ -287,7 +287,7 @@ fn share(calls: &BTreeMap<GroupId, Call>, member: &Member, table: TableId) -> Sh
     Share {
         group: member.group,
         bytes: of_table.map_or(0, |held| held.bytes).max(least),
-        visits: of_table.map_or(0, |held| held.visits),
+        accesses: of_table.map_or(0, |held| held.accesses),
         weight: member.weight,
     }
 }
@@ -296,7 +296,7 @@ fn reason(members: &Members, shares: &[Share], proposal: &Proposal) -> String {
     let share = |group| shares.iter().find(|share| share.group == group);
     let (from, to) = (share(proposal.from), share(proposal.to));
     let bytes = |share: Option<&Share>| share.map_or(0, |share| share.bytes);
-    let visits = |share: Option<&Share>| share.map_or(0, |share| share.visits);
+    let accesses = |share: Option<&Share>| share.map_or(0, |share| share.accesses);
     let (here, there) = (bytes(from), bytes(to));
     if members.get(proposal.from).is_some_and(|member| member.weight == 0) {
         return format!("the server is emptied; {here} bytes are left");
@@ -304,14 +304,14 @@ fn reason(members: &Members, shares: &[Share], proposal: &Proposal) -> String {
     if proposal.sizes == Sizes::default() {
         return format!("{here} bytes here, {there} there");
     }
-    let (often, less) = (visits(from), visits(to));
-    format!("{here} bytes and {often} visits a second here, {there} and {less} there")
+    let (often, less) = (accesses(from), accesses(to));
+    format!("{here} bytes and {often} accesses a second here, {there} and {less} there")
 }
 
 /// What a server hears that the root has given up.
-pub(crate) fn given_up(group: GroupId) -> Error {
+pub(crate) fn evicted(group: GroupId) -> Error {
     Error::Remote {
-        sql_state: GIVEN_UP.into(),
+        sql_state: EVICTED.into(),
         message: format!(
             "server {group} did not call for {} s and was given up",
             SILENCE.as_secs()

@@ -3,16 +3,16 @@
 use crate::apart::{self, LARGE_BYTES};
 use crate::batches;
 use crate::cluster::{Cluster, Inner, stopped, written};
-use crate::errand;
 use crate::files::ADJUSTMENT_ENTRIES;
 use crate::message::{
-    Adjustment, Answer, Letter, Reply, Request, Target, WireReader, WireWrite, decode, garbled,
+    Adjustment, Answer, Envelope, Reply, Request, Target, WireReader, WireWrite, decode, garbled,
     is_small_talk,
 };
 use crate::net::{Answers, Caller, NetError, Service};
 use crate::peers::{Found, View};
+use crate::pushdown;
 use crate::report;
-use crate::root::given_up;
+use crate::root::evicted;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
@@ -21,7 +21,7 @@ use sdds::{Bound, Key, KeyRange};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::{Catalog, Table, TableId};
-use store::{BatchStream, Bundles, Error, Peers, Reading, Write};
+use store::{BatchStream, Error, Fragments, Peers, Reading, Write};
 
 impl Service for Cluster {
     fn serve(&self, _from: Caller, request: Bytes) -> Answers {
@@ -37,15 +37,15 @@ impl Service for Cluster {
         };
         stream::once(async move {
             let is_large = request.len() as u64 >= LARGE_BYTES;
-            match decode::<Letter>(&request).and_then(|letter| inner.open(letter)) {
-                Ok(Request::Run { reader, hops, bundle }) => {
-                    run(inner, reader, hops, bundle.0).await
+            match decode::<Envelope>(&request).and_then(|envelope| inner.open(envelope)) {
+                Ok(Request::Run { reader, hops, fragment }) => {
+                    run(inner, reader, hops, fragment.0).await
                 }
-                Ok(Request::Errand { reader, target, errand, step }) => {
-                    one(errand::answer(&inner, reader, &target, errand.0, step).await)
+                Ok(Request::DmlPushdown { reader, target, pushdown, step }) => {
+                    one(pushdown::answer(&inner, reader, &target, pushdown.0, step).await)
                 }
-                Ok(Request::Take { exchange, part }) => match bundles(&inner) {
-                    Ok(bundles) => answers(bundles.take(exchange, part)),
+                Ok(Request::Take { exchange, part }) => match fragments(&inner) {
+                    Ok(fragments) => answers(fragments.take(exchange, part)),
                     Err(error) => one(Err(error)),
                 },
                 Ok(Request::Describe { name }) => described(&inner, &name),
@@ -70,18 +70,18 @@ fn one(reply: Reply) -> Answers {
 }
 
 impl Inner {
-    /// What a letter asks for, if it is for this server, and from one that the cluster has not given up.
-    fn open(&self, letter: Letter) -> Result<Request, Error> {
+    /// What a envelope asks for, if it is for this server, and from one that the cluster has not given up.
+    fn open(&self, envelope: Envelope) -> Result<Request, Error> {
         if self.stopped.is_cancelled() {
             return Err(stopped(&self.name));
         }
-        if letter.to.is_some_and(|to| to != self.here) {
+        if envelope.to.is_some_and(|to| to != self.here) {
             let reason = "another server is at its address now";
             return Err(Error::unreachable(self.name.clone(), reason));
         }
-        match letter.from.filter(|from| self.is_lost(*from)) {
-            Some(lost) => Err(given_up(lost)),
-            None => Ok(letter.request),
+        match envelope.from.filter(|from| self.is_lost(*from)) {
+            Some(lost) => Err(evicted(lost)),
+            None => Ok(envelope.request),
         }
     }
 }
@@ -93,7 +93,7 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
         | Request::Write { .. }
         | Request::RowOperation { .. }) => about_rows_here(inner, about_rows).await,
         Request::Run { .. }
-        | Request::Errand { .. }
+        | Request::DmlPushdown { .. }
         | Request::Take { .. }
         | Request::Describe { .. } => Err(garbled("this is not answered here")),
         Request::RollbackTo { .. }
@@ -118,8 +118,8 @@ async fn answer(inner: &Arc<Inner>, request: Request) -> Reply {
                 }
                 _ => {}
             }
-            let mail = file.handle(message);
-            inner.post(&file, mail);
+            let outbox = file.handle(message);
+            inner.send_all(&file, outbox);
             Ok(Answer::Done)
         }
         Request::MoveIn { .. }
@@ -169,15 +169,15 @@ async fn about_rows_here(inner: &Arc<Inner>, request: Request) -> Reply {
     }
 }
 
-/// What a giver of rows asks.
+/// What a source of rows asks.
 fn about_move(inner: &Arc<Inner>, request: Request) -> Reply {
     match request {
         Request::MoveIn { table, range } => inner.moves.begin(inner, table, &range),
         Request::MovePiece { number, piece, ends_round } => {
             inner.moves.take(number, piece.0, ends_round)
         }
-        Request::MoveAdopt { number, rest, adopt, visits } => {
-            inner.moves.adopt(inner, number, (rest.map(|rest| rest.0), visits), adopt)
+        Request::MoveAdopt { number, rest, adopt, accesses } => {
+            inner.moves.adopt(inner, number, (rest.map(|rest| rest.0), accesses), adopt)
         }
         Request::MoveDrop { number } => {
             inner.moves.forget(number);
@@ -211,11 +211,11 @@ async fn about_transaction(inner: &Arc<Inner>, request: Request) -> Reply {
         }
         Request::Commit { transaction, timestamp } => {
             inner.participants.end(transaction, Some(timestamp)).await;
-            inner.floors.lock().learn(timestamp);
+            inner.low_watermark.lock().learn(timestamp);
             Ok(Answer::Done)
         }
         Request::IsRunning { transaction } => {
-            Ok(Answer::Running(inner.joint.is_running(transaction)))
+            Ok(Answer::Running(inner.coordinated.is_running(transaction)))
         }
         other => Err(garbled(&format!("{} is not about a transaction", other.name()))),
     }
@@ -389,7 +389,7 @@ async fn write(
 async fn row_operation(inner: &Arc<Inner>, target: &Target, key: Key, operation: Bytes) -> Reply {
     let range = KeyRange::point(&key);
     definition(&inner.store.catalog(), target)?;
-    match bundles(inner)?.row_operation(key, operation).await {
+    match fragments(inner)?.row_operation(key, operation).await {
         Err(Error::NotOwned { .. }) => not_owned(inner, target, range).await,
         done => Ok(Answer::Written { rows: done? }),
     }
@@ -447,7 +447,7 @@ pub(crate) async fn owners(
 
 /// What this server tells of itself.
 fn described(inner: &Inner, name: &str) -> Answers {
-    let rows = inner.bundles.get().and_then(|bundles| bundles.describe(name));
+    let rows = inner.fragments.get().and_then(|fragments| fragments.describe(name));
     let pieces = rows
         .iter()
         .flat_map(batches::pieces)
@@ -456,18 +456,18 @@ fn described(inner: &Inner, name: &str) -> Answers {
     stream::iter(replies).map(|reply| Ok(written(&reply))).boxed()
 }
 
-/// Runs a bundle, and says what its coordinator can learn: with the first rows, for not everybody reads on, and at the end.
-async fn run(inner: Arc<Inner>, reader: WireReader, hops: u32, bundle: Bytes) -> Answers {
+/// Runs a fragment, and says what its coordinator can learn: with the first rows, for not everybody reads on, and at the end.
+async fn run(inner: Arc<Inner>, reader: WireReader, hops: u32, fragment: Bytes) -> Answers {
     let view = served(&inner, hops);
-    let bundles = match bundles(&inner) {
-        Ok(bundles) => bundles,
+    let fragments = match fragments(&inner) {
+        Ok(fragments) => fragments,
         Err(error) => return one(Err(error)),
     };
     let reading = match reading(&inner, &reader, &view).await {
         Ok(reading) => reading,
         Err(error) => return one(Err(error)),
     };
-    let rows = answers(bundles.run(reading, bundle)).fuse();
+    let rows = answers(fragments.run(reading, fragment)).fuse();
     let told = async move {
         let (first, rest) = rows.into_future().await;
         let begin = stream::iter(learnt(&view)).chain(stream::iter(first));
@@ -484,10 +484,10 @@ fn learnt(view: &View) -> Option<Result<Bytes, NetError>> {
     is_news.then(|| Ok(written(&Ok(Answer::Adjustment(adjustment)))))
 }
 
-/// Who runs bundles here.
-pub(crate) fn bundles(inner: &Inner) -> Result<Arc<dyn Bundles>, Error> {
+/// Who runs fragments here.
+pub(crate) fn fragments(inner: &Inner) -> Result<Arc<dyn Fragments>, Error> {
     inner
-        .bundles
+        .fragments
         .get()
         .cloned()
         .ok_or_else(|| Error::unreachable(inner.name.clone(), "it is still starting"))

@@ -2,7 +2,7 @@
 
 use crate::cluster::{Cluster, DEADLINE, unexpected};
 use crate::members::Members;
-use crate::message::{Answer, Letter, Reply, Request, decode, encode};
+use crate::message::{Answer, Envelope, Reply, Request, decode, encode};
 use crate::net::{Address, Network, ask};
 use crate::traffic::Counted;
 use std::sync::Arc;
@@ -52,9 +52,9 @@ impl Cluster {
     ) -> Result<Self, Error> {
         let Introduction { name, address, weight } = introduction;
         let request = Request::Join { name, address: address.as_str().to_owned(), weight };
-        let letter = encode(&Letter { from: None, to: None, request })?;
+        let envelope = encode(&Envelope { from: None, to: None, request })?;
         let network = Counted::new(network);
-        let answer = ask(&network, first, letter, DEADLINE).await;
+        let answer = ask(&network, first, envelope, DEADLINE).await;
         let answer = answer
             .map_err(|error| Error::from(crate::cluster::Asked::of(error, first.as_str())))?;
         match decode::<Reply>(&answer)?? {

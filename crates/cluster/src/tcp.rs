@@ -1,11 +1,11 @@
 //! Starting a server of a cluster as a process: its address, whom it trusts, and how it gets in.
 
 use crate::cluster::Cluster;
-use crate::doorway::Doorway;
 use crate::net::{
     self, Address, Authority, JoinToken, Listening, NetError, Security, Tcp, TrustError, listen,
 };
 use crate::start::Introduction;
+use crate::starting::StartingService;
 use sdds::GroupId;
 use std::io;
 use std::sync::Arc;
@@ -83,8 +83,8 @@ pub async fn start(
     let Part { name, listen: at, advertised, weight, entry } = part;
     let own = advertised.clone().unwrap_or_else(|| at.clone());
     let (security, token) = secure(&at, &own, &entry).await?;
-    let doorway = Arc::new(Doorway::default());
-    let listening = listen(&at, security.clone(), Arc::clone(&doorway) as _).await?;
+    let starting = Arc::new(StartingService::default());
+    let listening = listen(&at, security.clone(), Arc::clone(&starting) as _).await?;
     let address = called_at(advertised, listening.address());
     if address.as_str().starts_with("0.0.0.0:") || address.as_str().starts_with("[::]:") {
         return Err(StartError::Unspecified(address));
@@ -98,7 +98,7 @@ pub async fn start(
             Cluster::join(introduction, &first, open, network, Handle::current()).await?
         }
     };
-    let _ = doorway.0.set(cluster.clone());
+    let _ = starting.0.set(cluster.clone());
     Ok(Started { cluster, listening, token })
 }
 

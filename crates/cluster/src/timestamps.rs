@@ -25,7 +25,7 @@ type Answered = Shared<BoxFuture<'static, Result<Timestamp, Arc<Error>>>>;
 /// A question, and for how many it is; `None` as soon as it has been sent.
 struct Question {
     answer: Answered,
-    takers: Arc<Mutex<Option<u32>>>,
+    waiters: Arc<Mutex<Option<u32>>>,
 }
 
 impl fmt::Debug for Timestamps {
@@ -56,17 +56,17 @@ impl Timestamps {
     fn join(&self, inner: &Arc<Inner>) -> (Answered, u32) {
         let mut newest = self.newest.lock();
         if let Some(question) = &*newest
-            && let Some(takers) = question.takers.lock().as_mut().filter(|t| **t < COMMITS_MAX)
+            && let Some(waiters) = question.waiters.lock().as_mut().filter(|t| **t < COMMITS_MAX)
         {
-            let place = *takers;
-            *takers += 1;
+            let place = *waiters;
+            *waiters += 1;
             return (question.answer.clone(), place);
         }
         let before = newest.take().map(|question| question.answer);
         let before = before.filter(|answer| answer.peek().is_none());
-        let takers = Arc::new(Mutex::new(Some(1)));
-        let answer = self.question(inner, before, &takers).boxed().shared();
-        *newest = Some(Question { answer: answer.clone(), takers });
+        let waiters = Arc::new(Mutex::new(Some(1)));
+        let answer = self.question(inner, before, &waiters).boxed().shared();
+        *newest = Some(Question { answer: answer.clone(), waiters });
         (answer, 0)
     }
 
@@ -75,15 +75,15 @@ impl Timestamps {
         &self,
         inner: &Arc<Inner>,
         before: Option<Answered>,
-        takers: &Arc<Mutex<Option<u32>>>,
+        waiters: &Arc<Mutex<Option<u32>>>,
     ) -> impl Future<Output = Result<Timestamp, Arc<Error>>> + Send + 'static {
-        let (inner, takers, request) = (Arc::clone(inner), Arc::clone(takers), self.request);
+        let (inner, waiters, request) = (Arc::clone(inner), Arc::clone(waiters), self.request);
         async move {
             let before = match before {
                 Some(before) => before.await.map(drop),
                 None => Ok(()),
             };
-            let count = takers.lock().take().unwrap_or(1);
+            let count = waiters.lock().take().unwrap_or(1);
             // A root that could not be reached is not waited for a second time.
             before?;
             match inner.ask(ROOT, &request(count)).await.map_err(Asked::into) {

@@ -10,7 +10,7 @@ use futures::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use store::{Delivery, Said, Traffic};
+use store::{Delivery, MessageCount, Traffic};
 
 /// Messages in one direction so far.
 #[derive(Debug, Default)]
@@ -33,16 +33,16 @@ impl Way {
         self.bytes.fetch_add(message.len() as u64, Ordering::Relaxed);
     }
 
-    fn said(&self) -> Said {
+    fn count_so_far(&self) -> MessageCount {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Said { messages: read(&self.messages), bytes: read(&self.bytes) }
+        MessageCount { messages: read(&self.messages), bytes: read(&self.bytes) }
     }
 }
 
 impl Counters {
     /// All so far.
     pub(crate) fn traffic(&self) -> Traffic {
-        Traffic { sent: self.sent.said(), received: self.received.said() }
+        Traffic { sent: self.sent.count_so_far(), received: self.received.count_so_far() }
     }
 }
 

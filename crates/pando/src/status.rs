@@ -16,7 +16,7 @@ select schema || '.' || \"table\" as \"table\", server, buckets, rows, \
 pg_size_pretty(bytes) as bytes, percent from pando.shares order by 1, 2;";
 
 const MOVES: &str = "\
-select schema || '.' || \"table\" as \"table\", giver, taker, state, sent, bytes, \
+select schema || '.' || \"table\" as \"table\", source, destination, state, sent, bytes, \
 bytes_per_second, seconds_left, reason from pando.moves where state in ('copying', 'waiting');";
 
 const SETTINGS: &str = "\

@@ -7,7 +7,7 @@ const LOST: &str = "08006";
 
 /// An error, warning or notice with everything that a person is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub(crate) struct SqlError {
     /// `ERROR`, `FATAL`, `WARNING`, `NOTICE`, ...
     pub(crate) severity: String,
     /// PostgreSQL's five characters. Any server's, so more than our own [`pando::SqlState`] knows.
@@ -24,7 +24,7 @@ pub(crate) struct Trouble {
     pub(crate) position: Option<usize>,
 }
 
-impl Trouble {
+impl SqlError {
     /// An error of ours.
     pub(crate) fn new(code: &str, message: impl Into<String>) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Trouble {
     }
 }
 
-impl From<pando::Error> for Trouble {
+impl From<pando::Error> for SqlError {
     fn from(error: pando::Error) -> Self {
         let owned = |part: Option<&str>| part.map(str::to_owned);
         Self {
@@ -93,11 +93,11 @@ impl From<pando::Error> for Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.label(), self.message)?;
         self.parts().try_for_each(|(label, part)| write!(f, "\n{label}: {part}"))
     }
 }
 
-impl std::error::Error for Trouble {}
+impl std::error::Error for SqlError {}

@@ -166,7 +166,7 @@ impl Database {
     /// As CREATE ROLE.
     pub async fn put_superuser(&self, name: &str, password: &str) -> Result<()> {
         let role = roles::superuser(name, password)?;
-        let mut transaction = self.0.store.begin_joint().await?;
+        let mut transaction = self.0.store.begin_distributed().await?;
         transaction.change_catalog(CatalogChange::PutRole(role))?;
         transaction.commit().await?;
         Ok(())
@@ -209,8 +209,8 @@ impl Database {
         }
     }
 
-    /// What runs the bundles that other servers send here.
-    pub fn bundles(&self) -> Arc<dyn store::Bundles> {
+    /// What runs the fragments that other servers send here.
+    pub fn fragments(&self) -> Arc<dyn store::Fragments> {
         Arc::new(Receiver::new(&self.0))
     }
 

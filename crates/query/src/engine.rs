@@ -10,7 +10,7 @@ use crate::planner::operators::Operators;
 use crate::planner::scales::Scales;
 use crate::planner::volatile::VolatileColumns;
 use crate::planner::waiting::WaitingValues;
-use crate::ship::{Exchanges, Portable, ShipBundles};
+use crate::ship::{Exchanges, Portable, ShipFragments};
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
@@ -90,7 +90,7 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
         let pushdown = rules.remove(from);
         rules.insert(to, pushdown);
     }
-    rules.push(Arc::new(ShipBundles));
+    rules.push(Arc::new(ShipFragments));
     rules
 }
 

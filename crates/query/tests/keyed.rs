@@ -226,18 +226,18 @@ async fn operations_that_make_no_sense_are_refused() {
         let number = if sql.starts_with("INSERT") { 20 } else { 7 };
         said(&prepared(&sessions[0], sql).await, &[id(number)]).await.expect(sql);
         let sent = servers.take_sent().pop().expect("an operation");
-        let bundles = servers.database(2).bundles();
+        let fragments = servers.database(2).fragments();
         for end in 0..sent.len() {
-            let cut = bundles.row_operation(key(number), sent.slice(..end)).await;
+            let cut = fragments.row_operation(key(number), sent.slice(..end)).await;
             assert!(cut.is_err() || end + 8 >= sent.len(), "{sql}, {end} of {} bytes", sent.len());
         }
         for place in 0..sent.len() {
             let mut changed = sent.to_vec();
             changed[place] ^= 0x55;
             // It may say something else that is allowed; it must not end the server.
-            let _ = bundles.row_operation(key(number), changed.into()).await;
+            let _ = fragments.row_operation(key(number), changed.into()).await;
         }
-        let elsewhere = bundles.row_operation(key(1), sent.clone()).await;
+        let elsewhere = fragments.row_operation(key(1), sent.clone()).await;
         assert!(elsewhere.is_err(), "{sql}: the row is not here");
     }
     let row = prepared(&sessions[1], "SELECT * FROM t WHERE id = $1").await;

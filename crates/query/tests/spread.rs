@@ -16,7 +16,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use store::ErrandStep;
+use store::PushdownStep;
 
 /// Servers, where a script does not say how many.
 const SERVERS: u64 = 3;
@@ -122,52 +122,52 @@ async fn three_parts() -> Arc<Servers> {
     servers
 }
 
-/// What a server answers to a bundle: how many rows, or an error.
-async fn ran(servers: &Servers, group: u64, bundle: Bytes) -> Result<usize, store::Error> {
+/// What a server answers to a fragment: how many rows, or an error.
+async fn ran(servers: &Servers, group: u64, fragment: Bytes) -> Result<usize, store::Error> {
     let database = servers.database(group);
     let reading = database.store().reading().await?;
     let count = |sum, batch: RecordBatch| async move { Ok(sum + batch.num_rows()) };
-    database.bundles().run(reading, bundle).try_fold(0, count).await
+    database.fragments().run(reading, fragment).try_fold(0, count).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bytes_that_are_no_bundle_are_an_error() {
+async fn bytes_that_are_no_fragment_are_an_error() {
     let servers = three_parts().await;
     let session = servers.database(0).session();
     let sql = "SELECT n, count(*) FROM t WHERE id > 3 GROUP BY n";
     answer(&session, sql).await.expect("answered");
-    let bundle = servers.take_sent().remove(0);
-    assert_eq!(ran(&servers, 1, bundle.clone()).await.expect("a bundle") % 7, 0, "the groups");
-    for length in 0..bundle.len() {
-        assert!(ran(&servers, 1, bundle.slice(..length)).await.is_err(), "{length} bytes of it");
+    let fragment = servers.take_sent().remove(0);
+    assert_eq!(ran(&servers, 1, fragment.clone()).await.expect("a fragment") % 7, 0, "the groups");
+    for length in 0..fragment.len() {
+        assert!(ran(&servers, 1, fragment.slice(..length)).await.is_err(), "{length} bytes of it");
     }
-    for at in 0..bundle.len() {
-        let mut changed = bundle.to_vec();
+    for at in 0..fragment.len() {
+        let mut changed = fragment.to_vec();
         changed[at] ^= 1 << (at % 8);
-        // Some changes make another bundle; what counts is that there is an answer.
+        // Some changes make another fragment; what counts is that there is an answer.
         let _ = ran(&servers, 1, changed.into()).await;
     }
-    assert!(ran(&servers, 1, bundle).await.is_ok(), "the server goes on");
+    assert!(ran(&servers, 1, fragment).await.is_ok(), "the server goes on");
 }
 
-/// A part of what a server answers to a bundle.
+/// A part of what a server answers to a fragment.
 type Answer = Result<RecordBatch, store::Error>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bytes_that_store_no_bundle_are_an_error() {
+async fn bytes_that_store_no_fragment_are_an_error() {
     let servers = three_parts().await;
     let session = servers.database(0).session();
     answer(&session, "SET pando.bundling = none").await.expect("set");
     answer(&session, "SELECT n, count(*) FROM t WHERE id > 3 GROUP BY n").await.expect("answered");
     // What a server stores it has for as long as somebody listens: only its first answer is read.
-    let first = async |bundle: Bytes| {
+    let first = async |fragment: Bytes| {
         let reading = servers.database(1).store().reading().await.expect("a reading");
-        servers.database(1).bundles().run(reading, bundle).next().await.expect("an answer")
+        servers.database(1).fragments().run(reading, fragment).next().await.expect("an answer")
     };
     // It learns a little later that nobody listens any more, and then gives up what it has.
-    let soon = async |bundle: &Bytes, expected: fn(&Answer) -> bool| {
+    let soon = async |fragment: &Bytes, expected: fn(&Answer) -> bool| {
         for _ in 0..5_000 {
-            if expected(&first(bundle.clone()).await) {
+            if expected(&first(fragment.clone()).await) {
                 return true;
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -177,16 +177,16 @@ async fn bytes_that_store_no_bundle_are_an_error() {
     let sent = servers.take_sent();
     let counts = |answer: &Answer| answer.as_ref().is_ok_and(|rows| rows.num_columns() == 3);
     assert!(soon(&sent[0], counts).await, "stored");
-    let [.., reads] = &sent[..] else { panic!("bundles") };
+    let [.., reads] = &sent[..] else { panic!("fragments") };
     assert!(soon(reads, Answer::is_err).await, "the rows that it reads are gone");
-    for bundle in [&sent[0], reads] {
-        for length in 0..bundle.len() {
-            assert!(first(bundle.slice(..length)).await.is_err(), "{length} bytes of it");
+    for fragment in [&sent[0], reads] {
+        for length in 0..fragment.len() {
+            assert!(first(fragment.slice(..length)).await.is_err(), "{length} bytes of it");
         }
-        for at in 0..bundle.len() {
-            let mut changed = bundle.to_vec();
+        for at in 0..fragment.len() {
+            let mut changed = fragment.to_vec();
             changed[at] ^= 1 << (at % 8);
-            // Some changes make another bundle; what counts is that there is an answer.
+            // Some changes make another fragment; what counts is that there is an answer.
             let _ = first(changed.into()).await;
         }
     }
@@ -194,16 +194,16 @@ async fn bytes_that_store_no_bundle_are_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_bundle_for_rows_that_have_left_finds_them() {
+async fn a_fragment_for_rows_that_have_left_finds_them() {
     let servers = three_parts().await;
     let session = servers.database(0).session();
     answer(&session, "SELECT id FROM t").await.expect("answered");
-    let bundles = servers.take_sent();
+    let fragments = servers.take_sent();
     servers.give("t", 1, 2, Some(150), Some(200));
     let mut rows = 0;
-    for bundle in bundles {
+    for fragment in fragments {
         // One is for rows of which half have left, the other for rows that never were there.
-        rows += ran(&servers, 1, bundle).await.expect("found");
+        rows += ran(&servers, 1, fragment).await.expect("found");
     }
     assert_eq!(rows, 200);
 }
@@ -212,57 +212,57 @@ async fn a_bundle_for_rows_that_have_left_finds_them() {
 async fn changes(
     servers: &Servers,
     group: u64,
-    errand: Bytes,
+    pushdown: Bytes,
 ) -> Result<(usize, bool), store::Error> {
     let database = servers.database(group);
     let reading = database.store().reading().await?;
-    let steps: Vec<_> = database.bundles().errand(reading, errand).try_collect().await?;
+    let steps: Vec<_> = database.fragments().pushdown(reading, pushdown).try_collect().await?;
     let (mut rows, mut others) = (0, false);
     for step in steps {
         match step {
-            ErrandStep::Write(write) => rows += write.len(),
-            ErrandStep::NotHere(ranges) => others |= !ranges.is_empty(),
+            PushdownStep::Write(write) => rows += write.len(),
+            PushdownStep::NotHere(ranges) => others |= !ranges.is_empty(),
         }
     }
     Ok((rows, others))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bytes_that_are_no_errand_are_an_error() {
+async fn bytes_that_are_no_pushdown_are_an_error() {
     let servers = three_parts().await;
     let session = servers.database(0).session();
     for sql in ["UPDATE t SET n = n * 2 WHERE id > 3 AND n < 6", "DELETE FROM t WHERE n = 6"] {
         session.execute("BEGIN").await.expect("begun");
         answer(&session, sql).await.expect("answered");
         session.execute("ROLLBACK").await.expect("undone");
-        let errand = servers.take_sent().remove(0);
-        assert!(changes(&servers, 1, errand.clone()).await.expect("an errand").0 > 10);
-        assert!(ran(&servers, 1, errand.clone()).await.is_err(), "it is no bundle");
-        for length in 0..errand.len() {
-            let some = errand.slice(..length);
+        let pushdown = servers.take_sent().remove(0);
+        assert!(changes(&servers, 1, pushdown.clone()).await.expect("an pushdown").0 > 10);
+        assert!(ran(&servers, 1, pushdown.clone()).await.is_err(), "it is no fragment");
+        for length in 0..pushdown.len() {
+            let some = pushdown.slice(..length);
             assert!(changes(&servers, 1, some).await.is_err(), "{length} bytes of it");
         }
-        for at in 0..errand.len() {
-            let mut changed = errand.to_vec();
+        for at in 0..pushdown.len() {
+            let mut changed = pushdown.to_vec();
             changed[at] ^= 1 << (at % 8);
-            // Some changes make another errand; what counts is that there is an answer.
+            // Some changes make another pushdown; what counts is that there is an answer.
             let _ = changes(&servers, 1, changed.into()).await;
         }
-        assert!(changes(&servers, 1, errand).await.is_ok(), "the server goes on");
+        assert!(changes(&servers, 1, pushdown).await.is_ok(), "the server goes on");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_errand_for_rows_that_have_left_says_so() {
+async fn a_pushdown_for_rows_that_have_left_says_so() {
     let servers = three_parts().await;
     let session = servers.database(0).session();
     session.execute("BEGIN; UPDATE t SET n = 7; ROLLBACK").await.expect("undone");
     let sent = servers.take_sent();
     servers.give("t", 1, 2, Some(150), Some(200));
     let mut found = Vec::new();
-    for errand in sent {
+    for pushdown in sent {
         for group in [0, 1, 2] {
-            found.push(changes(&servers, group, errand.clone()).await.expect("an errand"));
+            found.push(changes(&servers, group, pushdown.clone()).await.expect("an pushdown"));
         }
     }
     // One is for rows of which the last server has got half, the other for those that it always had.

@@ -4,19 +4,19 @@
 //! the sum over tables is even as well. It moves a bucket only where that makes both servers' shares better by a
 //! clear margin, so that nothing moves back and forth.
 //!
-//! A scan takes time by bytes, statements on single rows by how many there are. So a table that is visited often is balanced by
-//! both: a visit counts as so many bytes that all visits together count as much as all bytes ([`Sizes`]), and those of a small
-//! table as much as a bucket of the largest size on each server. A bucket that is visited so much that it fits nowhere is to be
+//! A scan takes time by bytes, statements on single rows by how many there are. So a table that is accessed often is balanced by
+//! both: a access counts as so many bytes that all accesses together count as much as all bytes ([`Sizes`]), and those of a small
+//! table as much as a bucket of the largest size on each server. A bucket that is accessed so much that it fits nowhere is to be
 //! split between its visitors, and its halves moved.
 
 use crate::GroupId;
 use serde::{Deserialize, Serialize};
 
-/// Visits a second from which on a table is balanced by them, too.
-const VISITS_MIN: u64 = 5_000;
+/// Accesses a second from which on a table is balanced by them, too.
+const ACCESSES_MIN: u64 = 5_000;
 
-/// Visits a second from which on they count as much as bytes; between, they count in part: nothing changes at one moment.
-const VISITS_FULL: u64 = 50_000;
+/// Accesses a second from which on they count as much as bytes; between, they count in part: nothing changes at one moment.
+const ACCESSES_FULL: u64 = 50_000;
 
 /// What a server holds of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,35 +25,36 @@ pub struct Share {
     pub group: GroupId,
     /// Bytes of the table's buckets there.
     pub bytes: u64,
-    /// How often they are visited a second, on average over a while.
-    pub visits: u64,
+    /// How often they are accessed a second, on average over a while.
+    pub accesses: u64,
     /// How much it should hold, relative to the others; zero for a server that is being emptied.
     pub weight: u32,
 }
 
-/// How the sizes of buckets and shares are reckoned: in bytes, and what visits count as.
+/// How the sizes of buckets and shares are reckoned: in bytes, and what accesses count as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sizes {
-    /// What a visit a second counts as, in 1024ths of a byte.
-    per_visit: u64,
+    /// What a access a second counts as, in 1024ths of a byte.
+    per_access: u64,
 }
 
 impl Sizes {
-    /// For a table that counts as so many bytes and is visited so often, on all servers together.
-    pub fn of(bytes: u64, visits: u64) -> Self {
-        let above = visits.clamp(VISITS_MIN, VISITS_FULL) - VISITS_MIN;
-        let counted = u128::from(bytes) * u128::from(above) / u128::from(VISITS_FULL - VISITS_MIN);
-        Self { per_visit: ((counted << 10) / u128::from(visits.max(1))) as u64 }
+    /// For a table that counts as so many bytes and is accessed so often, on all servers together.
+    pub fn of(bytes: u64, accesses: u64) -> Self {
+        let above = accesses.clamp(ACCESSES_MIN, ACCESSES_FULL) - ACCESSES_MIN;
+        let counted =
+            u128::from(bytes) * u128::from(above) / u128::from(ACCESSES_FULL - ACCESSES_MIN);
+        Self { per_access: ((counted << 10) / u128::from(accesses.max(1))) as u64 }
     }
 
-    /// The size of so many bytes that are visited so often.
-    pub fn size(self, bytes: u64, visits: u64) -> u64 {
-        bytes.saturating_add(self.of_visits(visits))
+    /// The size of so many bytes that are accessed so often.
+    pub fn size(self, bytes: u64, accesses: u64) -> u64 {
+        bytes.saturating_add(self.of_accesses(accesses))
     }
 
-    /// What visits add to a size.
-    pub fn of_visits(self, visits: u64) -> u64 {
-        ((u128::from(visits) * u128::from(self.per_visit)) >> 10) as u64
+    /// What accesses add to a size.
+    pub fn of_accesses(self, accesses: u64) -> u64 {
+        ((u128::from(accesses) * u128::from(self.per_access)) >> 10) as u64
     }
 }
 
@@ -73,26 +74,26 @@ pub struct Proposal {
 /// The move that helps a table most, if any helps. `bucket` is the usual number of bytes of its buckets, `bucket_size` with how many
 /// one splits.
 ///
-/// A server that is being emptied gives until it has nothing. Among others a move needs a giver with at least half a
-/// bucket too much and a taker with at least half a bucket too little, and both are better off after it. Of a table that is
-/// visited often an eighth of what is due counts as too much, if it is less than that: its buckets can be split.
+/// A server that is being emptied gives until it has nothing. Among others a move needs a source with at least half a
+/// bucket too much and a destination with at least half a bucket too little, and both are better off after it. Of a table that is
+/// accessed often an eighth of what is due counts as too much, if it is less than that: its buckets can be split.
 pub fn propose(shares: &[Share], bucket: u64, bucket_size: u64) -> Option<Proposal> {
     let weights: u64 = shares.iter().map(|share| u64::from(share.weight)).sum();
     let bytes: u64 = shares.iter().map(|share| share.bytes).sum();
     if weights == 0 || bytes == 0 {
         return None;
     }
-    let visits: u64 = shares.iter().map(|share| share.visits).sum();
-    let takers = shares.iter().filter(|share| share.weight > 0);
-    let least = bucket_size.saturating_mul(takers.clone().count() as u64);
-    let sizes = Sizes::of(bytes.max(least), visits);
-    let size = |share: &Share| sizes.size(share.bytes, share.visits);
-    let all = sizes.size(bytes, visits);
+    let accesses: u64 = shares.iter().map(|share| share.accesses).sum();
+    let destinations = shares.iter().filter(|share| share.weight > 0);
+    let least = bucket_size.saturating_mul(destinations.clone().count() as u64);
+    let sizes = Sizes::of(bytes.max(least), accesses);
+    let size = |share: &Share| sizes.size(share.bytes, share.accesses);
+    let all = sizes.size(bytes, accesses);
     let due =
         |share: &Share| (u128::from(all) * u128::from(share.weight) / u128::from(weights)) as u64;
     let lacks = |share: &Share| due(share).saturating_sub(size(share));
     let has_over = |share: &Share| size(share).saturating_sub(due(share));
-    let to = takers.max_by_key(|share| (lacks(share), std::cmp::Reverse(share.group)))?;
+    let to = destinations.max_by_key(|share| (lacks(share), std::cmp::Reverse(share.group)))?;
     let emptied = shares.iter().find(|share| share.weight == 0 && share.bytes > 0);
     if let Some(from) = emptied {
         let size_max = lacks(to).max(bucket).saturating_mul(2);
@@ -123,7 +124,7 @@ mod tests {
         let share = |(group, (&bytes, &weight))| Share {
             group: GroupId(group as u64),
             bytes,
-            visits: 0,
+            accesses: 0,
             weight,
         };
         each.map(share).collect()
@@ -178,20 +179,20 @@ mod tests {
         assert_eq!(propose(&[], 64, 64), None);
     }
 
-    /// Servers with buckets of so many bytes, each visited so often.
+    /// Servers with buckets of so many bytes, each accessed so often.
     type Buckets = Vec<Vec<(u64, u64)>>;
 
     fn shares_of(servers: &Buckets) -> Vec<Share> {
         let share = |(group, buckets): (usize, &Vec<(u64, u64)>)| Share {
             group: GroupId(group as u64),
             bytes: buckets.iter().map(|bucket| bucket.0).sum(),
-            visits: buckets.iter().map(|bucket| bucket.1).sum(),
+            accesses: buckets.iter().map(|bucket| bucket.1).sum(),
             weight: 1,
         };
         servers.iter().enumerate().map(share).collect()
     }
 
-    /// Does what is proposed, as givers do it: the largest bucket that fits, else the one that is visited most is split. Moves
+    /// Does what is proposed, as sources do it: the largest bucket that fits, else the one that is accessed most is split. Moves
     /// and splits that it takes.
     fn settle_buckets(servers: &mut Buckets) -> (usize, usize) {
         let (mut moves, mut splits) = (0, 0);
@@ -200,26 +201,26 @@ mod tests {
             propose(&shares_of(servers), usual, usual)
         {
             assert!(moves + splits < 1000, "it comes to rest: {servers:?}");
-            let giver = &mut servers[from.0 as usize];
+            let source = &mut servers[from.0 as usize];
             let size = |bucket: &(u64, u64)| sizes.size(bucket.0, bucket.1);
-            let fits = |at: &usize| size(&giver[*at]) <= size_max;
-            let largest = (0..giver.len()).filter(fits).max_by_key(|at| size(&giver[*at]));
+            let fits = |at: &usize| size(&source[*at]) <= size_max;
+            let largest = (0..source.len()).filter(fits).max_by_key(|at| size(&source[*at]));
             match largest {
                 Some(at) => {
-                    let bucket = giver.remove(at);
+                    let bucket = source.remove(at);
                     servers[to.0 as usize].push(bucket);
                     moves += 1;
                 }
                 None => {
-                    let Some(hot) = giver.iter_mut().max_by_key(|bucket| size(bucket)) else {
+                    let Some(hot) = source.iter_mut().max_by_key(|bucket| size(bucket)) else {
                         return (moves, splits);
                     };
-                    if hot.0 < 2 || sizes.of_visits(hot.1) < size(hot) / 4 {
+                    if hot.0 < 2 || sizes.of_accesses(hot.1) < size(hot) / 4 {
                         return (moves, splits);
                     }
                     *hot = (hot.0 / 2, hot.1 / 2);
                     let half = *hot;
-                    giver.push(half);
+                    source.push(half);
                     splits += 1;
                 }
             }
@@ -228,15 +229,15 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_that_everybody_visits_is_divided_among_all_servers() {
+    fn a_bucket_that_everybody_accesses_is_divided_among_all_servers() {
         let mut four = vec![vec![(64, 40_000)], Vec::new(), Vec::new(), Vec::new()];
         let (moves, splits) = settle_buckets(&mut four);
         assert!(moves >= 3 && splits >= 3 && moves + splits < 20, "{moves} {splits}");
-        assert!(shares_of(&four).iter().all(|share| share.visits == 10_000), "{four:?}");
+        assert!(shares_of(&four).iter().all(|share| share.accesses == 10_000), "{four:?}");
     }
 
     #[test]
-    fn a_table_that_few_visit_is_left_alone() {
+    fn a_table_that_few_access_is_left_alone() {
         let mut two = vec![vec![(64, 4_900)], Vec::new()];
         assert_eq!(settle_buckets(&mut two), (0, 0));
         let mut even = vec![vec![(64, 3_000); 10], vec![(64, 0); 10]];
@@ -245,13 +246,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_visited_alike_is_balanced_by_bytes_without_a_split() {
+    fn what_is_accessed_alike_is_balanced_by_bytes_without_a_split() {
         let mut four = vec![vec![(64, 1_000); 40], Vec::new(), Vec::new(), Vec::new()];
         assert_eq!(settle_buckets(&mut four), (30, 0));
     }
 
     #[test]
-    fn who_has_the_visits_gives_the_other_bytes_away() {
+    fn who_has_the_accesses_gives_the_other_bytes_away() {
         // A single row: its bucket cannot be divided.
         let mut two = vec![vec![(1, 50_000), (64, 0), (64, 0)], vec![(64, 0), (64, 0)]];
         settle_buckets(&mut two);

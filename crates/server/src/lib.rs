@@ -12,7 +12,7 @@ pub mod tls;
 
 use config::Config;
 use metrics::Metrics;
-use pg::{Door, DoorOptions};
+use pg::{Listener, ListenerOptions};
 use query::Database;
 use std::io;
 use std::net::SocketAddr;
@@ -32,8 +32,8 @@ pub struct Server {
     encrypted: bool,
     stopping: CancellationToken,
     end: CancellationToken,
-    pg_door: JoinHandle<io::Result<()>>,
-    http_door: JoinHandle<io::Result<()>>,
+    pg_listener: JoinHandle<io::Result<()>>,
+    http_listener: JoinHandle<io::Result<()>>,
 }
 
 impl Server {
@@ -43,7 +43,7 @@ impl Server {
     /// An address that cannot be had, certificates that cannot be used, or addresses that others can reach
     /// while there is nobody who could log in.
     pub async fn start(config: &Config, database: Database) -> io::Result<Self> {
-        refuse_open_doors(config, &database)?;
+        refuse_open_listeners(config, &database)?;
         let pg = bind("pg", config.pg).await?;
         let http = bind("http", config.http).await?;
         let (pg_address, http_address) = (pg.local_addr()?, http.local_addr()?);
@@ -52,17 +52,17 @@ impl Server {
         let encrypted = tls.is_some();
         let metrics = Arc::new(Metrics::new());
         let (stopping, end) = (CancellationToken::new(), CancellationToken::new());
-        let options = DoorOptions {
+        let options = ListenerOptions {
             limits: config.limits.clone(),
             tls,
             slow_statement: config.slow_statement,
         };
-        let door = Door::new(database.clone(), options, Arc::clone(&metrics))?;
+        let listener = Listener::new(database.clone(), options, Arc::clone(&metrics))?;
         let (stop_pg, end_pg) = (stopping.clone(), end.clone());
         let page = http::page(pg_address);
-        let pg_door = tokio::spawn(async move { door.serve(pg, stop_pg, end_pg).await });
+        let pg_listener = tokio::spawn(async move { listener.serve(pg, stop_pg, end_pg).await });
         let serving = http::serve(http, database, metrics, page, stopping.clone(), end.clone());
-        let http_door = tokio::spawn(serving);
+        let http_listener = tokio::spawn(serving);
         tracing::info!(pg = %pg_address, http = %http_address, tls = encrypted, "listening");
         Ok(Self {
             pg: pg_address,
@@ -70,8 +70,8 @@ impl Server {
             encrypted,
             stopping,
             end,
-            pg_door,
-            http_door,
+            pg_listener,
+            http_listener,
         })
     }
 
@@ -94,14 +94,14 @@ impl Server {
     pub async fn stop(self, grace: Duration) {
         self.stopping.cancel();
         tracing::info!(grace_seconds = grace.as_secs_f64(), "stopping");
-        let mut pg = self.pg_door;
+        let mut pg = self.pg_listener;
         if tokio::time::timeout(grace, &mut pg).await.is_err() {
             self.end.cancel();
             let _ = pg.await;
         }
         self.end.cancel();
         // Whoever has not finished asking is not waited for.
-        let mut http = self.http_door;
+        let mut http = self.http_listener;
         if tokio::time::timeout(HTTP_GRACE, &mut http).await.is_err() {
             http.abort();
         }
@@ -117,7 +117,7 @@ async fn bind(name: &str, address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Without users everybody who reaches an address may do everything: only this machine may reach it then.
-fn refuse_open_doors(config: &Config, database: &Database) -> io::Result<()> {
+fn refuse_open_listeners(config: &Config, database: &Database) -> io::Result<()> {
     let reachable =
         [config.pg, config.http].into_iter().find(|address| !address.ip().is_loopback());
     match reachable {

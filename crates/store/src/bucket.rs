@@ -4,10 +4,10 @@
 //! nobody waits. Invariants: every key lies in the bucket's range; a key is in at most one run; a key's
 //! delta versions are at or after its run's timestamp.
 
+use crate::accesses::Accesses;
 use crate::chunk::{Chunk, Run};
 use crate::delta::{Delta, Version};
 use crate::row::Row;
-use crate::visits::Visits;
 use arc_swap::ArcSwap;
 use sdds::splitting::Sample;
 use sdds::{BucketId, Key, KeyRange, Timestamp};
@@ -21,23 +21,23 @@ const SAMPLES_PER_CHUNK: usize = 32;
 pub(crate) struct Bucket {
     pub(crate) id: BucketId,
     pub(crate) range: KeyRange,
-    pub(crate) visits: Visits,
+    pub(crate) accesses: Accesses,
     state: ArcSwap<BucketState>,
 }
 
 impl Bucket {
     pub(crate) fn new(id: BucketId, range: KeyRange, state: BucketState) -> Arc<Self> {
-        Self::visited(id, range, state, Visits::default())
+        Self::accessed(id, range, state, Accesses::default())
     }
 
-    /// One that was visited before.
-    pub(crate) fn visited(
+    /// One that was accessed before.
+    pub(crate) fn accessed(
         id: BucketId,
         range: KeyRange,
         state: BucketState,
-        visits: Visits,
+        accesses: Accesses,
     ) -> Arc<Self> {
-        Arc::new(Self { id, range, visits, state: ArcSwap::from_pointee(state) })
+        Arc::new(Self { id, range, accesses, state: ArcSwap::from_pointee(state) })
     }
 
     /// What the bucket holds now.

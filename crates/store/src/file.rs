@@ -47,8 +47,8 @@ pub(crate) struct TableFile {
     directory: ArcSwap<Partition<Tile>>,
     /// What the owned tiles hold together, kept with each change: whoever asks often does not go through them.
     holdings: Mutex<Holdings>,
-    /// Visits a second of all owned tiles, when they were averaged last.
-    visits: AtomicU64,
+    /// Accesses a second of all owned tiles, when they were averaged last.
+    accesses: AtomicU64,
 }
 
 impl TableFile {
@@ -66,8 +66,8 @@ impl TableFile {
     fn of(directory: Partition<Tile>) -> Arc<Self> {
         let holdings = sum(&directory, &KeyRange::all());
         let directory = ArcSwap::from_pointee(directory);
-        let visits = AtomicU64::default();
-        Arc::new(Self { directory, holdings: Mutex::new(holdings), visits })
+        let accesses = AtomicU64::default();
+        Arc::new(Self { directory, holdings: Mutex::new(holdings), accesses })
     }
 
     /// A file without rows, of whose keys as much is owned here: one bucket a stretch.
@@ -110,17 +110,17 @@ impl TableFile {
         stretches
     }
 
-    /// Visits a second of what is owned here.
-    pub(crate) fn visits(&self) -> u64 {
-        self.visits.load(Ordering::Relaxed)
+    /// Accesses a second of what is owned here.
+    pub(crate) fn accesses(&self) -> u64 {
+        self.accesses.load(Ordering::Relaxed)
     }
 
-    /// Averages visits, after so much time.
-    pub(crate) fn average_visits(&self, elapsed: Duration) {
+    /// Averages accesses, after so much time.
+    pub(crate) fn average_accesses(&self, elapsed: Duration) {
         let directory = self.directory.load();
         let owned = directory.iter().filter_map(|(_, tile)| tile.owned());
-        let sum = owned.map(|bucket| bucket.visits.average(elapsed)).sum();
-        self.visits.store(sum, Ordering::Relaxed);
+        let sum = owned.map(|bucket| bucket.accesses.average(elapsed)).sum();
+        self.accesses.store(sum, Ordering::Relaxed);
     }
 
     /// What is owned here.

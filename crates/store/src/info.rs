@@ -23,8 +23,8 @@ pub struct BucketInfo {
     pub delta_bytes: u64,
     /// Its runs.
     pub runs: Vec<RunInfo>,
-    /// How often it is visited a second, on average over a while; only where there are other servers.
-    pub visits: u64,
+    /// How often it is accessed a second, on average over a while; only where there are other servers.
+    pub accesses: u64,
     /// Whether it is about to be another server's.
     pub is_leaving: bool,
 }
@@ -84,8 +84,8 @@ pub struct SplitInfo {
     pub rows: u64,
     /// Bytes of both.
     pub bytes: u64,
-    /// How often it was visited a second.
-    pub visits: u64,
+    /// How often it was accessed a second.
+    pub accesses: u64,
     /// Why.
     pub reason: &'static str,
 }
@@ -128,7 +128,7 @@ impl BucketInfo {
             delta_rows: state.delta.len() as u64,
             delta_bytes: state.delta.bytes(),
             runs: state.runs.iter().map(run).collect(),
-            visits: bucket.visits.rate(),
+            accesses: bucket.accesses.rate(),
             is_leaving: tile.owned().is_none(),
         })
     }

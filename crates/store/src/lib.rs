@@ -6,10 +6,11 @@
 //! applies. Nothing else changes anything.
 //!
 //! In a cluster a store owns part of each table ([`TableView::owns`]), knows other servers as [`Peers`], and takes part in
-//! transactions on several of them ([`JointTransaction`], [`Prepared`]).
+//! transactions on several of them ([`DistributedTransaction`], [`Prepared`]).
 //!
 //! Not here: SQL (`query`), messages between servers (`cluster`).
 
+mod accesses;
 mod bucket;
 pub mod catalog;
 mod check;
@@ -17,15 +18,14 @@ mod chunk;
 mod compaction;
 mod conflicts;
 mod delta;
-mod errand;
+mod distributed;
+mod distributed_load;
 mod error;
 mod file;
 mod find;
 mod holds;
 mod info;
 mod ingest;
-mod joint;
-mod joint_load;
 pub mod key;
 mod layout;
 mod log;
@@ -39,6 +39,7 @@ mod peers;
 mod pieces;
 mod prepared;
 mod present;
+mod pushdown;
 mod row;
 mod sequences;
 mod snapshot;
@@ -51,7 +52,6 @@ mod tests;
 mod transaction;
 mod view;
 mod views;
-mod visits;
 mod wire;
 mod write_set;
 pub mod zone;
@@ -60,19 +60,19 @@ pub mod zone;
 const ATTEMPTS: usize = 64;
 
 pub use chunk::CHUNK_ROWS;
-pub use errand::{Changed, ErrandStep, ErrandSteps};
+pub use distributed::{DistributedSavepoint, DistributedTransaction};
 pub use error::{Error, Failure};
 pub use info::{BucketInfo, Counters, Holdings, RunInfo, SplitInfo};
 pub use ingest::IngestPart;
-pub use joint::{JointSavepoint, JointTransaction};
 pub use memory::Memory;
 pub use morsel::Morsel;
 pub use moving::{Busy, MoveIn, MoveOut, Pieces};
 pub use peers::{
-    BatchStream, Bundles, Delivery, ExchangeId, Finding, MoveSetting, MoveSettings, Peers, Reader,
-    Reading, Said, TableTotal, Traffic, TransactionId, Whereabouts, Write,
+    BatchStream, Delivery, ExchangeId, Finding, Fragments, MessageCount, MoveSetting, MoveSettings,
+    Peers, Reader, Reading, TableTotal, Traffic, TransactionId, Whereabouts, Write,
 };
 pub use prepared::Prepared;
+pub use pushdown::{Changed, PushdownStep, PushdownSteps};
 pub use row::VALUE_BYTES_MAX;
 pub use snapshot::Snapshot;
 pub use store::{Options, Store};

@@ -26,7 +26,7 @@ pub(crate) enum Entry {
     /// A store without tables begins with a catalog whose rows other servers have.
     Install { timestamp: Timestamp, catalog: Arc<Catalog> },
     /// Keys of another server, with their rows, are owned here from now on.
-    Adopt { table: TableId, range: KeyRange, state: BucketState, visits: u64 },
+    Adopt { table: TableId, range: KeyRange, state: BucketState, accesses: u64 },
     /// Another server owns these keys from now on.
     Release { table: TableId, range: KeyRange },
     /// A sequence has given values up to this one.

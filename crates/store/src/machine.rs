@@ -4,6 +4,7 @@
 //! split or merge at once (it changes no answer). The same entries applied to an empty machine give the
 //! same buckets, ids and rows.
 
+use crate::accesses::Accesses;
 use crate::bucket::{Bucket, BucketState};
 use crate::catalog::{Catalog, CatalogChange, Relation, RelationId, Sequence, TableId};
 use crate::chunk::Run;
@@ -12,7 +13,6 @@ use crate::info::SplitInfo;
 use crate::log::{Entry, Log};
 use crate::memory::Memory;
 use crate::snapshot::{Published, Snapshots};
-use crate::visits::Visits;
 use crate::write_set::{TableWrites, WriteSet};
 use sdds::{Bound, BucketId, Key, KeyRange, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
@@ -81,8 +81,8 @@ impl Machine {
             Entry::Split { table, at } => self.apply_split(table, &at),
             Entry::Merge { table, low } => self.apply_merge(table, &low),
             Entry::Install { timestamp, catalog } => self.apply_install(timestamp, catalog),
-            Entry::Adopt { table, range, state, visits } => {
-                self.apply_adopt(table, range, (state, visits));
+            Entry::Adopt { table, range, state, accesses } => {
+                self.apply_adopt(table, range, (state, accesses));
             }
             Entry::Release { table, range } => self.apply_release(table, range),
             Entry::SequenceAdvance { sequence, last, called } => {
@@ -182,8 +182,8 @@ impl Machine {
         let mut changes = writes.changes.into_iter().peekable();
         while let Some((key, _)) = changes.peek() {
             let (range, tile) = directory.locate(key);
-            // A commit is one visit, however many rows it has there.
-            owned(tile).visits.count(key);
+            // A commit is one access, however many rows it has there.
+            owned(tile).accesses.count(key);
             self.change_bucket(file, owned(tile), |state| {
                 while let Some((key, row)) = changes.next_if(|(key, _)| range.contains(key)) {
                     state.write(key, row, timestamp, horizon);
@@ -216,9 +216,9 @@ impl Machine {
         let state = bucket.state();
         let (left, right) = (state.cut(&lower), state.cut(&upper));
         self.memory.tables_changed(state.bytes(), left.bytes() + right.bytes());
-        let (visits_left, visits_right) = bucket.visits.split(at);
-        let left = Bucket::visited(bucket.id, lower, left, visits_left);
-        let right = Bucket::visited(self.bucket_id(), upper, right, visits_right);
+        let (accesses_left, accesses_right) = bucket.accesses.split(at);
+        let left = Bucket::accessed(bucket.id, lower, left, accesses_left);
+        let right = Bucket::accessed(self.bucket_id(), upper, right, accesses_right);
         directory.split(at, Tile::Here(left), Tile::Here(right));
         file.replace_directory(directory, &range);
         self.counts.splits += 1;
@@ -234,8 +234,8 @@ impl Machine {
         let lower = Arc::clone(lower);
         let range = sdds::KeyRange { low: lower_range.low, high: upper_range.high };
         let state = BucketState::clone(&lower.state()).join(BucketState::clone(&upper.state()));
-        let visits = lower.visits.join(&upper.visits);
-        let merged = Bucket::visited(lower.id, range.clone(), state, visits);
+        let accesses = lower.accesses.join(&upper.accesses);
+        let merged = Bucket::accessed(lower.id, range.clone(), state, accesses);
         directory.merge(low, Tile::Here(merged));
         file.replace_directory(directory, &range);
         self.counts.merges += 1;
@@ -265,15 +265,15 @@ impl Machine {
         &mut self,
         table: TableId,
         range: KeyRange,
-        (state, visits): (BucketState, u64),
+        (state, accesses): (BucketState, u64),
     ) {
         let mut next = Published::clone(&self.snapshots.newest());
         let Some(file) = next.files.get(&table).cloned() else { return };
         next.timestamp = next.timestamp.max(state.newest);
         self.memory.tables_changed(0, state.bytes());
         let mut directory = sdds::Partition::clone(&file.directory());
-        let visits = Visits::of_rate(visits);
-        let bucket = Bucket::visited(self.bucket_id(), range.clone(), state, visits);
+        let accesses = Accesses::of_rate(accesses);
+        let bucket = Bucket::accessed(self.bucket_id(), range.clone(), state, accesses);
         directory.assign(&range, Tile::Here(bucket));
         file.replace_directory(directory, &range);
         self.snapshots.publish(next);

@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
-/// Buckets that are visited so often a second do not merge: they may have been split for that.
-const MERGED_VISITS_MAX: u64 = 50;
+/// Buckets that are accessed so often a second do not merge: they may have been split for that.
+const MERGED_ACCESSES_MAX: u64 = 50;
 
 /// As many splits are remembered.
 const SPLITS_REMEMBERED: usize = 256;
@@ -129,7 +129,7 @@ impl Store {
 
     /// Splits the bucket of a range between its visitors, if there is one; whether that was done. It is not where nearly all
     /// of them come to one key.
-    pub fn split_by_visits(&self, table: TableId, range: &KeyRange) -> bool {
+    pub fn split_by_accesses(&self, table: TableId, range: &KeyRange) -> bool {
         let mut machine = self.machine();
         let Some(file) = machine.snapshots.newest().files.get(&table).cloned() else {
             return false;
@@ -139,10 +139,10 @@ impl Store {
         if self.holds().lock().is_moving(table, range) {
             return false;
         }
-        let Some(at) = bucket.visits.middle().filter(|at| range.split_at(at).is_some()) else {
+        let Some(at) = bucket.accesses.middle().filter(|at| range.split_at(at).is_some()) else {
             return false;
         };
-        split(&mut machine, table, &bucket, &at, "visits");
+        split(&mut machine, table, &bucket, &at, "accesses");
         true
     }
 
@@ -194,7 +194,7 @@ impl Store {
         let weight = bucket.state().weight();
         let small = |neighbour: &&Arc<Bucket>| {
             splitting::should_merge(weight, neighbour.state().weight(), table.bucket_size)
-                && bucket.visits.rate() + neighbour.visits.rate() < MERGED_VISITS_MAX
+                && bucket.accesses.rate() + neighbour.accesses.rate() < MERGED_ACCESSES_MAX
                 && !self.holds().lock().is_moving(table.id, &neighbour.range)
         };
         let (before, after) = (before.and_then(Tile::owned), after.and_then(Tile::owned));
@@ -220,7 +220,7 @@ fn split(machine: &mut Machine, table: TableId, bucket: &Bucket, at: &Key, reaso
         at: at.clone(),
         rows: state.rows,
         bytes: state.bytes(),
-        visits: bucket.visits.rate(),
+        accesses: bucket.accesses.rate(),
         reason,
     });
     machine.commit_entry(Entry::Split { table, at: at.clone() });

@@ -4,7 +4,7 @@
 //! Whoever prepares after that commits after the snapshot that is taken here, which therefore has the newest of the row.
 
 use crate::catalog::{Table, TableId};
-use crate::joint::JointTransaction;
+use crate::distributed::DistributedTransaction;
 use crate::peers::Peers;
 use crate::store::Store;
 use crate::{ATTEMPTS, Error, Snapshot};
@@ -79,10 +79,10 @@ impl Store {
         peers: &dyn Peers,
         table: TableId,
         key: &Key,
-    ) -> Result<Option<JointTransaction>, Error> {
+    ) -> Result<Option<DistributedTransaction>, Error> {
         let range = KeyRange::point(key);
         let snapshot = self.newest(peers, table, &range).await?;
         let is_here = snapshot.table(table).is_some_and(|view| view.owns(&range));
-        Ok(is_here.then(|| self.joint_on(snapshot)))
+        Ok(is_here.then(|| self.distributed_on(snapshot)))
     }
 }

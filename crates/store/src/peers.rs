@@ -7,8 +7,8 @@
 //! timestamp; they are prepared, and then committed together.
 
 use crate::catalog::{Catalog, CatalogChange, Sequence, Table, TableId};
-use crate::errand::{Changed, ErrandSteps};
 use crate::prepared::Prepared;
+use crate::pushdown::{Changed, PushdownSteps};
 use crate::write_set::WriteSet;
 use crate::{Error, Snapshot, TableView};
 use arrow::array::{ArrayRef, RecordBatch};
@@ -55,7 +55,7 @@ pub struct TableTotal {
 
 /// Messages in one direction, and their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Said {
+pub struct MessageCount {
     /// Requests and answers.
     pub messages: u64,
     /// Their bytes as they are encoded, before frames and encryption.
@@ -66,9 +66,9 @@ pub struct Said {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Traffic {
     /// Its requests to others, and its answers to theirs.
-    pub sent: Said,
+    pub sent: MessageCount,
     /// Others' requests, and their answers.
-    pub received: Said,
+    pub received: MessageCount,
 }
 
 /// What it has cost a server to find the owners of a table's rows, since its start.
@@ -193,19 +193,19 @@ impl Reading {
     }
 }
 
-/// Runs bundles (operators of a plan) that other servers ship here. `query` implements it, `cluster` calls it.
-pub trait Bundles: Debug + Send + Sync {
-    /// Runs a bundle over what a transaction's part here reads.
-    fn run(&self, reading: Reading, bundle: Bytes) -> BatchStream;
+/// Runs fragments (operators of a plan) that other servers ship here. `query` implements it, `cluster` calls it.
+pub trait Fragments: Debug + Send + Sync {
+    /// Runs a fragment over what a transaction's part here reads.
+    fn run(&self, reading: Reading, fragment: Bytes) -> BatchStream;
 
-    /// What is to be written of the rows that a transaction's part here reads, by an errand that its coordinator has sent.
-    fn errand(&self, reading: Reading, errand: Bytes) -> ErrandSteps;
+    /// What is to be written of the rows that a transaction's part here reads, by an pushdown that its coordinator has sent.
+    fn pushdown(&self, reading: Reading, pushdown: Bytes) -> PushdownSteps;
 
     /// Does what another server's row operation says, as a transaction of its own: it changes one row, whose key this server
     /// owns. How many rows were changed; [`Error::NotOwned`] where the key has left.
     fn row_operation(&self, key: Key, operation: Bytes) -> BoxFuture<'static, Result<u64, Error>>;
 
-    /// The rows of one part of an exchange that a bundle deals out here. Each part is taken once.
+    /// The rows of one part of an exchange that a fragment deals out here. Each part is taken once.
     fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream;
 
     /// This server's rows of a table that has rows of all servers; `None` where there is none of this name.
@@ -274,7 +274,7 @@ pub trait Peers: Debug + Send + Sync {
         columns: &[usize],
     ) -> Result<Option<Vec<ArrayRef>>, Error>;
 
-    /// Has a key's owner do a row operation ([`Bundles::row_operation`]). [`Error::NotOwned`] where it turns out to be another
+    /// Has a key's owner do a row operation ([`Fragments::row_operation`]). [`Error::NotOwned`] where it turns out to be another
     /// server, or this one; nothing has changed then.
     async fn row_operation(
         &self,
@@ -292,21 +292,22 @@ pub trait Peers: Debug + Send + Sync {
         write: Write,
     ) -> Result<u64, Error>;
 
-    /// Has a group change rows that it is believed to own, as the bytes say ([`Bundles::errand`]). Of keys that it does not own
+    /// Has a group change rows that it is believed to own, as the bytes say ([`Fragments::pushdown`]). Of keys that it does not own
     /// it changes nothing, and says which they are. After an error some rows may have been changed; go back to a savepoint.
-    async fn errand(
+    async fn pushdown(
         &self,
         reader: &Reader,
         table: &Arc<Table>,
         owner: GroupId,
-        errand: Bytes,
+        pushdown: Bytes,
     ) -> Result<Changed, Error>;
 
-    /// Runs a bundle on another server.
-    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes, delivery: Delivery) -> BatchStream;
+    /// Runs a fragment on another server.
+    fn run(&self, reader: &Reader, on: GroupId, fragment: Bytes, delivery: Delivery)
+    -> BatchStream;
 
-    /// Runs a bundle that was sent here by a server that took another's rows for ours: on the one that owns them.
-    fn pass_on(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream;
+    /// Runs a fragment that was sent here by a server that took another's rows for ours: on the one that owns them.
+    fn pass_on(&self, reader: &Reader, on: GroupId, fragment: Bytes) -> BatchStream;
 
     /// Takes the rows of one part of an exchange that another server deals out.
     fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream;
@@ -324,7 +325,7 @@ pub trait Peers: Debug + Send + Sync {
     /// A table about the cluster: `servers`, `groups`, `shares`, `moves` or `images`; `None` for any other name.
     async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error>;
 
-    /// What the other servers tell of themselves: their [rows](Bundles::describe) of a table that has rows of all servers, by
+    /// What the other servers tell of themselves: their [rows](Fragments::describe) of a table that has rows of all servers, by
     /// the servers' names. Those that cannot be reached are left out.
     async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)>;
 

@@ -174,15 +174,15 @@ impl Store {
         newest.files.get(&table).map_or_else(Holdings::default, |file| file.holdings())
     }
 
-    /// How often what is owned here of a table is visited a second, when visits were averaged last.
-    pub fn visits(&self, table: TableId) -> u64 {
-        self.snapshots.newest().files.get(&table).map_or(0, |file| file.visits())
+    /// How often what is owned here of a table is accessed a second, when accesses were averaged last.
+    pub fn accesses(&self, table: TableId) -> u64 {
+        self.snapshots.newest().files.get(&table).map_or(0, |file| file.accesses())
     }
 
-    /// Averages how often buckets are visited. To be called from time to time, by one at a time, with the time since it was
+    /// Averages how often buckets are accessed. To be called from time to time, by one at a time, with the time since it was
     /// called last.
-    pub fn average_visits(&self, elapsed: Duration) {
-        self.snapshots.newest().files.values().for_each(|file| file.average_visits(elapsed));
+    pub fn average_accesses(&self, elapsed: Duration) {
+        self.snapshots.newest().files.values().for_each(|file| file.average_accesses(elapsed));
     }
 
     /// The last splits of buckets, the newest last.

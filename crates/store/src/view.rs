@@ -59,7 +59,7 @@ impl TableView {
     pub fn get(&self, key: &Key, columns: &[usize]) -> Result<Option<Vec<ArrayRef>>, Error> {
         let bucket = self.bucket_of(key)?;
         if let Some(bucket) = &bucket {
-            bucket.visits.count(key);
+            bucket.accesses.count(key);
         }
         let source = self.source_in(bucket.as_deref());
         source.find(key).map(|found| found.values(&self.table, columns)).transpose()
@@ -95,8 +95,8 @@ impl TableView {
     }
 
     /// The table that this one lies beside ([`Table::colocate_with`]).
-    pub fn beside(&self) -> Option<&Arc<Table>> {
-        self.snapshot.catalog().beside(&self.table)
+    pub fn colocated(&self) -> Option<&Arc<Table>> {
+        self.snapshot.catalog().colocated(&self.table)
     }
 
     /// Whether all keys of a range are owned here now.
@@ -161,7 +161,7 @@ impl TableView {
         for (tile_range, tile) in directory.cover(range) {
             let Some(part) = tile_range.intersect(range) else { continue };
             let Some(bucket) = tile.owned() else { return Err(not_owned(&part)) };
-            bucket.visits.count_scan();
+            bucket.accesses.count_scan();
             sources.push((part, self.source(bucket.id, Some(bucket.state()))));
         }
         Ok(sources)

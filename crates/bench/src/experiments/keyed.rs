@@ -69,7 +69,7 @@ pub(super) async fn run(args: &KeyedArgs, report: Report, workers: Handle) -> Re
         "", "median µs", "p99 µs", "max µs", "a second"
     ))?;
     let insert = pando.session.prepare(INSERT).await?;
-    // A stride without a common divisor with the number of rows visits each key once.
+    // A stride without a common divisor with the number of rows accesses each key once.
     let inserted = (0..args.rows).map(|i| vec![key(i, args.rows), filler.clone()]);
     print(report, args, "insert", &measure(&insert, inserted).await?)?;
     let (rows, operations) = (args.rows, args.operations);

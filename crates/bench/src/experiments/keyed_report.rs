@@ -121,8 +121,9 @@ pub(super) fn print(report: Report, measured: &Measured) -> Result<()> {
     let Setting { servers, relations, kind, clients } = measured.setting;
     let per_second = measured.measured().per_second;
     let [median, p99] = [0.5, 0.99].map(|part| us(measured.waited.quantile(part)));
-    let (said, statements) = (measured.usage.said(), measured.statements as f64);
-    let (messages, bytes) = (said.messages as f64 / statements, said.bytes as f64 / statements);
+    let (traffic, statements) = (measured.usage.traffic(), measured.statements as f64);
+    let (messages, bytes) =
+        (traffic.messages as f64 / statements, traffic.bytes as f64 / statements);
     let cell = |us: Option<f64>| us.map_or("-".to_owned(), |us| format!("{us:.0}"));
     let text = format!(
         "{servers:>7} {relations:>9} {:<8} {clients:>14} {:>12.1} {:>12.2} {median:>10.0} {p99:>8.0} {:>8} {:>8} \
@@ -172,7 +173,7 @@ pub(super) fn print_relations(report: Report, all: &[Measured]) -> Result<()> {
     for one in all.iter().filter(|one| one.setting.relations == 1) {
         let wanted = Setting { relations: 2, ..one.setting };
         let Some(two) = all.iter().find(|two| two.setting == wanted) else { continue };
-        let percent = two.measured().beside(one.measured()).percent;
+        let percent = two.measured().relative_to(one.measured()).percent;
         let cpu = ratio_percent(two.cpu_us(), one.cpu_us());
         let Setting { servers, kind, clients, .. } = one.setting;
         let text = format!(
@@ -201,8 +202,8 @@ pub(super) fn print_scalability(report: Report, all: &[Measured], servers: &[u16
     for one in all.iter().filter(|one| one.setting.servers == few) {
         let wanted = Setting { servers: many, ..one.setting };
         let Some(other) = all.iter().find(|other| other.setting == wanted) else { continue };
-        let percent = other.measured().beside(one.measured()).percent;
-        let alone = other.alone().zip(one.alone()).map(|(many, few)| many.beside(few).percent);
+        let percent = other.measured().relative_to(one.measured()).percent;
+        let alone = other.alone().zip(one.alone()).map(|(many, few)| many.relative_to(few).percent);
         let cpu = ratio_percent(one.cpu_us(), other.cpu_us());
         let Setting { relations, kind, clients, .. } = one.setting;
         let text = format!(

@@ -7,7 +7,7 @@
 
 use super::keyed::{FILLER_BYTES, KeyedArgs, random_key};
 use super::keyed_report::{self, Finding, Kind, Measured, Setting};
-use crate::door::{Door, KeyedStatement};
+use crate::endpoint::{Endpoint, KeyedStatement};
 use crate::report::Report;
 use crate::servers::Servers;
 use crate::settling::settle;
@@ -59,7 +59,7 @@ async fn on_servers(
 ) -> Result<Vec<Measured>> {
     report.progress(&format!("{servers} servers"));
     let cluster = Servers::start(servers, args.in_process, workers).await?;
-    let first = cluster.door(0).await?;
+    let first = cluster.endpoint(0).await?;
     let rows = ROWS_A_SERVER * u32::from(servers);
     load(&first, rows, cluster.len()).await?;
     let begun = finding(&first).await?;
@@ -85,7 +85,7 @@ async fn on_servers(
     Ok(measured)
 }
 
-async fn load(first: &Door, rows: u32, servers: usize) -> Result<()> {
+async fn load(first: &Endpoint, rows: u32, servers: usize) -> Result<()> {
     for relation in RELATIONS {
         first
             .execute(&format!(
@@ -107,9 +107,9 @@ async fn load(first: &Door, rows: u32, servers: usize) -> Result<()> {
 /// Each server reads random rows; the first of them are not where it believes.
 async fn learn(args: &KeyedArgs, cluster: &Servers, rows: u32) -> Result<()> {
     for number in 0..cluster.len() {
-        let door = cluster.door(number).await?;
+        let endpoint = cluster.endpoint(number).await?;
         for (index, relation) in RELATIONS.iter().enumerate() {
-            let statement = door.prepare(&Kind::Select.sql(relation)).await?;
+            let statement = endpoint.prepare(&Kind::Select.sql(relation)).await?;
             let keys = keys_of(args.seed, number * RELATIONS.len() + index);
             let client = Client { statement, keys, rows };
             client.course(LEARNING_READS, u32::MAX).await?;
@@ -120,7 +120,7 @@ async fn learn(args: &KeyedArgs, cluster: &Servers, rows: u32) -> Result<()> {
 
 async fn measure(
     args: &KeyedArgs,
-    (cluster, first): (&Servers, &Door),
+    (cluster, first): (&Servers, &Endpoint),
     setting: Setting,
 ) -> Result<Measured> {
     let clients = connect(args, cluster, setting).await?;
@@ -157,7 +157,9 @@ async fn connect(
             let keys = keys_of(args.seed, at);
             let statement = match args.images {
                 true => with_image(cluster, number, (setting.kind, relation), (keys, rows)).await?,
-                false => cluster.door(number).await?.prepare(&setting.kind.sql(relation)).await?,
+                false => {
+                    cluster.endpoint(number).await?.prepare(&setting.kind.sql(relation)).await?
+                }
             };
             clients.push(Arc::new(Client { statement, keys, rows }));
         }
@@ -202,8 +204,8 @@ fn keys_of(seed: u64, client: usize) -> u64 {
 }
 
 /// What finding rows of the relations has cost all servers.
-async fn finding(door: &Door) -> Result<Finding> {
-    let rows = door.rows(FINDING).await?;
+async fn finding(endpoint: &Endpoint) -> Result<Finding> {
+    let rows = endpoint.rows(FINDING).await?;
     let mut numbers = rows.iter().flatten().flatten().map(|cell| cell.parse::<u64>());
     let mut next = || numbers.next().context("pando.images has no sums")?.context("a number");
     Ok(Finding { requests: next()?, forwards: next()? })

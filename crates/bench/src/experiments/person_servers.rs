@@ -89,8 +89,8 @@ async fn measure(
     report.progress(&format!("{rows} persons on {servers} servers"));
     let cluster = Servers::start(servers, args.in_process, workers).await?;
     let table = person::table(rows).with_bucket_size(bucket_bytes(rows, servers));
-    cluster.door(0).await?.load(table).await?;
-    let asked = cluster.door(cluster.len() - 1).await?;
+    cluster.endpoint(0).await?.load(table).await?;
+    let asked = cluster.endpoint(cluster.len() - 1).await?;
     let shares = settle(&asked, "person", rows.into(), cluster.len()).await?;
     let pairs = person::pairs(rows);
     let counted = asked.number(Query::Count.sql(args.strategy)).await?;
@@ -121,7 +121,7 @@ fn print(report: Report, args: &PersonArgs, measured: &Measured) -> Result<()> {
     let Measured { rows, servers, query, pairs, times, usage, client, shares, published } =
         measured;
     let (median, min) = (ms(times.median()), ms(times.min()));
-    let said = usage.said();
+    let traffic = usage.traffic();
     let asked = usage.processor_of(usize::from(*servers) - 1);
     let [all, busiest, asked, client] =
         [usage.processor(), usage.busiest(), asked, *client].map(Seconds);
@@ -131,8 +131,8 @@ fn print(report: Report, args: &PersonArgs, measured: &Measured) -> Result<()> {
          {client:>8} {:>9} {:>12.1} {fullest:>9.1}\n{}",
         query.name(),
         published.map_or(String::new(), |seconds| format!("{seconds:.0}")),
-        said.messages,
-        mib(said.bytes),
+        traffic.messages,
+        mib(traffic.bytes),
         usage.text(),
     );
     report.result(&text, json!({
@@ -141,7 +141,7 @@ fn print(report: Report, args: &PersonArgs, measured: &Measured) -> Result<()> {
         "ms_median": median, "ms_min": min, "pairs_per_second": measured.measured().per_second,
         "published_seconds": published, "cpu_seconds": all.value(), "busiest_cpu_seconds": busiest.value(),
         "asked_cpu_seconds": asked.value(), "client_cpu_seconds": client.value(),
-        "messages": said.messages, "bytes_between": said.bytes, "buckets": shares.buckets,
+        "messages": traffic.messages, "bytes_between": traffic.bytes, "buckets": shares.buckets,
         "fullest_percent": fullest, "per_server": usage.json(),
     }))?;
     Ok(())
@@ -179,7 +179,7 @@ fn print_growth(
         first.servers, "servers", "measured", "alone", "published"
     ))?;
     for one in rest {
-        let growth = |of: fn(&Measured) -> Option<Rate>| Some(of(one)?.beside(of(first)?));
+        let growth = |of: fn(&Measured) -> Option<Rate>| Some(of(one)?.relative_to(of(first)?));
         let measured = growth(|one| Some(one.measured()));
         let (alone, published) = (growth(Measured::alone), growth(Measured::published));
         let cell = |growth: Option<Growth>| {

@@ -8,7 +8,7 @@
 //! made, so they run over real ones, with a server of their own for each bucket ([`super::gathering`]).
 
 use super::{gathering, range_gather};
-use crate::door::Door;
+use crate::endpoint::Endpoint;
 use crate::report::Report;
 use crate::settling::settle;
 use crate::statistics::{Times, ms, us};
@@ -20,7 +20,7 @@ use sdds::{Bound, GroupId, KeyRange};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-use store::Said;
+use store::MessageCount;
 use store::catalog::{Relation, TableId};
 use tokio::runtime::Handle;
 
@@ -43,9 +43,9 @@ pub(super) const ROWS_A_BUCKET: u32 = 50;
 /// With the key, a row has a hundred bytes.
 const FILLER_BYTES: usize = 96;
 /// How often buckets that are busy, or were moved meanwhile, are dealt out again.
-const DEALS: u32 = 200;
+const SPREAD_ROUNDS_MAX: u32 = 200;
 /// In so many rounds nothing has to be given any more: for the time of several heartbeats.
-const ROUNDS_DEALT: usize = 20;
+const ROUNDS_SETTLED: usize = 20;
 
 /// Buckets, and the published milliseconds of strategies 1 to 3.
 pub(super) const PUBLISHED: [(u16, [Option<f64>; 3]); 8] = [
@@ -62,9 +62,9 @@ pub(super) const PUBLISHED: [(u16, [Option<f64>; 3]); 8] = [
 pub(super) async fn run(args: &RangeArgs, report: Report, workers: Handle) -> Result<()> {
     let cluster = InProcess::on_workers(args.servers, &workers).await?;
     load(&cluster).await?;
-    deal(&cluster, table_id(&cluster)?).await?;
+    spread_buckets(&cluster, table_id(&cluster)?).await?;
     let rows = u32::from(BUCKETS) * ROWS_A_BUCKET;
-    let asked = door(&cluster, cluster.servers().len() - 1);
+    let asked = endpoint(&cluster, cluster.servers().len() - 1);
     settle(&asked, "r", rows.into(), cluster.servers().len()).await?;
     report.heading(&format!(
         "{BUCKETS} buckets of {ROWS_A_BUCKET} records on {} servers of one process; every owner streams, at most 8 answers \
@@ -82,7 +82,7 @@ pub(super) async fn run(args: &RangeArgs, report: Report, workers: Handle) -> Re
             times.push(time);
         }
         let usage = Usage::of(&asked, |_| None).await?.since(&before, args.runs);
-        print(report, args.servers, (buckets, published), &times, usage.said())?;
+        print(report, args.servers, (buckets, published), &times, usage.traffic())?;
     }
     range_gather::run(&asked, args.servers, args.runs, report).await?;
     gathering::run(args.runs, args.backlog, report).await?;
@@ -90,8 +90,8 @@ pub(super) async fn run(args: &RangeArgs, report: Report, workers: Handle) -> Re
 }
 
 /// A session of one of the servers.
-fn door(cluster: &InProcess, server: usize) -> Door {
-    Door::Session(Embedded { session: cluster.servers()[server].database.session() })
+fn endpoint(cluster: &InProcess, server: usize) -> Endpoint {
+    Endpoint::Session(Embedded { session: cluster.servers()[server].database.session() })
 }
 
 /// The number of the table.
@@ -105,7 +105,7 @@ fn table_id(cluster: &InProcess) -> Result<TableId> {
 }
 
 async fn load(cluster: &InProcess) -> Result<()> {
-    let first = door(cluster, 0);
+    let first = endpoint(cluster, 0);
     let create = format!("CREATE TABLE r (id integer PRIMARY KEY, filler varchar({FILLER_BYTES}))");
     first.execute(&create).await?;
     let last = u32::from(BUCKETS) * ROWS_A_BUCKET - 1;
@@ -119,11 +119,11 @@ async fn load(cluster: &InProcess) -> Result<()> {
 /// Gives each bucket to its server. Cutting them off from the top leaves the rest in one piece, so that nothing that the
 /// root could order would help; what it orders nevertheless is undone by the next round, and what it had ordered before the last
 /// bucket was given shows within the next heartbeats.
-async fn deal(cluster: &InProcess, table: TableId) -> Result<()> {
+async fn spread_buckets(cluster: &InProcess, table: TableId) -> Result<()> {
     let ranges = ranges()?;
     let servers = cluster.servers();
-    let mut dealt = 0;
-    for _ in 0..DEALS {
+    let mut rounds_settled = 0;
+    for _ in 0..SPREAD_ROUNDS_MAX {
         let mut misplaced = 0;
         for (bucket, range) in ranges.iter().enumerate().rev() {
             let to = bucket % servers.len();
@@ -136,8 +136,8 @@ async fn deal(cluster: &InProcess, table: TableId) -> Result<()> {
                 let _ = servers[from].cluster.give(table, range, GroupId(to as u64)).await;
             }
         }
-        dealt = if misplaced == 0 { dealt + 1 } else { 0 };
-        if dealt == ROUNDS_DEALT {
+        rounds_settled = if misplaced == 0 { rounds_settled + 1 } else { 0 };
+        if rounds_settled == ROUNDS_SETTLED {
             return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -169,23 +169,23 @@ fn print(
     servers: u16,
     (buckets, published): (u16, [Option<f64>; 3]),
     times: &Times,
-    said: Said,
+    traffic: MessageCount,
 ) -> Result<()> {
     let (median, min) = (ms(times.median()), ms(times.min()));
     let records = u32::from(buckets) * ROWS_A_BUCKET;
     let us_per_record = us(times.median()) / f64::from(records);
     let concerned = buckets.min(servers);
     let [s1, s2, s3] = published.map(|ms| ms.map_or("fails".to_owned(), |ms| format!("{ms:.0}")));
-    let kib = said.bytes as f64 / 1024.0;
+    let kib = traffic.bytes as f64 / 1024.0;
     let text = format!(
         "{buckets:>7} {concerned:>7} {records:>7} {median:>10.2} {min:>10.2} {us_per_record:>10.2} {:>8} {kib:>9.1} \
          {s1:>7} {s2:>7} {s3:>7}",
-        said.messages
+        traffic.messages
     );
     report.result(&text, json!({
         "experiment": "range", "servers": servers, "buckets": buckets, "servers_asked": concerned,
         "records": records, "ms_median": median, "ms_min": min, "us_per_record": us_per_record,
-        "messages": said.messages, "bytes_between": said.bytes, "published_ms": published,
+        "messages": traffic.messages, "bytes_between": traffic.bytes, "published_ms": published,
     }))?;
     Ok(())
 }
@@ -210,11 +210,11 @@ mod tests {
         let cluster = InProcess::start(4, Options::default()).await.expect("four servers");
         load(&cluster).await.expect("loaded");
         let table = table_id(&cluster).expect("a table");
-        deal(&cluster, table).await.expect("dealt");
+        spread_buckets(&cluster, table).await.expect("dealt");
         for (bucket, range) in ranges().expect("keys").iter().enumerate() {
             assert!(owns(&cluster, bucket % 4, table, range), "bucket {bucket}");
         }
-        let shares = settle(&door(&cluster, 0), "r", 7000, 4).await.expect("at rest");
+        let shares = settle(&endpoint(&cluster, 0), "r", 7000, 4).await.expect("at rest");
         assert_eq!(shares.rows, [1750; 4]);
     }
 }

@@ -1,7 +1,7 @@
 //! Rows pushed beside rows pulled, by Pando's own way between servers: from how many servers on `auto` should pull.
 
 use super::range::ROWS_A_BUCKET;
-use crate::door::Door;
+use crate::endpoint::Endpoint;
 use crate::report::Report;
 use crate::statistics::{Times, ms};
 use anyhow::{Result, ensure};
@@ -11,7 +11,7 @@ use serde_json::json;
 const RUNS: u32 = 10;
 
 /// Reads of the first buckets, each on another server, up to so many servers.
-pub(super) async fn run(asked: &Door, servers: u16, runs: u32, report: Report) -> Result<()> {
+pub(super) async fn run(asked: &Endpoint, servers: u16, runs: u32, report: Report) -> Result<()> {
     report.heading(&format!(
         "\nThe same rows pushed, or pulled from a few servers at a time (SET pando.gather), median ms\n\
          {:>7} {:>10} {:>10} {:>10}",
@@ -41,7 +41,7 @@ pub(super) async fn run(asked: &Door, servers: u16, runs: u32, report: Report) -
 }
 
 /// Both ways, one after the other again and again.
-async fn in_turn(asked: &Door, servers: u16, runs: u32) -> Result<[Times; 2]> {
+async fn in_turn(asked: &Endpoint, servers: u16, runs: u32) -> Result<[Times; 2]> {
     let records = u32::from(servers) * ROWS_A_BUCKET;
     let sql = format!("SELECT * FROM r WHERE id >= 0 AND id < {records}");
     let mut times = [Times::default(), Times::default()];

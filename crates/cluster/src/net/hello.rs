@@ -52,8 +52,8 @@ pub(super) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
 
 /// Hears who is there. An error has been said to the other side, as far as it listens.
 pub(super) async fn hear<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S) -> io::Result<Hello> {
-    let said = read(stream).await;
-    let hello = said.and_then(|(purpose, address)| {
+    let traffic = read(stream).await;
+    let hello = traffic.and_then(|(purpose, address)| {
         let purpose = match purpose {
             1 => Purpose::Calls,
             2 => Purpose::Join,

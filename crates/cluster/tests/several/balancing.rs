@@ -45,33 +45,33 @@ async fn a_server_that_comes_later_gets_its_share_and_one_of_no_weight_gives_eve
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_bucket_that_many_visit_is_divided_among_servers() {
+async fn a_bucket_that_many_access_is_divided_among_servers() {
     let world = World::of(3).await;
     // One bucket: nothing moves by bytes.
     let table = world.table(0, "t").await;
     world.insert(0, table, &(0..20).map(|key| (key, key)).collect::<Vec<_>>()).await;
     assert_eq!(world.sites[0].store.bucket_infos(table).len(), 1);
     let is_spread = |world: &World| (0..3).all(|site| world.bytes(table)[site] > 0);
-    let visiting = visit_until(&world, table, 20, is_spread);
-    tokio::join!(visiting, world.until("what is visited is spread", is_spread));
+    let accessing = access_until(&world, table, 20, is_spread);
+    tokio::join!(accessing, world.until("what is accessed is spread", is_spread));
     world.until("every key has an owner", |world| world.owners(table).is_ok()).await;
     let splits = world.sites.iter().flat_map(|site| site.store.splits());
-    assert!(splits.into_iter().any(|split| split.reason == "visits"));
+    assert!(splits.into_iter().any(|split| split.reason == "accesses"));
     let rows = world.read(1, table, &(0..20).collect::<Vec<_>>()).await;
     assert!(rows.len() == 20 && rows.iter().all(|(key, value)| key == value));
     let moves = world.sites[0].cluster.report().await.into_iter();
     let moves = moves.filter_map(|(_, held)| held.ok()).flat_map(|held| held.moves);
-    assert!(moves.into_iter().any(|info| info.reason.contains("visits a second")));
+    assert!(moves.into_iter().any(|info| info.reason.contains("accesses a second")));
 }
 
 /// Reads the rows of some keys on whatever server has them, many times a second.
-async fn visit_until(world: &World, table: TableId, keys: i64, is_over: impl Fn(&World) -> bool) {
+async fn access_until(world: &World, table: TableId, keys: i64, is_over: impl Fn(&World) -> bool) {
     while !is_over(world) {
         for site in &world.sites {
             let reading = site.store.reading_here().expect("its own");
             let view = reading.table(table).expect("it is there");
             for key in 0..400 {
-                // Rows that have just left are somebody else's to visit.
+                // Rows that have just left are somebody else's to access.
                 let _ = view.get(&key_of(key % keys), &[1]);
             }
         }
@@ -80,19 +80,19 @@ async fn visit_until(world: &World, table: TableId, keys: i64, is_over: impl Fn(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_row_that_all_visit_holds_up_no_other_table() {
+async fn a_row_that_all_access_holds_up_no_other_table() {
     let world = World::of(2).await;
     // Much is due elsewhere, by the size of its buckets, but one row can neither be divided nor does it fit anywhere better.
     let hot = Table { bucket_size: 16 << 20, ..world.definition(0, "hot") };
     let hot = world.create(0, hot).await;
     world.insert(0, hot, &[(0, 0)]).await;
-    let is_hot = |world: &World| world.sites[0].store.visits(hot) > 10_000;
-    visit_until(&world, hot, 1, is_hot).await;
+    let is_hot = |world: &World| world.sites[0].store.accesses(hot) > 10_000;
+    access_until(&world, hot, 1, is_hot).await;
     let other = world.table(0, "other").await;
     world.insert(0, other, &(0..300).map(|key| (key, key)).collect::<Vec<_>>()).await;
     let is_spread = |world: &World| world.bytes(other)[1] > 0;
-    let visiting = visit_until(&world, hot, 1, is_spread);
-    tokio::join!(visiting, world.until("the other table spreads", is_spread));
+    let accessing = access_until(&world, hot, 1, is_spread);
+    tokio::join!(accessing, world.until("the other table spreads", is_spread));
     assert!(world.bytes(hot)[0] > 0, "the row has not moved");
 }
 

@@ -4,7 +4,7 @@ use crate::support::World;
 use store::catalog::{CatalogChange, Relation, Table, TableId};
 
 /// A table that lies beside another one.
-async fn table_beside(world: &World, other: TableId) -> TableId {
+async fn colocated_table(world: &World, other: TableId) -> TableId {
     let table = Table { colocate_with: Some(other), ..world.definition(0, "u") };
     let id = table.id;
     world
@@ -20,28 +20,28 @@ async fn table_beside(world: &World, other: TableId) -> TableId {
 async fn rows_lie_beside_the_rows_whose_keys_theirs_begin_with() {
     let mut world = World::of(3).await;
     let table = world.table(0, "t").await;
-    let beside = table_beside(&world, table).await;
+    let colocated = colocated_table(&world, table).await;
     let rows: Vec<(i64, i64)> = (0..3000).map(|key| (key, key)).collect();
     world.insert(0, table, &rows).await;
     // Fuller on the right than the other one: by itself it would lie elsewhere.
     let theirs: Vec<(i64, i64)> =
         (0..3000).filter(|k| k % 10 == 0 || *k > 2500).map(|k| (k, k)).collect();
-    world.insert(1, beside, &theirs).await;
+    world.insert(1, colocated, &theirs).await;
     let is_spread = |world: &World| (0..3).all(|site| world.share(table, site) > 0.2);
     world.until("the table spreads", is_spread).await;
-    let lie_beside = |world: &World| match (world.owners(table), world.owners(beside)) {
+    let are_colocated = |world: &World| match (world.owners(table), world.owners(colocated)) {
         (Ok(one), Ok(other)) => one == other,
         _ => false,
     };
-    world.until("the other lies beside it", lie_beside).await;
+    world.until("the other lies beside it", are_colocated).await;
 
     world.add(1).await;
     world.sites[0].cluster.set_weight("s1", 0).await.expect("there is such a server");
     world.until("a server is emptied", |w| w.bytes(table)[1] == 0 && w.share(table, 3) > 0.2).await;
-    world.until("the other lies beside it again", lie_beside).await;
+    world.until("the other lies beside it again", are_colocated).await;
     let keys: Vec<i64> = (0..3000).collect();
     for site in 0..4 {
-        assert_eq!(world.read(site, beside, &keys).await.len(), theirs.len());
+        assert_eq!(world.read(site, colocated, &keys).await.len(), theirs.len());
     }
 }
 
@@ -49,15 +49,15 @@ async fn rows_lie_beside_the_rows_whose_keys_theirs_begin_with() {
 async fn without_the_other_table_it_spreads_by_itself() {
     let world = World::of(2).await;
     let table = world.table(0, "t").await;
-    let beside = table_beside(&world, table).await;
+    let colocated = colocated_table(&world, table).await;
     let rows: Vec<(i64, i64)> = (0..2000).map(|key| (key, key)).collect();
-    world.insert(0, beside, &rows).await;
-    world.settled(beside).await;
-    assert_eq!(world.bytes(beside)[1], 0, "the other one has not moved");
+    world.insert(0, colocated, &rows).await;
+    world.settled(colocated).await;
+    assert_eq!(world.bytes(colocated)[1], 0, "the other one has not moved");
     world
         .retried(0, async |transaction| {
             transaction.change_catalog(CatalogChange::Drop(table.relation()))
         })
         .await;
-    world.until("it spreads", |world| world.share(beside, 1) > 0.3).await;
+    world.until("it spreads", |world| world.share(colocated, 1) > 0.3).await;
 }

@@ -3,7 +3,7 @@
 use crate::gate::Fate;
 use crate::support::{World, batch, key_of};
 use store::catalog::TableId;
-use store::{Error, JointTransaction};
+use store::{DistributedTransaction, Error};
 
 /// Three servers with rows on each, and a key of each.
 async fn spread() -> (World, TableId, [i64; 3]) {
@@ -20,8 +20,8 @@ async fn spread() -> (World, TableId, [i64; 3]) {
 }
 
 /// A transaction of the second server that has written a row on each.
-async fn written(world: &World, table: TableId, keys: [i64; 3]) -> JointTransaction {
-    let mut transaction = world.sites[1].store.begin_joint().await.expect("reachable");
+async fn written(world: &World, table: TableId, keys: [i64; 3]) -> DistributedTransaction {
+    let mut transaction = world.sites[1].store.begin_distributed().await.expect("reachable");
     let rows = keys.map(|key| (key, 1));
     transaction.upsert(table, &batch(&rows)).await.expect("written");
     transaction
@@ -105,7 +105,7 @@ async fn what_was_decided_is_committed_without_its_coordinator() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_not_decided_is_given_up_without_its_coordinator() {
+async fn what_was_not_decided_is_abandoned_without_its_coordinator() {
     without_its_coordinator(Fate::SwallowRequest, 0).await;
 }
 

@@ -86,7 +86,7 @@ async fn what_a_transaction_has_changed_is_seen_by_it_on_all_servers_and_undone_
     let (world, table) = on_the_move().await;
     world.settled(table).await;
     let keys: Vec<i64> = (0..ROWS).collect();
-    let mut transaction = world.sites[1].store.begin_joint().await.expect("reachable");
+    let mut transaction = world.sites[1].store.begin_distributed().await.expect("reachable");
     let savepoint = transaction.savepoint();
     transaction.change_catalog(CatalogChange::Truncate(table)).expect("it exists");
     let seen = read_of(&transaction.reading(), table, &keys).await.expect("readable");
@@ -120,7 +120,7 @@ async fn a_server_that_joins_meanwhile_knows_every_table() {
         for definition in definitions {
             let store = &stores[usize::from(definition.home == GroupId(1))];
             loop {
-                let mut transaction = store.begin_joint().await.expect("reachable");
+                let mut transaction = store.begin_distributed().await.expect("reachable");
                 let table = Relation::Table(Arc::new(definition.clone()));
                 transaction.change_catalog(CatalogChange::Create(table)).expect("a new name");
                 match transaction.commit().await {

@@ -3,7 +3,7 @@
 use crate::support::World;
 use cluster::ImageInfo;
 use store::catalog::TableId;
-use store::{Said, Traffic};
+use store::{MessageCount, Traffic};
 
 async fn image(world: &World, site: usize, table: TableId) -> ImageInfo {
     let held = world.sites[site].cluster.report().await.remove(site).1.expect("itself");
@@ -86,8 +86,8 @@ async fn what_one_server_sends_another_receives() {
     world
         .until_async("all that was sent has come", async || {
             let traffic = traffic(&world).await;
-            let sum = |of: fn(&Traffic) -> Said| {
-                let all = traffic.iter().map(of).map(|said| (said.messages, said.bytes));
+            let sum = |of: fn(&Traffic) -> MessageCount| {
+                let all = traffic.iter().map(of).map(|traffic| (traffic.messages, traffic.bytes));
                 all.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
             };
             sum(|traffic| traffic.sent) == sum(|traffic| traffic.received)
@@ -100,7 +100,8 @@ async fn what_one_server_sends_another_receives() {
     let after = traffic(&world).await;
     // The root is asked for a timestamp, and the owner for the row.
     for (site, asked, answered) in [(0, 0, 1), (1, 2, 0), (2, 0, 1)] {
-        let messages = |traffic: &[Traffic], of: fn(&Traffic) -> Said| of(&traffic[site]).messages;
+        let messages =
+            |traffic: &[Traffic], of: fn(&Traffic) -> MessageCount| of(&traffic[site]).messages;
         let more = |of| messages(&after, of) - messages(&before, of);
         assert_eq!(more(|traffic| traffic.sent), asked + answered, "sent by {site}");
         assert_eq!(more(|traffic| traffic.received), asked + answered, "received by {site}");

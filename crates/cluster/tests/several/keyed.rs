@@ -40,7 +40,7 @@ async fn a_row_as_it_is_now_takes_one_question_of_its_owner() {
         let key = world.key_at(table, owner, &all).expect("it owns rows");
         for (turn, writer) in [0, 1, 2].into_iter().enumerate() {
             let value = turn as i64 + 1;
-            let write = async |transaction: &mut store::JointTransaction| {
+            let write = async |transaction: &mut store::DistributedTransaction| {
                 transaction.upsert(table, &batch(&[(key, value)])).await
             };
             world.retried(writer, write).await;

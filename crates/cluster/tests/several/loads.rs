@@ -26,7 +26,7 @@ async fn a_load_reaches_the_owners() {
         assert_eq!(world.read(site, table, &keys).await.len(), 2400);
     }
     world.settled(table).await;
-    let mut again = world.sites[2].store.begin_joint().await.expect("reachable");
+    let mut again = world.sites[2].store.begin_distributed().await.expect("reachable");
     let mut part = again.ingest(table).expect("it exists");
     part.append(batch(&[(10_001, 0), (11_998, 0)])).expect("room for two rows");
     let refused = again.finish_ingest(table, vec![part]).await.expect_err("one is there");

@@ -32,7 +32,7 @@ async fn commits(world: &Arc<World>, table: TableId, clients: i64) -> f64 {
             let mut count = 0;
             while begun.elapsed() < TIME {
                 let rows = batch(&[(keys.0, count), (keys.1, count)]);
-                let begun = world.sites[1].store.begin_joint().await;
+                let begun = world.sites[1].store.begin_distributed().await;
                 let mut transaction = begun.expect("reachable");
                 transaction.upsert(table, &rows).await.expect("written");
                 transaction.commit().await.expect("nobody else writes to these rows");
@@ -47,7 +47,7 @@ async fn commits(world: &Arc<World>, table: TableId, clients: i64) -> f64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a measurement"]
-async fn joint_commits_a_second_and_the_time_of_a_row_from_another_server() {
+async fn distributed_commits_a_second_and_the_time_of_a_row_from_another_server() {
     for ground in [Ground::Local, Ground::Tcp] {
         let (world, table) = spread(ground.clone()).await;
         for clients in [1, 16] {

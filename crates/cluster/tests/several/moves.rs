@@ -52,16 +52,16 @@ async fn rows_that_did_not_arrive_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_taker_that_vanishes_takes_nothing_with_it() {
+async fn a_destination_that_vanishes_takes_nothing_with_it() {
     let (world, table) = beginning().await;
     world.sites[1].gate.rule("MoveAdopt", Fate::SwallowRequest);
     world.sites[0].cluster.set_weight("s1", 1).await.expect("there is such a server");
     world.until("rows are on their way", |w| w.sites[1].gate.seen("MoveAdopt") > 0).await;
     world.crash(1);
-    world.until("the giver has them again", |world| world.owners(table).is_ok()).await;
+    world.until("the source has them again", |world| world.owners(table).is_ok()).await;
     let keys: Vec<i64> = (0..ROWS).collect();
     let is_back = async || world.try_read(0, table, &keys).await.is_ok();
-    world.until_async("the giver serves again", is_back).await;
+    world.until_async("the source serves again", is_back).await;
     assert_eq!(world.read(0, table, &keys).await.len() as i64, ROWS);
 }
 

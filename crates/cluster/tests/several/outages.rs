@@ -20,7 +20,8 @@ async fn a_server_that_is_cut_off_fails_only_what_needs_it() {
     let key_at = |site| world.key_at(table, site, &keys).expect("it owns rows");
     let (near, far) = (key_at(1), key_at(2));
     world.link(1, 2, Link::Cut);
-    let mut transaction = world.sites[1].store.begin_joint().await.expect("the root is there");
+    let mut transaction =
+        world.sites[1].store.begin_distributed().await.expect("the root is there");
     let refused = transaction.upsert(table, &batch(&[(near, 1), (far, 1)])).await;
     assert!(matches!(refused, Err(Error::Unreachable { .. })), "{refused:?}");
     drop(transaction);
@@ -32,7 +33,7 @@ async fn a_server_that_is_cut_off_fails_only_what_needs_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_is_given_up_takes_its_keys_with_it_and_no_others() {
+async fn a_server_that_is_evicted_takes_its_keys_with_it_and_no_others() {
     let world = World::of(3).await;
     let table = world.table(0, "t").await;
     let keys: Vec<i64> = (0..900).collect();
@@ -52,7 +53,7 @@ async fn a_server_that_is_given_up_takes_its_keys_with_it_and_no_others() {
     }
     let held = world.sites[0].cluster.report().await.remove(0).1.expect("itself");
     assert!(held.images.iter().any(|image| image.finding.broadcasts > 0), "everybody was asked");
-    assert!(world.sites[1].store.begin_joint().await.is_err(), "it serves no more itself");
+    assert!(world.sites[1].store.begin_distributed().await.is_err(), "it serves no more itself");
     world.retried(2, async |t| t.upsert(table, &batch(&[(first, 1), (third, 1)])).await).await;
 }
 

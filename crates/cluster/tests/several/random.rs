@@ -57,7 +57,7 @@ impl Run {
         let (puts, goes, undone) = (self.keys(), self.keys(), self.keys());
         let value = self.dice.roll(1_000_000) as i64;
         let ends = self.dice.roll(4) > 0;
-        let mut transaction = self.world.sites[site].store.begin_joint().await?;
+        let mut transaction = self.world.sites[site].store.begin_distributed().await?;
         let rows: Vec<(i64, i64)> = puts.iter().map(|key| (*key, value)).collect();
         transaction.upsert(self.table, &batch(&rows)).await?;
         let savepoint = transaction.savepoint();

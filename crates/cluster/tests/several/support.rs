@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use store::catalog::{
     CatalogChange, Column, ColumnId, OnCommit, Relation, SqlType, Table, TableId,
 };
-use store::{Error, JointTransaction, Options, Reading, Store, key};
+use store::{DistributedTransaction, Error, Options, Reading, Store, key};
 use tokio::runtime::Handle;
 
 /// Something that has to happen takes no longer than this, on however busy a machine.
@@ -163,11 +163,12 @@ impl World {
     pub(crate) async fn retried<T>(
         &self,
         through: usize,
-        work: impl AsyncFn(&mut JointTransaction) -> Result<T, Error>,
+        work: impl AsyncFn(&mut DistributedTransaction) -> Result<T, Error>,
     ) -> T {
         let begun = Instant::now();
         loop {
-            let mut transaction = self.sites[through].store.begin_joint().await.expect("reachable");
+            let mut transaction =
+                self.sites[through].store.begin_distributed().await.expect("reachable");
             let done = match work(&mut transaction).await {
                 Ok(value) => transaction.commit().await.map(|_| value),
                 Err(error) => Err(error),

@@ -6,7 +6,7 @@ use arrow::datatypes::Int64Type;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::catalog::TableId;
-use store::{Error, JointTransaction};
+use store::{DistributedTransaction, Error};
 
 const ACCOUNTS: i64 = 600;
 const BALANCE: i64 = 1000;
@@ -97,7 +97,8 @@ async fn transfers_on(ground: Ground, rounds: u64) {
 /// Moves one unit of money, again where others were first.
 async fn transfer(world: &World, through: usize, table: TableId, from: i64, to: i64) {
     loop {
-        let mut transaction = world.sites[through].store.begin_joint().await.expect("reachable");
+        let mut transaction =
+            world.sites[through].store.begin_distributed().await.expect("reachable");
         let done = match try_transfer(&mut transaction, table, from, to).await {
             Ok(()) => transaction.commit().await.map(drop),
             Err(error) => Err(error),
@@ -111,7 +112,7 @@ async fn transfer(world: &World, through: usize, table: TableId, from: i64, to: 
 }
 
 async fn try_transfer(
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     table: TableId,
     from: i64,
     to: i64,
@@ -135,11 +136,11 @@ async fn what_is_rolled_back_leaves_nothing_anywhere() {
     world.until("the table spreads", |world| world.bytes(table).iter().all(|b| *b > 0)).await;
     let keys: Vec<i64> = (0..ACCOUNTS).collect();
     {
-        let mut transaction = world.sites[1].store.begin_joint().await.expect("reachable");
+        let mut transaction = world.sites[1].store.begin_distributed().await.expect("reachable");
         let rows: Vec<(i64, i64)> = keys.iter().map(|key| (*key, 0)).collect();
         transaction.upsert(table, &batch(&rows)).await.expect("written");
     }
-    let mut transaction = world.sites[2].store.begin_joint().await.expect("reachable");
+    let mut transaction = world.sites[2].store.begin_distributed().await.expect("reachable");
     transaction.upsert(table, &batch(&[(1, 1), (300, 1), (599, 1)])).await.expect("written");
     let savepoint = transaction.savepoint();
     transaction.upsert(table, &batch(&[(2, 2), (301, 2), (598, 2)])).await.expect("written");
@@ -154,8 +155,8 @@ async fn what_is_rolled_back_leaves_nothing_anywhere() {
 async fn of_two_who_write_one_row_through_different_servers_one_is_refused() {
     let (world, table) = bank().await;
     world.until("the table spreads", |world| world.bytes(table).iter().all(|b| *b > 0)).await;
-    let mut one = world.sites[0].store.begin_joint().await.expect("reachable");
-    let mut other = world.sites[1].store.begin_joint().await.expect("reachable");
+    let mut one = world.sites[0].store.begin_distributed().await.expect("reachable");
+    let mut other = world.sites[1].store.begin_distributed().await.expect("reachable");
     one.upsert(table, &batch(&[(5, 1), (590, 1)])).await.expect("written");
     other.upsert(table, &batch(&[(590, 2), (300, 2)])).await.expect("written");
     one.commit().await.expect("the first");

@@ -140,5 +140,5 @@ pub struct Outcome {
     /// When its last chunk was done.
     pub ended: Time,
     /// What its chunks spent, one after another: more than it lasted where several were under way.
-    pub spent: Times,
+    pub breakdown: Times,
 }

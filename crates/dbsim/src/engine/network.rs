@@ -189,7 +189,7 @@ impl Network {
         let now = self.calendar.now();
         let running = &mut self.flows[visit.flow.0];
         let category = running.flow.steps[visit.step].category();
-        running.outcome.spent.add(category, now - visit.since);
+        running.outcome.breakdown.add(category, now - visit.since);
         if visit.step + 1 < running.flow.steps.len() {
             return self.enter(Visit { step: visit.step + 1, since: now, ..visit });
         }
@@ -252,7 +252,7 @@ mod tests {
         let outcomes = network.run();
         assert_eq!(outcomes[first.0].ended.seconds(), 7.0);
         assert_eq!(outcomes[second.0].ended.seconds(), 8.0);
-        assert_eq!(outcomes[second.0].spent.total().seconds(), 8.0, "waiting counts");
+        assert_eq!(outcomes[second.0].breakdown.total().seconds(), 8.0, "waiting counts");
         assert_eq!(
             (outcomes[last.0].began.seconds(), outcomes[last.0].ended.seconds()),
             (8.0, 9.0)
@@ -269,8 +269,8 @@ mod tests {
             let gap = Time::from_seconds(0.01 / load);
             let arrivals = Arrivals::Poisson(gap);
             let id = network.flow(Flow { arrivals, ..flow(CHUNKS, 1, vec![serve(station, 0.01)]) });
-            let spent = network.run()[id.0].spent.total().seconds();
-            let wait = spent / CHUNKS as f64 - 0.01;
+            let breakdown = network.run()[id.0].breakdown.total().seconds();
+            let wait = breakdown / CHUNKS as f64 - 0.01;
             let expected = 0.01 * load / (2.0 * (1.0 - load));
             assert!((wait / expected - 1.0).abs() < 0.03, "load {load}: {wait} for {expected}");
         }

@@ -136,7 +136,7 @@ impl Architecture {
     }
 
     /// Whether joins deal both sides out by key instead of replicating the smaller one.
-    pub fn deals(&self) -> bool {
+    pub fn hash_partitions(&self) -> bool {
         self.kind == Arrangement::Pando
     }
 

@@ -32,7 +32,7 @@ pub(super) enum Exchange {
     /// All sites get what the coordinator has.
     Spread { bytes: f64 },
     /// Every site gets the rows of its keys.
-    Deal { bytes: f64 },
+    HashPartition { bytes: f64 },
 }
 
 impl Machine<'_> {
@@ -62,7 +62,7 @@ impl Machine<'_> {
                 let copied = self.coefficients.store.byte * bytes;
                 self.spread(bytes, copied, after)
             }
-            Exchange::Deal { bytes } => {
+            Exchange::HashPartition { bytes } => {
                 let sites = self.architecture.sites as f64;
                 self.everybody(bytes / (sites * sites), after)
             }

@@ -257,25 +257,30 @@ impl<'a> Compiler<'a> {
         let rows = build.rows;
         let sites = self.count(probe.place);
         let is_apart = build.place == probe.place && sites > 1.0;
-        let deals = self.machine.architecture.deals() && is_apart;
+        let hash_partitions = self.machine.architecture.hash_partitions() && is_apart;
         let table = build.bytes() + build.rows * HASH_ENTRY_BYTES;
         let built = self.costs.hash_build.cycles(rows, build.bytes())
             + rows * self.with_table(id, rows, WithTable::Build);
         build.work += Work::cycles(built);
         let exchange = match is_apart {
-            true if deals => Exchange::Deal { bytes: build.bytes() },
+            true if hash_partitions => Exchange::HashPartition { bytes: build.bytes() },
             true => Exchange::Combine { bytes: table, cycles: built },
             false if sites > 1.0 => Exchange::Spread { bytes: table },
             false => Exchange::Nothing,
         };
         self.phase(id, build.place, &build.work, &exchange);
-        if deals {
-            self.phase(id, probe.place, &probe.work, &Exchange::Deal { bytes: probe.bytes() });
+        if hash_partitions {
+            self.phase(
+                id,
+                probe.place,
+                &probe.work,
+                &Exchange::HashPartition { bytes: probe.bytes() },
+            );
             probe.work = Work::default();
         }
-        let held = if deals { table / sites } else { table };
+        let held = if hash_partitions { table / sites } else { table };
         let over = self.part_over(held);
-        let copies = if deals { 1.0 } else { sites };
+        let copies = if hash_partitions { 1.0 } else { sites };
         let rows_over = over * (build.rows * copies + probe.rows);
         let bytes_over = over * (table * copies + probe.bytes());
         let operator = &self.plan.operators()[id];
@@ -383,8 +388,8 @@ impl<'a> Compiler<'a> {
         let combining = self.costs.group.cycles(partial.rows, partial.bytes())
             + self.costs.aggregate.cycles(partial.rows * functions, partial.bytes());
         if partial.rows / sites > GATHERED_ROWS_MAX {
-            let deal = Exchange::Deal { bytes: partial.bytes() };
-            self.phase(id, partial.place, &partial.work, &deal);
+            let partition = Exchange::HashPartition { bytes: partial.bytes() };
+            self.phase(id, partial.place, &partial.work, &partition);
             return Stream { work: Work::cycles(combining), ..done };
         }
         let gather = self.gather(&partial, done.bytes(), combining);
@@ -404,8 +409,8 @@ impl<'a> Compiler<'a> {
         if sites > 1.0 {
             let merged = self.costs.merge.cycles(input.rows * sites.log2(), input.bytes());
             if partitions > 0.0 {
-                let deal = Exchange::Deal { bytes: input.bytes() };
-                self.phase(id, input.place, &input.work, &deal);
+                let partition = Exchange::HashPartition { bytes: input.bytes() };
+                self.phase(id, input.place, &input.work, &partition);
                 input.work = Work::cycles(merged);
             } else {
                 let gather = self.gather(&input, input.bytes(), merged);
@@ -542,8 +547,8 @@ impl<'a> Compiler<'a> {
     fn sorting(&self, stream: &Stream) -> f64 {
         let each = self.at_each_site(stream);
         let comparisons = stream.rows * comparisons(each);
-        let beside = comparisons * self.costs.order.cycles(1, each);
-        self.costs.sort.cycles(comparisons, stream.bytes()) + beside
+        let order_cycles = comparisons * self.costs.order.cycles(1, each);
+        self.costs.sort.cycles(comparisons, stream.bytes()) + order_cycles
     }
 
     /// Rows of each site.

@@ -26,7 +26,7 @@ pub struct BundleReport {
     /// How long it took.
     pub seconds: f64,
     /// What for, at the site that was slowest in each phase.
-    pub spent: Seconds,
+    pub breakdown: Seconds,
     /// What for, at each site; the central unit last.
     pub sites: Vec<Seconds>,
 }
@@ -37,7 +37,7 @@ pub struct Report {
     /// How long it took.
     pub seconds: f64,
     /// What for, at the site that was slowest in each phase.
-    pub spent: Seconds,
+    pub breakdown: Seconds,
     /// Its bundles, in the order in which they ran.
     pub bundles: Vec<BundleReport>,
     /// Events of the simulation.
@@ -69,12 +69,12 @@ impl Seconds {
     }
 
     /// A stretch of time divided as chunks spent theirs: where several are under way, their parts overlap.
-    fn of(stretch: f64, spent: &Times) -> Self {
-        let total = spent.total().seconds();
+    fn of(stretch: f64, breakdown: &Times) -> Self {
+        let total = breakdown.total().seconds();
         if total == 0.0 {
             return Self { idle: stretch, ..Self::default() };
         }
-        let part = |category| stretch * spent.of(category).seconds() / total;
+        let part = |category| stretch * breakdown.of(category).seconds() / total;
         Self {
             io: part(Category::Io),
             spill: part(Category::Spill),
@@ -92,17 +92,17 @@ pub(super) fn report(machine: &mut Machine<'_>, labels: Vec<String>) -> Report {
     let empty = |operators| BundleReport {
         operators,
         seconds: 0.0,
-        spent: Seconds::default(),
+        breakdown: Seconds::default(),
         sites: sites.clone(),
     };
     let mut bundles: Vec<BundleReport> = labels.into_iter().map(empty).collect();
     for phase in &machine.phases {
         add_phase(&mut bundles[phase.bundle], phase, &outcomes);
     }
-    let mut spent = Seconds::default();
-    bundles.iter().for_each(|bundle| spent.add(&bundle.spent));
+    let mut breakdown = Seconds::default();
+    bundles.iter().for_each(|bundle| breakdown.add(&bundle.breakdown));
     let seconds = bundles.iter().map(|bundle| bundle.seconds).sum();
-    Report { seconds, spent, bundles, events: machine.network.events() }
+    Report { seconds, breakdown, bundles, events: machine.network.events() }
 }
 
 fn add_phase(bundle: &mut BundleReport, phase: &Phase, outcomes: &[Outcome]) {
@@ -113,15 +113,15 @@ fn add_phase(bundle: &mut BundleReport, phase: &Phase, outcomes: &[Outcome]) {
     let mut working = vec![false; bundle.sites.len()];
     for (site, flow) in &phase.shares {
         let outcome = &outcomes[flow.index()];
-        let mut share = Seconds::of(outcome.ended.seconds() - begin, &outcome.spent);
+        let mut share = Seconds::of(outcome.ended.seconds() - begin, &outcome.breakdown);
         share.idle += computed - outcome.ended.seconds();
         bundle.sites[*site].add(&share.times(phase.times));
         working[*site] = true;
     }
     let slowest = phase.shares.iter().max_by_key(|(_, flow)| outcomes[flow.index()].ended);
     if let Some((_, flow)) = slowest {
-        let spent = Seconds::of(computed - begin, &outcomes[flow.index()].spent);
-        bundle.spent.add(&spent.times(phase.times));
+        let breakdown = Seconds::of(computed - begin, &outcomes[flow.index()].breakdown);
+        bundle.breakdown.add(&breakdown.times(phase.times));
     }
     for (site, seconds) in bundle.sites.iter_mut().enumerate() {
         if !working[site] {
@@ -129,6 +129,6 @@ fn add_phase(bundle: &mut BundleReport, phase: &Phase, outcomes: &[Outcome]) {
         }
         seconds.add(&exchanged);
     }
-    bundle.spent.add(&exchanged);
+    bundle.breakdown.add(&exchanged);
     bundle.seconds += (end - begin) * phase.times;
 }

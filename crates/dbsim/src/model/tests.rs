@@ -83,9 +83,9 @@ fn a_scan_takes_its_pages_one_after_another() {
     let pages = ROWS * ROW_BYTES / 8192.0;
     let io = ROWS * ROW_BYTES / 28.5e6 + pages * (20e-6 + 8192.0 / 200e6);
     // The eight arms come to their places once.
-    close(report.spent.io, io, 0.02);
-    close(report.spent.compute, 0.5, 1e-6);
-    close(report.seconds, report.spent.total(), 1e-9);
+    close(report.breakdown.io, io, 0.02);
+    close(report.breakdown.compute, 0.5, 1e-6);
+    close(report.seconds, report.breakdown.total(), 1e-9);
 }
 
 #[test]
@@ -106,17 +106,17 @@ fn a_row_through_an_index_is_a_random_access() {
     let host = architecture("single-host", &changes);
     let report = run(&scan(Kind::IndexScan, 10_000.0), &host, &costs("index = [1000, 0]"));
     let access = 0.008_46 + 0.003 + 8192.0 / 28.5e6;
-    close(report.spent.io, 10_000.0 * access, 0.03);
-    close(report.spent.compute, 0.01, 1e-3);
+    close(report.breakdown.io, 10_000.0 * access, 0.03);
+    close(report.breakdown.compute, 0.01, 1e-3);
 }
 
 #[test]
 fn sites_share_a_scan_and_send_its_result() {
     let costs = costs("scan = [1000, 0]");
     let report = run(&scan(Kind::SequentialScan, ROWS), &architecture("cluster-4", &[]), &costs);
-    close(report.spent.compute, 0.25, 1e-6);
+    close(report.breakdown.compute, 0.25, 1e-6);
     // Three quarters of the rows go to the first host, over its one link in.
-    close(report.spent.communication, 0.75 * ROWS * ROW_BYTES * 8.0 / 155e6, 0.02);
+    close(report.breakdown.communication, 0.75 * ROWS * ROW_BYTES * 8.0 / 155e6, 0.02);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     let seconds = |scan: Operator, named: &str| {
         let one = architecture("cluster-2", &["sites=1"]);
         let costs = Coefficients { columnar: true, ..costs(named) };
-        run(&plan(vec![scan]), &one, &costs).spent.compute
+        run(&plan(vec![scan]), &one, &costs).breakdown.compute
     };
     let scan = || operator(Kind::SequentialScan, &[], 1000.0, 8.0);
     let near = |seconds: f64, cycles: f64| close(seconds, cycles / 1e9, 1e-3);
@@ -199,15 +199,15 @@ fn a_sort_compares_n_log_n_times_and_spills_what_does_not_fit() {
     ]);
     let costs = costs("sort = [10, 0]");
     let fits = run(&sort, &architecture("single-host", &["memory_mb=96"]), &costs);
-    close(fits.spent.compute, 10.0 * ROWS * ROWS.log2() / 1e9, 1e-6);
-    assert_eq!(fits.spent.spill, 0.0);
+    close(fits.breakdown.compute, 10.0 * ROWS * ROWS.log2() / 1e9, 1e-6);
+    assert_eq!(fits.breakdown.spill, 0.0);
     let spills = run(&sort, &architecture("single-host", &["memory_mb=90"]), &costs);
     // The scan's result in part, then all rows as runs; both are written and read.
     let bytes = 2.0 * (ROWS * ROW_BYTES + (ROWS * ROW_BYTES - 90.0 * 1024.0 * 1024.0));
     let pages = bytes / 8192.0;
     let transfer = bytes / 28.5e6 + pages * (20e-6 + 8192.0 / 200e6);
-    assert!(spills.spent.spill > transfer, "arms move between extents");
-    close(spills.spent.spill, transfer, 0.25);
+    assert!(spills.breakdown.spill > transfer, "arms move between extents");
+    close(spills.breakdown.spill, transfer, 0.25);
 }
 
 /// Joins of a small and a large table: what each protocol sends (E3).
@@ -223,7 +223,7 @@ fn joins_send_what_their_protocols_say() {
     let link = |bytes: f64| bytes * 8.0 / 155e6;
     let small = 0.01 * ROWS * 100.0;
     let disks = architecture("smart-disk", &["network_latency_us=0"]);
-    let sent = |kind| run(&join(kind), &disks, &costs("")).spent.communication;
+    let sent = |kind| run(&join(kind), &disks, &costs("")).breakdown.communication;
     // Each unit gets the other seven's parts.
     close(sent(Kind::NestedLoopJoin), link(small * 7.0 / 8.0), 0.1);
     close(sent(Kind::MergeJoin), link(small * 7.0 / 8.0), 0.1);
@@ -234,7 +234,7 @@ fn joins_send_what_their_protocols_say() {
     let costs = costs("");
     let [grouped, flat] = [grouped, flat].map(|disks| run(&join(Kind::HashJoin), &disks, &costs));
     // The centre sends to four instead of sixteen, and each of those to three more.
-    assert!(grouped.spent.communication < 0.7 * flat.spent.communication);
+    assert!(grouped.breakdown.communication < 0.7 * flat.breakdown.communication);
 }
 
 #[test]
@@ -252,8 +252,8 @@ fn a_hash_table_that_does_not_fit_puts_a_part_of_both_sides_away() {
             &[&memory, "interconnect_mb_s=1e9", "site.interconnect.overhead_us=0"],
         )
     };
-    assert_eq!(run(&join, &host(table_mb * 1.01), &costs("")).spent.spill, 0.0);
-    let half = run(&join, &host(table_mb * 0.5), &costs("")).spent.spill;
+    assert_eq!(run(&join, &host(table_mb * 1.01), &costs("")).breakdown.spill, 0.0);
+    let half = run(&join, &host(table_mb * 0.5), &costs("")).breakdown.spill;
     let transfer = 2.0 * 0.5 * (0.5 * ROWS * 100.0 + ROWS * 84.0) / 28.5e6;
     // Between the table and the extents of what was put away the arm moves.
     assert!(half > transfer && half < 2.0 * transfer, "{half} for {transfer}");
@@ -269,7 +269,7 @@ fn the_smaller_side_becomes_a_hash_table_unless_the_plan_says_which() {
             Operator { builds_first, ..join },
         ]);
         let one = architecture("cluster-2", &["sites=1"]);
-        run(&join, &one, &costs("hash_build = [100, 0]\nhash_probe = [1, 0]")).spent.compute
+        run(&join, &one, &costs("hash_build = [100, 0]\nhash_probe = [1, 0]")).breakdown.compute
     };
     close(built(false), (0.1 * 100.0 + 1.0) * ROWS / 1e9, 1e-3);
     close(built(true), (100.0 + 0.1) * ROWS / 1e9, 1e-3);
@@ -288,7 +288,7 @@ fn what_is_done_with_a_table_costs_more_the_larger_it_is() {
         ]);
         let one = architecture("cluster-2", &["sites=1"]);
         let tables = "hash_tables = [[1000, 1, 10, 5, 4, 2], [4000, 3, 30, 15, 6, 7]]\narray_tables = [[1000, 0, 2, 1, 1, 1]]";
-        run(&join, &one, &costs(tables)).spent.compute * 1e9
+        run(&join, &one, &costs(tables)).breakdown.compute * 1e9
     };
     close(cycles(100.0, false, false), 100.0 + 15.0 * ROWS, 1e-3);
     close(cycles(2000.0, false, false), 2.0 * 2000.0 + 30.0 * ROWS, 1e-3);
@@ -309,7 +309,7 @@ fn what_a_join_takes_from_its_table_costs_more_the_larger_that_is() {
         ]);
         let one = architecture("cluster-2", &["sites=1"]);
         let copies = "hash_probe = [0, 10]\nhash_copies = [[1000, 2, 1], [4000, 60, 30]]";
-        run(&join, &one, &costs(copies)).spent.compute * 1e9
+        run(&join, &one, &costs(copies)).breakdown.compute * 1e9
     };
     close(cycles(100.0, false, 0.0), 500.0 * 24.0 * 10.0, 1e-3);
     close(cycles(100.0, false, 16.0), 500.0 * (24.0 * 10.0 + 16.0 * 2.0), 1e-3);
@@ -330,7 +330,7 @@ fn a_row_is_found_dearer_among_many_groups() {
         let costs = costs(
             "group_tables = [[100, 0, 1, 0, 3], [10000, 40, 1, 60, 3]]\ngroup_keys = [[100, 2, 30, 4, 50]]\nnumber_key = [6, 1]",
         );
-        run(&plan, &one, &costs).spent.compute * 1e9
+        run(&plan, &one, &costs).breakdown.compute * 1e9
     };
     let found = ROWS - 1000.0;
     close(cycles(1000.0, false, &[]), 20.0 * found + 1000.0, 1e-5);
@@ -353,7 +353,7 @@ fn a_sort_compares_dearer_among_few_rows_or_many_by_several_keys_and_by_texts() 
         ]);
         let orders = "sort = [10, 0]\norder = [[1000, 8, 20, 2], [4000, 2, 10, 1]]";
         let sites = architecture("cluster-2", &[&format!("sites={sites}")]);
-        run(&sort, &sites, &costs(orders)).spent.compute * 1e9 / (rows * rows.log2())
+        run(&sort, &sites, &costs(orders)).breakdown.compute * 1e9 / (rows * rows.log2())
     };
     let by = |rows: f64, bytes| [Term::new(Task::Order, rows, bytes)];
     for (rows, number, several, byte) in [(500.0, 18.0, 20.0, 2.0), (2000.0, 15.0, 15.0, 1.5)] {
@@ -377,7 +377,7 @@ fn aggregates_of_all_rows_look_no_group_up() {
         let child = operators.len() - 1;
         let functions = 3.0;
         operators.push(Operator { functions, ..operator(Kind::Aggregate, &[child], groups, 8.0) });
-        run(&plan(operators), &one, &costs(named)).spent.compute * 1e9
+        run(&plan(operators), &one, &costs(named)).breakdown.compute * 1e9
     };
     let by = [operator(Kind::GroupBy, &[0], ROWS, 8.0)];
     let named = "aggregate = [5, 0]\naggregate_all = [2, 0]";
@@ -399,14 +399,14 @@ fn aggregates_are_made_at_the_sites_and_combined() {
     let costs = costs("group = [100, 0]\naggregate = [50, 0]");
     let disks = architecture("smart-disk", &["network_latency_us=0"]);
     let few = run(&grouped(4.0), &disks, &costs);
-    close(few.spent.compute, 150.0 * ROWS / 8.0 / 1e9, 1e-3);
-    assert!(few.spent.communication < 0.001);
+    close(few.breakdown.compute, 150.0 * ROWS / 8.0 / 1e9, 1e-3);
+    assert!(few.breakdown.communication < 0.001);
     // Every unit has nearly every group: eighths of 8 * 100,000 are dealt out, seven of eight over links.
     let many = run(&grouped(100_000.0), &disks, &costs);
-    close(many.spent.compute, 150.0 * (ROWS + 800_000.0) / 8.0 / 1e9, 1e-3);
-    let dealt = 16.0 * 800_000.0 / 8.0 * 7.0 / 8.0;
+    close(many.breakdown.compute, 150.0 * (ROWS + 800_000.0) / 8.0 / 1e9, 1e-3);
+    let partitioned = 16.0 * 800_000.0 / 8.0 * 7.0 / 8.0;
     let result = 16.0 * 100_000.0;
-    close(many.spent.communication, (dealt + result) * 8.0 / 155e6, 0.1);
+    close(many.breakdown.communication, (partitioned + result) * 8.0 / 155e6, 0.1);
 }
 
 #[test]
@@ -419,9 +419,9 @@ fn pando_deals_both_sides_out_and_reads_from_memory() {
     let changes = ["network_latency_us=0", "page_kb=64"].map(str::to_owned);
     let servers = catalog::named("pando-cloud", &changes).expect("known");
     let report = run(&join, &servers, &costs(""));
-    close(report.spent.io, 2.0 * ROWS * ROW_BYTES / 4.0 / 150e9, 0.01);
-    let dealt = 1.5 * ROWS * 100.0 / 4.0 * 3.0 / 4.0;
-    close(report.spent.communication, dealt * 8.0 / 25e9, 0.1);
+    close(report.breakdown.io, 2.0 * ROWS * ROW_BYTES / 4.0 / 150e9, 0.01);
+    let partitioned = 1.5 * ROWS * 100.0 / 4.0 * 3.0 / 4.0;
+    close(report.breakdown.communication, partitioned * 8.0 / 25e9, 0.1);
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn sites_add_up_to_the_time_of_each_bundle() {
         let report = run(&plan, &architecture, &costs);
         assert_eq!(report.bundles.len(), 5, "{name}");
         for bundle in &report.bundles {
-            close(bundle.spent.total(), bundle.seconds, 1e-6);
+            close(bundle.breakdown.total(), bundle.seconds, 1e-6);
             bundle.sites.iter().for_each(|site| close(site.total(), bundle.seconds, 1e-6));
         }
         close(report.bundles.iter().map(|bundle| bundle.seconds).sum(), report.seconds, 1e-9);
@@ -456,7 +456,7 @@ fn an_engine_on_columns_reads_those_that_it_needs_and_one_on_rows_all() {
     let one = architecture("cluster-2", &["sites=1"]);
     let io = |columnar: bool, read_row_bytes: f64| {
         let scan = Operator { read_row_bytes, ..operator(Kind::SequentialScan, &[], 1.0, 10.0) };
-        run(&plan(vec![scan]), &one, &Coefficients { columnar, ..costs("") }).spent.io
+        run(&plan(vec![scan]), &one, &Coefficients { columnar, ..costs("") }).breakdown.io
     };
     let handed_on = io(true, 0.0);
     close(io(true, 30.0), 3.0 * handed_on, 0.05);
@@ -487,7 +487,7 @@ fn a_windows_functions_rows_and_partitions_cost_what_they_say() {
         let costs = costs(
             "group_ordered = [5, 0]\naggregate = [2, 0]\nwindow = { value = 10, rank = 30, running = 100, moving = 200, partition = 1e3, partition_running = 1e4 }",
         );
-        run(&plan, &architecture("cluster-2", &["sites=1"]), &costs).spent.compute * 1e9
+        run(&plan, &architecture("cluster-2", &["sites=1"]), &costs).breakdown.compute * 1e9
     };
     let plain = (5.0 + 2.0 * 2.0 + 2.0 * 10.0) * ROWS;
     close(cycles(0.0, &[]), plain, 1e-5);
@@ -505,12 +505,12 @@ fn partitions_are_dealt_out_and_a_window_over_all_rows_is_the_coordinators() {
         let plan = plan(vec![operator(Kind::SequentialScan, &[], ROWS, ROW_BYTES), window, top]);
         let hosts = architecture("cluster-4", &["network_latency_us=0"]);
         let report = run(&plan, &hosts, &costs("window = { value = 1000 }"));
-        (report.spent.communication, report.spent.compute)
+        (report.breakdown.communication, report.breakdown.compute)
     };
     let link = |bytes: f64| bytes * 8.0 / 155e6;
-    let (dealt, shared) = sent(1000.0);
+    let (partitioned, shared) = sent(1000.0);
     // Each host gets three quarters of its quarter from the others.
-    close(dealt, link(ROWS * ROW_BYTES * 3.0 / 16.0), 0.1);
+    close(partitioned, link(ROWS * ROW_BYTES * 3.0 / 16.0), 0.1);
     close(shared, 0.25, 0.01);
     let (gathered, alone) = sent(0.0);
     close(gathered, link(ROWS * ROW_BYTES * 3.0 / 4.0), 0.1);
@@ -524,7 +524,7 @@ fn a_union_does_the_work_of_all_inputs_and_a_recursion_its_second_again_and_agai
         let top = Operator { times, ..operator(kind, &[0, 1], 0.2 * ROWS, 8.0) };
         let plan = plan(vec![leaf(0.1 * ROWS), leaf(0.1 * ROWS), top]);
         let one = architecture("cluster-2", &["sites=1"]);
-        run(&plan, &one, &costs("scan = [3, 0]")).spent.compute * 1e9
+        run(&plan, &one, &costs("scan = [3, 0]")).breakdown.compute * 1e9
     };
     close(cycles(Kind::Union, 1.0), 2.0 * 3.0 * ROWS, 1e-3);
     close(cycles(Kind::Recursion, 1.0), 2.0 * 3.0 * ROWS, 1e-3);
@@ -544,14 +544,14 @@ fn a_subquery_is_planned_and_run_as_often_as_it_says() {
     let of_statement = 1e6 + 2.0 * 1e5 + 3.0 * ROWS;
     let of_subquery = 1e6 + 1e5 + 3.0 * ROWS;
     for times in [1.0, 7.0, 1e9] {
-        let compute = seconds("sites=1", times).spent.compute * 1e9;
+        let compute = seconds("sites=1", times).breakdown.compute * 1e9;
         close(compute, of_statement + times * of_subquery, 1e-3);
     }
     let [once, twice, often] = [1.0, 2.0, 1e6].map(|times| seconds("sites=2", times));
-    let each = twice.spent.communication - once.spent.communication;
+    let each = twice.breakdown.communication - once.breakdown.communication;
     assert!(each > 0.0, "it is sent out and answered each time");
-    close(often.spent.communication, once.spent.communication + (1e6 - 1.0) * each, 1e-6);
-    close(often.seconds, often.spent.total(), 1e-6);
+    close(often.breakdown.communication, once.breakdown.communication + (1e6 - 1.0) * each, 1e-6);
+    close(often.seconds, often.breakdown.total(), 1e-6);
 }
 
 #[test]
@@ -561,7 +561,7 @@ fn each_grouping_set_looks_at_every_row() {
         let aggregate = operator(Kind::Aggregate, &[1], 10.0, 8.0);
         let plan = plan(vec![operator(Kind::SequentialScan, &[], ROWS, 8.0), by, aggregate]);
         let one = architecture("cluster-2", &["sites=1"]);
-        run(&plan, &one, &costs("group = [7, 0]\naggregate = [2, 0]")).spent.compute * 1e9
+        run(&plan, &one, &costs("group = [7, 0]\naggregate = [2, 0]")).breakdown.compute * 1e9
     };
     close(cycles(1.0), 9.0 * ROWS, 1e-5);
     close(cycles(3.0), 27.0 * ROWS, 1e-5);
@@ -576,7 +576,7 @@ fn the_coordinators_rows_go_to_those_that_they_are_joined_with() {
             operator(kind, &[0, 1], 1.0, 1.0),
         ]);
         let disks = architecture("smart-disk", &["network_latency_us=0"]);
-        run(&plan, &disks, &costs("")).spent.communication
+        run(&plan, &disks, &costs("")).breakdown.communication
     };
     let link = |bytes: f64| bytes * 8.0 / 155e6;
     for (kind, entry) in

@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn each_scheme_binds_its_pairs_and_no_others() {
         let scans = [Kind::SequentialScan, Kind::IndexScan, Kind::Values];
-        let takers = [Kind::NestedLoopJoin, Kind::MergeJoin, Kind::HashJoin, Kind::GroupBy];
+        let parents = [Kind::NestedLoopJoin, Kind::MergeJoin, Kind::HashJoin, Kind::GroupBy];
         let mut optimal: Vec<_> =
-            scans.iter().flat_map(|scan| takers.iter().map(|taker| (*scan, *taker))).collect();
+            scans.iter().flat_map(|scan| parents.iter().map(|parent| (*scan, *parent))).collect();
         optimal.push((Kind::GroupBy, Kind::Aggregate));
         let mut excessive = optimal.clone();
         excessive.extend(scans.map(|scan| (scan, Kind::Sort)));

@@ -1,7 +1,7 @@
 //! `pando demo`: TPC-H and a table of persons are loaded while a map shows their buckets split; they spread over the
 //! servers of a cluster; then queries run; then the front doors open, and the shell, on the same database.
 
-mod doors;
+mod listeners;
 mod load;
 mod map;
 mod questions;
@@ -55,14 +55,14 @@ pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Re
     }
     let server = match arguments.no_serve {
         true => None,
-        false => Some(doors::open(&database).await?),
+        false => Some(listeners::open(&database).await?),
     };
     if let Some(servers) = servers {
         shell.show_servers(servers);
     }
     if arguments.once || !is_conversation() {
         if let Some(server) = &server {
-            doors::knock(server).await?;
+            listeners::knock(server).await?;
         }
     } else {
         invite()?;

@@ -14,7 +14,7 @@ mod table;
 use crate::arguments::LoadArguments;
 use crate::quantity::{counted, duration, rate};
 use crate::remote::{Address, Connection, connect};
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use anyhow::Context;
 use pando::{Database, Options, Session};
 use progress::Show;
@@ -120,7 +120,7 @@ impl Load<'_> {
 }
 
 /// A refusal with the file's name, and the line where the server gives one.
-fn explained(file: &File, trouble: &Trouble) -> anyhow::Error {
+fn explained(file: &File, trouble: &SqlError) -> anyhow::Error {
     match trouble.context.as_deref().and_then(line) {
         Some(line) if file.is_csv() => anyhow::anyhow!("{}:{line}: {trouble}", file.path),
         Some(row) => anyhow::anyhow!("{}, row {row}: {trouble}", file.path),

@@ -1,7 +1,7 @@
 //! What a statement answers, wherever it was run: rows that stream by, or that something was done.
 
 use super::types::Column;
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use futures::stream::BoxStream;
 use pando::{RecordBatch, Tag};
 
@@ -12,7 +12,7 @@ pub(crate) struct Rows<'a> {
     /// Whether they are the lines of a plan, which are read as text.
     pub(crate) is_plan: bool,
     /// The batches.
-    pub(crate) batches: BoxStream<'a, Result<RecordBatch, Trouble>>,
+    pub(crate) batches: BoxStream<'a, Result<RecordBatch, SqlError>>,
 }
 
 /// A command that is complete.

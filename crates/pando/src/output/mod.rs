@@ -20,7 +20,7 @@ pub(crate) use types::{Column, Kind};
 
 use crate::quantity::{count, counted, duration, rate};
 use crate::terminal::{Terminal, faint};
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use crate::waiting::Waiting;
 use futures::StreamExt;
 use pando::RecordBatch;
@@ -61,13 +61,13 @@ pub(crate) struct View {
 #[derive(Debug)]
 pub(crate) enum ShowError {
     /// The statement failed while its rows were computed.
-    Statement(Trouble),
+    Statement(SqlError),
     /// The rows cannot be written.
     Output(io::Error),
 }
 
-impl From<Trouble> for ShowError {
-    fn from(trouble: Trouble) -> Self {
+impl From<SqlError> for ShowError {
+    fn from(trouble: SqlError) -> Self {
         Self::Statement(trouble)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Only slices of batches are kept, so a result of any length passes through in little memory.
 
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use pando::RecordBatch;
@@ -22,9 +22,9 @@ pub(crate) struct Window {
 impl Window {
     /// Takes in a whole result and keeps at most `limit` rows.
     pub(crate) async fn gather(
-        mut batches: BoxStream<'_, Result<RecordBatch, Trouble>>,
+        mut batches: BoxStream<'_, Result<RecordBatch, SqlError>>,
         limit: Option<usize>,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, SqlError> {
         let mut window = Self::default();
         while let Some(batch) = batches.next().await {
             window.push(batch?, limit);

@@ -23,7 +23,7 @@ pub(super) fn print(
     if arguments.json {
         return writeln!(out, "{}", object(arguments, scheme, plan, report));
     }
-    writeln!(out, "{:<4} {:>12}   {}", plan.name, time(report.seconds), parts(&report.spent))?;
+    writeln!(out, "{:<4} {:>12}   {}", plan.name, time(report.seconds), parts(&report.breakdown))?;
     if arguments.explain { explain(&mut out, plan, report) } else { Ok(()) }
 }
 
@@ -31,7 +31,7 @@ fn explain(out: &mut impl Write, plan: &Plan, report: &Report) -> io::Result<()>
     writeln!(out, "\n{}", indented(&plan.tree()))?;
     for (number, bundle) in report.bundles.iter().enumerate() {
         writeln!(out, "  bundle {}: {}", number + 1, bundle.operators)?;
-        writeln!(out, "    {:>12}   {}", time(bundle.seconds), parts(&bundle.spent))?;
+        writeln!(out, "    {:>12}   {}", time(bundle.seconds), parts(&bundle.breakdown))?;
         let working: Vec<f64> = bundle.sites.iter().map(|site| site.total() - site.idle).collect();
         let most = working.iter().copied().fold(0.0, f64::max);
         let least = working.iter().copied().fold(f64::INFINITY, f64::min);
@@ -43,15 +43,15 @@ fn explain(out: &mut impl Write, plan: &Plan, report: &Report) -> io::Result<()>
 }
 
 /// Parts of the whole, those that are nothing left out.
-fn parts(spent: &Seconds) -> String {
+fn parts(breakdown: &Seconds) -> String {
     let parts = [
-        ("I/O", spent.io),
-        ("spill", spent.spill),
-        ("compute", spent.compute),
-        ("communication", spent.communication),
-        ("idle", spent.idle),
+        ("I/O", breakdown.io),
+        ("spill", breakdown.spill),
+        ("compute", breakdown.compute),
+        ("communication", breakdown.communication),
+        ("idle", breakdown.idle),
     ];
-    let total = spent.total();
+    let total = breakdown.total();
     let shown = parts.into_iter().filter(|(_, seconds)| *seconds >= 0.001 * total && total > 0.0);
     let shown: Vec<_> =
         shown.map(|(name, seconds)| format!("{name} {:.1} %", 100.0 * seconds / total)).collect();
@@ -74,7 +74,7 @@ fn object(arguments: &PredictArguments, scheme: Scheme, plan: &Plan, report: &Re
         "bundling": scheme.name(),
         "seed": arguments.seed,
         "seconds": report.seconds,
-        "spent": seconds(&report.spent),
+        "spent": seconds(&report.breakdown),
         "events": report.events,
     });
     if arguments.explain {
@@ -82,7 +82,7 @@ fn object(arguments: &PredictArguments, scheme: Scheme, plan: &Plan, report: &Re
             json!({
                 "operators": bundle.operators,
                 "seconds": bundle.seconds,
-                "spent": seconds(&bundle.spent),
+                "spent": seconds(&bundle.breakdown),
                 "sites": bundle.sites.iter().map(seconds).collect::<Vec<_>>(),
             })
         });
@@ -91,12 +91,12 @@ fn object(arguments: &PredictArguments, scheme: Scheme, plan: &Plan, report: &Re
     object
 }
 
-fn seconds(spent: &Seconds) -> Value {
+fn seconds(breakdown: &Seconds) -> Value {
     json!({
-        "io": spent.io,
-        "spill": spent.spill,
-        "compute": spent.compute,
-        "communication": spent.communication,
-        "idle": spent.idle,
+        "io": breakdown.io,
+        "spill": breakdown.spill,
+        "compute": breakdown.compute,
+        "communication": breakdown.communication,
+        "idle": breakdown.idle,
     })
 }

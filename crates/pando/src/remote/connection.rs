@@ -5,7 +5,7 @@
 use super::cancel::Key;
 use super::channel::Channel;
 use super::message::{self, Described, Frame, malformed};
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use bytes::{Buf, Bytes};
 use pando::TransactionStatus;
 use postgres_protocol::message::frontend;
@@ -23,9 +23,9 @@ pub(crate) enum Event {
     /// A statement is complete: its tag.
     Done(String),
     /// A statement has failed.
-    Failed(Trouble),
+    Failed(SqlError),
     /// Something that the server has to say.
-    Notice(Trouble),
+    Notice(SqlError),
     /// The server waits for COPY's data.
     CopyIn,
     /// COPY's data will come.
@@ -85,12 +85,12 @@ impl Connection {
     }
 
     /// Sends statements. Their answers end with [`Event::Ready`].
-    pub(crate) async fn send(&mut self, text: &str) -> Result<(), Trouble> {
+    pub(crate) async fn send(&mut self, text: &str) -> Result<(), SqlError> {
         if text.contains('\0') {
-            return Err(Trouble::new("22021", "a statement cannot contain a zero byte"));
+            return Err(SqlError::new("22021", "a statement cannot contain a zero byte"));
         }
         let queued = frontend::query(text, &mut self.channel.outgoing);
-        queued.map_err(|error| Trouble::new("54000", error.to_string()))?;
+        queued.map_err(|error| SqlError::new("54000", error.to_string()))?;
         self.waiting = true;
         self.flush().await
     }
@@ -101,27 +101,27 @@ impl Connection {
     }
 
     /// Sends a part of COPY's data.
-    pub(crate) async fn send_data(&mut self, data: &[u8]) -> Result<(), Trouble> {
+    pub(crate) async fn send_data(&mut self, data: &[u8]) -> Result<(), SqlError> {
         let message = frontend::CopyData::new(data);
-        let message = message.map_err(|error| Trouble::new("54000", error.to_string()))?;
+        let message = message.map_err(|error| SqlError::new("54000", error.to_string()))?;
         message.write(&mut self.channel.outgoing);
         self.flush().await
     }
 
     /// COPY's data is complete, or given up for a reason.
-    pub(crate) async fn end_data(&mut self, given_up: Option<&str>) -> Result<(), Trouble> {
-        match given_up {
+    pub(crate) async fn end_data(&mut self, evicted: Option<&str>) -> Result<(), SqlError> {
+        match evicted {
             None => frontend::copy_done(&mut self.channel.outgoing),
             Some(reason) => {
                 let queued = frontend::copy_fail(reason, &mut self.channel.outgoing);
-                queued.map_err(|error| Trouble::new("22021", error.to_string()))?;
+                queued.map_err(|error| SqlError::new("22021", error.to_string()))?;
             }
         }
         self.flush().await
     }
 
     /// The next step, when it has come.
-    pub(crate) async fn receive(&mut self) -> Result<Event, Trouble> {
+    pub(crate) async fn receive(&mut self) -> Result<Event, SqlError> {
         loop {
             match self.channel.frame().await.and_then(|frame| self.understand(frame)) {
                 Ok(Some(event)) => return Ok(event),
@@ -132,7 +132,7 @@ impl Connection {
     }
 
     /// The next step, if it has come already.
-    pub(crate) fn arrived(&mut self) -> Result<Option<Event>, Trouble> {
+    pub(crate) fn arrived(&mut self) -> Result<Option<Event>, SqlError> {
         loop {
             let Some(frame) = self.channel.arrived().map_err(|error| self.lost(&error))? else {
                 return Ok(None);
@@ -150,7 +150,7 @@ impl Connection {
     }
 
     /// Looks whether the server has ended the connection while nothing was asked of it; notices are handed out.
-    pub(crate) async fn look(&mut self) -> Result<Vec<Trouble>, Trouble> {
+    pub(crate) async fn look(&mut self) -> Result<Vec<SqlError>, SqlError> {
         self.channel.look().await;
         let mut notices = Vec::new();
         while let Some(event) = self.arrived()? {
@@ -167,7 +167,7 @@ impl Connection {
     }
 
     /// Skips what comes until everything is answered; the first error in it comes back.
-    pub(crate) async fn settle(&mut self) -> Result<(), Trouble> {
+    pub(crate) async fn settle(&mut self) -> Result<(), SqlError> {
         let mut failed = None;
         loop {
             match self.receive().await {
@@ -186,7 +186,7 @@ impl Connection {
     }
 
     /// Nobody waits for this server any longer.
-    pub(crate) fn give_up_on(&mut self) -> Trouble {
+    pub(crate) fn give_up_on(&mut self) -> SqlError {
         self.lost_for("Ctrl-C, and the server does not answer")
     }
 
@@ -196,12 +196,12 @@ impl Connection {
         let _ = self.channel.close().await;
     }
 
-    async fn flush(&mut self) -> Result<(), Trouble> {
+    async fn flush(&mut self) -> Result<(), SqlError> {
         self.channel.flush().await.map_err(|error| self.lost(&error))
     }
 
     /// What is lost, and why: the server's last words say more than the socket's.
-    fn lost(&mut self, error: &io::Error) -> Trouble {
+    fn lost(&mut self, error: &io::Error) -> SqlError {
         self.over = true;
         while let Ok(Some(Frame { tag, body })) = self.channel.arrived() {
             if let (b'E', Some(words)) = (tag, message::trouble(body)) {
@@ -211,9 +211,9 @@ impl Connection {
         self.lost_for(error.to_string())
     }
 
-    fn lost_for(&mut self, reason: impl Into<String>) -> Trouble {
+    fn lost_for(&mut self, reason: impl Into<String>) -> SqlError {
         self.over = true;
-        Trouble::lost(&self.address, reason.into())
+        SqlError::lost(&self.address, reason.into())
     }
 
     fn understand(&mut self, Frame { tag, mut body }: Frame) -> io::Result<Option<Event>> {
@@ -267,11 +267,11 @@ impl Connection {
 }
 
 /// What another session has sent, as something to be told.
-fn notification(mut body: Bytes) -> Option<Trouble> {
+fn notification(mut body: Bytes) -> Option<SqlError> {
     let process = body.try_get_i32().ok()?;
     let (channel, payload) = (message::text(&mut body)?, message::text(&mut body)?);
     let message = format!("notification \"{channel}\" from process {process}: {payload}");
-    Some(Trouble::notice("NOTICE", message))
+    Some(SqlError::notice("NOTICE", message))
 }
 
 /// The values of a row, each as the server writes it.

@@ -2,7 +2,7 @@
 //!
 //! Nothing is taken on trust: whatever does not have its form is `None`, and ends the connection.
 
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use bytes::{Buf, Bytes, BytesMut};
 use std::io;
 
@@ -97,8 +97,8 @@ pub(crate) fn values<'a>(
 }
 
 /// An error or a notice.
-pub(super) fn trouble(mut body: Bytes) -> Option<Trouble> {
-    let mut trouble = Trouble::new("", "");
+pub(super) fn trouble(mut body: Bytes) -> Option<SqlError> {
+    let mut trouble = SqlError::new("", "");
     loop {
         let field = body.try_get_u8().ok()?;
         if field == 0 {

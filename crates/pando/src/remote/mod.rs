@@ -22,7 +22,7 @@ pub(crate) use connection::{Connection, Event};
 pub(crate) use message::{Described, values};
 
 use crate::terminal::can_ask;
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use startup::{Failed, start};
 use std::io;
 
@@ -31,7 +31,7 @@ const WANTS_PASSWORD: [&str; 2] = ["28P01", "28000"];
 
 /// Connects to the first place that answers, and asks for a password where the server wants one and somebody can type
 /// it. What cancels statements comes along.
-pub(crate) async fn connect(address: &mut Address) -> Result<(Connection, Option<Key>), Trouble> {
+pub(crate) async fn connect(address: &mut Address) -> Result<(Connection, Option<Key>), SqlError> {
     match connect_once(address).await {
         Err(Failed::PasswordMissing) if can_ask() => {}
         outcome => return outcome.map_err(|failed| explained(failed, address)),
@@ -74,7 +74,7 @@ async fn within<T>(
     }
 }
 
-fn explained(failed: Failed, address: &Address) -> Trouble {
+fn explained(failed: Failed, address: &Address) -> SqlError {
     const UNREACHABLE: &str = "08001";
     let cannot = format!("cannot connect to {address}");
     match failed {
@@ -84,15 +84,15 @@ fn explained(failed: Failed, address: &Address) -> Trouble {
             );
             let message = format!("{cannot}: {}", said.message);
             let hint = said.hint.clone().or(hint.map(str::to_owned));
-            Trouble { message, hint, position: None, ..said }
+            SqlError { message, hint, position: None, ..said }
         }
         Failed::PasswordMissing => {
             let message = format!("{cannot}: the server wants a password for {}", address.user());
             let hint = "Give it in PGPASSWORD or ~/.pgpass; on a terminal it is asked for.";
-            Trouble::new("28P01", message).with_hint(hint)
+            SqlError::new("28P01", message).with_hint(hint)
         }
         Failed::Broken(error) => {
-            let trouble = Trouble::new(UNREACHABLE, format!("{cannot}: {error}"));
+            let trouble = SqlError::new(UNREACHABLE, format!("{cannot}: {error}"));
             match error.kind() {
                 io::ErrorKind::ConnectionRefused => {
                     trouble.with_hint("Is the server running there? `pando serve` starts one.")

@@ -4,7 +4,7 @@ use super::address::Address;
 use super::channel::{Channel, Duplex};
 use super::connection::Connection;
 use super::message::{Frame, malformed, text, trouble};
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use bytes::{Buf, BytesMut};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
@@ -21,7 +21,7 @@ pub(super) enum Failed {
     /// The server wants a password, and there is none.
     PasswordMissing,
     /// The server said no.
-    Refused(Trouble),
+    Refused(SqlError),
     /// Nobody answers, or not as a server does.
     Broken(io::Error),
 }

@@ -24,7 +24,7 @@ pub(super) async fn start(
     };
     let listen = match (&part.listen, &part.join) {
         (Some(listen), _) => listen.clone(),
-        (None, first) => beside(first.as_deref().unwrap_or("127.0.0.1:0"))?,
+        (None, first) => listen_address_for(first.as_deref().unwrap_or("127.0.0.1:0"))?,
     };
     let through = part.join.clone();
     let part = Part {
@@ -43,7 +43,7 @@ pub(super) async fn start(
     });
     let started = started.await.map_err(|error| explained(&error, through.as_deref()))?;
     let database = opened.context("the cluster did not open the database")?;
-    started.cluster.set_bundles(database.bundles());
+    started.cluster.set_fragments(database.fragments());
     Ok((database, started))
 }
 
@@ -60,7 +60,7 @@ pub(super) fn open_to_clients(member: &Started, pg: SocketAddr) {
 }
 
 /// A free port of the address from which this machine reaches another.
-fn beside(other: &str) -> anyhow::Result<String> {
+fn listen_address_for(other: &str) -> anyhow::Result<String> {
     let context = || format!("cannot find the way to {other}; say where to listen (--cluster)");
     let other = other.to_socket_addrs().with_context(context)?.next().with_context(context)?;
     // Nothing is sent: connecting such a socket only looks the way up.

@@ -2,7 +2,7 @@
 
 use super::{Flow, Shell, describe, help, servers, table_report};
 use crate::output::ShowError;
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -51,13 +51,13 @@ pub(super) enum CommandError {
     /// There is no such command, or not with this argument.
     Misused(String),
     /// What it asked the database failed.
-    Statement(Trouble),
+    Statement(SqlError),
     /// Its answer cannot be written.
     Output(anyhow::Error),
 }
 
-impl From<Trouble> for CommandError {
-    fn from(trouble: Trouble) -> Self {
+impl From<SqlError> for CommandError {
+    fn from(trouble: SqlError) -> Self {
         Self::Statement(trouble)
     }
 }

@@ -4,7 +4,7 @@ use super::editor::{Editor, Typed};
 use super::place::Place;
 use super::script::{Data, Script};
 use crate::output::ShowError;
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -19,7 +19,7 @@ const STOPPED: &str = "stopped by the user";
 
 /// Writes data as it comes.
 pub(super) async fn write(
-    mut data: BoxStream<'_, Result<Bytes, Trouble>>,
+    mut data: BoxStream<'_, Result<Bytes, SqlError>>,
     out: &mut impl Write,
 ) -> Result<(), ShowError> {
     while let Some(piece) = data.next().await {
@@ -34,7 +34,7 @@ pub(super) async fn send(
     script: &mut Script<'_>,
     editor: Option<&mut Editor>,
 ) -> Result<(), ShowError> {
-    let given_up = match (script.data(), editor) {
+    let evicted = match (script.data(), editor) {
         (Data::Script, _) => {
             // Data begins on the line after the statement.
             script.next_line().map_err(io::Error::other)?;
@@ -60,7 +60,7 @@ pub(super) async fn send(
             None
         }
     };
-    Ok(place.end_data(given_up).await?)
+    Ok(place.end_data(evicted).await?)
 }
 
 /// Sends lines up to the one that ends data.

@@ -4,7 +4,7 @@ use super::place::Answer;
 use crate::interrupt::Canceller;
 use crate::output::{Column, Rows};
 use crate::remote::Texts;
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{StreamExt, stream};
@@ -22,8 +22,8 @@ const PIECE_BYTES: usize = 64 << 10;
 pub(crate) struct Local {
     session: Session,
     statements: VecDeque<Statement>,
-    notices: VecDeque<Trouble>,
-    ready: Option<Result<Answer<'static>, Trouble>>,
+    notices: VecDeque<SqlError>,
+    ready: Option<Result<Answer<'static>, SqlError>>,
     /// A COPY that waits for data.
     copying: Option<CopyIn>,
 }
@@ -36,14 +36,14 @@ impl Local {
         Self { session, statements, notices, ready: None, copying: None }
     }
 
-    pub(super) fn start(&mut self, text: &str) -> Result<(), Trouble> {
+    pub(super) fn start(&mut self, text: &str) -> Result<(), SqlError> {
         (self.ready, self.copying) = (None, None);
         self.statements.clear();
         self.statements = self.session.parse(text)?.into();
         Ok(())
     }
 
-    pub(super) async fn next(&mut self) -> Result<Option<Answer<'static>>, Trouble> {
+    pub(super) async fn next(&mut self) -> Result<Option<Answer<'static>>, SqlError> {
         loop {
             self.hear();
             if let Some(notice) = self.notices.pop_front() {
@@ -70,17 +70,17 @@ impl Local {
         Ok(answer(self.session.run(statement, &[]).await?, statement.offset))
     }
 
-    pub(super) async fn send_data(&mut self, data: &[u8]) -> Result<bool, Trouble> {
+    pub(super) async fn send_data(&mut self, data: &[u8]) -> Result<bool, SqlError> {
         if let Some(copy) = &mut self.copying {
             copy.feed(data).await?;
         }
         Ok(true)
     }
 
-    pub(super) async fn end_data(&mut self, given_up: Option<&str>) -> Result<(), Trouble> {
+    pub(super) async fn end_data(&mut self, evicted: Option<&str>) -> Result<(), SqlError> {
         let Some(copy) = self.copying.take() else { return Ok(()) };
-        if let Some(reason) = given_up {
-            return Err(Trouble::new("57014", format!("COPY from stdin failed: {reason}")));
+        if let Some(reason) = evicted {
+            return Err(SqlError::new("57014", format!("COPY from stdin failed: {reason}")));
         }
         let tag = copy.finish().await?;
         self.ready = Some(Ok(Answer::Done(tag.into())));
@@ -90,13 +90,13 @@ impl Local {
     /// What statements have had to say beside their answers.
     fn hear(&mut self) {
         let notices = self.session.take_notices().into_iter();
-        self.notices.extend(notices.map(|notice| Trouble {
+        self.notices.extend(notices.map(|notice| SqlError {
             severity: notice.severity.to_owned(),
-            ..Trouble::from(notice.error)
+            ..SqlError::from(notice.error)
         }));
     }
 
-    pub(super) async fn texts(&mut self, query: &str) -> Result<Texts, Trouble> {
+    pub(super) async fn texts(&mut self, query: &str) -> Result<Texts, SqlError> {
         let mut rows = self.session.query(query).await?;
         let mut texts = Vec::new();
         while let Some(batch) = rows.stream.next().await {
@@ -113,7 +113,7 @@ impl Local {
         Ok(texts)
     }
 
-    pub(super) async fn columns(&mut self, query: &str) -> Result<Vec<Column>, Trouble> {
+    pub(super) async fn columns(&mut self, query: &str) -> Result<Vec<Column>, SqlError> {
         let rows = self.session.query(query).await?;
         Ok(rows.fields.iter().map(Column::of_field).collect())
     }
@@ -146,7 +146,7 @@ fn answer(outcome: Outcome, offset: usize) -> Answer<'static> {
 }
 
 /// COPY's data, many rows at once.
-fn data(copy: CopyOut) -> BoxStream<'static, Result<Bytes, Trouble>> {
+fn data(copy: CopyOut) -> BoxStream<'static, Result<Bytes, SqlError>> {
     stream::try_unfold(copy, async |mut copy| {
         let mut piece = Vec::new();
         while piece.len() < PIECE_BYTES {
@@ -160,6 +160,6 @@ fn data(copy: CopyOut) -> BoxStream<'static, Result<Bytes, Trouble>> {
 }
 
 /// The trouble with its position counted in the text that the statement is part of.
-fn shifted(trouble: Trouble, offset: usize) -> Trouble {
-    Trouble { position: trouble.position.map(|position| position + offset), ..trouble }
+fn shifted(trouble: SqlError, offset: usize) -> SqlError {
+    SqlError { position: trouble.position.map(|position| position + offset), ..trouble }
 }

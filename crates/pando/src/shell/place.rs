@@ -8,7 +8,7 @@ use super::remote::Remote;
 use crate::interrupt::Canceller;
 use crate::output::{Column, Done, Rows};
 use crate::remote::Texts;
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use pando::{Session, TransactionStatus};
@@ -28,16 +28,16 @@ pub(crate) enum Answer<'a> {
     /// Something was done.
     Done(Done),
     /// Something to be told at once.
-    Notice(Trouble),
+    Notice(SqlError),
     /// COPY waits for data: [`Place::send_data`], then [`Place::end_data`].
     CopyIn,
     /// COPY's data, which must be taken in before the next answer.
-    CopyOut(BoxStream<'a, Result<Bytes, Trouble>>),
+    CopyOut(BoxStream<'a, Result<Bytes, SqlError>>),
 }
 
 impl Place {
     /// Begins to run the statements in a text.
-    pub(super) async fn start(&mut self, text: &str) -> Result<(), Trouble> {
+    pub(super) async fn start(&mut self, text: &str) -> Result<(), SqlError> {
         match self {
             Self::Local(local) => local.start(text),
             Self::Remote(remote) => remote.start(text).await,
@@ -45,7 +45,7 @@ impl Place {
     }
 
     /// The next answer; `None` when all are given. After an error there are no more.
-    pub(super) async fn next(&mut self) -> Result<Option<Answer<'_>>, Trouble> {
+    pub(super) async fn next(&mut self) -> Result<Option<Answer<'_>>, SqlError> {
         match self {
             Self::Local(local) => local.next().await,
             Self::Remote(remote) => remote.next().await,
@@ -53,7 +53,7 @@ impl Place {
     }
 
     /// Makes the place fit for the next statement after an error, which may say more then.
-    pub(super) async fn recover(&mut self, trouble: Trouble) -> Trouble {
+    pub(super) async fn recover(&mut self, trouble: SqlError) -> SqlError {
         match self {
             Self::Local(_) => trouble,
             Self::Remote(remote) => remote.recover(trouble).await,
@@ -61,7 +61,7 @@ impl Place {
     }
 
     /// Gives COPY some of its data; false where the server has refused it already.
-    pub(super) async fn send_data(&mut self, data: &[u8]) -> Result<bool, Trouble> {
+    pub(super) async fn send_data(&mut self, data: &[u8]) -> Result<bool, SqlError> {
         match self {
             Self::Local(local) => local.send_data(data).await,
             Self::Remote(remote) => remote.send_data(data).await,
@@ -69,15 +69,15 @@ impl Place {
     }
 
     /// COPY has all its data, or will not get it, for a reason.
-    pub(super) async fn end_data(&mut self, given_up: Option<&str>) -> Result<(), Trouble> {
+    pub(super) async fn end_data(&mut self, evicted: Option<&str>) -> Result<(), SqlError> {
         match self {
-            Self::Local(local) => local.end_data(given_up).await,
-            Self::Remote(remote) => remote.end_data(given_up).await,
+            Self::Local(local) => local.end_data(evicted).await,
+            Self::Remote(remote) => remote.end_data(evicted).await,
         }
     }
 
     /// All rows of a question of ours, as texts.
-    pub(super) async fn texts(&mut self, query: &str) -> Result<Texts, Trouble> {
+    pub(super) async fn texts(&mut self, query: &str) -> Result<Texts, SqlError> {
         match self {
             Self::Local(local) => local.texts(query).await,
             Self::Remote(remote) => remote.texts(query).await,
@@ -85,7 +85,7 @@ impl Place {
     }
 
     /// What was said while questions of ours were answered.
-    pub(super) fn take_notices(&mut self) -> Vec<Trouble> {
+    pub(super) fn take_notices(&mut self) -> Vec<SqlError> {
         match self {
             Self::Local(_) => Vec::new(),
             Self::Remote(remote) => remote.take_notices(),
@@ -93,7 +93,7 @@ impl Place {
     }
 
     /// The columns of a question's rows.
-    pub(super) async fn columns(&mut self, query: &str) -> Result<Vec<Column>, Trouble> {
+    pub(super) async fn columns(&mut self, query: &str) -> Result<Vec<Column>, SqlError> {
         match self {
             Self::Local(local) => local.columns(query).await,
             Self::Remote(remote) => remote.columns(query).await,

@@ -9,7 +9,7 @@
 
 use crate::output::{cut, harmless, text_width};
 use crate::terminal::alarm;
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use std::fmt::Write;
 
 /// Characters of the line that are shown at most, where no terminal says how wide it is.
@@ -36,7 +36,7 @@ struct Place<'a> {
 }
 
 /// The report, ending with a line break. The error's position counts in the origin's text.
-pub(super) fn render(trouble: &Trouble, origin: Origin<'_>, screen: Option<usize>) -> String {
+pub(super) fn render(trouble: &SqlError, origin: Origin<'_>, screen: Option<usize>) -> String {
     let place = trouble.position.and_then(|position| find(origin.text, position));
     let mut out = String::new();
     if let Some(script) = origin.script {
@@ -95,14 +95,14 @@ mod tests {
     use super::*;
 
     fn report(text: &str, position: usize, line: usize, script: Option<&str>) -> String {
-        let trouble = Trouble::new("42P01", "no such table");
-        let trouble = Trouble { position: Some(position), ..trouble };
+        let trouble = SqlError::new("42P01", "no such table");
+        let trouble = SqlError { position: Some(position), ..trouble };
         let report = render(&trouble, Origin { script, text, line }, Some(60));
         console::strip_ansi_codes(&report).into_owned()
     }
 
     #[test]
-    fn a_caret_stands_under_the_trouble() {
+    fn a_caret_stands_under_the_error() {
         let expected =
             "ERROR 42P01: no such table\nLINE 1: select * from prson\n                      ^\n";
         assert_eq!(report("select * from prson", 15, 1, None), expected);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_around_the_trouble() {
+    fn a_long_line_is_cut_around_the_error() {
         let text = format!("select {} oops {}", "a, ".repeat(100), "b, ".repeat(100));
         let position = text.find("oops").expect("is there") + 1;
         let report = report(&text, position, 1, None);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn detail_and_hint_follow() {
-        let trouble = Trouble::new("23505", "exists")
+        let trouble = SqlError::new("23505", "exists")
             .with_detail("Key (id)=(1).")
             .with_hint("Use ON CONFLICT.");
         let origin = Origin { script: None, text: "insert", line: 1 };

@@ -7,7 +7,7 @@ use super::script::Script;
 use super::splitter::{Piece, PieceKind};
 use super::{Flow, Shell, copy};
 use crate::output::{Done, ShowError, View};
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use crate::waiting::Waiting;
 use std::io::{self, Write};
 use std::time::Instant;
@@ -124,7 +124,7 @@ impl Shell {
         Flow::Failed
     }
 
-    fn report(&mut self, trouble: &Trouble, origin: Origin<'_>) -> anyhow::Result<Flow> {
+    fn report(&mut self, trouble: &SqlError, origin: Origin<'_>) -> anyhow::Result<Flow> {
         self.out.flush()?;
         eprint!("{}", render(trouble, origin, self.view.terminal.width()));
         Ok(Flow::Failed)
@@ -132,7 +132,7 @@ impl Shell {
 }
 
 /// Tells a notice. It has no place in a script: the statement went on.
-fn tell(notice: &Trouble, view: &View, out: &mut impl Write) -> io::Result<()> {
+fn tell(notice: &SqlError, view: &View, out: &mut impl Write) -> io::Result<()> {
     out.flush()?;
     let origin = Origin { script: None, text: "", line: 0 };
     eprint!("{}", render(notice, origin, view.terminal.width()));

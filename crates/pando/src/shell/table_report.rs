@@ -5,7 +5,7 @@ use super::command::CommandError;
 use crate::output::{Align, Grid, Heading, harmless};
 use crate::quantity::{bytes, counted};
 use crate::terminal::strong;
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use std::io::Write;
 
 /// The code of a relation that is not there.
@@ -64,7 +64,7 @@ async fn find(
     shell: &mut Shell,
     schema: Option<&str>,
     name: &str,
-) -> Result<Option<Relation>, Trouble> {
+) -> Result<Option<Relation>, SqlError> {
     let place = match schema {
         Some(schema) => format!("n.nspname = {}", literal(schema)),
         None => "pg_catalog.pg_table_is_visible(c.oid)".to_owned(),
@@ -93,7 +93,7 @@ async fn describe_unlisted(
     let full = schema.into_iter().chain([name]).collect::<Vec<_>>().join(".");
     let missing = || {
         let message = format!("there is no table, view or sequence \"{full}\"");
-        Trouble::new(UNDEFINED_TABLE, message).with_hint("\\d lists those that there are.")
+        SqlError::new(UNDEFINED_TABLE, message).with_hint("\\d lists those that there are.")
     };
     let Some(schema) = schema else { return Err(missing().into()) };
     let question = format!("SELECT * FROM {}.{} LIMIT 0", quoted(schema), quoted(name));
@@ -218,7 +218,7 @@ async fn describe_table(shell: &mut Shell, relation: &Relation) -> Result<(), Co
     Ok(())
 }
 
-async fn constraints(shell: &mut Shell, relation: &Relation) -> Result<Vec<String>, Trouble> {
+async fn constraints(shell: &mut Shell, relation: &Relation) -> Result<Vec<String>, SqlError> {
     let question = format!(
         "SELECT contype, conname, pg_catalog.pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint \
          WHERE conrelid = {} AND contype IN ('p', 'u', 'f', 'c', 'x') \
@@ -246,7 +246,7 @@ fn constraint([kind, name, definition]: [Option<String>; 3]) -> Option<String> {
 }
 
 /// Indexes that are no constraint's.
-async fn indexes(shell: &mut Shell, relation: &Relation) -> Result<Vec<String>, Trouble> {
+async fn indexes(shell: &mut Shell, relation: &Relation) -> Result<Vec<String>, SqlError> {
     if shell.place.is_pando() {
         return Ok(Vec::new());
     }
@@ -261,7 +261,7 @@ async fn indexes(shell: &mut Shell, relation: &Relation) -> Result<Vec<String>, 
     Ok(rows.into_iter().flatten().flatten().map(|index| format!("Index: {index}")).collect())
 }
 
-async fn size(shell: &mut Shell, relation: &Relation) -> Result<Option<String>, Trouble> {
+async fn size(shell: &mut Shell, relation: &Relation) -> Result<Option<String>, SqlError> {
     let is_pando = shell.place.is_pando();
     let question = match is_pando {
         true => format!(

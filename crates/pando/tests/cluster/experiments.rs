@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 /// What `pando bench` prints for programs; it must succeed.
 fn results(line: &str) -> Vec<Value> {
     let mut command = bench(line);
-    let (is_content, shown, said) = told(&command.output().expect("pando runs"));
-    assert!(is_content, "{line}: {said}");
+    let (is_content, shown, stderr) = told(&command.output().expect("pando runs"));
+    assert!(is_content, "{line}: {stderr}");
     let parsed = shown.lines().map(serde_json::from_str);
     parsed.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{line}: {error}: {shown}"))
 }
@@ -38,9 +38,9 @@ fn pairs_are_found_by_servers_that_are_processes() {
         assert_eq!(result["pairs"], 9_500, "{result}");
         assert_eq!(result["per_server"][2]["server"], "c");
         assert!(result["cpu_seconds"].is_f64() && result["client_cpu_seconds"].is_f64());
-        let said = result["messages"].as_u64().expect("a number");
-        assert!(said > 0, "{result}");
-        assert_eq!(sum(result, "messages_sent"), (3, said));
+        let stderr = result["messages"].as_u64().expect("a number");
+        assert!(stderr > 0, "{result}");
+        assert_eq!(sum(result, "messages_sent"), (3, stderr));
     }
     assert!(sum(&results[1], "bytes_sent").1 > sum(&results[0], "bytes_sent").1);
 }
@@ -67,16 +67,16 @@ fn keyed_statements_are_run_by_clients_of_all_servers() {
     let alone = results.iter().find(|result| result["servers"] == 1).expect("one server");
     assert_eq!(alone["messages"], 0.0, "{alone}");
     let together = results.iter().filter(|result| result["servers"] == 2);
-    let said = together.filter_map(|result| result["messages"].as_f64());
-    assert!(said.into_iter().all(|messages| messages > 0.5));
+    let stderr = together.filter_map(|result| result["messages"].as_f64());
+    assert!(stderr.into_iter().all(|messages| messages > 0.5));
 }
 
 #[test]
 fn storage_has_no_pairs_to_show() {
     let mut command = bench("person --servers 2 --strategy storage --query pairs");
-    let (is_content, shown, said) = told(&command.output().expect("pando runs"));
+    let (is_content, shown, stderr) = told(&command.output().expect("pando runs"));
     assert!(!is_content && shown.is_empty(), "{shown}");
-    assert!(said.contains("--query count") && said.contains("--strategy engine"), "{said}");
+    assert!(stderr.contains("--query count") && stderr.contains("--strategy engine"), "{stderr}");
 }
 
 #[test]

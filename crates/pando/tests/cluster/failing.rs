@@ -43,8 +43,8 @@ async fn a_server_that_is_killed_fails_only_what_needs_it() {
     ];
     let others = format!("UPDATE t SET n = n + 1 WHERE id = {here}");
     let mut changed = 0;
-    for is_given_up in [false, true] {
-        if is_given_up {
+    for is_evicted in [false, true] {
+        if is_evicted {
             until(&one, "SELECT state = 'lost' FROM pando.servers WHERE name = 'three'").await;
         }
         for client in [&one, &two] {
@@ -88,7 +88,7 @@ async fn a_server_that_stands_still_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_stopped_with_rows_is_given_up_at_once() {
+async fn a_server_that_is_stopped_with_rows_is_evicted_at_once() {
     let [first, _second, mut third] = three();
     let one = first.connect().await;
     filled(&one, 3).await;

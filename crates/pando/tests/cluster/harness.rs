@@ -68,8 +68,8 @@ pub(crate) fn start(name: &str, arguments: &[&str]) -> Server {
         line.trim_end().to_owned()
     };
     let (pg, _http, _shell, cluster) = (line(), line(), line(), line());
-    let said = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
-    let pg = pg.split_once("postgres://").unwrap_or_else(|| panic!("{name}: {}", said())).1;
+    let stderr = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+    let pg = pg.split_once("postgres://").unwrap_or_else(|| panic!("{name}: {}", stderr())).1;
     let address = cluster.split_once("called at ").expect("where others call it").1.to_owned();
     let is_first = !arguments.contains(&"--join");
     let another = if is_first { line() } else { String::new() };

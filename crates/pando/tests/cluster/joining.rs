@@ -30,32 +30,32 @@ async fn who_joins_later_gets_a_share() {
 /// What a server that cannot join says.
 fn refused(arguments: &[&str]) -> String {
     let output = serve(arguments).output().expect("pando runs");
-    let (_, shown, said) = told(&output);
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {shown}{said}");
+    let (_, shown, stderr) = told(&output);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {shown}{stderr}");
     assert_eq!(shown, "", "nobody is told to connect");
-    said
+    stderr
 }
 
-fn assert_says(said: &str, parts: &[&str]) {
+fn assert_says(stderr: &str, parts: &[&str]) {
     for part in parts {
-        assert!(said.contains(part), "\"{part}\" is not in: {said}");
+        assert!(stderr.contains(part), "\"{part}\" is not in: {stderr}");
     }
 }
 
 #[test]
 fn who_cannot_join_hears_why() {
     let first = first();
-    let said = refused(&["--join", &first.address, "--name", "one"]);
-    assert_says(&said, &["\"one\"", "already", "--name"]);
+    let stderr = refused(&["--join", &first.address, "--name", "one"]);
+    assert_says(&stderr, &["\"one\"", "already", "--name"]);
     // Nobody listens at port 1.
-    let said = refused(&["--join", "127.0.0.1:1", "--name", "two"]);
-    assert_says(&said, &["127.0.0.1:1", "--join"]);
-    let said = refused(&["--join", &first.pg, "--name", "two"]);
-    assert_says(&said, &[&first.pg]);
-    let said = refused(&["--join", "nowhere", "--name", "two"]);
-    assert_says(&said, &["join", "\"nowhere\"", "HOST:PORT"]);
-    let said = refused(&["--join", &first.address, "--token", "half", "--name", "two"]);
-    assert_says(&said, &["token", "copy"]);
+    let stderr = refused(&["--join", "127.0.0.1:1", "--name", "two"]);
+    assert_says(&stderr, &["127.0.0.1:1", "--join"]);
+    let stderr = refused(&["--join", &first.pg, "--name", "two"]);
+    assert_says(&stderr, &[&first.pg]);
+    let stderr = refused(&["--join", "nowhere", "--name", "two"]);
+    assert_says(&stderr, &["join", "\"nowhere\"", "HOST:PORT"]);
+    let stderr = refused(&["--join", &first.address, "--token", "half", "--name", "two"]);
+    assert_says(&stderr, &["token", "copy"]);
 }
 
 #[tokio::test]
@@ -67,15 +67,15 @@ async fn beyond_one_machine_a_token_is_needed() {
     filled(&two, 2).await;
     assert_eq!(number(&one, "SELECT count(*) FROM t").await, ROWS);
     assert!(!second.log().contains(token) && !first.log().contains(token), "it stays a secret");
-    let said = refused(&["--join", &first.address, "--name", "three"]);
-    assert_says(&said, &[&first.address, "token"]);
+    let stderr = refused(&["--join", &first.address, "--name", "three"]);
+    assert_says(&stderr, &[&first.address, "token"]);
     let other = start("other", &["--cluster", "0.0.0.0:0", "--advertise", "127.0.0.1:0"]);
     let token = other.token.as_deref().expect("a token is printed");
-    let said = refused(&["--join", &first.address, "--name", "three", "--token", token]);
-    assert_says(&said, &[&first.address, "token"]);
+    let stderr = refused(&["--join", &first.address, "--name", "three", "--token", token]);
+    assert_says(&stderr, &[&first.address, "token"]);
     let plain = crate::harness::first();
-    let said = refused(&["--join", &plain.address, "--name", "three", "--token", token]);
-    assert_says(&said, &[&plain.address, "token"]);
-    let said = refused(&["--cluster", "0.0.0.0:0"]);
-    assert_says(&said, &["0.0.0.0", "--advertise"]);
+    let stderr = refused(&["--join", &plain.address, "--name", "three", "--token", token]);
+    assert_says(&stderr, &[&plain.address, "token"]);
+    let stderr = refused(&["--cluster", "0.0.0.0:0"]);
+    assert_says(&stderr, &["0.0.0.0", "--advertise"]);
 }

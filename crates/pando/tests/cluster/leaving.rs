@@ -72,8 +72,8 @@ async fn a_server_is_emptied_and_stopped_and_nobody_fails() {
         vec![writer(first.connect().await, 0, &stop), writer(second.connect().await, 1, &stop)];
     let of_third = vec![writer(third.connect().await, 2, &stop_at_third)];
     let begun = Instant::now();
-    let (is_content, shown, said) = drain(&second, "three", &[]);
-    assert!(is_content, "{said}");
+    let (is_content, shown, stderr) = drain(&second, "three", &[]);
+    assert!(is_content, "{stderr}");
     assert!(shown.contains(" buckets (") && shown.contains("empty: it can be"), "{shown}");
     let emptied = begun.elapsed();
     let state = "FROM pando.servers WHERE name = 'three'";
@@ -103,6 +103,9 @@ async fn a_server_is_taken_back() {
     until(&client, &format!("SELECT state = 'empty' {state}")).await;
     assert!(drain(&servers[1], "two", &["--weight", "1"]).0);
     until(&client, &format!("SELECT rows > {} {state}", ROWS / 5)).await;
-    let (is_content, _, said) = drain(&servers[1], "four", &[]);
-    assert!(!is_content && said.contains("\"four\"") && said.contains("one, two, three"), "{said}");
+    let (is_content, _, stderr) = drain(&servers[1], "four", &[]);
+    assert!(
+        !is_content && stderr.contains("\"four\"") && stderr.contains("one, two, three"),
+        "{stderr}"
+    );
 }

@@ -52,14 +52,14 @@ async fn status_shows_every_server() {
         let mut command: Command = crate::harness::pando(&["status", &servers[2].url()]);
         crate::harness::told(&command.args(more).output().expect("pando runs"))
     };
-    let (is_content, shown, said) = status(&[]);
-    assert!(is_content, "{said}");
+    let (is_content, shown, stderr) = status(&[]);
+    assert!(is_content, "{stderr}");
     for server in &servers {
         assert!(shown.contains(&server.address) && shown.contains(&server.name), "{shown}");
     }
     assert!(shown.contains("public.t") && shown.contains("running"), "{shown}");
-    let (is_content, shown, said) = status(&["--json"]);
-    assert!(is_content, "{said}");
+    let (is_content, shown, stderr) = status(&["--json"]);
+    assert!(is_content, "{stderr}");
     let line = shown.lines().find(|line| line.contains("\"two\"")).expect("a line a server");
     assert!(line.starts_with('{') && line.contains("\"state\":\"up\""), "{line}");
 }

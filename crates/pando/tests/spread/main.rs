@@ -1,10 +1,10 @@
 //! SQL on three servers of one process: answers do not depend on where rows are, nor on their moving meanwhile.
 
-mod bundles;
-mod errands;
+mod fragments;
 mod joins;
+mod metrics;
+mod pushdowns;
 mod restless;
-mod spent;
 mod sql_files;
 mod statements;
 mod tpch;

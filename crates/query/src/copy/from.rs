@@ -18,13 +18,13 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::sql::sqlparser::ast::{CopySource, Statement};
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::Privileges;
 
 /// Runs a COPY FROM.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     statement: &Statement,
 ) -> Result<Outcome> {
     let Statement::Copy { source: CopySource::Table { table_name, columns }, .. } = statement

@@ -21,14 +21,14 @@ use datafusion::sql::sqlparser::ast::{
     TableConstraint,
 };
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, Table, View};
 use syntax::visit_expressions_mut;
 
 /// Runs an ALTER TABLE.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     alter: &AlterTable,
 ) -> Result<&'static str> {
     let path = frame.path();
@@ -79,7 +79,7 @@ enum Changed {
 /// Changes the definition.
 async fn change(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &mut Table,
     operation: &AlterTableOperation,
 ) -> Result<Changed> {
@@ -137,7 +137,7 @@ async fn change(
 
 async fn change_constraint(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &mut Table,
     operation: &AlterTableOperation,
 ) -> Result<Changed> {
@@ -184,7 +184,7 @@ fn refuse_taken(table: &Table, name: &str) -> Result<()> {
 /// Rows that exist get the default's value of now, without being touched.
 fn add_column(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &mut Table,
     definition: &ColumnDef,
 ) -> Result<()> {
@@ -280,7 +280,7 @@ fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
 
 async fn alter_column(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &mut Table,
     column: usize,
     operation: &AlterColumnOperation,
@@ -320,7 +320,7 @@ async fn alter_column(
 
 async fn refuse_nulls(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &Table,
     column: usize,
 ) -> Result<()> {

@@ -18,7 +18,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::sql::sqlparser::ast::{DataType, Expr, Ident, SelectItem};
 use futures::TryStreamExt;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table, TableId};
 
 /// A table's rows under its new definition.
@@ -31,7 +31,7 @@ pub(super) struct Rewritten {
 /// Changes the definition, and computes the rows that go with it.
 pub(super) async fn change(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &mut Table,
     index: usize,
     (data_type, using): (&DataType, Option<&Expr>),
@@ -61,7 +61,7 @@ pub(super) async fn change(
 /// Computes the values of the last column, which is new, for the rows that there are.
 pub(super) async fn compute(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &Table,
 ) -> Result<Rewritten> {
     let after = Arc::new(Table::clone(table));
@@ -84,7 +84,7 @@ impl Rewritten {
     /// Puts the rows in the place of the old ones, under the definition that the catalog has by now.
     pub(super) async fn write(
         self,
-        transaction: &mut JointTransaction,
+        transaction: &mut DistributedTransaction,
         table: TableId,
     ) -> Result<()> {
         transaction.change_catalog(CatalogChange::Truncate(table))?;
@@ -108,7 +108,7 @@ impl Rewritten {
 /// Refuses a type that the column cannot have.
 fn refuse_type(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &Table,
     index: usize,
     to: &SqlType,
@@ -163,7 +163,7 @@ fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
 /// The rows with all their columns, and behind them what the column is to be.
 async fn old_rows(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &Table,
     index: usize,
     using: Option<&Expr>,
@@ -181,7 +181,7 @@ async fn old_rows(
 /// The rows with all columns of a definition, and what else is asked for.
 async fn rows(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &Table,
     others: Vec<SelectItem>,
 ) -> Result<Vec<RecordBatch>> {

@@ -9,7 +9,7 @@ use crate::session::run::start;
 use datafusion::sql::sqlparser::ast::Ident;
 use futures::TryStreamExt;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{Check, Table};
 
 /// A CHECK as a statement has it: its name, if it has one, and the condition.
@@ -54,7 +54,7 @@ fn free_name(table: &Table, expression: &str) -> String {
 /// 23514: one is not.
 pub(super) async fn add_to_rows(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &mut Table,
     check: Written,
 ) -> Result<()> {
@@ -120,7 +120,7 @@ fn missing(table: &Table, name: &str) -> Error {
 /// Whether a condition is true for any row that a table has.
 pub(super) async fn is_any_row(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &Table,
     condition: &str,
 ) -> Result<bool> {

@@ -6,13 +6,13 @@ use crate::planner::relations::{find, split_name, undefined};
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::{CommentObject, ObjectName, Statement};
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, Schema, Sequence, Table, View};
 
 /// Runs a COMMENT ON.
 pub(crate) fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     statement: &Statement,
 ) -> Result<&'static str> {
     let Statement::Comment { object_type, object_name, comment, .. } = statement else {
@@ -57,7 +57,7 @@ pub(crate) fn run(
 
 fn column(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     name: &ObjectName,
     comment: Option<String>,
 ) -> Result<CatalogChange> {

@@ -4,13 +4,13 @@ use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::{fold, split_name};
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::SchemaName;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Schema, is_temporary_schema};
 
 /// Runs a CREATE SCHEMA.
 pub(crate) fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     name: &SchemaName,
     if_not_exists: bool,
 ) -> Result<&'static str> {

@@ -7,7 +7,7 @@ use crate::session::Frame;
 use crate::types;
 use datafusion::sql::sqlparser::ast::{SequenceOptions, Statement};
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{
     CatalogChange, ColumnId, Object, Relation, RelationId, Sequence, SqlType, Table,
 };
@@ -15,7 +15,7 @@ use store::catalog::{
 /// Runs a CREATE SEQUENCE.
 pub(crate) fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     statement: &Statement,
 ) -> Result<&'static str> {
     let Statement::CreateSequence {

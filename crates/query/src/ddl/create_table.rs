@@ -23,7 +23,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use sdds::GroupId;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{
     CatalogChange, Column, ColumnId, DEFAULT_BUCKET_SIZE, Object, OnCommit, Relation, SqlType,
     Table, TableId, is_temporary_schema,
@@ -37,7 +37,7 @@ const COLUMNS_MAX: usize = 1600;
 /// Runs a CREATE TABLE.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     create: &CreateTable,
 ) -> Result<Outcome> {
     refuse_unsupported(create)?;
@@ -310,7 +310,7 @@ fn unique_name(table: &Table, name: &str) -> String {
 /// Defaults and checks must mean something now, not only when the first row comes.
 fn refuse_bad_expressions(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &Arc<Table>,
 ) -> Result<()> {
     let planner = frame.planner(transaction);

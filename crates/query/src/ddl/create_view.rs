@@ -7,7 +7,7 @@ use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::CreateView;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{
     Catalog, CatalogChange, Object, Privileges, Relation, View, is_temporary_schema,
 };
@@ -16,7 +16,7 @@ use syntax::visit_relations;
 /// Runs a CREATE VIEW. The query must plan now; it is kept as text and planned anew with each use.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     create: &CreateView,
 ) -> Result<&'static str> {
     if create.materialized {

@@ -12,7 +12,7 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{Catalog, Relation, RelationId, Table, View};
 use syntax::visit_relations;
 
@@ -31,7 +31,7 @@ pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) 
 /// 2BP01: there is such a view.
 pub(super) async fn refuse_drop(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &Table,
     column: &str,
 ) -> Result<()> {
@@ -50,7 +50,7 @@ pub(super) async fn refuse_drop(
 /// 0A000: there is such a view.
 pub(super) async fn refuse_type(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &Table,
     column: &str,
 ) -> Result<()> {
@@ -63,7 +63,7 @@ pub(super) async fn refuse_type(
 /// The first view that uses a column.
 async fn of_column(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     table: &Table,
     column: &str,
 ) -> Result<Option<Arc<View>>> {

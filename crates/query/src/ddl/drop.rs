@@ -6,13 +6,13 @@ use crate::planner::relations::{find, split_name};
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement};
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Privileges, Relation, TableId};
 
 /// Runs a DROP.
 pub(crate) fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     statement: &Statement,
 ) -> Result<&'static str> {
     let Statement::Drop { object_type, if_exists, names, cascade, .. } = statement else {
@@ -37,7 +37,7 @@ pub(crate) fn run(
 
 fn drop_relation(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     object_type: &ObjectType,
     name: &ObjectName,
     (if_exists, cascade): (bool, bool),
@@ -77,7 +77,7 @@ fn drop_relation(
 /// Drops the views that show a relation, and those that show these, where CASCADE says so.
 fn drop_views(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     relation: &Relation,
     cascade: bool,
 ) -> Result<()> {
@@ -110,7 +110,7 @@ fn may_drop(frame: &Frame<'_>, catalog: &Catalog, relation: &Relation) -> Result
 
 /// Drops a relation, and the sequences that only its columns use.
 fn drop_with_owned(
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     catalog: &Catalog,
     relation: &Relation,
 ) -> Result<()> {
@@ -128,7 +128,7 @@ fn drop_with_owned(
 
 fn drop_schema(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     name: &ObjectName,
     if_exists: bool,
     cascade: bool,

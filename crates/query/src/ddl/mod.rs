@@ -24,12 +24,12 @@ use crate::outcome::{Outcome, Tag};
 use crate::session::Frame;
 use crate::session::temporary;
 use datafusion::sql::sqlparser::ast::{DiscardObject, Statement};
-use store::JointTransaction;
+use store::DistributedTransaction;
 
 /// Runs a statement that changes definitions.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     statement: &Statement,
 ) -> Result<Outcome> {
     let tag = match statement {

@@ -4,14 +4,14 @@ use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::split_name;
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::ObjectName;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, RESERVED_SCHEMAS, Schema, is_temporary_schema};
 
 /// The schema and the name of a relation that a statement makes. The session's own schema is made with the
 /// first relation in it.
 pub(crate) fn of_new(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     name: &ObjectName,
     temporary: bool,
 ) -> Result<(String, String)> {

@@ -5,13 +5,13 @@ use crate::error::Result;
 use crate::planner::relations::find;
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::Truncate;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges};
 
 /// Runs a TRUNCATE.
 pub(crate) fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     truncate: &Truncate,
 ) -> Result<&'static str> {
     for named in &truncate.table_names {

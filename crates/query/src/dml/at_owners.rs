@@ -1,4 +1,4 @@
-//! UPDATE and DELETE as errands: each owner of rows changes its own, and only their number travels.
+//! UPDATE and DELETE as pushdowns: each owner of rows changes its own, and only their number travels.
 //!
 //! Every key is asked of one server. One that has given keys away meanwhile says which, and their new owner is asked for
 //! those; it is over when nothing is left.
@@ -8,14 +8,14 @@ use crate::error::Result;
 use crate::planner::relations::Tables;
 use crate::scan::places::{self, Owned};
 use crate::session::Frame;
-use crate::ship::errand::{Errand, open};
+use crate::ship::pushdown::{DmlPushdown, open};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::TryStreamExt;
 use futures::future::{try_join, try_join_all};
 use sdds::KeyRange;
 use std::sync::Arc;
-use store::{Changed, JointTransaction, Peers, Reader, Reading};
+use store::{Changed, DistributedTransaction, Peers, Reader, Reading};
 
 /// The query of a statement that the owners of its rows carry out; `None` for any other.
 pub(crate) async fn query(
@@ -23,34 +23,34 @@ pub(crate) async fn query(
     tables: &dyn Tables,
     statement: &Statement,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let errand = match statement {
+    let pushdown = match statement {
         Statement::Update(update) => update::plan(frame, tables, update).await?.at_owners(frame)?,
         Statement::Delete(delete) => delete::plan(frame, tables, delete).await?.at_owners(frame)?,
         _ => None,
     };
-    Ok(errand.map(|errand| errand.query))
+    Ok(pushdown.map(|pushdown| pushdown.query))
 }
 
-/// Carries an errand out; how many rows it concerned. After an error some may have been changed.
+/// Carries an pushdown out; how many rows it concerned. After an error some may have been changed.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
-    errand: &Errand,
+    transaction: &mut DistributedTransaction,
+    pushdown: &DmlPushdown,
 ) -> Result<u64> {
     // What the statement itself writes is not seen.
     let reading = transaction.reading();
-    let view = errand.elsewhere.view();
-    let mut here = errand.elsewhere.here().to_vec();
-    let mut owners = errand.elsewhere.owners().to_vec();
+    let view = pushdown.elsewhere.view();
+    let mut here = pushdown.elsewhere.here().to_vec();
+    let mut owners = pushdown.elsewhere.owners().to_vec();
     let mut rows = 0;
     for _ in 0..places::ATTEMPTS {
-        let others = transaction.errands_elsewhere();
+        let others = transaction.pushdowns_elsewhere();
         let there = others.iter().flat_map(|(peers, reader)| {
-            owners.iter().map(move |owned| there(frame, errand, (&**peers, reader), owned))
+            owners.iter().map(move |owned| there(frame, pushdown, (&**peers, reader), owned))
         });
         let there = try_join_all(there.collect::<Vec<_>>());
         let (there, own) =
-            try_join(there, carry_out_here(frame, transaction, &reading, errand, &here)).await?;
+            try_join(there, carry_out_here(frame, transaction, &reading, pushdown, &here)).await?;
         let mut changed = own;
         there.into_iter().for_each(|theirs| changed.add(theirs));
         rows += changed.rows;
@@ -67,32 +67,32 @@ pub(crate) async fn run(
 /// The part of another server.
 async fn there(
     frame: &Frame<'_>,
-    errand: &Errand,
+    pushdown: &DmlPushdown,
     (peers, reader): (&dyn Peers, &Reader),
     (owner, ranges): &Owned,
 ) -> Result<Changed> {
-    let bytes = errand.to_bytes(ranges, frame).await?;
-    let changed = peers.errand(reader, errand.elsewhere.view().table(), *owner, bytes).await;
-    let changed = changed.map_err(|error| error.missing(|| errand.elsewhere.rows_of(ranges)))?;
+    let bytes = pushdown.to_bytes(ranges, frame).await?;
+    let changed = peers.pushdown(reader, pushdown.elsewhere.view().table(), *owner, bytes).await;
+    let changed = changed.map_err(|error| error.missing(|| pushdown.elsewhere.rows_of(ranges)))?;
     Ok(changed.of(ranges))
 }
 
 /// This server's own part.
 async fn carry_out_here(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     reading: &Reading,
-    errand: &Errand,
+    pushdown: &DmlPushdown,
     ranges: &[KeyRange],
 ) -> Result<Changed> {
     let mut changed = Changed::default();
     if ranges.is_empty() {
         return Ok(changed);
     }
-    let bytes = errand.to_bytes(ranges, frame).await?;
+    let bytes = pushdown.to_bytes(ranges, frame).await?;
     let mut steps = open(&frame.session.shared, reading, &bytes).await?;
     while let Some(step) = steps.try_next().await? {
-        let table = errand.elsewhere.view().table().id;
+        let table = pushdown.elsewhere.view().table().id;
         changed.add(transaction.carry_out_here(table, step)?);
     }
     Ok(changed.of(ranges))

@@ -19,7 +19,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::Table;
 use syntax::visit_expressions_mut;
 
@@ -128,7 +128,7 @@ pub(crate) fn assigned_column(table: &Table, target: &AssignmentTarget) -> Resul
 
 /// Inserts a batch; the rows that were inserted or updated come back.
 pub(crate) async fn insert(
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     table: &Arc<Table>,
     resolution: &Resolution,
     batch: &RecordBatch,

@@ -9,7 +9,7 @@ use crate::planner::relations::Tables;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::ship::errand::{Deed, Errand};
+use crate::ship::pushdown::{Deed, DmlPushdown};
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;
@@ -19,7 +19,7 @@ use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::catalog::Privileges;
-use store::{JointTransaction, TableView};
+use store::{DistributedTransaction, TableView};
 
 /// A DELETE, planned: a query gives the rows.
 pub(super) struct Planned {
@@ -33,12 +33,12 @@ pub(super) struct Planned {
 /// Runs a DELETE: the keys of the rows go, deleted by their owners or from here.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     delete: &Delete,
 ) -> Result<Outcome> {
     let planned = plan(frame, transaction, delete).await?;
-    if let Some(errand) = planned.at_owners(frame)? {
-        let rows = at_owners::run(frame, transaction, &errand).await?;
+    if let Some(pushdown) = planned.at_owners(frame)? {
+        let rows = at_owners::run(frame, transaction, &pushdown).await?;
         return outcome("DELETE", None, rows, &[]);
     }
     let Planned { view, query, returning, joins } = planned;
@@ -65,10 +65,10 @@ pub(crate) async fn run(
 
 impl Planned {
     /// The same for the owners of the rows to carry out, if they can.
-    pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<Errand>> {
+    pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<DmlPushdown>> {
         match self.joins || self.returning.is_some() {
             true => Ok(None),
-            false => Errand::of_query(&self.query, Deed::Delete, frame),
+            false => DmlPushdown::of_query(&self.query, Deed::Delete, frame),
         }
     }
 }

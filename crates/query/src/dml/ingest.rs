@@ -10,13 +10,13 @@ use futures::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::catalog::TableId;
-use store::{IngestPart, JointTransaction};
+use store::{DistributedTransaction, IngestPart};
 use tokio::task::JoinSet;
 
 /// Runs a plan and loads its rows; how many comes back.
 pub(crate) async fn ingest(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     table: TableId,
     plan: Arc<dyn ExecutionPlan>,
     assembly: Assembly,
@@ -32,7 +32,7 @@ pub(crate) async fn ingest(
 /// Loads the rows of some streams; how many comes back.
 pub(crate) async fn load_streams(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     table: TableId,
     streams: Vec<SendableRecordBatchStream>,
     assembly: Assembly,

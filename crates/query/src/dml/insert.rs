@@ -14,13 +14,13 @@ use datafusion::sql::sqlparser::ast::{
 };
 use futures::TryStreamExt;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{Column, Identity, Privileges, SqlType, Table};
 
 /// Runs an INSERT.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     insert: &Insert,
 ) -> Result<Outcome> {
     let TableObject::TableName(name) = &insert.table else {

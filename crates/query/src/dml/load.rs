@@ -6,13 +6,13 @@ use crate::error::Result;
 use crate::session::Frame;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::TableObject;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::Privileges;
 
 /// Appends a stream's rows to a table, columns by name; how many comes back.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     table: &str,
     batches: SendableRecordBatchStream,
 ) -> Result<u64> {

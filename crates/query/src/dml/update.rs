@@ -12,7 +12,7 @@ use crate::planner::relations::Tables;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::ship::errand::{Deed, Errand};
+use crate::ship::pushdown::{Deed, DmlPushdown};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;
@@ -24,7 +24,7 @@ use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::catalog::{Column, Privileges, Table};
-use store::{JointTransaction, TableView};
+use store::{DistributedTransaction, TableView};
 
 /// An UPDATE, planned: a query gives each old row with the new values.
 pub(super) struct Planned {
@@ -41,12 +41,12 @@ pub(super) struct Planned {
 /// Runs an UPDATE: the rows are replaced, by their owners or from here.
 pub(crate) async fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     update: &Update,
 ) -> Result<Outcome> {
     let planned = plan(frame, transaction, update).await?;
-    if let Some(errand) = planned.at_owners(frame)? {
-        let rows = at_owners::run(frame, transaction, &errand).await?;
+    if let Some(pushdown) = planned.at_owners(frame)? {
+        let rows = at_owners::run(frame, transaction, &pushdown).await?;
         return outcome("UPDATE", None, rows, &[]);
     }
     let Planned { view, query, targets, constraints, returning, joins } = planned;
@@ -80,13 +80,13 @@ pub(crate) async fn run(
 
 impl Planned {
     /// The same for the owners of the rows to carry out, if they can.
-    pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<Errand>> {
+    pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<DmlPushdown>> {
         let by_row = !self.joins && self.returning.is_none();
         if !by_row || moves_keys(self.view.table(), &self.targets) {
             return Ok(None);
         }
         let (targets, constraints) = (self.targets.clone(), Arc::clone(&self.constraints));
-        Errand::of_query(&self.query, Deed::Update { targets, constraints }, frame)
+        DmlPushdown::of_query(&self.query, Deed::Update { targets, constraints }, frame)
     }
 }
 

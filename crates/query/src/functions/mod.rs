@@ -1,7 +1,7 @@
 //! Functions that PostgreSQL has and the engine lacks.
 
 pub(crate) mod arithmetic;
-pub(crate) mod array_beside;
+pub(crate) mod array_operand;
 mod arrays;
 pub(crate) mod bytes;
 pub(crate) mod catalog;
@@ -115,7 +115,7 @@ pub(crate) fn register_shared(engine: &mut SessionState) -> Result<()> {
     for function in small.chain([
         sleep::function(),
         extract::date_part(),
-        array_beside::function(),
+        array_operand::function(),
         conversion::undeclared(),
         conversion::mentioned(),
         moments::age(),

@@ -13,12 +13,12 @@ use datafusion::sql::sqlparser::ast::{
 
 /// The select without asterisks, where one stands for a name that another of its columns has.
 pub(super) fn rewrite(select: &mut Select, scopes: &Scopes<'_>) {
-    let beside = select.projection.iter().filter_map(|item| match item {
+    let other = select.projection.iter().filter_map(|item| match item {
         SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
         _ => None,
     });
-    let beside: Vec<String> = beside.collect();
-    if beside.is_empty() || beside.len() == select.projection.len() {
+    let other: Vec<String> = other.collect();
+    if other.is_empty() || other.len() == select.projection.len() {
         return;
     }
     let joins = select.from.iter().flat_map(|from| &from.joins);
@@ -37,7 +37,7 @@ pub(super) fn rewrite(select: &mut Select, scopes: &Scopes<'_>) {
         _ => None,
     };
     let meets = |columns: &Vec<(&Relation, &String)>| {
-        columns.iter().any(|(_, column)| beside.contains(column))
+        columns.iter().any(|(_, column)| other.contains(column))
     };
     let expanded: Vec<_> =
         select.projection.iter().map(|item| stands_for(item).filter(meets)).collect();

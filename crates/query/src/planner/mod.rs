@@ -5,12 +5,12 @@
 
 mod asterisks;
 mod astray;
-pub(crate) mod blame;
 mod by_name;
 pub(crate) mod casts;
 mod context;
 pub(crate) mod correlated;
 pub(crate) mod dialect;
+pub(crate) mod error_position;
 pub(crate) use dialect::like_escapes::with_backslashes;
 mod every_expression;
 pub(crate) mod files;
@@ -294,7 +294,9 @@ impl<'a> Planner<'a> {
     /// Points an error of planning at its place in the statement.
     fn locate(&self, error: DataFusionError) -> Error {
         let error = with_position(error, self.text);
-        blame::placed(error, self.text, |called, name| self.functions.are_same(called, name))
+        error_position::placed(error, self.text, |called, name| {
+            self.functions.are_same(called, name)
+        })
     }
 }
 

@@ -205,7 +205,7 @@ fn constant(expr: Expr) -> Result<Expr> {
 
 /// An unknown operand, with the type that the operator asks for beside a known one.
 fn typed(expr: Expr, op: &BinaryOperator, other: &SqlType, is_left: bool) -> Result<Expr> {
-    match beside(op, other, is_left)? {
+    match other_operand_type(op, other, is_left)? {
         Some(sql_type) => of_type(expr, &sql_type),
         None => Ok(expr),
     }
@@ -234,7 +234,11 @@ fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
 }
 
 /// The type that an operator asks of an unknown operand; `None` where the engine knows.
-fn beside(op: &BinaryOperator, other: &SqlType, is_left: bool) -> Result<Option<SqlType>> {
+fn other_operand_type(
+    op: &BinaryOperator,
+    other: &SqlType,
+    is_left: bool,
+) -> Result<Option<SqlType>> {
     use BinaryOperator as B;
     use SqlType as T;
     Ok(match op {

@@ -17,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::catalog::{Catalog, Privileges, Relation, TableId, View};
-use store::{JointTransaction, Reading, Snapshot, TableView};
+use store::{DistributedTransaction, Reading, Snapshot, TableView};
 use syntax::visit_relations;
 
 /// Where a statement reads: what is committed, or a transaction with its own writes.
@@ -49,13 +49,13 @@ impl Tables for Reading {
     }
 }
 
-impl Tables for JointTransaction {
+impl Tables for DistributedTransaction {
     fn catalog(&self) -> &Arc<Catalog> {
-        JointTransaction::catalog(self)
+        DistributedTransaction::catalog(self)
     }
 
     fn table(&self, id: TableId) -> Option<TableView> {
-        JointTransaction::table(self, id)
+        DistributedTransaction::table(self, id)
     }
 }
 

@@ -41,8 +41,8 @@ fn scaled(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
         return Transformed::no(part);
     }
     let Expr::BinaryExpr(mut sum) = part else { return Transformed::no(part) };
-    let left = beside(&sum.left, &sum.right, schema);
-    let right = beside(&sum.right, &sum.left, schema);
+    let left = other_operand_type(&sum.left, &sum.right, schema);
+    let right = other_operand_type(&sum.right, &sum.left, schema);
     let is_changed = left.is_some() || right.is_some();
     if let Some(constant) = left {
         *sum.left = constant;
@@ -53,7 +53,7 @@ fn scaled(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
 }
 
 /// A constant with the scale of what stands beside it, if that is larger than its own.
-fn beside(constant: &Expr, other: &Expr, schema: &DFSchema) -> Option<Expr> {
+fn other_operand_type(constant: &Expr, other: &Expr, schema: &DFSchema) -> Option<Expr> {
     let (value, digits, scale) = constant_of(constant)?;
     let Ok(DataType::Decimal128(_, wanted)) = other.get_type(schema) else { return None };
     let more = u8::try_from(wanted.checked_sub(scale)?).ok().filter(|more| *more > 0)?;

@@ -18,12 +18,12 @@ pub(super) fn lines(
 ) -> Vec<String> {
     let Request { architecture, coefficients, scale, bundling, .. } = request;
     let mut lines = vec![format!("Predicted on {}: {}", architecture.name, time(report.seconds))];
-    lines.push(format!("  {}", parts(&report.spent)));
+    lines.push(format!("  {}", parts(&report.breakdown)));
     lines.push(format!("Bundles ({}):", bundling.name()));
     for (number, bundle) in report.bundles.iter().enumerate() {
         let seconds = time(bundle.seconds);
         lines.push(format!("  {}. {}: {seconds}", number + 1, bundle.operators));
-        lines.push(format!("     {}", parts(&bundle.spent)));
+        lines.push(format!("     {}", parts(&bundle.breakdown)));
     }
     lines.push("Operators, with the time of each as a bundle of its own:".to_owned());
     let mut open = vec![(plan.root(), 1)];
@@ -58,15 +58,15 @@ fn tables(plan: &Plan) -> impl Iterator<Item = String> {
 }
 
 /// Where time goes, what is nothing left out.
-fn parts(spent: &Seconds) -> String {
+fn parts(metrics: &Seconds) -> String {
     let parts = [
-        ("I/O", spent.io),
-        ("spills", spent.spill),
-        ("compute", spent.compute),
-        ("communication", spent.communication),
-        ("idle", spent.idle),
+        ("I/O", metrics.io),
+        ("spills", metrics.spill),
+        ("compute", metrics.compute),
+        ("communication", metrics.communication),
+        ("idle", metrics.idle),
     ];
-    let least = PART_MIN * spent.total();
+    let least = PART_MIN * metrics.total();
     let told = parts.into_iter().filter(|(_, seconds)| *seconds > 0.0 && *seconds >= least);
     let told: Vec<String> =
         told.map(|(name, seconds)| format!("{name} {}", time(seconds))).collect();

@@ -298,10 +298,10 @@ async fn functions_of_windows_are_told_apart_by_what_they_do_beside_a_value() {
         assert_eq!((window.kind, window.functions), (Kind::Window, 1.0), "{function} {over}");
         assert_eq!(window.partitions, 0.0);
         // The engine's numbers are made bigint, which is calculated.
-        let beside: Vec<_> =
+        let measured: Vec<_> =
             terms(window).into_iter().filter(|of| of.0 != Task::Calculate).collect();
         let expected: Vec<_> = task.into_iter().map(|task| (task, 10_000.0, 0.0)).collect();
-        assert_eq!(beside, expected, "{function} {over}");
+        assert_eq!(measured, expected, "{function} {over}");
     }
 }
 

@@ -5,13 +5,13 @@ use super::{RoleName, RoleOption};
 use crate::error::{Error, Result, SqlState};
 use crate::session::Frame;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, DEFAULT_SCHEMA, Privileges, Role};
 
 /// Runs an ALTER ROLE or ALTER USER.
 pub(super) fn alter(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     name: &RoleName,
     options: &[RoleOption],
 ) -> Result<()> {
@@ -49,7 +49,7 @@ pub(super) fn alter(
 /// Runs an ALTER ROLE ... RENAME TO.
 pub(super) fn rename(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     name: &str,
     to: &str,
 ) -> Result<()> {
@@ -78,7 +78,7 @@ pub(super) fn rename(
 /// Runs a DROP ROLE or DROP USER.
 pub(super) fn drop_roles(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     names: &[String],
     if_exists: bool,
 ) -> Result<()> {

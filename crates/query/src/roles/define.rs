@@ -6,13 +6,13 @@ use crate::error::{Error, Result, SqlState};
 use crate::session::{Frame, parameter_of_text};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, PUBLIC, Role, SqlType};
 
 /// Runs a CREATE ROLE or CREATE USER.
 pub(super) fn create(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     name: &str,
     options: &[RoleOption],
 ) -> Result<()> {
@@ -125,7 +125,7 @@ fn moment(text: &str) -> Result<Option<i64>> {
 
 /// Makes the roles that the options name members of a new one.
 fn members(
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     access: Access<'_>,
     name: &str,
     options: &[RoleOption],

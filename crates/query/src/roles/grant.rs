@@ -7,7 +7,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::planner::relations::find_parts;
 use crate::session::Frame;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Object, PUBLIC, Privileges, Relation, Role};
 
 /// The name of the one database, and what tools take it for.
@@ -24,7 +24,7 @@ struct Thing {
 /// Runs a GRANT or REVOKE of privileges.
 pub(super) fn privileges(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     grant: &Grant,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
@@ -84,7 +84,7 @@ fn may_grant(
 }
 
 fn change(
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     grant: &Grant,
     thing: &Thing,
     name: &str,
@@ -223,7 +223,7 @@ fn invalid(privilege: &str, thing: &Thing) -> Error {
 /// Runs a GRANT or REVOKE of roles.
 pub(super) fn membership(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     revoke: bool,
     roles: &[String],
     members: &[RoleName],
@@ -272,7 +272,7 @@ pub(super) fn may_admit(access: Access<'_>, role: &str) -> Result<()> {
 
 /// Makes a role a member of another.
 pub(super) fn admit(
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     catalog: &Catalog,
     role: &str,
     member: &str,
@@ -291,7 +291,7 @@ pub(super) fn admit(
 /// Runs an ALTER ... OWNER TO.
 pub(super) fn owner(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     kind: ObjectKind,
     name: &[String],
     to: &RoleName,
@@ -336,7 +336,7 @@ pub(super) fn owner(
 
 /// Makes a role the owner of something. What belongs to no role belongs to the one that is always there.
 pub(crate) fn own(
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     role: Option<&str>,
     object: Object,
 ) -> Result<()> {

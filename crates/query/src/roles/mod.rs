@@ -18,7 +18,7 @@ use crate::session::Frame;
 pub(crate) use define::superuser;
 pub(crate) use grant::own;
 pub(crate) use parse::{parse, redacted};
-use store::JointTransaction;
+use store::DistributedTransaction;
 
 /// A statement about roles.
 #[derive(Debug, Clone)]
@@ -164,7 +164,7 @@ impl RoleStatement {
 /// Runs a statement about roles.
 pub(crate) fn run(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     statement: &RoleStatement,
 ) -> Result<Outcome> {
     match statement {

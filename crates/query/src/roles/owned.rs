@@ -5,7 +5,7 @@ use super::{RoleName, grant};
 use crate::error::{Error, Result, SqlState};
 use crate::session::Frame;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Privileges, Role};
 
 /// Everything that a role has privileges on.
@@ -18,7 +18,7 @@ fn objects(role: &Role) -> Vec<Object> {
 /// The roles of these names, all of which the statement may act for.
 fn acted_for(
     frame: &Frame<'_>,
-    transaction: &JointTransaction,
+    transaction: &DistributedTransaction,
     names: &[RoleName],
     deed: &str,
 ) -> Result<Vec<Arc<Role>>> {
@@ -39,7 +39,7 @@ fn acted_for(
 /// Runs a REASSIGN OWNED.
 pub(super) fn reassign(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     from: &[RoleName],
     to: &RoleName,
 ) -> Result<()> {
@@ -58,7 +58,7 @@ pub(super) fn reassign(
 /// Runs a DROP OWNED of roles that own nothing: what was granted to them is revoked.
 pub(super) fn drop_owned(
     frame: &Frame<'_>,
-    transaction: &mut JointTransaction,
+    transaction: &mut DistributedTransaction,
     names: &[RoleName],
 ) -> Result<()> {
     for role in acted_for(frame, transaction, names, "drop objects")? {
@@ -75,7 +75,7 @@ pub(super) fn drop_owned(
     Ok(())
 }
 
-fn take(transaction: &mut JointTransaction, role: &Role, object: &Object) -> Result<()> {
+fn take(transaction: &mut DistributedTransaction, role: &Role, object: &Object) -> Result<()> {
     let (role, object) = (role.name.clone(), object.clone());
     let privileges = Privileges::default();
     transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;

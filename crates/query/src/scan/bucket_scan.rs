@@ -91,7 +91,7 @@ impl BucketScan {
         partitions: usize,
         coverage: Coverage,
     ) -> Self {
-        let stretches = deal(&pieces, partitions);
+        let stretches = divide(&pieces, partitions);
         let output: Vec<usize> = (0..read.len()).collect();
         let properties = properties(&table, &read, &output, &read_schema, stretches.len());
         Self {
@@ -151,7 +151,7 @@ impl BucketScan {
         if self.limit.is_some() || partitions.min(self.pieces.len()) <= self.stretches.len() {
             return None;
         }
-        let stretches = deal(&self.pieces, partitions);
+        let stretches = divide(&self.pieces, partitions);
         let properties =
             properties(&self.table, &self.read, &self.output, &self.schema, stretches.len());
         Some(Self { stretches, properties: Arc::new(properties), ..self.clone() })
@@ -208,7 +208,7 @@ impl BucketScan {
 }
 
 /// Cuts the pieces into contiguous stretches of about equal numbers of rows.
-fn deal(pieces: &[Piece], partitions: usize) -> Vec<Range<usize>> {
+fn divide(pieces: &[Piece], partitions: usize) -> Vec<Range<usize>> {
     let total: usize = pieces.iter().map(|piece| piece.morsel.rows()).sum();
     let partitions = partitions.clamp(1, pieces.len().max(1));
     let mut stretches = Vec::with_capacity(partitions);

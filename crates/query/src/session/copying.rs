@@ -2,12 +2,12 @@
 
 use super::Inner;
 use super::run::writes_nothing;
-use crate::copy::client::{Assembler, Loaded, Options, Piece, given_up};
+use crate::copy::client::{Assembler, Loaded, Options, Piece, evicted};
 use crate::dml::assembly::Assembly;
 use crate::error::{Result, SqlState};
 use crate::planner::relations::Tables;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{Table, is_temporary_schema};
 use tokio::sync::mpsc;
 
@@ -38,7 +38,7 @@ impl Inner {
                 }
                 return loaded;
             }
-            let mut transaction = self.shared.store.begin_joint().await?;
+            let mut transaction = self.shared.store.begin_distributed().await?;
             let loaded = self
                 .copy_into(text, &mut transaction, &table, &given, options, &mut pieces)
                 .await?;
@@ -59,7 +59,7 @@ impl Inner {
     async fn copy_into(
         &self,
         text: &str,
-        transaction: &mut JointTransaction,
+        transaction: &mut DistributedTransaction,
         table: &Arc<Table>,
         given: &[usize],
         options: &Options,
@@ -85,7 +85,7 @@ impl Inner {
                     }
                 }
                 Some(Piece::End) => break,
-                None => return Err(given_up()),
+                None => return Err(evicted()),
             }
         }
         if assembler.rejected > 0 {

@@ -16,7 +16,7 @@ use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome};
 use crate::planner::unique_names;
 use crate::predict;
-use crate::ship::spent::Measuring;
+use crate::ship::metrics::Measuring;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::metrics::Metric;
@@ -277,7 +277,7 @@ impl Explained {
         if let Some(logical) = &self.logical {
             add(logical.display_indent().to_string());
         }
-        add(self.bundles().join("\n"));
+        add(self.fragments().join("\n"));
         if let Some(physical) = &self.physical {
             let shown = match self.is_counted() {
                 true => DisplayableExecutionPlan::with_metrics(physical.as_ref()),
@@ -298,8 +298,8 @@ impl Explained {
         self.run.is_some() && self.deed.is_none()
     }
 
-    /// The bundles of the plan, if it was cut.
-    fn bundles(&self) -> Vec<String> {
+    /// The fragments of the plan, if it was cut.
+    fn fragments(&self) -> Vec<String> {
         let cut = self.physical.as_ref().zip(self.bundling);
         cut.map_or_else(Vec::new, |(plan, by)| Shown::of(plan, by).lines(self.is_counted()))
     }
@@ -316,9 +316,9 @@ impl Explained {
             plan.insert("Actual Rows".to_owned(), rows.into());
         }
         let mut whole = Map::from_iter([("Plan".to_owned(), plan)]);
-        let bundles = self.bundles();
-        if !bundles.is_empty() {
-            whole.insert("Bundles".to_owned(), bundles.into());
+        let fragments = self.fragments();
+        if !fragments.is_empty() {
+            whole.insert("Fragments".to_owned(), fragments.into());
         }
         if options.tells_times() {
             whole.insert("Planning Time".to_owned(), milliseconds(self.planning).into());

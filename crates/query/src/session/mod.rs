@@ -56,7 +56,7 @@ use settings::{Settings, values_of};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::{Catalog, Object, RelationId, temporary_schema};
 use transactions::Conversation;
 
@@ -509,7 +509,11 @@ impl Frame<'_> {
     }
 
     /// Makes whoever runs the statement the owner of something.
-    pub(crate) fn own(&self, transaction: &mut JointTransaction, object: Object) -> Result<()> {
+    pub(crate) fn own(
+        &self,
+        transaction: &mut DistributedTransaction,
+        object: Object,
+    ) -> Result<()> {
         let user = self.session.names.user();
         let known = transaction.catalog().role(&user).is_some();
         roles::own(transaction, known.then_some(user.as_str()), object)

@@ -4,14 +4,14 @@ use super::{Description, Session, TransactionStatus};
 use crate::error::{Result, SqlState};
 use crate::outcome::Outcome;
 use crate::parse::Statement;
-use crate::planner::blame;
+use crate::planner::error_position;
 use crate::short::Short;
 use crate::text::Style;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use store::catalog::{Catalog, SqlType};
-use store::{JointTransaction, Reading};
+use store::{DistributedTransaction, Reading};
 
 /// A statement that is executed many times.
 pub struct Prepared {
@@ -41,7 +41,7 @@ impl Prepared {
     /// # Errors
     /// As [`Session::run`].
     pub async fn execute(&self, parameters: &[ScalarValue]) -> Result<Outcome> {
-        let placed = |error| blame::placed(error, &self.statement.text, |_, _| false);
+        let placed = |error| error_position::placed(error, &self.statement.text, |_, _| false);
         if let Some(outcome) = self.execute_short(parameters).await.map_err(placed)? {
             return Ok(outcome);
         }
@@ -100,7 +100,7 @@ impl Prepared {
     /// The short path inside a transaction: a statement that fails leaves nothing behind.
     async fn execute_in(
         &self,
-        transaction: &mut JointTransaction,
+        transaction: &mut DistributedTransaction,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
         let recognised = self.recognised(transaction.catalog(), || transaction.reading())?;

@@ -8,7 +8,7 @@ use crate::database::Running;
 use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Field, Outcome, Rows, Tag};
 use crate::parse::Statement;
-use crate::planner::blame;
+use crate::planner::error_position;
 use crate::planner::relations::{Tables, fold};
 use crate::roles;
 use crate::{copy, ddl, dml};
@@ -20,7 +20,7 @@ use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
 use futures::{StreamExt, TryStreamExt};
 use std::sync::Arc;
 use std::time::SystemTime;
-use store::{JointTransaction, Reading};
+use store::{DistributedTransaction, Reading};
 
 /// A statement outside a transaction is run again so many times when others write the same rows, or definitions change.
 const RETRIES: usize = 64;
@@ -108,7 +108,7 @@ impl Inner {
         let tag = match ast {
             Ast::StartTransaction { modes, begin, .. } => {
                 refuse_isolation(modes)?;
-                if !conversation.begin(self.shared.store.begin_joint().await?)? {
+                if !conversation.begin(self.shared.store.begin_distributed().await?)? {
                     self.warn(
                         SqlState::ActiveSqlTransaction,
                         "there is already a transaction in progress",
@@ -180,7 +180,7 @@ impl Inner {
         next: Option<Vec<(&'static str, String)>>,
     ) -> Result<()> {
         let Some(settings) = next else { return Ok(()) };
-        conversation.begin(self.shared.store.begin_joint().await?)?;
+        conversation.begin(self.shared.store.begin_distributed().await?)?;
         for (name, value) in settings {
             let value = [value];
             self.change(conversation, true, |set| set.set(name, &value))?;
@@ -300,7 +300,7 @@ impl Inner {
             return result;
         }
         for _ in 0..RETRIES {
-            let mut transaction = self.shared.store.begin_joint().await?;
+            let mut transaction = self.shared.store.begin_distributed().await?;
             let done = match self.apply(frame, &mut transaction, statement).await {
                 Ok(outcome) => transaction.commit().await.map(|_| outcome).map_err(Error::from),
                 Err(error) => Err(error),
@@ -317,7 +317,7 @@ impl Inner {
     async fn apply(
         &self,
         frame: &Frame<'_>,
-        transaction: &mut JointTransaction,
+        transaction: &mut DistributedTransaction,
         statement: &Statement,
     ) -> Result<Outcome> {
         self.names.see(transaction, frame);
@@ -334,7 +334,7 @@ impl Inner {
         };
         self.names.see(transaction, frame);
         // Constants are read as their columns' types when rows are assembled, and have a place in the text.
-        outcome.map_err(|error| blame::placed(error, &statement.text, |_, _| false))
+        outcome.map_err(|error| error_position::placed(error, &statement.text, |_, _| false))
     }
 
     /// Loads batches into a table, in the open transaction or in one of its own.
@@ -367,7 +367,7 @@ impl Inner {
         if let Some(open) = conversation.open() {
             return dml::load::run(&frame, &mut open.transaction, table, batches).await;
         }
-        let mut transaction = self.shared.store.begin_joint().await?;
+        let mut transaction = self.shared.store.begin_distributed().await?;
         let rows = dml::load::run(&frame, &mut transaction, table, batches).await?;
         transaction.commit().await?;
         Ok(rows)

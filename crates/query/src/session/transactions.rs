@@ -6,7 +6,7 @@ use crate::error::{Error, Result, SqlState};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use store::{JointSavepoint, JointTransaction, Store};
+use store::{DistributedSavepoint, DistributedTransaction, Store};
 
 /// Whether a transaction is open, as clients are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,11 +43,11 @@ impl Failure {
 
 #[derive(Debug)]
 pub(crate) struct Open {
-    pub(crate) transaction: JointTransaction,
+    pub(crate) transaction: DistributedTransaction,
     failed: Failure,
     /// Begun by the client's messages and not by BEGIN: it ends with them.
     implicit: bool,
-    savepoints: Vec<(String, JointSavepoint, Mark)>,
+    savepoints: Vec<(String, DistributedSavepoint, Mark)>,
     /// What it has changed of the settings.
     scope: Option<Scope>,
 }
@@ -83,7 +83,7 @@ impl Conversation {
     }
 
     /// Begins; false inside a transaction, which goes on.
-    pub(crate) fn begin(&mut self, transaction: JointTransaction) -> Result<bool> {
+    pub(crate) fn begin(&mut self, transaction: DistributedTransaction) -> Result<bool> {
         self.refuse_if_failed()?;
         match &mut self.open {
             Some(open) if open.implicit => open.implicit = false,
@@ -96,7 +96,7 @@ impl Conversation {
     /// Begins a transaction for statements that a client sends together.
     pub(crate) async fn begin_implicit(&mut self, store: &Arc<Store>) -> Result<()> {
         if self.open.is_none() {
-            self.open = Some(Open::new(store.begin_joint().await?, true));
+            self.open = Some(Open::new(store.begin_distributed().await?, true));
         }
         Ok(())
     }
@@ -177,7 +177,7 @@ impl Conversation {
 }
 
 impl Open {
-    fn new(transaction: JointTransaction, implicit: bool) -> Self {
+    fn new(transaction: DistributedTransaction, implicit: bool) -> Self {
         let (failed, savepoints) = Default::default();
         Self { transaction, failed, implicit, savepoints, scope: None }
     }

@@ -89,7 +89,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>)> 
     decoder.finish()?;
     match schema {
         Some(schema) => Ok((schema, batches)),
-        None => plan_err!("rows of a bundle have no columns"),
+        None => plan_err!("rows of a fragment have no columns"),
     }
 }
 

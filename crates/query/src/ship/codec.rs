@@ -1,4 +1,4 @@
-//! The parts of a bundle that the engine's own form of plans has no words for: its leaves. Each is written as its place
+//! The parts of a fragment that the engine's own form of plans has no words for: its leaves. Each is written as its place
 //! among them; what it reads stands beside the plan ([`super::wire`]). Functions that stand in the place of operators are known
 //! by names that SQL does not have.
 
@@ -29,7 +29,7 @@ impl PhysicalExtensionCodec for Codec {
         let place = place.try_into().map(u32::from_le_bytes).unwrap_or(u32::MAX);
         match self.leaves.get(place as usize) {
             Some(leaf) => Ok(Arc::clone(leaf)),
-            None => plan_err!("a bundle has no such leaf"),
+            None => plan_err!("a fragment has no such leaf"),
         }
     }
 
@@ -43,7 +43,7 @@ impl PhysicalExtensionCodec for Codec {
             Some(reader) => reader.place,
             None => match self.leaves.iter().position(|leaf| Arc::ptr_eq(leaf, &node)) {
                 Some(place) => place as u32,
-                None => return plan_err!("{} cannot be part of a bundle", node.name()),
+                None => return plan_err!("{} cannot be part of a fragment", node.name()),
             },
         };
         place.extend_from_slice(&at.to_le_bytes());
@@ -53,7 +53,7 @@ impl PhysicalExtensionCodec for Codec {
     fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
         match of_operators::named(name) {
             Some(function) => Ok(function),
-            None => plan_err!("a bundle calls {name}, which is not known here"),
+            None => plan_err!("a fragment calls {name}, which is not known here"),
         }
     }
 }

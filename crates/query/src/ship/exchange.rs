@@ -1,20 +1,20 @@
-//! `Exchange`: rows that lie anywhere, dealt out to the servers that run the next bundle.
+//! `Exchange`: rows that lie anywhere, dealt out to the servers that run the next fragment.
 //!
-//! Its children deal: what is computed on this server, and the bundles that others run. Each server keeps its rows by
-//! part, until they are taken ([`super::queues`]). A participant has a part for each partition of its bundle, and
-//! takes them from every dealer ([`super::reader`]); this server's own are the partitions of this operator.
+//! Its children deal: what is computed on this server, and the fragments that others run. Each server keeps its rows by
+//! part, until they are taken ([`super::queues`]). A participant has a part for each partition of its fragment, and
+//! takes them from every producer ([`super::reader`]); this server's own are the partitions of this operator.
 //!
-//! The exchange is opened when the first of its readers is started: then each dealer begins, and says so. It is over
-//! when its readers and the plan are gone: dropping what the dealers were asked with ends everything there.
+//! The exchange is opened when the first of its readers is started: then each producer begins, and says so. It is over
+//! when its readers and the plan are gone: dropping what the producers were asked with ends everything there.
 
-use super::dealing::deal;
 use super::exchanges::{Exchanges, Open};
+use super::metrics::Measuring;
+use super::produce::produce;
 use super::reader::{ExchangeReader, Parts};
 use super::received::holding;
-use super::remote::{RemoteBundle, Sent};
+use super::remote::{RemoteFragment, Sent};
 use super::sites::Participants;
-use super::spent::Measuring;
-use super::wire::{Dealing, Output};
+use super::wire::{HashPartitioning, Output};
 use crate::error::{Error, SqlState};
 use crate::translate::external;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -42,14 +42,14 @@ type Answer = Result<Arc<Opened>, Arc<DataFusionError>>;
 /// An exchange that runs. Dropping it ends it, on all servers.
 pub(super) struct Opened {
     id: ExchangeId,
-    dealers: Vec<GroupId>,
+    producers: Vec<GroupId>,
     _here: Option<(JoinSet<()>, Open)>,
     elsewhere: tokio::sync::Mutex<Vec<Sent>>,
 }
 
 /// Deals out the rows of its children.
 pub(super) struct Exchange {
-    dealers: Vec<Arc<dyn ExecutionPlan>>,
+    producers: Vec<Arc<dyn ExecutionPlan>>,
     by: Vec<Arc<dyn PhysicalExpr>>,
     participants: Arc<Participants>,
     /// Of each participant.
@@ -62,20 +62,20 @@ pub(super) struct Exchange {
 impl Exchange {
     /// Of at least one child, all with the same columns.
     pub(super) fn new(
-        dealers: Vec<Arc<dyn ExecutionPlan>>,
+        producers: Vec<Arc<dyn ExecutionPlan>>,
         by: Vec<Arc<dyn PhysicalExpr>>,
         participants: Arc<Participants>,
         partitions: usize,
     ) -> Self {
         let properties = PlanProperties::new(
-            EquivalenceProperties::new(dealers[0].schema()),
+            EquivalenceProperties::new(producers[0].schema()),
             Partitioning::Hash(by.clone(), partitions),
             EmissionType::Incremental,
             Boundedness::Bounded,
         )
         .with_scheduling_type(SchedulingType::Cooperative);
         Self {
-            dealers,
+            producers,
             by,
             participants,
             partitions,
@@ -92,12 +92,13 @@ impl Exchange {
 
     fn opening(&self, context: &Arc<TaskContext>) -> Shared<BoxFuture<'static, Answer>> {
         let begin = || {
-            let dealing = Dealing {
+            let partitioning = HashPartitioning {
                 exchange: self.participants.exchange_id(),
                 by: self.by.clone(),
                 parts: self.participants.groups.len() * self.partitions,
             };
-            let opened = open(self.dealers.clone(), dealing, self.here(), Arc::clone(context));
+            let opened =
+                open(self.producers.clone(), partitioning, self.here(), Arc::clone(context));
             opened.map(|opened| opened.map(Arc::new).map_err(Arc::new)).boxed().shared()
         };
         self.opening.lock().get_or_insert_with(begin).clone()
@@ -107,7 +108,7 @@ impl Exchange {
         self.participants.peers.here()
     }
 
-    /// A participant's reader, as the one of this place in its bundle.
+    /// A participant's reader, as the one of this place in its fragment.
     pub(super) fn reader(&self, opened: &Opened, participant: usize, place: u32) -> ExchangeReader {
         let parts = opened.parts(participant, self.partitions);
         let (peers, metrics) = (Arc::clone(&self.participants.peers), self.metrics.clone());
@@ -117,35 +118,35 @@ impl Exchange {
 
 impl Opened {
     /// Waits until the others have said what they have spent, when all rows were taken.
-    async fn spent(&self) {
+    async fn metrics(&self) {
         let mut elsewhere = self.elsewhere.lock().await;
-        join_all(elsewhere.iter_mut().map(Sent::spent)).await;
+        join_all(elsewhere.iter_mut().map(Sent::metrics)).await;
     }
 
     /// What one of the participants reads.
     fn parts(&self, participant: usize, partitions: usize) -> Parts {
         Parts {
             exchange: self.id,
-            dealers: self.dealers.clone(),
+            producers: self.producers.clone(),
             first: (participant * partitions) as u32,
             partitions: partitions as u32,
         }
     }
 }
 
-/// Lets all dealers begin.
+/// Lets all producers begin.
 async fn open(
-    dealers: Vec<Arc<dyn ExecutionPlan>>,
-    dealing: Dealing,
+    producers: Vec<Arc<dyn ExecutionPlan>>,
+    partitioning: HashPartitioning,
     here: GroupId,
     context: Arc<TaskContext>,
 ) -> Result<Opened> {
-    let begun = dealers.into_iter().map(|dealer| begin(dealer, &dealing, &context));
+    let begun = producers.into_iter().map(|producer| begin(producer, &partitioning, &context));
     let (mut plans, mut groups, mut sent) = (Vec::new(), Vec::new(), Vec::new());
-    for dealer in try_join_all(begun).await? {
-        match dealer {
-            Dealer::Here(plan) => plans.push(plan),
-            Dealer::There(group, rows) => {
+    for producer in try_join_all(begun).await? {
+        match producer {
+            Producer::Here(plan) => plans.push(plan),
+            Producer::There(group, rows) => {
                 groups.push(group);
                 sent.push(rows);
             }
@@ -155,37 +156,38 @@ async fn open(
     if !plans.is_empty() {
         groups.push(here);
         let (exchanges, pool) = (Exchanges::of(&context)?, context.memory_pool());
-        let open = exchanges.open(dealing.exchange, dealing.parts, pool)?;
+        let open = exchanges.open(partitioning.exchange, partitioning.parts, pool)?;
         let queues = Arc::clone(&open.queues);
         let mut tasks = JoinSet::new();
-        tasks.spawn(deal(plans, dealing.by, dealing.parts, queues, context));
+        tasks.spawn(produce(plans, partitioning.by, partitioning.parts, queues, context));
         local = Some((tasks, open));
     }
     let elsewhere = tokio::sync::Mutex::new(sent);
-    Ok(Opened { id: dealing.exchange, dealers: groups, _here: local, elsewhere })
+    Ok(Opened { id: partitioning.exchange, producers: groups, _here: local, elsewhere })
 }
 
 /// Who deals out the rows of a child.
-enum Dealer {
+enum Producer {
     Here(Arc<dyn ExecutionPlan>),
     There(GroupId, Sent),
 }
 
 /// Lets another server begin, if it is one that computes a child's rows.
 async fn begin(
-    dealer: Arc<dyn ExecutionPlan>,
-    dealing: &Dealing,
+    producer: Arc<dyn ExecutionPlan>,
+    partitioning: &HashPartitioning,
     context: &Arc<TaskContext>,
-) -> Result<Dealer> {
-    let Some(bundle) = dealer.downcast_ref::<RemoteBundle>() else {
-        return Ok(Dealer::Here(dealer));
+) -> Result<Producer> {
+    let Some(fragment) = producer.downcast_ref::<RemoteFragment>() else {
+        return Ok(Producer::Here(producer));
     };
-    let Some(mut sent) = bundle.send(context, Output::Dealt(dealing)).await? else {
-        return Ok(Dealer::Here(bundle.over_sent_rows()?));
+    let Some(mut sent) = fragment.send(context, Output::HashPartitioned(partitioning)).await?
+    else {
+        return Ok(Producer::Here(fragment.over_sent_rows()?));
     };
     // An empty batch says that the exchange is there, and parts of it may be taken.
     match sent.next().await {
-        Some(Ok(_)) => Ok(Dealer::There(bundle.group(), sent)),
+        Some(Ok(_)) => Ok(Producer::There(fragment.group(), sent)),
         Some(Err(error)) => Err(external(error.into())),
         None => {
             let message = "a server does not deal out an exchange";
@@ -196,7 +198,7 @@ async fn begin(
 
 impl fmt::Debug for Exchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Exchange({})", self.dealers[0].name())
+        write!(f, "Exchange({})", self.producers[0].name())
     }
 }
 
@@ -225,11 +227,11 @@ impl ExecutionPlan for Exchange {
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        self.dealers.iter().collect()
+        self.producers.iter().collect()
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![false; self.dealers.len()]
+        vec![false; self.producers.len()]
     }
 
     fn with_new_children(
@@ -265,13 +267,13 @@ impl ExecutionPlan for Exchange {
             let is_last = Measuring::is_on(&context) && partition == 0;
             let rows = reader.execute(partition, context)?;
             let (all, held) = (Arc::clone(&opened), opened);
-            let spent = futures::stream::once(async move {
+            let metrics = futures::stream::once(async move {
                 if is_last {
-                    all.spent().await;
+                    all.metrics().await;
                 }
                 None
             });
-            let rows = rows.map(Some).chain(spent).filter_map(std::future::ready);
+            let rows = rows.map(Some).chain(metrics).filter_map(std::future::ready);
             Ok::<_, DataFusionError>(holding(rows, held))
         };
         let rows = futures::stream::once(rows).try_flatten().boxed();

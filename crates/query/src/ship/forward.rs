@@ -1,13 +1,13 @@
-//! Running a bundle on behalf of another server, together with those who own some of its rows.
+//! Running a fragment on behalf of another server, together with those who own some of its rows.
 //!
-//! A server that is sent a bundle may own but a part of the rows that it reads: others of them have moved, or it is asked
-//! for a whole branch of a tree ([`super::tree`]). Then the bundle goes on to those who own the rest, in the bytes in
+//! A server that is sent a fragment may own but a part of the rows that it reads: others of them have moved, or it is asked
+//! for a whole branch of a tree ([`super::tree`]). Then the fragment goes on to those who own the rest, in the bytes in
 //! which it came, and what they give is combined with what is found here.
 
 use super::received::Received;
 use super::remote::order_of;
 use super::tree;
-use super::wire::Bundle;
+use super::wire::Fragment;
 use crate::scan::leaf::leaf;
 use crate::scan::places::Elsewhere;
 use bytes::Bytes;
@@ -35,10 +35,10 @@ use store::{Delivery, Peers, Reader};
 /// How many parts of an answer a server combines, where nothing else is said.
 pub(super) const FAN_IN: usize = 16;
 
-/// What a bundle gives here, `plan`, combined with what it gives of those who own the rest of what its scan reads.
+/// What a fragment gives here, `plan`, combined with what it gives of those who own the rest of what its scan reads.
 pub(super) fn with_others(
     plan: Arc<dyn ExecutionPlan>,
-    bundle: &Bundle<'_>,
+    fragment: &Fragment<'_>,
     elsewhere: &Elsewhere,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let owners = elsewhere.owners();
@@ -47,13 +47,13 @@ pub(super) fn with_others(
     }
     let (order, (peers, reader)) = (order_of(&plan)?, elsewhere.peers()?);
     let mut parts = vec![Arc::clone(&plan)];
-    for branch in tree::branches(owners.len(), bundle.fan_in) {
+    for branch in tree::branches(owners.len(), fragment.fan_in) {
         let groups: Vec<GroupId> = owners[branch].iter().map(|(group, _)| *group).collect();
         let (to, ranges) = (groups[0], elsewhere.ranges_of_all(&groups));
         let rows = (elsewhere.clone(), ranges.clone());
         parts.push(Arc::new(Forwarded {
-            is_misdirected: !bundle.branch.contains(&to),
-            bundle: bundle.passed_on(ranges, elsewhere.next_hop()?, groups)?.into(),
+            is_misdirected: !fragment.branch.contains(&to),
+            fragment: fragment.passed_on(ranges, elsewhere.next_hop()?, groups)?.into(),
             to,
             rows,
             peers: Arc::clone(peers),
@@ -88,10 +88,10 @@ fn combined(
     })
 }
 
-/// Whether parts of a bundle's answer become less where they are combined.
-pub(super) fn is_reducible(bundle: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    let is_top = || Ok(bundle.fetch().is_some() && order_of(bundle)?.is_some());
-    if partial_aggregate(bundle).is_some() { Ok(true) } else { is_top() }
+/// Whether parts of a fragment's answer become less where they are combined.
+pub(super) fn is_reducible(fragment: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    let is_top = || Ok(fragment.fetch().is_some() && order_of(fragment)?.is_some());
+    if partial_aggregate(fragment).is_some() { Ok(true) } else { is_top() }
 }
 
 fn partial_aggregate(plan: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
@@ -99,26 +99,26 @@ fn partial_aggregate(plan: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
     aggregate.filter(|aggregate| *aggregate.mode() == AggregateMode::Partial)
 }
 
-/// What a bundle that came from another server gives where it is sent on to.
+/// What a fragment that came from another server gives where it is sent on to.
 struct Forwarded {
     peers: Arc<dyn Peers>,
     reader: Reader,
     to: GroupId,
     /// Which rows it reads there.
     rows: (Elsewhere, Vec<KeyRange>),
-    bundle: Bytes,
+    fragment: Bytes,
     /// Whether this server was taken for the owner of its rows.
     is_misdirected: bool,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
 
-/// Of what another server gives of a bundle.
+/// Of what another server gives of a fragment.
 pub(super) fn properties(
-    bundle: &Arc<dyn ExecutionPlan>,
+    fragment: &Arc<dyn ExecutionPlan>,
     order: Option<LexOrdering>,
 ) -> PlanProperties {
-    let mut equivalences = EquivalenceProperties::new(bundle.schema());
+    let mut equivalences = EquivalenceProperties::new(fragment.schema());
     equivalences.add_orderings(order);
     let partitioning = Partitioning::UnknownPartitioning(1);
     let (emission, boundedness) = (EmissionType::Incremental, Boundedness::Bounded);
@@ -150,10 +150,10 @@ impl ExecutionPlan for Forwarded {
 
     fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let received = Received::new(self.schema(), &self.metrics, 0);
-        let bundle = self.bundle.clone();
+        let fragment = self.fragment.clone();
         let rows = match self.is_misdirected {
-            true => self.peers.pass_on(&self.reader, self.to, bundle),
-            false => self.peers.run(&self.reader, self.to, bundle, Delivery::Pushed),
+            true => self.peers.pass_on(&self.reader, self.to, fragment),
+            false => self.peers.run(&self.reader, self.to, fragment, Delivery::Pushed),
         };
         let (elsewhere, ranges) = self.rows.clone();
         let rows = rows.map_err(move |error| error.missing(|| elsewhere.rows_of(&ranges)));

@@ -1,34 +1,35 @@
-//! Running operators where the rows are: bundles.
+//! Running operators where the rows are: fragments.
 //!
 //! A scan of a table whose rows are on several servers ([`SpreadScan`]) and the operators above it that work on any
-//! part of its rows alone (filters, partial aggregates, top-N, joins with a few rows) are one bundle. [`rule`] finds
+//! part of its rows alone (filters, partial aggregates, top-N, joins with a few rows) are one fragment. [`rule`] finds
 //! it when a statement is planned; every owner runs it on its own rows ([`remote`], [`receive`]), this server does the
 //! same, and their outputs together are what is left to do here. What crosses between servers is in [`wire`], what
 //! may cross in [`portable`], and the few rows of a join that every owner needs are gathered by [`broadcast`].
 //! Partial aggregates and top-Ns of many servers are combined in a tree ([`tree`]): a server that is asked for the rows
-//! of others sends the bundle on ([`forward`]).
+//! of others sends the fragment on ([`forward`]).
 //!
-//! Joins of tables that lie beside one another are bundles over both ([`beside`]): no row crosses for them. Other
-//! joins of many rows with many, and aggregates with many groups, are bundles, too ([`stage`]): an [`exchange`] deals the
+//! Joins of tables that lie beside one another are fragments over both ([`colocated`]): no row crosses for them. Other
+//! joins of many rows with many, and aggregates with many groups, are fragments, too ([`stage`]): an [`exchange`] deals the
 //! rows of each input out among servers, so that rows with equal keys meet on one of them. Each server that has rows
-//! of an input deals them out ([`dealing`], [`queues`]), and each that runs the bundle takes its parts from all of
-//! them ([`reader`]). Rows go from server to server; the one that coordinates sees but the bundle's output.
+//! of an input deals them out ([`partitioning`], [`queues`]), and each that runs the fragment takes its parts from all of
+//! them ([`reader`]). Rows go from server to server; the one that coordinates sees but the fragment's output.
 //!
-//! What a bundle gives can also stay where it is, and be written there: UPDATE and DELETE ([`errand`]). Where plans are cut
-//! ([`crate::bundling`]), it stays for the bundle that runs next ([`storing`]). EXPLAIN ANALYZE asks every server what it has
-//! [`spent`] on it.
+//! What a fragment gives can also stay where it is, and be written there: UPDATE and DELETE ([`pushdown`]). Where plans are cut
+//! ([`crate::bundling`]), it stays for the fragment that runs next ([`storing`]). EXPLAIN ANALYZE asks every server what it has
+//! [`metrics`] on it.
 
-mod beside;
 mod broadcast;
 mod codec;
-mod dealing;
-pub(crate) mod errand;
+mod colocated;
 mod exchange;
 mod exchanges;
 pub(crate) mod expressions;
 mod forward;
 mod gather;
+pub(crate) mod metrics;
 mod portable;
+mod produce;
+pub(crate) mod pushdown;
 mod queues;
 mod reader;
 mod receive;
@@ -36,7 +37,6 @@ mod received;
 mod remote;
 mod rule;
 mod sites;
-pub(crate) mod spent;
 mod stage;
 mod storing;
 mod tree;
@@ -48,7 +48,7 @@ pub(crate) use portable::Portable;
 pub(crate) use receive::{Receiver, out_of_range};
 pub(crate) use received::holding;
 pub(crate) use remote::servers_of;
-pub(crate) use rule::ShipBundles;
+pub(crate) use rule::ShipFragments;
 pub(crate) use sites::Participants;
 pub(crate) use storing::{Begun, StoreAs};
 pub(crate) use wire::carries_rows;

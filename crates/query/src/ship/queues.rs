@@ -136,21 +136,20 @@ impl Queues {
         let mut state = self.state.lock();
         let found = state.parts.get_mut(part).filter(|part| !part.is_taken)?;
         found.is_taken = true;
-        let taker = Taker { queues: Arc::clone(self), part };
-        Some(futures::stream::unfold(
-            taker,
-            |taker| async move { Some((taker.next().await?, taker)) },
-        ))
+        let consumer = Consumer { queues: Arc::clone(self), part };
+        Some(futures::stream::unfold(consumer, |consumer| async move {
+            Some((consumer.next().await?, consumer))
+        }))
     }
 }
 
 /// Who takes the rows of a part.
-struct Taker {
+struct Consumer {
     queues: Arc<Queues>,
     part: usize,
 }
 
-impl Taker {
+impl Consumer {
     async fn next(&self) -> Option<Result<RecordBatch>> {
         loop {
             if let Some(next) = self.try_next() {
@@ -181,7 +180,7 @@ impl Taker {
     }
 }
 
-impl Drop for Taker {
+impl Drop for Consumer {
     fn drop(&mut self) {
         let mut state = self.queues.state.lock();
         let part = &mut state.parts[self.part];

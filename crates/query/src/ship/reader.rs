@@ -1,4 +1,4 @@
-//! `ExchangeReader`: the leaf of a bundle that reads its server's parts of an exchange, from all who deal it out.
+//! `ExchangeReader`: the leaf of a fragment that reads its server's parts of an exchange, from all who deal it out.
 
 use super::exchanges::Exchanges;
 use super::received::Received;
@@ -28,7 +28,7 @@ use store::{ExchangeId, Peers};
 pub(super) struct Parts {
     pub(super) exchange: ExchangeId,
     /// Who deals it out.
-    pub(super) dealers: Vec<GroupId>,
+    pub(super) producers: Vec<GroupId>,
     /// The first part; each partition reads one.
     pub(super) first: u32,
     pub(super) partitions: u32,
@@ -36,7 +36,7 @@ pub(super) struct Parts {
 
 /// Reads parts of an exchange.
 pub(super) struct ExchangeReader {
-    /// Which of the bundle's readers it is.
+    /// Which of the fragment's readers it is.
     pub(super) place: u32,
     pub(super) parts: Parts,
     peers: Arc<dyn Peers>,
@@ -94,18 +94,18 @@ impl ExecutionPlan for ExchangeReader {
         let part = u32::try_from(partition).ok().and_then(|at| self.parts.first.checked_add(at));
         let Some(part) = part else { return internal_err!("an exchange has no such part") };
         let received = Arc::new(Received::new(self.schema(), &self.metrics, partition));
-        let mut dealt = Vec::with_capacity(self.parts.dealers.len());
-        for dealer in &self.parts.dealers {
+        let mut repartition = Vec::with_capacity(self.parts.producers.len());
+        for producer in &self.parts.producers {
             let received = Arc::clone(&received);
-            dealt.push(if *dealer == self.peers.here() {
+            repartition.push(if *producer == self.peers.here() {
                 let rows = Exchanges::of(&context)?.take(exchange, part).map_err(external)?;
                 rows.inspect(move |batch| batch.iter().for_each(|b| received.count(b))).boxed()
             } else {
-                let rows = self.peers.take(*dealer, exchange, part);
+                let rows = self.peers.take(*producer, exchange, part);
                 rows.map(move |batch| received.take(batch)).boxed()
             });
         }
-        let rows = futures::stream::select_all(dealt);
+        let rows = futures::stream::select_all(repartition);
         let rows = RecordBatchStreamAdapter::new(self.schema(), rows);
         Ok(Box::pin(cooperative(rows)))
     }

@@ -1,19 +1,19 @@
-//! Running the bundles of other servers.
+//! Running the fragments of other servers.
 //!
 //! Bytes from the network are not trusted: whatever is wrong with them is an error, also where the engine would
 //! panic. A server that no longer owns some of the keys takes their rows from who does, so that the answer is whole.
 
 use super::broadcast;
-use super::dealing::deal;
-use super::errand;
 use super::forward::with_others;
 use super::gather::Gathering;
+use super::metrics::{FragmentMetrics, Measuring};
+use super::produce::produce;
+use super::pushdown;
 use super::reader::{ExchangeReader, Parts};
 use super::remote::order_of;
 use super::sites::Sites;
-use super::spent::{Measuring, Spent};
 use super::storing::store_here;
-use super::wire::{Bundle, Input, Scan};
+use super::wire::{Fragment, Input, Scan};
 use crate::database::Shared;
 use crate::error::{Error, Result, SqlState};
 use crate::scan::bucket_scan::BucketScan;
@@ -36,12 +36,12 @@ use sdds::Key;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
-use store::{BatchStream, Bundles, ErrandSteps, ExchangeId, Reading};
+use store::{BatchStream, ExchangeId, Fragments, PushdownSteps, Reading};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Batches, or steps of an errand, that are computed ahead of who takes them.
+/// Batches, or steps of an pushdown, that are computed ahead of who takes them.
 const ITEMS_AHEAD: usize = 2;
 
 /// Parts of an exchange, partitions of a reader, and servers that deal out, at most.
@@ -50,7 +50,7 @@ const PARTS_MAX: usize = 1 << 16;
 /// Where goes what is to be sent.
 pub(super) type Sender<T> = mpsc::Sender<std::result::Result<T, store::Error>>;
 
-/// Runs bundles on a database's workers.
+/// Runs fragments on a database's workers.
 #[derive(Debug)]
 pub(crate) struct Receiver(Weak<Shared>);
 
@@ -75,7 +75,7 @@ impl Receiver {
             let error = match answered.await {
                 Ok(Ok(())) => return,
                 Ok(Err(error)) => error,
-                Err(_) => Error::new(SqlState::InternalError, "a bundle cannot be run"),
+                Err(_) => Error::new(SqlState::InternalError, "a fragment cannot be run"),
             };
             // Who does not listen any more does not want to know.
             let _ = sender.send(Err(told(error))).await;
@@ -88,16 +88,16 @@ impl Receiver {
     }
 }
 
-impl Bundles for Receiver {
-    fn run(&self, reading: Reading, bundle: Bytes) -> BatchStream {
+impl Fragments for Receiver {
+    fn run(&self, reading: Reading, fragment: Bytes) -> BatchStream {
         self.serve(
-            |shared, batches| async move { answer(&shared, &reading, &bundle, &batches).await },
+            |shared, batches| async move { answer(&shared, &reading, &fragment, &batches).await },
         )
     }
 
-    fn errand(&self, reading: Reading, errand: Bytes) -> ErrandSteps {
+    fn pushdown(&self, reading: Reading, pushdown: Bytes) -> PushdownSteps {
         self.serve(|shared, steps| async move {
-            let mut all = errand::open(&shared, &reading, &errand).await?;
+            let mut all = pushdown::open(&shared, &reading, &pushdown).await?;
             while let Some(step) = all.try_next().await? {
                 if steps.send(Ok(step)).await.is_err() {
                     break;
@@ -148,35 +148,35 @@ fn failed<T: Send + 'static>(
 async fn answer(
     shared: &Arc<Shared>,
     reading: &Reading,
-    bundle: &[u8],
+    fragment: &[u8],
     batches: &Sender<RecordBatch>,
 ) -> Result<()> {
     let begun = Instant::now();
     let mut context = shared.engine.functions.task_ctx();
-    let bundle = Bundle::from_bytes(bundle)?;
-    let measured = bundle.is_measured.then_some(begun);
-    if bundle.is_measured {
+    let fragment = Fragment::from_bytes(fragment)?;
+    let measured = fragment.is_measured.then_some(begun);
+    if fragment.is_measured {
         context = Measuring::on(context);
     }
-    let alone = bundle.exchange.is_none() && bundle.store.is_none();
-    let plan = match &bundle.input {
+    let alone = fragment.exchange.is_none() && fragment.store.is_none();
+    let plan = match &fragment.input {
         Input::Scans(scans) if alone && scans.len() == 1 => {
             let (here, elsewhere) = found(reading, &scans[0], &context).await?;
-            let plan = bundle.plan(vec![Arc::new(here)], &context)?;
-            with_others(plan, &bundle, &elsewhere)?
+            let plan = fragment.plan(vec![Arc::new(here)], &context)?;
+            with_others(plan, &fragment, &elsewhere)?
         }
         Input::Scans(scans) => {
             let scans = scans.iter().map(|of| whole_scan(reading, of, &context));
-            bundle.plan(try_join_all(scans).await?, &context)?
+            fragment.plan(try_join_all(scans).await?, &context)?
         }
-        Input::Parts(parts) => bundle.plan(readers(reading, parts)?, &context)?,
-        Input::Stored(rows) => bundle.plan(vec![shared.results.get(*rows)?], &context)?,
+        Input::Parts(parts) => fragment.plan(readers(reading, parts)?, &context)?,
+        Input::Stored(rows) => fragment.plan(vec![shared.results.get(*rows)?], &context)?,
     };
-    if let Some(store) = bundle.store {
+    if let Some(store) = fragment.store {
         return store_here(shared, store, plan, &context, (batches, measured)).await;
     }
-    if let Some(exchange) = bundle.exchange {
-        return deal_out(shared, exchange, &plan, context, (batches, measured)).await;
+    if let Some(exchange) = fragment.exchange {
+        return produce_exchange(shared, exchange, &plan, context, (batches, measured)).await;
     }
     let plan = match order_of(&plan)? {
         Some(order) => Arc::new(SortPreservingMergeExec::new(order, plan)),
@@ -188,32 +188,34 @@ async fn answer(
             return Ok(());
         }
     }
-    tell_spent(&plan, measured, batches).await
+    send_metrics(&plan, measured, batches).await
 }
 
-/// Tells what a bundle has cost, where that is asked for.
-pub(super) async fn tell_spent(
+/// Tells what a fragment has cost, where that is asked for.
+pub(super) async fn send_metrics(
     plan: &Arc<dyn ExecutionPlan>,
     measured: Option<Instant>,
     batches: &Sender<RecordBatch>,
 ) -> Result<()> {
     if let Some(begun) = measured {
         // Who does not listen any more does not want to know.
-        let _ = batches.send(Ok(Spent::of(plan, begun)?.to_batch()?)).await;
+        let _ = batches.send(Ok(FragmentMetrics::of(plan, begun)?.to_batch()?)).await;
     }
     Ok(())
 }
 
-/// Deals out the rows of a bundle, for as long as its coordinator listens. An empty batch says that it has begun.
-async fn deal_out(
+/// Deals out the rows of a fragment, for as long as its coordinator listens. An empty batch says that it has begun.
+async fn produce_exchange(
     shared: &Arc<Shared>,
     exchange: ExchangeId,
     plan: &Arc<dyn ExecutionPlan>,
     context: Arc<TaskContext>,
     (batches, measured): (&Sender<RecordBatch>, Option<Instant>),
 ) -> Result<()> {
-    let dealt = plan.downcast_ref::<RepartitionExec>();
-    let Some((dealt, Partitioning::Hash(by, parts))) = dealt.map(|d| (d, d.partitioning())) else {
+    let repartition = plan.downcast_ref::<RepartitionExec>();
+    let Some((repartition, Partitioning::Hash(by, parts))) =
+        repartition.map(|d| (d, d.partitioning()))
+    else {
         return Err(out_of_range("an exchange does not say how rows are dealt out"));
     };
     if !(1..=PARTS_MAX).contains(parts) {
@@ -223,21 +225,21 @@ async fn deal_out(
     let open = exchanges.open(exchange, *parts, context.memory_pool())?;
     let begun = RecordBatch::new_empty(Arc::new(Schema::empty()));
     if batches.send(Ok(begun)).await.is_ok() {
-        let (plans, queues) = (vec![Arc::clone(dealt.input())], Arc::clone(&open.queues));
-        deal(plans, by.clone(), *parts, queues, context).await;
-        tell_spent(plan, measured, batches).await?;
+        let (plans, queues) = (vec![Arc::clone(repartition.input())], Arc::clone(&open.queues));
+        produce(plans, by.clone(), *parts, queues, context).await;
+        send_metrics(plan, measured, batches).await?;
         batches.closed().await;
     }
     Ok(())
 }
 
-/// The readers of a bundle.
+/// The readers of a fragment.
 fn readers(reading: &Reading, parts: &[(Parts, &[u8])]) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
     let Some((peers, _)) = reading.peers() else {
         return Err(out_of_range("a server without others takes part in no exchange"));
     };
     let reader = |(place, (parts, schema)): (usize, &(Parts, &[u8]))| {
-        if parts.partitions as usize > PARTS_MAX || parts.dealers.len() > PARTS_MAX {
+        if parts.partitions as usize > PARTS_MAX || parts.producers.len() > PARTS_MAX {
             return Err(out_of_range("an exchange has too many parts"));
         }
         let (schema, _) = broadcast::from_bytes(schema)?;
@@ -253,7 +255,7 @@ pub(crate) fn out_of_range(message: &str) -> Error {
     Error::new(SqlState::ProtocolViolation, message)
 }
 
-/// The scan of a bundle: of the rows that are here, and of those that have left.
+/// The scan of a fragment: of the rows that are here, and of those that have left.
 async fn whole_scan(
     reading: &Reading,
     scan: &Scan<'_>,
@@ -264,7 +266,7 @@ async fn whole_scan(
     Ok(sites.everywhere(Arc::new(here), Gathering::PUSH, usize::MAX)?)
 }
 
-/// What a scan of a bundle reads: the rows that are here, and whose the others are.
+/// What a scan of a fragment reads: the rows that are here, and whose the others are.
 pub(super) async fn found(
     reading: &Reading,
     scan: &Scan<'_>,
@@ -279,7 +281,7 @@ pub(super) async fn found(
         return Err(store::Error::SchemaConflict { relation }.into());
     };
     if scan.output.iter().any(|out| *out >= scan.read.len()) {
-        return Err(out_of_range("a bundle's columns are out of range"));
+        return Err(out_of_range("a fragment's columns are out of range"));
     }
     let schema = Arc::new(plan_schema(view.table(), &scan.read));
     let predicate = scan.predicate(context)?;

@@ -1,6 +1,6 @@
 //! Rows that other servers send, as the rows of an operator.
 
-use super::spent::Spent;
+use super::metrics::FragmentMetrics;
 use crate::error::{Error, Result as QueryResult};
 use crate::translate::external;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
@@ -53,8 +53,8 @@ impl Received {
     }
 
     fn fitted(&self, batch: RecordBatch) -> QueryResult<RecordBatch> {
-        if let Some(spent) = Spent::of_batch(&batch) {
-            spent.note(&self.metrics);
+        if let Some(metrics) = FragmentMetrics::of_batch(&batch) {
+            metrics.note(&self.metrics);
             return Ok(RecordBatch::new_empty(Arc::clone(&self.schema)));
         }
         self.bytes.add(batch.get_array_memory_size());

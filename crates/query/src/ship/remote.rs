@@ -1,11 +1,11 @@
-//! `RemoteBundle`: what a bundle gives where another server runs it.
+//! `RemoteFragment`: what a fragment gives where another server runs it.
 
 use super::broadcast::Broadcast;
 use super::forward::properties;
 use super::gather::Turns;
+use super::metrics::FragmentMetrics;
 use super::received::{Received, holding};
 use super::sites::Site;
-use super::spent::Spent;
 use super::wire::{Opened, Output, Ready, below, core_of, gathered_bytes};
 use crate::bundling::Stored;
 use crate::scan::leaf::leaf;
@@ -37,13 +37,13 @@ use tokio::time::timeout;
 pub(super) const BROADCAST_BYTES_MAX: usize = 8 << 20;
 
 /// How long it is waited for what a server says that it has spent: it has nothing left to do.
-const SPENT_PATIENCE: Duration = Duration::from_secs(1);
+const METRICS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What a bundle gives on one of the other servers.
+/// What a fragment gives on one of the other servers.
 #[derive(Clone)]
-pub(super) struct RemoteBundle {
+pub(super) struct RemoteFragment {
     /// What runs here of the same.
-    bundle: Arc<dyn ExecutionPlan>,
+    fragment: Arc<dyn ExecutionPlan>,
     site: Site,
     /// Where the servers take turns.
     turns: Option<Turns>,
@@ -51,7 +51,7 @@ pub(super) struct RemoteBundle {
     metrics: ExecutionPlanMetricsSet,
 }
 
-/// A bundle that another server runs.
+/// A fragment that another server runs.
 pub(super) struct Sent {
     pub(super) rows: BatchStream,
     /// Where it is noted what the server says that it has spent.
@@ -65,32 +65,32 @@ impl Sent {
     pub(super) async fn next(&mut self) -> Option<Result<RecordBatch, store::Error>> {
         loop {
             let batch = self.rows.next().await?;
-            match batch.as_ref().ok().and_then(Spent::of_batch) {
-                Some(spent) => spent.note(&self.metrics),
+            match batch.as_ref().ok().and_then(FragmentMetrics::of_batch) {
+                Some(metrics) => metrics.note(&self.metrics),
                 None => return Some(batch),
             }
         }
     }
 
     /// Waits a moment for what the server has spent, when it has nothing else to say any more.
-    pub(super) async fn spent(&mut self) {
-        if let Ok(Some(Ok(batch))) = timeout(SPENT_PATIENCE, self.rows.next()).await
-            && let Some(spent) = Spent::of_batch(&batch)
+    pub(super) async fn metrics(&mut self) {
+        if let Ok(Some(Ok(batch))) = timeout(METRICS_TIMEOUT, self.rows.next()).await
+            && let Some(metrics) = FragmentMetrics::of_batch(&batch)
         {
-            spent.note(&self.metrics);
+            metrics.note(&self.metrics);
         }
     }
 }
 
-impl RemoteBundle {
+impl RemoteFragment {
     pub(super) fn new(
-        bundle: Arc<dyn ExecutionPlan>,
+        fragment: Arc<dyn ExecutionPlan>,
         site: Site,
         turns: Option<Turns>,
     ) -> Result<Self> {
-        let properties = properties(&bundle, order_of(&bundle)?);
+        let properties = properties(&fragment, order_of(&fragment)?);
         let metrics = ExecutionPlanMetricsSet::new();
-        Ok(Self { bundle, site, turns, properties: Arc::new(properties), metrics })
+        Ok(Self { fragment, site, turns, properties: Arc::new(properties), metrics })
     }
 
     /// Who runs it.
@@ -104,21 +104,21 @@ impl RemoteBundle {
         Ok(peers.server_name(peers.here()))
     }
 
-    /// The bundle, and whose the rows are, where these are of one table.
+    /// The fragment, and whose the rows are, where these are of one table.
     pub(super) fn over_table(&self) -> Option<(&Arc<dyn ExecutionPlan>, &Elsewhere)> {
-        Some((&self.bundle, self.site.elsewhere()?))
+        Some((&self.fragment, self.site.elsewhere()?))
     }
 
-    /// Sends the bundle; `None` where rows for its joins turn out to be too many to be sent.
+    /// Sends the fragment; `None` where rows for its joins turn out to be too many to be sent.
     pub(super) async fn send(
         &self,
         context: &Arc<TaskContext>,
         output: Output<'_>,
     ) -> Result<Option<Sent>> {
-        if gathered_bytes(&self.bundle, context).await? > BROADCAST_BYTES_MAX {
+        if gathered_bytes(&self.fragment, context).await? > BROADCAST_BYTES_MAX {
             return Ok(None);
         }
-        let ready = Ready::of(&self.bundle, self.site.consumer(), context).await?;
+        let ready = Ready::of(&self.fragment, self.site.consumer(), context).await?;
         let bytes = ready.to_bytes(&self.site.ranges()?, self.site.branch(), output)?;
         let (peers, reader) = self.site.peers()?;
         let rows = match self.site.is_misdirected() {
@@ -134,12 +134,12 @@ impl RemoteBundle {
         if self.turns.is_some() { Delivery::Pulled } else { Delivery::Pushed }
     }
 
-    /// Sends the bundle; what comes back is what the other server sends.
+    /// Sends the fragment; what comes back is what the other server sends.
     async fn open(self, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let Some(sent) = self.send(&context, Output::Sent).await? else {
             return self.over_sent_rows()?.execute(0, context);
         };
-        let schema = self.bundle.schema();
+        let schema = self.fragment.schema();
         let received = Received::new(Arc::clone(&schema), &self.metrics, 0);
         let rows = match self.turns {
             Some(turns) => turns.taken_by(sent.rows).boxed(),
@@ -149,7 +149,7 @@ impl RemoteBundle {
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
 
-    /// What the other server runs where it is to have none of the bundle's rows.
+    /// What the other server runs where it is to have none of the fragment's rows.
     pub(super) fn of_no_rows(&self) -> Result<Self> {
         let none = Arc::new(Broadcast::new(Arc::new(EmptyExec::new(self.schema()))));
         Self::new(none, self.site.clone(), None)
@@ -157,8 +157,8 @@ impl RemoteBundle {
 
     /// The same operators, run here over the rows that the other server sends.
     pub(super) fn over_sent_rows(&self) -> Result<Arc<dyn ExecutionPlan>> {
-        let core = core_of(&self.bundle);
-        let plan = Arc::clone(&self.bundle).transform_down(|node| {
+        let core = core_of(&self.fragment);
+        let plan = Arc::clone(&self.fragment).transform_down(|node| {
             if node.downcast_ref::<Broadcast>().is_some() {
                 return Ok(Transformed::new(node, false, TreeNodeRecursion::Jump));
             }
@@ -173,8 +173,8 @@ impl RemoteBundle {
     }
 }
 
-/// A plan that is a bundle and nothing else, as one of the other servers runs it.
-pub(super) fn whole(plan: &Arc<dyn ExecutionPlan>) -> Option<&RemoteBundle> {
+/// A plan that is a fragment and nothing else, as one of the other servers runs it.
+pub(super) fn whole(plan: &Arc<dyn ExecutionPlan>) -> Option<&RemoteFragment> {
     if let Some(merged) = plan.downcast_ref::<CoalescePartitionsExec>() {
         return merged.fetch().is_none().then(|| whole(merged.input()))?;
     }
@@ -182,44 +182,44 @@ pub(super) fn whole(plan: &Arc<dyn ExecutionPlan>) -> Option<&RemoteBundle> {
     union.inputs().get(1)?.downcast_ref()
 }
 
-/// What people call the servers that run a bundle, this one first, of an operator whose inputs are the bundle here and what
+/// What people call the servers that run a fragment, this one first, of an operator whose inputs are the fragment here and what
 /// comes from the others; `None` for any other operator.
 pub(crate) fn servers_of(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<[String]>> {
     let inputs = plan.children();
-    let mut others = inputs.iter().filter_map(|input| input.downcast_ref::<RemoteBundle>());
+    let mut others = inputs.iter().filter_map(|input| input.downcast_ref::<RemoteFragment>());
     let first = others.next()?;
     let mut servers = vec![first.asker().ok()?];
     std::iter::once(first).chain(others).for_each(|other| servers.extend(other.site.names()));
     Some(servers.into())
 }
 
-/// The order that a bundle's output has on each server: what a top-N sorts by. The order of the scan is not kept.
-pub(super) fn order_of(bundle: &Arc<dyn ExecutionPlan>) -> Result<Option<LexOrdering>> {
+/// The order that a fragment's output has on each server: what a top-N sorts by. The order of the scan is not kept.
+pub(super) fn order_of(fragment: &Arc<dyn ExecutionPlan>) -> Result<Option<LexOrdering>> {
     let mut sorts = false;
-    bundle.apply(|node| {
+    fragment.apply(|node| {
         sorts |= node.downcast_ref::<SortExec>().is_some();
         if let Some(stored) = node.downcast_ref::<Stored>() {
             sorts |= order_of(stored.bundle())?.is_some();
         }
         Ok(below(node))
     })?;
-    Ok(bundle.output_ordering().filter(|_| sorts).cloned())
+    Ok(fragment.output_ordering().filter(|_| sorts).cloned())
 }
 
-impl fmt::Debug for RemoteBundle {
+impl fmt::Debug for RemoteFragment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RemoteBundle(group {})", self.group().0)
+        write!(f, "RemoteFragment(group {})", self.group().0)
     }
 }
 
-impl DisplayAs for RemoteBundle {
+impl DisplayAs for RemoteFragment {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RemoteBundle: {}, ", self.site)?;
+        write!(f, "RemoteFragment: {}, ", self.site)?;
         if self.turns.is_some() {
             write!(f, "pulled, ")?;
         }
         write!(f, "operators=[")?;
-        let mut node = &self.bundle;
+        let mut node = &self.fragment;
         loop {
             write!(f, "{}", node.name())?;
             let children = node.children();
@@ -232,8 +232,8 @@ impl DisplayAs for RemoteBundle {
     }
 }
 
-impl ExecutionPlan for RemoteBundle {
-    leaf!("RemoteBundle");
+impl ExecutionPlan for RemoteFragment {
+    leaf!("RemoteFragment");
 
     fn apply_expressions(
         &self,

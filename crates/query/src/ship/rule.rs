@@ -1,11 +1,11 @@
-//! The last rule of the optimizer: operators over a scan on several servers become a bundle.
+//! The last rule of the optimizer: operators over a scan on several servers become a fragment.
 //!
-//! A bundle's operators give the same whether they work on all rows at once or on any part of them, with the parts
+//! A fragment's operators give the same whether they work on all rows at once or on any part of them, with the parts
 //! put together afterwards. Plans whose rows are all here are left as they are.
 
 use super::Shipping;
-use super::beside;
 use super::broadcast::Broadcast;
+use super::colocated;
 use super::sites::{Participants, Sites};
 use super::stage;
 use crate::bundling::Stored;
@@ -32,11 +32,11 @@ use datafusion::physical_plan::{
 };
 use std::sync::Arc;
 
-/// Makes bundles.
+/// Makes fragments.
 #[derive(Debug)]
-pub(crate) struct ShipBundles;
+pub(crate) struct ShipFragments;
 
-impl PhysicalOptimizerRule for ShipBundles {
+impl PhysicalOptimizerRule for ShipFragments {
     fn optimize(
         &self,
         plan: Arc<dyn ExecutionPlan>,
@@ -49,7 +49,7 @@ impl PhysicalOptimizerRule for ShipBundles {
     }
 
     fn name(&self) -> &'static str {
-        "ship_bundles"
+        "ship_fragments"
     }
 
     fn schema_check(&self) -> bool {
@@ -58,22 +58,22 @@ impl PhysicalOptimizerRule for ShipBundles {
 }
 
 /// Operators that run on several servers.
-pub(super) struct Bundle {
+pub(super) struct Fragment {
     /// What runs here.
     pub(super) plan: Arc<dyn ExecutionPlan>,
     pub(super) sites: Sites,
     pub(super) shipping: Arc<Shipping>,
 }
 
-/// A plan with bundles in the place of what can be one. What is run again and again takes no gathered rows along:
+/// A plan with fragments in the place of what can be one. What is run again and again takes no gathered rows along:
 /// they are gathered once. `by_key` says whether somebody above relies on the partitions in which rows are.
 pub(super) fn rewrite(
     plan: Arc<dyn ExecutionPlan>,
     once: bool,
     by_key: bool,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    if let Some(bundle) = bundle_of(&plan, once)? {
-        return partitioned_as(&plan, bundle.everywhere()?, by_key);
+    if let Some(fragment) = fragment_of(&plan, once)? {
+        return partitioned_as(&plan, fragment.everywhere()?, by_key);
     }
     let once = once && plan.downcast_ref::<RecursiveQueryExec>().is_none();
     let required = plan.input_distribution_requirements().into_per_child();
@@ -111,10 +111,10 @@ fn partitioned_as(
     }
 }
 
-/// A plan as one bundle, if it can be one.
-pub(super) fn bundle_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<Option<Bundle>> {
+/// A plan as one fragment, if it can be one.
+pub(super) fn fragment_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<Option<Fragment>> {
     if let Some(scan) = plan.downcast_ref::<SpreadScan>() {
-        return Ok(Some(Bundle {
+        return Ok(Some(Fragment {
             plan: Arc::new(scan.here.clone()),
             sites: Sites::owners(vec![scan.elsewhere.clone()]),
             shipping: Arc::clone(&scan.shipping),
@@ -122,7 +122,7 @@ pub(super) fn bundle_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<Opt
     }
     if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
         return match once && !join.null_aware {
-            true => bundle_of_join(plan, join),
+            true => fragment_of_join(plan, join),
             false => Ok(None),
         };
     }
@@ -132,21 +132,21 @@ pub(super) fn bundle_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<Opt
         return if once { stage::of_groups(plan, aggregate) } else { Ok(None) };
     }
     if let Some(stored) = plan.downcast_ref::<Stored>() {
-        return bundle_of_stored(plan, stored, once);
+        return fragment_of_stored(plan, stored, once);
     }
     if !is_by_part(plan) {
         return Ok(None);
     }
-    let Some(bundle) = bundle_of(&undealt(plan.children()[0]), once)? else { return Ok(None) };
-    if !bundle.ships(plan) {
+    let Some(fragment) = fragment_of(&undealt(plan.children()[0]), once)? else { return Ok(None) };
+    if !fragment.ships(plan) {
         return Ok(None);
     }
-    let children = vec![Arc::clone(&bundle.plan)];
+    let children = vec![Arc::clone(&fragment.plan)];
     let plan = replace_children_if_necessary(Arc::clone(plan), children)?;
-    Ok(Some(Bundle { plan, ..bundle }))
+    Ok(Some(Fragment { plan, ..fragment }))
 }
 
-impl Bundle {
+impl Fragment {
     /// Its rows on all of its servers.
     fn everywhere(self) -> Result<Arc<dyn ExecutionPlan>> {
         let Shipping { gathering, fan_in, .. } = *self.shipping;
@@ -159,13 +159,13 @@ impl Bundle {
     }
 }
 
-/// Rows that stay on the servers that run the bundle below, as the beginning of the one that runs next.
-fn bundle_of_stored(
+/// Rows that stay on the servers that run the fragment below, as the beginning of the one that runs next.
+fn fragment_of_stored(
     plan: &Arc<dyn ExecutionPlan>,
     stored: &Stored,
     once: bool,
-) -> Result<Option<Bundle>> {
-    let Some(below) = bundle_of(stored.bundle(), once)?.filter(|below| below.ships(plan)) else {
+) -> Result<Option<Fragment>> {
+    let Some(below) = fragment_of(stored.bundle(), once)?.filter(|below| below.ships(plan)) else {
         return Ok(None);
     };
     let Some(participants) = Participants::of(&[&below.sites])?.map(Arc::new) else {
@@ -173,23 +173,26 @@ fn bundle_of_stored(
     };
     let (parts, by_key) = (below.sites.each(&below.plan)?, below.sites.are_dealt());
     let plan = Arc::new(stored.everywhere(parts, Arc::clone(&participants), by_key));
-    Ok(Some(Bundle { plan, sites: Sites::Participants(participants), shipping: below.shipping }))
+    Ok(Some(Fragment { plan, sites: Sites::Participants(participants), shipping: below.shipping }))
 }
 
-/// A join as a bundle: over both sides where they lie together, of its right side, if the left one is small enough to be
+/// A join as a fragment: over both sides where they lie together, of its right side, if the left one is small enough to be
 /// sent to everybody, or of both sides dealt out by the join's keys.
-fn bundle_of_join(plan: &Arc<dyn ExecutionPlan>, join: &HashJoinExec) -> Result<Option<Bundle>> {
+fn fragment_of_join(
+    plan: &Arc<dyn ExecutionPlan>,
+    join: &HashJoinExec,
+) -> Result<Option<Fragment>> {
     let (left, right) = (gathered(join.left()), gathered(join.right()));
-    if let Some(bundle) = beside::of_join(plan, join, [&left, &right])? {
-        return Ok(Some(bundle));
+    if let Some(fragment) = colocated::of_join(plan, join, [&left, &right])? {
+        return Ok(Some(fragment));
     }
-    let to_right = bundle_of(&right, true)?;
-    if let Some(bundle) = &to_right
-        && bundle.ships(plan)
-        && is_broadcast(join, bundle)
+    let to_right = fragment_of(&right, true)?;
+    if let Some(fragment) = &to_right
+        && fragment.ships(plan)
+        && is_broadcast(join, fragment)
     {
         let left = single(rewrite(left, true, false)?);
-        let children = vec![Arc::new(Broadcast::new(left)) as _, Arc::clone(&bundle.plan)];
+        let children = vec![Arc::new(Broadcast::new(left)) as _, Arc::clone(&fragment.plan)];
         let plan = match join.partition_mode() {
             PartitionMode::CollectLeft => {
                 replace_children_if_necessary(Arc::clone(plan), children)?
@@ -202,14 +205,14 @@ fn bundle_of_join(plan: &Arc<dyn ExecutionPlan>, join: &HashJoinExec) -> Result<
                     .build_exec()?
             }
         };
-        let (sites, shipping) = (bundle.sites.clone(), Arc::clone(&bundle.shipping));
-        return Ok(Some(Bundle { plan, sites, shipping }));
+        let (sites, shipping) = (fragment.sites.clone(), Arc::clone(&fragment.shipping));
+        return Ok(Some(Fragment { plan, sites, shipping }));
     }
     stage::of_join(plan, join, left, (right, to_right))
 }
 
 /// Whether a join's left rows go to everybody.
-fn is_broadcast(join: &HashJoinExec, right: &Bundle) -> bool {
+fn is_broadcast(join: &HashJoinExec, right: &Fragment) -> bool {
     // The others must know of every row on the left whether it has met one.
     let by_row = matches!(
         join.join_type(),
@@ -220,10 +223,11 @@ fn is_broadcast(join: &HashJoinExec, right: &Bundle) -> bool {
         return false;
     };
     // Everybody gets all of the left side, or each a part of both.
-    let dealt = bytes_of(join.right()).map(|right| right.saturating_add(left));
-    let is_cheaper = |dealt| left.saturating_mul(right.sites.count()) <= dealt;
+    let repartition = bytes_of(join.right()).map(|right| right.saturating_add(left));
+    let is_cheaper = |repartition| left.saturating_mul(right.sites.count()) <= repartition;
     limit > 0
-        && (join.partition_mode() == &PartitionMode::CollectLeft || dealt.is_none_or(is_cheaper))
+        && (join.partition_mode() == &PartitionMode::CollectLeft
+            || repartition.is_none_or(is_cheaper))
 }
 
 /// How many bytes a plan's rows are believed to have; `None` where nothing is known.
@@ -246,8 +250,10 @@ fn is_by_part(plan: &Arc<dyn ExecutionPlan>) -> bool {
 /// A plan whose rows are not dealt out to more partitions: they are on several servers already.
 fn undealt(plan: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     match plan.downcast_ref::<RepartitionExec>() {
-        Some(dealt) if matches!(dealt.partitioning(), Partitioning::RoundRobinBatch(_)) => {
-            Arc::clone(dealt.input())
+        Some(repartition)
+            if matches!(repartition.partitioning(), Partitioning::RoundRobinBatch(_)) =>
+        {
+            Arc::clone(repartition.input())
         }
         _ => Arc::clone(plan),
     }
@@ -255,8 +261,8 @@ fn undealt(plan: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
 
 /// A plan whose rows are in no partitions of their own: they will be in others.
 pub(super) fn gathered(plan: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    if let Some(dealt) = plan.downcast_ref::<RepartitionExec>() {
-        return gathered(dealt.input());
+    if let Some(repartition) = plan.downcast_ref::<RepartitionExec>() {
+        return gathered(repartition.input());
     }
     match plan.downcast_ref::<CoalescePartitionsExec>() {
         Some(merged) if merged.fetch().is_none() => gathered(merged.input()),

@@ -1,8 +1,8 @@
-//! Which servers run a bundle.
+//! Which servers run a fragment.
 
 use super::forward;
 use super::gather::Gathering;
-use super::remote::{RemoteBundle, order_of};
+use super::remote::{RemoteFragment, order_of};
 use super::tree;
 use super::wire::Branch;
 use crate::scan::places::Elsewhere;
@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use store::{ExchangeId, Peers, Reader};
 
-/// The servers that run a bundle, and what each of them reads.
+/// The servers that run a fragment, and what each of them reads.
 #[derive(Clone)]
 pub(super) enum Sites {
     /// Owners of the rows of a table, or of several that lie together: each reads its own.
@@ -33,7 +33,7 @@ pub(super) struct Owners {
     pub(super) scans: Vec<Elsewhere>,
 }
 
-/// Servers among which rows are dealt out, or that keep the rows of a bundle which they have run.
+/// Servers among which rows are dealt out, or that keep the rows of a fragment which they have run.
 pub(crate) struct Participants {
     /// This server first.
     pub(super) groups: Vec<GroupId>,
@@ -42,7 +42,7 @@ pub(crate) struct Participants {
 }
 
 impl Participants {
-    /// This server, and all others that run some of the bundles whose rows are dealt out.
+    /// This server, and all others that run some of the fragments whose rows are dealt out.
     pub(super) fn of(producers: &[&Sites]) -> Result<Option<Self>> {
         let others: BTreeSet<GroupId> =
             producers.iter().flat_map(|sites| sites.others().iter().copied()).collect();
@@ -110,47 +110,47 @@ impl Sites {
         }
     }
 
-    /// A bundle on each of the servers: as it is on this one, and what comes from the others.
+    /// A fragment on each of the servers: as it is on this one, and what comes from the others.
     pub(super) fn each(
         &self,
-        bundle: &Arc<dyn ExecutionPlan>,
+        fragment: &Arc<dyn ExecutionPlan>,
     ) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
-        self.asking(bundle, Gathering::PUSH, usize::MAX)
+        self.asking(fragment, Gathering::PUSH, usize::MAX)
     }
 
-    /// The rows of a bundle on all of the servers. Where they become less on their way, nobody hears from more than
+    /// The rows of a fragment on all of the servers. Where they become less on their way, nobody hears from more than
     /// `fan_in` others.
     pub(super) fn everywhere(
         &self,
-        bundle: Arc<dyn ExecutionPlan>,
+        fragment: Arc<dyn ExecutionPlan>,
         gathering: Gathering,
         fan_in: usize,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let is_tree = self.is_of_one_scan() && forward::is_reducible(&bundle)?;
+        let is_tree = self.is_of_one_scan() && forward::is_reducible(&fragment)?;
         let fan_in = if is_tree { fan_in } else { usize::MAX };
         // Who merges rows by their order waits for one server, whoever's turn it is.
-        let is_merged = order_of(&bundle)?.is_some();
+        let is_merged = order_of(&fragment)?.is_some();
         let gathering = if is_merged { Gathering::PUSH } else { gathering };
-        let parts = self.asking(&bundle, gathering, fan_in)?;
+        let parts = self.asking(&fragment, gathering, fan_in)?;
         match parts.len() {
-            1 => Ok(bundle),
+            1 => Ok(fragment),
             _ => UnionExec::try_new(parts),
         }
     }
 
-    /// A bundle on this server, and on the others, so that nobody asks more than `fan_in`.
+    /// A fragment on this server, and on the others, so that nobody asks more than `fan_in`.
     fn asking(
         &self,
-        bundle: &Arc<dyn ExecutionPlan>,
+        fragment: &Arc<dyn ExecutionPlan>,
         gathering: Gathering,
         fan_in: usize,
     ) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
-        let mut parts = vec![Arc::clone(bundle)];
+        let mut parts = vec![Arc::clone(fragment)];
         let branches = tree::branches(self.others().len(), fan_in);
         let turns = gathering.turns(branches.len());
         for branch in branches {
             let site = Site { sites: self.clone(), branch, fan_in };
-            let part = RemoteBundle::new(Arc::clone(bundle), site, turns.clone())?;
+            let part = RemoteFragment::new(Arc::clone(fragment), site, turns.clone())?;
             parts.push(Arc::new(part));
         }
         Ok(parts)
@@ -182,7 +182,7 @@ impl Site {
         self.sites.peers()
     }
 
-    /// Its rows of what each scan of a bundle reads, and how often they will have been sent on.
+    /// Its rows of what each scan of a fragment reads, and how often they will have been sent on.
     pub(super) fn ranges(&self) -> Result<Vec<(Vec<KeyRange>, u8)>> {
         match &self.sites {
             Sites::Owners(owners) => {
@@ -207,7 +207,7 @@ impl Site {
         scan.ranges_of_all(self.branch().servers)
     }
 
-    /// Whose the rows are of the one scan of a bundle, if it has no other input.
+    /// Whose the rows are of the one scan of a fragment, if it has no other input.
     pub(super) fn elsewhere(&self) -> Option<&Elsewhere> {
         match &self.sites {
             Sites::Owners(owners) if owners.scans.len() == 1 => owners.scans.first(),

@@ -1,10 +1,10 @@
-//! Bundles over exchanges: joins of which both sides are large, and aggregates with many groups.
+//! Fragments over exchanges: joins of which both sides are large, and aggregates with many groups.
 //!
 //! The rows of each input are dealt out by the join's keys or the groups, so that those with equal keys are on one of the
 //! servers, in one of its partitions: there, the operator gives what it would give of all rows.
 
 use super::exchange::Exchange;
-use super::rule::{Bundle, bundle_of, bytes_of, gathered, rewrite};
+use super::rule::{Fragment, bytes_of, fragment_of, gathered, rewrite};
 use super::sites::{Participants, Sites};
 use datafusion::common::Result;
 use datafusion::physical_expr::PartitioningSatisfaction;
@@ -33,19 +33,19 @@ struct Input {
 /// Where they are computed.
 enum Rows {
     Here(Arc<dyn ExecutionPlan>),
-    Spread(Bundle),
+    Spread(Fragment),
 }
 
-/// A join as a bundle over an exchange for each side. One of the sides may be computed on this server alone.
+/// A join as a fragment over an exchange for each side. One of the sides may be computed on this server alone.
 pub(super) fn of_join(
     plan: &Arc<dyn ExecutionPlan>,
     join: &HashJoinExec,
     left: Arc<dyn ExecutionPlan>,
-    right: (Arc<dyn ExecutionPlan>, Option<Bundle>),
-) -> Result<Option<Bundle>> {
-    let is_spread = |bundle: Bundle| bundle.ships(plan).then_some(bundle);
+    right: (Arc<dyn ExecutionPlan>, Option<Fragment>),
+) -> Result<Option<Fragment>> {
+    let is_spread = |fragment: Fragment| fragment.ships(plan).then_some(fragment);
     let (right, to_right) = (right.0, right.1.and_then(is_spread));
-    let to_left = bundle_of(&left, true)?.and_then(is_spread);
+    let to_left = fragment_of(&left, true)?.and_then(is_spread);
     let Some(shipping) = [&to_left, &to_right].into_iter().flatten().next() else {
         return Ok(None);
     };
@@ -56,8 +56,8 @@ pub(super) fn of_join(
     if is_small || plan.output_ordering().is_some() {
         return Ok(None);
     }
-    let rows = |bundle: Option<Bundle>, plan| match bundle {
-        Some(bundle) => Ok::<_, datafusion::common::DataFusionError>(Rows::Spread(bundle)),
+    let rows = |fragment: Option<Fragment>, plan| match fragment {
+        Some(fragment) => Ok::<_, datafusion::common::DataFusionError>(Rows::Spread(fragment)),
         None => Ok(Rows::Here(rewrite(plan, true, false)?)),
     };
     let (left_by, right_by) = join.on().iter().cloned().unzip();
@@ -72,15 +72,15 @@ pub(super) fn of_join(
     let builder = join.builder().with_new_children(children)?.reset_state();
     let builder = builder.with_partition_mode(PartitionMode::Partitioned).recompute_properties();
     let sites = Sites::Participants(participants);
-    Ok(Some(Bundle { plan: builder.build_exec()?, sites, shipping }))
+    Ok(Some(Fragment { plan: builder.build_exec()?, sites, shipping }))
 }
 
-/// The finishing of an aggregate as part of a bundle: where the rows of a group are together already, or are brought
+/// The finishing of an aggregate as part of a fragment: where the rows of a group are together already, or are brought
 /// together by an exchange.
 pub(super) fn of_groups(
     plan: &Arc<dyn ExecutionPlan>,
     aggregate: &AggregateExec,
-) -> Result<Option<Bundle>> {
+) -> Result<Option<Fragment>> {
     let by_key = matches!(
         aggregate.mode(),
         AggregateMode::FinalPartitioned | AggregateMode::SinglePartitioned
@@ -89,47 +89,48 @@ pub(super) fn of_groups(
         return Ok(None);
     }
     let input = aggregate.input();
-    let Some(dealt) = input.downcast_ref::<RepartitionExec>() else {
+    let Some(repartition) = input.downcast_ref::<RepartitionExec>() else {
         return over_joined(plan, input);
     };
-    let Partitioning::Hash(by, _) = dealt.partitioning() else { return Ok(None) };
-    if dealt.preserve_order() || !has_many_groups(input) {
+    let Partitioning::Hash(by, _) = repartition.partitioning() else { return Ok(None) };
+    if repartition.preserve_order() || !has_many_groups(input) {
         return Ok(None);
     }
-    let Some(bundle) = bundle_of(&gathered(input), true)?.filter(|bundle| bundle.ships(plan))
+    let Some(fragment) =
+        fragment_of(&gathered(input), true)?.filter(|fragment| fragment.ships(plan))
     else {
         return Ok(None);
     };
-    let shipping = Arc::clone(&bundle.shipping);
-    let inputs = [Input { rows: Rows::Spread(bundle), by: by.clone() }];
+    let shipping = Arc::clone(&fragment.shipping);
+    let inputs = [Input { rows: Rows::Spread(fragment), by: by.clone() }];
     let Some((children, participants)) = exchanges(&inputs, shipping.partitions)? else {
         return Ok(None);
     };
     let plan = replace_children_if_necessary(Arc::clone(plan), children)?;
-    Ok(Some(Bundle { plan, sites: Sites::Participants(participants), shipping }))
+    Ok(Some(Fragment { plan, sites: Sites::Participants(participants), shipping }))
 }
 
 /// An aggregate right above a join whose keys are among its groups.
 fn over_joined(
     plan: &Arc<dyn ExecutionPlan>,
     input: &Arc<dyn ExecutionPlan>,
-) -> Result<Option<Bundle>> {
-    let Some(bundle) = bundle_of(input, true)?.filter(|bundle| bundle.ships(plan)) else {
+) -> Result<Option<Fragment>> {
+    let Some(fragment) = fragment_of(input, true)?.filter(|fragment| fragment.ships(plan)) else {
         return Ok(None);
     };
     let required = plan.input_distribution_requirements().into_per_child().swap_remove(0);
     let (partitioning, properties) =
-        (bundle.plan.output_partitioning(), bundle.plan.equivalence_properties());
+        (fragment.plan.output_partitioning(), fragment.plan.equivalence_properties());
     let satisfaction = match partitioning {
         Partitioning::Hash(..) => partitioning.satisfaction(&required, properties, true),
         _ => PartitioningSatisfaction::NotSatisfied,
     };
-    if !bundle.sites.are_dealt() || satisfaction == PartitioningSatisfaction::NotSatisfied {
+    if !fragment.sites.are_dealt() || satisfaction == PartitioningSatisfaction::NotSatisfied {
         return Ok(None);
     }
-    let children = vec![Arc::clone(&bundle.plan)];
+    let children = vec![Arc::clone(&fragment.plan)];
     let plan = replace_children_if_necessary(Arc::clone(plan), children)?;
-    Ok(Some(Bundle { plan, ..bundle }))
+    Ok(Some(Fragment { plan, ..fragment }))
 }
 
 /// Whether more groups are believed to come than one server should finish.
@@ -146,7 +147,7 @@ type Exchanged = (Vec<Arc<dyn ExecutionPlan>>, Arc<Participants>);
 fn exchanges(inputs: &[Input], partitions: usize) -> Result<Option<Exchanged>> {
     let sites = inputs.iter().filter_map(|input| match &input.rows {
         Rows::Here(_) => None,
-        Rows::Spread(bundle) => Some(&bundle.sites),
+        Rows::Spread(fragment) => Some(&fragment.sites),
     });
     let Some(participants) = Participants::of(&sites.collect::<Vec<_>>())? else {
         return Ok(None);
@@ -154,12 +155,12 @@ fn exchanges(inputs: &[Input], partitions: usize) -> Result<Option<Exchanged>> {
     let participants = Arc::new(participants);
     let mut exchanges = Vec::with_capacity(inputs.len());
     for input in inputs {
-        let dealers = match &input.rows {
+        let producers = match &input.rows {
             Rows::Here(plan) => vec![Arc::clone(plan)],
-            Rows::Spread(bundle) => bundle.sites.each(&bundle.plan)?,
+            Rows::Spread(fragment) => fragment.sites.each(&fragment.plan)?,
         };
         let participants = Arc::clone(&participants);
-        let exchange = Exchange::new(dealers, input.by.clone(), participants, partitions);
+        let exchange = Exchange::new(producers, input.by.clone(), participants, partitions);
         exchanges.push(Arc::new(exchange) as Arc<dyn ExecutionPlan>);
     }
     Ok(Some((exchanges, participants)))

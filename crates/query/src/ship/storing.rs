@@ -1,11 +1,11 @@
-//! Rows that stay on the servers that have made them, for the bundle that runs next.
+//! Rows that stay on the servers that have made them, for the fragment that runs next.
 //!
-//! Whoever coordinates lets every server run a bundle and keep what it gives under a name ([`crate::bundling::Results`]).
-//! Each answers with how much that is, when it has all of it: so the servers wait for each other, and no bundle
+//! Whoever coordinates lets every server run a fragment and keep what it gives under a name ([`crate::bundling::Results`]).
+//! Each answers with how much that is, when it has all of it: so the servers wait for each other, and no fragment
 //! begins anywhere before the one below it is done everywhere. The rows are there for as long as the coordinator listens.
 
-use super::receive::{Sender, out_of_range, tell_spent};
-use super::remote::{RemoteBundle, Sent, order_of};
+use super::receive::{Sender, out_of_range, send_metrics};
+use super::remote::{RemoteFragment, Sent, order_of};
 use super::wire::Output;
 use crate::bundling::{Amounts, Stored};
 use crate::database::Shared;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use store::ExchangeId;
 
-/// How a server keeps the rows of a bundle.
+/// How a server keeps the rows of a fragment.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct StoreAs {
     /// Their name.
@@ -33,7 +33,7 @@ pub(crate) struct StoreAs {
     pub(crate) bytes_max: usize,
 }
 
-/// A bundle whose rows several servers keep, with what each has to do.
+/// A fragment whose rows several servers keep, with what each has to do.
 pub(crate) struct Begun {
     /// What this server runs.
     pub(crate) here: Arc<dyn ExecutionPlan>,
@@ -41,7 +41,7 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// Sends a bundle to the others that run it. `parts` are what this server runs, and theirs.
+    /// Sends a fragment to the others that run it. `parts` are what this server runs, and theirs.
     pub(crate) async fn of(
         parts: &[Arc<dyn ExecutionPlan>],
         store: Option<StoreAs>,
@@ -50,12 +50,12 @@ impl Begun {
         let Some(store) = store else {
             return Ok(Self { here: Arc::clone(&parts[0]), elsewhere: Vec::new() });
         };
-        let others = parts.iter().filter_map(|part| part.downcast_ref::<RemoteBundle>());
+        let others = parts.iter().filter_map(|part| part.downcast_ref::<RemoteFragment>());
         let sent = others.map(|other| async move {
             if let Some(sent) = other.send(context, Output::Stored(store)).await? {
                 return Ok::<_, DataFusionError>((Some(sent), None));
             }
-            // It is done here, and the next bundle, which that server runs, too, finds no rows there.
+            // It is done here, and the next fragment, which that server runs, too, finds no rows there.
             let none = other.of_no_rows()?.send(context, Output::Stored(store)).await?;
             Ok((none, Some(other.over_sent_rows()?)))
         });
@@ -74,14 +74,14 @@ impl Begun {
                     None => Err(external(out_of_range("a server does not say what it stores"))),
                 },
                 Some(Err(error)) => Err(external(error.into())),
-                None => Err(external(out_of_range("a server does not store a bundle's rows"))),
+                None => Err(external(out_of_range("a server does not store a fragment's rows"))),
             }
         });
         try_join_all(stored).await
     }
 }
 
-/// What this server runs of a bundle, also for others that could not be sent what they need for it.
+/// What this server runs of a fragment, also for others that could not be sent what they need for it.
 fn together(mut plans: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
     if plans.len() == 1 {
         return Ok(plans.swap_remove(0));
@@ -94,7 +94,7 @@ fn together(mut plans: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionP
     })
 }
 
-/// Runs a bundle of another server, and keeps its rows for as long as that listens.
+/// Runs a fragment of another server, and keeps its rows for as long as that listens.
 pub(super) async fn store_here(
     shared: &Shared,
     store: StoreAs,
@@ -104,7 +104,7 @@ pub(super) async fn store_here(
 ) -> QueryResult<()> {
     let stored = Arc::new(Stored::here(Arc::clone(&plan), 0, store.bytes_max));
     let _opened = stored.opened(context).await?;
-    tell_spent(&plan, measured, answers).await?;
+    send_metrics(&plan, measured, answers).await?;
     let answer = stored.amounts().to_batch()?;
     let _held = shared.results.insert(store.id, stored)?;
     if answers.send(Ok(answer)).await.is_ok() {

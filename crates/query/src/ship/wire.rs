@@ -1,4 +1,4 @@
-//! A bundle as bytes: what is to be read, the rows that are needed for joins, and the operators.
+//! A fragment as bytes: what is to be read, the rows that are needed for joins, and the operators.
 //!
 //! Plans are in the engine's own form (protocol buffers), the rest around them in ours. Both servers have the same
 //! catalog at a snapshot, so that a table is known by its id and version; columns are positions in its definition.
@@ -6,9 +6,9 @@
 use super::broadcast::{self, Broadcast};
 use super::codec::Codec;
 use super::exchange::Exchange;
+use super::metrics::Measuring;
 use super::portable::is_plain;
 use super::reader::{ExchangeReader, Parts};
-use super::spent::Measuring;
 use super::storing::StoreAs;
 use crate::bundling::Stored;
 use crate::scan::bucket_scan::BucketScan;
@@ -38,7 +38,7 @@ use std::sync::Arc;
 use store::ExchangeId;
 use store::catalog::TableId;
 
-/// Bytes of a bundle that is sent or received, at most.
+/// Bytes of a fragment that is sent or received, at most.
 pub(super) const BYTES_MAX: usize = 64 << 20;
 
 /// Partitions that a server's work is divided into for another one, at most.
@@ -46,14 +46,14 @@ const PARTITIONS_MAX: usize = 1 << 10;
 
 /// What crosses between servers.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Bundle<'a> {
+pub(super) struct Fragment<'a> {
     #[serde(borrow)]
     pub(super) input: Input<'a>,
     #[serde(borrow)]
     rows: Vec<&'a [u8]>,
     /// Where its rows are dealt out instead of sent back. The first operator says how.
     pub(super) exchange: Option<ExchangeId>,
-    /// Where its rows stay, for the bundle that runs next.
+    /// Where its rows stay, for the fragment that runs next.
     pub(super) store: Option<StoreAs>,
     /// The servers whose rows it is for, as far as is known; the first of them is asked.
     pub(super) branch: Vec<GroupId>,
@@ -65,7 +65,7 @@ pub(super) struct Bundle<'a> {
     plan: &'a [u8],
 }
 
-/// What a bundle reads.
+/// What a fragment reads.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Input<'a> {
     /// Rows of tables, by place.
@@ -73,7 +73,7 @@ pub(super) enum Input<'a> {
     Scans(Vec<Scan<'a>>),
     /// Parts of exchanges, by place, and the columns of each.
     Parts(Vec<(Parts, &'a [u8])>),
-    /// The rows that another bundle has left there.
+    /// The rows that another fragment has left there.
     Stored(ExchangeId),
 }
 
@@ -95,7 +95,7 @@ pub(super) struct Scan<'a> {
     predicate: Option<&'a [u8]>,
 }
 
-/// A server that is sent a bundle, and those whose rows it is to gather.
+/// A server that is sent a fragment, and those whose rows it is to gather.
 #[derive(Clone, Copy)]
 pub(super) struct Branch<'a> {
     /// The one that is asked first.
@@ -108,50 +108,50 @@ impl Branch<'static> {
     pub(super) const ALONE: Self = Self { servers: &[], fan_in: 0 };
 }
 
-/// How a bundle's rows are dealt out.
-pub(super) struct Dealing {
+/// How a fragment's rows are dealt out.
+pub(super) struct HashPartitioning {
     pub(super) exchange: ExchangeId,
     pub(super) by: Vec<Arc<dyn PhysicalExpr>>,
     pub(super) parts: usize,
 }
 
-/// What becomes of a bundle's rows where it runs.
+/// What becomes of a fragment's rows where it runs.
 #[derive(Clone, Copy)]
 pub(super) enum Output<'a> {
     /// They are sent to whoever has sent it.
     Sent,
     /// They are dealt out.
-    Dealt(&'a Dealing),
+    HashPartitioned(&'a HashPartitioning),
     /// They stay.
     Stored(StoreAs),
 }
 
-/// An exchange, or rows of another bundle, that are there for a bundle to read; they are gone when this is.
+/// An exchange, or rows of another fragment, that are there for a fragment to read; they are gone when this is.
 pub(super) type Opened = Arc<dyn Any + Send + Sync>;
 
-/// A bundle with nothing in it that is not known yet: joins have their rows, exchanges run, and bundles below have run.
+/// A fragment with nothing in it that is not known yet: joins have their rows, exchanges run, and fragments below have run.
 pub(super) struct Ready {
     plan: Arc<dyn ExecutionPlan>,
     rows: Vec<Vec<u8>>,
     /// By place.
     readers: Vec<Arc<ExchangeReader>>,
-    /// The rows of another bundle that it reads.
+    /// The rows of another fragment that it reads.
     stored: Option<ExchangeId>,
     is_measured: bool,
     pub(super) opened: Vec<Opened>,
 }
 
 impl Ready {
-    /// Takes the gathered rows out of a bundle, and everything that belongs to its running here, for one of those that run
+    /// Takes the gathered rows out of a fragment, and everything that belongs to its running here, for one of those that run
     /// it.
     pub(super) async fn of(
-        bundle: &Arc<dyn ExecutionPlan>,
+        fragment: &Arc<dyn ExecutionPlan>,
         consumer: usize,
         context: &Arc<TaskContext>,
     ) -> Result<Self> {
         let (mut rows, mut readers, mut all) = (Vec::new(), Vec::new(), Vec::<Opened>::new());
         let mut stored = None;
-        for node in leaves(bundle)? {
+        for node in leaves(fragment)? {
             if let Some(broadcast) = node.downcast_ref::<Broadcast>() {
                 let gathered = broadcast.gathered(context).await?;
                 rows.push(broadcast::to_bytes(&broadcast.schema(), &gathered.batches)?);
@@ -166,7 +166,7 @@ impl Ready {
                 all.push(opened);
             }
         }
-        let plan = without_state(bundle, &readers)?;
+        let plan = without_state(fragment, &readers)?;
         let is_measured = Measuring::is_on(context);
         Ok(Self { plan, rows, readers, stored, is_measured, opened: all })
     }
@@ -216,15 +216,15 @@ impl Ready {
         let (mut plan, mut exchange, mut store) = (Arc::clone(&self.plan), None, None);
         match output {
             Output::Sent => {}
-            Output::Dealt(dealing) => {
-                let partitioning = Partitioning::Hash(dealing.by.clone(), dealing.parts);
+            Output::HashPartitioned(hash) => {
+                let partitioning = Partitioning::Hash(hash.by.clone(), hash.parts);
                 plan = Arc::new(RepartitionExec::try_new(plan, partitioning)?);
-                exchange = Some(dealing.exchange);
+                exchange = Some(hash.exchange);
             }
             Output::Stored(rows) => store = Some(rows),
         }
         let plan = to_bytes(plan)?;
-        let bundle = Bundle {
+        let fragment = Fragment {
             input,
             rows: self.rows.iter().map(Vec::as_slice).collect(),
             exchange,
@@ -234,7 +234,7 @@ impl Ready {
             is_measured: self.is_measured,
             plan: &plan,
         };
-        bundle.to_bytes()
+        fragment.to_bytes()
     }
 }
 
@@ -248,17 +248,17 @@ fn predicate(scan: &BucketScan) -> Result<Option<Arc<dyn PhysicalExpr>>> {
     Ok((!all.is_empty()).then(|| conjunction(all)))
 }
 
-impl<'a> Bundle<'a> {
-    /// A bundle from bytes of another server.
+impl<'a> Fragment<'a> {
+    /// A fragment from bytes of another server.
     pub(super) fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
         if bytes.len() > BYTES_MAX {
-            return plan_err!("a bundle of {} bytes is larger than {BYTES_MAX}", bytes.len());
+            return plan_err!("a fragment of {} bytes is larger than {BYTES_MAX}", bytes.len());
         }
         postcard::from_bytes(bytes)
-            .map_err(|error| DataFusionError::Plan(format!("these bytes are no bundle: {error}")))
+            .map_err(|error| DataFusionError::Plan(format!("these bytes are no fragment: {error}")))
     }
 
-    /// The bytes of the same bundle for other rows of the one table that it scans.
+    /// The bytes of the same fragment for other rows of the one table that it scans.
     pub(super) fn passed_on(
         &self,
         ranges: Vec<KeyRange>,
@@ -269,18 +269,18 @@ impl<'a> Bundle<'a> {
             Input::Scans(scans) if scans.len() == 1 => {
                 Input::Scans(vec![Scan { ranges, hops, ..scans[0].clone() }])
             }
-            _ => return plan_err!("a bundle of several tables cannot be sent on"),
+            _ => return plan_err!("a fragment of several tables cannot be sent on"),
         };
-        Bundle { input, branch, rows: self.rows.clone(), exchange: None, store: None, ..*self }
+        Fragment { input, branch, rows: self.rows.clone(), exchange: None, store: None, ..*self }
             .to_bytes()
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>> {
         let bytes = postcard::to_stdvec(self)
-            .map_err(|error| DataFusionError::Plan(format!("a bundle has no form: {error}")))?;
+            .map_err(|error| DataFusionError::Plan(format!("a fragment has no form: {error}")))?;
         match bytes.len() <= BYTES_MAX {
             true => Ok(bytes),
-            false => plan_err!("a bundle of {} bytes is larger than {BYTES_MAX}", bytes.len()),
+            false => plan_err!("a fragment of {} bytes is larger than {BYTES_MAX}", bytes.len()),
         }
     }
 
@@ -300,7 +300,7 @@ impl<'a> Bundle<'a> {
             }
             if node.downcast_ref::<EmptyExec>().is_some() {
                 let Some(bytes) = rows.next() else {
-                    return plan_err!("rows of a bundle are missing");
+                    return plan_err!("rows of a fragment are missing");
                 };
                 let (_, batches) = broadcast::from_bytes(bytes)?;
                 let rows = MemorySourceConfig::try_new_exec(&[batches], node.schema(), None)?;
@@ -312,15 +312,15 @@ impl<'a> Bundle<'a> {
                         let stored = Arc::clone(stored);
                         Ok(Transformed::new(stored, true, TreeNodeRecursion::Jump))
                     }
-                    _ => plan_err!("a bundle does not fit the rows that it reads"),
+                    _ => plan_err!("a fragment does not fit the rows that it reads"),
                 };
             }
-            let deals = self.exchange.is_some()
+            let repartitions = self.exchange.is_some()
                 && Arc::ptr_eq(&node, &root)
                 && node.downcast_ref::<RepartitionExec>().is_some();
-            match deals || is_operator(node.as_ref()) {
+            match repartitions || is_operator(node.as_ref()) {
                 true => Ok(Transformed::no(node)),
-                false => plan_err!("{} cannot be part of a bundle", node.name()),
+                false => plan_err!("{} cannot be part of a fragment", node.name()),
             }
         })?;
         Ok(plan.data)
@@ -343,12 +343,12 @@ impl Scan<'_> {
             physical_plan_from_bytes_with_extension_codec(bytes, context, &Codec::default())?;
         match plan.downcast_ref::<FilterExec>() {
             Some(filter) => Ok(Some(Arc::clone(filter.predicate()))),
-            None => plan_err!("a bundle's predicate is no filter"),
+            None => plan_err!("a fragment's predicate is no filter"),
         }
     }
 }
 
-/// Whether bundles have such an operator.
+/// Whether fragments have such an operator.
 fn is_operator(node: &dyn ExecutionPlan) -> bool {
     node.downcast_ref::<FilterExec>().is_some()
         || node.downcast_ref::<ProjectionExec>().is_some()
@@ -356,21 +356,21 @@ fn is_operator(node: &dyn ExecutionPlan) -> bool {
         || node.downcast_ref::<AggregateExec>().is_some()
         || node.downcast_ref::<SortExec>().is_some()
         || node.downcast_ref::<HashJoinExec>().is_some()
-        || node.downcast_ref::<RepartitionExec>().is_some_and(deals_locally)
+        || node.downcast_ref::<RepartitionExec>().is_some_and(repartitions_locally)
 }
 
 /// Whether rows are dealt out to a few partitions by a hash.
-fn deals_locally(dealt: &RepartitionExec) -> bool {
-    matches!(dealt.partitioning(), Partitioning::Hash(_, 1..=PARTITIONS_MAX))
+fn repartitions_locally(repartition: &RepartitionExec) -> bool {
+    matches!(repartition.partitioning(), Partitioning::Hash(_, 1..=PARTITIONS_MAX))
 }
 
-/// Whether an operator brings rows of other operators to a bundle.
+/// Whether an operator brings rows of other operators to a fragment.
 pub(crate) fn carries_rows(node: &Arc<dyn ExecutionPlan>) -> bool {
     node.downcast_ref::<Broadcast>().is_some() || node.downcast_ref::<Exchange>().is_some()
 }
 
-/// Whether a bundle goes on below one of its operators: not below gathered rows, nor below an exchange, nor below the
-/// rows of another bundle.
+/// Whether a fragment goes on below one of its operators: not below gathered rows, nor below an exchange, nor below the
+/// rows of another fragment.
 pub(super) fn below(node: &Arc<dyn ExecutionPlan>) -> TreeNodeRecursion {
     match carries_rows(node) || node.downcast_ref::<Stored>().is_some() {
         true => TreeNodeRecursion::Jump,
@@ -379,9 +379,9 @@ pub(super) fn below(node: &Arc<dyn ExecutionPlan>) -> TreeNodeRecursion {
 }
 
 /// The places of gathered rows, of exchanges and of stored rows, from the root on.
-fn leaves(bundle: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+fn leaves(fragment: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
     let mut found = Vec::new();
-    bundle.apply(|node| {
+    fragment.apply(|node| {
         let next = below(node);
         if next == TreeNodeRecursion::Jump {
             found.push(Arc::clone(node));
@@ -391,13 +391,13 @@ fn leaves(bundle: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>
     Ok(found)
 }
 
-/// Bytes of the rows that have been gathered for a bundle.
+/// Bytes of the rows that have been gathered for a fragment.
 pub(super) async fn gathered_bytes(
-    bundle: &Arc<dyn ExecutionPlan>,
+    fragment: &Arc<dyn ExecutionPlan>,
     context: &Arc<TaskContext>,
 ) -> Result<usize> {
     let mut bytes = 0;
-    for node in leaves(bundle)? {
+    for node in leaves(fragment)? {
         if let Some(broadcast) = node.downcast_ref::<Broadcast>() {
             bytes += broadcast.gathered(context).await?.bytes;
         }
@@ -408,18 +408,18 @@ pub(super) async fn gathered_bytes(
 /// The same operators, empty where rows are gathered, with readers of exchanges in their places and one that stands for stored
 /// rows, and knowing nothing of their running here.
 fn without_state(
-    bundle: &Arc<dyn ExecutionPlan>,
+    fragment: &Arc<dyn ExecutionPlan>,
     readers: &[Arc<ExchangeReader>],
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let mut readers = readers.iter();
-    let plan = Arc::clone(bundle).transform_down(|node| {
+    let plan = Arc::clone(fragment).transform_down(|node| {
         if node.downcast_ref::<Broadcast>().is_some() {
             let empty = Arc::new(EmptyExec::new(node.schema())) as Arc<dyn ExecutionPlan>;
             return Ok(Transformed::new(empty, true, TreeNodeRecursion::Jump));
         }
         if node.downcast_ref::<Exchange>().is_some() {
             let Some(reader) = readers.next() else {
-                return plan_err!("an exchange of a bundle has no reader");
+                return plan_err!("an exchange of a fragment has no reader");
             };
             let reader = Arc::clone(reader) as Arc<dyn ExecutionPlan>;
             return Ok(Transformed::new(reader, true, TreeNodeRecursion::Jump));
@@ -436,10 +436,10 @@ fn without_state(
     Ok(plan.data)
 }
 
-/// The scans of a bundle, from the root on.
-fn scans_of(bundle: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+/// The scans of a fragment, from the root on.
+fn scans_of(fragment: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
     let mut found = Vec::new();
-    bundle.apply(|node| {
+    fragment.apply(|node| {
         if node.downcast_ref::<BucketScan>().is_some() {
             found.push(Arc::clone(node));
         }
@@ -448,10 +448,10 @@ fn scans_of(bundle: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan
     Ok(found)
 }
 
-/// The innermost of a bundle's operators that cannot run elsewhere than its input is: the scan of a table, the join of
+/// The innermost of a fragment's operators that cannot run elsewhere than its input is: the scan of a table, the join of
 /// tables that lie together, or what is right above exchanges.
-pub(super) fn core_of(bundle: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    let mut core = bundle;
+pub(super) fn core_of(fragment: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    let mut core = fragment;
     loop {
         let is_gathered =
             |child: &&Arc<dyn ExecutionPlan>| child.downcast_ref::<Broadcast>().is_some();

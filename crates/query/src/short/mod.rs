@@ -33,7 +33,7 @@ use row_update::RowUpdate;
 use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{Catalog, SqlType, Table};
-use store::{JointTransaction, Peers, Store};
+use store::{DistributedTransaction, Peers, Store};
 
 /// A write is tried so many times when others write the same row.
 const RETRIES: usize = 64;
@@ -142,7 +142,7 @@ impl Short {
     /// Executes it inside a transaction, which it leaves half done where it fails.
     pub(crate) async fn execute_in(
         &self,
-        transaction: &mut JointTransaction,
+        transaction: &mut DistributedTransaction,
         parameters: &[ScalarValue],
     ) -> Result<Option<Outcome>> {
         if let Action::Select { key, columns, .. } = &self.action {
@@ -172,7 +172,7 @@ impl Short {
             return self.write_at_owner(store, &**peers, catalog, parameters).await;
         }
         for _ in 0..RETRIES {
-            let mut transaction = store.begin_joint().await?;
+            let mut transaction = store.begin_distributed().await?;
             if !Arc::ptr_eq(transaction.catalog(), catalog) {
                 return Ok(None);
             }

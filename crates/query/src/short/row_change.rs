@@ -5,7 +5,7 @@ use crate::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use sdds::Key;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::Table;
 
 /// What becomes of a key's row.
@@ -39,7 +39,7 @@ impl RowChange {
     ///
     /// # Errors
     /// As INSERT, UPDATE and DELETE. The transaction may be half done then.
-    pub(super) async fn apply(&self, transaction: &mut JointTransaction) -> Result<u64> {
+    pub(super) async fn apply(&self, transaction: &mut DistributedTransaction) -> Result<u64> {
         let id = self.table.id;
         match &self.what {
             What::Insert(row) => {
@@ -62,7 +62,7 @@ impl RowChange {
     ///
     /// # Errors
     /// As [`Self::apply`]; 40001 where others were first.
-    pub(super) async fn commit(&self, mut transaction: JointTransaction) -> Result<u64> {
+    pub(super) async fn commit(&self, mut transaction: DistributedTransaction) -> Result<u64> {
         let rows = self.apply(&mut transaction).await?;
         transaction.commit().await?;
         Ok(rows)

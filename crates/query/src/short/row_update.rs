@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::physical_expr::PhysicalExpr;
 use sdds::Key;
 use std::sync::Arc;
-use store::JointTransaction;
+use store::DistributedTransaction;
 use store::catalog::Table;
 
 /// What columns of a row are set to.
@@ -33,7 +33,7 @@ impl RowUpdate {
     /// As UPDATE.
     pub(super) async fn apply(
         &self,
-        transaction: &mut JointTransaction,
+        transaction: &mut DistributedTransaction,
         key: &Key,
         given: &[ArrayRef],
     ) -> Result<u64> {

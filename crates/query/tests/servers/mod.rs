@@ -30,7 +30,7 @@ pub(crate) struct Servers {
     clock: AtomicU64,
     numbers: AtomicU64,
     staged: Mutex<BTreeMap<(TransactionId, GroupId), Staged>>,
-    /// The bundles that one server has sent to another.
+    /// The fragments that one server has sent to another.
     sent: Mutex<Vec<Bytes>>,
 }
 
@@ -71,7 +71,7 @@ impl Servers {
         &self.databases.get().expect("started")[group as usize]
     }
 
-    /// The bundles that have been sent since the last call.
+    /// The fragments that have been sent since the last call.
     pub(crate) fn take_sent(&self) -> Vec<Bytes> {
         std::mem::take(&mut *self.sent.lock().expect("sound"))
     }
@@ -335,7 +335,7 @@ impl Peers for Seen {
     ) -> Result<u64, Error> {
         self.servers.sent.lock().expect("sound").push(operation.clone());
         let owner = self.servers.owner(table, key);
-        self.servers.database(owner.0).bundles().row_operation(key.clone(), operation).await
+        self.servers.database(owner.0).fragments().row_operation(key.clone(), operation).await
     }
 
     async fn write(
@@ -348,17 +348,17 @@ impl Peers for Seen {
         self.servers.stage(reader, owner, |open| open.write(table, write)).await
     }
 
-    async fn errand(
+    async fn pushdown(
         &self,
         reader: &Reader,
         table: &Arc<Table>,
         owner: GroupId,
-        errand: Bytes,
+        pushdown: Bytes,
     ) -> Result<Changed, Error> {
         use futures::TryStreamExt;
-        self.servers.sent.lock().expect("sound").push(errand.clone());
+        self.servers.sent.lock().expect("sound").push(pushdown.clone());
         let reading = self.servers.reading(reader, owner).await?;
-        let mut steps = self.servers.database(owner.0).bundles().errand(reading, errand);
+        let mut steps = self.servers.database(owner.0).fragments().pushdown(reading, pushdown);
         let mut changed = Changed::default();
         while let Some(step) = steps.try_next().await? {
             changed
@@ -367,17 +367,17 @@ impl Peers for Seen {
         Ok(changed)
     }
 
-    fn pass_on(&self, reader: &Reader, on: GroupId, bundle: Bytes) -> BatchStream {
-        self.run(reader, on, bundle, Delivery::Pushed)
+    fn pass_on(&self, reader: &Reader, on: GroupId, fragment: Bytes) -> BatchStream {
+        self.run(reader, on, fragment, Delivery::Pushed)
     }
 
-    fn run(&self, reader: &Reader, on: GroupId, bundle: Bytes, _: Delivery) -> BatchStream {
+    fn run(&self, reader: &Reader, on: GroupId, fragment: Bytes, _: Delivery) -> BatchStream {
         use futures::{StreamExt, TryStreamExt};
-        self.servers.sent.lock().expect("sound").push(bundle.clone());
+        self.servers.sent.lock().expect("sound").push(fragment.clone());
         let (servers, reader) = (Arc::clone(&self.servers), reader.clone());
         let rows = async move {
             let reading = servers.reading(&reader, on).await?;
-            Ok::<_, Error>(servers.database(on.0).bundles().run(reading, bundle))
+            Ok::<_, Error>(servers.database(on.0).fragments().run(reading, fragment))
         };
         futures::stream::once(rows).try_flatten().boxed()
     }
@@ -406,7 +406,7 @@ impl Peers for Seen {
     }
 
     fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream {
-        self.servers.database(on.0).bundles().take(exchange, part)
+        self.servers.database(on.0).fragments().take(exchange, part)
     }
 
     async fn describe(&self, _: &str) -> Result<Option<RecordBatch>, Error> {
@@ -416,7 +416,7 @@ impl Peers for Seen {
     async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)> {
         let others = self.servers.groups().filter(|group| *group != self.here);
         let rows = others.filter_map(|group| {
-            let rows = self.servers.database(group.0).bundles().describe(name)?;
+            let rows = self.servers.database(group.0).fragments().describe(name)?;
             Some((self.server_name(group), rows))
         });
         rows.collect()

@@ -1,6 +1,6 @@
 //! Who a client is: SCRAM-SHA-256 (RFC 5802, 7677) where there are users, trust where there are none.
 
-use super::Door;
+use super::Listener;
 use super::connection::{Stream, Wire};
 use super::error::Ending;
 use base64::Engine;
@@ -35,9 +35,9 @@ pub(crate) fn nobody() -> String {
 pub(crate) async fn authenticate<S: Stream>(
     wire: &mut Wire<S>,
     user: &str,
-    door: &Door,
+    listener: &Listener,
 ) -> Result<bool, Ending> {
-    if !door.database.has_users() {
+    if !listener.database.has_users() {
         return Ok(false);
     }
     let wrong = || {
@@ -45,9 +45,9 @@ pub(crate) async fn authenticate<S: Stream>(
         Ending::Fatal(Error::new(SqlState::InvalidPassword, message))
     };
     // Somebody who does not exist is asked as everybody else is, and fails in the end.
-    let known = door.database.verifier(user);
+    let known = listener.database.verifier(user);
     let exists = known.is_some();
-    let secret = secret(known.as_ref().unwrap_or(&door.nobody)).ok_or_else(wrong)?;
+    let secret = secret(known.as_ref().unwrap_or(&listener.nobody)).ok_or_else(wrong)?;
     let mut mechanisms = BytesMut::new();
     mechanisms.put_slice(MECHANISM.as_bytes());
     mechanisms.put_slice(&[0, 0]);

@@ -9,7 +9,7 @@ use super::extended::Answer;
 use super::held::Held;
 use super::portal::Portal;
 use super::prepared::Prepared;
-use super::{Door, Stopping};
+use super::{Listener, Stopping};
 use frontend::Frames;
 use frontend::Message;
 use query::{Control, Error, Session, SettingsSeen, SqlState, StatementKind, TransactionStatus};
@@ -134,7 +134,7 @@ impl<S: Stream> Wire<S> {
 pub(crate) struct Connection<S> {
     pub(crate) wire: Wire<S>,
     pub(crate) session: Session,
-    pub(crate) door: Arc<Door>,
+    pub(crate) listener: Arc<Listener>,
     pub(crate) statements: HashMap<String, Arc<Prepared>>,
     pub(crate) portals: HashMap<String, Portal>,
     /// Answers are due as soon as nothing more is there to handle.
@@ -147,11 +147,11 @@ pub(crate) struct Connection<S> {
 }
 
 impl<S: Stream> Connection<S> {
-    pub(crate) fn new(wire: Wire<S>, session: Session, door: Arc<Door>) -> Self {
+    pub(crate) fn new(wire: Wire<S>, session: Session, listener: Arc<Listener>) -> Self {
         Self {
             wire,
             session,
-            door,
+            listener,
             statements: HashMap::new(),
             portals: HashMap::new(),
             flush_due: false,
@@ -173,7 +173,7 @@ impl<S: Stream> Connection<S> {
             tracing::debug!(%error, "a connection broke");
         }
         if let Ending::Fatal(error) = ending {
-            self.door.metrics.error(error.state());
+            self.listener.metrics.error(error.state());
             self.wire.out.error("FATAL", &error, 0);
             let _ = tokio::time::timeout(Duration::from_secs(1), self.wire.flush()).await;
         }
@@ -199,7 +199,7 @@ impl<S: Stream> Connection<S> {
     /// Handles everything that is there, and answers.
     async fn step(&mut self) -> Result<(), Ending> {
         while let Some((kind, body)) = self.wire.frames.next()? {
-            self.door.metrics.received(body.len() + HEADER_BYTES);
+            self.listener.metrics.received(body.len() + HEADER_BYTES);
             let message = Message::decode(kind, body)?;
             self.handle(message).await?;
             self.wire.flush_if_full().await?;
@@ -208,7 +208,7 @@ impl<S: Stream> Connection<S> {
             self.wire.flush().await?;
         }
         self.wire.account()?;
-        self.door.metrics.sent(std::mem::take(&mut self.wire.sent));
+        self.listener.metrics.sent(std::mem::take(&mut self.wire.sent));
         Ok(())
     }
 
@@ -313,8 +313,8 @@ impl<S: Stream> Connection<S> {
     /// Counts a statement that is complete, and logs it if it was slow.
     pub(crate) fn count(&self, kind: StatementKind, text: &str, since: Instant, rows: usize) {
         let time = since.elapsed();
-        self.door.metrics.statement(kind, time, rows as u64);
-        if self.door.slow_statement.is_some_and(|limit| time > limit) {
+        self.listener.metrics.statement(kind, time, rows as u64);
+        if self.listener.slow_statement.is_some_and(|limit| time > limit) {
             let milliseconds = time.as_secs_f64() * 1e3;
             tracing::warn!(milliseconds, rows, statement = text, "slow statement");
         }
@@ -324,7 +324,7 @@ impl<S: Stream> Connection<S> {
     pub(crate) async fn fail(&mut self, error: &Error, offset: usize) {
         self.notices();
         self.session.fail().await;
-        self.door.metrics.error(error.state());
+        self.listener.metrics.error(error.state());
         self.wire.out.error("ERROR", error, offset);
         // A client that asked for answers with Flush waits for this one.
         self.flush_due = true;

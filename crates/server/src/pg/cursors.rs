@@ -30,7 +30,7 @@ impl<S: Stream> Connection<S> {
         match attempt!(self.session.prepare_statement(query).execute(values).await) {
             Outcome::Rows(rows) => {
                 self.session.pause(&rows);
-                let held = scroll.then(|| Held::new(self.door.database.store().memory()));
+                let held = scroll.then(|| Held::new(self.listener.database.store().memory()));
                 let listing = self.session.list_cursor(&name, text, binary, scroll, hold);
                 let portal = Portal {
                     prepared: Arc::new(Prepared::nothing()),

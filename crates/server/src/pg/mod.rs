@@ -69,7 +69,7 @@ impl Default for Limits {
 
 /// How a door is opened.
 #[derive(Default)]
-pub struct DoorOptions {
+pub struct ListenerOptions {
     /// What a client may take.
     pub limits: Limits,
     /// What encrypts connections, if anything does.
@@ -88,7 +88,7 @@ pub(crate) struct Stopping {
 }
 
 /// The door: what all its connections share.
-pub struct Door {
+pub struct Listener {
     database: Database,
     limits: Limits,
     tls: Option<TlsAcceptor>,
@@ -101,17 +101,17 @@ pub struct Door {
     nobody: String,
 }
 
-impl Door {
+impl Listener {
     /// A door to a database.
     ///
     /// # Errors
     /// Threads that the system refuses.
     pub fn new(
         database: Database,
-        options: DoorOptions,
+        options: ListenerOptions,
         metrics: Arc<Metrics>,
     ) -> io::Result<Arc<Self>> {
-        let DoorOptions { limits, tls, slow_statement } = options;
+        let ListenerOptions { limits, tls, slow_statement } = options;
         let places = Semaphore::new(limits.connections_max.min(Semaphore::MAX_PERMITS));
         let (cancels, nobody) = (Arc::default(), auth::nobody());
         let lanes = Lanes::start()?;
@@ -172,24 +172,24 @@ impl Door {
         let (Ok(stream), Some((lane, place))) = (stream.into_std(), self.lanes.place()) else {
             return;
         };
-        let door = Arc::clone(self);
+        let listener = Arc::clone(self);
         let served = async move {
             let _place = place;
             if let Ok(stream) = TcpStream::from_std(stream) {
-                door.take(stream, stopping).await;
+                listener.take(stream, stopping).await;
             }
         };
         connections.spawn_on(served, lane);
     }
 
     async fn take(self: Arc<Self>, stream: TcpStream, stopping: Stopping) {
-        let door = Arc::clone(&self);
-        let Ok(_place) = door.places.try_acquire() else {
-            door.metrics.connection_refused();
+        let listener = Arc::clone(&self);
+        let Ok(_place) = listener.places.try_acquire() else {
+            listener.metrics.connection_refused();
             return startup::turn_away(stream).await;
         };
-        door.metrics.connection_opened();
+        listener.metrics.connection_opened();
         startup::serve(stream, self, stopping).await;
-        door.metrics.connection_closed();
+        listener.metrics.connection_closed();
     }
 }

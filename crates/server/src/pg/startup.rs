@@ -5,7 +5,7 @@ use super::cancel::{SECRET_BYTES, SECRET_BYTES_OLD};
 use super::connection::{Connection, Stream, Wire};
 use super::error::Ending;
 use super::held::Held;
-use super::{Door, Stopping, auth};
+use super::{Listener, Stopping, auth};
 use crate::tls;
 use frontend::violation;
 use frontend::{First, Startup};
@@ -39,20 +39,20 @@ const REPORTED: [&str; 11] = [
 ];
 
 /// Serves a connection from its first byte on.
-pub(crate) async fn serve(stream: TcpStream, door: Arc<Door>, stopping: Stopping) {
+pub(crate) async fn serve(stream: TcpStream, listener: Arc<Listener>, stopping: Stopping) {
     let client = stream.peer_addr().ok();
-    let limit = door.limits.startup_timeout;
-    let direct = tokio::time::timeout(limit, encrypted_from_the_start(&stream, &door));
+    let limit = listener.limits.startup_timeout;
+    let direct = tokio::time::timeout(limit, encrypted_from_the_start(&stream, &listener));
     let Ok(direct) = direct.await else { return };
     if let Some(tls) = direct {
-        return encrypted(stream, &tls, true, client, door, stopping).await;
+        return encrypted(stream, &tls, true, client, listener, stopping).await;
     }
     let mut wire = Wire::new(stream, client);
-    match tokio::time::timeout(limit, Box::pin(negotiate(&mut wire, &door))).await {
-        Ok(Ok(Some(Negotiated::Plain(startup)))) => log_in(wire, startup, door, stopping).await,
+    match tokio::time::timeout(limit, Box::pin(negotiate(&mut wire, &listener))).await {
+        Ok(Ok(Some(Negotiated::Plain(startup)))) => log_in(wire, startup, listener, stopping).await,
         Ok(Ok(Some(Negotiated::Encrypt(tls)))) => {
             // Bytes that came before encryption could be anybody's: they are not looked at.
-            encrypted(wire.stream, &tls, false, client, door, stopping).await;
+            encrypted(wire.stream, &tls, false, client, listener, stopping).await;
         }
         Ok(Ok(None)) | Err(_) => {}
         Ok(Err(ending)) => refuse(wire, ending).await,
@@ -60,8 +60,8 @@ pub(crate) async fn serve(stream: TcpStream, door: Arc<Door>, stopping: Stopping
 }
 
 /// What encrypts a connection whose client begins with TLS at once, as those of PostgreSQL 17 may.
-async fn encrypted_from_the_start(stream: &TcpStream, door: &Door) -> Option<TlsAcceptor> {
-    let tls = door.tls.as_ref()?;
+async fn encrypted_from_the_start(stream: &TcpStream, listener: &Listener) -> Option<TlsAcceptor> {
+    let tls = listener.tls.as_ref()?;
     let mut first = [0];
     let read = stream.peek(&mut first).await.ok()?;
     (read == 1 && first[0] == TLS_HANDSHAKE).then(|| tls.clone())
@@ -73,10 +73,10 @@ async fn encrypted(
     tls: &TlsAcceptor,
     direct: bool,
     client: Option<SocketAddr>,
-    door: Arc<Door>,
+    listener: Arc<Listener>,
     stopping: Stopping,
 ) {
-    let limit = door.limits.startup_timeout;
+    let limit = listener.limits.startup_timeout;
     let accepted = tokio::time::timeout(limit, Box::pin(tls.accept(stream))).await;
     let Ok(Ok(stream)) = accepted else { return };
     let says = stream.get_ref().1.alpn_protocol() == Some(tls::PROTOCOL);
@@ -87,7 +87,7 @@ async fn encrypted(
         return refuse(wire, violation(message).into()).await;
     }
     match tokio::time::timeout(limit, Box::pin(negotiate_encrypted(&mut wire))).await {
-        Ok(Ok(startup)) => Box::pin(log_in(wire, startup, door, stopping)).await,
+        Ok(Ok(startup)) => Box::pin(log_in(wire, startup, listener, stopping)).await,
         Ok(Err(ending)) => refuse(wire, ending).await,
         Err(_) => {}
     }
@@ -116,11 +116,11 @@ enum Negotiated {
 /// Answers requests for encryption until the session's own first message comes; `None` is a cancel request.
 async fn negotiate<S: Stream>(
     wire: &mut Wire<S>,
-    door: &Door,
+    listener: &Listener,
 ) -> Result<Option<Negotiated>, Ending> {
     loop {
         match first(wire).await? {
-            First::Ssl => match &door.tls {
+            First::Ssl => match &listener.tls {
                 Some(tls) if wire.frames.is_empty() => {
                     wire.out.0.extend_from_slice(b"S");
                     wire.flush().await?;
@@ -139,7 +139,7 @@ async fn negotiate<S: Stream>(
                 wire.flush().await?;
             }
             First::Cancel { process, secret } => {
-                door.cancels.cancel(process, &secret);
+                listener.cancels.cancel(process, &secret);
                 return Ok(None);
             }
             First::Startup(startup) => return Ok(Some(Negotiated::Plain(startup))),
@@ -167,22 +167,22 @@ async fn first<S: Stream>(wire: &mut Wire<S>) -> Result<First, Ending> {
 async fn log_in<S: Stream>(
     mut wire: Wire<S>,
     startup: Startup,
-    door: Arc<Door>,
+    listener: Arc<Listener>,
     stopping: Stopping,
 ) {
-    let limit = door.limits.startup_timeout;
-    let authenticated = Box::pin(authenticate(&mut wire, &startup, &door));
+    let limit = listener.limits.startup_timeout;
+    let authenticated = Box::pin(authenticate(&mut wire, &startup, &listener));
     let session = match tokio::time::timeout(limit, authenticated).await {
         Ok(Ok(session)) => session,
         Ok(Err(ending)) => return refuse(wire, ending).await,
         Err(_) => return,
     };
-    wire.frames.limit = door.limits.message_bytes_max;
-    wire.held = Some(Held::new(door.database.store().memory()));
+    wire.frames.limit = listener.limits.message_bytes_max;
+    wire.held = Some(Held::new(listener.database.store().memory()));
     let secret_bytes =
         if startup.minor >= PROTOCOL_MINOR { SECRET_BYTES } else { SECRET_BYTES_OLD };
-    let registered = door.cancels.register(&session, auth::random_bytes(secret_bytes));
-    let mut connection = Connection::new(wire, session, door);
+    let registered = listener.cancels.register(&session, auth::random_bytes(secret_bytes));
+    let mut connection = Connection::new(wire, session, listener);
     connection.greet(registered.process, &registered.secret);
     connection.serve(stopping).await;
 }
@@ -191,7 +191,7 @@ async fn log_in<S: Stream>(
 async fn authenticate<S: Stream>(
     wire: &mut Wire<S>,
     startup: &Startup,
-    door: &Door,
+    listener: &Listener,
 ) -> Result<Session, Ending> {
     let fatal = |state, message: String| Ending::Fatal(Error::new(state, message));
     let unknown = startup.extensions();
@@ -209,7 +209,7 @@ async fn authenticate<S: Stream>(
         let message = "replication connections are not supported".to_owned();
         return Err(fatal(SqlState::FeatureNotSupported, message));
     }
-    let authenticated = auth::authenticate(wire, user, door).await?;
+    let authenticated = auth::authenticate(wire, user, listener).await?;
     let database = startup.get("database").filter(|name| !name.is_empty()).unwrap_or(user);
     if ![DATABASE, DATABASE_OF_TOOLS, user].contains(&database) {
         let error = Error::new(
@@ -218,11 +218,11 @@ async fn authenticate<S: Stream>(
         );
         return Err(Ending::Fatal(error.with_hint(format!("The database is called {DATABASE}."))));
     }
-    let session = door.database.session();
+    let session = listener.database.session();
     session.log_in(user, authenticated);
     session.connected(wire.client);
     if authenticated {
-        door.database.admit(user).map_err(Ending::Fatal)?;
+        listener.database.admit(user).map_err(Ending::Fatal)?;
     }
     for (name, value) in startup.settings() {
         session.set_at_startup(&name, &value).map_err(Ending::Fatal)?;

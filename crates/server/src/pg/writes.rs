@@ -1,7 +1,7 @@
 //! How often a connection writes: once for everything that came together.
 
 use super::connection::{Connection, Wire};
-use super::{Door, DoorOptions, Stopping};
+use super::{Listener, ListenerOptions, Stopping};
 use crate::metrics::Metrics;
 use query::{Database, Options};
 use std::io;
@@ -72,13 +72,13 @@ async fn what_comes_together_is_answered_by_one_write() {
     let database = Database::open(Options::default()).expect("opened");
     let session = database.session();
     let metrics = Arc::new(Metrics::new());
-    let door = Door::new(database, DoorOptions::default(), metrics).expect("a door");
+    let listener = Listener::new(database, ListenerOptions::default(), metrics).expect("a door");
     let (mut client, stream) = tokio::io::duplex(1 << 20);
     let writes = Arc::new(AtomicUsize::new(0));
     let mut wire = Wire::new(Counting { stream, writes: Arc::clone(&writes) }, None);
     wire.frames.limit = 1 << 20;
     let stopping = Stopping { soon: CancellationToken::new(), now: CancellationToken::new() };
-    let served = tokio::spawn(Connection::new(wire, session, door).serve(stopping));
+    let served = tokio::spawn(Connection::new(wire, session, listener).serve(stopping));
     let rounds = [
         (message(b'Q', b"SELECT 1; SELECT 2; SELECT 3\0"), 1),
         (statement(), 1),

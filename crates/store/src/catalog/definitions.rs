@@ -132,7 +132,7 @@ pub struct Table {
     /// Bytes that a bucket may hold before it splits.
     pub bucket_size: u64,
     /// The table that it lies beside: each row of it is to be on the server that owns the key of that one with which its
-    /// own key begins. Whether that one still exists says [`super::Catalog::beside`].
+    /// own key begins. Whether that one still exists says [`super::Catalog::colocated`].
     pub colocate_with: Option<TableId>,
     /// What a commit does to it.
     pub on_commit: OnCommit,

@@ -104,7 +104,7 @@ impl Catalog {
     }
 
     /// The table that another one lies beside ([`Table::colocate_with`]), if it still exists.
-    pub fn beside(&self, table: &Table) -> Option<&Arc<Table>> {
+    pub fn colocated(&self, table: &Table) -> Option<&Arc<Table>> {
         table.colocate_with.and_then(|other| self.table_by_id(other))
     }
 

@@ -170,13 +170,13 @@ impl MoveIn {
         put_chain(&mut self.state, chain)
     }
 
-    /// Owns the keys, with the rows that have come: at once, for everybody. They were visited so often a second where they come
+    /// Owns the keys, with the rows that have come: at once, for everybody. They were accessed so often a second where they come
     /// from.
     ///
     /// # Errors
     /// [`Error::NotOwned`] where the table was emptied or dropped or is about to be, or some of the keys are here already;
     /// [`Error::Arrow`] where the pieces do not fit together.
-    pub fn adopt(mut self, visits: u64) -> Result<(), Error> {
+    pub fn adopt(mut self, accesses: u64) -> Result<(), Error> {
         self.end_round()?;
         let Self { store, table, file, range, state, reservation, .. } = self;
         let mut machine = store.machine();
@@ -193,7 +193,7 @@ impl MoveIn {
             splitting::should_split(state.weight(), state.rows, table.bucket_size)
                 || compaction::is_due(&state, table.bucket_size)
         });
-        machine.commit_entry(Entry::Adopt { table, range: range.clone(), state, visits });
+        machine.commit_entry(Entry::Adopt { table, range: range.clone(), state, accesses });
         drop((reservation, machine));
         if is_full {
             // Whoever waits for the keys does not wait for this.

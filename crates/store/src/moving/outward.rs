@@ -90,11 +90,11 @@ impl MoveOut {
         &self.range
     }
 
-    /// How often they are visited a second.
-    pub fn visits(&self) -> u64 {
+    /// How often they are accessed a second.
+    pub fn accesses(&self) -> u64 {
         let directory = self.file.directory();
         let held = directory.cover(&self.range).filter_map(|(_, tile)| tile.held());
-        held.map(|bucket| bucket.visits.rate()).sum()
+        held.map(|bucket| bucket.accesses.rate()).sum()
     }
 
     /// What has not been sent yet, while everybody reads and writes: at first everything, then, as often as it is asked,

@@ -145,7 +145,7 @@ fn what_is_sent_after_the_freeze_is_what_was_written_since_the_last_round() {
 }
 
 #[test]
-fn a_move_that_is_given_up_changes_nothing() {
+fn a_move_that_is_abandoned_changes_nothing() {
     let (first, second, id) = two_stores();
     let (mut out, incoming) = begin(&first, &second, id, &between(20, 70));
     assert!(first.move_out(id, &between(60, 80)).is_err(), "they are moving already");

@@ -1,11 +1,11 @@
-//! A joint transaction over two stores, with peers that are in the same process and sometimes wrong about owners.
+//! A distributed transaction over two stores, with peers that are in the same process and sometimes wrong about owners.
 
 use super::moves::{between, two_stores};
 use super::*;
 use crate::test_tables::rows;
 use crate::view::Gathered;
 use crate::{
-    BatchStream, Changed, Delivery, ErrandStep, Error, ExchangeId, Finding, Peers, Prepared,
+    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Peers, Prepared, PushdownStep,
     Reader, TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write,
 };
 use async_trait::async_trait;
@@ -131,22 +131,22 @@ impl Peers for TwoServers {
         there.get_or_insert_with(|| self.stores[1].begin_at(snapshot)).write(table, write)
     }
 
-    async fn errand(
+    async fn pushdown(
         &self,
         _: &Reader,
         _: &Arc<Table>,
         _: GroupId,
         _: Bytes,
     ) -> Result<Changed, Error> {
-        unreachable!("the store runs no errands")
+        unreachable!("the store runs no pushdowns")
     }
 
     fn run(&self, _: &Reader, _: GroupId, _: Bytes, _: Delivery) -> BatchStream {
-        unreachable!("the store ships no bundles")
+        unreachable!("the store ships no fragments")
     }
 
     fn pass_on(&self, _: &Reader, _: GroupId, _: Bytes) -> BatchStream {
-        unreachable!("the store ships no bundles")
+        unreachable!("the store ships no fragments")
     }
 
     fn whereabouts(&self, _: &Arc<Table>, _: &Key) -> Whereabouts {
@@ -249,7 +249,7 @@ fn rows_are_found_and_written_wherever_they_are() {
     assert!(now(view.find(&key_of(30), &[1])).expect("found").is_some());
     assert_eq!(now(view.parts(&KeyRange::all())).expect("covered").len(), 3);
     servers.errs.store(3, Ordering::Relaxed);
-    let mut transaction = now(store.begin_joint()).expect("begun");
+    let mut transaction = now(store.begin_distributed()).expect("begun");
     now(transaction.upsert(id, &rows(&[(5, "five"), (35, "there"), (95, "here")])))
         .expect("staged");
     let own = transaction.table(id).expect("the table");
@@ -269,11 +269,11 @@ fn rows_are_found_and_written_wherever_they_are() {
 fn a_load_is_cut_at_the_borders_of_its_owners() {
     let (servers, id) = two_servers();
     let store = &servers.stores[0];
-    let mut transaction = now(store.begin_joint()).expect("begun");
+    let mut transaction = now(store.begin_distributed()).expect("begun");
     now(transaction.delete(id, &(0..100).map(key_of).collect::<Vec<_>>())).expect("staged");
     now(transaction.commit()).expect("alone");
     servers.errs.store(2, Ordering::Relaxed);
-    let mut transaction = now(store.begin_joint()).expect("begun");
+    let mut transaction = now(store.begin_distributed()).expect("begun");
     let mut part = transaction.ingest(id).expect("a table");
     let pairs: Vec<(i64, &str)> = (-50..150).map(|key| (key, "loaded")).collect();
     part.append(rows(&pairs)).expect("taken");
@@ -286,7 +286,7 @@ fn a_load_is_cut_at_the_borders_of_its_owners() {
     };
     assert_eq!((count(0), count(1)), (150, 50));
     assert_eq!(servers.loads.load(Ordering::Relaxed), 3, "two in vain, and one");
-    let mut transaction = now(store.begin_joint()).expect("begun");
+    let mut transaction = now(store.begin_distributed()).expect("begun");
     let mut part = transaction.ingest(id).expect("a table");
     part.append(rows(&[(149, "in order"), (30, "twice"), (500, "new")])).expect("taken");
     let refused = now(transaction.finish_ingest(id, vec![part]));
@@ -296,11 +296,11 @@ fn a_load_is_cut_at_the_borders_of_its_owners() {
 }
 
 #[test]
-fn an_errand_leaves_out_what_is_not_here_and_says_so() {
+fn a_pushdown_leaves_out_what_is_not_here_and_says_so() {
     let (servers, id) = two_servers();
-    let mut transaction = now(servers.stores[0].begin_joint()).expect("begun");
+    let mut transaction = now(servers.stores[0].begin_distributed()).expect("begun");
     let pairs: Vec<(i64, &str)> = (0..100).step_by(3).map(|key| (key, "changed")).collect();
-    let step = ErrandStep::Write(Write::Upsert(rows(&pairs)));
+    let step = PushdownStep::Write(Write::Upsert(rows(&pairs)));
     let changed = transaction.carry_out_here(id, step).expect("staged");
     let there = pairs.iter().filter(|(key, _)| (20..70).contains(key)).count();
     assert_eq!(changed.rows as usize, pairs.len() - there);
@@ -308,10 +308,10 @@ fn an_errand_leaves_out_what_is_not_here_and_says_so() {
     assert!(rest.contains(&key_of(21)) && rest.contains(&key_of(69)));
     assert!(!rest.contains(&key_of(18)) && !rest.contains(&key_of(70)));
     let keys = [19, 21, 23, 70].map(key_of).to_vec();
-    let step = ErrandStep::Write(Write::Delete(keys));
+    let step = PushdownStep::Write(Write::Delete(keys));
     let changed = transaction.carry_out_here(id, step).expect("staged");
     assert_eq!((changed.rows, changed.rest.len()), (2, 1));
-    let elsewhere = ErrandStep::Write(Write::Delete([30, 40].map(key_of).to_vec()));
+    let elsewhere = PushdownStep::Write(Write::Delete([30, 40].map(key_of).to_vec()));
     assert_eq!(transaction.carry_out_here(id, elsewhere).expect("nothing").rows, 0);
     let timestamp = now(transaction.commit()).expect("alone");
     let view = table_at(&servers.at(0, timestamp), id);
@@ -332,7 +332,7 @@ fn a_row_is_found_as_it_is_now_wherever_it_is() {
     };
     for key in [10, 30] {
         let before = find(key).expect("it has a row");
-        let mut transaction = now(store.begin_joint()).expect("begun");
+        let mut transaction = now(store.begin_distributed()).expect("begun");
         now(transaction.upsert(id, &rows(&[(key, "newer")]))).expect("staged");
         assert_eq!(find(key), Some(before), "it is not committed");
         now(transaction.commit()).expect("alone");

@@ -3,7 +3,7 @@
 use super::queries::{self, Query};
 use super::rates::Point;
 use super::{PredictArgs, SELECTIVITIES, loaded, predicted};
-use crate::door::Door;
+use crate::endpoint::Endpoint;
 use crate::report::Report;
 use crate::{coefficients, tpch};
 use anyhow::{Context, Result, bail};
@@ -98,7 +98,7 @@ fn one_disk(mhz: f64, mb_s: f64) -> Result<Architecture> {
 }
 
 async fn fill(url: &str, scale: f64) -> Result<()> {
-    let postgresql = Door::at(url).await?;
+    let postgresql = Endpoint::at(url).await?;
     for name in TABLES {
         postgresql.execute(&format!("DROP TABLE IF EXISTS {name}")).await?;
         postgresql.load(tpch::table(name, scale)).await?;
@@ -116,7 +116,7 @@ async fn from_disk(url: &str, cold: &str, sql: &str) -> Result<f64> {
     }
     let began = Instant::now();
     let postgresql = loop {
-        match Door::at(url).await {
+        match Endpoint::at(url).await {
             Err(error) if began.elapsed() > PATIENCE => return Err(error),
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
             Ok(postgresql) => break postgresql,

@@ -71,7 +71,7 @@ fn averages(variations: &[Normalised], report: Report) -> Result<()> {
         let (name, same) = (row.variation.name(), row.same_order());
         let order = if same { "as published" } else { "differs" };
         report.result(
-            &format!("{name:<18}{}  {order}", beside(&row.averages, &row.published())),
+            &format!("{name:<18}{}  {order}", relative_to(&row.averages, &row.published())),
             json!({
                 "experiment": "smart-disk", "table": 8, "variation": name, "architectures": ARCHITECTURES,
                 "averages": row.averages, "published": row.published(), "same_order": same,
@@ -97,7 +97,7 @@ fn all_variations(variations: &[Normalised], report: Report) -> Result<()> {
         &format!(
             "{:<18}{}  {near} of {of} within {NEAR} %",
             "mean of all",
-            beside(&averages, &published),
+            relative_to(&averages, &published),
         ),
         json!({
             "experiment": "smart-disk", "table": 8, "variation": "mean of all", "architectures": ARCHITECTURES,
@@ -108,7 +108,7 @@ fn all_variations(variations: &[Normalised], report: Report) -> Result<()> {
 }
 
 /// What was simulated of each architecture but the first, what was published, and how far the one is from the other.
-fn beside(averages: &[f64; 4], published: &[f64; 4]) -> String {
+fn relative_to(averages: &[f64; 4], published: &[f64; 4]) -> String {
     let cells = averages[1..].iter().zip(&published[1..]).map(|(ours, published)| {
         let error = 100.0 * (ours / published - 1.0);
         format!("{:>24}", format!("{ours:>8.1} ({published:>4.1}; {error:>+3.0} %)"))

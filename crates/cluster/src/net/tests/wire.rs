@@ -72,7 +72,7 @@ async fn asked(frames: Vec<Frame>) -> Result<Bytes, NetError> {
 }
 
 #[tokio::test]
-async fn a_server_that_is_silent_is_given_up() {
+async fn a_server_that_is_silent_is_evicted() {
     assert!(lost(asked(vec![]).await).contains("nothing came for 60ms"));
 }
 

@@ -179,11 +179,11 @@ fn sorts(rows: u64, times: &Times, costs: &mut Costs) {
         })
         .collect();
     let least = of_sizes.iter().map(|(_, by_one, _)| *by_one).fold(f64::MAX, f64::min);
-    let beside = of_sizes
+    let above = of_sizes
         .into_iter()
         .map(|(size, by_one, more)| vec![size, by_one - least, more.tuple, more.byte]);
     costs.costs.push(("sort", tuple(least)));
-    costs.curves.push(("order", beside.collect()));
+    costs.curves.push(("order", above.collect()));
 }
 
 /// What is compared and searched of each row.

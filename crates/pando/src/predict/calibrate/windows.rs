@@ -28,13 +28,13 @@ pub(super) fn windows(rows: u64, times: &Times, group_ordered: f64, aggregate: f
         ((in_partitions - in_one) / sizes[few] as f64).max(0.0)
     };
     let of_numbers = partition("row_number()");
-    let beside = |cycles: f64, known: f64| (cycles - known).max(0.0);
+    let above = |cycles: f64, known: f64| (cycles - known).max(0.0);
     Windows {
-        value: beside(value, group_ordered + aggregate),
-        rank: beside(each("rank()"), value),
-        running: beside(each("sum(v)"), value),
-        moving: beside(moving, value),
+        value: above(value, group_ordered + aggregate),
+        rank: above(each("rank()"), value),
+        running: above(each("sum(v)"), value),
+        moving: above(moving, value),
         partition: of_numbers,
-        partition_running: beside(partition("sum(v)"), of_numbers),
+        partition_running: above(partition("sum(v)"), of_numbers),
     }
 }

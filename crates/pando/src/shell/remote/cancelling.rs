@@ -11,13 +11,13 @@ pub(super) struct Cancelling {
     key: Mutex<Option<Key>>,
     /// The server has been asked already.
     asked: AtomicBool,
-    given_up: Notify,
+    evicted: Notify,
 }
 
 impl Cancelling {
     pub(super) fn new(address: Address) -> Self {
-        let (asked, given_up) = (AtomicBool::new(false), Notify::new());
-        Self { address, key: Mutex::new(None), asked, given_up }
+        let (asked, evicted) = (AtomicBool::new(false), Notify::new());
+        Self { address, key: Mutex::new(None), asked, evicted }
     }
 
     /// From now on statements are those of another session, or of none.
@@ -43,16 +43,16 @@ impl Cancelling {
                     }
                 });
             }
-            _ => self.given_up.notify_waiters(),
+            _ => self.evicted.notify_waiters(),
         }
     }
 
     /// What comes, unless somebody does not want to wait for it any longer.
-    pub(super) async fn unless_given_up<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+    pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
             outcome = work => Some(outcome),
-            () = self.given_up.notified() => None,
+            () = self.evicted.notified() => None,
         }
     }
 }

@@ -15,7 +15,7 @@ use super::place::Answer;
 use crate::interrupt::Canceller;
 use crate::output::{Column, Done, Rows};
 use crate::remote::{Address, Connection, Event, Key, Texts, connect};
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use cancelling::Cancelling;
 use kept::Kept;
 use pando::TransactionStatus;
@@ -31,13 +31,13 @@ pub(crate) struct Remote {
     cancelling: Arc<Cancelling>,
     types: TypeNames,
     kept: Kept,
-    notices: VecDeque<Trouble>,
+    notices: VecDeque<SqlError>,
     converses: bool,
 }
 
 impl Remote {
     /// Connects.
-    pub(crate) async fn open(address: Address) -> Result<Self, Trouble> {
+    pub(crate) async fn open(address: Address) -> Result<Self, SqlError> {
         let mut remote = Self {
             cancelling: Arc::new(Cancelling::new(address.clone())),
             address,
@@ -51,13 +51,13 @@ impl Remote {
         Ok(remote)
     }
 
-    async fn connect(&mut self) -> Result<(), Trouble> {
+    async fn connect(&mut self) -> Result<(), SqlError> {
         self.cancelling.set_key(None);
         let connecting = connect(&mut self.address);
         let (mut connection, key): (Connection, Option<Key>) =
-            match self.cancelling.unless_given_up(connecting).await {
+            match self.cancelling.unless_cancelled(connecting).await {
                 Some(connected) => connected?,
-                None => return Err(Trouble::new("08001", "nothing is connected: Ctrl-C")),
+                None => return Err(SqlError::new("08001", "nothing is connected: Ctrl-C")),
             };
         self.cancelling.set_key(key);
         self.types = TypeNames::default();
@@ -112,18 +112,18 @@ impl Remote {
         }
     }
 
-    pub(super) async fn start(&mut self, text: &str) -> Result<(), Trouble> {
+    pub(super) async fn start(&mut self, text: &str) -> Result<(), SqlError> {
         self.be_connected().await?;
         self.kept.statement(text);
         let Some(connection) = &mut self.connection else { return Ok(()) };
         self.types.refresh(connection).await?;
-        match self.cancelling.unless_given_up(connection.send(text)).await {
+        match self.cancelling.unless_cancelled(connection.send(text)).await {
             Some(sent) => sent,
             None => Err(connection.give_up_on()),
         }
     }
 
-    pub(super) async fn next(&mut self) -> Result<Option<Answer<'_>>, Trouble> {
+    pub(super) async fn next(&mut self) -> Result<Option<Answer<'_>>, SqlError> {
         if let Some(notice) = self.notices.pop_front() {
             return Ok(Some(Answer::Notice(notice)));
         }
@@ -150,57 +150,57 @@ impl Remote {
             }
             Event::Failed(trouble) => return Err(trouble),
             Event::Row(_) | Event::Data(_) => {
-                return Err(Trouble::new("08P01", "the server sends what nobody has asked for"));
+                return Err(SqlError::new("08P01", "the server sends what nobody has asked for"));
             }
         })
     }
 
-    pub(super) async fn send_data(&mut self, data: &[u8]) -> Result<bool, Trouble> {
+    pub(super) async fn send_data(&mut self, data: &[u8]) -> Result<bool, SqlError> {
         let Some(connection) = &mut self.connection else { return Ok(false) };
-        match self.cancelling.unless_given_up(connection.send_data(data)).await {
+        match self.cancelling.unless_cancelled(connection.send_data(data)).await {
             Some(sent) => sent?,
             None => return Err(connection.give_up_on()),
         }
         Ok(!connection.has_arrived())
     }
 
-    pub(super) async fn end_data(&mut self, given_up: Option<&str>) -> Result<(), Trouble> {
+    pub(super) async fn end_data(&mut self, evicted: Option<&str>) -> Result<(), SqlError> {
         match &mut self.connection {
-            Some(connection) => connection.end_data(given_up).await,
+            Some(connection) => connection.end_data(evicted).await,
             None => Ok(()),
         }
     }
 
-    pub(super) async fn texts(&mut self, query: &str) -> Result<Texts, Trouble> {
+    pub(super) async fn texts(&mut self, query: &str) -> Result<Texts, SqlError> {
         self.be_connected().await?;
         let Some(connection) = &mut self.connection else { return Ok(Texts::new()) };
-        match self.cancelling.unless_given_up(connection.texts(query)).await {
+        match self.cancelling.unless_cancelled(connection.texts(query)).await {
             Some(texts) => texts,
             None => Err(connection.give_up_on()),
         }
     }
 
     /// What was said while questions of ours were answered.
-    pub(super) fn take_notices(&mut self) -> Vec<Trouble> {
+    pub(super) fn take_notices(&mut self) -> Vec<SqlError> {
         self.notices.drain(..).collect()
     }
 
-    pub(super) async fn columns(&mut self, query: &str) -> Result<Vec<Column>, Trouble> {
+    pub(super) async fn columns(&mut self, query: &str) -> Result<Vec<Column>, SqlError> {
         self.be_connected().await?;
         let Some(connection) = &mut self.connection else { return Ok(Vec::new()) };
-        match self.cancelling.unless_given_up(connection.columns(query)).await {
+        match self.cancelling.unless_cancelled(connection.columns(query)).await {
             Some(described) => Ok(described?.into_iter().map(|c| self.types.column(c)).collect()),
             None => Err(connection.give_up_on()),
         }
     }
 
     /// Makes the connection fit for the next statement, or says what is lost with it.
-    pub(super) async fn recover(&mut self, trouble: Trouble) -> Trouble {
+    pub(super) async fn recover(&mut self, trouble: SqlError) -> SqlError {
         let Some(connection) = &mut self.connection else { return trouble };
         if !connection.is_over() {
             if connection.is_waiting() {
                 let settling = connection.settle();
-                if self.cancelling.unless_given_up(settling).await.is_none() {
+                if self.cancelling.unless_cancelled(settling).await.is_none() {
                     connection.give_up_on();
                 }
             }
@@ -216,8 +216,11 @@ impl Remote {
         };
         detail.push_str(self.kept.loss());
         self.connection = None;
-        let lost =
-            if trouble.is_loss() { trouble } else { Trouble::lost(&self.address, trouble.message) };
+        let lost = if trouble.is_loss() {
+            trouble
+        } else {
+            SqlError::lost(&self.address, trouble.message)
+        };
         let lost = lost.with_detail(detail);
         match self.converses {
             true => lost.with_hint("The next statement connects again."),
@@ -226,12 +229,12 @@ impl Remote {
     }
 
     /// Looks whether the connection still is there, and makes a new one where nothing is lost by it.
-    async fn be_connected(&mut self) -> Result<(), Trouble> {
+    async fn be_connected(&mut self) -> Result<(), SqlError> {
         self.cancelling.begin();
         let Some(connection) = &mut self.connection else {
             self.connect().await?;
             let message = format!("connected again to {}", self.address);
-            self.notices.push_back(Trouble::notice("NOTICE", message));
+            self.notices.push_back(SqlError::notice("NOTICE", message));
             return Ok(());
         };
         let lost = match connection.look().await {
@@ -247,7 +250,7 @@ impl Remote {
             let connected = self.connect().await;
             connected.map_err(|trouble| trouble.with_detail(lost.message.clone()))?;
             let message = format!("{}; connected again", lost.message);
-            self.notices.push_back(Trouble::notice("WARNING", message));
+            self.notices.push_back(SqlError::notice("WARNING", message));
             return Ok(());
         }
         let transaction = if idle { "" } else { "The open transaction is rolled back. " };

@@ -4,7 +4,7 @@
 
 use super::cancelling::Cancelling;
 use crate::remote::{Connection, Event, values};
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bytes::Bytes;
@@ -19,14 +19,14 @@ const BATCH_BYTES: usize = 1 << 20;
 pub(super) struct Stream<'a> {
     pub(super) connection: &'a mut Connection,
     /// What the server says between rows, told after them.
-    pub(super) notices: &'a mut VecDeque<Trouble>,
+    pub(super) notices: &'a mut VecDeque<SqlError>,
     pub(super) cancelling: &'a Cancelling,
 }
 
 impl Stream<'_> {
     /// The next step.
-    pub(super) async fn step(&mut self) -> Result<Event, Trouble> {
-        match self.cancelling.unless_given_up(self.connection.receive()).await {
+    pub(super) async fn step(&mut self) -> Result<Event, SqlError> {
+        match self.cancelling.unless_cancelled(self.connection.receive()).await {
             Some(event) => event,
             None => Err(self.connection.give_up_on()),
         }
@@ -37,7 +37,7 @@ impl Stream<'_> {
 pub(super) fn batches(
     stream: Stream<'_>,
     width: usize,
-) -> BoxStream<'_, Result<RecordBatch, Trouble>> {
+) -> BoxStream<'_, Result<RecordBatch, SqlError>> {
     let text = |_| Field::new("", DataType::Utf8View, true);
     let schema = Arc::new(Schema::new((0..width).map(text).collect::<Vec<_>>()));
     let rows = Gathering { stream, schema, end: None };
@@ -50,12 +50,12 @@ struct Gathering<'a> {
     stream: Stream<'a>,
     schema: SchemaRef,
     /// How the rows have ended.
-    end: Option<Result<(), Trouble>>,
+    end: Option<Result<(), SqlError>>,
 }
 
 impl Gathering<'_> {
     /// The next batch: what has arrived, and at least a row.
-    async fn batch(&mut self) -> Result<Option<RecordBatch>, Trouble> {
+    async fn batch(&mut self) -> Result<Option<RecordBatch>, SqlError> {
         let mut columns: Vec<_> =
             self.schema.fields().iter().map(|_| StringViewBuilder::new()).collect();
         let (mut rows, mut bytes) = (0, 0);
@@ -82,11 +82,11 @@ impl Gathering<'_> {
         let columns = columns.into_iter().map(|mut c| Arc::new(c.finish()) as ArrayRef).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
-        batch.map(Some).map_err(|error| Trouble::new("XX000", error.to_string()))
+        batch.map(Some).map_err(|error| SqlError::new("XX000", error.to_string()))
     }
 }
 
-fn push(row: &Bytes, columns: &mut [StringViewBuilder]) -> Result<(), Trouble> {
+fn push(row: &Bytes, columns: &mut [StringViewBuilder]) -> Result<(), SqlError> {
     let pushed = values(row, |index, value| {
         let column = columns.get_mut(index)?;
         column.append_option(value.map(String::from_utf8_lossy));
@@ -94,12 +94,12 @@ fn push(row: &Bytes, columns: &mut [StringViewBuilder]) -> Result<(), Trouble> {
     });
     match pushed == Some(columns.len()) {
         true => Ok(()),
-        false => Err(Trouble::new("08P01", "a row is not as the server has described it")),
+        false => Err(SqlError::new("08P01", "a row is not as the server has described it")),
     }
 }
 
 /// COPY's data up to its end.
-pub(super) fn data(stream: Stream<'_>) -> BoxStream<'_, Result<Bytes, Trouble>> {
+pub(super) fn data(stream: Stream<'_>) -> BoxStream<'_, Result<Bytes, SqlError>> {
     stream::try_unfold(stream, async |mut stream| {
         loop {
             match stream.step().await? {

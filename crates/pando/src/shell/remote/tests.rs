@@ -34,7 +34,7 @@ async fn conversation() -> (Server, Remote) {
 }
 
 /// What a statement answers: tags, and what is told besides.
-async fn run(remote: &mut Remote, text: &str) -> Result<Vec<String>, Trouble> {
+async fn run(remote: &mut Remote, text: &str) -> Result<Vec<String>, SqlError> {
     let mut said = Vec::new();
     let outcome = async {
         remote.start(text).await?;

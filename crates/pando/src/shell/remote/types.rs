@@ -3,7 +3,7 @@
 
 use crate::output::{Column, Kind};
 use crate::remote::{Connection, Described};
-use crate::trouble::Trouble;
+use crate::trouble::SqlError;
 use pando::TransactionStatus;
 use std::collections::HashMap;
 use tokio_postgres::types::{Kind as Nature, Type};
@@ -22,7 +22,7 @@ pub(super) struct TypeNames {
 
 impl TypeNames {
     /// Asks for the names, where they are not known.
-    pub(super) async fn refresh(&mut self, connection: &mut Connection) -> Result<(), Trouble> {
+    pub(super) async fn refresh(&mut self, connection: &mut Connection) -> Result<(), SqlError> {
         if self.names.is_some() || connection.status() == TransactionStatus::Failed {
             return Ok(());
         }

@@ -237,6 +237,6 @@ impl CopyIn {
 }
 
 /// Why a load ends whose client did not send everything.
-pub(crate) fn given_up() -> Error {
+pub(crate) fn evicted() -> Error {
     Error::new(SqlState::QueryCanceled, "COPY from stdin was given up")
 }

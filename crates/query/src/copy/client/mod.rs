@@ -13,7 +13,7 @@ mod text;
 
 pub(crate) use assembler::Assembler;
 pub use input::CopyIn;
-pub(crate) use input::{Loaded, Piece, given_up};
+pub(crate) use input::{Loaded, Piece, evicted};
 pub use output::CopyOut;
 
 pub(crate) use options::Options;

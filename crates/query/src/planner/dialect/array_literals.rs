@@ -6,7 +6,7 @@
 use super::build::{
     arguments_mut, call, called, cast, column, literal_text, take, text, type_name,
 };
-use crate::functions::array_beside::ARRAY_BESIDE;
+use crate::functions::array_operand::ARRAY_OPERAND;
 use crate::json::check::check;
 use crate::system::shape::{self, Form};
 use crate::types::CHOOSES;
@@ -35,14 +35,14 @@ pub(super) fn rewrite(expr: &mut Expr) {
             }
         }
         Expr::Function(_) if called(expr).is_some_and(|name| CHOOSES.contains(&name.as_str())) => {
-            beside_arrays(arguments_mut(expr));
+            array_operands(arguments_mut(expr));
         }
         Expr::Case { conditions, else_result, .. } => {
             let results = conditions.iter_mut().map(|when| &mut when.result);
-            beside_arrays(results.chain(else_result.as_deref_mut()).collect());
+            array_operands(results.chain(else_result.as_deref_mut()).collect());
         }
         Expr::InList { expr, list, .. } => {
-            beside_arrays(std::iter::once(&mut **expr).chain(list).collect());
+            array_operands(std::iter::once(&mut **expr).chain(list).collect());
         }
         _ => {}
     }
@@ -50,13 +50,13 @@ pub(super) fn rewrite(expr: &mut Expr) {
 
 /// What may be an array among values of one type is one, where the first of them that is no constant is one:
 /// `coalesce(names, '{}')`.
-fn beside_arrays(values: Vec<&mut Expr>) {
+fn array_operands(values: Vec<&mut Expr>) {
     let known = values.iter().find(|value| !matches!(value, Expr::Value(_))).map(|e| (**e).clone());
     let Some(known) = known else { return };
     for value in values {
         let is_document = |text: &str| text != "{}" && check(text).is_ok();
         if literal_text(value).filter(|text| !is_document(text)).and_then(elements).is_some() {
-            *value = call(ARRAY_BESIDE, vec![take(value), known.clone()]);
+            *value = call(ARRAY_OPERAND, vec![take(value), known.clone()]);
         }
     }
 }

@@ -87,7 +87,7 @@ pub(crate) const KNOWN: &[Known] = &[
     known("max_index_keys", "32", Kind::Internal, "Shows the maximum number of index keys."),
     known("pando.adjustments", "off", Kind::Flag, "Sets whether a client that asks for another server's row is told whose the keys around it are."),
     known("pando.broadcast_bytes", "8388608", Kind::Number(0, 8_388_608), "Sets how many bytes a join sends to all servers, at most; with more, both sides are dealt out."),
-    known("pando.bundle_bytes", "268435456", Kind::Number(0, i64::MAX), "Sets how many bytes of rows between two bundles a server keeps in memory, at most; more go to disk."),
+    known("pando.bundle_bytes", "268435456", Kind::Number(0, i64::MAX), "Sets how many bytes of rows between two fragments a server keeps in memory, at most; more go to disk."),
     known("pando.bundling", "pipelined", Kind::Choice(&["pipelined", "none", "optimal", "excessive"]), "Sets which operators run together, between two places where rows are stored; pipelined stores none."),
     known("pando.fan_in", "16", Kind::Number(2, 1_000_000), "Sets from how many servers one takes parts of an answer that it combines; of more, some combine those of others first."),
     known("pando.gather", "auto", Kind::Choice(&["auto", "push", "pull"]), "Sets how rows of other servers come: as they send them, or a few servers at a time; auto pulls from more than 16."),

@@ -107,9 +107,9 @@ fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
     let tuples = world.row_count(table);
     let size = (table.bucket_size != world.shared.bucket_size)
         .then(|| format!("bucket_size={}", table.bucket_size));
-    let beside = world.catalog.beside(table);
-    let beside = beside.map(|other| format!("colocate_with={}.{}", other.schema, other.name));
-    let options: Vec<String> = size.into_iter().chain(beside).collect();
+    let colocated = world.catalog.colocated(table);
+    let colocated = colocated.map(|other| format!("colocate_with={}.{}", other.schema, other.name));
+    let options: Vec<String> = size.into_iter().chain(colocated).collect();
     let options = (!options.is_empty()).then_some(options);
     rows.row([
         ("oid", oids::relation(id).into()),

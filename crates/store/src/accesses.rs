@@ -1,14 +1,14 @@
-//! How often a bucket is visited, and where: what moves and splits by load go by.
+//! How often a bucket is accessed, and where: what moves and splits by load go by.
 //!
-//! Every row that is read or written by its key is a visit, and every scan of the bucket is one. Counting costs an addition; one
-//! visit of many is remembered with its key, so that a bucket can be split between its visitors.
+//! Every row that is read or written by its key is a access, and every scan of the bucket is one. Counting costs an addition; one
+//! access of many is remembered with its key, so that a bucket can be split between its visitors.
 
 use parking_lot::Mutex;
 use sdds::Key;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// One visit of so many is remembered.
+/// One access of so many is remembered.
 const REMEMBERED_EACH: u64 = 64;
 
 /// As many keys are remembered.
@@ -17,12 +17,12 @@ const KEYS: usize = 64;
 /// A bucket is split between its visitors if on both sides there is at least one of so many.
 const SIDE_PART: usize = 8;
 
-/// Visits are averaged over about so long.
+/// Accesses are averaged over about so long.
 const AVERAGED: Duration = Duration::from_secs(10);
 
-/// The visits of one bucket.
+/// The accesses of one bucket.
 #[derive(Debug, Default)]
-pub(crate) struct Visits {
+pub(crate) struct Accesses {
     /// Since they were averaged last.
     new: AtomicU64,
     /// A second, on average: the bits of a number with a fraction.
@@ -30,14 +30,14 @@ pub(crate) struct Visits {
     keys: Mutex<Remembered>,
 }
 
-/// Keys of visits, the oldest replaced first.
+/// Keys of accesses, the oldest replaced first.
 #[derive(Debug, Clone, Default)]
 struct Remembered {
     keys: Vec<Key>,
     next: usize,
 }
 
-impl Visits {
+impl Accesses {
     /// So many a second, at those keys.
     fn of(rate: u64, keys: Vec<Key>) -> Self {
         let keys = Mutex::new(Remembered { keys, next: 0 });
@@ -64,7 +64,7 @@ impl Visits {
         self.new.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Visits a second, on average until they were averaged last.
+    /// Accesses a second, on average until they were averaged last.
     pub(crate) fn rate(&self) -> u64 {
         f64::from_bits(self.rate.load(Ordering::Relaxed)).round() as u64
     }
@@ -96,7 +96,7 @@ impl Visits {
         is_fair.then_some(best)
     }
 
-    /// The visits of the parts below and from a key.
+    /// The accesses of the parts below and from a key.
     pub(crate) fn split(&self, at: &Key) -> (Self, Self) {
         let keys = self.keys.lock().keys.clone();
         let (all, rate) = (keys.len() as u64, self.rate());
@@ -136,41 +136,41 @@ mod tests {
         Key::from(&number.to_be_bytes()[..])
     }
 
-    fn visited(keys: impl Iterator<Item = u16>) -> Visits {
-        let visits = Visits::default();
+    fn accessed(keys: impl Iterator<Item = u16>) -> Accesses {
+        let accesses = Accesses::default();
         for number in keys {
-            (0..REMEMBERED_EACH).for_each(|_| visits.count(&key(number)));
+            (0..REMEMBERED_EACH).for_each(|_| accesses.count(&key(number)));
         }
-        visits
+        accesses
     }
 
     #[test]
     fn visitors_are_halved_where_that_is_possible() {
-        assert_eq!(visited(0..64).middle(), Some(key(32)));
-        assert_eq!(visited((0..64).map(|n| n / 32)).middle(), Some(key(1)));
-        assert_eq!(visited((0..64).map(|_| 7)).middle(), None, "one key");
-        assert_eq!(visited((0..64).map(|n| u16::from(n > 2))).middle(), None, "nearly one key");
-        assert_eq!(visited(0..3).middle(), None, "too few");
+        assert_eq!(accessed(0..64).middle(), Some(key(32)));
+        assert_eq!(accessed((0..64).map(|n| n / 32)).middle(), Some(key(1)));
+        assert_eq!(accessed((0..64).map(|_| 7)).middle(), None, "one key");
+        assert_eq!(accessed((0..64).map(|n| u16::from(n > 2))).middle(), None, "nearly one key");
+        assert_eq!(accessed(0..3).middle(), None, "too few");
         let two_of_three = (0..63).map(|n| if n < 42 { 5 } else { 6 + n });
-        assert_eq!(visited(two_of_three).middle(), Some(key(48)));
+        assert_eq!(accessed(two_of_three).middle(), Some(key(48)));
     }
 
     #[test]
     fn rates_follow_slowly_and_halves_have_their_part() {
-        let visits = visited(0..64);
-        assert_eq!(visits.average(Duration::from_secs(1)), 390);
+        let accesses = accessed(0..64);
+        assert_eq!(accesses.average(Duration::from_secs(1)), 390);
         for _ in 0..100 {
-            visits.average(Duration::from_secs(1));
+            accesses.average(Duration::from_secs(1));
         }
-        assert_eq!(visits.rate(), 0);
-        let (lower, upper) = Visits::of(1000, (0..40).map(key).collect()).split(&key(10));
+        assert_eq!(accesses.rate(), 0);
+        let (lower, upper) = Accesses::of(1000, (0..40).map(key).collect()).split(&key(10));
         assert_eq!((lower.rate(), upper.rate()), (250, 750));
         assert_eq!(lower.join(&upper).rate(), 1000);
         assert_eq!(upper.middle(), Some(key(25)));
     }
 
     #[test]
-    fn the_oldest_visits_are_forgotten() {
-        assert_eq!(visited(0..640).middle(), Some(key(608)));
+    fn the_oldest_accesses_are_forgotten() {
+        assert_eq!(accessed(0..640).middle(), Some(key(608)));
     }
 }

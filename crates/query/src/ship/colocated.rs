@@ -6,7 +6,7 @@
 //!
 //! A side may be a join itself: its rows are where those are that they were made of.
 
-use super::rule::{Bundle, bundle_of, gathered};
+use super::rule::{Fragment, fragment_of, gathered};
 use super::sites::{Owners, Sites};
 use crate::scan::bucket_scan::BucketScan;
 use crate::scan::places::Elsewhere;
@@ -26,12 +26,12 @@ use std::sync::Arc;
 use store::catalog::{SqlType, Table, TableId};
 use store::key::whole_columns;
 
-/// A join as a bundle over both sides, if they lie together.
+/// A join as a fragment over both sides, if they lie together.
 pub(super) fn of_join(
     plan: &Arc<dyn ExecutionPlan>,
     join: &HashJoinExec,
     sides: [&Arc<dyn ExecutionPlan>; 2],
-) -> Result<Option<Bundle>> {
+) -> Result<Option<Fragment>> {
     let pairs: Vec<(Origin, Origin)> = join
         .on()
         .iter()
@@ -45,7 +45,8 @@ pub(super) fn of_join(
     let Some(together) = together.filter(|_| plan.output_ordering().is_none()) else {
         return Ok(None);
     };
-    let (Some(left), Some(right)) = (bundle_of(sides[0], true)?, bundle_of(sides[1], true)?) else {
+    let (Some(left), Some(right)) = (fragment_of(sides[0], true)?, fragment_of(sides[1], true)?)
+    else {
         return Ok(None);
     };
     let (Sites::Owners(left_owners), Sites::Owners(right_owners)) = (&left.sites, &right.sites)
@@ -60,17 +61,19 @@ pub(super) fn of_join(
     let scans = left_owners.scans.iter().chain(&right_owners.scans).cloned().collect();
     let (left_by, right_by) = join.on().iter().cloned().unzip();
     let partitions = left.shipping.partitions;
-    let children =
-        vec![dealt(&left.plan, left_by, partitions)?, dealt(&right.plan, right_by, partitions)?];
+    let children = vec![
+        repartition(&left.plan, left_by, partitions)?,
+        repartition(&right.plan, right_by, partitions)?,
+    ];
     let builder = join.builder().with_new_children(children)?.reset_state();
     let builder = builder.with_partition_mode(PartitionMode::Partitioned).recompute_properties();
     let (sites, shipping) = (Sites::owners(scans), left.shipping);
-    Ok(Some(Bundle { plan: builder.build_exec()?, sites, shipping }))
+    Ok(Some(Fragment { plan: builder.build_exec()?, sites, shipping }))
 }
 
 /// Rows dealt out to a server's partitions. What somebody has found out about the rows of one server, which scans look
 /// at, is not true of the others: they forget it.
-fn dealt(
+fn repartition(
     plan: &Arc<dyn ExecutionPlan>,
     by: Vec<Arc<dyn PhysicalExpr>>,
     partitions: usize,
@@ -116,7 +119,7 @@ fn always_has(join: &JoinType) -> (bool, bool) {
     }
 }
 
-/// Whether a scan is one of those that owners of a bundle's rows read.
+/// Whether a scan is one of those that owners of a fragment's rows read.
 fn is_of(owners: &Owners, scan: &Arc<dyn ExecutionPlan>) -> bool {
     spread(scan).is_some_and(|scan| owners.scans.iter().any(|own| own.is_same(&scan.elsewhere)))
 }
@@ -143,17 +146,18 @@ fn are_joined(scans: [&Arc<dyn ExecutionPlan>; 2], pairs: &[(Origin, Origin)]) -
 }
 
 fn passes_rows_on(plan: &Arc<dyn ExecutionPlan>) -> bool {
-    let is_dealt_in_turn =
-        |dealt: &RepartitionExec| matches!(dealt.partitioning(), Partitioning::RoundRobinBatch(_));
+    let is_round_robin = |repartition: &RepartitionExec| {
+        matches!(repartition.partitioning(), Partitioning::RoundRobinBatch(_))
+    };
     plan.downcast_ref::<FilterExec>().is_some()
         || plan.downcast_ref::<ProjectionExec>().is_some()
-        || plan.downcast_ref::<RepartitionExec>().is_some_and(is_dealt_in_turn)
+        || plan.downcast_ref::<RepartitionExec>().is_some_and(is_round_robin)
 }
 
 /// The tables whose keys decide where a table's rows are, itself among them, and how many columns such a key has.
 fn anchors(scan: &SpreadScan) -> Vec<(TableId, usize)> {
     let view = scan.elsewhere.view();
-    let all = std::iter::once(view.table()).chain(view.beside());
+    let all = std::iter::once(view.table()).chain(view.colocated());
     all.map(|table| (table.id, table.key.len())).collect()
 }
 

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 /// One server's promise. A snapshot that has been asked for, and whose timestamp is still on its way, is not before the
 /// newest that was known when it was asked for.
 #[derive(Debug)]
-pub(crate) struct Floors {
+pub(crate) struct LowWatermark {
     known: Timestamp,
     asked: BTreeMap<Timestamp, usize>,
 }
 
-impl Floors {
+impl LowWatermark {
     pub(crate) fn new(known: Timestamp) -> Self {
         Self { known, asked: BTreeMap::new() }
     }
@@ -55,13 +55,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snapshot_on_its_way_holds_the_floor() {
-        let mut floors = Floors::new(Timestamp(5));
-        let asked = floors.ask();
-        floors.learn(Timestamp(10));
-        assert_eq!(floors.oldest(None), Timestamp(5));
-        floors.taken(asked);
-        assert_eq!(floors.oldest(None), Timestamp(10));
-        assert_eq!(floors.oldest(Some(Timestamp(7))), Timestamp(7));
+    fn a_pending_snapshot_holds_the_low_watermark() {
+        let mut low_watermark = LowWatermark::new(Timestamp(5));
+        let asked = low_watermark.ask();
+        low_watermark.learn(Timestamp(10));
+        assert_eq!(low_watermark.oldest(None), Timestamp(5));
+        low_watermark.taken(asked);
+        assert_eq!(low_watermark.oldest(None), Timestamp(10));
+        assert_eq!(low_watermark.oldest(Some(Timestamp(7))), Timestamp(7));
     }
 }

@@ -15,22 +15,22 @@ use std::sync::Arc;
 use store::catalog::SqlType;
 
 /// The name of the function.
-pub(crate) const ARRAY_BESIDE: &str = "array_beside";
+pub(crate) const ARRAY_OPERAND: &str = "array_beside";
 
 /// The function: a text, and the value beside it.
 pub(super) fn function() -> ScalarUDF {
     let signature = Signature::any(2, Volatility::Immutable);
-    ScalarUDF::new_from_impl(ArrayBeside { signature })
+    ScalarUDF::new_from_impl(ArrayOperand { signature })
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct ArrayBeside {
+struct ArrayOperand {
     signature: Signature,
 }
 
-impl ScalarUDFImpl for ArrayBeside {
+impl ScalarUDFImpl for ArrayOperand {
     fn name(&self) -> &str {
-        ARRAY_BESIDE
+        ARRAY_OPERAND
     }
 
     fn signature(&self) -> &Signature {
@@ -48,7 +48,7 @@ impl ScalarUDFImpl for ArrayBeside {
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         let types: Vec<DataType> =
             args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        let field = Field::new(ARRAY_BESIDE, self.return_type(&types)?, true);
+        let field = Field::new(ARRAY_OPERAND, self.return_type(&types)?, true);
         // Beside a document it is one as well, or an error.
         let is_json =
             matches!(types::of_field(&args.arg_fields[1]), SqlType::Json | SqlType::Jsonb);

@@ -31,7 +31,7 @@ fn of(servers: &InProcess, server: usize) -> &Database {
 }
 
 /// What a statement says, as its client is told.
-async fn said(session: &Session, sql: &str) -> Result<String, Error> {
+async fn tag(session: &Session, sql: &str) -> Result<String, Error> {
     let outcomes = session.execute(sql).await?;
     let tag = |outcome: &Outcome| match outcome {
         Outcome::Done(tag) => tag.to_string(),
@@ -57,7 +57,7 @@ async fn no_row_is_changed_twice_and_none_is_missed() {
             let session = database.session();
             for _ in 0..ROUNDS {
                 let sql = format!("UPDATE t SET v = v + 1 WHERE id % 4 = {server}");
-                assert_eq!(said(&session, &sql).await.expect("updated"), "UPDATE 1000");
+                assert_eq!(tag(&session, &sql).await.expect("updated"), "UPDATE 1000");
             }
         })
     });
@@ -70,9 +70,9 @@ async fn no_row_is_changed_twice_and_none_is_missed() {
         assert_eq!(number(of(&servers, server), "SELECT count(*) FROM t").await, ROWS);
     }
     let session = of(&servers, 3).session();
-    assert_eq!(said(&session, "DELETE FROM t WHERE id % 5 = 0").await.expect("gone"), "DELETE 800");
-    assert_eq!(said(&session, "DELETE FROM t WHERE id % 5 = 0").await.expect("gone"), "DELETE 0");
-    assert_eq!(said(&session, "DELETE FROM t").await.expect("gone"), "DELETE 3200");
+    assert_eq!(tag(&session, "DELETE FROM t WHERE id % 5 = 0").await.expect("gone"), "DELETE 800");
+    assert_eq!(tag(&session, "DELETE FROM t WHERE id % 5 = 0").await.expect("gone"), "DELETE 0");
+    assert_eq!(tag(&session, "DELETE FROM t").await.expect("gone"), "DELETE 3200");
     assert_eq!(number(of(&servers, 0), "SELECT count(*) FROM t").await, 0);
     assert!(restless.moves() > 0, "buckets moved meanwhile");
 }
@@ -114,11 +114,11 @@ impl Dice {
 /// Does the same here and on a server that is alone; what is said must be the same. Only here rows may be on their way to
 /// another server, which ends a transaction with 40001: then it is `false`, and nothing was done on the other.
 async fn both(spread: &Session, alone: &Session, sql: &str) -> bool {
-    let answer = said(spread, sql).await;
+    let answer = tag(spread, sql).await;
     if answer.as_ref().is_err_and(|error| error.state().code() == "40001") {
         return false;
     }
-    let expected = said(alone, sql).await;
+    let expected = tag(alone, sql).await;
     assert_eq!(answer, expected, "{sql}");
     if expected.is_err() {
         for session in [spread, alone] {
@@ -135,7 +135,7 @@ async fn transactions_do_what_those_of_one_server_do() {
     alone.execute(&format!("{TABLE}; {FILL}")).await.expect("filled");
     let mut dice = Dice(7);
     let restless = Restless::over(&servers);
-    let mut given_up = 0;
+    let mut evicted = 0;
     for round in 0..10 {
         let spread = of(&servers, round % SERVERS).session();
         for session in [&spread, &alone] {
@@ -151,7 +151,7 @@ async fn transactions_do_what_those_of_one_server_do() {
         let end = ["COMMIT", "COMMIT", "ROLLBACK TO first; COMMIT", "ROLLBACK"];
         let end = end[dice.below(4) as usize];
         if !(goes_on && both(&spread, &alone, end).await) {
-            given_up += 1;
+            evicted += 1;
             for session in [&spread, &alone] {
                 session.execute("ROLLBACK").await.expect("rolled back");
             }
@@ -159,7 +159,7 @@ async fn transactions_do_what_those_of_one_server_do() {
         let other = of(&servers, (round + 1) % SERVERS).session();
         assert!(rows(&other, ALL).await == rows(&alone, ALL).await, "round {round}");
     }
-    assert!(given_up < 5, "{given_up} of ten transactions met rows on their way");
+    assert!(evicted < 5, "{evicted} of ten transactions met rows on their way");
     assert!(restless.moves() > 0, "buckets moved meanwhile");
 }
 
@@ -184,7 +184,7 @@ async fn a_transaction_changes_what_it_has_written_itself() {
         ("UPDATE t SET note = 'seen' WHERE v = 11 AND name = 'own'", "UPDATE 400"),
         ("COMMIT", "COMMIT"),
     ] {
-        assert_eq!(said(&session, sql).await.expect(sql), says, "{sql}");
+        assert_eq!(tag(&session, sql).await.expect(sql), says, "{sql}");
     }
     let seen = "SELECT count(*) FROM t WHERE note = 'seen' AND v = 11 AND id > 5000";
     assert_eq!(number(of(&servers, 1), seen).await, 400);
@@ -207,14 +207,14 @@ async fn what_fails_on_one_server_leaves_nothing_on_any() {
         "UPDATE t SET v = 'many'",
         "UPDATE t SET note = 'written', v = CASE WHEN id = 17 THEN -1 ELSE v END",
     ] {
-        let expected = said(&alone, sql).await.expect_err(sql);
+        let expected = tag(&alone, sql).await.expect_err(sql);
         assert!(is_at_owners(&session, sql).await, "{sql}");
-        assert_eq!(said(&session, sql).await.expect_err(sql), expected, "{sql}");
+        assert_eq!(tag(&session, sql).await.expect_err(sql), expected, "{sql}");
         session
             .execute("BEGIN; UPDATE t SET v = 5 WHERE id = 5; SAVEPOINT s")
             .await
             .expect("begun");
-        assert_eq!(said(&session, sql).await.expect_err(sql), expected, "{sql}");
+        assert_eq!(tag(&session, sql).await.expect_err(sql), expected, "{sql}");
         let goes_on = "ROLLBACK TO s; UPDATE t SET v = v + 1 WHERE id = 5; COMMIT";
         session.execute(goes_on).await.expect("it goes on");
         assert_eq!(number(of(&servers, 0), "SELECT v FROM t WHERE id = 5").await, 6, "{sql}");
@@ -229,7 +229,7 @@ async fn whoever_comes_second_is_told_which_row_it_is() {
     let (slow, fast) = (of(&servers, 1).session(), of(&servers, 2).session());
     slow.execute("BEGIN; UPDATE t SET v = v + 1").await.expect("staged");
     fast.execute("UPDATE t SET v = v + 1 WHERE id = 2500").await.expect("first");
-    let refused = said(&slow, "COMMIT").await.expect_err("second");
+    let refused = tag(&slow, "COMMIT").await.expect_err("second");
     assert_eq!(refused.state().code(), "40001");
     assert_eq!(refused.detail(), Some("Table \"t\", key (id)=(2500)."));
     let sum = (1..=ROWS).sum::<i64>() + 1;
@@ -259,7 +259,7 @@ async fn a_statement_that_runs_out_of_time_changes_all_rows_or_none() {
     for milliseconds in (1..200).step_by(7) {
         let limit = format!("SET statement_timeout = {milliseconds}");
         session.execute(&limit).await.expect("set");
-        match said(&session, "UPDATE t SET v = v + 1").await {
+        match tag(&session, "UPDATE t SET v = v + 1").await {
             Ok(_) => sum += ROWS,
             Err(error) if error.state().code() == "57014" => late += 1,
             Err(error) => panic!("{error}"),
@@ -312,12 +312,12 @@ async fn an_update_of_all_rows_says_little() {
     const BYTES: &str = "SELECT sum(bytes_sent)::bigint FROM pando.servers";
     let servers = four().await;
     let session = of(&servers, 1).session();
-    said(&session, "ALTER SYSTEM SET pando.moves = paused").await.expect("paused");
+    tag(&session, "ALTER SYSTEM SET pando.moves = paused").await.expect("paused");
     let mut bytes = Vec::new();
     for shipping in ["on", "on", "off"] {
-        said(&session, &format!("SET pando.shipping = {shipping}")).await.expect("set");
+        tag(&session, &format!("SET pando.shipping = {shipping}")).await.expect("set");
         let before = number(of(&servers, 1), BYTES).await;
-        assert_eq!(said(&session, "UPDATE t SET v = v + 1").await.expect("done"), "UPDATE 4000");
+        assert_eq!(tag(&session, "UPDATE t SET v = v + 1").await.expect("done"), "UPDATE 4000");
         bytes.push(number(of(&servers, 1), BYTES).await - before);
     }
     // The first one may have taught the image something.

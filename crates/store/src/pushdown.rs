@@ -1,14 +1,14 @@
-//! Errands: changes of rows that each depend on the row alone. Every owner computes its own, and stages them.
+//! DML pushdowns: changes of rows that each depend on the row alone. Every owner computes its own, and stages them.
 //!
 //! The coordinator divides the table's keys among those whom it believes to own them, and sends each of
-//! them the errand ([`Peers::errand`]); its own part it does the same way. What a server computes it writes batch by batch
-//! ([`ErrandStep`]). Keys that are not its own, or have left while it computed, it leaves out and gives back
+//! them the pushdown ([`Peers::pushdown`]); its own part it does the same way. What a server computes it writes batch by batch
+//! ([`PushdownStep`]). Keys that are not its own, or have left while it computed, it leaves out and gives back
 //! ([`Changed::rest`]): whoever owns them now is asked for exactly those. So no row is changed twice, and none is missed. A key
 //! that has been written stays: nobody gives away what an open transaction has written to.
 
 use crate::Error;
 use crate::catalog::{Table, TableId};
-use crate::joint::JointTransaction;
+use crate::distributed::DistributedTransaction;
 use crate::peers::{Peers, Reader, Write};
 use crate::transaction::Transaction;
 use crate::view::TableView;
@@ -16,17 +16,17 @@ use futures::stream::BoxStream;
 use sdds::{Bound, Key, KeyRange};
 use std::sync::Arc;
 
-/// A step of an errand, as an owner computes it.
+/// A step of an pushdown, as an owner computes it.
 #[derive(Debug, Clone)]
-pub enum ErrandStep {
+pub enum PushdownStep {
     /// Rows to be written, in the order of their keys: of what was asked for, there are no others between them.
     Write(Write),
-    /// Keys that are not here: the errand has no rows of them.
+    /// Keys that are not here: the pushdown has no rows of them.
     NotHere(Vec<KeyRange>),
 }
 
-/// What an owner has to do for an errand.
-pub type ErrandSteps = BoxStream<'static, Result<ErrandStep, Error>>;
+/// What an owner has to do for an pushdown.
+pub type PushdownSteps = BoxStream<'static, Result<PushdownStep, Error>>;
 
 /// What an owner has done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,14 +68,14 @@ impl Changed {
 }
 
 impl Transaction {
-    /// Does what is to be done for a step of an errand: writes the rows whose keys are owned here, and leaves the others out.
+    /// Does what is to be done for a step of an pushdown: writes the rows whose keys are owned here, and leaves the others out.
     ///
     /// # Errors
     /// As [`Self::write`], without [`Error::NotOwned`].
-    pub fn carry_out(&mut self, table: &Table, step: ErrandStep) -> Result<Changed, Error> {
+    pub fn carry_out(&mut self, table: &Table, step: PushdownStep) -> Result<Changed, Error> {
         let mut write = match step {
-            ErrandStep::NotHere(rest) => return Ok(Changed { rows: 0, rest }),
-            ErrandStep::Write(write) => write,
+            PushdownStep::NotHere(rest) => return Ok(Changed { rows: 0, rest }),
+            PushdownStep::Write(write) => write,
         };
         let mut rest = Vec::new();
         while !write.is_empty() {
@@ -119,19 +119,19 @@ fn stretches(keys: &[Key], places: &[usize]) -> Vec<KeyRange> {
     ranges
 }
 
-impl JointTransaction {
-    /// Does what is to be done here for a step of an errand.
+impl DistributedTransaction {
+    /// Does what is to be done here for a step of an pushdown.
     ///
     /// # Errors
     /// As [`Transaction::carry_out`]. Some rows may have been changed then; go back to a savepoint.
-    pub fn carry_out_here(&mut self, id: TableId, step: ErrandStep) -> Result<Changed, Error> {
+    pub fn carry_out_here(&mut self, id: TableId, step: PushdownStep) -> Result<Changed, Error> {
         let view = self.table_or_missing(id)?;
         self.here_mut().carry_out(view.table(), step)
     }
 
-    /// The other servers and as whom they are asked for [errands](Peers::errand), in the statement that runs now; `None` where
+    /// The other servers and as whom they are asked for [pushdowns](Peers::pushdown), in the statement that runs now; `None` where
     /// there are none.
-    pub fn errands_elsewhere(&mut self) -> Option<(Arc<dyn Peers>, Reader)> {
+    pub fn pushdowns_elsewhere(&mut self) -> Option<(Arc<dyn Peers>, Reader)> {
         self.begin_elsewhere(true)
     }
 }

@@ -17,7 +17,7 @@ use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 /// A client of one server. A clone is the same one.
 #[derive(Clone)]
-pub(crate) enum Door {
+pub(crate) enum Endpoint {
     /// A session of this process.
     Session(Embedded),
     /// A connection.
@@ -34,7 +34,7 @@ pub(crate) enum KeyedStatement {
     Image(client::Client, client::Statement),
 }
 
-impl Door {
+impl Endpoint {
     /// Connects to a server of this machine.
     pub(crate) async fn connect(server: SocketAddr) -> Result<Self> {
         Self::by(&config_of(server)).await.with_context(|| format!("connecting to {server}"))

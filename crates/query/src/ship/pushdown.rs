@@ -1,12 +1,12 @@
-//! Errands: an UPDATE or DELETE as bytes, for the owners of its rows to carry out, and what an owner computes from them.
+//! DML pushdowns: an UPDATE or DELETE as bytes, for the owners of its rows to carry out, and what an owner computes from them.
 //!
-//! The query of such a statement is one bundle over the table ([`super::rule`]). Each owner runs it on its own rows, and what it
+//! The query of such a statement is one fragment over the table ([`super::rule`]). Each owner runs it on its own rows, and what it
 //! gives is not sent back but written there: new rows, assigned and checked as the coordinator would, or keys to be
-//! deleted. Rows whose change depends on more than themselves make no such bundle.
+//! deleted. Rows whose change depends on more than themselves make no such fragment.
 
 use super::receive::{found, out_of_range};
-use super::remote::RemoteBundle;
-use super::wire::{BYTES_MAX, Branch, Bundle, Input, Output, Ready};
+use super::remote::RemoteFragment;
+use super::wire::{BYTES_MAX, Branch, Fragment, Input, Output, Ready};
 use super::{Shipping, expressions, remote};
 use crate::database::Shared;
 use crate::dml::constraints::Constraints;
@@ -27,7 +27,7 @@ use sdds::KeyRange;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use store::catalog::Table;
-use store::{ErrandStep, Reading, TableView, Write};
+use store::{PushdownStep, Reading, TableView, Write};
 
 /// What becomes of the rows that a statement's query gives.
 pub(crate) enum Deed {
@@ -38,10 +38,10 @@ pub(crate) enum Deed {
 }
 
 /// A statement that each owner can carry out on its own rows.
-pub(crate) struct Errand {
+pub(crate) struct DmlPushdown {
     /// Its query, wherever the rows are.
     pub(crate) query: Arc<dyn ExecutionPlan>,
-    bundle: Arc<dyn ExecutionPlan>,
+    fragment: Arc<dyn ExecutionPlan>,
     deed: Deed,
     /// Whose the rows are.
     pub(crate) elsewhere: Elsewhere,
@@ -50,7 +50,7 @@ pub(crate) struct Errand {
 /// What crosses between servers.
 #[derive(Serialize, Deserialize)]
 struct Sent<'a> {
-    bundle: &'a [u8],
+    fragment: &'a [u8],
     #[serde(borrow)]
     deed: SentDeed<'a>,
 }
@@ -66,14 +66,14 @@ enum SentDeed<'a> {
     Delete,
 }
 
-impl Errand {
-    /// A statement as an errand, if it can be one: its query is a bundle over one table of which others have rows.
+impl DmlPushdown {
+    /// A statement as an pushdown, if it can be one: its query is a fragment over one table of which others have rows.
     pub(crate) fn of_query(
         query: &Arc<dyn ExecutionPlan>,
         deed: Deed,
         frame: &Frame<'_>,
     ) -> Result<Option<Self>> {
-        let Some((bundle, elsewhere)) = remote::whole(query).and_then(RemoteBundle::over_table)
+        let Some((fragment, elsewhere)) = remote::whole(query).and_then(RemoteFragment::over_table)
         else {
             return Ok(None);
         };
@@ -85,17 +85,17 @@ impl Errand {
                 .all(|expression| shipping.portable.expression(expression)),
             Deed::Delete => true,
         };
-        if !shipping.operators || !is_portable || !is_by_row(bundle) {
+        if !shipping.operators || !is_portable || !is_by_row(fragment) {
             return Ok(None);
         }
-        let (bundle, elsewhere) = (Arc::clone(bundle), elsewhere.clone());
-        Ok(Some(Self { query: Arc::clone(query), bundle, deed, elsewhere }))
+        let (fragment, elsewhere) = (Arc::clone(fragment), elsewhere.clone());
+        Ok(Some(Self { query: Arc::clone(query), fragment, deed, elsewhere }))
     }
 
-    /// The errand for whoever owns the rows in some ranges.
+    /// The pushdown for whoever owns the rows in some ranges.
     pub(crate) async fn to_bytes(&self, ranges: &[KeyRange], frame: &Frame<'_>) -> Result<Bytes> {
-        let ready = Ready::of(&self.bundle, 0, &frame.engine().task_ctx()).await?;
-        let bundle = ready.to_bytes(
+        let ready = Ready::of(&self.fragment, 0, &frame.engine().task_ctx()).await?;
+        let fragment = ready.to_bytes(
             &[(ranges.to_vec(), self.elsewhere.next_hop()?)],
             Branch::ALONE,
             Output::Sent,
@@ -111,14 +111,16 @@ impl Errand {
             }
             Deed::Delete => SentDeed::Delete,
         };
-        let bytes = postcard::to_stdvec(&Sent { bundle: &bundle, deed });
-        Ok(bytes.map_err(|error| out_of_range(&format!("an errand has no form: {error}")))?.into())
+        let bytes = postcard::to_stdvec(&Sent { fragment: &fragment, deed });
+        Ok(bytes
+            .map_err(|error| out_of_range(&format!("an pushdown has no form: {error}")))?
+            .into())
     }
 }
 
-/// Whether a bundle gives rows of its table in the order of the table's keys, each made from one row.
-fn is_by_row(bundle: &Arc<dyn ExecutionPlan>) -> bool {
-    let mut node = bundle;
+/// Whether a fragment gives rows of its table in the order of the table's keys, each made from one row.
+fn is_by_row(fragment: &Arc<dyn ExecutionPlan>) -> bool {
+    let mut node = fragment;
     loop {
         if let Some(scan) = node.downcast_ref::<BucketScan>() {
             return scan.limit.is_none();
@@ -163,7 +165,7 @@ impl Maker {
                     Some(constraints) if targets.iter().all(is_value) => {
                         Making::NewRows { targets, constraints }
                     }
-                    _ => return Err(out_of_range("an errand does not fit its table")),
+                    _ => return Err(out_of_range("an pushdown does not fit its table")),
                 }
             }
         };
@@ -194,37 +196,37 @@ impl Maker {
     }
 }
 
-/// What this server has to do for an errand, on the rows that a reading shows.
+/// What this server has to do for an pushdown, on the rows that a reading shows.
 ///
 /// # Errors
-/// Also where the bytes are no errand.
+/// Also where the bytes are no pushdown.
 pub(crate) async fn open(
     shared: &Shared,
     reading: &Reading,
     bytes: &[u8],
-) -> Result<BoxStream<'static, Result<ErrandStep>>> {
+) -> Result<BoxStream<'static, Result<PushdownStep>>> {
     let context = shared.engine.functions.task_ctx();
     if bytes.len() > 2 * BYTES_MAX {
-        return Err(out_of_range("an errand is too large"));
+        return Err(out_of_range("an pushdown is too large"));
     }
     let sent: Sent<'_> = postcard::from_bytes(bytes)
-        .map_err(|error| out_of_range(&format!("these bytes are no errand: {error}")))?;
-    let bundle = Bundle::from_bytes(sent.bundle)?;
-    let Input::Scans(scans) = &bundle.input else {
-        return Err(out_of_range("an errand is of no table"));
+        .map_err(|error| out_of_range(&format!("these bytes are no pushdown: {error}")))?;
+    let fragment = Fragment::from_bytes(sent.fragment)?;
+    let Input::Scans(scans) = &fragment.input else {
+        return Err(out_of_range("an pushdown is of no table"));
     };
-    let ([scan], None, None) = (&scans[..], bundle.exchange, bundle.store) else {
-        return Err(out_of_range("an errand is of one table"));
+    let ([scan], None, None) = (&scans[..], fragment.exchange, fragment.store) else {
+        return Err(out_of_range("an pushdown is of one table"));
     };
     let (here, elsewhere) = found(reading, scan, &context).await?;
     let not_here = elsewhere.owners().iter().flat_map(|(_, ranges)| ranges.clone()).collect();
-    let plan = bundle.plan(vec![Arc::new(here)], &context)?;
+    let plan = fragment.plan(vec![Arc::new(here)], &context)?;
     let maker = Maker::new(elsewhere.view().clone(), sent.deed, &context)?;
     if !is_by_row(&plan) || plan.schema().fields().len() != maker.width() {
-        return Err(out_of_range("an errand does not fit its table"));
+        return Err(out_of_range("an pushdown does not fit its table"));
     }
-    let writes =
-        execute_stream(plan, context)?.map(move |rows| Ok(ErrandStep::Write(maker.write(&rows?)?)));
-    let begin = futures::stream::iter([Ok(ErrandStep::NotHere(not_here))]);
+    let writes = execute_stream(plan, context)?
+        .map(move |rows| Ok(PushdownStep::Write(maker.write(&rows?)?)));
+    let begin = futures::stream::iter([Ok(PushdownStep::NotHere(not_here))]);
     Ok(begin.chain(writes).boxed())
 }

@@ -9,9 +9,9 @@ use store::Error;
 
 /// A cluster's service, once there is a cluster.
 #[derive(Debug, Default)]
-pub(crate) struct Doorway(pub(crate) OnceLock<Cluster>);
+pub(crate) struct StartingService(pub(crate) OnceLock<Cluster>);
 
-impl Service for Doorway {
+impl Service for StartingService {
     fn serve(&self, from: Caller, request: Bytes) -> Answers {
         if let Some(cluster) = self.0.get() {
             return cluster.serve(from, request);

@@ -24,7 +24,7 @@ fn rows_read(node: &Value) -> (u64, u64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_server_says_what_it_has_spent() {
+async fn every_server_reports_its_metrics() {
     let servers = servers().await;
     let first = &servers.servers()[0].database;
     execute(first, "CREATE TABLE m (id bigint PRIMARY KEY, k bigint)").await;

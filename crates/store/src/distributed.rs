@@ -1,4 +1,4 @@
-//! A joint transaction: one on each server whose rows it writes, run by the server that its client is connected to.
+//! A distributed transaction: one on each server whose rows it writes, run by the server that its client is connected to.
 //!
 //! Rows are written where their owners are, at once: an owner checks keys against its own rows, and later reads
 //! there see them. On a store without [`Peers`] all of it happens here, and nothing waits.
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// A running transaction. Dropping it rolls it back.
 #[derive(Debug)]
-pub struct JointTransaction {
+pub struct DistributedTransaction {
     /// What it writes and reads on this server.
     here: Transaction,
     elsewhere: Option<Elsewhere>,
@@ -44,7 +44,7 @@ impl Drop for Elsewhere {
 
 /// A place in a transaction that it can go back to.
 #[derive(Debug, Clone)]
-pub struct JointSavepoint {
+pub struct DistributedSavepoint {
     here: Savepoint,
     number: u64,
 }
@@ -81,23 +81,23 @@ impl Store {
     ///
     /// # Errors
     /// As [`Self::reading`].
-    pub async fn begin_joint(self: &Arc<Self>) -> Result<JointTransaction, Error> {
-        let Some(peers) = self.peers() else { return Ok(self.joint_on(self.snapshot())) };
-        Ok(self.joint_on(peers.snapshot().await?))
+    pub async fn begin_distributed(self: &Arc<Self>) -> Result<DistributedTransaction, Error> {
+        let Some(peers) = self.peers() else { return Ok(self.distributed_on(self.snapshot())) };
+        Ok(self.distributed_on(peers.snapshot().await?))
     }
 
     /// A transaction on a snapshot.
-    pub(crate) fn joint_on(self: &Arc<Self>, snapshot: Snapshot) -> JointTransaction {
+    pub(crate) fn distributed_on(self: &Arc<Self>, snapshot: Snapshot) -> DistributedTransaction {
         let here = Transaction::new(Arc::clone(self), snapshot);
         let elsewhere = self.peers().map(|peers| {
             let (peers, id) = (Arc::clone(peers), peers.transaction_id());
             Elsewhere { peers, id, has_writes: false }
         });
-        JointTransaction { here, elsewhere, savepoints: 0 }
+        DistributedTransaction { here, elsewhere, savepoints: 0 }
     }
 }
 
-impl JointTransaction {
+impl DistributedTransaction {
     /// The snapshot that it reads, on this server.
     pub fn snapshot(&self) -> &Snapshot {
         self.here.snapshot()
@@ -283,16 +283,16 @@ impl JointTransaction {
     }
 
     /// A place to go back to.
-    pub fn savepoint(&mut self) -> JointSavepoint {
+    pub fn savepoint(&mut self) -> DistributedSavepoint {
         self.savepoints += 1;
-        JointSavepoint { here: self.here.savepoint(), number: self.savepoints }
+        DistributedSavepoint { here: self.here.savepoint(), number: self.savepoints }
     }
 
     /// Undoes what was done since a savepoint of this transaction.
     ///
     /// # Errors
     /// Only in a cluster.
-    pub async fn rollback_to(&mut self, savepoint: &JointSavepoint) -> Result<(), Error> {
+    pub async fn rollback_to(&mut self, savepoint: &DistributedSavepoint) -> Result<(), Error> {
         self.here.rollback_to(&savepoint.here);
         match &self.elsewhere {
             Some(e) if e.has_writes => e.peers.rollback_to(e.id, savepoint.number).await,

@@ -108,8 +108,9 @@ fn believed_small() -> [String; 4] {
         format!(
             "INSERT INTO large SELECT i, {status}, {values} FROM generate_series(1, 65000) AS g(i)"
         ),
-        "CREATE TABLE visits (id bigint PRIMARY KEY, visited bigint)".into(),
-        "INSERT INTO visits SELECT i, i * 7 % 79999 FROM generate_series(1, 400000) AS g(i)".into(),
+        "CREATE TABLE accesses (id bigint PRIMARY KEY, visited bigint)".into(),
+        "INSERT INTO accesses SELECT i, i * 7 % 79999 FROM generate_series(1, 400000) AS g(i)"
+            .into(),
     ]
 }
 
@@ -123,19 +124,19 @@ async fn rows_that_are_too_many_to_be_sent_are_joined_and_stored_here() {
         alone.execute(&statement).await.expect("a statement");
     }
     until_spread(&servers, "large").await;
-    until_spread(&servers, "visits").await;
+    until_spread(&servers, "accesses").await;
     let sums: Vec<String> = (1..=18).map(|column| format!("sum(n{column})")).collect();
     let by = |group: &str| {
         format!(
-            "SELECT {group}, count(*), {} FROM large JOIN visits ON visits.visited = large.id \
+            "SELECT {group}, count(*), {} FROM large JOIN accesses ON accesses.visited = large.id \
              WHERE large.status = 'open' GROUP BY 1",
             sums.join(", ")
         )
     };
-    let joined = by("visits.id % 10");
+    let joined = by("accesses.id % 10");
     let dealt = format!(
-        "SELECT count(*), sum(visits.id)::bigint, {} FROM large JOIN visits ON visits.visited = large.id \
-         JOIN visits AS again ON again.visited = visits.visited + 1 WHERE large.status = 'open'",
+        "SELECT count(*), sum(accesses.id)::bigint, {} FROM large JOIN accesses ON accesses.visited = large.id \
+         JOIN accesses AS again ON again.visited = accesses.visited + 1 WHERE large.status = 'open'",
         sums.join(", ")
     );
     let expected = rows(&alone, &joined).await;

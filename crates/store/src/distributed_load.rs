@@ -1,9 +1,9 @@
-//! A bulk load of a joint transaction: its sorted rows are cut at the borders of their owners.
+//! A bulk load of a distributed transaction: its sorted rows are cut at the borders of their owners.
 
 use crate::catalog::{Table, TableId};
 use crate::chunk::Chunk;
+use crate::distributed::DistributedTransaction;
 use crate::ingest::Gathered;
-use crate::joint::JointTransaction;
 use crate::key::Stretches;
 use crate::memory::Reservation;
 use crate::peers::{Peers, Reader, Write};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 type Chunks = Vec<Arc<Chunk>>;
 
-impl JointTransaction {
+impl DistributedTransaction {
     /// Divides a sorted load among the owners of its keys. How many rows it has comes back.
     pub(crate) async fn load_to_owners(
         &mut self,

@@ -1,5 +1,5 @@
-//! Errands of other servers' transactions: rows here that are changed by what this server computes from them
-//! ([`store::ErrandStep`]).
+//! DML pushdowns of other servers' transactions: rows here that are changed by what this server computes from them
+//! ([`store::PushdownStep`]).
 //!
 //! What has been computed is staged batch by batch, as rows that were sent would be: each time, the transaction's part
 //! here may have ended or gone back, and then no more is written.
@@ -7,18 +7,18 @@
 use crate::apart;
 use crate::cluster::Inner;
 use crate::message::{Adjustment, Answer, Reply, Target, WireReader, garbled};
-use crate::service::{bundles, definition, owners, reading, served};
+use crate::service::{definition, fragments, owners, reading, served};
 use bytes::Bytes;
 use futures::StreamExt;
 use sdds::KeyRange;
 use std::sync::Arc;
 use store::catalog::Table;
-use store::{Changed, ErrandStep, Error, TransactionId};
+use store::{Changed, Error, PushdownStep, TransactionId};
 
 /// So many rows are staged apart: it takes longer than handing them to another thread by far.
 const LARGE_ROWS: usize = 256;
 
-/// An errand, as one transaction's part here is to stage it.
+/// An pushdown, as one transaction's part here is to stage it.
 #[derive(Clone)]
 struct Staging {
     inner: Arc<Inner>,
@@ -33,17 +33,17 @@ pub(crate) async fn answer(
     inner: &Arc<Inner>,
     reader: WireReader,
     target: &Target,
-    errand: Bytes,
+    pushdown: Bytes,
     step: u64,
 ) -> Reply {
     let Some(transaction) = reader.transaction else {
-        return Err(garbled("an errand outside of transactions"));
+        return Err(garbled("an pushdown outside of transactions"));
     };
     let view = served(inner, target.hops);
     let reading = reading(inner, &reader, &view).await?;
     let table = definition(reading.catalog(), target)?;
     let staging = Staging { inner: Arc::clone(inner), transaction, reader, table, step };
-    let mut steps = bundles(inner)?.errand(reading, errand);
+    let mut steps = fragments(inner)?.pushdown(reading, pushdown);
     let mut changed = Changed::default();
     while let Some(next) = steps.next().await {
         changed.add(staging.stage(next?).await?);
@@ -57,11 +57,11 @@ pub(crate) async fn answer(
 }
 
 impl Staging {
-    async fn stage(&self, step: ErrandStep) -> Result<Changed, Error> {
+    async fn stage(&self, step: PushdownStep) -> Result<Changed, Error> {
         let rows = match &step {
-            ErrandStep::NotHere(rest) => return Ok(Changed { rows: 0, rest: rest.clone() }),
-            ErrandStep::Write(write) if write.is_empty() => return Ok(Changed::default()),
-            ErrandStep::Write(write) => write.len(),
+            PushdownStep::NotHere(rest) => return Ok(Changed { rows: 0, rest: rest.clone() }),
+            PushdownStep::Write(write) if write.is_empty() => return Ok(Changed::default()),
+            PushdownStep::Write(write) => write.len(),
         };
         let (staging, runtime) = (self.clone(), self.inner.runtime.clone());
         let staged = async move { staging.write(step).await };
@@ -71,7 +71,7 @@ impl Staging {
         }
     }
 
-    async fn write(&self, step: ErrandStep) -> Result<Changed, Error> {
+    async fn write(&self, step: PushdownStep) -> Result<Changed, Error> {
         let part = self.inner.participants.part(self.transaction)?;
         let mut part = part.lock().await;
         let work = |open: &mut store::Transaction| open.carry_out(&self.table, step);

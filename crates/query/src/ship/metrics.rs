@@ -1,7 +1,7 @@
-//! What a bundle has cost the server that ran it, for EXPLAIN ANALYZE.
+//! What a fragment has cost the server that ran it, for EXPLAIN ANALYZE.
 //!
-//! Whoever measures says so with a bundle. Then the server tells what it has spent when it is done: in an empty batch, whose
-//! schema says it. It becomes metrics of the operator that stands for the bundle in the coordinator's plan.
+//! Whoever measures says so with a fragment. Then the server tells what it has spent when it is done: in an empty batch, whose
+//! schema says it. It becomes metrics of the operator that stands for the fragment in the coordinator's plan.
 
 use super::receive::out_of_range;
 use crate::bundling::Stored;
@@ -40,10 +40,10 @@ impl Measuring {
     }
 }
 
-/// What a server has spent on a bundle, with those that it has asked in turn.
+/// What a server has spent on a fragment, with those that it has asked in turn.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Spent {
-    /// From the bundle's arrival to its last row, in microseconds.
+pub(super) struct FragmentMetrics {
+    /// From the fragment's arrival to its last row, in microseconds.
     time: u64,
     /// Of processors, in nanoseconds.
     compute: u64,
@@ -52,19 +52,19 @@ pub(super) struct Spent {
 }
 
 /// The key of the schema's metadata.
-const SPENT: &str = "pando.spent";
+const METRICS: &str = "pando.spent";
 
 /// The metrics' names.
 const TIME: &str = "server_time";
 const COMPUTE: &str = "server_compute";
 const ROWS: &str = "server_rows_read";
 
-impl Spent {
+impl FragmentMetrics {
     /// What a plan has cost that is done now.
     pub(super) fn of(plan: &Arc<dyn ExecutionPlan>, begun: Instant) -> Result<Self> {
         let (mut compute, mut rows) = (0, 0);
         plan.apply(|node| {
-            // What another bundle has left there has been told of.
+            // What another fragment has left there has been told of.
             if node.downcast_ref::<Stored>().is_some() {
                 return Ok(TreeNodeRecursion::Jump);
             }
@@ -82,13 +82,13 @@ impl Spent {
     pub(super) fn to_batch(self) -> QueryResult<RecordBatch> {
         let text = serde_json::to_string(&self);
         let text = text.map_err(|error| out_of_range(&format!("figures have no form: {error}")))?;
-        let metadata = HashMap::from([(SPENT.to_owned(), text)]);
+        let metadata = HashMap::from([(METRICS.to_owned(), text)]);
         Ok(RecordBatch::new_empty(Arc::new(Schema::empty().with_metadata(metadata))))
     }
 
     /// `None` for a batch of rows.
     pub(super) fn of_batch(batch: &RecordBatch) -> Option<Self> {
-        serde_json::from_str(batch.schema_ref().metadata().get(SPENT)?).ok()
+        serde_json::from_str(batch.schema_ref().metadata().get(METRICS)?).ok()
     }
 
     pub(super) fn note(self, metrics: &ExecutionPlanMetricsSet) {

@@ -62,14 +62,14 @@ pub(super) fn unreadable(expr: &Expr, wanted: &str) -> Option<Error> {
 }
 
 /// A quoted constant beside a value of a type that it is none of, and its place.
-pub(super) fn unreadable_beside(
+pub(super) fn unreadable_operand(
     operator: &str,
     left: &Expr,
     right: &Expr,
     types: &[String; 2],
 ) -> Option<(Error, Span)> {
     let [one, other] = types;
-    let (constant, beside, wanted) = match (quoted(left), quoted(right)) {
+    let (constant, other, wanted) = match (quoted(left), quoted(right)) {
         (Some(_), None) => (left, right, other),
         (None, Some(_)) => (right, left, one),
         _ => return None,
@@ -77,5 +77,5 @@ pub(super) fn unreadable_beside(
     if !SAME_TYPES.contains(&operator) {
         return None;
     }
-    Some((unreadable(constant, &type_of(beside, wanted))?, constant.span()))
+    Some((unreadable(constant, &type_of(other, wanted))?, constant.span()))
 }

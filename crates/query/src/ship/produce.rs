@@ -1,4 +1,4 @@
-//! Dealing out rows: each goes to the part that the hash of some expressions over it says.
+//! HashPartitioning out rows: each goes to the part that the hash of some expressions over it says.
 //!
 //! Every server computes the same hash: its seed is fixed, and differs from those of the engine's own tables and
 //! partitions, so that the rows of one part spread well over them.
@@ -26,7 +26,7 @@ const BATCH_ROWS_MIN: usize = 512;
 const BATCHES_GATHERED: usize = 4;
 
 /// Runs plans and deals all their rows out, until it is done, or has failed, or nobody wants more.
-pub(super) async fn deal(
+pub(super) async fn produce(
     plans: Vec<Arc<dyn ExecutionPlan>>,
     by: Vec<Arc<dyn PhysicalExpr>>,
     parts: usize,
@@ -37,9 +37,9 @@ pub(super) async fn deal(
     let mut tasks = JoinSet::new();
     for plan in plans {
         for partition in 0..plan.output_partitioning().partition_count() {
-            let dealer = Dealer::new(plan.schema(), by.clone(), parts, &context);
+            let producer = Producer::new(plan.schema(), by.clone(), parts, &context);
             let (plan, queues) = (Arc::clone(&plan), Arc::clone(&queues));
-            tasks.spawn(dealer.run(plan, partition, queues, Arc::clone(&context)));
+            tasks.spawn(producer.run(plan, partition, queues, Arc::clone(&context)));
         }
     }
     while let Some(done) = tasks.join_next().await {
@@ -55,7 +55,7 @@ pub(super) async fn deal(
 }
 
 /// Deals out one partition of a plan.
-struct Dealer {
+struct Producer {
     by: Vec<Arc<dyn PhysicalExpr>>,
     /// By part: rows that wait until they are enough to be sent.
     gathered: Vec<BatchCoalescer>,
@@ -64,7 +64,7 @@ struct Dealer {
     hashes: Vec<u64>,
 }
 
-impl Dealer {
+impl Producer {
     fn new(
         schema: SchemaRef,
         by: Vec<Arc<dyn PhysicalExpr>>,

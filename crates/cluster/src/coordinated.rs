@@ -10,7 +10,7 @@ use store::TransactionId;
 
 /// All that run.
 #[derive(Debug, Default)]
-pub(crate) struct Joint(Mutex<BTreeMap<TransactionId, Running>>);
+pub(crate) struct CoordinatedTransactions(Mutex<BTreeMap<TransactionId, Running>>);
 
 /// One of them.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +21,7 @@ struct Running {
     step: u64,
 }
 
-impl Joint {
+impl CoordinatedTransactions {
     /// A write is about to be sent. Its step comes back, and whether it is the first one to that group.
     pub(crate) fn writes(&self, transaction: TransactionId, to: GroupId) -> (u64, bool) {
         let mut all = self.0.lock();

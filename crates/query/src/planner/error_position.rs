@@ -10,7 +10,7 @@ mod find;
 use crate::error::{Culprit, Error, SqlState};
 use crate::parse::{self, Lines};
 use crate::translate::{undefined_column, undefined_function, undefined_operator, wrong_argument};
-use constants::{type_of, unreadable, unreadable_beside};
+use constants::{type_of, unreadable, unreadable_operand};
 use datafusion::sql::sqlparser::ast::{Spanned, Statement};
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
 
@@ -72,7 +72,7 @@ fn look(
         }
         Culprit::Operator { operator, types } => {
             let (left, right) = find::operands(ast, operator, types)?;
-            if let Some((error, span)) = unreadable_beside(operator, &left, &right, types) {
+            if let Some((error, span)) = unreadable_operand(operator, &left, &right, types) {
                 return Some((Some(error), span.start));
             }
             let [one, other] = types;
