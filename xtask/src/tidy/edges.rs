@@ -62,6 +62,11 @@ pub(super) fn manifest(package: &str) -> String {
     }
 }
 
+/// The directory of a crate's sources.
+pub(super) fn sources(package: &str) -> String {
+    manifest(package).replace("Cargo.toml", "src")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

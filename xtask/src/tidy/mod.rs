@@ -1,19 +1,22 @@
 //! What we ask of the code that the compiler does not: one check a file, over the text of the tree.
 //!
 //! Each check is a function from the [`Workspace`] to [`Finding`]s; an empty list is a clean tree. Checks only
-//! read. Where something must stay as it is, the reason stands in `exceptions.txt` ([`ratchet`]) or in
-//! the check's own table.
+//! read. Where something must stay as it is, the reason stands in `exceptions.txt` ([`ratchet`]), in
+//! `cycles.txt` ([`module_cycles`]) or in the check's own table.
 
+mod crate_size;
 mod edges;
 mod file_length;
 mod function_length;
 mod links;
 mod machine_paths;
 mod marks;
+mod module_cycles;
 mod module_docs;
 mod pure;
 mod ratchet;
 mod whitespace;
+mod words;
 mod workspace;
 
 use anyhow::Result;
@@ -54,16 +57,19 @@ impl fmt::Display for Finding {
 
 type Check = fn(&Workspace) -> Vec<Finding>;
 
-/// All checks. A new one is a file beside this one and a line here.
+/// All checks. A new one is a file next to this one and a line here.
 const CHECKS: &[(&str, Check)] = &[
     ("edges", edges::check),
     ("module docs", module_docs::check),
+    ("module cycles", module_cycles::check),
+    ("crate size", crate_size::check),
     ("length", ratchet::check),
     ("pure crates", pure::check),
     ("machine paths", machine_paths::check),
     ("links", links::check),
     ("whitespace", whitespace::check),
     ("marks", marks::check),
+    ("words", words::check),
 ];
 
 /// Runs all checks over the tree at `root` and prints what they find.

@@ -75,7 +75,7 @@ fn names(file: &SourceFile) -> Vec<Finding> {
 }
 
 /// An identifier or `::`, or `;` for everything that ends a path, and its line.
-type Word = (String, usize);
+pub(super) type Word = (String, usize);
 
 fn forbidden(path: &str, words: &[Word]) -> Option<Finding> {
     let matches = |segments: &[&str]| {
@@ -88,7 +88,8 @@ fn forbidden(path: &str, words: &[Word]) -> Option<Finding> {
     Some(Finding::at(path, words[0].1, message))
 }
 
-fn flatten(tokens: TokenStream, words: &mut Vec<Word>) {
+/// The [`Word`]s of tokens, those in brackets included.
+pub(super) fn flatten(tokens: TokenStream, words: &mut Vec<Word>) {
     let mut colons = 0;
     for token in tokens {
         let line = token.span().start().line;

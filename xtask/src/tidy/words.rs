@@ -1,0 +1,291 @@
+//! Private words: names that are replaced by standard database terms.
+//!
+//! Words are matched in any case, anywhere in a text file. Identifiers are split at underscores and humps: `a_door` and
+//! `OpenDoor` contain `door`. The words of a phrase may be joined in an identifier or divided by a line break.
+
+use super::workspace::{SourceFile, Workspace};
+use super::{Finding, pure};
+use proc_macro2::TokenStream;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::str::FromStr;
+
+/// Files that may contain private words.
+const EXEMPT: [&str; 2] = ["GLOSSARY.md", "xtask/src/tidy/words.rs"];
+
+/// A private word.
+struct Entry {
+    /// Its forms: lower case, words of a phrase divided by one space.
+    forms: &'static [&'static str],
+    instead: &'static str,
+    /// Whether prose may contain it.
+    only_identifiers: bool,
+    /// Prefixes of the paths of files that may contain it.
+    paths: &'static [&'static str],
+    /// Texts on one line that may contain it; their case matters.
+    phrases: &'static [&'static str],
+}
+
+const fn word(forms: &'static [&'static str], instead: &'static str) -> Entry {
+    Entry { forms, instead, only_identifiers: false, paths: &[], phrases: &[] }
+}
+
+const WORDS: &[Entry] = &[
+    word(&["errand", "errands"], "DML pushdown"),
+    word(&["dealer", "dealers"], "producer"),
+    word(&["dealt out"], "hash-partitioned, distributed"),
+    word(&["giver", "givers"], "source"),
+    word(&["taker", "takers"], "destination, consumer"),
+    word(&["beside"], "colocated, next to, in addition to"),
+    word(&["joint transaction", "joint transactions"], "distributed transaction"),
+    // Of a server; connections are closed, transactions and COPY are aborted.
+    word(&["given up"], "evicted, aborted"),
+    word(&["put off"], "deferred"),
+    word(&["blame"], "error position, offending"),
+    word(&["trouble", "troubles"], "error"),
+    word(&["last resort"], "broadcast lookup"),
+    word(&["door", "doors", "doorway"], "listener"),
+    // A way of shipping in TPC-H.
+    Entry { phrases: &["'MAIL'", "\"MAIL\""], ..word(&["mail"], "outbox") },
+    // Simulated and predicted time is spent.
+    Entry {
+        only_identifiers: true,
+        paths: &["crates/dbsim/", "crates/pando/src/predict/", "crates/query/src/predict/"],
+        ..word(&["spent"], "metrics")
+    },
+    word(&["floors"], "low watermark"),
+    // A table of tests has the name `visits`.
+    Entry {
+        paths: &["crates/pando/tests/spread/bundles.rs", "crates/query/tests/plans/joins.txt"],
+        phrases: &["visits each key once", "visits_each_key_once", "nodes that it visits"],
+        ..word(&["visits"], "accesses")
+    },
+    Entry {
+        paths: &["crates/pando/tests/spread/bundles.rs"],
+        phrases: &["let visited = plan.apply_expressions(", "visited.is_ok()", "are never visited"],
+        ..word(&["visited"], "accessed")
+    },
+];
+
+pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
+    let files = workspace.files.iter().filter(|file| !EXEMPT.contains(&file.path.as_str()));
+    files.flat_map(findings).collect()
+}
+
+/// One finding for each private word and line, and for each in the name of the file.
+fn findings(file: &SourceFile) -> Vec<Finding> {
+    let name = file.path.rsplit('/').next().unwrap_or_default();
+    let in_name = matches(name, &file.path).into_iter();
+    let mut findings: Vec<Finding> =
+        in_name.map(|found| Finding::of(&file.path, message(&found))).collect();
+    let found = matches(&file.text, &file.path);
+    let identifiers = match found.iter().any(|found| found.entry.only_identifiers) {
+        true => identifiers(file),
+        false => BTreeSet::new(),
+    };
+    for found in found {
+        let line = 1 + file.text[..found.range.start].matches('\n').count();
+        if !found.entry.only_identifiers
+            || identifiers.contains(&(line, found.form.to_owned()))
+            || is_marked(&file.text, &found.range)
+        {
+            findings.push(Finding::at(&file.path, line, message(&found)));
+        }
+    }
+    findings.sort();
+    findings.dedup();
+    findings
+}
+
+fn message(found: &Match) -> String {
+    format!("\"{}\" is a private word; use \"{}\"", found.form, found.entry.instead)
+}
+
+/// Where a private word stands.
+struct Match {
+    range: Range<usize>,
+    form: &'static str,
+    entry: &'static Entry,
+}
+
+/// The private words in a text, without those that this file or their context may contain.
+fn matches(text: &str, path: &str) -> Vec<Match> {
+    let words = split(text);
+    let mut matches = Vec::new();
+    for (start, word) in words.iter().enumerate() {
+        let first = &text[word.clone()];
+        for entry in WORDS {
+            let forms = entry.forms.iter().filter(|form| begins_with(form, first));
+            for &form in forms {
+                let Some(range) = phrase_at(text, &words[start..], form) else { continue };
+                let is_exempt = entry.paths.iter().any(|exempt| path.starts_with(exempt))
+                    || entry.phrases.iter().any(|phrase| covers(text, &range, phrase));
+                if !is_exempt {
+                    matches.push(Match { range, form, entry });
+                }
+            }
+        }
+    }
+    matches
+}
+
+/// Whether `word` is the first word of `form`.
+fn begins_with(form: &str, word: &str) -> bool {
+    let start = form.get(..word.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(word))
+        && form[word.len()..].chars().next().is_none_or(|next| next == ' ')
+}
+
+/// The range of `form` if it stands at the first of these words.
+fn phrase_at(text: &str, words: &[Range<usize>], form: &str) -> Option<Range<usize>> {
+    let parts: Vec<&str> = form.split(' ').collect();
+    let words = words.get(..parts.len())?;
+    let are_equal =
+        |(part, word): (&&str, &Range<usize>)| part.eq_ignore_ascii_case(&text[word.clone()]);
+    let is_joined = |pair: &[Range<usize>]| joins(&text[pair[0].end..pair[1].start]);
+    let is_found = parts.iter().zip(words).all(are_equal) && words.windows(2).all(is_joined);
+    is_found.then(|| words[0].start..words[words.len() - 1].end)
+}
+
+/// Whether what is between two words leaves them in one phrase: nothing, white space, `_`, `-`, or a line break
+/// with marks of comments.
+fn joins(gap: &str) -> bool {
+    let marks = if gap.contains('\n') { "/!#*>\\" } else { "" };
+    gap.chars().all(|c| c.is_whitespace() || c == '_' || c == '-' || marks.contains(c))
+}
+
+/// Whether `phrase` stands around this range, on its line.
+fn covers(text: &str, range: &Range<usize>, phrase: &str) -> bool {
+    let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[range.end..].find('\n').map_or(text.len(), |at| range.end + at);
+    text[start..end]
+        .match_indices(phrase)
+        .any(|(at, _)| start + at <= range.start && range.end <= start + at + phrase.len())
+}
+
+/// The words of a text: stretches of letters, cut before the capital of a hump. The letter of an escape such as `\n` is
+/// no part of a word.
+fn split(text: &str) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut begin = None;
+    let mut before = ' ';
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let is_letter = c.is_alphabetic() && before != '\\';
+        let ends_capitals =
+            before.is_uppercase() && chars.peek().is_some_and(|(_, next)| next.is_lowercase());
+        let is_hump = c.is_uppercase() && (before.is_lowercase() || ends_capitals);
+        if let Some(start) = begin.filter(|_| !is_letter || is_hump) {
+            words.push(start..at);
+            begin = None;
+        }
+        if is_letter && begin.is_none() {
+            begin = Some(at);
+        }
+        before = c;
+    }
+    words.extend(begin.map(|start| start..text.len()));
+    words
+}
+
+/// Whether a word is a part of a longer identifier, or stands alone between quotes.
+fn is_marked(text: &str, range: &Range<usize>) -> bool {
+    let before = text[..range.start].chars().next_back().unwrap_or(' ');
+    let after = text[range.end..].chars().next().unwrap_or(' ');
+    let of_identifier = |c: char| c == '_' || c.is_alphanumeric();
+    let is_quote = |c: char| matches!(c, '`' | '"' | '\'');
+    of_identifier(before) || of_identifier(after) || (is_quote(before) && is_quote(after))
+}
+
+/// The lower-case words of the identifiers of a Rust file, with their lines.
+fn identifiers(file: &SourceFile) -> BTreeSet<(usize, String)> {
+    let mut found = BTreeSet::new();
+    if file.path.ends_with(".rs")
+        && let Ok(tokens) = TokenStream::from_str(&file.text)
+    {
+        let mut words = Vec::new();
+        pure::flatten(tokens, &mut words);
+        for (identifier, line) in words {
+            let parts = split(&identifier).into_iter();
+            found.extend(parts.map(|part| (line, identifier[part].to_lowercase())));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found_in(path: &str, text: &str) -> Vec<String> {
+        check(&Workspace::of([(path, text)])).iter().map(Finding::to_string).collect()
+    }
+
+    fn found(text: &str) -> usize {
+        found_in("a.rs", text).len()
+    }
+
+    #[test]
+    fn every_form_is_found_in_any_file_and_case() {
+        for entry in WORDS {
+            for form in entry.forms {
+                let identifier = format!("let a_{} = 1;", form.replace(' ', "_"));
+                let expected =
+                    format!(":2: \"{form}\" is a private word; use \"{}\"", entry.instead);
+                for path in ["a.rs", "a.md", "a.sql", "a.toml", "a.slt", "a.py", "a.txt"] {
+                    let text = format!("\n{identifier}");
+                    assert_eq!(found_in(path, &text), [format!("{path}{expected}")]);
+                    assert_eq!(found_in(path, &text.to_uppercase()).len(), 1, "{form}");
+                }
+                assert_eq!(found_in("GLOSSARY.md", &identifier).len(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn identifiers_are_split_and_whole_words_are_matched() {
+        assert_eq!(
+            found("struct OpenDoor;\nlet HTTPDoor = DOOR_MAX;\nlet doorOf = \"\\ndoor\";"),
+            3
+        );
+        assert_eq!(found("let indoor = outdoors + doorbell + email + givers2;"), 1);
+    }
+
+    #[test]
+    fn phrases_are_found_joined_and_across_lines() {
+        assert_eq!(found("struct JointTransaction;\nfn joint_transaction() {}"), 2);
+        assert_eq!(found("/// A server that was given\n    /// up, or put-off."), 2);
+        assert_eq!(found("// Given, up. Given (up). Give up. Joint. A transaction. put offset"), 0);
+    }
+
+    #[test]
+    fn some_words_are_free_in_prose() {
+        assert_eq!(found("/// The time spent.\nfn f() {} // \"is spent\""), 0);
+        assert_eq!(found("let spent = 1;\nf(a.spent);\nstruct TimeSpent;\n// `spent`"), 4);
+        assert_eq!(
+            found_in("a.md", "time spent; `time_spent`"),
+            ["a.md:1: \"spent\" is a private word; use \"metrics\""]
+        );
+    }
+
+    #[test]
+    fn names_of_files_are_looked_at() {
+        let expected = "a/door.rs: \"door\" is a private word; use \"listener\"";
+        assert_eq!(found_in("a/door.rs", ""), [expected]);
+        assert_eq!(found_in("a/doorbell.rs", "").len(), 0);
+    }
+
+    #[test]
+    fn exempt_paths_and_phrases_are_free() {
+        for entry in WORDS {
+            let text = format!("`{}`", entry.forms[0]);
+            for path in entry.paths {
+                assert_eq!(found_in(&format!("{path}a.md"), &text).len(), 0, "{path}");
+            }
+            for phrase in entry.phrases {
+                assert_eq!(found_in("a.md", phrase).len(), 0, "{phrase}");
+                assert_eq!(found_in("a.md", &format!("{phrase} {text}")).len(), 1, "{phrase}");
+            }
+        }
+    }
+}
