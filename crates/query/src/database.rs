@@ -1,12 +1,13 @@
 //! A database: a store, and everything that its sessions share.
 
-use crate::bundling::Results;
+use crate::catalog_views::session_context::{DatabaseContext, Running, SessionContext};
+use crate::distributed::bundles::Results;
 use crate::engine::Engine;
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use crate::roles;
 use crate::session::presence::Sessions;
-use crate::session::{Names, Session};
-use crate::ship::{Exchanges, Receiver};
+use crate::session::{Context, Session};
+use crate::distributed::{Exchanges, Receiver};
 use crate::short::Operations;
 use parking_lot::Mutex;
 use sdds::GroupId;
@@ -71,16 +72,6 @@ pub(crate) struct Shared {
     /// What other servers have done to single rows here.
     pub(crate) operations: Operations,
     next_number: AtomicU64,
-}
-
-/// A statement that is running.
-#[derive(Debug, Clone)]
-pub(crate) struct Running {
-    pub(crate) session: u64,
-    /// Whose rights it has.
-    pub(crate) user: Arc<String>,
-    pub(crate) text: String,
-    pub(crate) started: SystemTime,
 }
 
 impl Database {
@@ -198,7 +189,7 @@ impl Database {
             let message = format!("role \"{user}\" is not permitted to log in");
             return Err(Error::new(SqlState::InvalidAuthorization, message));
         }
-        let of_user = |names: &Arc<Names>| **names.login_user.load() == user;
+        let of_user = |session: &Arc<Context>| **session.login_user.load() == user;
         let count = || self.0.sessions.connected().into_iter().filter(of_user).count();
         match role.connection_limit.filter(|_| !role.superuser) {
             Some(limit) if count() > limit as usize => {
@@ -217,6 +208,36 @@ impl Database {
     /// The store below, for tools that look at buckets.
     pub fn store(&self) -> &Arc<Store> {
         &self.0.store
+    }
+}
+
+impl DatabaseContext for Shared {
+    fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    fn bucket_size(&self) -> u64 {
+        self.bucket_size
+    }
+
+    fn running(&self) -> Vec<Running> {
+        self.running.lock().values().cloned().collect()
+    }
+
+    fn connected_sessions(&self) -> Vec<Arc<dyn SessionContext>> {
+        self.sessions.connected().into_iter().map(|session| session as _).collect()
+    }
+
+    fn connected_session(&self, process: i64) -> Option<Arc<dyn SessionContext>> {
+        self.sessions.get(process).map(|session| session as _)
+    }
+
+    fn exchange_count(&self) -> usize {
+        self.exchanges.count()
+    }
+
+    fn stored_bundle_count(&self) -> usize {
+        self.results.count()
     }
 }
 

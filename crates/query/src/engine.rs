@@ -1,6 +1,6 @@
 //! The query engine as all statements of a database share it.
 
-use crate::error::Result;
+use crate::values::error::Result;
 use crate::functions;
 use crate::functions::json::operators::JsonOperators;
 use crate::functions::json::order::OrderJson;
@@ -10,7 +10,7 @@ use crate::planner::operators::Operators;
 use crate::planner::scales::Scales;
 use crate::planner::volatile::VolatileColumns;
 use crate::planner::waiting::WaitingValues;
-use crate::ship::{Exchanges, Portable, ShipFragments};
+use crate::distributed::{Exchanges, Portable, ShipFragments};
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};

@@ -1,6 +1,6 @@
 //! The options of COPY.
 
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use crate::planner::files::Format;
 use datafusion::sql::sqlparser::ast::{CopyOption, CopyTarget, Statement};
 

@@ -1,7 +1,7 @@
 //! CREATE SCHEMA.
 
-use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::{fold, split_name};
+use crate::values::error::{Error, Result, SqlState};
+use crate::parser::names::{fold, split_name};
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::SchemaName;
 use store::DistributedTransaction;

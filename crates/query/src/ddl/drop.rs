@@ -1,8 +1,9 @@
 //! DROP TABLE, VIEW, SEQUENCE, SCHEMA.
 
 use super::dependents;
-use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::{find, split_name};
+use crate::values::error::{Error, Result, SqlState};
+use crate::catalog_views::relation_names::find;
+use crate::parser::names::split_name;
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! GENERATED ALWAYS AS (...) STORED: what a column may be computed from.
 
-use crate::dml::assign::assign;
-use crate::error::{Error, Result, SqlState};
-use crate::parse::parse_expression;
-use crate::planner::relations::fold;
+use crate::values::assign::assign;
+use crate::values::error::{Error, Result, SqlState};
+use crate::parser::parse_expression;
+use crate::parser::names::fold;
 use crate::planner::{Planner, is_lasting};
 use crate::scan::provider::row_schema;
 use datafusion::arrow::array::new_empty_array;

@@ -1,8 +1,8 @@
 //! TRUNCATE.
 
 use crate::dml::target;
-use crate::error::Result;
-use crate::planner::relations::find;
+use crate::values::error::Result;
+use crate::catalog_views::relation_names::find;
 use crate::session::Frame;
 use datafusion::sql::sqlparser::ast::Truncate;
 use store::DistributedTransaction;

@@ -1,9 +1,9 @@
 //! Rows as a statement gives them become rows as the table has them: casts, defaults, row ids, checks.
 
-use super::assign::assign;
+use crate::values::assign::assign;
 use super::constraints::Constraints;
-use crate::error::Result;
-use crate::parse::parse_expression;
+use crate::values::error::Result;
+use crate::parser::parse_expression;
 use crate::planner::{self, Planner};
 use datafusion::arrow::array::{
     ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_null_array,

@@ -4,11 +4,11 @@
 //! those; it is over when nothing is left.
 
 use super::{delete, update};
-use crate::error::Result;
-use crate::planner::relations::Tables;
+use crate::values::error::Result;
+use crate::scan::tables::Tables;
 use crate::scan::places::{self, Owned};
 use crate::session::Frame;
-use crate::ship::pushdown::{DmlPushdown, open};
+use crate::distributed::pushdown::{DmlPushdown, open};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::TryStreamExt;

@@ -1,7 +1,7 @@
 //! Bulk writes: every partition of a plan fills its own part of one load, in parallel.
 
 use super::assembly::Assembly;
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use crate::outcome::Progress;
 use crate::session::Frame;
 use datafusion::execution::SendableRecordBatchStream;

@@ -4,7 +4,7 @@
 //! must get other names ([`unique_names`](super::unique_names)).
 
 use super::dialect::column_names;
-use super::relations::fold;
+use crate::parser::names::fold;
 use super::scopes::{Relation, Scopes};
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, Select, SelectItem,

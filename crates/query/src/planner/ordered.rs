@@ -5,7 +5,7 @@
 //! has a name that no one can write.
 
 use super::dialect::array_queries::{query_of, select_of};
-use super::relations::fold;
+use crate::parser::names::fold;
 use super::scopes::Scopes;
 use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, Ident, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr,

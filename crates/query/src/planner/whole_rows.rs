@@ -6,7 +6,7 @@
 //! only after the statement's relations have been looked up.
 
 use super::dialect::build::{arguments, call, literal_text, text};
-use super::relations::fold;
+use crate::parser::names::fold;
 use super::scopes::Scopes;
 use super::unique_names;
 use crate::functions::json::build::ROW;

@@ -1,7 +1,7 @@
 //! What `EXPLAIN (PREDICT ...)` is asked for: the options that belong to it.
 
 use super::refused;
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use dbsim::hardware::catalog;
 use dbsim::plan::Scheme;
 use dbsim::{Architecture, Coefficients};

@@ -1,10 +1,10 @@
 //! What the engine knows of the tables of a plan: all their rows, not only those that a query reads.
 
 use super::texts;
-use crate::error::Result;
-use crate::estimate::Column;
-use crate::kinds::scan_of;
-use crate::planner::relations::Tables;
+use crate::values::error::Result;
+use crate::scan::estimate::Column;
+use crate::distributed::kinds::scan_of;
+use crate::scan::tables::Tables;
 use crate::scan::bucket_scan::Piece;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::scan::spread_scan::SpreadScan;

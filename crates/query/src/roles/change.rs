@@ -1,8 +1,8 @@
 //! ALTER ROLE and DROP ROLE.
 
 use super::define::{can_rule, configure, known, may_define, refuse_reserved};
-use super::{RoleName, RoleOption};
-use crate::error::{Error, Result, SqlState};
+use crate::parser::roles::{RoleName, RoleOption};
+use crate::values::error::{Error, Result, SqlState};
 use crate::session::Frame;
 use std::sync::Arc;
 use store::DistributedTransaction;

@@ -1,8 +1,9 @@
 //! CREATE ROLE, and what its options make of a role.
 
-use super::{RoleOption, password};
-use crate::access::Access;
-use crate::error::{Error, Result, SqlState};
+use crate::parser::roles::RoleOption;
+use super::password;
+use crate::catalog_views::access::Access;
+use crate::values::error::{Error, Result, SqlState};
 use crate::session::{Frame, parameter_of_text};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! REASSIGN OWNED and DROP OWNED: what a role has goes to another, or goes, so that the role can be dropped.
 
 use super::define::known;
-use super::{RoleName, grant};
-use crate::error::{Error, Result, SqlState};
+use crate::parser::roles::RoleName;
+use super::grant;
+use crate::values::error::{Error, Result, SqlState};
 use crate::session::Frame;
 use std::sync::Arc;
 use store::DistributedTransaction;

@@ -6,6 +6,7 @@
 //! [`conjuncts`] of each piece, whose columns it asks memory for before ([`prefetch`]). Where some of the rows are on other servers
 //! ([`places`]), it makes a [`spread_scan`] instead.
 
+pub(crate) mod estimate;
 pub(crate) mod bucket_scan;
 pub(crate) mod conjuncts;
 pub(crate) mod handed_on;
@@ -20,3 +21,4 @@ pub(crate) mod pruning;
 pub(crate) mod spread_scan;
 mod statistics;
 pub(crate) mod stream;
+pub(crate) mod tables;

@@ -1,14 +1,15 @@
 //! `SpreadScan`: a scan some of whose rows are on other servers, for as long as a statement is being planned.
 //!
 //! To the optimizer it is one leaf that takes predicates, columns and a limit as a [`BucketScan`] does. In the end
-//! [`ship`](crate::ship) makes of it, and of operators above it, what runs here and what others run. It promises no
+//! [`ship`](crate::distributed) makes of it, and of operators above it, what runs here and what others run. It promises no
 //! order: rows come from several servers at once.
 
 use super::bucket_scan::BucketScan;
 use super::leaf::leaf;
 use super::places::Elsewhere;
 use super::statistics;
-use crate::ship::{self, Shipping};
+use crate::distributed;
+use crate::distributed::Shipping;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
@@ -117,7 +118,7 @@ impl ExecutionPlan for SpreadScan {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        ship::whole_scan(self)?.execute(partition, context)
+        distributed::whole_scan(self)?.execute(partition, context)
     }
 
     /// What is known of the rows of others: how many there are in all, and that servers hold about equal shares.

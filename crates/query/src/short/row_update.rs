@@ -1,8 +1,8 @@
 //! An UPDATE of one row by its key: the row is read, some of its columns are set, and it is checked and written.
 
-use crate::dml::assign::assign;
+use crate::values::assign::assign;
 use crate::dml::constraints::Constraints;
-use crate::error::Result;
+use crate::values::error::Result;
 use crate::planner::inputs::Inputs;
 use crate::scan::provider::typed_rows;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};

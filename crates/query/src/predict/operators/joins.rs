@@ -1,9 +1,9 @@
 //! Joins of all kinds.
 
 use super::{Builder, Flow, missing};
-use crate::error::Result;
-use crate::estimate::copied_row_bytes;
-use crate::kinds;
+use crate::values::error::Result;
+use crate::scan::estimate::copied_row_bytes;
+use crate::distributed::kinds;
 use crate::predict::joins::Join;
 use datafusion::common::JoinType;
 use datafusion::physical_expr::PhysicalExpr;

@@ -2,8 +2,8 @@
 
 use super::{Builder, Flow, at_least_one};
 use crate::engine::BATCH_ROWS;
-use crate::error::{Error, Result};
-use crate::estimate::{Column, Input, compared, copied_row_bytes, percent, row_bytes};
+use crate::values::error::{Error, Result};
+use crate::scan::estimate::{Column, Input, compared, copied_row_bytes, percent, row_bytes};
 use crate::predict::terms::{Rows, listed};
 use crate::scan::bucket_scan::BucketScan;
 use crate::scan::conjuncts::name_of_rows_left;

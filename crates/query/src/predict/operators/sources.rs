@@ -1,8 +1,8 @@
 //! Rows that come from several places, or from no table.
 
 use super::{Builder, Flow, at_least_one};
-use crate::error::Result;
-use crate::estimate::Column;
+use crate::values::error::Result;
+use crate::scan::estimate::Column;
 use crate::planner::series;
 use crate::predict::tables::statistics;
 use datafusion::physical_plan::ExecutionPlan;
