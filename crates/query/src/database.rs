@@ -1,14 +1,14 @@
 //! A database: a store, and everything that its sessions share.
 
 use crate::catalog_views::session_context::{DatabaseContext, Running, SessionContext};
-use crate::distributed::bundles::Results;
+use crate::distributed::{Exchanges, Node};
 use crate::engine::Engine;
-use crate::values::error::{Error, Result, SqlState};
+use crate::receiver::Receiver;
 use crate::roles;
 use crate::session::presence::Sessions;
 use crate::session::{Context, Session};
-use crate::distributed::{Exchanges, Receiver};
 use crate::short::Operations;
+use crate::values::error::{Error, Result, SqlState};
 use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
@@ -67,8 +67,7 @@ pub(crate) struct Shared {
     pub(crate) workers: Option<tokio::runtime::Handle>,
     pub(crate) running: Mutex<BTreeMap<u64, Running>>,
     pub(crate) sessions: Sessions,
-    pub(crate) exchanges: Arc<Exchanges>,
-    pub(crate) results: Arc<Results>,
+    pub(crate) node: Node,
     /// What other servers have done to single rows here.
     pub(crate) operations: Operations,
     next_number: AtomicU64,
@@ -104,6 +103,7 @@ impl Database {
         let store = Store::open(store_options);
         let exchanges = Arc::new(Exchanges::default());
         let engine = Engine::new(&store, threads, &exchanges)?;
+        let node = Node::new(engine.functions.clone(), exchanges);
         let running = Mutex::new(BTreeMap::new());
         let bucket_size = options.bucket_size.unwrap_or(DEFAULT_BUCKET_SIZE);
         let next_number = AtomicU64::new(1);
@@ -116,8 +116,7 @@ impl Database {
             workers,
             running,
             sessions,
-            exchanges,
-            results: Arc::default(),
+            node,
             operations: Operations::default(),
             next_number,
         })))
@@ -233,11 +232,11 @@ impl DatabaseContext for Shared {
     }
 
     fn exchange_count(&self) -> usize {
-        self.exchanges.count()
+        self.node.exchanges.count()
     }
 
     fn stored_bundle_count(&self) -> usize {
-        self.results.count()
+        self.node.results.count()
     }
 }
 

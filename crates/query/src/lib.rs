@@ -21,23 +21,27 @@ mod memory_pool;
 mod outcome;
 mod planner;
 mod predict;
+mod receiver;
 mod roles;
 mod scan;
 mod session;
 mod short;
 mod values;
 
+pub use crate::catalog_views::session_context::TransactionStatus;
+pub use crate::parser::{Statement, parse};
 pub use crate::values::bytes::bytes_of;
-pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch};
-pub use copy::client::{CopyIn, CopyOut};
-pub use database::{Database, Options, TableSize};
 pub use crate::values::error::{Error, Result, SqlState, Subject};
 pub use crate::values::field::{Field, Origin};
-pub use outcome::{Outcome, Progress, Rows, Tag};
-pub use crate::parser::{Statement, parse};
-pub use session::{CancelHandle, Control, Description, Listing, Notice, Prepared, ProgressCallback, Session, SettingsSeen, activity_text, parameter_of_text};
-pub use crate::catalog_views::session_context::TransactionStatus;
 pub use crate::values::types::{CHAR, NAME, OID, is_record};
+pub use copy::client::{CopyIn, CopyOut};
+pub use database::{Database, Options, TableSize};
+pub use outcome::{Outcome, Progress, Rows, Tag};
+pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch};
+pub use session::{
+    CancelHandle, Control, Description, Listing, Notice, Prepared, ProgressCallback, Session,
+    SettingsSeen, activity_text, parameter_of_text,
+};
 
 pub use datafusion::arrow;
 pub use datafusion::common::ScalarValue;

@@ -3,8 +3,8 @@
 //! A database without roles belongs to whoever can reach it: every session may do everything. So may one
 //! that was open before there were roles, and one inside the process.
 
-use crate::values::error::{Error, Result, SqlState};
 use crate::catalog_views::pg_catalog::roles::OWNER_NAME;
+use crate::values::error::{Error, Result, SqlState};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{

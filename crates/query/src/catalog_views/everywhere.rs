@@ -1,11 +1,10 @@
 //! Tables with the rows of all servers: each tells of itself, and the session's server puts that together.
 
-use crate::catalog_views::session_context::DatabaseContext;
 use super::pando;
 use crate::catalog_views::access::Access;
-use crate::database::Shared;
-use crate::values::error::Result;
+use crate::catalog_views::session_context::DatabaseContext;
 use crate::scan::tables::Tables;
+use crate::values::error::Result;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringViewArray,
 };

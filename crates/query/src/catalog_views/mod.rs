@@ -17,13 +17,11 @@ pub(crate) mod shape;
 pub(crate) use everywhere::own_part;
 
 use crate::catalog_views::access::{Access, denied};
-use crate::database::Shared;
-use crate::values::error::{Error, Result, SqlState};
 use crate::catalog_views::functions::Functions;
-use crate::scan::tables::Tables;
 use crate::catalog_views::session_context::{DatabaseContext, SessionContext};
-use crate::session::settings::{self as session_settings};
 use crate::catalog_views::settings::Settings;
+use crate::scan::tables::Tables;
+use crate::values::error::{Error, Result, SqlState};
 use columns::Columns;
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;

@@ -1,11 +1,10 @@
 //! The schema `pando`: tables, buckets, runs, running queries, settings. Of buckets, runs and queries what this server has:
 //! [`everywhere`](super::everywhere) asks the others for theirs.
 
-use crate::catalog_views::session_context::DatabaseContext;
 use super::columns::Columns;
 use super::pg_catalog::world::World;
+use crate::catalog_views::session_context::DatabaseContext;
 use crate::catalog_views::session_context::Running;
-use crate::database::Shared;
 use crate::scan::tables::Tables;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +34,10 @@ pub(super) fn own(shared: &dyn DatabaseContext, catalog: &Catalog, name: &str) -
     }
 }
 
-fn stored_tables(shared: &dyn DatabaseContext, catalog: &Catalog) -> Vec<(Arc<Table>, Vec<BucketInfo>)> {
+fn stored_tables(
+    shared: &dyn DatabaseContext,
+    catalog: &Catalog,
+) -> Vec<(Arc<Table>, Vec<BucketInfo>)> {
     let tables = catalog.relations().filter_map(|relation| match relation {
         Relation::Table(table) => Some(Arc::clone(table)),
         Relation::View(_) | Relation::Sequence(_) => None,
@@ -47,7 +49,11 @@ fn stored_tables(shared: &dyn DatabaseContext, catalog: &Catalog) -> Vec<(Arc<Ta
 pub(super) type Totals = BTreeMap<(String, String), [u64; 3]>;
 
 /// All tables. Of a cluster's it is known in all how large they are, and of this server's part what its buckets are like.
-pub(super) fn all_tables(shared: &dyn DatabaseContext, tables: &dyn Tables, totals: Option<&Totals>) -> Columns {
+pub(super) fn all_tables(
+    shared: &dyn DatabaseContext,
+    tables: &dyn Tables,
+    totals: Option<&Totals>,
+) -> Columns {
     let all = stored_tables(shared, tables.catalog());
     let sum = |get: fn(&BucketInfo) -> u64| {
         all.iter().map(move |(_, buckets)| buckets.iter().map(get).sum::<u64>()).collect::<Vec<_>>()

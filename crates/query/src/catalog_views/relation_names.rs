@@ -1,8 +1,8 @@
 //! Looking up relations by name along a search path.
 
 use super::search_path::SearchPath;
-use crate::values::error::{Error, Result, SqlState};
 use crate::parser::names::split_name;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::ObjectName;
 use store::catalog::{Catalog, Relation};
 

@@ -1,16 +1,9 @@
 //! Building a system table row by row: a row names the columns that it knows, the shape knows the rest.
 
-use crate::values::cells::{Cell, array};
-use crate::values::cells::Form;
 use super::shape::{Shape, ShapeColumn};
+use crate::values::cells::{Cell, array};
 use crate::values::error::Result;
-use datafusion::arrow::array::{
-    ArrayRef, ArrowPrimitiveType, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array,
-    Int64Array, ListBuilder, PrimitiveBuilder, RecordBatch, RecordBatchOptions, StringViewArray,
-    StringViewBuilder, TimestampMicrosecondArray, new_null_array,
-};
-use datafusion::arrow::datatypes::{Int16Type, Int32Type, Int64Type};
-use std::sync::Arc;
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 
 /// The rows of one system table.
 pub(crate) struct TableRows {
@@ -100,4 +93,3 @@ impl TableRows {
         Ok(RecordBatch::try_new_with_options(self.shape.arrow(), arrays, &options)?)
     }
 }
-

@@ -5,7 +5,7 @@
 
 use crate::values::cells::Form;
 use crate::values::types::with_system_type;
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 

@@ -5,13 +5,13 @@ pub(crate) mod from;
 mod options;
 pub(crate) mod to;
 
-use crate::dml::declared_column;
-use crate::values::error::{Error, Result, SqlState};
-use crate::parser::parse_sql;
-use crate::catalog_views::relation_names::find;
-use crate::parser::names::fold;
-use crate::catalog_views::search_path::SearchPath;
 use crate::catalog_views::pg_catalog::quote_ident;
+use crate::catalog_views::relation_names::find;
+use crate::catalog_views::search_path::SearchPath;
+use crate::dml::declared_column;
+use crate::parser::names::fold;
+use crate::parser::parse_sql;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, Statement};
 use store::catalog::{Catalog, Relation, Table};
 

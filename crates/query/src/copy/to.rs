@@ -2,12 +2,12 @@
 
 use super::options::Options;
 use crate::catalog_views::access::FileUse;
-use crate::values::error::{Error, Result, SqlState};
 use crate::outcome::{Outcome, Tag};
 use crate::planner::files::Format;
 use crate::scan::tables::Tables;
 use crate::session::Frame;
 use crate::session::run::start;
+use crate::values::error::{Error, Result, SqlState};
 use crate::values::translate::of_file;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::csv::WriterBuilder;

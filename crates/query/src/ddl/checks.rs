@@ -2,10 +2,10 @@
 
 use super::generated::mentions;
 use crate::dml::constraints::Constraints;
-use crate::values::error::{Error, Result, SqlState};
 use crate::parser::names::fold;
 use crate::session::Frame;
 use crate::session::run::start;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::Ident;
 use futures::TryStreamExt;
 use std::sync::Arc;

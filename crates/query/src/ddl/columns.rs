@@ -2,8 +2,8 @@
 
 use super::checks::Written;
 use super::refused;
-use crate::values::error::{Error, Result, SqlState};
 use crate::parser::names::fold;
+use crate::values::error::{Error, Result, SqlState};
 use crate::values::types;
 use datafusion::sql::sqlparser::ast::{
     ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, GeneratedExpressionMode, ObjectName,

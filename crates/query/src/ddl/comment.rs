@@ -1,10 +1,10 @@
 //! COMMENT ON.
 
-use crate::dml::{declared_column, target};
-use crate::values::error::{Error, Result, SqlState};
 use crate::catalog_views::relation_names::{find, undefined};
+use crate::dml::{declared_column, target};
 use crate::parser::names::split_name;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::{CommentObject, ObjectName, Statement};
 use std::sync::Arc;
 use store::DistributedTransaction;

@@ -2,8 +2,8 @@
 
 use super::columns::integer;
 use super::place;
-use crate::values::error::{Error, Result, SqlState};
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use crate::values::types;
 use datafusion::sql::sqlparser::ast::{SequenceOptions, Statement};
 use std::sync::Arc;

@@ -3,11 +3,11 @@
 //! A view is kept as text, so what it uses is found out when it matters: a relation by the names in the text, a column by the
 //! plan, in which an asterisk has become columns and what nobody uses is gone.
 
-use crate::values::error::{Error, Result, SqlState};
-use crate::planner::Planner;
 use crate::catalog_views::relation_names::{find, find_parts};
 use crate::catalog_views::search_path::SearchPath;
+use crate::planner::Planner;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
 use std::ops::ControlFlow;

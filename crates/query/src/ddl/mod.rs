@@ -17,10 +17,10 @@ mod refused;
 mod table_options;
 mod truncate;
 
-use crate::values::error::Result;
 use crate::outcome::{Outcome, Tag};
 use crate::session::Frame;
 use crate::session::temporary;
+use crate::values::error::Result;
 use datafusion::sql::sqlparser::ast::{DiscardObject, Statement};
 use store::DistributedTransaction;
 

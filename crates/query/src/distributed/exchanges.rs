@@ -49,7 +49,7 @@ impl Exchanges {
     ///
     /// # Errors
     /// 08006 where the exchange is over, or the part was taken before.
-    pub(super) fn take(
+    pub(crate) fn take(
         &self,
         id: ExchangeId,
         part: u32,

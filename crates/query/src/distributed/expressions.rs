@@ -2,8 +2,8 @@
 
 use super::codec::Codec;
 use super::receive::out_of_range;
-use crate::values::error::Result;
 use crate::scan::provider::row_schema;
+use crate::values::error::Result;
 use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::PhysicalExpr;

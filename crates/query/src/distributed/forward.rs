@@ -32,9 +32,6 @@ use std::fmt;
 use std::sync::Arc;
 use store::{Delivery, Peers, Reader};
 
-/// How many parts of an answer a server combines, where nothing else is said.
-pub(super) const FAN_IN: usize = 16;
-
 /// What a fragment gives here, `plan`, combined with what it gives of those who own the rest of what its scan reads.
 pub(super) fn with_others(
     plan: Arc<dyn ExecutionPlan>,

@@ -5,8 +5,8 @@
 
 use super::receive::out_of_range;
 use crate::distributed::bundles::Stored;
-use crate::values::error::Result as QueryResult;
 use crate::scan::bucket_scan::BucketScan;
+use crate::values::error::Result as QueryResult;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::Result;

@@ -4,155 +4,85 @@
 //! panic. A server that no longer owns some of the keys takes their rows from who does, so that the answer is whole.
 
 use super::broadcast;
+use super::exchanges::Exchanges;
 use super::forward::with_others;
-use super::gather::Gathering;
 use super::metrics::{FragmentMetrics, Measuring};
 use super::produce::produce;
-use super::pushdown;
 use super::reader::{ExchangeReader, Parts};
 use super::remote::order_of;
 use super::sites::Sites;
 use super::storing::store_here;
 use super::wire::{Fragment, Input, Scan};
-use crate::database::Shared;
-use crate::values::error::{Error, Result, SqlState};
+use crate::distributed::bundles::Results;
 use crate::scan::bucket_scan::BucketScan;
 use crate::scan::places::{self, Elsewhere};
 use crate::scan::provider::plan_schema;
-use crate::short;
-use crate::values::translate::told;
-use bytes::Bytes;
+use crate::scan::shipping::Gathering;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::Schema;
-use datafusion::execution::TaskContext;
+use datafusion::execution::{SessionState, TaskContext};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning, execute_stream};
-use futures::future::{BoxFuture, try_join_all};
-use futures::stream::BoxStream;
+use futures::future::try_join_all;
 use futures::{FutureExt, StreamExt, TryStreamExt};
-use sdds::Key;
-use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Instant;
-use store::{BatchStream, ExchangeId, Fragments, PushdownSteps, Reading};
-use tokio::runtime::Handle;
+use store::{ExchangeId, Reading};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
-
-/// Batches, or steps of an pushdown, that are computed ahead of who takes them.
-const ITEMS_AHEAD: usize = 2;
 
 /// Parts of an exchange, partitions of a reader, and servers that deal out, at most.
 const PARTS_MAX: usize = 1 << 16;
 
 /// Where goes what is to be sent.
-pub(super) type Sender<T> = mpsc::Sender<std::result::Result<T, store::Error>>;
+pub(crate) type Sender<T> = mpsc::Sender<std::result::Result<T, store::Error>>;
 
-/// Runs fragments on a database's workers.
+/// What a server needs to run plan fragments.
 #[derive(Debug)]
-pub(crate) struct Receiver(Weak<Shared>);
-
-impl Receiver {
-    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        Self(Arc::downgrade(shared))
-    }
+pub(crate) struct Node {
+    /// The engine, with all functions.
+    engine: SessionState,
+    /// The exchanges that are open on this server.
+    pub(crate) exchanges: Arc<Exchanges>,
+    /// The rows of bundles that are stored on this server.
+    pub(crate) results: Arc<Results>,
 }
 
-impl Receiver {
-    /// What a task on the workers sends. It ends with the stream.
-    fn serve<T: Send + 'static, A: Future<Output = Result<()>> + Send + 'static>(
+impl Node {
+    /// A server with an engine whose plans find the same exchanges.
+    pub(crate) fn new(engine: SessionState, exchanges: Arc<Exchanges>) -> Self {
+        Self { engine, exchanges, results: Arc::default() }
+    }
+
+    /// A context to run plans of other servers in.
+    pub(crate) fn task_context(&self) -> Arc<TaskContext> {
+        self.engine.task_ctx()
+    }
+
+    /// Runs a fragment that another server has sent, on the rows of `reading`, and sends its output to `batches`.
+    ///
+    /// # Errors
+    /// 08P01 if the bytes are no fragment; as running the plan.
+    pub(crate) async fn run(
         &self,
-        answer: impl FnOnce(Arc<Shared>, Sender<T>) -> A,
-    ) -> BoxStream<'static, std::result::Result<T, store::Error>> {
-        let Some(shared) = self.0.upgrade() else { return failed(closed()) };
-        let (sender, received) = mpsc::channel(ITEMS_AHEAD);
-        let workers = shared.workers.clone().unwrap_or_else(Handle::current);
-        let answered = AssertUnwindSafe(answer(shared, sender.clone())).catch_unwind();
-        let mut tasks = JoinSet::new();
-        let task = async move {
-            let error = match answered.await {
-                Ok(Ok(())) => return,
-                Ok(Err(error)) => error,
-                Err(_) => Error::new(SqlState::InternalError, "a fragment cannot be run"),
-            };
-            // Who does not listen any more does not want to know.
-            let _ = sender.send(Err(told(error))).await;
-        };
-        tasks.spawn_on(task, &workers);
-        futures::stream::unfold((received, tasks), |(mut received, tasks)| async move {
-            Some((received.recv().await?, (received, tasks)))
-        })
-        .boxed()
+        reading: &Reading,
+        fragment: &[u8],
+        batches: &Sender<RecordBatch>,
+    ) -> Result<()> {
+        answer(self, reading, fragment, batches).await
     }
-}
-
-impl Fragments for Receiver {
-    fn run(&self, reading: Reading, fragment: Bytes) -> BatchStream {
-        self.serve(
-            |shared, batches| async move { answer(&shared, &reading, &fragment, &batches).await },
-        )
-    }
-
-    fn pushdown(&self, reading: Reading, pushdown: Bytes) -> PushdownSteps {
-        self.serve(|shared, steps| async move {
-            let mut all = pushdown::open(&shared, &reading, &pushdown).await?;
-            while let Some(step) = all.try_next().await? {
-                if steps.send(Ok(step)).await.is_err() {
-                    break;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    fn row_operation(
-        &self,
-        key: Key,
-        operation: Bytes,
-    ) -> BoxFuture<'static, std::result::Result<u64, store::Error>> {
-        let shared = self.0.upgrade();
-        Box::pin(async move {
-            let Some(shared) = shared else { return Err(told(closed())) };
-            let work = short::perform(&shared, key, &operation);
-            // What the engine stumbles over is malformed.
-            let stumbled = |_| Err(told(out_of_range("a row operation cannot be carried out")));
-            AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(stumbled)
-        })
-    }
-
-    fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream {
-        let Some(shared) = self.0.upgrade() else { return failed(closed()) };
-        match shared.exchanges.take(exchange, part) {
-            Ok(rows) => rows.map_err(|error| told(error.into())).boxed(),
-            Err(error) => failed(error),
-        }
-    }
-
-    fn describe(&self, name: &str) -> Option<RecordBatch> {
-        crate::catalog_views::own_part(&*self.0.upgrade()?, name)
-    }
-}
-
-fn closed() -> Error {
-    Error::new(SqlState::AdminShutdown, "the database is closed")
-}
-
-fn failed<T: Send + 'static>(
-    error: Error,
-) -> BoxStream<'static, std::result::Result<T, store::Error>> {
-    futures::stream::iter([Err(told(error))]).boxed()
 }
 
 async fn answer(
-    shared: &Arc<Shared>,
+    node: &Node,
     reading: &Reading,
     fragment: &[u8],
     batches: &Sender<RecordBatch>,
 ) -> Result<()> {
     let begun = Instant::now();
-    let mut context = shared.engine.functions.task_ctx();
+    let mut context = node.task_context();
     let fragment = Fragment::from_bytes(fragment)?;
     let measured = fragment.is_measured.then_some(begun);
     if fragment.is_measured {
@@ -170,13 +100,13 @@ async fn answer(
             fragment.plan(try_join_all(scans).await?, &context)?
         }
         Input::Parts(parts) => fragment.plan(readers(reading, parts)?, &context)?,
-        Input::Stored(rows) => fragment.plan(vec![shared.results.get(*rows)?], &context)?,
+        Input::Stored(rows) => fragment.plan(vec![node.results.get(*rows)?], &context)?,
     };
     if let Some(store) = fragment.store {
-        return store_here(shared, store, plan, &context, (batches, measured)).await;
+        return store_here(node, store, plan, &context, (batches, measured)).await;
     }
     if let Some(exchange) = fragment.exchange {
-        return produce_exchange(shared, exchange, &plan, context, (batches, measured)).await;
+        return produce_exchange(node, exchange, &plan, context, (batches, measured)).await;
     }
     let plan = match order_of(&plan)? {
         Some(order) => Arc::new(SortPreservingMergeExec::new(order, plan)),
@@ -206,7 +136,7 @@ pub(super) async fn send_metrics(
 
 /// Deals out the rows of a fragment, for as long as its coordinator listens. An empty batch says that it has begun.
 async fn produce_exchange(
-    shared: &Arc<Shared>,
+    node: &Node,
     exchange: ExchangeId,
     plan: &Arc<dyn ExecutionPlan>,
     context: Arc<TaskContext>,
@@ -221,7 +151,7 @@ async fn produce_exchange(
     if !(1..=PARTS_MAX).contains(parts) {
         return Err(out_of_range("an exchange has too many parts"));
     }
-    let exchanges = Arc::clone(&shared.exchanges);
+    let exchanges = Arc::clone(&node.exchanges);
     let open = exchanges.open(exchange, *parts, context.memory_pool())?;
     let begun = RecordBatch::new_empty(Arc::new(Schema::empty()));
     if batches.send(Ok(begun)).await.is_ok() {

@@ -10,6 +10,7 @@ use super::wire::{Opened, Output, Ready, below, core_of, gathered_bytes};
 use crate::distributed::bundles::Stored;
 use crate::scan::leaf::leaf;
 use crate::scan::places::Elsewhere;
+use crate::scan::shipping::BROADCAST_BYTES_MAX;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -32,9 +33,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{BatchStream, Delivery};
 use tokio::time::timeout;
-
-/// Gathered rows that are sent to owners; with more of them a join is done here, over the rows that owners send.
-pub(super) const BROADCAST_BYTES_MAX: usize = 8 << 20;
 
 /// How long it is waited for what a server says that it has spent: it has nothing left to do.
 const METRICS_TIMEOUT: Duration = Duration::from_secs(1);

@@ -3,12 +3,12 @@
 //! A fragment's operators give the same whether they work on all rows at once or on any part of them, with the parts
 //! put together afterwards. Plans whose rows are all here are left as they are.
 
-use super::Shipping;
 use super::broadcast::Broadcast;
 use super::colocated;
 use super::sites::{Participants, Sites};
 use super::stage;
 use crate::distributed::bundles::Stored;
+use crate::scan::shipping::Shipping;
 use crate::scan::spread_scan::SpreadScan;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{JoinType, Result};

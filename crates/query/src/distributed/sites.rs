@@ -1,11 +1,12 @@
 //! Which servers run a fragment.
 
 use super::forward;
-use super::gather::Gathering;
+use super::gather::turns;
 use super::remote::{RemoteFragment, order_of};
 use super::tree;
 use super::wire::Branch;
 use crate::scan::places::Elsewhere;
+use crate::scan::shipping::Gathering;
 use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::union::UnionExec;
@@ -147,7 +148,7 @@ impl Sites {
     ) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
         let mut parts = vec![Arc::clone(fragment)];
         let branches = tree::branches(self.others().len(), fan_in);
-        let turns = gathering.turns(branches.len());
+        let turns = turns(gathering, branches.len());
         for branch in branches {
             let site = Site { sites: self.clone(), branch, fan_in };
             let part = RemoteFragment::new(Arc::clone(fragment), site, turns.clone())?;

@@ -4,11 +4,10 @@
 //! Each answers with how much that is, when it has all of it: so the servers wait for each other, and no fragment
 //! begins anywhere before the one below it is done everywhere. The rows are there for as long as the coordinator listens.
 
-use super::receive::{Sender, out_of_range, send_metrics};
+use super::receive::{Node, Sender, out_of_range, send_metrics};
 use super::remote::{RemoteFragment, Sent, order_of};
 use super::wire::Output;
 use crate::distributed::bundles::{Amounts, Stored};
-use crate::database::Shared;
 use crate::values::error::Result as QueryResult;
 use crate::values::translate::external;
 use datafusion::arrow::array::RecordBatch;
@@ -96,7 +95,7 @@ fn together(mut plans: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionP
 
 /// Runs a fragment of another server, and keeps its rows for as long as that listens.
 pub(super) async fn store_here(
-    shared: &Shared,
+    node: &Node,
     store: StoreAs,
     plan: Arc<dyn ExecutionPlan>,
     context: &Arc<TaskContext>,
@@ -106,7 +105,7 @@ pub(super) async fn store_here(
     let _opened = stored.opened(context).await?;
     send_metrics(&plan, measured, answers).await?;
     let answer = stored.amounts().to_batch()?;
-    let _held = shared.results.insert(store.id, stored)?;
+    let _held = node.results.insert(store.id, stored)?;
     if answers.send(Ok(answer)).await.is_ok() {
         answers.closed().await;
     }

@@ -7,11 +7,11 @@ use super::broadcast::{self, Broadcast};
 use super::codec::Codec;
 use super::exchange::Exchange;
 use super::metrics::Measuring;
-use super::portable::is_plain;
 use super::reader::{ExchangeReader, Parts};
 use super::storing::StoreAs;
 use crate::distributed::bundles::Stored;
 use crate::scan::bucket_scan::BucketScan;
+use crate::scan::portable::is_plain;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::datasource::memory::MemorySourceConfig;
@@ -39,7 +39,7 @@ use store::ExchangeId;
 use store::catalog::TableId;
 
 /// Bytes of a fragment that is sent or received, at most.
-pub(super) const BYTES_MAX: usize = 64 << 20;
+pub(crate) const BYTES_MAX: usize = 64 << 20;
 
 /// Partitions that a server's work is divided into for another one, at most.
 const PARTITIONS_MAX: usize = 1 << 10;

@@ -4,11 +4,11 @@ use super::assembly::Assembly;
 use super::conflict::{self, Resolution};
 use super::returning::{Returning, outcome};
 use super::{declared_column, ingest, target};
-use crate::values::error::{Error, Result, SqlState};
 use crate::outcome::Outcome;
 use crate::parser::names::fold;
 use crate::session::Frame;
 use crate::session::run::start;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::{
     self, Expr, Insert, ObjectName, OnInsert, Query, SetExpr, Statement, TableObject, Value, Values,
 };
@@ -90,8 +90,7 @@ fn columns(table: &Table, named: &[ObjectName]) -> Result<Vec<usize>> {
 /// The query that gives the rows, and the columns that it gives.
 fn source(table: &Table, insert: &Insert, columns: Vec<usize>) -> Result<(Query, Vec<usize>)> {
     let Some(query) = &insert.source else {
-        let Statement::Query(one_row) = crate::parser::parse_sql("SELECT NULL")?
-        else {
+        let Statement::Query(one_row) = crate::parser::parse_sql("SELECT NULL")? else {
             unreachable!("a SELECT is a query");
         };
         let first = columns.into_iter().next().unwrap_or_default();

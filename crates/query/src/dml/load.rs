@@ -2,8 +2,8 @@
 
 use super::assembly::Assembly;
 use super::{declared_column, ingest, target};
-use crate::values::error::Result;
 use crate::session::Frame;
+use crate::values::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::TableObject;
 use store::DistributedTransaction;

@@ -12,15 +12,16 @@ pub(crate) mod delete;
 mod ingest;
 pub(crate) mod insert;
 pub(crate) mod load;
+pub(crate) mod pushdown;
 mod returning;
 pub(crate) mod select;
 pub(crate) mod update;
 
-use crate::values::error::{Culprit, Error, Result, SqlState};
-use crate::scan::tables::Tables;
 use crate::catalog_views::relation_names::{find, undefined};
 use crate::parser::names::split_name;
+use crate::scan::tables::Tables;
 use crate::session::Frame;
+use crate::values::error::{Culprit, Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::ObjectName;
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, Table};

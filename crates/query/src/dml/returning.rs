@@ -1,12 +1,12 @@
 //! RETURNING: expressions over the rows that a statement wrote.
 
-use crate::values::error::{Error, Result};
-use crate::values::field::Field;
 use crate::outcome::{Outcome, Rows, Tag};
 use crate::planner::Planner;
 use crate::planner::dialect::column_names;
 use crate::planner::origins::field_of;
 use crate::scan::provider::row_schema;
+use crate::values::error::{Error, Result};
+use crate::values::field::Field;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Field as ArrowField, Schema, SchemaRef};
 use datafusion::common::DFSchema;

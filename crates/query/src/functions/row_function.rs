@@ -1,8 +1,8 @@
 //! A function that is written for one row at a time: catalog functions see few rows, and read well so.
 
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::cells::{Cell, array};
 use crate::values::cells::Form;
+use crate::values::cells::{Cell, array};
+use crate::values::error::{Error, Result, SqlState};
 use crate::values::translate::external;
 use crate::values::types;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};

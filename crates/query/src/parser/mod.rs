@@ -4,7 +4,6 @@ use crate::values::error::{Error, Result, SqlState};
 use alter_system::AlterSystem;
 use client_copy::{ClientCopy, What};
 use connection::CursorStatement;
-use roles::RoleStatement;
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, Reset, ResetStatement, Statement as Ast,
 };
@@ -12,17 +11,18 @@ use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use roles::RoleStatement;
 use std::sync::Arc;
 
-mod json_parameters;
 pub(crate) mod alter_system;
 pub(crate) mod client_copy;
 pub(crate) mod connection;
+mod json_parameters;
 pub(crate) mod names;
 pub(crate) mod placeholders;
 mod reserved;
-mod row_stars;
 pub(crate) mod roles;
+mod row_stars;
 mod select_into;
 mod sequence_options;
 pub(crate) mod statement_kind;

@@ -5,19 +5,15 @@
 //! are read by the same rules by which text is assigned to columns, and written as clients see them. Casts of
 //! quoted constants are done here and now. The rule runs after the engine has added the casts that types ask for.
 
-use crate::functions::constant_casts::fold;
 use super::every_expression;
-use crate::values::error::{Error, SqlState};
+use crate::functions::constant_casts::fold;
 use crate::functions::conversion;
 use crate::values::text::Style;
-use crate::values::translate::external;
 use crate::values::types;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::Cast;
+use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 use store::catalog::SqlType;

@@ -1,10 +1,10 @@
 //! What the engine's SQL planner asks about names: tables are the statement's own, functions the engine's.
 
 use super::series;
-use crate::values::error::{Error, SqlState};
+use crate::catalog_views;
 use crate::catalog_views::functions::Functions;
 use crate::catalog_views::functions::current_setting;
-use crate::catalog_views;
+use crate::values::error::{Error, SqlState};
 use crate::values::translate::external;
 use crate::values::types::Types;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};

@@ -7,10 +7,12 @@
 mod constants;
 mod find;
 
-use crate::values::error::{Culprit, Error, SqlState};
 use crate::parser;
 use crate::parser::Lines;
-use crate::values::translate::{undefined_column, undefined_function, undefined_operator, wrong_argument};
+use crate::values::error::{Culprit, Error, SqlState};
+use crate::values::translate::{
+    undefined_column, undefined_function, undefined_operator, wrong_argument,
+};
 use constants::{type_of, unreadable, unreadable_operand};
 use datafusion::sql::sqlparser::ast::{Spanned, Statement};
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};

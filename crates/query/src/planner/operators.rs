@@ -5,10 +5,10 @@
 //! result, a function of ours is called. It runs while the engine's SQL planner reads an expression; what
 //! is not mentioned here is the engine's.
 
+use super::numbers;
 use crate::functions::constant_casts;
-use super::{casts, numbers};
-use crate::values::error::{Error, SqlState};
 use crate::functions::{bytes, decimals, extract, intervals, moments};
+use crate::values::error::{Error, SqlState};
 use crate::values::translate::external;
 use crate::values::types;
 use datafusion::arrow::datatypes::DataType;
@@ -223,7 +223,8 @@ fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
             match sql_type {
                 // The engine compares text with these as PostgreSQL does.
                 SqlType::Text | SqlType::Varchar(_) | SqlType::Json | SqlType::Other(_) => Ok(expr),
-                _ => constant_casts::value_of(value, sql_type).map(|value| Expr::Literal(value, None)),
+                _ => constant_casts::value_of(value, sql_type)
+                    .map(|value| Expr::Literal(value, None)),
             }
         }
         Expr::Literal(ref value, None) if value.is_null() => {

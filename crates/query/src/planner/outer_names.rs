@@ -4,8 +4,8 @@
 //! `a.b` for a field of the inner column before it looks at the queries around. So such a name gets parts in front that no
 //! relation has and that the engine passes over where it compares whole names: then it can mean nothing but the outer column.
 
-use crate::parser::names::fold;
 use super::scopes::Scopes;
+use crate::parser::names::fold;
 use crate::values::error::{Culprit, Result};
 use crate::values::translate::undefined_column;
 use datafusion::sql::sqlparser::ast::{Expr, Ident};

@@ -1,25 +1,23 @@
 //! The relations that a statement names: tables, views, system tables, files.
 
-use crate::parser::names::{fold, split_name};
-use crate::catalog_views::relation_names::find;
 use super::Planner;
 use super::files;
 use super::unique_names;
-use crate::catalog_views::access::{Access, FileUse};
-use crate::values::error::{Error, Result, SqlState};
-use crate::catalog_views::search_path::SearchPath;
-use crate::scan::provider::{BucketTable, Columns};
 use crate::catalog_views;
+use crate::catalog_views::access::{Access, FileUse};
 use crate::catalog_views::pg_catalog::world::ViewColumns;
+use crate::catalog_views::relation_names::find;
+use crate::parser::names::{fold, split_name};
+use crate::scan::provider::{BucketTable, Columns};
+use crate::values::error::{Error, Result, SqlState};
 use crate::values::types;
 use datafusion::catalog::view::ViewTable;
 use datafusion::datasource::{TableProvider, provider_as_source};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, col};
-use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement};
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use store::catalog::{Catalog, Privileges, Relation, TableId, View};
-use store::{DistributedTransaction, Reading, Snapshot, TableView};
+use store::catalog::{Privileges, Relation, View};
 use syntax::visit_relations;
 
 impl Planner<'_> {
@@ -68,8 +66,13 @@ impl Planner<'_> {
         if let Some(schema) = schema.as_ref().filter(|name| catalog.schema(name).is_some()) {
             self.access.require_schema(schema, Privileges::USAGE)?;
         }
-        let of_cluster =
-            catalog_views::cluster_table(self.engine, self.access, self.tables, schema.as_deref(), &bare);
+        let of_cluster = catalog_views::cluster_table(
+            self.engine,
+            self.access,
+            self.tables,
+            schema.as_deref(),
+            &bare,
+        );
         let of_cluster = of_cluster.await?;
         if of_cluster.is_some() {
             return Ok(of_cluster);

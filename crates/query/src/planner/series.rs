@@ -2,9 +2,9 @@
 
 use super::context::Context;
 use super::{casts, numbers};
-use crate::values::error::Error;
 use crate::functions::conversion;
 use crate::functions::series::{Series, argument_types, item_type};
+use crate::values::error::Error;
 use crate::values::text::Style;
 use crate::values::translate::external;
 use crate::values::types;

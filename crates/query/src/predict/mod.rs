@@ -20,10 +20,10 @@ mod texts;
 
 pub(crate) use options::{Options, Request};
 
-use crate::values::error::{Error, Result, SqlState};
 use crate::scan::estimate::Guesses;
 use crate::scan::tables::Tables;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::physical_plan::execute_stream;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use dbsim::plan::{Scheme, bundle};

@@ -1,8 +1,8 @@
 //! How long the texts of a table are: counted in some of its rows, else an equal share of what a row has.
 
-use crate::values::error::Result;
-use crate::scan::estimate::{Column, copied_row_bytes, fixed_bytes};
 use crate::scan::bucket_scan::Piece;
+use crate::scan::estimate::{Column, copied_row_bytes, fixed_bytes};
+use crate::values::error::Result;
 use crate::values::types;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Fields, Schema, SchemaRef};

@@ -2,8 +2,8 @@
 
 use super::define::{can_rule, configure, known, may_define, refuse_reserved};
 use crate::parser::roles::{RoleName, RoleOption};
-use crate::values::error::{Error, Result, SqlState};
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, DEFAULT_SCHEMA, Privileges, Role};

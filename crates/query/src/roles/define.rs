@@ -1,10 +1,10 @@
 //! CREATE ROLE, and what its options make of a role.
 
-use crate::parser::roles::RoleOption;
 use super::password;
 use crate::catalog_views::access::Access;
-use crate::values::error::{Error, Result, SqlState};
+use crate::parser::roles::RoleOption;
 use crate::session::{Frame, parameter_of_text};
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use store::DistributedTransaction;

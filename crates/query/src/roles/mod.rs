@@ -10,10 +10,10 @@ mod owned;
 mod password;
 mod set_role;
 
-use crate::parser::roles::RoleStatement;
-use crate::values::error::{Error, Result};
 use crate::outcome::{Outcome, Tag};
+use crate::parser::roles::RoleStatement;
 use crate::session::Frame;
+use crate::values::error::{Error, Result};
 pub(crate) use define::superuser;
 pub(crate) use grant::own;
 use store::DistributedTransaction;

@@ -2,13 +2,13 @@
 //!
 //! Who that is is a setting as others are: it follows the transaction, and may be for it alone.
 
-use crate::catalog_views::session_context::SessionContext;
 use super::define::known;
 use crate::catalog_views::access::Access;
-use crate::values::error::{Error, Result, SqlState};
-use crate::session::Inner;
+use crate::catalog_views::session_context::SessionContext;
 use crate::catalog_views::settings::Settings;
+use crate::session::Inner;
 use crate::session::transactions::Conversation;
+use crate::values::error::{Error, Result, SqlState};
 use std::sync::Arc;
 
 impl Inner {

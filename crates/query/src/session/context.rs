@@ -47,7 +47,6 @@ pub(crate) struct Context {
     pub(super) last_values: Mutex<LastValues>,
 }
 
-
 impl Context {
     /// Whether the session may do everything.
     pub(crate) fn is_superuser(&self) -> bool {

@@ -3,10 +3,10 @@
 use super::Inner;
 use super::run::writes_nothing;
 use crate::copy::client::{Assembler, Loaded, Piece, evicted};
-use crate::parser::client_copy::Options;
 use crate::dml::assembly::Assembly;
-use crate::values::error::{Result, SqlState};
+use crate::parser::client_copy::Options;
 use crate::scan::tables::Tables;
+use crate::values::error::{Result, SqlState};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Table, is_temporary_schema};

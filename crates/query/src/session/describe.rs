@@ -4,24 +4,24 @@
 //! column that it is inserted into or assigned to); else what the engine infers from the expression
 //! around it; else text.
 
-use crate::parser::placeholders::placeholder;
 use super::{Frame, Inner, Session, explain, places, series};
 use crate::dml::conflict::assigned_column;
 use crate::dml::select::target_of;
 use crate::dml::{declared_column, target};
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::field::Field;
 use crate::parser::Statement;
-use crate::scan::tables::Tables;
 use crate::parser::names::fold;
+use crate::parser::placeholders::placeholder;
+use crate::scan::tables::Tables;
 use crate::session::settings::show_fields;
 use crate::short::Short;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::field::Field;
 use crate::values::types;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query,
-    SelectItem, SetExpr, Statement as Ast, TableObject, Value,
+    SelectItem, SetExpr, Statement as Ast, TableObject,
 };
 use futures::future::BoxFuture;
 use std::collections::BTreeMap;
@@ -70,7 +70,9 @@ impl Inner {
             None => &snapshot,
         };
         let Some(ast) = statement.ast() else {
-            return Ok(Known(given.iter().cloned().enumerate().collect()).description(given.len(), None));
+            return Ok(
+                Known(given.iter().cloned().enumerate().collect()).description(given.len(), None)
+            );
         };
         if let Ok(Some(short)) = Short::recognise(&frame, tables, ast) {
             let mut known = Known(given.iter().cloned().enumerate().collect());
@@ -135,9 +137,8 @@ async fn describe(
 
 /// What a write does to which table, and the query that finds its rows, where it needs one.
 pub(super) fn source_of_write(ast: &Ast) -> Result<(String, Option<Ast>)> {
-    let parsed = |probe: String| -> Result<Option<Ast>> {
-        Ok(Some(crate::parser::parse_sql(&probe)?))
-    };
+    let parsed =
+        |probe: String| -> Result<Option<Ast>> { Ok(Some(crate::parser::parse_sql(&probe)?)) };
     match ast {
         Ast::Insert(insert) => {
             let source = insert.source.clone().map(Ast::Query);

@@ -11,13 +11,13 @@ use super::transactions::Conversation;
 use super::{Frame, Inner};
 use crate::Statement;
 use crate::distributed::bundles::{Bundling, Shown};
+use crate::distributed::metrics::Measuring;
 use crate::dml::at_owners;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::field::Field;
 use crate::outcome::Outcome;
 use crate::planner::unique_names;
 use crate::predict;
-use crate::distributed::metrics::Measuring;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::field::Field;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::metrics::Metric;
@@ -159,7 +159,7 @@ impl Inner {
             };
             logical = Some(plan);
         }
-        let bundling = Bundling::of(&frame.settings);
+        let bundling = Bundling::of(|name| frame.settings.get(name));
         Ok(Explained { deed, logical, physical, bundling, planning: Duration::ZERO, run: None })
     }
 }

@@ -1,14 +1,13 @@
 //! What a connection keeps under names, as `pg_prepared_statements` and `pg_cursors` list it. An entry is there as
 //! long as its [`Listing`] is.
 
-use crate::catalog_views::session_context::{Entry, Kind};
 use super::{Context, Session};
+use crate::catalog_views::session_context::{Entry, Kind};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
-use store::catalog::SqlType;
 
 /// What is listed, in the order of its coming.
 #[derive(Debug, Default)]

@@ -23,6 +23,7 @@ pub(crate) mod settings;
 pub(crate) mod temporary;
 pub(crate) mod transactions;
 
+pub(crate) use crate::catalog_views::session_context::TransactionStatus;
 pub use cancel::CancelHandle;
 pub(crate) use context::Context;
 pub use context::Notice;
@@ -31,24 +32,26 @@ pub use describe::{Description, parameter_of_text};
 pub use listed::Listing;
 pub use prepared::Prepared;
 pub use presence::activity_text;
-pub use crate::catalog_views::session_context::TransactionStatus;
 
+use crate::catalog_views;
+use crate::catalog_views::Origin;
 use crate::catalog_views::access::Access;
-use crate::distributed::bundles::Bundling;
-use crate::database::Shared;
-use crate::values::error::{Error, Result, SqlState};
 use crate::catalog_views::functions::Functions;
+use crate::catalog_views::search_path::SearchPath;
+use crate::catalog_views::session_context::{DatabaseContext, SessionContext};
+use crate::catalog_views::settings::{Settings, values_of};
+use crate::database::Shared;
+use crate::distributed::bundles::Bundling;
 use crate::outcome::{Outcome, Progress, Rows};
 use crate::parser;
 use crate::parser::Statement;
-use crate::planner::Planner;
-use crate::scan::tables::Tables;
-use crate::catalog_views::session_context::{DatabaseContext, LastValues, SessionContext, SettingRequest};
-use crate::catalog_views::search_path::SearchPath;
-use crate::roles;
 use crate::parser::roles::RoleName;
-use crate::catalog_views;
-use crate::catalog_views::Origin;
+use crate::planner::Planner;
+use crate::roles;
+use crate::scan::portable::Portable;
+use crate::scan::shipping::Shipping;
+use crate::scan::tables::Tables;
+use crate::values::error::{Error, Result, SqlState};
 use crate::values::text::Style;
 use arc_swap::ArcSwap;
 use datafusion::common::ScalarValue;
@@ -59,12 +62,10 @@ use futures::future::BoxFuture;
 use listed::Listed;
 use parking_lot::Mutex;
 use presence::Presence;
-use crate::catalog_views::settings::{Settings, values_of};
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use store::DistributedTransaction;
-use store::catalog::{Catalog, Object, RelationId, temporary_schema};
+use store::catalog::{Catalog, Object, temporary_schema};
 use transactions::Conversation;
 
 /// Called with how far a load has come.
@@ -390,7 +391,8 @@ impl Session {
 impl Inner {
     pub(crate) fn frame<'a>(&'a self, parameters: &'a [ScalarValue], text: &'a str) -> Frame<'a> {
         let settings = self.settings.load_full();
-        let functions = Functions::new(&self.shared.engine.functions, Arc::clone(&self.context) as _);
+        let functions =
+            Functions::new(&self.shared.engine.functions, Arc::clone(&self.context) as _);
         let (engine, role) = (OnceLock::new(), self.context.role());
         Frame { session: self, engine, functions, settings, role, parameters, text }
     }
@@ -415,7 +417,7 @@ impl Frame<'_> {
         self.engine.get_or_init(|| {
             let settings = Arc::clone(&self.settings);
             let engine = &self.session.shared.engine.for_statement;
-            let mut engine = match Bundling::of(&settings) {
+            let mut engine = match Bundling::of(|name| settings.get(name)) {
                 Some(bundling) => bundling.engine(engine),
                 None => engine.clone(),
             };
@@ -424,6 +426,11 @@ impl Frame<'_> {
             let shared = Arc::downgrade(&shared);
             if settings.style() != Style::default() {
                 settings.style().hang(engine.config_mut().options_mut());
+            }
+            let partitions = engine.config().target_partitions();
+            if let Some(portable) = engine.config().get_extension::<Portable>() {
+                let shipping = Shipping::new(portable, partitions, |name| settings.get(name));
+                engine.config_mut().set_extension(Arc::new(shipping));
             }
             let session: Arc<dyn SessionContext> = Arc::clone(&self.session.context) as _;
             catalog_views::install(engine.config_mut(), Origin { shared, session, settings });

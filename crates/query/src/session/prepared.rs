@@ -1,13 +1,13 @@
 //! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
 
-use crate::catalog_views::session_context::SessionContext;
 use super::{Description, Session};
+use crate::catalog_views::session_context::SessionContext;
 use crate::catalog_views::session_context::TransactionStatus;
-use crate::values::error::{Result, SqlState};
 use crate::outcome::Outcome;
 use crate::parser::Statement;
 use crate::planner::error_position;
 use crate::short::Short;
+use crate::values::error::{Result, SqlState};
 use crate::values::text::Style;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;

@@ -3,10 +3,10 @@
 //! A session is known by its process number, which its client was told for cancel requests. Those that nobody is
 //! connected to, inside programs, have a number too and are not listed.
 
-use crate::catalog_views::session_context::{Activity, SessionContext};
 use super::cancel::Cancellation;
 use super::{Context, Session};
 use crate::catalog_views::session_context::TransactionStatus;
+use crate::catalog_views::session_context::{Activity, SessionContext};
 use crate::database::Shared;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

@@ -2,9 +2,9 @@
 
 use super::Inner;
 use super::transactions::Conversation;
-use crate::values::error::Result;
-use crate::parser::names::fold;
 use crate::catalog_views;
+use crate::parser::names::fold;
+use crate::values::error::Result;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
 use std::ops::ControlFlow;
 use store::{Error, Reading};

@@ -1,20 +1,20 @@
 //! The life of a statement: gate, dispatch, and what happens to the transaction when it fails.
 
-use crate::catalog_views::session_context::SessionContext;
 use super::outcome_stream::{OutcomeStream, RunningMark};
-use crate::catalog_views::settings::isolation::Isolation;
 use super::transactions::Conversation;
 use super::{Control, Frame, Inner, temporary};
-use crate::catalog_views::session_context::TransactionStatus;
 use crate::catalog_views::session_context::Running;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::field::Field;
+use crate::catalog_views::session_context::SessionContext;
+use crate::catalog_views::session_context::TransactionStatus;
+use crate::catalog_views::settings::isolation::Isolation;
 use crate::outcome::{Outcome, Rows, Tag};
+use crate::parser::names::fold;
 use crate::parser::{Body, Statement};
 use crate::planner::error_position;
-use crate::scan::tables::Tables;
-use crate::parser::names::fold;
 use crate::roles;
+use crate::scan::tables::Tables;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::field::Field;
 use crate::{copy, ddl, dml};
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
@@ -64,7 +64,8 @@ impl Inner {
     fn mark(&self, me: &Arc<Self>, text: &str) -> RunningMark {
         let statement = self.shared.next_number();
         let (user, text) = (self.context.login_user.load_full(), text.to_owned());
-        let running = Running { statement, session: self.number, user, text, started: SystemTime::now() };
+        let running =
+            Running { statement, session: self.number, user, text, started: SystemTime::now() };
         self.shared.running.lock().insert(statement, running);
         RunningMark { session: Arc::clone(me), statement }
     }

@@ -1,8 +1,8 @@
 //! The session's transaction: none, open, or failed and waiting for ROLLBACK.
 
+use super::settings::scopes::{self, Mark, Scope};
 use crate::catalog_views::session_context::TransactionStatus;
 use crate::catalog_views::settings::Settings;
-use super::settings::scopes::{self, Mark, Scope};
 use crate::values::error::{Error, Result, SqlState};
 use arc_swap::ArcSwap;
 use std::sync::Arc;

@@ -18,10 +18,10 @@ mod row_update;
 pub(crate) use operation::{Operations, perform};
 
 use crate::dml::assembly::Assembly;
+use crate::outcome::{Outcome, Rows, Tag};
 use crate::values::assign::assign;
 use crate::values::error::Result;
 use crate::values::field::Field;
-use crate::outcome::{Outcome, Rows, Tag};
 use crate::values::types;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};

@@ -3,10 +3,10 @@
 //! Casts are checked, text must fit its declared length, uuid and json must be what they say.
 
 use crate::values::array_literal;
-pub(crate) use crate::values::lengths::{Excess, fit};
 use crate::values::error::{Error, Result, SqlState};
 use crate::values::input::{bytes, interval, moment, numerics};
 use crate::values::json;
+pub(crate) use crate::values::lengths::{Excess, fit};
 use crate::values::translate::{refused_text, type_name};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, Int64Array, IntervalMonthDayNanoArray,

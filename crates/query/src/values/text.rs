@@ -17,7 +17,7 @@ mod nested;
 mod number;
 mod style;
 
-pub use style::{BytesStyle, IntervalStyle, Style};
+pub(crate) use style::{BytesStyle, IntervalStyle, Style};
 
 use crate::values::error::{Error, Result};
 use crate::values::field::Field;
@@ -44,7 +44,7 @@ use store::catalog::SqlType;
 type Writer<'a> = Box<dyn Fn(usize, &mut String) + Send + Sync + 'a>;
 
 /// How the values of one array are written.
-pub struct TextColumn<'a> {
+pub(crate) struct TextColumn<'a> {
     nulls: Option<NullBuffer>,
     writer: Writer<'a>,
 }
@@ -54,7 +54,7 @@ impl<'a> TextColumn<'a> {
     ///
     /// # Errors
     /// 0A000 for the few Arrow types that have no text form.
-    pub fn new(array: &'a dyn Array) -> Result<Self> {
+    pub(crate) fn new(array: &'a dyn Array) -> Result<Self> {
         Self::styled(array, Style::default())
     }
 
@@ -63,7 +63,7 @@ impl<'a> TextColumn<'a> {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn of_field(array: &'a dyn Array, field: &Field) -> Result<Self> {
+    pub(crate) fn of_field(array: &'a dyn Array, field: &Field) -> Result<Self> {
         let column = Self::styled(array, field.style)?;
         let SqlType::Char(length) = field.sql_type else { return Ok(column) };
         let (length, write) = (length as usize, column.writer);
@@ -88,7 +88,7 @@ impl<'a> TextColumn<'a> {
     ///
     /// # Panics
     /// If the array has no such row.
-    pub fn write(&self, row: usize, out: &mut String) -> bool {
+    pub(crate) fn write(&self, row: usize, out: &mut String) -> bool {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return false;
         }
@@ -101,7 +101,7 @@ impl<'a> TextColumn<'a> {
 ///
 /// # Errors
 /// As [`TextColumn::new`].
-pub fn write_value(array: &dyn Array, row: usize, out: &mut String) -> Result<bool> {
+pub(crate) fn write_value(array: &dyn Array, row: usize, out: &mut String) -> Result<bool> {
     Ok(TextColumn::new(array)?.write(row, out))
 }
 

@@ -1,11 +1,11 @@
 //! Functions that steer the cluster.
 
-use crate::functions::row_function::{Row, volatile};
 use crate::catalog_views::access::Access;
-use crate::values::error::{Error, Result, SqlState};
 use crate::catalog_views::session_context::SessionContext;
+use crate::functions::row_function::{Row, volatile};
 use crate::values::cells::Cell;
 use crate::values::cells::Form;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! What COMMENT ON said: obj_description, col_description, shobj_description.
 
-use crate::functions::row_function::{Row, function};
 use super::Sight;
-use crate::catalog_views::session_context::SessionContext;
 use crate::catalog_views::pg_catalog::oids;
 use crate::catalog_views::pg_catalog::world::{Class, declared};
+use crate::catalog_views::session_context::SessionContext;
+use crate::functions::row_function::{Row, function};
 use crate::values::cells::Form;
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! `current_schema`: the first schema of the search path that exists.
 
-use crate::functions::simple::function;
 use crate::catalog_views::search_path::SearchPath;
 use crate::catalog_views::session_context::SessionContext;
+use crate::functions::simple::function;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Signature, Volatility};
 use std::sync::Arc;

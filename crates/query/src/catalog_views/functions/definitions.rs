@@ -1,10 +1,12 @@
 //! Objects written back as SQL: format_type, pg_get_constraintdef and their relatives.
 
-use crate::functions::row_function::{Row, function};
 use super::Sight;
-use crate::catalog_views::session_context::SessionContext;
 use crate::catalog_views::pg_catalog::world::{Class, key_columns, tables};
-use crate::catalog_views::pg_catalog::{check_definition, definitions, key_definition, oids, quote_ident, type_catalog};
+use crate::catalog_views::pg_catalog::{
+    check_definition, definitions, key_definition, oids, quote_ident, type_catalog,
+};
+use crate::catalog_views::session_context::SessionContext;
+use crate::functions::row_function::{Row, function};
 use crate::values::cells::Cell;
 use crate::values::cells::Form;
 use datafusion::logical_expr::ScalarUDF;
@@ -13,10 +15,13 @@ use store::catalog::{Relation, Table};
 
 /// The functions.
 pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
-    let of_catalog = |name, arguments, body: fn(&Sight, &Row<'_>) -> Option<String>| {
-        let session = Arc::clone(session);
-        function(name, arguments, Form::Text, move |row| Ok(body(&Sight::of(&*session), row).into()))
-    };
+    let of_catalog =
+        |name, arguments, body: fn(&Sight, &Row<'_>) -> Option<String>| {
+            let session = Arc::clone(session);
+            function(name, arguments, Form::Text, move |row| {
+                Ok(body(&Sight::of(&*session), row).into())
+            })
+        };
     let never = |name, arguments| function(name, arguments, Form::Text, |_| Ok(Cell::Null));
     vec![
         of_catalog("format_type", 2..=2, |_, row| {

@@ -14,10 +14,10 @@ mod sessions;
 mod sizes;
 mod texts;
 
-use crate::functions::row_function::Row;
+use crate::catalog_views::pg_catalog::world::Class;
 use crate::catalog_views::search_path::SearchPath;
 use crate::catalog_views::session_context::SessionContext;
-use crate::catalog_views::pg_catalog::world::Class;
+use crate::functions::row_function::Row;
 use datafusion::logical_expr::ScalarUDF;
 pub(crate) use names::CAST_FUNCTIONS;
 pub(crate) use registry::Functions;

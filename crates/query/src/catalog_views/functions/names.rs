@@ -3,15 +3,17 @@
 //! Ids are plain numbers here, so a cast is one of two functions: to the id, or to the name that is shown.
 //! Which one a statement means is decided by [`object_names`](crate::planner::object_names).
 
-use crate::functions::row_function::{Row, function, id_function};
 use super::Sight;
-use crate::values::error::{Error, Result, SqlState};
-use crate::parser::object_name;
-use crate::catalog_views::session_context::SessionContext;
 use crate::catalog_views::pg_catalog::world::{Class, SYSTEM_SCHEMAS};
-use crate::catalog_views::pg_catalog::{oids, procedure_by_name, procedure_name, quote_ident, roles, type_catalog};
+use crate::catalog_views::pg_catalog::{
+    oids, procedure_by_name, procedure_name, quote_ident, roles, type_catalog,
+};
+use crate::catalog_views::session_context::SessionContext;
+use crate::functions::row_function::{Row, function, id_function};
+use crate::parser::object_name;
 use crate::values::cells::Cell;
 use crate::values::cells::Form;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
 //! Who sees and may do what.
 
-use crate::functions::row_function::{Row, function};
 use super::Sight;
 use crate::catalog_views::access::Access;
-use crate::values::error::{Error, Result, SqlState};
-use crate::catalog_views::session_context::SessionContext;
 use crate::catalog_views::pg_catalog::world::{Class, SYSTEM_SCHEMAS};
 use crate::catalog_views::pg_catalog::{oids, roles};
+use crate::catalog_views::session_context::SessionContext;
+use crate::functions::row_function::{Row, function};
 use crate::values::cells::Cell;
 use crate::values::cells::Form;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use store::catalog::{Object, PUBLIC, Privileges};

@@ -1,8 +1,8 @@
 //! The functions that a statement may name.
 
-use crate::functions::missing;
 use crate::catalog_views::session_context::SessionContext;
-use datafusion::execution::{FunctionRegistry, SessionState};
+use crate::functions::missing;
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};

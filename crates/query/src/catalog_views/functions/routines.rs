@@ -1,8 +1,8 @@
 //! What functions take and give: pg_get_function_arguments and its relatives.
 
-use crate::functions::row_function::{Row, function};
-use crate::catalog_views::session_context::SessionContext;
 use crate::catalog_views::pg_catalog::{Routine, routine, type_catalog};
+use crate::catalog_views::session_context::SessionContext;
+use crate::functions::row_function::{Row, function};
 use crate::values::cells::Form;
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;

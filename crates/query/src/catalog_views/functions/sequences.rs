@@ -1,11 +1,11 @@
 //! nextval, currval, setval, lastval.
 
 use crate::catalog_views::access::{Access, denied};
-use crate::values::error::{Error, Result, SqlState};
-use crate::parser::object_name;
 use crate::catalog_views::relation_names::find;
 use crate::catalog_views::search_path::SearchPath;
 use crate::catalog_views::session_context::SessionContext;
+use crate::parser::object_name;
+use crate::values::error::{Error, Result, SqlState};
 use crate::values::translate::external;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use datafusion::arrow::compute::cast;

@@ -1,14 +1,14 @@
 //! The server and the session: who, where, since when.
 
-use crate::functions::row_function::{Row, function, volatile};
-use crate::values::error::{Error, SqlState};
+use crate::catalog_views::pg_catalog::oids;
+use crate::catalog_views::pg_catalog::world::Class;
 use crate::catalog_views::search_path::SearchPath;
 use crate::catalog_views::session_context::{SessionContext, SettingRequest};
 use crate::catalog_views::settings::{Settings, values_of};
-use crate::catalog_views::pg_catalog::oids;
-use crate::catalog_views::pg_catalog::world::Class;
+use crate::functions::row_function::{Row, function, volatile};
 use crate::values::cells::Cell;
 use crate::values::cells::Form;
+use crate::values::error::{Error, SqlState};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -89,14 +89,16 @@ fn of_session(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all.push(set_config(session));
     let of = Arc::clone(session);
     all.push(function("pg_my_temp_schema", 0..=0, Form::Number, move |_| {
-        let own = of.catalog().schema(of.temporary_schema()).map(|schema| oids::schema(&schema.name));
+        let own =
+            of.catalog().schema(of.temporary_schema()).map(|schema| oids::schema(&schema.name));
         Ok(own.unwrap_or_default().into())
     }));
     let of = Arc::clone(session);
     all.push(function("pg_is_other_temp_schema", 1..=1, Form::Flag, move |row| {
         let catalog = of.catalog();
         let others = catalog.schemas().map(|schema| schema.name.as_str());
-        let mut others = others.filter(|name| is_temporary_schema(name) && *name != of.temporary_schema());
+        let mut others =
+            others.filter(|name| is_temporary_schema(name) && *name != of.temporary_schema());
         Ok(row.number(0).map(|oid| others.any(|name| oids::schema(name) == oid)).into())
     }));
     let of = Arc::clone(session);

@@ -1,11 +1,11 @@
 //! Sessions among others: which one this is, and cancelling or ending another.
 
-use crate::functions::row_function::{Row, function, volatile};
 use crate::catalog_views::access::Access;
-use crate::values::error::{Error, Result, SqlState};
 use crate::catalog_views::session_context::SessionContext;
+use crate::functions::row_function::{Row, function, volatile};
 use crate::values::cells::Cell;
 use crate::values::cells::Form;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 
@@ -13,9 +13,7 @@ use std::sync::Arc;
 pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let of_client = |name, form, answer: fn(std::net::SocketAddr) -> Cell| {
         let session = Arc::clone(session);
-        function(name, 0..=0, form, move |_| {
-            Ok(session.activity().client.map(answer).into())
-        })
+        function(name, 0..=0, form, move |_| Ok(session.activity().client.map(answer).into()))
     };
     let process = i64::from(session.process());
     vec![
@@ -74,7 +72,11 @@ fn signal(
 }
 
 /// Members of a role do something to its sessions, and only superusers to those of superusers.
-fn refuse_others(session: &dyn SessionContext, other: &dyn SessionContext, deed: &Deed) -> Result<()> {
+fn refuse_others(
+    session: &dyn SessionContext,
+    other: &dyn SessionContext,
+    deed: &Deed,
+) -> Result<()> {
     let catalog = session.database().store().catalog();
     let (me, them) = (session.role(), other.limited(other.login_user()));
     let access = |role| Access::new(&catalog, role);

@@ -1,9 +1,9 @@
 //! How much memory things take.
 
-use crate::functions::row_function::{Row, function};
 use super::Sight;
-use crate::catalog_views::session_context::SessionContext;
 use crate::catalog_views::pg_catalog::world::Class;
+use crate::catalog_views::session_context::SessionContext;
+use crate::functions::row_function::{Row, function};
 use crate::values::cells::Cell;
 use crate::values::cells::Form;
 use datafusion::logical_expr::ScalarUDF;

@@ -1,12 +1,12 @@
 //! Text and arrays: format, array_upper and their relatives.
 
-use crate::functions::row_function::{Row, function};
-use crate::values::error::{Error, Result, SqlState};
-use crate::functions::like_escapes::with_backslashes;
-use crate::catalog_views::session_context::SessionContext;
 use crate::catalog_views::pg_catalog::quote_ident;
+use crate::catalog_views::session_context::SessionContext;
+use crate::functions::like_escapes::with_backslashes;
+use crate::functions::row_function::{Row, function};
 use crate::values::cells::Cell;
 use crate::values::cells::Form;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::Array;
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 use super::super::pg_catalog::definitions;
 use super::super::pg_catalog::type_catalog;
 use super::super::pg_catalog::world::{DATABASE, World, declared};
-use crate::values::cells::Cell;
 use super::super::rows::TableRows;
 use super::yes;
+use crate::values::cells::Cell;
 use store::catalog::{Column, Identity, Sequence, SqlType};
 
 /// Bytes of the longest character.

@@ -10,9 +10,9 @@ mod privileges;
 use super::pg_catalog::definitions;
 use super::pg_catalog::roles;
 use super::pg_catalog::world::{DATABASE, SYSTEM_SCHEMAS, World};
-use crate::values::cells::Cell;
 use super::rows::TableRows;
 use super::shape;
+use crate::values::cells::Cell;
 use store::catalog::{Object, Relation};
 
 /// One of the views; `None` where there is none of this name.

@@ -21,9 +21,9 @@ pub(crate) mod world;
 pub(crate) use constraints::{check_columns, check_definition, key_definition};
 pub(crate) use definitions::quote_ident;
 
-use crate::values::cells::Cell;
 use super::rows::TableRows;
 use super::shape;
+use crate::values::cells::Cell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use world::World;

@@ -1,10 +1,10 @@
 //! pg_class, pg_attribute, pg_attrdef: what relations there are, and their columns.
 
-use crate::values::cells::Cell;
 use super::super::rows::TableRows;
 use super::super::shape::{self, Shape};
 use super::world::{World, declared, key_columns};
 use super::{oids, roles, type_catalog};
+use crate::values::cells::Cell;
 use store::catalog::{
     Column, Identity, Object, Privileges, Relation, SqlType, Table, is_temporary_schema,
 };

@@ -2,10 +2,10 @@
 //!
 //! [`OWNER_NAME`] is always there: it owns what nobody else does, and everybody is it where no role was made.
 
-use crate::values::cells::Cell;
 use super::super::rows::TableRows;
 use super::oids;
 use crate::catalog_views::access;
+use crate::values::cells::Cell;
 use std::sync::Arc;
 use store::catalog::{Catalog, Object, Privileges};
 

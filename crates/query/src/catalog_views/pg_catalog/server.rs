@@ -1,11 +1,11 @@
 //! The tables about the server: database, settings, what is running, and the few objects that are always the same.
 
-use crate::values::cells::Cell;
 use super::super::rows::TableRows;
 use super::world::{DATABASE, World};
 use super::{oids, roles};
 use crate::catalog_views::settings::known;
 use crate::catalog_views::settings::known::Kind;
+use crate::values::cells::Cell;
 
 /// pg_database.
 pub(super) fn databases(rows: &mut TableRows) {

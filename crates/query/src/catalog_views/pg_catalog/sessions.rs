@@ -1,10 +1,10 @@
 //! The tables about sessions: who is connected and does what, and what the session that asks keeps under names.
 
-use crate::values::cells::Cell;
 use super::super::rows::TableRows;
 use super::oids;
 use super::world::{DATABASE, World};
 use crate::catalog_views::session_context::{Entry, Kind};
+use crate::values::cells::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,11 +1,10 @@
 //! What system tables are computed from, and how other catalogs refer to what is in it.
 
-use crate::catalog_views::session_context::DatabaseContext;
 use super::super::shape::{self, Shape};
 use super::oids;
 use crate::catalog_views::access::Access;
-use crate::database::Shared;
 use crate::catalog_views::search_path::SearchPath;
+use crate::catalog_views::session_context::DatabaseContext;
 use crate::catalog_views::session_context::SessionContext;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +37,8 @@ pub(crate) struct World<'a> {
 impl World<'_> {
     /// Whether the views for everybody show a relation to whoever asks: he may do something with it.
     pub(crate) fn shows(&self, relation: &Relation) -> bool {
-        let is_others = relation.is_temporary() && relation.schema() != self.session.temporary_schema();
+        let is_others =
+            relation.is_temporary() && relation.schema() != self.session.temporary_schema();
         !is_others && !self.access.privileges(&Object::Relation(relation.id())).is_empty()
     }
 

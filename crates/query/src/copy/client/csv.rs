@@ -1,7 +1,7 @@
 //! COPY's csv format: values in quotes may hold anything; an unquoted NULL text is NULL.
 
-use crate::parser::client_copy::{Form, Options};
 use super::text::Line;
+use crate::parser::client_copy::{Form, Options};
 use crate::values::error::{Error, Result, SqlState};
 
 /// Cuts csv into lines and values.

@@ -3,18 +3,18 @@
 //! The connection's task cuts bytes into values; another one casts them and loads the rows. Between them
 //! go batches, so both work at once and neither runs far ahead.
 
-use crate::parser::client_copy::Form;
-use super::wrong_direction;
 use super::rows_of_text::RowsOfText;
 use super::rows_of_values::RowsOfValues;
-use crate::parser::client_copy::What;
+use super::wrong_direction;
 use super::{binary, csv, text};
 use crate::copy::copied;
 use crate::dml::target;
-use crate::values::error::{Error, Result, SqlState};
 use crate::outcome::Tag;
+use crate::parser::client_copy::Form;
+use crate::parser::client_copy::What;
 use crate::parser::{Body, Statement};
 use crate::session::Session;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::Ident;
 use futures::future::BoxFuture;

@@ -14,7 +14,6 @@ pub use input::CopyIn;
 pub(crate) use input::{Loaded, Piece, evicted};
 pub use output::CopyOut;
 
-
 use crate::values::error::{Error, SqlState};
 
 /// COPY in a direction that its statement does not have.

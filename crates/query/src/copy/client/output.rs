@@ -1,15 +1,15 @@
 //! COPY TO STDOUT: rows as bytes.
 
-use crate::parser::client_copy::{Form, Header, Options};
 use super::wrong_direction;
-use crate::parser::client_copy::What;
 use super::{binary, csv, text};
-use crate::values::binary::BinaryColumn;
 use crate::copy::query_of;
-use crate::values::error::Result;
 use crate::outcome::{Outcome, Rows, Tag};
+use crate::parser::client_copy::What;
+use crate::parser::client_copy::{Form, Header, Options};
 use crate::parser::{Body, Statement};
 use crate::session::{Control, Session};
+use crate::values::binary::BinaryColumn;
+use crate::values::error::Result;
 use crate::values::text::TextColumn;
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::RecordBatch;

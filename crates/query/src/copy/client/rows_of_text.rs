@@ -1,8 +1,8 @@
 //! Rows that come as texts, gathered into batches; the load casts them to the columns' types.
 
 use super::input::BATCH_ROWS;
-use crate::parser::client_copy::{Header, Options};
 use super::text::{Line, not_utf8};
+use crate::parser::client_copy::{Header, Options};
 use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringViewBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};

@@ -4,8 +4,8 @@
 //! then the bundle begins. A boundary opens those below it in the same way.
 
 use super::stored::Stored;
-use crate::distributed::kinds::{Role, role_of};
 use crate::distributed::carries_rows;
+use crate::distributed::kinds::{Role, role_of};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};

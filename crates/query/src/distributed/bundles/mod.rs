@@ -21,7 +21,6 @@ pub(crate) use results::Results;
 pub(crate) use shown::Shown;
 pub(crate) use stored::Stored;
 
-use crate::catalog_views::settings::Settings;
 use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use dbsim::plan::Scheme;
@@ -44,12 +43,12 @@ pub(crate) struct Bundling {
 
 impl Bundling {
     /// What a session's settings say; `None` where plans are not cut.
-    pub(crate) fn of(settings: &Settings) -> Option<Self> {
-        let scheme = settings.get(BUNDLING)?.parse().ok()?;
+    pub(crate) fn of(setting: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let scheme = setting(BUNDLING)?.parse().ok()?;
         if scheme == Scheme::Pipelined {
             return None;
         }
-        let bytes_max = settings.get(BUNDLE_BYTES)?.parse().ok()?;
+        let bytes_max = setting(BUNDLE_BYTES)?.parse().ok()?;
         Some(Self { scheme, bytes_max })
     }
 

@@ -3,10 +3,10 @@
 use super::super::row_function::{Row, typed_function};
 use super::arguments::{document, strict, texts, texts_from};
 use super::{ARGUMENTS_MAX, Kind};
+use crate::values::cells::Cell;
 use crate::values::error::Result;
 use crate::values::json::raw::{Value, elements};
 use crate::values::json::{access, contain, invalid};
-use crate::values::cells::Cell;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 

@@ -3,10 +3,10 @@
 use super::super::row_function::Row;
 use super::Kind;
 use crate::values::array_literal;
+use crate::values::cells::Cell;
 use crate::values::error::Result;
 use crate::values::json::check::check;
 use crate::values::json::normal::normal;
-use crate::values::cells::Cell;
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;

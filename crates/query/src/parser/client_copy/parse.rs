@@ -3,8 +3,8 @@
 
 use super::options::{Given, Options};
 use super::{ClientCopy, What};
-use crate::values::error::{Error, Result, SqlState};
 use crate::parser::Refused;
+use crate::values::error::Result;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;

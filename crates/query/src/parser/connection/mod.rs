@@ -7,9 +7,9 @@ mod execute;
 pub use cursors::{Declare, Direction, Fetch};
 pub use execute::Execute;
 
-use crate::values::error::{Error, Result, SqlState};
 use super::{Body, Statement};
 use crate::parser::names::fold;
+use crate::values::error::{Error, Result, SqlState};
 use crate::values::types;
 pub(crate) use cursors::{CursorStatement, parse};
 use datafusion::sql::sqlparser::ast::{CloseCursor, DiscardObject, Statement as Ast};

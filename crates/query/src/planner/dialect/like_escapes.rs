@@ -1,7 +1,7 @@
 //! `LIKE 'pg/_%' ESCAPE '/'`: the engine knows the backslash only. SQLAlchemy escapes with a slash.
 
-use crate::functions::like_escapes::with_backslashes;
 use super::build::{call, literal_text, take, text};
+use crate::functions::like_escapes::with_backslashes;
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
 
 pub(super) fn rewrite(expr: &mut Expr) {

@@ -2,12 +2,12 @@
 
 use crate::catalog_views::session_context::{SessionContext, SettingRequest};
 use crate::catalog_views::settings::{Settings, cluster, known, unknown, values_of};
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::field::Field;
 use crate::outcome::{Outcome, Rows, Tag};
 use crate::parser::names::fold;
 use crate::session::Inner;
 use crate::session::transactions::Conversation;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::field::Field;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use datafusion::physical_plan::memory::MemoryStream;

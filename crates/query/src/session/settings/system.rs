@@ -1,14 +1,14 @@
 //! ALTER SYSTEM: settings that are the same on all servers of a cluster. The root keeps them, not the session.
 
+use crate::catalog_views::access::Access;
 use crate::catalog_views::session_context::SessionContext;
 use crate::catalog_views::settings::cluster::{BYTES_PER_SECOND, MOVES};
 use crate::catalog_views::settings::{known, unknown};
-use crate::parser::alter_system::AlterSystem;
-use crate::catalog_views::access::Access;
-use crate::values::error::{Error, Result, SqlState};
 use crate::outcome::{Outcome, Tag};
+use crate::parser::alter_system::AlterSystem;
 use crate::session::Inner;
 use crate::session::transactions::Conversation;
+use crate::values::error::{Error, Result, SqlState};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use store::MoveSetting;

@@ -6,7 +6,7 @@
 mod numeric;
 mod read;
 
-pub use read::read;
+pub(crate) use read::read;
 
 use crate::values::error::Result;
 use crate::values::types;
@@ -34,7 +34,7 @@ const JSONB_VERSION: u8 = 1;
 const NULL_LENGTH: i32 = -1;
 
 /// An array whose values can be written in their binary form.
-pub struct BinaryColumn(Form);
+pub(crate) struct BinaryColumn(Form);
 
 enum Form {
     Boolean(BooleanArray),
@@ -76,7 +76,7 @@ impl BinaryColumn {
     ///
     /// # Errors
     /// 22003 and the like: a value does not fit the type.
-    pub fn new(
+    pub(crate) fn new(
         array: &ArrayRef,
         sql_type: &SqlType,
         item_oid: impl Fn(&SqlType) -> u32,
@@ -142,7 +142,7 @@ impl BinaryColumn {
     }
 
     /// Appends the binary form of a row's value; false, and nothing, where it is NULL.
-    pub fn write(&self, row: usize, out: &mut BytesMut) -> bool {
+    pub(crate) fn write(&self, row: usize, out: &mut BytesMut) -> bool {
         match &self.0 {
             Form::Boolean(array) => present(array, row, || out.put_u8(u8::from(array.value(row)))),
             Form::SmallInt(array) => value(array, row, |v| out.put_i16(v)),

@@ -20,7 +20,7 @@ fn bad(sql_type: &SqlType) -> Error {
 ///
 /// # Errors
 /// 22P03: the bytes are no value of the type. 22003: it is one that we cannot hold.
-pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
+pub(crate) fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
     let mut rest = bytes;
     let short = |_| bad(sql_type);
     let value = match sql_type {

@@ -18,8 +18,8 @@ pub(crate) fn type_name(data_type: &datafusion::arrow::datatypes::DataType) -> S
     type_names::of(&data_type.to_string())
 }
 
-use crate::values::error::{Culprit, Error, SqlState};
 use crate::parser::Lines;
+use crate::values::error::{Culprit, Error, SqlState};
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::tokenizer::Location;

@@ -1,25 +1,19 @@
 //! DML pushdowns: an UPDATE or DELETE as bytes, for the owners of its rows to carry out, and what an owner computes from them.
 //!
-//! The query of such a statement is one fragment over the table ([`super::rule`]). Each owner runs it on its own rows, and what it
-//! gives is not sent back but written there: new rows, assigned and checked as the coordinator would, or keys to be
-//! deleted. Rows whose change depends on more than themselves make no such fragment.
+//! The query of such a statement is one fragment over the table ([`RowQuery`]). Each owner runs it on its own rows, and
+//! writes the result there: new rows, assigned and checked as the coordinator would, or keys to be deleted. A statement whose
+//! rows depend on more than themselves cannot be pushed down.
 
-use super::receive::{found, out_of_range};
-use super::remote::RemoteFragment;
-use super::wire::{BYTES_MAX, Branch, Fragment, Input, Output, Ready};
-use super::{Shipping, expressions, remote};
-use crate::database::Shared;
-use crate::dml::constraints::Constraints;
-use crate::dml::update::new_rows;
-use crate::values::error::Result;
-use crate::scan::bucket_scan::BucketScan;
+use super::constraints::Constraints;
+use super::update::new_rows;
+use crate::distributed::{FRAGMENT_BYTES_MAX, Node, OwnRows, RowQuery, expressions, out_of_range};
 use crate::scan::places::Elsewhere;
+use crate::scan::shipping::Shipping;
 use crate::session::Frame;
+use crate::values::error::Result;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::TaskContext;
-use datafusion::physical_plan::filter::FilterExec;
-use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -41,10 +35,8 @@ pub(crate) enum Deed {
 pub(crate) struct DmlPushdown {
     /// Its query, wherever the rows are.
     pub(crate) query: Arc<dyn ExecutionPlan>,
-    fragment: Arc<dyn ExecutionPlan>,
+    rows: RowQuery,
     deed: Deed,
-    /// Whose the rows are.
-    pub(crate) elsewhere: Elsewhere,
 }
 
 /// What crosses between servers.
@@ -67,16 +59,13 @@ enum SentDeed<'a> {
 }
 
 impl DmlPushdown {
-    /// A statement as an pushdown, if it can be one: its query is a fragment over one table of which others have rows.
+    /// A statement as a DML pushdown, if it can be one: its query is a fragment over one table of which others have rows.
     pub(crate) fn of_query(
         query: &Arc<dyn ExecutionPlan>,
         deed: Deed,
         frame: &Frame<'_>,
     ) -> Result<Option<Self>> {
-        let Some((fragment, elsewhere)) = remote::whole(query).and_then(RemoteFragment::over_table)
-        else {
-            return Ok(None);
-        };
+        let Some(rows) = RowQuery::of(query) else { return Ok(None) };
         let shipping = Shipping::of(frame.engine().config())?;
         let is_portable = match &deed {
             Deed::Update { constraints, .. } => constraints
@@ -85,22 +74,21 @@ impl DmlPushdown {
                 .all(|expression| shipping.portable.expression(expression)),
             Deed::Delete => true,
         };
-        if !shipping.operators || !is_portable || !is_by_row(fragment) {
+        if !shipping.operators || !is_portable {
             return Ok(None);
         }
-        let (fragment, elsewhere) = (Arc::clone(fragment), elsewhere.clone());
-        Ok(Some(Self { query: Arc::clone(query), fragment, deed, elsewhere }))
+        Ok(Some(Self { query: Arc::clone(query), rows, deed }))
+    }
+
+    /// The rows that other servers own.
+    pub(crate) fn elsewhere(&self) -> &Elsewhere {
+        &self.rows.elsewhere
     }
 
     /// The pushdown for whoever owns the rows in some ranges.
     pub(crate) async fn to_bytes(&self, ranges: &[KeyRange], frame: &Frame<'_>) -> Result<Bytes> {
-        let ready = Ready::of(&self.fragment, 0, &frame.engine().task_ctx()).await?;
-        let fragment = ready.to_bytes(
-            &[(ranges.to_vec(), self.elsewhere.next_hop()?)],
-            Branch::ALONE,
-            Output::Sent,
-        )?;
-        let table = self.elsewhere.view().table();
+        let fragment = self.rows.to_bytes(ranges, &frame.engine().task_ctx()).await?;
+        let table = self.rows.elsewhere.view().table();
         let checks = match &self.deed {
             Deed::Update { constraints, .. } => checks_to_bytes(table, constraints)?,
             Deed::Delete => None,
@@ -113,24 +101,8 @@ impl DmlPushdown {
         };
         let bytes = postcard::to_stdvec(&Sent { fragment: &fragment, deed });
         Ok(bytes
-            .map_err(|error| out_of_range(&format!("an pushdown has no form: {error}")))?
+            .map_err(|error| out_of_range(&format!("a DML pushdown has no form: {error}")))?
             .into())
-    }
-}
-
-/// Whether a fragment gives rows of its table in the order of the table's keys, each made from one row.
-fn is_by_row(fragment: &Arc<dyn ExecutionPlan>) -> bool {
-    let mut node = fragment;
-    loop {
-        if let Some(scan) = node.downcast_ref::<BucketScan>() {
-            return scan.limit.is_none();
-        }
-        let is_plain = node.downcast_ref::<ProjectionExec>().is_some()
-            || node.downcast_ref::<FilterExec>().is_some_and(|filter| filter.fetch().is_none());
-        match node.children()[..] {
-            [child] if is_plain => node = child,
-            _ => return false,
-        }
     }
 }
 
@@ -165,7 +137,7 @@ impl Maker {
                     Some(constraints) if targets.iter().all(is_value) => {
                         Making::NewRows { targets, constraints }
                     }
-                    _ => return Err(out_of_range("an pushdown does not fit its table")),
+                    _ => return Err(out_of_range("a DML pushdown does not fit its table")),
                 }
             }
         };
@@ -196,34 +168,26 @@ impl Maker {
     }
 }
 
-/// What this server has to do for an pushdown, on the rows that a reading shows.
+/// What this server has to do for a DML pushdown, on the rows that a reading shows.
 ///
 /// # Errors
 /// Also where the bytes are no pushdown.
 pub(crate) async fn open(
-    shared: &Shared,
+    node: &Node,
     reading: &Reading,
     bytes: &[u8],
 ) -> Result<BoxStream<'static, Result<PushdownStep>>> {
-    let context = shared.engine.functions.task_ctx();
-    if bytes.len() > 2 * BYTES_MAX {
-        return Err(out_of_range("an pushdown is too large"));
+    let context = node.task_context();
+    if bytes.len() > 2 * FRAGMENT_BYTES_MAX {
+        return Err(out_of_range("a DML pushdown is too large"));
     }
     let sent: Sent<'_> = postcard::from_bytes(bytes)
-        .map_err(|error| out_of_range(&format!("these bytes are no pushdown: {error}")))?;
-    let fragment = Fragment::from_bytes(sent.fragment)?;
-    let Input::Scans(scans) = &fragment.input else {
-        return Err(out_of_range("an pushdown is of no table"));
-    };
-    let ([scan], None, None) = (&scans[..], fragment.exchange, fragment.store) else {
-        return Err(out_of_range("an pushdown is of one table"));
-    };
-    let (here, elsewhere) = found(reading, scan, &context).await?;
-    let not_here = elsewhere.owners().iter().flat_map(|(_, ranges)| ranges.clone()).collect();
-    let plan = fragment.plan(vec![Arc::new(here)], &context)?;
-    let maker = Maker::new(elsewhere.view().clone(), sent.deed, &context)?;
-    if !is_by_row(&plan) || plan.schema().fields().len() != maker.width() {
-        return Err(out_of_range("an pushdown does not fit its table"));
+        .map_err(|error| out_of_range(&format!("these bytes are no DML pushdown: {error}")))?;
+    let OwnRows { plan, view, not_here } =
+        OwnRows::from_bytes(reading, sent.fragment, &context).await?;
+    let maker = Maker::new(view, sent.deed, &context)?;
+    if plan.schema().fields().len() != maker.width() {
+        return Err(out_of_range("a DML pushdown does not fit its table"));
     }
     let writes = execute_stream(plan, context)?
         .map(move |rows| Ok(PushdownStep::Write(maker.write(&rows?)?)));

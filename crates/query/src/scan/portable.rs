@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Whether an expression compares columns with constants, and nothing else.
-pub(super) fn is_plain(expression: &Arc<dyn PhysicalExpr>) -> bool {
+pub(crate) fn is_plain(expression: &Arc<dyn PhysicalExpr>) -> bool {
     let other = |part: &Arc<dyn PhysicalExpr>| {
         let known = part.downcast_ref::<Column>().is_some()
             || part.downcast_ref::<BinaryExpr>().is_some()
