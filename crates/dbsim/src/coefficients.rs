@@ -5,7 +5,7 @@
 //! works on columns, as ours does. Each file says how its figures were measured.
 
 use crate::curve::along;
-use crate::experiment::ARCHITECTURES;
+use crate::hardware::catalog;
 use crate::plan::{Planning, Task, Term};
 use crate::{Curve, Error, Windows};
 use serde::de::{Deserialize, Deserializer, Error as _};
@@ -294,8 +294,8 @@ impl Coefficients {
     /// # Errors
     /// Never, as long as what is built in is good.
     pub fn usual(architecture: &str) -> Result<Self, Error> {
-        let then = ARCHITECTURES.contains(&architecture);
-        Self::named(if then { "row-at-a-time" } else { "columnar" })
+        let is_published = catalog::is_published(architecture);
+        Self::named(if is_published { "row-at-a-time" } else { "columnar" })
     }
 
     /// Names of those that are built in.

@@ -7,11 +7,12 @@ mod topologies;
 mod variation;
 mod variations;
 
+pub use crate::hardware::catalog::PUBLISHED as ARCHITECTURES;
 pub use bundling::{Bundling, bundling};
 pub use speedup::{FAMILIES, Family, Speedup, speedup};
 pub use topologies::{Fabric, Topology, topologies};
 pub use variation::Variation;
-pub use variations::{ARCHITECTURES, Normalised, variations};
+pub use variations::{Normalised, variations};
 
 use crate::hardware::{Architecture, SETTINGS, catalog};
 use crate::plan::{Query, Scheme, Selectivity};

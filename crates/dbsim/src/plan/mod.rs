@@ -9,7 +9,8 @@ pub mod queries;
 mod tables;
 mod term;
 
-pub use bundle::{Bundle, Scheme};
+pub use bundle::{Bundle, usual_scheme};
+pub use bundling::{Kind, Scheme};
 pub use planning::{KINDS as KINDS_OF_PLANNING, Planning};
 pub use queries::{Query, Selectivity};
 pub use term::{Task, Term};
@@ -19,101 +20,6 @@ use crate::hardware::not_negative;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// What an operator does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Reads a table from end to end.
-    SequentialScan,
-    /// Reads rows of a table through an index.
-    IndexScan,
-    /// Looks for each row's matches in a small table.
-    NestedLoopJoin,
-    /// Joins two inputs in order.
-    MergeJoin,
-    /// Joins by a hash table of the smaller input.
-    HashJoin,
-    /// Orders rows.
-    Sort,
-    /// Finds which rows are of a group, and hands them all on.
-    GroupBy,
-    /// Makes one row of each group, or of all rows.
-    Aggregate,
-    /// Computes something of each row and those around it, which come in order.
-    Window,
-    /// Hands on the rows of all its inputs.
-    Union,
-    /// Hands on the rows of its first input, and those of its second, which is run again and again on what it made before.
-    Recursion,
-    /// Makes rows of no table: values that a statement lists, a series.
-    Values,
-    /// Hands on the rows of its first input with what its second says of each: a statement that is planned and run again and again.
-    Subquery,
-}
-
-impl Kind {
-    /// All kinds.
-    pub const ALL: [Self; 13] = [
-        Self::SequentialScan,
-        Self::IndexScan,
-        Self::NestedLoopJoin,
-        Self::MergeJoin,
-        Self::HashJoin,
-        Self::Sort,
-        Self::GroupBy,
-        Self::Aggregate,
-        Self::Window,
-        Self::Union,
-        Self::Recursion,
-        Self::Values,
-        Self::Subquery,
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SequentialScan => "sequential scan",
-            Self::IndexScan => "indexed scan",
-            Self::NestedLoopJoin => "nested-loop join",
-            Self::MergeJoin => "merge join",
-            Self::HashJoin => "hash join",
-            Self::Sort => "sort",
-            Self::GroupBy => "group-by",
-            Self::Aggregate => "aggregate",
-            Self::Window => "window",
-            Self::Union => "union",
-            Self::Recursion => "recursion",
-            Self::Values => "values",
-            Self::Subquery => "subquery",
-        }
-    }
-
-    /// Whether it reads a table.
-    pub fn is_scan(self) -> bool {
-        matches!(self, Self::SequentialScan | Self::IndexScan)
-    }
-
-    /// Whether it joins its two inputs.
-    pub fn is_join(self) -> bool {
-        matches!(self, Self::NestedLoopJoin | Self::MergeJoin | Self::HashJoin)
-    }
-
-    /// Whether it has no inputs.
-    pub fn is_leaf(self) -> bool {
-        self.is_scan() || self == Self::Values
-    }
-
-    /// How many inputs it has: so many, or more if it is a union.
-    fn inputs(self) -> usize {
-        match self {
-            kind if kind.is_leaf() => 0,
-            Self::Recursion | Self::Subquery => 2,
-            kind if kind.is_join() => 2,
-            _ => 1,
-        }
-    }
-}
 
 /// How often something is done again, at most.
 const TIMES_MAX: f64 = 1e12;
