@@ -14,7 +14,7 @@ use syn::visit::{self, Visit};
 /// The pure crates, and the external crates that they may use outside tests.
 const PURE: &[(&str, &[&str])] = &[
     ("bundling", &["serde", "thiserror"]),
-    ("dbsim", &["serde", "thiserror", "toml"]),
+    ("dbsim", &["bundling", "serde", "thiserror", "toml"]),
     ("sdds", &["imbl", "serde", "smallvec", "thiserror"]),
     ("frontend", &["bytes", "thiserror"]),
 ];
