@@ -1,7 +1,6 @@
 //! An architecture: sites with processors, memory and storage, a network between them, perhaps a central unit.
 
 use super::field::{COUNT_MAX, count, positive};
-use super::settings;
 use super::{Bus, Disk, Interconnect, KIB, Link, MIB, Pool, Processor};
 use crate::Error;
 use serde::Deserialize;
@@ -72,22 +71,6 @@ pub struct Site {
 }
 
 impl Architecture {
-    /// Reads a description; `file` is what errors call it, `changes` are settings like `cpu_mhz=350` (see
-    /// [`super::SETTINGS`]).
-    ///
-    /// # Errors
-    /// [`Error::File`] with the line where the description is wrong, [`Error::Setting`] and [`Error::Unknown`] where a change is.
-    pub fn read(text: &str, file: &str, changes: &[String]) -> Result<Self, Error> {
-        let architecture: Self =
-            toml::from_str(text).map_err(|error| Error::parse(file, &error))?;
-        architecture.check().map_err(|(key, message)| {
-            let line = text.lines().position(|line| line.trim_start().starts_with(key));
-            let message = format!("line {}: {message}", line.map_or(1, |line| line + 1));
-            Error::File { file: file.to_owned(), message }
-        })?;
-        if changes.is_empty() { Ok(architecture) } else { settings::changed(text, changes) }
-    }
-
     /// What no field alone can say; the key that is to blame, and why.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let site = &self.site;

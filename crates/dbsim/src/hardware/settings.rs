@@ -25,8 +25,26 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ("topology", "network.topology"),
 ];
 
+impl Architecture {
+    /// Reads a description; `file` is what errors call it, `changes` are settings like `cpu_mhz=350` (see
+    /// [`super::SETTINGS`]).
+    ///
+    /// # Errors
+    /// [`Error::File`] with the line where the description is wrong, [`Error::Setting`] and [`Error::Unknown`] where a change is.
+    pub fn read(text: &str, file: &str, changes: &[String]) -> Result<Self, Error> {
+        let architecture: Self =
+            toml::from_str(text).map_err(|error| Error::parse(file, &error))?;
+        architecture.check().map_err(|(key, message)| {
+            let line = text.lines().position(|line| line.trim_start().starts_with(key));
+            let message = format!("line {}: {message}", line.map_or(1, |line| line + 1));
+            Error::File { file: file.to_owned(), message }
+        })?;
+        if changes.is_empty() { Ok(architecture) } else { changed(text, changes) }
+    }
+}
+
 /// Reads a description with some values changed.
-pub(super) fn changed(text: &str, changes: &[String]) -> Result<Architecture, Error> {
+fn changed(text: &str, changes: &[String]) -> Result<Architecture, Error> {
     let mut table: Table = text.parse().unwrap_or_default();
     let mut disks = None;
     for change in changes {

@@ -1,9 +1,9 @@
 //! COPY from and to the client.
 
-use super::connection::{Connection, Stream};
-use super::error::Ending;
-use super::extended::{Answer, attempt};
+use super::connection::Connection;
+use super::error::{Answer, Ending, attempt};
 use super::oid;
+use super::wire::Stream;
 use bytes::BufMut;
 use frontend::{Format, Message};
 use query::{Error, SqlState, Statement};
