@@ -19,7 +19,7 @@ pub enum Scheme {
 
 /// The text names no [`Scheme`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("there is no scheme of bundles `{name}`; there are {known}")]
+#[error("unknown bundling scheme `{name}`; expected one of: {known}")]
 pub struct UnknownScheme {
     /// The text.
     pub name: String,

@@ -33,7 +33,7 @@ impl<'de> Deserialize<'de> for Cost {
             return Ok(Self { tuple, byte });
         }
         Err(D::Error::custom(format!(
-            "[{tuple}, {byte}] are not cycles a tuple and a byte, 0 or more"
+            "[{tuple}, {byte}] must be cycles per tuple and per byte of at least 0"
         )))
     }
 }

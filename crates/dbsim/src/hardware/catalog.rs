@@ -65,7 +65,7 @@ mod tests {
             assert!(architecture.capacity_gb() > 10.0, "{name}");
         }
         let unknown = named("abacus", &[]).expect_err("unknown").to_string();
-        assert!(unknown.contains("`abacus`; there are single-host, cluster-2"), "{unknown}");
+        assert!(unknown.contains("`abacus`; expected one of: single-host, cluster-2"), "{unknown}");
     }
 
     #[test]

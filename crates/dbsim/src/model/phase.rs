@@ -18,8 +18,23 @@ const CHUNK_BYTES: f64 = 64.0 * 1024.0;
 const CHUNKS_PER_CORE: usize = 8;
 /// Pages that lie together where something was spilled.
 const EXTENT_PAGES: f64 = 64.0;
-/// Where on a disk spilled things lie: in the middle, a tenth of it.
-const SPILL_PLACE: (f64, f64) = (0.5, 0.1);
+/// Where spilled data begins on a disk, as a part of it: in the middle.
+const SPILL_PLACE: f64 = 0.5;
+/// The part of a disk that spilled data covers.
+const SPILL_SPAN: f64 = 0.1;
+
+/// What a chunk reads or writes of one category.
+#[derive(Debug, Clone, Copy)]
+struct Transfer {
+    category: Category,
+    pages: f64,
+    /// Arm movements to a random place; 0 for sequential access.
+    positionings: f64,
+    /// Where on the disk the data begins, from 0 (outer edge) to 1.
+    place: f64,
+    /// The part of the disk that the data covers.
+    span: f64,
+}
 
 impl Machine<'_> {
     /// Adds a phase after all that there are.
@@ -62,14 +77,24 @@ impl Machine<'_> {
     fn storage(&self, site: usize, chunk: &Work, chunks: usize) -> Vec<Step> {
         let page_bytes = self.architecture.page_bytes();
         let spilled = (chunk.spilled + chunk.unspilled) / page_bytes;
-        let moves = [
-            (Category::Io, chunk.read / page_bytes, 0.0, (0.0, 1.0)),
-            (Category::Io, chunk.fetched, chunk.fetched, (0.0, 1.0)), // anywhere on the disk
-            (Category::Spill, spilled, spilled / EXTENT_PAGES, SPILL_PLACE),
-        ];
-        let moves = moves.into_iter().filter(|(_, pages, ..)| *pages > 0.0);
+        let io = Transfer {
+            category: Category::Io,
+            pages: chunk.read / page_bytes,
+            positionings: 0.0,
+            place: 0.0,
+            span: 1.0,
+        };
+        let fetched = Transfer { pages: chunk.fetched, positionings: chunk.fetched, ..io };
+        let spill = Transfer {
+            category: Category::Spill,
+            pages: spilled,
+            positionings: spilled / EXTENT_PAGES,
+            place: SPILL_PLACE,
+            span: SPILL_SPAN,
+        };
+        let transfers = [io, fetched, spill].into_iter().filter(|transfer| transfer.pages > 0.0);
         let mut steps = Vec::new();
-        for (category, pages, positionings, (place, span)) in moves {
+        for Transfer { category, pages, positionings, place, span } in transfers {
             match self.architecture.site.disk {
                 Some(disk) => {
                     let disks = self.architecture.site.disks;

@@ -78,24 +78,23 @@ impl<S: Stream> Connection<S> {
         if self.wire.out.0.is_empty() && self.wire.out.0.capacity() > OUTPUT_BYTES_KEPT {
             self.wire.out = Output::default();
         }
-        let open = self.session.transaction_status().await != TransactionStatus::Idle;
-        let limit = match open {
-            true => self.session.idle_in_transaction_timeout(),
-            false => self.session.idle_timeout(),
+        let is_open = self.session.transaction_status().await != TransactionStatus::Idle;
+        let limit = if is_open {
+            self.session.idle_in_transaction_timeout()
+        } else {
+            self.session.idle_timeout()
         };
         let Some(limit) = limit else { return self.wire.receive().await };
         match tokio::time::timeout(limit, self.wire.receive()).await {
             Ok(received) => received,
-            Err(_) => Err(Ending::Fatal(match open {
-                true => Error::new(
-                    SqlState::IdleInTransactionSessionTimeout,
-                    "terminating connection due to idle-in-transaction timeout",
-                ),
-                false => Error::new(
-                    SqlState::IdleSessionTimeout,
-                    "terminating connection due to idle-session timeout",
-                ),
-            })),
+            Err(_) if is_open => Err(Ending::Fatal(Error::new(
+                SqlState::IdleInTransactionSessionTimeout,
+                "terminating connection due to idle-in-transaction timeout",
+            ))),
+            Err(_) => Err(Ending::Fatal(Error::new(
+                SqlState::IdleSessionTimeout,
+                "terminating connection due to idle-session timeout",
+            ))),
         }
     }
 
@@ -142,10 +141,7 @@ impl<S: Stream> Connection<S> {
 
     /// A session that has ended itself is not ready for more.
     fn end_if_terminated(&self) -> Result<(), Ending> {
-        match self.session.is_terminated() {
-            true => Err(shut_down()),
-            false => Ok(()),
-        }
+        if self.session.is_terminated() { Err(shut_down()) } else { Ok(()) }
     }
 }
 

@@ -64,10 +64,7 @@ impl<S: Stream> Wire<S> {
 
     /// Sends what is gathered if it is much.
     pub(crate) async fn flush_if_full(&mut self) -> Result<(), Ending> {
-        match self.out.0.len() >= OUTPUT_BYTES {
-            true => self.flush().await,
-            false => Ok(()),
-        }
+        if self.out.0.len() >= OUTPUT_BYTES { self.flush().await } else { Ok(()) }
     }
 
     /// Sends what is gathered if it is much. A statement that is cancelled or out of time ends also while
