@@ -8,13 +8,14 @@ use super::workspace::Workspace;
 
 /// Each crate of the workspace and those that it may use, in tests too.
 const EDGES: &[(&str, &[&str])] = &[
-    ("dbsim", &[]),
+    ("bundling", &[]),
+    ("dbsim", &["bundling"]),
     ("sdds", &[]),
     ("syntax", &[]),
     ("store", &["sdds"]),
     ("client", &["sdds"]),
     ("cluster", &["store", "sdds"]),
-    ("query", &["store", "sdds", "dbsim", "syntax"]),
+    ("query", &["store", "sdds", "dbsim", "bundling", "syntax"]),
     ("bench", &["query", "cluster", "client", "store", "sdds", "dbsim"]),
     ("frontend", &[]),
     ("server", &["query", "frontend"]),
