@@ -133,9 +133,9 @@ pub enum Error {
         range: KeyRange,
     },
     /// A server did not answer within its deadline, or cannot be reached.
-    #[error("server \"{server}\" cannot be reached: {reason}")]
+    #[error("{} cannot be reached: {reason}", subject(server))]
     Unreachable {
-        /// Its name.
+        /// Its name; empty if it is not known which server it is.
         server: String,
         /// What was seen.
         reason: String,
@@ -190,6 +190,11 @@ pub struct Failure {
     pub constraint: Option<String>,
     /// The constant of the statement that is to blame.
     pub literal: Option<String>,
+}
+
+/// A server as the subject of a message.
+fn subject(server: &str) -> String {
+    if server.is_empty() { "another server".to_owned() } else { format!("server \"{server}\"") }
 }
 
 impl Error {

@@ -99,7 +99,7 @@ fn buckets(shared: &dyn DatabaseContext, catalog: &Catalog) -> Columns {
         .count("delta_rows", all.iter().map(|(_, bucket)| bucket.delta_rows))
         .count("delta_bytes", all.iter().map(|(_, bucket)| bucket.delta_bytes))
         .count("runs", all.iter().map(|(_, bucket)| bucket.runs.len() as u64))
-        .count("visits_per_second", all.iter().map(|(_, bucket)| bucket.accesses))
+        .count("accesses_per_second", all.iter().map(|(_, bucket)| bucket.accesses))
 }
 
 fn splits(shared: &dyn DatabaseContext, catalog: &Catalog) -> Columns {
@@ -120,7 +120,7 @@ fn splits(shared: &dyn DatabaseContext, catalog: &Catalog) -> Columns {
         .text("at", all.iter().map(|(table, split)| at(table, split)))
         .count("rows", all.iter().map(|(_, split)| split.rows))
         .count("bytes", all.iter().map(|(_, split)| split.bytes))
-        .count("visits_per_second", all.iter().map(|(_, split)| split.accesses))
+        .count("accesses_per_second", all.iter().map(|(_, split)| split.accesses))
         .text("reason", all.iter().map(|(_, split)| split.reason.to_owned()))
 }
 
