@@ -1,14 +1,13 @@
 //! A database: a store, and everything that its sessions share.
 
-use crate::catalog_views::session_context::{DatabaseContext, Running, SessionContext};
-use crate::distributed::{Exchanges, Node};
 use crate::engine::Engine;
 use crate::receiver::Receiver;
 use crate::roles;
 use crate::session::presence::Sessions;
 use crate::session::{Context, Session};
 use crate::short::Operations;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::session_context::{DatabaseContext, Running, SessionContext};
+use distributed::{Exchanges, Node};
 use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
@@ -20,6 +19,7 @@ use store::catalog::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, DEFAULT_BUCKET_SIZE, Relation,
 };
 use store::{Finding, Store};
+use values::error::{Error, Result, SqlState};
 
 /// How a database is opened.
 #[derive(Debug, Clone, Default)]

@@ -1,27 +1,26 @@
 //! The query engine as all statements of a database share it.
 
-use crate::distributed::{Exchanges, ShipFragments};
-use crate::functions;
-use crate::functions::json::operators::JsonOperators;
-use crate::functions::json::order::OrderJson;
 use crate::memory_pool::QueryMemory;
-use crate::planner::casts::Casts;
-use crate::planner::operators::Operators;
-use crate::planner::scales::Scales;
-use crate::planner::volatile::VolatileColumns;
-use crate::planner::waiting::WaitingValues;
-use crate::scan::BATCH_ROWS;
-use crate::scan::portable::Portable;
-use crate::values::error::Result;
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
+use distributed::{Exchanges, ShipFragments};
+use functions::json::operators::JsonOperators;
+use functions::json::order::OrderJson;
+use planner::casts::Casts;
+use planner::operators::Operators;
+use planner::scales::Scales;
+use planner::volatile::VolatileColumns;
+use planner::waiting::WaitingValues;
+use scan::BATCH_ROWS;
+use scan::portable::Portable;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use store::Store;
+use values::error::Result;
 
 /// An error about memory names so many of the largest consumers.
 const CONSUMERS_NAMED: usize = 5;

@@ -1,10 +1,10 @@
 //! What a statement answers: rows as a stream of Arrow batches, or a tag that says what was done.
 
 use crate::session::Control;
-use crate::values::field::Field;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::memory::MemoryStream;
 use std::fmt;
+use values::field::Field;
 
 /// The answer to one statement.
 pub enum Outcome {

@@ -2,15 +2,13 @@
 //!
 //! Bytes from the network are not trusted: whatever is wrong with them is an error, also where the engine would panic.
 
-use crate::catalog_views::own_part;
 use crate::database::Shared;
-use crate::distributed::{Sender, out_of_range};
 use crate::dml::pushdown;
 use crate::short;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::translate::told;
 use bytes::Bytes;
+use catalog_views::own_part;
 use datafusion::arrow::array::RecordBatch;
+use distributed::{Sender, out_of_range};
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryStreamExt};
@@ -21,6 +19,8 @@ use store::{BatchStream, ExchangeId, Fragments, PushdownSteps, Reading};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use values::error::{Error, Result, SqlState};
+use values::translate::told;
 
 /// Batches, or steps of a DML pushdown, that are computed ahead of their consumer.
 const ITEMS_AHEAD: usize = 2;

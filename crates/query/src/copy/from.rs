@@ -2,14 +2,11 @@
 
 use super::copied;
 use super::options::Options;
-use crate::catalog_views::access::FileUse;
 use crate::dml::assembly::Assembly;
 use crate::dml::{declared_column, ingest, target};
 use crate::outcome::{Outcome, Tag};
-use crate::planner::files::{self, Format};
-use crate::scan::provider::plan_schema;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::access::FileUse;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::json::JsonFormat;
@@ -17,9 +14,12 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::sql::sqlparser::ast::{CopySource, Statement};
+use planner::files::{self, Format};
+use scan::provider::plan_schema;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::Privileges;
+use values::error::{Error, Result, SqlState};
 
 /// Runs a COPY FROM.
 pub(crate) async fn run(

@@ -5,15 +5,15 @@ pub(crate) mod from;
 mod options;
 pub(crate) mod to;
 
-use crate::catalog_views::pg_catalog::quote_ident;
-use crate::catalog_views::relation_names::find;
-use crate::catalog_views::search_path::SearchPath;
 use crate::dml::declared_column;
-use crate::parser::names::fold;
-use crate::parser::parse_sql;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::pg_catalog::quote_ident;
+use catalog_views::relation_names::find;
+use catalog_views::search_path::SearchPath;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, Statement};
+use parser::names::fold;
+use parser::parse_sql;
 use store::catalog::{Catalog, Relation, Table};
+use values::error::{Error, Result, SqlState};
 
 /// The columns of a table that are copied: those that a statement names, or all that users give values for.
 ///

@@ -1,8 +1,8 @@
 //! The options of COPY.
 
-use crate::planner::files::Format;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::{CopyOption, CopyTarget, Statement};
+use planner::files::Format;
+use values::error::{Error, Result, SqlState};
 
 /// What COPY was told, with the defaults filled in.
 #[derive(Debug, Clone)]

@@ -1,14 +1,10 @@
 //! COPY query TO 'file'.
 
 use super::options::Options;
-use crate::catalog_views::access::FileUse;
 use crate::outcome::{Outcome, Tag};
-use crate::planner::files::Format;
-use crate::scan::tables::Tables;
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::translate::of_file;
+use catalog_views::access::FileUse;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::csv::WriterBuilder;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -19,8 +15,12 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use planner::files::Format;
+use scan::tables::Tables;
 use std::fs::File;
 use std::io::{self, BufWriter};
+use values::error::{Error, Result, SqlState};
+use values::translate::of_file;
 
 /// Runs a COPY TO.
 pub(crate) async fn run(

@@ -6,25 +6,25 @@ use super::columns::define;
 use super::dependents;
 use super::generated::{self, mentions};
 use super::refused;
-use crate::catalog_views::pg_catalog::quote_ident;
-use crate::catalog_views::relation_names::find;
 use crate::dml::assembly::evaluate_alone;
 use crate::dml::{declared_column, target};
-use crate::parser::names::{fold, split_name};
-use crate::parser::parse_expression;
 use crate::session::Frame;
-use crate::values::assign::assign;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::pg_catalog::quote_ident;
+use catalog_views::relation_names::find;
 use datafusion::arrow::array::Array;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, RenameTableNameKind,
     TableConstraint,
 };
+use parser::names::{fold, split_name};
+use parser::parse_expression;
+use parser::walk::visit_expressions_mut;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, Table, View};
-use syntax::visit_expressions_mut;
+use values::assign::assign;
+use values::error::{Error, Result, SqlState};
 
 /// Runs an ALTER TABLE.
 pub(crate) async fn run(

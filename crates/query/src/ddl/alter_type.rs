@@ -5,21 +5,21 @@ use super::columns::is_integer;
 use super::{dependents, generated};
 use crate::dml::constraints::Constraints;
 use crate::dml::select::{TARGET, all_columns, query};
-use crate::parser::parse_expression;
-use crate::scan::provider::{BucketTable, Columns};
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::values::assign::assign;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::types;
 use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::common::DFSchema;
 use datafusion::datasource::provider_as_source;
 use datafusion::sql::sqlparser::ast::{DataType, Expr, Ident, SelectItem};
 use futures::TryStreamExt;
+use parser::parse_expression;
+use scan::provider::{BucketTable, Columns};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, ColumnId, Relation, Sequence, SqlType, Table, TableId};
+use values::assign::assign;
+use values::error::{Error, Result, SqlState};
+use values::types;
 
 /// A table's rows under its new definition.
 pub(super) struct Rewritten {

@@ -2,15 +2,15 @@
 
 use super::generated::mentions;
 use crate::dml::constraints::Constraints;
-use crate::parser::names::fold;
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::Ident;
 use futures::TryStreamExt;
+use parser::names::fold;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Check, Table};
+use values::error::{Error, Result, SqlState};
 
 /// A CHECK as a statement has it: its name, if it has one, and the condition.
 pub(super) type Written = (Option<String>, String);
@@ -126,7 +126,7 @@ pub(super) async fn is_any_row(
 ) -> Result<bool> {
     let (schema, name) = (&table.schema, &table.name);
     let text = format!("SELECT 1 FROM \"{schema}\".\"{name}\" WHERE {condition} LIMIT 1");
-    let query = crate::parser::parse_sql(&text)?;
+    let query = parser::parse_sql(&text)?;
     let mut planner = frame.planner(transaction);
     let plan = planner.plan_statement(query).await?;
     let physical = planner.physical(&plan).await?;

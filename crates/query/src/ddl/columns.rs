@@ -2,14 +2,14 @@
 
 use super::checks::Written;
 use super::refused;
-use crate::parser::names::fold;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::types;
 use datafusion::sql::sqlparser::ast::{
     ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, GeneratedExpressionMode, ObjectName,
     SequenceOptions,
 };
+use parser::names::fold;
 use store::catalog::{Column, ColumnId, Identity, SqlType};
+use values::error::{Error, Result, SqlState};
+use values::types;
 
 /// A column as its definition says, and what comes with it.
 pub(crate) struct Defined {

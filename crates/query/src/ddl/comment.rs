@@ -1,14 +1,14 @@
 //! COMMENT ON.
 
-use crate::catalog_views::relation_names::{find, undefined};
 use crate::dml::{declared_column, target};
-use crate::parser::names::split_name;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::relation_names::{find, undefined};
 use datafusion::sql::sqlparser::ast::{CommentObject, ObjectName, Statement};
+use parser::names::split_name;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, Relation, Schema, Sequence, Table, View};
+use values::error::{Error, Result, SqlState};
 
 /// Runs a COMMENT ON.
 pub(crate) fn run(
@@ -65,7 +65,7 @@ fn column(
     let (table_parts, column) = name.0.split_at(name.0.len().saturating_sub(1));
     let table = target(frame, transaction, &ObjectName(table_parts.to_vec()), Privileges::OWNER)?;
     let column = column.first().and_then(|part| part.as_ident());
-    let column = column.map(crate::parser::names::fold).unwrap_or_default();
+    let column = column.map(parser::names::fold).unwrap_or_default();
     let index = declared_column(&table, &column)?;
     let mut table = Table::clone(&table);
     table.columns[index].comment = comment;

@@ -1,11 +1,11 @@
 //! CREATE SCHEMA.
 
-use crate::parser::names::{fold, split_name};
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::SchemaName;
+use parser::names::{fold, split_name};
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Schema, is_temporary_schema};
+use values::error::{Error, Result, SqlState};
 
 /// Runs a CREATE SCHEMA.
 pub(crate) fn run(

@@ -3,14 +3,14 @@
 use super::columns::integer;
 use super::place;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::types;
 use datafusion::sql::sqlparser::ast::{SequenceOptions, Statement};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
     CatalogChange, ColumnId, Object, Relation, RelationId, Sequence, SqlType, Table,
 };
+use values::error::{Error, Result, SqlState};
+use values::types;
 
 /// Runs a CREATE SEQUENCE.
 pub(crate) fn run(

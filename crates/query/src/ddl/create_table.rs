@@ -11,17 +11,15 @@ use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
 use crate::dml::ingest;
 use crate::outcome::{Outcome, Tag};
-use crate::parser::names::fold;
-use crate::parser::parse_expression;
-use crate::planner::relations::rename_columns;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::types;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     self, ColumnDef, CreateTable, Expr, IndexColumn, SequenceOptions, TableConstraint,
 };
+use parser::names::fold;
+use parser::parse_expression;
+use planner::relations::rename_columns;
 use sdds::GroupId;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -29,6 +27,8 @@ use store::catalog::{
     CatalogChange, Column, ColumnId, DEFAULT_BUCKET_SIZE, Object, OnCommit, Relation, SqlType,
     Table, TableId, is_temporary_schema,
 };
+use values::error::{Error, Result, SqlState};
+use values::types;
 
 /// What the hidden key column is called.
 const ROW_ID: &str = "pando_row_id";

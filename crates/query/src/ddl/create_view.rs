@@ -1,19 +1,19 @@
 //! CREATE VIEW. A view of a temporary table is temporary, too, as in PostgreSQL.
 
 use super::place;
-use crate::catalog_views::relation_names::find;
-use crate::parser::names::fold;
-use crate::planner::relations::rename_columns;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::relation_names::find;
 use datafusion::sql::sqlparser::ast::CreateView;
+use parser::names::fold;
+use parser::walk::visit_relations;
+use planner::relations::rename_columns;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
     Catalog, CatalogChange, Object, Privileges, Relation, View, is_temporary_schema,
 };
-use syntax::visit_relations;
+use values::error::{Error, Result, SqlState};
 
 /// Runs a CREATE VIEW. The query must plan now; it is kept as text and planned anew with each use.
 pub(crate) async fn run(

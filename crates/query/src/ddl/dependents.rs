@@ -3,18 +3,18 @@
 //! A view is kept as text, so what it uses is found out when it matters: a relation by the names in the text, a column by the
 //! plan, in which an asterisk has become columns and what nobody uses is gone.
 
-use crate::catalog_views::relation_names::{find, find_parts};
-use crate::catalog_views::search_path::SearchPath;
-use crate::planner::Planner;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::relation_names::{find, find_parts};
+use catalog_views::search_path::SearchPath;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
+use parser::walk::visit_relations;
+use planner::Planner;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, Relation, RelationId, Table, View};
-use syntax::visit_relations;
+use values::error::{Error, Result, SqlState};
 
 /// The views whose text names a relation.
 pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) -> Vec<Arc<View>> {
@@ -80,7 +80,7 @@ async fn of_column(
 }
 
 fn names(catalog: &Catalog, path: SearchPath<'_>, view: &View, id: RelationId) -> bool {
-    let Ok(query) = crate::parser::parse_sql(&view.sql) else { return false };
+    let Ok(query) = parser::parse_sql(&view.sql) else { return false };
     let path = path.of_view(&view.search_path);
     let found = visit_relations(&query, |name| {
         let relation = find(catalog, path, name).ok().flatten();

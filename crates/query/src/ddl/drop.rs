@@ -1,14 +1,14 @@
 //! DROP TABLE, VIEW, SEQUENCE, SCHEMA.
 
 use super::dependents;
-use crate::catalog_views::relation_names::find;
-use crate::parser::names::split_name;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::relation_names::find;
 use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement};
+use parser::names::split_name;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Privileges, Relation, TableId};
+use values::error::{Error, Result, SqlState};
 
 /// Runs a DROP.
 pub(crate) fn run(

@@ -1,18 +1,18 @@
 //! GENERATED ALWAYS AS (...) STORED: what a column may be computed from.
 
-use crate::parser::names::fold;
-use crate::parser::parse_expression;
-use crate::planner::{Planner, is_lasting};
-use crate::scan::provider::row_schema;
-use crate::values::assign::assign;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::new_empty_array;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::ExprSchemable;
 use datafusion::sql::sqlparser::ast::Expr;
+use parser::names::fold;
+use parser::parse_expression;
+use parser::walk::visit_expressions;
+use planner::{Planner, is_lasting};
+use scan::provider::row_schema;
 use std::ops::ControlFlow;
 use store::catalog::{Column, Table};
-use syntax::visit_expressions;
+use values::assign::assign;
+use values::error::{Error, Result, SqlState};
 
 /// Refuses computed columns that no value could be computed for, or not always the same.
 ///

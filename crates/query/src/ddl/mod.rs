@@ -20,9 +20,9 @@ mod truncate;
 use crate::outcome::{Outcome, Tag};
 use crate::session::Frame;
 use crate::session::temporary;
-use crate::values::error::Result;
 use datafusion::sql::sqlparser::ast::{DiscardObject, Statement};
 use store::DistributedTransaction;
+use values::error::Result;
 
 /// Runs a statement that changes definitions.
 pub(crate) async fn run(

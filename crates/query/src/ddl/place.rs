@@ -1,11 +1,11 @@
 //! Where a new relation goes: the schema that its name says, the first of the search path, or the session's own.
 
-use crate::parser::names::split_name;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::ObjectName;
+use parser::names::split_name;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, RESERVED_SCHEMAS, Schema, is_temporary_schema};
+use values::error::{Error, Result, SqlState};
 
 /// The schema and the name of a relation that a statement makes. The session's own schema is made with the
 /// first relation in it.

@@ -1,9 +1,9 @@
 //! What PostgreSQL defines and Pando does not: each is refused by its name, with what to do instead.
 
-use crate::values::error::Error;
 use datafusion::sql::sqlparser::ast::{
     Statement, TableConstraint, UserDefinedTypeRepresentation as Representation,
 };
+use values::error::Error;
 
 /// What to do where values of other columns than the key's are to be unique.
 const UNIQUE_HINT: &str = "The primary key is the one constraint that makes values unique.";

@@ -1,12 +1,12 @@
 //! `CREATE TABLE ... WITH (...)`: how large its buckets are, and which table it lies beside.
 
-use crate::catalog_views::relation_names::{find, undefined};
-use crate::parser::names::fold;
-use crate::parser::object_name;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::relation_names::{find, undefined};
 use datafusion::sql::sqlparser::ast::{CreateTableOptions, Expr, ObjectName, SqlOption, Value};
+use parser::names::fold;
+use parser::object_name;
 use store::catalog::{BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Catalog, Relation, Table};
+use values::error::{Error, Result, SqlState};
 
 /// What the options say.
 #[derive(Debug, Default)]

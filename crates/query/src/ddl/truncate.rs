@@ -1,12 +1,12 @@
 //! TRUNCATE.
 
-use crate::catalog_views::relation_names::find;
 use crate::dml::target;
 use crate::session::Frame;
-use crate::values::error::Result;
+use catalog_views::relation_names::find;
 use datafusion::sql::sqlparser::ast::Truncate;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges};
+use values::error::Result;
 
 /// Runs a TRUNCATE.
 pub(crate) fn run(

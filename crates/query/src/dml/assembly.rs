@@ -1,19 +1,19 @@
 //! Rows as a statement gives them become rows as the table has them: casts, defaults, row ids, checks.
 
 use super::constraints::Constraints;
-use crate::parser::parse_expression;
-use crate::planner::{self, Planner};
-use crate::values::assign::assign;
-use crate::values::error::Result;
 use datafusion::arrow::array::{
     ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_null_array,
 };
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
+use parser::parse_expression;
+use planner::{self, Planner};
 use std::sync::Arc;
 use store::Store;
 use store::catalog::{Column, Table};
+use values::assign::assign;
+use values::error::Result;
 
 /// Where the values of a table's column come from.
 enum Origin {

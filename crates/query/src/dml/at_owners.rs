@@ -5,17 +5,17 @@
 
 use super::{delete, update};
 use crate::dml::pushdown::{DmlPushdown, open};
-use crate::scan::places::{self, Owned};
-use crate::scan::tables::Tables;
 use crate::session::Frame;
-use crate::values::error::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::TryStreamExt;
 use futures::future::{try_join, try_join_all};
+use scan::places::{self, Owned};
+use scan::tables::Tables;
 use sdds::KeyRange;
 use std::sync::Arc;
 use store::{Changed, DistributedTransaction, Peers, Reader, Reading};
+use values::error::Result;
 
 /// The query of a statement that the owners of its rows carry out; `None` for any other.
 pub(crate) async fn query(

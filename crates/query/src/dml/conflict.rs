@@ -4,11 +4,6 @@ use super::constraints::Constraints;
 use super::declared_column;
 use super::insert::{default_of, is_default};
 use super::update::refuse_value;
-use crate::parser::names::fold;
-use crate::planner::Planner;
-use crate::scan::provider::row_schema;
-use crate::values::assign::assign;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
@@ -17,11 +12,16 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, ConflictTarget, OnConflict, OnConflictAction,
 };
+use parser::names::fold;
+use parser::walk::visit_expressions_mut;
+use planner::Planner;
+use scan::provider::row_schema;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::Table;
-use syntax::visit_expressions_mut;
+use values::assign::assign;
+use values::error::{Error, Result, SqlState};
 
 /// What to do, planned.
 pub(crate) enum Resolution {

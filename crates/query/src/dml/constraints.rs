@@ -1,17 +1,17 @@
 //! NOT NULL and CHECK, what every row of a table must satisfy, and GENERATED columns, which are what the others make of them.
 
-use crate::parser::parse_expression;
-use crate::planner::{self, Planner};
-use crate::scan::provider::{row_schema, typed_rows};
-use crate::values::assign::assign;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::text;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
+use parser::parse_expression;
+use planner::{self, Planner};
+use scan::provider::{row_schema, typed_rows};
 use std::sync::Arc;
 use store::catalog::Table;
+use values::assign::assign;
+use values::error::{Error, Result, SqlState};
+use values::text;
 
 /// A table's constraints, planned.
 pub(crate) struct Constraints {

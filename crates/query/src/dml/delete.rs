@@ -5,21 +5,21 @@ use super::select::{TARGET, all_columns, query, target_of};
 use super::{at_owners, target};
 use crate::dml::pushdown::{Deed, DmlPushdown};
 use crate::outcome::Outcome;
-use crate::scan::provider::{BucketTable, Columns};
-use crate::scan::tables::Tables;
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::values::error::{Error, Result};
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{Delete, FromTable};
 use futures::TryStreamExt;
+use scan::provider::{BucketTable, Columns};
+use scan::tables::Tables;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::catalog::Privileges;
 use store::{DistributedTransaction, TableView};
+use values::error::{Error, Result};
 
 /// A DELETE, planned: a query gives the rows.
 pub(super) struct Planned {

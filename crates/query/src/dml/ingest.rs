@@ -3,7 +3,6 @@
 use super::assembly::Assembly;
 use crate::outcome::Progress;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use futures::StreamExt;
@@ -12,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use store::catalog::TableId;
 use store::{DistributedTransaction, IngestPart};
 use tokio::task::JoinSet;
+use values::error::{Error, Result, SqlState};
 
 /// Runs a plan and loads its rows; how many comes back.
 pub(crate) async fn ingest(

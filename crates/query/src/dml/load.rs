@@ -3,11 +3,11 @@
 use super::assembly::Assembly;
 use super::{declared_column, ingest, target};
 use crate::session::Frame;
-use crate::values::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::TableObject;
 use store::DistributedTransaction;
 use store::catalog::Privileges;
+use values::error::Result;
 
 /// Appends a stream's rows to a table, columns by name; how many comes back.
 pub(crate) async fn run(
@@ -16,7 +16,7 @@ pub(crate) async fn run(
     table: &str,
     batches: SendableRecordBatchStream,
 ) -> Result<u64> {
-    let statement = crate::parser::parse_sql(&format!("INSERT INTO {table} DEFAULT VALUES"))?;
+    let statement = parser::parse_sql(&format!("INSERT INTO {table} DEFAULT VALUES"))?;
     let datafusion::sql::sqlparser::ast::Statement::Insert(insert) = statement else {
         unreachable!("an INSERT is an INSERT");
     };

@@ -17,14 +17,14 @@ mod returning;
 pub(crate) mod select;
 pub(crate) mod update;
 
-use crate::catalog_views::relation_names::{find, undefined};
-use crate::parser::names::split_name;
-use crate::scan::tables::Tables;
 use crate::session::Frame;
-use crate::values::error::{Culprit, Error, Result, SqlState};
+use catalog_views::relation_names::{find, undefined};
 use datafusion::sql::sqlparser::ast::ObjectName;
+use parser::names::split_name;
+use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, Table};
+use values::error::{Culprit, Error, Result, SqlState};
 
 pub(crate) use ingest::ingest;
 pub(crate) use returning::returning_fields;

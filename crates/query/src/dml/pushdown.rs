@@ -6,22 +6,22 @@
 
 use super::constraints::Constraints;
 use super::update::new_rows;
-use crate::distributed::{FRAGMENT_BYTES_MAX, Node, OwnRows, RowQuery, expressions, out_of_range};
-use crate::scan::places::Elsewhere;
-use crate::scan::shipping::Shipping;
 use crate::session::Frame;
-use crate::values::error::Result;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use distributed::{FRAGMENT_BYTES_MAX, Node, OwnRows, RowQuery, expressions, out_of_range};
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use scan::places::Elsewhere;
+use scan::shipping::Shipping;
 use sdds::KeyRange;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use store::catalog::Table;
 use store::{PushdownStep, Reading, TableView, Write};
+use values::error::Result;
 
 /// What becomes of the rows that a statement's query gives.
 pub(crate) enum Deed {

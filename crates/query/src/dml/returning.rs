@@ -1,12 +1,6 @@
 //! RETURNING: expressions over the rows that a statement wrote.
 
 use crate::outcome::{Outcome, Rows, Tag};
-use crate::planner::Planner;
-use crate::planner::dialect::column_names;
-use crate::planner::origins::field_of;
-use crate::scan::provider::row_schema;
-use crate::values::error::{Error, Result};
-use crate::values::field::Field;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Field as ArrowField, Schema, SchemaRef};
 use datafusion::common::DFSchema;
@@ -15,8 +9,14 @@ use datafusion::logical_expr::ExprSchemable;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, SelectItem};
+use planner::Planner;
+use planner::dialect::column_names;
+use planner::origins::field_of;
+use scan::provider::row_schema;
 use std::sync::Arc;
 use store::catalog::Table;
+use values::error::{Error, Result};
+use values::field::Field;
 
 /// What a statement returns for each row, planned.
 pub(crate) struct Returning {
@@ -105,7 +105,7 @@ fn expand(table: &Table, items: &[SelectItem]) -> Result<Vec<(String, Expr)>> {
                 expanded.push((column_names::shown(expression), expression.clone()));
             }
             SelectItem::ExprWithAlias { expr, alias } => {
-                expanded.push((crate::parser::names::fold(alias), expr.clone()));
+                expanded.push((parser::names::fold(alias), expr.clone()));
             }
             SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..) => {
                 for column in table.columns.iter().filter(|column| !column.hidden) {

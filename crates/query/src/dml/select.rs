@@ -1,12 +1,12 @@
 //! Queries made from the parts of UPDATE and DELETE.
 
-use crate::parser::names::fold;
-use crate::values::error::{Error, Result};
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement, TableAlias,
     TableFactor, TableWithJoins,
 };
+use parser::names::fold;
 use store::catalog::Table;
+use values::error::{Error, Result};
 
 /// What the statement's target is called inside the query: no table has such a name.
 pub(crate) const TARGET: &str = "?target";
@@ -39,7 +39,7 @@ pub(crate) fn query(
     others: &[TableWithJoins],
     selection: Option<Expr>,
 ) -> Result<Query> {
-    let Statement::Query(mut query) = crate::parser::parse_sql("SELECT 1 FROM t")? else {
+    let Statement::Query(mut query) = parser::parse_sql("SELECT 1 FROM t")? else {
         unreachable!("a SELECT is a query");
     };
     let SetExpr::Select(select) = &mut *query.body else {

@@ -7,12 +7,8 @@ use super::select::{TARGET, all_columns, query, target_of};
 use super::{at_owners, conflict::assigned_column, target};
 use crate::dml::pushdown::{Deed, DmlPushdown};
 use crate::outcome::Outcome;
-use crate::scan::provider::{BucketTable, Columns};
-use crate::scan::tables::Tables;
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::values::assign::assign;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;
@@ -21,10 +17,14 @@ use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Ident, SelectItem, Update, UpdateTableFromKind,
 };
 use futures::TryStreamExt;
+use scan::provider::{BucketTable, Columns};
+use scan::tables::Tables;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::catalog::{Column, Privileges, Table};
 use store::{DistributedTransaction, TableView};
+use values::assign::assign;
+use values::error::{Error, Result, SqlState};
 
 /// An UPDATE, planned: a query gives each old row with the new values.
 pub(super) struct Planned {

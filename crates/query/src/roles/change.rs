@@ -1,12 +1,12 @@
 //! ALTER ROLE and DROP ROLE.
 
 use super::define::{can_rule, configure, known, may_define, refuse_reserved};
-use crate::parser::roles::{RoleName, RoleOption};
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
+use parser::roles::{RoleName, RoleOption};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, DEFAULT_SCHEMA, Privileges, Role};
+use values::error::{Error, Result, SqlState};
 
 /// Runs an ALTER ROLE or ALTER USER.
 pub(super) fn alter(

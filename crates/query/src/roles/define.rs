@@ -1,14 +1,14 @@
 //! CREATE ROLE, and what its options make of a role.
 
 use super::password;
-use crate::catalog_views::access::Access;
-use crate::parser::roles::RoleOption;
 use crate::session::{Frame, parameter_of_text};
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::access::Access;
 use datafusion::common::ScalarValue;
+use parser::roles::RoleOption;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, PUBLIC, Role, SqlType};
+use values::error::{Error, Result, SqlState};
 
 /// Runs a CREATE ROLE or CREATE USER.
 pub(super) fn create(

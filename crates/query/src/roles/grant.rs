@@ -1,15 +1,15 @@
 //! GRANT and REVOKE, and who owns what.
 
 use super::define::known;
-use crate::catalog_views::access;
-use crate::catalog_views::access::{Access, denied};
-use crate::catalog_views::relation_names::find_parts;
-use crate::parser::roles::{Grant, GrantedOn, ObjectKind, RoleName};
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::access;
+use catalog_views::access::{Access, denied};
+use catalog_views::relation_names::find_parts;
+use parser::roles::{Grant, GrantedOn, ObjectKind, RoleName};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Object, PUBLIC, Privileges, Relation, Role};
+use values::error::{Error, Result, SqlState};
 
 /// The name of the one database, and what tools take it for.
 const DATABASE: &str = "pando";
@@ -324,10 +324,7 @@ pub(super) fn owner(
         return Err(Error::new(SqlState::InsufficientPrivilege, message));
     }
     let is_known = catalog.role(&name).is_some();
-    if !is_known
-        && name != crate::catalog_views::pg_catalog::roles::OWNER_NAME
-        && !frame.is_me(&name)
-    {
+    if !is_known && name != catalog_views::pg_catalog::roles::OWNER_NAME && !frame.is_me(&name) {
         return Err(super::define::undefined(&name));
     }
     if let Some(old) = access::owner(&catalog, &object) {

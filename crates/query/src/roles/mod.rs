@@ -1,5 +1,5 @@
 //! Users and their privileges: CREATE, ALTER and DROP ROLE, GRANT, REVOKE. What a role may do is decided in
-//! [`crate::catalog_views::access`].
+//! [`catalog_views::access`].
 //!
 //! The SQL parser knows other databases' forms of these statements, so they are read here ([`parse`]).
 
@@ -11,12 +11,12 @@ mod password;
 mod set_role;
 
 use crate::outcome::{Outcome, Tag};
-use crate::parser::roles::RoleStatement;
 use crate::session::Frame;
-use crate::values::error::{Error, Result};
 pub(crate) use define::superuser;
 pub(crate) use grant::own;
+use parser::roles::RoleStatement;
 use store::DistributedTransaction;
+use values::error::{Error, Result};
 
 /// Runs a statement about roles.
 pub(crate) fn run(

@@ -2,12 +2,12 @@
 
 use super::define::known;
 use super::grant;
-use crate::parser::roles::RoleName;
 use crate::session::Frame;
-use crate::values::error::{Error, Result, SqlState};
+use parser::roles::RoleName;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Privileges, Role};
+use values::error::{Error, Result, SqlState};
 
 /// Everything that a role has privileges on.
 fn objects(role: &Role) -> Vec<Object> {

@@ -3,13 +3,13 @@
 //! Who that is is a setting as others are: it follows the transaction, and may be for it alone.
 
 use super::define::known;
-use crate::catalog_views::access::Access;
-use crate::catalog_views::session_context::SessionContext;
-use crate::catalog_views::settings::Settings;
 use crate::session::Inner;
 use crate::session::transactions::Conversation;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::access::Access;
+use catalog_views::session_context::SessionContext;
+use catalog_views::settings::Settings;
 use std::sync::Arc;
+use values::error::{Error, Result, SqlState};
 
 impl Inner {
     /// Takes on a role's rights, or one's own again.

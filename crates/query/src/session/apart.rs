@@ -2,14 +2,14 @@
 
 use super::Session;
 use crate::outcome::{Outcome, Rows};
-use crate::parser::Statement;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::common::ScalarValue;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use futures::StreamExt;
 use futures::future::BoxFuture;
+use parser::Statement;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
+use values::error::{Error, Result, SqlState};
 
 /// Batches that are computed ahead of whoever takes them.
 const BATCHES_AHEAD: usize = 2;

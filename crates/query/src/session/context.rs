@@ -2,19 +2,19 @@
 
 use super::listed::Listed;
 use super::presence::Presence;
-use crate::catalog_views::access::Access;
-use crate::catalog_views::session_context::{
+use crate::database::Shared;
+use arc_swap::ArcSwap;
+use catalog_views::access::Access;
+use catalog_views::session_context::{
     Activity, DatabaseContext, Entry, LastValues, SessionContext, SettingRequest,
 };
-use crate::catalog_views::settings::Settings;
-use crate::database::Shared;
-use crate::values::error::Error;
-use arc_swap::ArcSwap;
+use catalog_views::settings::Settings;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 use store::catalog::Catalog;
+use values::error::Error;
 
 /// A warning or notice that belongs to a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 //!
 //! A cursor's time stands still between two fetches, and cancelling means the fetch that is running.
 
-use crate::values::error::{Error, SqlState};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use values::error::{Error, SqlState};
 
 /// A statement's end, as far as others decide it. The default never comes.
 #[derive(Debug, Clone, Default)]

@@ -4,13 +4,13 @@ use super::Inner;
 use super::run::writes_nothing;
 use crate::copy::client::{Assembler, Loaded, Piece, evicted};
 use crate::dml::assembly::Assembly;
-use crate::parser::client_copy::Options;
-use crate::scan::tables::Tables;
-use crate::values::error::{Result, SqlState};
+use parser::client_copy::Options;
+use scan::tables::Tables;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Table, is_temporary_schema};
 use tokio::sync::mpsc;
+use values::error::{Result, SqlState};
 
 impl Inner {
     /// Loads what comes until its end, in the open transaction or in one of its own.

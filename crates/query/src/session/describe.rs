@@ -8,15 +8,8 @@ use super::{Frame, Inner, Session, explain, places, series};
 use crate::dml::conflict::assigned_column;
 use crate::dml::select::target_of;
 use crate::dml::{declared_column, target};
-use crate::parser::Statement;
-use crate::parser::names::fold;
-use crate::parser::placeholders::placeholder;
-use crate::scan::tables::Tables;
 use crate::session::settings::show_fields;
 use crate::short::Short;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::field::Field;
-use crate::values::types;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
@@ -24,11 +17,18 @@ use datafusion::sql::sqlparser::ast::{
     SelectItem, SetExpr, Statement as Ast, TableObject,
 };
 use futures::future::BoxFuture;
+use parser::Statement;
+use parser::names::fold;
+use parser::placeholders::placeholder;
+use parser::walk::{visit_expressions, visit_expressions_mut};
+use scan::tables::Tables;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::catalog::{Privileges, SqlType, Table};
-use syntax::{visit_expressions, visit_expressions_mut};
+use values::error::{Error, Result, SqlState};
+use values::field::Field;
+use values::types;
 
 /// The engine is asked so often, while it tells of more parameters.
 const ROUNDS: usize = 4;
@@ -137,8 +137,7 @@ async fn describe(
 
 /// What a write does to which table, and the query that finds its rows, where it needs one.
 pub(super) fn source_of_write(ast: &Ast) -> Result<(String, Option<Ast>)> {
-    let parsed =
-        |probe: String| -> Result<Option<Ast>> { Ok(Some(crate::parser::parse_sql(&probe)?)) };
+    let parsed = |probe: String| -> Result<Option<Ast>> { Ok(Some(parser::parse_sql(&probe)?)) };
     match ast {
         Ast::Insert(insert) => {
             let source = insert.source.clone().map(Ast::Query);
@@ -303,7 +302,7 @@ impl Known {
         count: usize,
     ) -> Result<()> {
         if count > 0 {
-            let ast = crate::parser::parse_sql(probe)?;
+            let ast = parser::parse_sql(probe)?;
             self.infer(frame, tables, &ast, count).await?;
         }
         Ok(())
@@ -397,6 +396,6 @@ fn without_any(mut ast: Ast) -> (Ast, Vec<usize>) {
 pub fn parameter_of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue> {
     use datafusion::arrow::array::{ArrayRef, StringViewArray};
     let array: ArrayRef = Arc::new(StringViewArray::from_iter_values([text]));
-    let array = crate::values::assign::input(&array, sql_type)?;
+    let array = values::assign::input(&array, sql_type)?;
     Ok(ScalarValue::try_from_array(&array, 0)?)
 }

@@ -2,14 +2,14 @@
 
 use super::Session;
 use crate::outcome::Outcome;
-use crate::parser::connection::Execute;
 use crate::session::describe::parameter_of_text;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::ast::{Expr, Value};
 use futures::TryStreamExt;
+use parser::connection::Execute;
 use store::catalog::SqlType;
+use values::error::{Error, Result, SqlState};
 
 impl Session {
     /// The values of the arguments, as a statement that takes such types wants them. `parameters` are the values of
@@ -65,7 +65,7 @@ async fn evaluate(
     sql_type: &SqlType,
     parameters: &[ScalarValue],
 ) -> Result<ScalarValue> {
-    let statement = crate::parser::parse(&format!("SELECT CAST({expression} AS {sql_type})"))?;
+    let statement = parser::parse(&format!("SELECT CAST({expression} AS {sql_type})"))?;
     for statement in &statement {
         if let Outcome::Rows(rows) = session.run(statement, parameters).await? {
             let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;

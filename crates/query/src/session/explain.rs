@@ -10,24 +10,23 @@ use super::settings::text_rows;
 use super::transactions::Conversation;
 use super::{Frame, Inner};
 use crate::Statement;
-use crate::distributed::bundles::{Bundling, Shown};
-use crate::distributed::metrics::Measuring;
 use crate::dml::at_owners;
 use crate::outcome::Outcome;
-use crate::planner::unique_names;
-use crate::predict;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::field::Field;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::metrics::Metric;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast, UtilityOption, Value};
+use distributed::bundles::{Bundling, Shown};
+use distributed::metrics::Measuring;
 use futures::TryStreamExt;
+use planner::unique_names;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::catalog::SqlType;
+use values::error::{Error, Result, SqlState};
+use values::field::Field;
 
 /// The one column of an answer.
 const COLUMN: &str = "QUERY PLAN";
@@ -73,7 +72,7 @@ impl Inner {
         if let Some(request) = &options.predict {
             let tables = self.reading(conversation).await?;
             self.context.see(&tables, frame);
-            let lines = predict::lines(frame, &tables, statement, request).await?;
+            let lines = predict::lines(frame.planner(&tables), &tables, statement, request).await?;
             return text_rows("EXPLAIN", &[(COLUMN, lines)]);
         }
         let began = Instant::now();
@@ -113,7 +112,7 @@ impl Inner {
     }
 
     pub(super) async fn plan_to_predict(&self, sql: &str) -> Result<dbsim::Plan> {
-        let statement = crate::parser::one(sql)?;
+        let statement = parser::one(sql)?;
         let Some(ast) = statement.ast() else {
             return Err(Error::unsupported("only queries are predicted"));
         };
@@ -121,7 +120,7 @@ impl Inner {
         let frame = self.frame(&[], &statement.text);
         let tables = self.reading(&mut conversation).await?;
         self.context.see(&tables, &frame);
-        let (plan, _) = predict::plan_of(&frame, &tables, ast, 1.0, true).await?;
+        let (plan, _) = predict::plan_of(frame.planner(&tables), &tables, ast, 1.0, true).await?;
         Ok(plan)
     }
 

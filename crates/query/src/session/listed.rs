@@ -2,7 +2,7 @@
 //! long as its [`Listing`] is.
 
 use super::{Context, Session};
-use crate::catalog_views::session_context::{Entry, Kind};
+use catalog_views::session_context::{Entry, Kind};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,8 +2,6 @@
 
 use super::transactions::Failure;
 use super::{Control, Inner};
-use crate::values::error::Error;
-use crate::values::translate::external;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
@@ -14,6 +12,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use store::Reading;
+use values::error::Error;
+use values::translate::external;
 
 /// Ready when a statement must end, with the reason.
 type Ending = Pin<Box<dyn Future<Output = Error> + Send>>;

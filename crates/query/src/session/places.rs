@@ -1,8 +1,6 @@
 //! The types that parameters have by their places in a plan, where the operator beside them does not tell:
 //! `coalesce($1, n)`, `substr($1, $2)`, `WHERE $1`, `SELECT n UNION SELECT $1`.
 
-use crate::functions::series::SERIES;
-use crate::values::types;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::types::NativeType;
@@ -11,7 +9,9 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Expr, ExprSchemable, LogicalPlan, TypeSignature, TypeSignatureClass,
 };
+use functions::series::SERIES;
 use store::catalog::SqlType;
+use values::types;
 
 /// Is told the number of a parameter, from zero, and its type.
 type Learn<'a> = dyn FnMut(usize, &SqlType) + 'a;

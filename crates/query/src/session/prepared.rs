@@ -1,19 +1,19 @@
 //! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
 
 use super::{Description, Session};
-use crate::catalog_views::session_context::SessionContext;
-use crate::catalog_views::session_context::TransactionStatus;
 use crate::outcome::Outcome;
-use crate::parser::Statement;
-use crate::planner::error_position;
 use crate::short::Short;
-use crate::values::error::{Result, SqlState};
-use crate::values::text::Style;
+use catalog_views::session_context::SessionContext;
+use catalog_views::session_context::TransactionStatus;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
+use parser::Statement;
+use planner::error_position;
 use std::sync::Arc;
 use store::catalog::{Catalog, SqlType};
 use store::{DistributedTransaction, Reading};
+use values::error::{Result, SqlState};
+use values::text::Style;
 
 /// A statement that is executed many times.
 pub struct Prepared {

@@ -5,9 +5,9 @@
 
 use super::cancel::Cancellation;
 use super::{Context, Session};
-use crate::catalog_views::session_context::TransactionStatus;
-use crate::catalog_views::session_context::{Activity, SessionContext};
 use crate::database::Shared;
+use catalog_views::session_context::TransactionStatus;
+use catalog_views::session_context::{Activity, SessionContext};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

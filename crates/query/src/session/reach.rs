@@ -2,13 +2,12 @@
 
 use super::Inner;
 use super::transactions::Conversation;
-use crate::catalog_views;
-use crate::parser::names::fold;
-use crate::values::error::Result;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
+use parser::names::fold;
+use parser::walk::visit_relations;
 use std::ops::ControlFlow;
 use store::{Error, Reading};
-use syntax::visit_relations;
+use values::error::Result;
 
 /// Schemas whose tables are computed when they are asked for.
 const SYSTEM_SCHEMAS: [&str; 3] = ["pando", "pg_catalog", "information_schema"];
@@ -83,8 +82,8 @@ mod tests {
             ("SELECT 1 WHERE EXISTS (SELECT 1 FROM public.pg_class)", Reach::Tables),
             ("SELECT * FROM pg_class WHERE relname IN (SELECT name FROM t)", Reach::Tables),
         ] {
-            let parsed = crate::parser::parse(sql).expect(sql);
-            assert_eq!(reach(&parsed[0].ast), expected, "{sql}");
+            let parsed = parser::parse(sql).expect(sql);
+            assert_eq!(reach(parsed[0].ast().expect(sql)), expected, "{sql}");
         }
     }
 }

@@ -3,28 +3,28 @@
 use super::outcome_stream::{OutcomeStream, RunningMark};
 use super::transactions::Conversation;
 use super::{Control, Frame, Inner, temporary};
-use crate::catalog_views::session_context::Running;
-use crate::catalog_views::session_context::SessionContext;
-use crate::catalog_views::session_context::TransactionStatus;
-use crate::catalog_views::settings::isolation::Isolation;
 use crate::outcome::{Outcome, Rows, Tag};
-use crate::parser::names::fold;
-use crate::parser::{Body, Statement};
-use crate::planner::error_position;
 use crate::roles;
-use crate::scan::tables::Tables;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::field::Field;
 use crate::{copy, ddl, dml};
+use catalog_views::session_context::Running;
+use catalog_views::session_context::SessionContext;
+use catalog_views::session_context::TransactionStatus;
+use catalog_views::settings::isolation::Isolation;
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
 use futures::{StreamExt, TryStreamExt};
+use parser::names::fold;
+use parser::{Body, Statement};
+use planner::error_position;
+use scan::tables::Tables;
 use std::sync::Arc;
 use std::time::SystemTime;
 use store::{DistributedTransaction, Reading};
+use values::error::{Error, Result, SqlState};
+use values::field::Field;
 
 /// A statement outside a transaction is run again so many times when others write the same rows, or definitions change.
 const RETRIES: usize = 64;

@@ -1,15 +1,15 @@
 //! Parameters among the arguments of `generate_series` have the type of the others: numbers as they are written,
 //! else `integer`.
 
-use crate::parser::names::fold;
-use crate::parser::placeholders::placeholder;
-use crate::values::types;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, ObjectName, Statement, TableFactor, Value, Visitor,
 };
+use parser::names::fold;
+use parser::placeholders::placeholder;
+use parser::walk::visit;
 use std::ops::ControlFlow;
 use store::catalog::SqlType;
-use syntax::visit;
+use values::types;
 
 /// Is told the number of a parameter, from zero, and its type.
 type Learn<'a> = dyn FnMut(usize, &SqlType) + 'a;

@@ -1,13 +1,13 @@
 //! The session's transaction: none, open, or failed and waiting for ROLLBACK.
 
 use super::settings::scopes::{self, Mark, Scope};
-use crate::catalog_views::session_context::TransactionStatus;
-use crate::catalog_views::settings::Settings;
-use crate::values::error::{Error, Result, SqlState};
 use arc_swap::ArcSwap;
+use catalog_views::session_context::TransactionStatus;
+use catalog_views::settings::Settings;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::{DistributedSavepoint, DistributedTransaction, Store};
+use values::error::{Error, Result, SqlState};
 
 /// The session's transaction and its savepoints.
 #[derive(Debug)]

@@ -5,13 +5,13 @@
 
 use super::operand::Operand;
 use super::{Action, Short};
-use crate::values::error::Result;
 use datafusion::common::ScalarValue;
 use sdds::directory::Entry;
 use sdds::{Bound, Key};
 use serde_json::{Value, json};
 use store::catalog::SqlType;
 use store::{Peers, Whereabouts};
+use values::error::Result;
 
 impl Short {
     /// The adjustment for whoever has run this with these parameters here; `None` where the row is here, and where clients

@@ -19,10 +19,6 @@ pub(crate) use operation::{Operations, perform};
 
 use crate::dml::assembly::Assembly;
 use crate::outcome::{Outcome, Rows, Tag};
-use crate::values::assign::assign;
-use crate::values::error::Result;
-use crate::values::field::Field;
-use crate::values::types;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -35,6 +31,10 @@ use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{Catalog, SqlType, Table};
 use store::{DistributedTransaction, Peers, Store};
+use values::assign::assign;
+use values::error::Result;
+use values::field::Field;
+use values::types;
 
 /// A write is tried so many times when others write the same row.
 const RETRIES: usize = 64;

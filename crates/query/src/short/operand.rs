@@ -1,10 +1,10 @@
 //! Values of a short statement: constants in its text, and parameters.
 
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::ast::{Expr, Value};
+use values::error::{Error, Result, SqlState};
 
 /// A value that is known when the statement is executed.
 #[derive(Clone)]

@@ -8,21 +8,21 @@ use super::RETRIES;
 use super::row_change::{RowChange, What};
 use super::row_update::RowUpdate;
 use crate::database::Shared;
-use crate::distributed::{expressions, out_of_range, rows_from_bytes, rows_to_bytes};
 use crate::dml::constraints::Constraints;
-use crate::planner::inputs::Inputs;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::translate::told;
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
+use distributed::{expressions, out_of_range, rows_from_bytes, rows_to_bytes};
 use parking_lot::Mutex;
+use planner::inputs::Inputs;
 use sdds::{Key, KeyRange};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use store::catalog::{Catalog, Table, TableId};
+use values::error::{Error, Result, SqlState};
+use values::translate::told;
 
 /// Updates that a server remembers; one more, and it forgets them all.
 const REMEMBERED: usize = 1 << 10;

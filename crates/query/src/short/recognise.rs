@@ -3,27 +3,27 @@
 use super::operand::Operand;
 use super::row_update::RowUpdate;
 use super::{Action, Short, operation};
-use crate::catalog_views::relation_names::find;
 use crate::dml::assembly::Assembly;
 use crate::dml::conflict::assigned_column;
 use crate::dml::constraints::Constraints;
 use crate::dml::{declared_column, insert::is_default};
-use crate::parser::names::fold;
-use crate::planner::inputs::Inputs;
-use crate::planner::is_lasting;
-use crate::planner::origins::field_of;
-use crate::scan::provider::{plan_schema, row_schema};
-use crate::scan::shipping::Shipping;
-use crate::scan::tables::Tables;
 use crate::session::Frame;
-use crate::values::error::Result;
+use catalog_views::relation_names::find;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
     AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, GroupByExpr, Insert, Query, Select,
     SelectItem, SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update,
 };
+use parser::names::fold;
+use planner::inputs::Inputs;
+use planner::is_lasting;
+use planner::origins::field_of;
+use scan::provider::{plan_schema, row_schema};
+use scan::shipping::Shipping;
+use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, Table};
+use values::error::Result;
 
 impl Short {
     /// The short form of a statement, if it has one.

@@ -1,12 +1,12 @@
 //! A change of one row, with all values known.
 
 use super::row_update::RowUpdate;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use sdds::Key;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::Table;
+use values::error::{Error, Result, SqlState};
 
 /// What becomes of a key's row.
 pub(super) struct RowChange {

@@ -1,17 +1,17 @@
 //! An UPDATE of one row by its key: the row is read, some of its columns are set, and it is checked and written.
 
 use crate::dml::constraints::Constraints;
-use crate::planner::inputs::Inputs;
-use crate::scan::provider::typed_rows;
-use crate::values::assign::assign;
-use crate::values::error::Result;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::physical_expr::PhysicalExpr;
+use planner::inputs::Inputs;
+use scan::provider::typed_rows;
 use sdds::Key;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::Table;
+use values::assign::assign;
+use values::error::Result;
 
 /// What columns of a row are set to.
 pub(crate) struct RowUpdate {

@@ -2,9 +2,9 @@
 //! column it is; with ON_ERROR ignore such rows are passed over.
 
 use crate::dml::assembly::Assembly;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::DataType;
+use values::error::{Error, Result, SqlState};
 
 /// So many of the lines that were passed over are told of.
 const REJECTED_TOLD: usize = 20;

@@ -1,10 +1,10 @@
 //! COPY's binary format: a signature, then each row as a count and its values with their lengths.
 
-use crate::values::binary::read;
-use crate::values::error::{Error, Result, SqlState};
 use bytes::Buf;
 use datafusion::common::ScalarValue;
 use store::catalog::SqlType;
+use values::binary::read;
+use values::error::{Error, Result, SqlState};
 
 pub(super) const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
 /// Flags and the length of a header extension, both none.

@@ -10,19 +10,19 @@ use super::{binary, csv, text};
 use crate::copy::copied;
 use crate::dml::target;
 use crate::outcome::Tag;
-use crate::parser::client_copy::Form;
-use crate::parser::client_copy::What;
-use crate::parser::{Body, Statement};
 use crate::session::Session;
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::Ident;
 use futures::future::BoxFuture;
+use parser::client_copy::Form;
+use parser::client_copy::What;
+use parser::{Body, Statement};
 use std::sync::Arc;
 use store::catalog::{Privileges, SqlType, Table};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use values::error::{Error, Result, SqlState};
 
 /// Rows of a batch.
 pub(super) const BATCH_ROWS: usize = store::CHUNK_ROWS;

@@ -14,7 +14,7 @@ pub use input::CopyIn;
 pub(crate) use input::{Loaded, Piece, evicted};
 pub use output::CopyOut;
 
-use crate::values::error::{Error, SqlState};
+use values::error::{Error, SqlState};
 
 /// COPY in a direction that its statement does not have.
 pub(super) fn wrong_direction() -> Error {

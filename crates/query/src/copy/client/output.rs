@@ -4,18 +4,18 @@ use super::wrong_direction;
 use super::{binary, csv, text};
 use crate::copy::query_of;
 use crate::outcome::{Outcome, Rows, Tag};
-use crate::parser::client_copy::What;
-use crate::parser::client_copy::{Form, Header, Options};
-use crate::parser::{Body, Statement};
 use crate::session::{Control, Session};
-use crate::values::binary::BinaryColumn;
-use crate::values::error::Result;
-use crate::values::text::TextColumn;
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, Statement as Ast};
 use futures::StreamExt;
+use parser::client_copy::What;
+use parser::client_copy::{Form, Header, Options};
+use parser::{Body, Statement};
 use store::catalog::SqlType;
+use values::binary::BinaryColumn;
+use values::error::Result;
+use values::text::TextColumn;
 
 /// A COPY to the client that is still going on.
 pub struct CopyOut {

@@ -2,11 +2,11 @@
 
 use super::input::BATCH_ROWS;
 use super::text::{Line, not_utf8};
-use crate::parser::client_copy::{Header, Options};
-use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringViewBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use parser::client_copy::{Header, Options};
 use std::sync::Arc;
+use values::error::{Error, Result, SqlState};
 
 /// Rows of texts on their way into a batch.
 pub(super) struct RowsOfText {

@@ -1,10 +1,10 @@
 //! Rows that come in binary, gathered into batches.
 
-use crate::values::error::Result;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
+use values::error::Result;
 
 /// Rows of values on their way into a batch.
 pub(super) struct RowsOfValues {

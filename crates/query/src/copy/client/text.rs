@@ -1,7 +1,7 @@
 //! COPY's text format: a line a row, a tab between columns, backslashes before what would be misread.
 
-use crate::parser::client_copy::Options;
-use crate::values::error::{Error, Result, SqlState};
+use parser::client_copy::Options;
+use values::error::{Error, Result, SqlState};
 
 /// What one line holds, handed over column by column. `None` is NULL.
 pub(super) trait Line {
@@ -155,7 +155,7 @@ pub(super) fn not_utf8() -> Error {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::copy::client::options::Form;
+    use parser::client_copy::Form;
 
     /// Lines as they come, for comparing.
     #[derive(Debug, Default, PartialEq)]

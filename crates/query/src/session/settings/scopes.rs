@@ -1,10 +1,10 @@
 //! How long the value of a setting stays: SET outlives its transaction when that is committed, SET LOCAL never does,
 //! and a rollback undoes both.
 
-use crate::catalog_views::settings::Settings;
-use crate::values::error::Result;
 use arc_swap::ArcSwap;
+use catalog_views::settings::Settings;
 use std::sync::Arc;
+use values::error::Result;
 
 /// The settings of a transaction that has changed some.
 #[derive(Debug, Clone)]

@@ -1,13 +1,10 @@
 //! SET, SHOW and RESET, and what `set_config` asks for.
 
-use crate::catalog_views::session_context::{SessionContext, SettingRequest};
-use crate::catalog_views::settings::{Settings, cluster, known, unknown, values_of};
 use crate::outcome::{Outcome, Rows, Tag};
-use crate::parser::names::fold;
 use crate::session::Inner;
 use crate::session::transactions::Conversation;
-use crate::values::error::{Error, Result, SqlState};
-use crate::values::field::Field;
+use catalog_views::session_context::{SessionContext, SettingRequest};
+use catalog_views::settings::{Settings, cluster, known, unknown, values_of};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use datafusion::physical_plan::memory::MemoryStream;
@@ -15,8 +12,11 @@ use datafusion::sql::sqlparser::ast::{
     ContextModifier, Expr, Ident, Reset, ResetStatement, Set, SetSessionAuthorizationParamKind,
     TransactionAccessMode, TransactionMode, Value,
 };
+use parser::names::fold;
 use std::sync::Arc;
 use store::catalog::SqlType;
+use values::error::{Error, Result, SqlState};
+use values::field::Field;
 
 impl Inner {
     pub(crate) fn set(&self, conversation: &mut Conversation, set: &Set) -> Result<Outcome> {

@@ -1,17 +1,17 @@
 //! ALTER SYSTEM: settings that are the same on all servers of a cluster. The root keeps them, not the session.
 
-use crate::catalog_views::access::Access;
-use crate::catalog_views::session_context::SessionContext;
-use crate::catalog_views::settings::cluster::{BYTES_PER_SECOND, MOVES};
-use crate::catalog_views::settings::{known, unknown};
 use crate::outcome::{Outcome, Tag};
-use crate::parser::alter_system::AlterSystem;
 use crate::session::Inner;
 use crate::session::transactions::Conversation;
-use crate::values::error::{Error, Result, SqlState};
+use catalog_views::access::Access;
+use catalog_views::session_context::SessionContext;
+use catalog_views::settings::cluster::{BYTES_PER_SECOND, MOVES};
+use catalog_views::settings::{known, unknown};
+use parser::alter_system::AlterSystem;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use store::MoveSetting;
+use values::error::{Error, Result, SqlState};
 
 /// The least limit: what is slower would hold a piece of a move back for longer than its taker waits.
 const LIMIT_MIN: u64 = 64 << 10;
@@ -62,7 +62,7 @@ impl Inner {
             return Err(Error::new(SqlState::InsufficientPrivilege, message));
         }
         let change = change(statement)?;
-        let peers = Arc::clone(store.peers().ok_or_else(crate::catalog_views::alone)?);
+        let peers = Arc::clone(store.peers().ok_or_else(catalog_views::alone)?);
         let changed = tokio::task::spawn_blocking(move || peers.change_moves(change)).await;
         changed.map_err(|_| Error::new(SqlState::InternalError, "the server stops"))??;
         Ok(Outcome::Done(Tag::plain("ALTER SYSTEM")))

@@ -1,0 +1,57 @@
+//! The arguments of functions over JSON: documents, keys and paths.
+
+use super::super::row_function::Row;
+use super::Kind;
+use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::DataType;
+use std::borrow::Cow;
+use store::catalog::SqlType;
+use values::array_literal;
+use values::cells::Cell;
+use values::error::Result;
+use values::json::check::check;
+use values::json::normal::normal;
+
+/// A function that gives NULL where any argument is.
+pub(super) fn strict(
+    body: impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync,
+) -> impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync {
+    move |row| if row.has_null() { Ok(Cell::Null) } else { body(row) }
+}
+
+/// An argument as a value of a type: what is of it already is taken as it is, other text is read.
+pub(super) fn document<'a>(row: &'a Row<'_>, index: usize, kind: Kind) -> Result<Cow<'a, str>> {
+    let text = row.text(index).unwrap_or("null");
+    let known = row.value(index).map(|(sql_type, _, _)| sql_type);
+    match (kind, known) {
+        (Kind::Json, Some(SqlType::Json | SqlType::Jsonb))
+        | (Kind::Jsonb, Some(SqlType::Jsonb)) => Ok(Cow::Borrowed(text)),
+        (Kind::Json, _) => check(text).map(|()| Cow::Borrowed(text)),
+        (Kind::Jsonb, _) => normal(text).map(Cow::Owned),
+    }
+}
+
+/// An argument that is an array of text, or the literal of one.
+pub(super) fn texts(row: &Row<'_>, index: usize) -> Result<Vec<Option<String>>> {
+    if let Some(list) = row.list(index) {
+        return Ok(texts_of(&list));
+    }
+    let mut steps = Vec::new();
+    array_literal::elements(row.text(index).unwrap_or_default(), &mut steps)?;
+    Ok(steps)
+}
+
+/// Values as text.
+pub(super) fn texts_of(values: &ArrayRef) -> Vec<Option<String>> {
+    use datafusion::arrow::array::AsArray;
+    match cast(values, &DataType::Utf8View) {
+        Ok(texts) => texts.as_string_view().iter().map(|text| text.map(str::to_owned)).collect(),
+        Err(_) => vec![None; values.len()],
+    }
+}
+
+/// All arguments from one on, as text.
+pub(super) fn texts_from(row: &Row<'_>, first: usize) -> Vec<Option<String>> {
+    (first..row.count()).map(|index| row.text(index).map(str::to_owned)).collect()
+}

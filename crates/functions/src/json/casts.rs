@@ -1,0 +1,248 @@
+//! Casts to and from `json` and `jsonb`, and comparisons of `jsonb`.
+//!
+//! To the engine both types are text, which it would cast and compare as such. Text that is cast to them is read; a
+//! `jsonb` number or truth value can become one of SQL's; comparisons are made on the bytes of
+//! [`order`](super::order), so that whatever the engine does with a comparison it does in the right order.
+
+use super::super::row_function::{Row, typed_function};
+use super::arguments::{document, strict};
+use super::operators::no_operator;
+use super::{Kind, call, order, styled};
+use crate::constant_casts::fold;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::expr::{Between, Case, Cast, InList};
+use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator, ScalarUDF, cast, lit};
+use store::catalog::SqlType;
+use values::cells::Cell;
+use values::error::{Error, SqlState};
+use values::json::invalid;
+use values::json::raw::Value;
+use values::text::Style;
+use values::translate::external;
+use values::types;
+use values::types::{name_without_length, of_expression};
+
+/// The functions that casts are.
+pub(super) fn all() -> Vec<ScalarUDF> {
+    let read = |kind: Kind| {
+        let name = kind.name("json_in", "jsonb_in");
+        typed_function(
+            name,
+            1..=1,
+            kind.sql_type(),
+            strict(move |row| Ok(document(row, 0, kind)?.into_owned().into())),
+        )
+    };
+    vec![
+        read(Kind::Json),
+        read(Kind::Jsonb),
+        typed_function("jsonb_number", 2..=2, SqlType::Text, strict(|row| scalar(row, "number"))),
+        typed_function("jsonb_bool", 2..=2, SqlType::Boolean, strict(|row| scalar(row, "boolean"))),
+    ]
+}
+
+/// A value that must be of a kind, for a type that the second argument names.
+fn scalar(row: &Row<'_>, wanted: &str) -> values::error::Result<Cell> {
+    let document = document(row, 0, Kind::Jsonb)?;
+    match Value::of(&document) {
+        Value::Number(digits) if wanted == "number" => Ok(digits.into()),
+        Value::Boolean(value) if wanted == "boolean" => Ok(value.into()),
+        other => {
+            let kind = match other {
+                Value::Number(_) => "numeric",
+                other => other.kind(),
+            };
+            let sql_type = row.text(1).unwrap_or_default();
+            Err(invalid(format!("cannot cast jsonb {kind} to type {sql_type}")))
+        }
+    }
+}
+
+/// Puts functions in the place of the engine's casts and comparisons.
+#[derive(Debug)]
+pub(crate) struct JsonTypes;
+
+impl FunctionRewrite for JsonTypes {
+    fn name(&self) -> &str {
+        "json_types"
+    }
+
+    fn rewrite(
+        &self,
+        expr: Expr,
+        schema: &DFSchema,
+        options: &ConfigOptions,
+    ) -> Result<Transformed<Expr>> {
+        match expr {
+            Expr::ScalarFunction(call) if styled::writes(&call) => {
+                Ok(styled::of_call(call, schema, Style::hung(options)))
+            }
+            Expr::Cast(cast) => of_cast(cast, schema),
+            Expr::BinaryExpr(binary) if is_comparison(binary.op) => of_comparison(binary, schema),
+            Expr::InList(InList { expr, list, negated }) => {
+                let sides = std::iter::once(*expr).chain(list).collect();
+                Ok(compared(sides, "=", schema)?.update_data(|mut sides| {
+                    let expr = Box::new(sides.remove(0));
+                    Expr::InList(InList { expr, list: sides, negated })
+                }))
+            }
+            Expr::Between(Between { expr, negated, low, high }) => {
+                Ok(compared(vec![*expr, *low, *high], ">=", schema)?.update_data(|mut sides| {
+                    let (expr, low) = (Box::new(sides.remove(0)), Box::new(sides.remove(0)));
+                    let high = Box::new(sides.remove(0));
+                    Expr::Between(Between { expr, negated, low, high })
+                }))
+            }
+            Expr::Case(case) => {
+                let compared = of_simple_case(case, schema)?;
+                let changed = compared.transformed;
+                let mut chosen = of_choice(compared.data, schema)?;
+                chosen.transformed |= changed;
+                Ok(chosen)
+            }
+            other => of_choice(other, schema),
+        }
+    }
+}
+
+fn is_comparison(operator: Operator) -> bool {
+    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
+    matches!(operator, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
+}
+
+fn of_comparison(
+    BinaryExpr { left, op, right }: BinaryExpr,
+    schema: &DFSchema,
+) -> Result<Transformed<Expr>> {
+    let symbol = match op.to_string() {
+        words if words.starts_with("IS") => "=".to_owned(),
+        symbol => symbol.replace("!=", "<>"),
+    };
+    Ok(compared(vec![*left, *right], &symbol, schema)?.update_data(|mut sides| {
+        let (left, right) = (Box::new(sides.remove(0)), Box::new(sides.remove(0)));
+        Expr::BinaryExpr(BinaryExpr { left, op, right })
+    }))
+}
+
+/// Values that are compared, by their places in the order where they are `jsonb`.
+fn compared(sides: Vec<Expr>, symbol: &str, schema: &DFSchema) -> Result<Transformed<Vec<Expr>>> {
+    let types: Vec<Option<SqlType>> =
+        sides.iter().map(|side| of_expression(side, schema)).collect();
+    let is = |wanted: SqlType| types.iter().flatten().any(|known| *known == wanted);
+    let all_jsonb = || types.iter().flatten().all(|known| *known == SqlType::Jsonb);
+    if is(SqlType::Json) || is(SqlType::Jsonb) && !all_jsonb() {
+        let second = types.iter().skip(1).find(|other| **other != types[0]);
+        let second = second.or(types.get(1)).cloned().flatten();
+        return Err(external(no_operator(symbol, &types[0], &second)));
+    }
+    Ok(match is(SqlType::Jsonb) {
+        true => Transformed::yes(sides.into_iter().map(order::key).collect()),
+        false => Transformed::no(sides),
+    })
+}
+
+/// `CASE value WHEN other`: a comparison with each.
+fn of_simple_case(mut case: Case, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let Some(value) = case.expr.take() else { return Ok(Transformed::no(Expr::Case(case))) };
+    let whens = case.when_then_expr.iter().map(|(when, _)| Expr::clone(when));
+    let sides = std::iter::once(*value).chain(whens).collect();
+    Ok(compared(sides, "=", schema)?.update_data(|sides| {
+        let mut sides = sides.into_iter();
+        case.expr = sides.next().map(Box::new);
+        for ((when, _), side) in case.when_then_expr.iter_mut().zip(sides) {
+            **when = side;
+        }
+        Expr::Case(case)
+    }))
+}
+
+/// CASE and `coalesce`: constants among what is chosen are read, and the result is said to be JSON.
+fn of_choice(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let is_choice = match &expr {
+        Expr::Case(_) => true,
+        Expr::ScalarFunction(call) => types::CHOOSES.contains(&call.name()),
+        _ => false,
+    };
+    let known = if is_choice { of_expression(&expr, schema) } else { None };
+    let (read, says) = match known {
+        Some(SqlType::Json) => ("json_in", "text_is_json"),
+        Some(SqlType::Jsonb) => ("jsonb_in", "text_is_jsonb"),
+        _ => return Ok(Transformed::no(expr)),
+    };
+    let chosen = |choice: Expr| match &choice {
+        Expr::Literal(value, None) if !value.is_null() => {
+            call(read, vec![choice.clone()]).unwrap_or(choice)
+        }
+        _ => choice,
+    };
+    let expr = match expr {
+        Expr::Case(mut case) => {
+            for (_, then) in &mut case.when_then_expr {
+                **then = chosen(Expr::clone(then));
+            }
+            case.else_expr = case.else_expr.map(|other| Box::new(chosen(*other)));
+            Expr::Case(case)
+        }
+        Expr::ScalarFunction(mut function) => {
+            function.args = function.args.into_iter().map(chosen).collect();
+            Expr::ScalarFunction(function)
+        }
+        other => other,
+    };
+    Ok(match call(says, vec![expr.clone()]) {
+        Some(marked) => Transformed::yes(marked),
+        None => Transformed::no(expr),
+    })
+}
+
+fn of_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    if let Some(constant) = fold(&cast)? {
+        return Ok(Transformed::yes(constant));
+    }
+    let to = types::of_field(&cast.field);
+    let from = of_expression(&cast.expr, schema);
+    let is_json = |known: &SqlType| matches!(known, SqlType::Json | SqlType::Jsonb);
+    let from_json = from.as_ref().is_some_and(is_json);
+    if !is_json(&to) && !from_json {
+        return Ok(Transformed::no(Expr::Cast(cast)));
+    }
+    if from.as_ref() == Some(&to) {
+        return Ok(Transformed::yes(*cast.expr));
+    }
+    let is_text =
+        |known: &SqlType| matches!(known, SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_));
+    let readable = from.as_ref().is_none_or(|from| is_text(from) || is_json(from));
+    let function = match (&to, &from) {
+        (SqlType::Json, _) if readable => call("json_in", vec![*cast.expr]),
+        (SqlType::Jsonb, _) if readable => call("jsonb_in", vec![*cast.expr]),
+        (to, Some(_)) if is_text(to) => return Ok(Transformed::no(Expr::Cast(cast))),
+        (SqlType::Boolean, Some(SqlType::Jsonb)) => {
+            call("jsonb_bool", vec![*cast.expr, lit("boolean")])
+        }
+        (to, Some(SqlType::Jsonb)) if cast.field.data_type().is_numeric() => {
+            call("jsonb_number", vec![*cast.expr, lit(name_without_length(to))])
+                .map(|digits| number(digits, to))
+        }
+        (to, from) => {
+            let (from, to) = (from.as_ref().map(name_without_length), name_without_length(to));
+            let message = format!("cannot cast type {} to {to}", from.unwrap_or_default());
+            return Err(external(Error::new(SqlState::CannotCoerce, message)));
+        }
+    };
+    function.map(Transformed::yes).ok_or_else(|| external(invalid("a cast that is not known")))
+}
+
+/// Digits as a number. Those of whole numbers are read as `numeric` first, which rounds.
+fn number(digits: Expr, to: &SqlType) -> Expr {
+    let through = match to {
+        SqlType::SmallInt | SqlType::Integer | SqlType::BigInt => {
+            let numeric = SqlType::Numeric { precision: 38, scale: 10 };
+            cast(digits, numeric.arrow())
+        }
+        _ => digits,
+    };
+    cast(through, to.arrow())
+}

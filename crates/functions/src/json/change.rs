@@ -1,0 +1,78 @@
+//! Functions that make `jsonb` values of others: what `||`, `-` and `#-` do, `jsonb_set` and its relatives.
+
+use super::super::row_function::{Row, typed_function};
+use super::Kind;
+use super::arguments::{document, strict, texts};
+use datafusion::logical_expr::ScalarUDF;
+use store::catalog::SqlType;
+use values::cells::Cell;
+use values::error::Result;
+use values::json::change;
+use values::json::change::Edit;
+use values::json::normal::of_json;
+use values::json::pretty::pretty;
+
+/// The functions.
+pub(super) fn all() -> Vec<ScalarUDF> {
+    vec![
+        jsonb("jsonb_concat", 2..=2, |row| change::joined(&value(row, 0)?, &value(row, 1)?)),
+        jsonb("jsonb_delete", 2..=2, without),
+        jsonb("jsonb_delete_path", 2..=2, |row| {
+            change::edit(&value(row, 0)?, &texts(row, 1)?, "", Edit::Delete)
+        }),
+        jsonb("jsonb_set", 3..=4, |row| {
+            edited(row, Edit::Set { create: row.flag(3) != Some(false) })
+        }),
+        jsonb("jsonb_insert", 3..=4, |row| {
+            edited(row, Edit::Insert { after: row.flag(3) == Some(true) })
+        }),
+        jsonb("jsonb_strip_nulls", 1..=1, |row| of_json(&change::without_nulls(&value(row, 0)?)?)),
+        typed_function(
+            "json_strip_nulls",
+            1..=1,
+            SqlType::Json,
+            strict(|row| Ok(change::without_nulls(&document(row, 0, Kind::Json)?)?.into())),
+        ),
+        typed_function(
+            "jsonb_pretty",
+            1..=1,
+            SqlType::Text,
+            strict(|row| Ok(pretty(&value(row, 0)?).into())),
+        ),
+    ]
+}
+
+fn jsonb(
+    name: &'static str,
+    arguments: std::ops::RangeInclusive<usize>,
+    body: impl Fn(&Row<'_>) -> Result<String> + Send + Sync + 'static,
+) -> ScalarUDF {
+    let body = strict(move |row| Ok(Cell::from(body(row)?)));
+    typed_function(name, arguments, SqlType::Jsonb, body)
+}
+
+fn value<'a>(row: &'a Row<'_>, index: usize) -> Result<std::borrow::Cow<'a, str>> {
+    document(row, index, Kind::Jsonb)
+}
+
+fn edited(row: &Row<'_>, edit: Edit) -> Result<String> {
+    change::edit(&value(row, 0)?, &texts(row, 1)?, &value(row, 2)?, edit)
+}
+
+/// `value - key`, `value - keys` or `value - index`, by the second argument's type.
+fn without(row: &Row<'_>) -> Result<String> {
+    let whole = value(row, 0)?;
+    match row.value(1).map(|(sql_type, _, _)| sql_type) {
+        Some(SqlType::SmallInt | SqlType::Integer | SqlType::BigInt) => {
+            change::without_index(&whole, row.number(1).unwrap_or_default())
+        }
+        Some(SqlType::Array(_)) => {
+            let keys = texts(row, 1)?;
+            change::without_keys(
+                &whole,
+                &keys.iter().flatten().map(|key| &**key).collect::<Vec<_>>(),
+            )
+        }
+        _ => change::without_keys(&whole, &[row.text(1).unwrap_or_default()]),
+    }
+}

@@ -1,0 +1,47 @@
+//! Functions over JSON that PostgreSQL has and Pando lacks, refused by name.
+
+use super::super::row_function::typed_function;
+use super::ARGUMENTS_MAX;
+use datafusion::logical_expr::ScalarUDF;
+use store::catalog::SqlType;
+use values::error::Error;
+
+/// Functions, and why there are none.
+const REFUSED: [(&[&str], &str); 3] = [
+    (
+        &[
+            "jsonb_path_exists",
+            "jsonb_path_match",
+            "jsonb_path_query",
+            "jsonb_path_query_array",
+            "jsonb_path_query_first",
+        ],
+        "there are no JSON paths",
+    ),
+    (
+        &[
+            "json_populate_record",
+            "json_populate_recordset",
+            "json_to_record",
+            "json_to_recordset",
+            "jsonb_populate_record",
+            "jsonb_populate_recordset",
+            "jsonb_to_record",
+            "jsonb_to_recordset",
+        ],
+        "no function gives rows whose columns the statement names",
+    ),
+    (&["json_each", "json_each_text", "jsonb_each", "jsonb_each_text"], "it stands in FROM only"),
+];
+
+/// The functions.
+pub(super) fn all() -> Vec<ScalarUDF> {
+    let refused = |name: &'static str, why: &'static str| {
+        typed_function(name, 1..=ARGUMENTS_MAX, SqlType::Jsonb, move |_| {
+            Err(Error::unsupported(format!("function {name} is not supported here: {why}")))
+        })
+    };
+    let functions =
+        REFUSED.into_iter().flat_map(|(names, why)| names.iter().map(move |n| (*n, why)));
+    functions.map(|(name, why)| refused(name, why)).collect()
+}

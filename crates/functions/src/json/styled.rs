@@ -1,0 +1,64 @@
+//! Values that become JSON in the session's style: intervals as `intervalstyle` has them, bytes as `bytea_output`.
+//!
+//! Functions know no session. So where the style is not the usual one their arguments become text before.
+
+use super::build::ROW;
+use super::gather::{ITEM, MEMBER, ROW_ITEM};
+use crate::conversion;
+use datafusion::common::DFSchema;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::ScalarFunction;
+use store::catalog::SqlType;
+use values::text::Style;
+use values::types::of_expression;
+
+/// The functions that make JSON of any value.
+const WRITERS: [&str; 12] = [
+    "to_json",
+    "to_jsonb",
+    "array_to_json",
+    "row_to_json",
+    "json_build_array",
+    "jsonb_build_array",
+    "json_build_object",
+    "jsonb_build_object",
+    ROW,
+    ITEM,
+    ROW_ITEM,
+    MEMBER,
+];
+
+/// Whether a function makes JSON of any value.
+pub(super) fn writes(call: &ScalarFunction) -> bool {
+    WRITERS.contains(&call.name())
+}
+
+/// The call with arguments as the style has them.
+pub(super) fn of_call(
+    mut call: ScalarFunction,
+    schema: &DFSchema,
+    style: Style,
+) -> Transformed<Expr> {
+    if style == Style::default() {
+        return Transformed::no(Expr::ScalarFunction(call));
+    }
+    let mut changed = false;
+    for arg in &mut call.args {
+        if let Some(text) = of_expression(arg, schema).as_ref().and_then(as_text) {
+            let conversion = conversion::to(&text, &text.arrow(), style);
+            *arg = conversion.call(vec![std::mem::take(arg)]);
+            changed = true;
+        }
+    }
+    Transformed::new_transformed(Expr::ScalarFunction(call), changed)
+}
+
+/// The type of the text that values of a type become; `None` where every style has them alike.
+fn as_text(sql_type: &SqlType) -> Option<SqlType> {
+    match sql_type {
+        SqlType::Interval | SqlType::Bytea => Some(SqlType::Text),
+        SqlType::Array(item) => as_text(item).map(|text| SqlType::Array(Box::new(text))),
+        _ => None,
+    }
+}

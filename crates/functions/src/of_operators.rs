@@ -1,0 +1,31 @@
+//! Functions that stand in the places of operators and of what sums add up: SQL knows none of them by name, but every server does, so
+//! that they are computed where the rows are.
+
+use super::{arithmetic, bytes, decimals, intervals, moments};
+use datafusion::logical_expr::ScalarUDF;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+/// The function of this name.
+pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
+    static ALL: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
+        let others = [
+            bytes::concat(),
+            decimals::average(),
+            decimals::divide(),
+            decimals::multiply(),
+            decimals::summand(),
+            intervals::divide(),
+            intervals::length(),
+            intervals::multiply(),
+            moments::at_time(),
+            moments::between(),
+            moments::between_times(),
+            moments::time_minus(),
+            moments::time_plus(),
+        ];
+        let all = others.map(Arc::new).into_iter().chain(arithmetic::all());
+        all.map(|function| (function.name().to_owned(), function)).collect()
+    });
+    ALL.get(name).cloned()
+}

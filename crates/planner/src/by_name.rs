@@ -1,0 +1,86 @@
+//! The rewrites of a statement that know what its names mean: they come after its relations have been looked up.
+
+use super::scopes::{Scopes, Sources};
+use super::{asterisks, ordered, outer_names, whole_rows};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Query, Select, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor, VisitorMut,
+};
+use parser::walk::visit_mut;
+use std::ops::ControlFlow;
+use values::error::{Error, Result};
+
+/// The statement with its names as the engine takes them.
+///
+/// # Errors
+/// 42703: a name that leads to a table leads to none of its columns.
+pub(super) fn of_statement(mut statement: Statement, sources: &Sources) -> Result<Statement> {
+    match visit_mut(&mut statement, &mut Rewrites(Scopes::new(sources))) {
+        ControlFlow::Continue(()) => Ok(statement),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+struct Rewrites<'a>(Scopes<'a>);
+
+impl VisitorMut for Rewrites<'_> {
+    type Break = Error;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        self.0.enter_query(query);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        if let Err(error) = refuse_repeated(&query.body) {
+            return ControlFlow::Break(error);
+        }
+        ordered::rewrite(query, &self.0);
+        self.0.leave_query();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
+        match factor {
+            TableFactor::Table { sample: Some(_), .. }
+            | TableFactor::Derived { sample: Some(_), .. } => {
+                let error = Error::unsupported("TABLESAMPLE is not supported");
+                ControlFlow::Break(
+                    error.with_hint("WHERE random() < 0.1 gives a tenth of the rows."),
+                )
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
+        self.0.enter_select(select);
+        asterisks::rewrite(select, &self.0);
+        whole_rows::of_items(select, &self.0);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<Error> {
+        self.0.leave_select();
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if let Err(error) = outer_names::rewrite(expr, &self.0) {
+            return ControlFlow::Break(error);
+        }
+        whole_rows::rewrite(expr, &self.0);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Refuses INTERSECT ALL and EXCEPT ALL: the engine does not count how often a row is there.
+fn refuse_repeated(body: &SetExpr) -> Result<()> {
+    let SetExpr::SetOperation { op, set_quantifier, left, right } = body else { return Ok(()) };
+    if *set_quantifier == SetQuantifier::All && *op != SetOperator::Union {
+        let hint =
+            "Number equal rows with row_number() OVER (PARTITION BY ...), and leave ALL out.";
+        return Err(Error::unsupported(format!("{op} ALL is not supported")).with_hint(hint));
+    }
+    refuse_repeated(left)?;
+    refuse_repeated(right)
+}

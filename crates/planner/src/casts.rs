@@ -1,0 +1,89 @@
+//! Casts as PostgreSQL does them: `'\x00ff'::bytea`, `name::varchar(5)`, `elapsed::text`.
+//!
+//! The engine casts between text and other types with rules of its own, which know no hexadecimal bytes, other
+//! intervals, and no length of a text. Where they differ a [`conversion`] of ours takes the cast's place: values
+//! are read by the same rules by which text is assigned to columns, and written as clients see them. Casts of
+//! quoted constants are done here and now. The rule runs after the engine has added the casts that types ask for.
+
+use super::every_expression;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
+use datafusion::optimizer::AnalyzerRule;
+use functions::constant_casts::fold;
+use functions::conversion;
+use store::catalog::SqlType;
+use values::text::Style;
+use values::types;
+
+/// The rule of a plan's analysis that casts as PostgreSQL does.
+#[derive(Debug)]
+pub struct Casts;
+
+impl AnalyzerRule for Casts {
+    fn analyze(&self, plan: LogicalPlan, options: &ConfigOptions) -> Result<LogicalPlan> {
+        let style = Style::hung(options);
+        let is_cast = |part: &Expr| matches!(part, Expr::Cast(_));
+        every_expression::changed(plan, is_cast, |expr, schema| converted(expr, schema, style))
+    }
+
+    fn name(&self) -> &str {
+        "casts"
+    }
+}
+
+/// The expression with PostgreSQL's casts; text is written in the session's style.
+pub fn converted(expr: Expr, schema: &DFSchema, style: Style) -> Result<Transformed<Expr>> {
+    expr.transform_up(|part| {
+        let Expr::Cast(cast) = part else { return Ok(Transformed::no(part)) };
+        if let Some(constant) = fold(&cast)? {
+            return Ok(Transformed::yes(constant));
+        }
+        let Ok((_, from)) = cast.expr.to_field(schema) else {
+            return Ok(Transformed::no(Expr::Cast(cast)));
+        };
+        let rounds = rounds(from.data_type(), cast.field.data_type());
+        let (from, to) = (types::of_field(&from), types::of_field(&cast.field));
+        match rounds || is_conversion(&from, &to, cast.field.data_type()) {
+            true => {
+                let function = conversion::to(&to, cast.field.data_type(), style);
+                Ok(Transformed::yes(function.call(vec![*cast.expr])))
+            }
+            false => Ok(Transformed::no(Expr::Cast(cast))),
+        }
+    })
+}
+
+/// Whether a cast makes whole numbers of others: the engine would cut what is behind the point.
+fn rounds(from: &DataType, to: &DataType) -> bool {
+    (from.is_decimal() || from.is_floating()) && to.is_signed_integer()
+}
+
+/// Whether a cast is one of ours.
+fn is_conversion(from: &SqlType, to: &SqlType, target: &DataType) -> bool {
+    use SqlType as T;
+    let is_text = |sql_type: &T| matches!(sql_type, T::Text | T::Varchar(_) | T::Char(_));
+    match (from, to) {
+        (_, T::Varchar(Some(_)) | T::Char(_)) => true,
+        (T::Other(_), _) | (_, T::Other(_)) => false,
+        (T::Array(from), T::Array(to)) => is_conversion(from, to, &to.arrow()),
+        (from, T::Text | T::Varchar(None)) if *target != DataType::Null => matches!(
+            from,
+            T::Interval
+                | T::Bytea
+                | T::Array(_)
+                | T::Real
+                | T::Double
+                | T::Date
+                | T::Time
+                | T::Timestamp
+                | T::TimestampTz
+                | T::Numeric { .. }
+        ),
+        (T::Real | T::Double, T::Numeric { .. }) => true,
+        (from, T::Array(_)) => is_text(from),
+        (from, to) => is_text(from) && !is_text(to),
+    }
+}

@@ -1,0 +1,236 @@
+//! A subquery as a function of the outer columns that it refers to.
+
+use super::bind::bind;
+use super::by_row::ByRow;
+use async_trait::async_trait;
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
+use datafusion::arrow::compute::{cast, concat_batches};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
+use datafusion::common::utils::SingleRowListArrayBuilder;
+use datafusion::common::{Column, Result, ScalarValue};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
+use datafusion::logical_expr::{
+    ColumnarValue, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
+    Signature, TypeSignature, Volatility,
+};
+use datafusion::physical_plan::{ExecutionPlan, collect};
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use values::error::{Error, SqlState};
+use values::translate::external;
+
+/// What is asked of a subquery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Answer {
+    /// The one value of its one row; NULL without a row.
+    Value,
+    /// Whether it has a row.
+    Exists { negated: bool },
+    /// Whether the last argument is among its values.
+    Contains { negated: bool },
+    /// All its rows, as an array of composites; NULL without a row.
+    Rows,
+}
+
+/// A subquery, and what is asked of it.
+pub struct SubqueryFunction {
+    plan: Arc<LogicalPlan>,
+    columns: Vec<Column>,
+    answer: Answer,
+    returns: DataType,
+    signature: Signature,
+    engine: Arc<SessionState>,
+    /// How often it was run.
+    runs: AtomicU64,
+}
+
+impl SubqueryFunction {
+    pub(super) fn new(
+        plan: Arc<LogicalPlan>,
+        columns: Vec<Column>,
+        answer: Answer,
+        engine: Arc<SessionState>,
+    ) -> Result<Self> {
+        let returns = match answer {
+            Answer::Value => plan.schema().field(0).data_type().clone(),
+            Answer::Exists { .. } | Answer::Contains { .. } => DataType::Boolean,
+            Answer::Rows => {
+                let row = DataType::Struct(row_fields(&plan));
+                DataType::List(Arc::new(Field::new_list_field(row, true)))
+            }
+        };
+        // Volatile, so that the engine neither moves the call nor tries it while it plans.
+        let kinds = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
+        let signature = Signature::one_of(kinds, Volatility::Volatile);
+        Ok(Self { plan, columns, answer, returns, signature, engine, runs: AtomicU64::new(0) })
+    }
+
+    pub(super) fn into_scalar_udf(self) -> ScalarUDF {
+        let by_row = self.engine.config().get_extension::<ByRow>();
+        let function = Arc::new(self);
+        if let Some(by_row) = by_row {
+            by_row.add(&function);
+        }
+        AsyncScalarUDF::new(function).into_scalar_udf()
+    }
+
+    /// The outer columns that it refers to, the first of its arguments.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// How often it was run.
+    pub fn runs(&self) -> u64 {
+        self.runs.load(Ordering::Relaxed)
+    }
+
+    /// Its plan with values for the outer columns.
+    pub async fn plan(&self, values: &[ScalarValue]) -> Result<Arc<dyn ExecutionPlan>> {
+        let bound: Vec<(Column, ScalarValue)> =
+            self.columns.iter().cloned().zip(values.iter().cloned()).collect();
+        let plan = bind(&self.plan, &bound)?;
+        Box::pin(super::super::physical_plan(&self.engine, &plan)).await
+    }
+
+    async fn rows(&self, values: &[ScalarValue]) -> Result<RecordBatch> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        let physical = self.plan(values).await?;
+        let schema = physical.schema();
+        let batches = collect(physical, self.engine.task_ctx()).await?;
+        Ok(concat_batches(&schema, &batches)?)
+    }
+
+    async fn answer(&self, arguments: &[ScalarValue]) -> Result<ScalarValue> {
+        let rows = self.rows(arguments.get(..self.columns.len()).unwrap_or_default()).await?;
+        match self.answer {
+            Answer::Value if rows.num_rows() > 1 => {
+                let message = "more than one row returned by a subquery used as an expression";
+                Err(external(Error::new(SqlState::CardinalityViolation, message)))
+            }
+            Answer::Value if rows.num_rows() == 0 => ScalarValue::try_from(&self.returns),
+            Answer::Value => ScalarValue::try_from_array(&cast(rows.column(0), &self.returns)?, 0),
+            Answer::Exists { negated } => {
+                Ok(ScalarValue::Boolean(Some((rows.num_rows() > 0) != negated)))
+            }
+            Answer::Contains { negated } => {
+                let found = contains(rows.column(0), arguments.last())?;
+                Ok(ScalarValue::Boolean(found.map(|found| found != negated)))
+            }
+            Answer::Rows if rows.num_rows() == 0 => ScalarValue::try_from(&self.returns),
+            Answer::Rows => {
+                let fields = row_fields(&self.plan);
+                let columns = rows.columns().iter().zip(&fields);
+                let columns = columns.map(|(array, field)| Ok(cast(array, field.data_type())?));
+                let columns: Vec<ArrayRef> = columns.collect::<Result<_>>()?;
+                let rows = StructArray::try_new(fields, columns, None)?;
+                Ok(SingleRowListArrayBuilder::new(Arc::new(rows)).build_list_scalar())
+            }
+        }
+    }
+}
+
+/// The columns of a subquery's rows, by number: names may meet.
+pub(super) fn row_fields(plan: &LogicalPlan) -> Fields {
+    let fields = plan.schema().fields().iter().enumerate();
+    fields.map(|(index, f)| Field::new(row_field(index), f.data_type().clone(), true)).collect()
+}
+
+/// The name of a column of a subquery's rows.
+pub(super) fn row_field(index: usize) -> String {
+    format!("c{index}")
+}
+
+/// Whether a value is among others; `None` where NULLs leave it open.
+fn contains(values: &ArrayRef, wanted: Option<&ScalarValue>) -> Result<Option<bool>> {
+    let wanted = match wanted {
+        _ if values.is_empty() => return Ok(Some(false)),
+        Some(wanted) if !wanted.is_null() => wanted,
+        _ => return Ok(None),
+    };
+    let values = cast(values, &wanted.data_type())?;
+    for row in 0..values.len() {
+        if values.is_valid(row) && ScalarValue::try_from_array(&values, row)? == *wanted {
+            return Ok(Some(true));
+        }
+    }
+    Ok((values.null_count() == 0).then_some(false))
+}
+
+impl std::fmt::Debug for SubqueryFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SubqueryFunction").field("answer", &self.answer).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for SubqueryFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.answer == other.answer && Arc::ptr_eq(&self.plan, &other.plan)
+    }
+}
+
+impl Eq for SubqueryFunction {}
+
+impl Hash for SubqueryFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.answer.hash(state);
+        Arc::as_ptr(&self.plan).hash(state);
+    }
+}
+
+impl ScalarUDFImpl for SubqueryFunction {
+    fn name(&self) -> &str {
+        "subquery"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(self.returns.clone())
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let field = Field::new(self.name(), self.returns.clone(), true);
+        Ok(Arc::new(match self.answer {
+            Answer::Value => field.with_metadata(self.plan.schema().field(0).metadata().clone()),
+            _ => field,
+        }))
+    }
+
+    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        Err(super::unsupported("a correlated subquery in this place"))
+    }
+}
+
+#[async_trait]
+impl AsyncScalarUDFImpl for SubqueryFunction {
+    async fn invoke_async_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let rows = args.number_rows;
+        let arrays = args.args.iter().map(|arg| arg.to_array(rows));
+        let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
+        let mut known: HashMap<Vec<ScalarValue>, ScalarValue> = HashMap::new();
+        let mut answers = Vec::with_capacity(rows);
+        for row in 0..rows {
+            let values = arrays.iter().map(|array| ScalarValue::try_from_array(array, row));
+            let values = values.collect::<Result<Vec<_>>>()?;
+            let answer = match known.get(&values) {
+                Some(answer) => answer.clone(),
+                None => {
+                    let answer = self.answer(&values).await?;
+                    known.insert(values, answer.clone());
+                    answer
+                }
+            };
+            answers.push(answer);
+        }
+        if answers.is_empty() {
+            let none = datafusion::arrow::array::new_empty_array(&self.returns);
+            return Ok(ColumnarValue::Array(none));
+        }
+        Ok(ColumnarValue::Array(ScalarValue::iter_to_array(answers)?))
+    }
+}

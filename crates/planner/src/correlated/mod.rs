@@ -1,0 +1,202 @@
+//! Subqueries that refer to the rows around them, run once for each distinct set of values they refer to.
+//!
+//! The engine turns such subqueries into joins and refuses those that it cannot: without an aggregate, with
+//! other conditions than equality, in LATERAL beyond the simplest. PostgreSQL runs them all, and clients' questions to
+//! the catalog are full of them (psql's `\d` has one in each select list). [`by_row`] makes every correlated subquery
+//! of a plan a function of the values it refers to ([`function`]), which plans and runs it anew for each set of
+//! values ([`bind`] puts them in). That costs a planning a set: it is the way for what the engine refuses.
+//!
+//! Not here: subqueries in ON of a join, in ORDER BY and in aggregates, which the engine does not take either.
+
+mod bind;
+mod by_row;
+mod function;
+mod lateral;
+
+pub use by_row::ByRow;
+pub use function::SubqueryFunction;
+
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, DataFusionError, Result};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::expr::{
+    Exists, InSubquery, ScalarFunction, SetComparison, SetQuantifier,
+};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::{Expr, LogicalPlan, Operator, Subquery};
+use function::Answer;
+use std::sync::Arc;
+
+/// Whether a plan has a subquery that the engine may refuse.
+pub(super) fn is_in(plan: &LogicalPlan) -> bool {
+    let in_expression = |expr: &Expr| {
+        expr.exists(|expr| {
+            let correlated = subquery_of(expr).is_some_and(|s| !s.outer_ref_columns.is_empty());
+            Ok(correlated || is_condition(expr))
+        })
+    };
+    let found = plan.exists(|node| {
+        if matches!(node, LogicalPlan::Subquery(subquery) if !subquery.outer_ref_columns.is_empty())
+        {
+            return Ok(true);
+        }
+        node.expressions().iter().map(in_expression).try_fold(false, |any, one| Ok(any || one?))
+    });
+    found.unwrap_or(false)
+}
+
+/// Whether a plan has an EXISTS whose LIMIT or OFFSET the engine would forget when it makes a join of it. It keeps in mind only a
+/// LIMIT at the end, which does not matter there.
+pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
+    let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
+    let forgets = |expr: &Expr| {
+        let Expr::Exists(Exists { subquery, .. }) = expr else { return Ok(false) };
+        let rows = match &*subquery.subquery {
+            LogicalPlan::Limit(limit) if limit.skip.is_none() => &limit.input,
+            _ => &subquery.subquery,
+        };
+        Ok(!subquery.outer_ref_columns.is_empty() && rows.exists(is_limit)?)
+    };
+    let mut found = false;
+    let walked = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            found = found || expr.exists(forgets)?;
+            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        })
+    });
+    found || walked.is_err()
+}
+
+/// The subquery that an expression is.
+fn subquery_of(expr: &Expr) -> Option<&Subquery> {
+    match expr {
+        Expr::ScalarSubquery(subquery) => Some(subquery),
+        Expr::Exists(exists) => Some(&exists.subquery),
+        Expr::InSubquery(within) => Some(&within.subquery),
+        Expr::SetComparison(comparison) => Some(&comparison.subquery),
+        _ => None,
+    }
+}
+
+/// Whether an expression is a subquery that the engine takes as a condition of WHERE only.
+fn is_condition(expr: &Expr) -> bool {
+    matches!(expr, Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_))
+}
+
+/// The plan with its correlated subqueries as functions.
+pub(super) fn by_row(plan: LogicalPlan, engine: &SessionState) -> Result<LogicalPlan> {
+    of_plan(plan, &Arc::new(engine.clone()))
+}
+
+fn of_plan(plan: LogicalPlan, engine: &Arc<SessionState>) -> Result<LogicalPlan> {
+    plan.transform_up(|node| of_node(node, engine)).data()
+}
+
+fn of_node(node: LogicalPlan, engine: &Arc<SessionState>) -> Result<Transformed<LogicalPlan>> {
+    if let LogicalPlan::Join(join) = &node
+        && let Some(plan) = lateral::of_join(join, engine)?
+    {
+        return Ok(Transformed::yes(plan));
+    }
+    let mut schema = DFSchema::empty();
+    node.inputs().into_iter().for_each(|input| schema.merge(input.schema()));
+    let place = Place { schema, is_filter: matches!(node, LogicalPlan::Filter(_)) };
+    let names = NamePreserver::new(&node);
+    let replaced = node.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let replaced = expr.transform_down(|expr| of_expression(expr, &place, engine))?;
+        Ok(replaced.update_data(|expr| name.restore(expr)))
+    })?;
+    match replaced.transformed {
+        true => replaced.map_data(LogicalPlan::recompute_schema),
+        false => Ok(replaced),
+    }
+}
+
+/// Where an expression is.
+struct Place {
+    /// The columns that it sees.
+    schema: DFSchema,
+    /// The engine takes conditions with subqueries here.
+    is_filter: bool,
+}
+
+fn of_expression(
+    expr: Expr,
+    place: &Place,
+    engine: &Arc<SessionState>,
+) -> Result<Transformed<Expr>> {
+    let schema = &place.schema;
+    let correlated = subquery_of(&expr).is_some_and(|s| !references(s, schema).is_empty());
+    let refused = is_condition(&expr) && !place.is_filter;
+    if !correlated && !refused {
+        return of_independent(expr, engine);
+    }
+    let is_any = |c: &SetComparison| c.op == Operator::Eq && c.quantifier == SetQuantifier::Any;
+    let (subquery, answer, value) = match expr {
+        Expr::ScalarSubquery(subquery) => (subquery, Answer::Value, None),
+        Expr::Exists(exists) => (exists.subquery, Answer::Exists { negated: exists.negated }, None),
+        Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
+            (subquery, Answer::Contains { negated }, Some(*expr))
+        }
+        Expr::SetComparison(comparison) if is_any(&comparison) => {
+            let SetComparison { expr, subquery, .. } = comparison;
+            (subquery, Answer::Contains { negated: false }, Some(*expr))
+        }
+        other => return Ok(Transformed::no(other)),
+    };
+    let call = call(&subquery, answer, value, schema, engine)?;
+    Ok(Transformed::yes(call))
+}
+
+/// A subquery that refers to nothing around it, and that the engine plans, with its own as functions.
+fn of_independent(mut expr: Expr, engine: &Arc<SessionState>) -> Result<Transformed<Expr>> {
+    let subquery = match &mut expr {
+        Expr::ScalarSubquery(subquery) => subquery,
+        Expr::Exists(exists) => &mut exists.subquery,
+        Expr::InSubquery(within) => &mut within.subquery,
+        Expr::SetComparison(comparison) => &mut comparison.subquery,
+        _ => return Ok(Transformed::no(expr)),
+    };
+    if !subquery.outer_ref_columns.is_empty() || !is_in(&subquery.subquery) {
+        return Ok(Transformed::no(expr));
+    }
+    let plan = of_plan(subquery.subquery.as_ref().clone(), engine)?;
+    subquery.subquery = Arc::new(plan);
+    Ok(Transformed::yes(expr))
+}
+
+/// The call of a subquery as a function of what it refers to.
+fn call(
+    subquery: &Subquery,
+    answer: Answer,
+    value: Option<Expr>,
+    schema: &DFSchema,
+    engine: &Arc<SessionState>,
+) -> Result<Expr> {
+    let columns = references(subquery, schema);
+    let plan = Arc::clone(&subquery.subquery);
+    let function = SubqueryFunction::new(plan, columns.clone(), answer, Arc::clone(engine))?;
+    let arguments = columns.into_iter().map(Expr::Column).chain(value).collect();
+    let function = Arc::new(function.into_scalar_udf());
+    Ok(Expr::ScalarFunction(ScalarFunction::new_udf(function, arguments)))
+}
+
+/// The columns of a schema that a subquery refers to.
+fn references(subquery: &Subquery, schema: &DFSchema) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for reference in &subquery.outer_ref_columns {
+        if let Expr::OuterReferenceColumn(_, column) = reference
+            && schema.has_column(column)
+            && !columns.contains(column)
+        {
+            columns.push(column.clone());
+        }
+    }
+    columns
+}
+
+/// What is answered where a subquery in a place cannot be run by row.
+fn unsupported(what: &str) -> DataFusionError {
+    DataFusionError::NotImplemented(format!("{what} is not supported"))
+}

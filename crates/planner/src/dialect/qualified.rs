@@ -1,0 +1,76 @@
+//! Functions and operators with the schema `pg_catalog` in front, and collations.
+//!
+//! psql and pg_dump write all names with their schema, so that nobody's search path comes between:
+//! `pg_catalog.format_type(...)`, `a OPERATOR(pg_catalog.~) b COLLATE pg_catalog.default`.
+
+use super::build::take;
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, ObjectName};
+
+const SCHEMAS: [&str; 2] = ["pg_catalog", "information_schema"];
+
+pub(super) fn rewrite(expr: &mut Expr) {
+    match expr {
+        Expr::Function(Function { name, .. }) => strip(name),
+        Expr::AnyOp { compare_op: op, .. } | Expr::AllOp { compare_op: op, .. } => plain(op),
+        Expr::Collate { expr: inner, .. } => *expr = take(inner),
+        Expr::BinaryOp { left, op, right } => {
+            plain(op);
+            let negated_and_case = match op {
+                BinaryOperator::PGLikeMatch => (false, false),
+                BinaryOperator::PGNotLikeMatch => (true, false),
+                BinaryOperator::PGILikeMatch => (false, true),
+                BinaryOperator::PGNotILikeMatch => (true, true),
+                _ => return,
+            };
+            let left = Box::new(take(left));
+            let right = Box::new(take(right));
+            *expr = like(negated_and_case, left, right);
+        }
+        _ => {}
+    }
+}
+
+/// `~~` and its relatives are LIKE.
+fn like((negated, any_case): (bool, bool), expr: Box<Expr>, pattern: Box<Expr>) -> Expr {
+    match any_case {
+        false => Expr::Like { negated, any: false, expr, pattern, escape_char: None },
+        true => Expr::ILike { negated, any: false, expr, pattern, escape_char: None },
+    }
+}
+
+fn strip(name: &mut ObjectName) {
+    let schema = match &name.0[..] {
+        [schema, _] => schema.as_ident().map(parser::names::fold),
+        _ => None,
+    };
+    if schema.is_some_and(|schema| SCHEMAS.contains(&schema.as_str())) {
+        name.0.remove(0);
+    }
+}
+
+/// `OPERATOR(pg_catalog.=)` is `=`.
+fn plain(op: &mut BinaryOperator) {
+    let BinaryOperator::PGCustomBinaryOperator(parts) = op else { return };
+    *op = match parts.last().map(String::as_str) {
+        Some("=") => BinaryOperator::Eq,
+        Some("<>") => BinaryOperator::NotEq,
+        Some("<") => BinaryOperator::Lt,
+        Some("<=") => BinaryOperator::LtEq,
+        Some(">") => BinaryOperator::Gt,
+        Some(">=") => BinaryOperator::GtEq,
+        Some("+") => BinaryOperator::Plus,
+        Some("-") => BinaryOperator::Minus,
+        Some("*") => BinaryOperator::Multiply,
+        Some("/") => BinaryOperator::Divide,
+        Some("||") => BinaryOperator::StringConcat,
+        Some("~") => BinaryOperator::PGRegexMatch,
+        Some("~*") => BinaryOperator::PGRegexIMatch,
+        Some("!~") => BinaryOperator::PGRegexNotMatch,
+        Some("!~*") => BinaryOperator::PGRegexNotIMatch,
+        Some("~~") => BinaryOperator::PGLikeMatch,
+        Some("!~~") => BinaryOperator::PGNotLikeMatch,
+        Some("~~*") => BinaryOperator::PGILikeMatch,
+        Some("!~~*") => BinaryOperator::PGNotILikeMatch,
+        _ => return,
+    };
+}

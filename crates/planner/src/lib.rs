@@ -1,0 +1,334 @@
+//! From a parsed statement to a plan: names become tables at the statement's snapshot.
+//!
+//! [`Planner`] belongs to one statement. It first looks up every relation that the statement names
+//! ([`relations`]), then lets the engine's SQL planner do its work.
+
+mod asterisks;
+mod astray;
+mod by_name;
+pub mod casts;
+mod context;
+pub mod correlated;
+pub mod dialect;
+pub mod error_position;
+mod every_expression;
+pub mod files;
+mod floats;
+pub mod inputs;
+mod logical;
+mod numbers;
+pub mod operators;
+mod ordered;
+pub mod origins;
+mod outer_names;
+mod refusals;
+pub mod relations;
+pub mod scales;
+mod scopes;
+pub mod series;
+mod shown_types;
+pub mod unique_names;
+pub mod volatile;
+pub mod waiting;
+mod whole_rows;
+
+use catalog_views::access::Access;
+use catalog_views::functions::Functions;
+use catalog_views::search_path::SearchPath;
+use context::Context;
+use datafusion::arrow::datatypes::FieldRef;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{
+    DFSchema, DataFusionError, ParamValues, ScalarValue, metadata::ScalarAndMetadata,
+};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
+use datafusion::logical_expr::{Expr, LogicalPlan, TableSource, Volatility};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext};
+use datafusion::sql::sqlparser::ast;
+use inputs::Inputs;
+use origins::{Found, Origins};
+use scan::tables::Tables;
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::catalog::SqlType;
+use values::error::{Error, Result, SqlState};
+use values::field::Field;
+use values::text::Style;
+use values::translate::{external, with_position};
+use values::types;
+
+fn is_stable(call: &ScalarFunction) -> bool {
+    call.func.signature().volatility == Volatility::Stable
+}
+
+/// Whether an expression means the same in one statement as in the next.
+pub fn is_lasting(expr: &Expr) -> bool {
+    let of_statement =
+        |expr: &Expr| Ok(matches!(expr, Expr::ScalarFunction(call) if is_stable(call)));
+    !expr.exists(of_statement).unwrap_or(true)
+}
+
+/// Plans one statement.
+pub struct Planner<'a> {
+    pub engine: &'a SessionState,
+    pub functions: &'a Functions<'a>,
+    pub access: Access<'a>,
+    pub tables: &'a dyn Tables,
+    pub search_path: SearchPath<'a>,
+    pub parameters: &'a [ScalarValue],
+    text: &'a str,
+    /// The statement is a view whose columns are being looked up.
+    describes_views: bool,
+    sources: HashMap<String, Arc<dyn TableSource>>,
+}
+
+impl<'a> Planner<'a> {
+    pub fn new(
+        engine: &'a SessionState,
+        functions: &'a Functions<'a>,
+        access: Access<'a>,
+        tables: &'a dyn Tables,
+        search_path: SearchPath<'a>,
+        parameters: &'a [ScalarValue],
+    ) -> Self {
+        Self {
+            engine,
+            functions,
+            access,
+            tables,
+            search_path,
+            parameters,
+            text: "",
+            describes_views: false,
+            sources: HashMap::new(),
+        }
+    }
+
+    /// The same planner, with the text that errors point into.
+    pub fn with_text(self, text: &'a str) -> Self {
+        Self { text, ..self }
+    }
+
+    /// Gives a relation a name for this statement only.
+    pub fn add_source(&mut self, name: &str, source: Arc<dyn TableSource>) {
+        self.sources.insert(name.to_owned(), source);
+    }
+
+    /// The plan of a query.
+    pub async fn plan_query(&mut self, query: ast::Query) -> Result<LogicalPlan> {
+        self.plan_statement(ast::Statement::Query(Box::new(query))).await
+    }
+
+    /// The plan of a statement that the engine plans by itself: a query.
+    pub async fn plan_statement(&mut self, statement: ast::Statement) -> Result<LogicalPlan> {
+        let types = self.parameters.iter().map(|value| {
+            let field = datafusion::arrow::datatypes::Field::new("", value.data_type(), true);
+            Some(Arc::new(field) as FieldRef)
+        });
+        let plan = self.plan_typed(statement, types.collect()).await?;
+        let plan = if self.parameters.is_empty() {
+            plan
+        } else {
+            let values = self.parameters.iter().cloned().map(ScalarAndMetadata::from).collect();
+            plan.with_param_values(ParamValues::List(values))?
+        };
+        self.refuse_unbound(&plan)?;
+        Ok(plan)
+    }
+
+    /// The engine takes for granted that every parameter has a value by now.
+    fn refuse_unbound(&self, plan: &LogicalPlan) -> Result<()> {
+        if !self.text.contains('$') {
+            return Ok(());
+        }
+        match plan.get_parameter_names()?.into_iter().min() {
+            None => Ok(()),
+            Some(name) => {
+                let message = format!("there is no parameter {name}");
+                Err(Error::new(SqlState::UndefinedParameter, message))
+            }
+        }
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context {
+            engine: self.engine,
+            functions: self.functions,
+            parameters: self.parameters,
+            sources: &self.sources,
+        }
+    }
+
+    /// The plan of a statement whose parameters have types and no values yet.
+    pub async fn plan_described(
+        &mut self,
+        statement: ast::Statement,
+        types: &[Option<SqlType>],
+    ) -> Result<LogicalPlan> {
+        let field = |known: &Option<SqlType>| {
+            known.as_ref().map(|known| Arc::new(types::plan_field("", known, true)) as FieldRef)
+        };
+        self.plan_typed(statement, types.iter().map(field).collect()).await
+    }
+
+    async fn plan_typed(
+        &mut self,
+        statement: ast::Statement,
+        types: Vec<Option<FieldRef>>,
+    ) -> Result<LogicalPlan> {
+        let statement = dialect::of_statement(statement);
+        self.resolve(&statement).await?;
+        let statement = by_name::of_statement(statement, &self.sources)
+            .map_err(|error| self.locate(external(error)))?;
+        let statement = unique_names::of_statement(statement);
+        let context = self.context();
+        let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
+        let options = parser_options(self.engine);
+        crate::logical::plan_of(statement, &context, options, &mut planner_context)
+            .and_then(refusals::of_plan)
+            .and_then(numbers::of_plan)
+            .map_err(|error| self.locate(error))
+    }
+
+    /// A query's plan with its columns as clients know their types, and what clients are told of them.
+    pub fn shown(&self, plan: LogicalPlan) -> Result<(LogicalPlan, Vec<Field>)> {
+        let origins = Origins { catalog: self.tables.catalog(), search_path: self.search_path };
+        let found: Vec<Option<Found>> =
+            (0..plan.schema().fields().len()).map(|column| origins.of(&plan, column)).collect();
+        let plan = shown_types::of_plan(plan, self.functions)?;
+        let fields = plan.schema().fields().iter().zip(found);
+        let fields = fields.map(|(field, found)| {
+            let origin = found.as_ref().map(|found| found.origin);
+            // The declared type says more: how long a text may be.
+            let declared = found.and_then(|found| found.sql_type);
+            let declared = declared.filter(|declared| declared.arrow() == *field.data_type());
+            let name = unique_names::shown(field.name()).to_owned();
+            match declared {
+                Some(sql_type) => Field { origin, ..Field::new(name, sql_type) },
+                None => Field { origin, ..Field::computed(name, field) },
+            }
+        });
+        let fields = fields.collect();
+        Ok((plan, fields))
+    }
+
+    /// An expression over some columns, as the engine evaluates it.
+    pub fn plan_expression(
+        &self,
+        expression: ast::Expr,
+        schema: &DFSchema,
+    ) -> Result<(Expr, Arc<dyn PhysicalExpr>)> {
+        let logical = self.expression(expression, schema)?;
+        self.physical_expression(logical, schema)
+    }
+
+    /// The same where parameters have no values yet: what the expression uses of them is added to `inputs`, whose columns are
+    /// behind those of `schema`. `None` where it has to be planned with the values.
+    pub fn plan_with_inputs(
+        &self,
+        expression: ast::Expr,
+        schema: &DFSchema,
+        inputs: &mut Inputs,
+    ) -> Result<Option<(Expr, Arc<dyn PhysicalExpr>)>> {
+        let logical = self.expression(expression, schema)?;
+        let Some(logical) = inputs.replace(logical)? else { return Ok(None) };
+        self.physical_expression(logical, &inputs.behind(schema)?).map(Some)
+    }
+
+    fn expression(&self, expression: ast::Expr, schema: &DFSchema) -> Result<Expr> {
+        let context = self.context();
+        let (expression, options) =
+            (dialect::of_expression(expression), parser_options(self.engine));
+        let logical = crate::logical::expression_of(expression, schema, &context, options)
+            .and_then(|expr| numbers::over_columns(expr, schema))
+            .map_err(|error| self.locate(error))?;
+        Ok(context.with_parameters(logical)?)
+    }
+
+    fn physical_expression(
+        &self,
+        logical: Expr,
+        schema: &DFSchema,
+    ) -> Result<(Expr, Arc<dyn PhysicalExpr>)> {
+        let style = Style::hung(self.engine.config_options());
+        let logical = casts::converted(logical, schema, style)?.data;
+        let told = self.told(logical.clone(), schema)?;
+        let physical = self.engine.create_physical_expr(told, schema)?;
+        Ok((logical, physical))
+    }
+
+    /// `now()` and its like become what they are for this statement, and `coalesce` and its like what they stand for: the
+    /// engine cannot call them.
+    fn told(&self, expr: Expr, schema: &DFSchema) -> Result<Expr> {
+        let started = self.engine.execution_props().query_execution_start_time;
+        let context = SimplifyContext::builder()
+            .with_schema(Arc::new(schema.clone()))
+            .with_config_options(Arc::clone(self.engine.config_options()))
+            .with_query_execution_start_time(started)
+            .build();
+        let told = expr.transform_up(|expr| {
+            let Expr::ScalarFunction(call) = expr else { return Ok(Transformed::no(expr)) };
+            Ok(match call.func.simplify(call.args, &context)? {
+                ExprSimplifyResult::Simplified(value) => Transformed::yes(value),
+                ExprSimplifyResult::Original(args) => {
+                    Transformed::no(Expr::ScalarFunction(ScalarFunction { args, ..call }))
+                }
+            })
+        })?;
+        Ok(told.data)
+    }
+
+    /// The physical plan of a logical one.
+    pub async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
+        physical_plan(self.engine, plan).await.map_err(|error| self.locate(error))
+    }
+
+    /// Points an error of planning at its place in the statement.
+    fn locate(&self, error: DataFusionError) -> Error {
+        let error = with_position(error, self.text);
+        error_position::placed(error, self.text, |called, name| {
+            self.functions.are_same(called, name)
+        })
+    }
+}
+
+/// The physical plan of a logical one, in which no filter has gone astray.
+async fn physical_plan(
+    engine: &SessionState,
+    plan: &LogicalPlan,
+) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
+    let planned = any_physical_plan(engine, plan).await?;
+    match astray::is_possible(&planned)? {
+        true => any_physical_plan(&astray::prevented(engine), plan).await,
+        false => Ok(planned),
+    }
+}
+
+/// The physical plan of a logical one. Correlated subqueries that the engine refuses or misreads run by row.
+async fn any_physical_plan(
+    engine: &SessionState,
+    plan: &LogicalPlan,
+) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
+    if !correlated::is_misread(plan) {
+        let planned = engine.create_physical_plan(plan).await;
+        if planned.is_ok() || !correlated::is_in(plan) {
+            return planned;
+        }
+    }
+    engine.create_physical_plan(&correlated::by_row(plan.clone(), engine)?).await
+}
+
+fn parser_options(engine: &SessionState) -> ParserOptions {
+    let options = &engine.config_options().sql_parser;
+    ParserOptions::new()
+        .with_parse_float_as_decimal(options.parse_float_as_decimal)
+        .with_enable_ident_normalization(true)
+        .with_support_varchar_with_length(true)
+        .with_map_string_types_to_utf8view(true)
+        .with_collect_spans(true)
+        .with_default_null_ordering(NullOrdering::NullsMax)
+}

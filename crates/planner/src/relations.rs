@@ -1,0 +1,172 @@
+//! The relations that a statement names: tables, views, system tables, files.
+
+use super::Planner;
+use super::files;
+use super::unique_names;
+use catalog_views::access::{Access, FileUse};
+use catalog_views::pg_catalog::world::ViewColumns;
+use catalog_views::relation_names::find;
+use datafusion::catalog::view::ViewTable;
+use datafusion::datasource::{TableProvider, provider_as_source};
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, col};
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
+use parser::names::{fold, split_name};
+use parser::walk::visit_relations;
+use scan::provider::{BucketTable, Columns};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use store::catalog::{Privileges, Relation, View};
+use values::error::{Error, Result, SqlState};
+use values::types;
+
+impl Planner<'_> {
+    /// Looks up every relation that a statement names. Names that are not found may still be those of
+    /// common table expressions; the SQL planner tells.
+    pub async fn resolve(&mut self, statement: &Statement) -> Result<()> {
+        let mut names: Vec<ObjectName> = Vec::new();
+        let _ = visit_relations(statement, |name| {
+            names.push(name.clone());
+            ControlFlow::<()>::Continue(())
+        });
+        for name in names {
+            let spelled = spelled(&name);
+            if self.sources.contains_key(&spelled) {
+                continue;
+            }
+            if let Some(provider) = self.provider(&name).await? {
+                self.sources.insert(spelled, provider_as_source(provider));
+            }
+        }
+        Ok(())
+    }
+
+    async fn provider(&self, name: &ObjectName) -> Result<Option<Arc<dyn TableProvider>>> {
+        if let Some(path) = file_name(name) {
+            self.access.require_files(FileUse::Read)?;
+            return files::table(self.engine, path).await.map(Some);
+        }
+        let (schema, bare) = split_name(name)?;
+        let implicit = schema.is_none() && catalog_views::is_implicit(&bare);
+        let catalog = self.tables.catalog();
+        let relation = find(catalog, self.search_path, name)?;
+        if let Some(relation) = relation.filter(|_| !implicit) {
+            self.access.require(relation, Privileges::SELECT)?;
+            return match relation {
+                Relation::Table(table) => match self.tables.table(table.id) {
+                    Some(view) => Ok(Some(Arc::new(BucketTable::new(view, Columns::Declared)))),
+                    None => Ok(None),
+                },
+                Relation::View(view) => Box::pin(self.view(view)).await.map(Some),
+                Relation::Sequence(sequence) => {
+                    Ok(Some(catalog_views::sequence_table(self.engine, sequence)?))
+                }
+            };
+        }
+        if let Some(schema) = schema.as_ref().filter(|name| catalog.schema(name).is_some()) {
+            self.access.require_schema(schema, Privileges::USAGE)?;
+        }
+        let of_cluster = catalog_views::cluster_table(
+            self.engine,
+            self.access,
+            self.tables,
+            schema.as_deref(),
+            &bare,
+        );
+        let of_cluster = of_cluster.await?;
+        if of_cluster.is_some() {
+            return Ok(of_cluster);
+        }
+        let views = match catalog_views::lists_view_columns(schema.as_deref(), &bare) {
+            true => Box::pin(self.view_columns()).await,
+            false => ViewColumns::default(),
+        };
+        catalog_views::table(
+            self.engine,
+            self.functions,
+            self.access,
+            self.tables,
+            &views,
+            schema.as_deref(),
+            &bare,
+        )
+    }
+
+    async fn view(&self, view: &View) -> Result<Arc<dyn TableProvider>> {
+        let plan = self.view_plan(view).await?;
+        Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))))
+    }
+
+    /// The plan of a view's query, with the view's names for columns.
+    pub async fn view_plan(&self, view: &View) -> Result<LogicalPlan> {
+        let query = parser::parse_sql(&view.sql)?;
+        let mut planner = Planner::new(
+            self.engine,
+            self.functions,
+            self.access.of_owner(view.id),
+            self.tables,
+            self.search_path.of_view(&view.search_path),
+            self.parameters,
+        );
+        planner.describes_views = self.describes_views;
+        let plan = planner.plan_statement(query).await?;
+        rename_columns(plan, &view.columns)
+    }
+
+    /// The columns of all views that can be planned. A view over what lists columns is not asked for the
+    /// columns of views again: there would be no end.
+    async fn view_columns(&self) -> ViewColumns {
+        let mut all = ViewColumns::default();
+        if self.describes_views {
+            return all;
+        }
+        let access = Access::unlimited(self.tables.catalog());
+        let mut planner =
+            Planner::new(self.engine, self.functions, access, self.tables, self.search_path, &[]);
+        planner.describes_views = true;
+        for relation in self.tables.catalog().relations() {
+            let Relation::View(view) = relation else { continue };
+            if let Ok(plan) = planner.view_plan(view).await {
+                let fields = plan.schema().fields().iter();
+                let columns = fields.map(|field| {
+                    (unique_names::shown(field.name()).to_owned(), types::of_field(field))
+                });
+                all.insert(view.id, columns.collect());
+            }
+        }
+        all
+    }
+}
+
+/// A plan whose first columns have other names.
+pub fn rename_columns(plan: LogicalPlan, names: &[String]) -> Result<LogicalPlan> {
+    if names.is_empty() {
+        return Ok(plan);
+    }
+    let columns = plan.schema().columns();
+    if names.len() > columns.len() {
+        let message = format!("{} column names for {} columns", names.len(), columns.len());
+        return Err(Error::new(SqlState::InvalidTableDefinition, message));
+    }
+    let renamed = columns.into_iter().enumerate().map(|(index, column)| {
+        let expr = datafusion::logical_expr::Expr::Column(column.clone());
+        match names.get(index) {
+            Some(name) => expr.alias(name),
+            None => col(column),
+        }
+    });
+    Ok(LogicalPlanBuilder::from(plan).project(renamed.collect::<Vec<_>>())?.build()?)
+}
+
+fn file_name(name: &ObjectName) -> Option<&str> {
+    match &name.0[..] {
+        [part] => part.as_ident().filter(|i| i.quote_style == Some('\'')).map(|i| i.value.as_str()),
+        _ => None,
+    }
+}
+
+/// A name as keys of the statement's relations spell it.
+pub(super) fn spelled(name: &ObjectName) -> String {
+    let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
+    let last_two = parts.len().saturating_sub(2);
+    parts[last_two..].join(".")
+}

@@ -1,0 +1,109 @@
+//! What a volatile function does in a subquery happens for every row, also where nobody looks at its column:
+//! `SELECT count(*) FROM (SELECT nextval('s')) x` takes a number, `SELECT 1 FROM (SELECT pg_sleep(1)) x` waits.
+//!
+//! The engine drops columns that nobody uses. A condition that is always true, and that the engine cannot know to
+//! be, uses them. Columns of the outermost select list are used anyway, and those of EXISTS are not computed in
+//! PostgreSQL either.
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, LogicalPlan, LogicalPlanBuilder, Projection, ScalarFunctionArgs,
+    ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::optimizer::AnalyzerRule;
+
+/// The rule of a plan's analysis that uses the columns of volatile functions.
+#[derive(Debug)]
+pub struct VolatileColumns;
+
+impl AnalyzerRule for VolatileColumns {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        below(plan)
+    }
+
+    fn name(&self) -> &str {
+        "volatile_columns"
+    }
+}
+
+/// A query whose own select list is used.
+fn below(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let is_outermost = matches!(
+        plan,
+        LogicalPlan::Projection(_)
+            | LogicalPlan::Sort(_)
+            | LogicalPlan::Limit(_)
+            | LogicalPlan::Distinct(_)
+            | LogicalPlan::Union(_)
+            | LogicalPlan::Subquery(_)
+    );
+    // Rows of these are those of what is below: so is the outermost select list.
+    let goes_on = is_outermost && !matches!(plan, LogicalPlan::Projection(_));
+    let plan = plan.map_subqueries(|query| below(query).map(Transformed::yes))?.data;
+    let step = |child| if goes_on { below(child) } else { used(child) };
+    Ok(plan.map_children(|child| step(child).map(Transformed::yes))?.data)
+}
+
+/// A query in FROM.
+fn used(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let plan = plan.map_subqueries(|query| below(query).map(Transformed::yes))?.data;
+    let plan = plan.map_children(|child| used(child).map(Transformed::yes))?.data;
+    let LogicalPlan::Projection(projection) = &plan else { return Ok(plan) };
+    let columns = volatile_columns(projection)?;
+    match columns.is_empty() {
+        true => Ok(plan),
+        false => {
+            let signature = Signature::variadic_any(Volatility::Volatile);
+            let used = ScalarUDF::new_from_impl(Used { signature });
+            LogicalPlanBuilder::from(plan).filter(used.call(columns))?.build()
+        }
+    }
+}
+
+/// The columns of a select list that call volatile functions.
+fn volatile_columns(projection: &Projection) -> Result<Vec<Expr>> {
+    let mut columns = Vec::new();
+    for (expr, column) in projection.expr.iter().zip(projection.schema.columns()) {
+        if is_volatile(expr)? {
+            columns.push(Expr::Column(column));
+        }
+    }
+    Ok(columns)
+}
+
+fn is_volatile(expr: &Expr) -> Result<bool> {
+    let mut found = false;
+    expr.apply(|part| {
+        found |= matches!(part, Expr::ScalarFunction(call)
+            if call.func.signature().volatility == Volatility::Volatile);
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
+}
+
+/// True, whatever it is given.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Used {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Used {
+    fn name(&self) -> &str {
+        "is_used"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Boolean)
+    }
+
+    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        Ok(ColumnarValue::Scalar(ScalarValue::Boolean(Some(true))))
+    }
+}

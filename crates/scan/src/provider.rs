@@ -1,0 +1,163 @@
+//! A table as the planner sees it: columns, key, and a way to scan it at the statement's snapshot.
+
+use super::bucket_scan::BucketScan;
+use super::key_ranges;
+use super::places::{self, Elsewhere};
+use super::spread_scan::SpreadScan;
+use crate::shipping::Shipping;
+use async_trait::async_trait;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::{Constraint, Constraints, DFSchema, Result};
+use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::utils::conjunction;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::create_physical_expr;
+use datafusion::physical_plan::ExecutionPlan;
+use std::fmt;
+use std::sync::Arc;
+use store::TableView;
+use store::catalog::Table;
+use values::types::plan_field;
+
+/// Which columns a plan sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// What the user declared.
+    Declared,
+    /// The hidden row id too: for statements that change rows.
+    All,
+}
+
+/// One table at one snapshot.
+pub struct BucketTable {
+    view: TableView,
+    /// The table's columns behind the fields of `schema`.
+    columns: Vec<usize>,
+    schema: SchemaRef,
+    constraints: Constraints,
+}
+
+impl BucketTable {
+    /// A provider over a view, which fixes the snapshot.
+    pub fn new(view: TableView, columns: Columns) -> Self {
+        let table = Arc::clone(view.table());
+        let shown = |index: &usize| columns == Columns::All || !table.columns[*index].hidden;
+        let columns: Vec<usize> = (0..table.columns.len()).filter(shown).collect();
+        let schema = Arc::new(plan_schema(&table, &columns));
+        let key: Option<Vec<usize>> = table
+            .key_indices()
+            .iter()
+            .map(|key| columns.iter().position(|column| column == key))
+            .collect();
+        let constraints = match key {
+            Some(key) => Constraints::new_unverified(vec![Constraint::PrimaryKey(key)]),
+            None => Constraints::default(),
+        };
+        Self { view, columns, schema, constraints }
+    }
+}
+
+/// The schema that expressions over a table's rows see.
+pub fn row_schema(table: &Table) -> Schema {
+    plan_schema(table, &(0..table.columns.len()).collect::<Vec<_>>())
+}
+
+/// Rows of a table as expressions over them want them: with the types that Arrow lacks.
+pub fn typed_rows(table: &Table, rows: &RecordBatch) -> values::error::Result<RecordBatch> {
+    let schema = Arc::new(row_schema(table));
+    Ok(RecordBatch::try_new(schema, rows.columns().to_vec())?)
+}
+
+/// The schema that plans see for some of a table's columns.
+pub fn plan_schema(table: &Table, columns: &[usize]) -> Schema {
+    let field = |&index: &usize| {
+        let column = &table.columns[index];
+        plan_field(&column.name, &column.sql_type, column.nullable)
+    };
+    Schema::new(columns.iter().map(field).collect::<Vec<_>>())
+}
+
+impl fmt::Debug for BucketTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BucketTable({})", self.view.table().name)
+    }
+}
+
+#[async_trait]
+impl TableProvider for BucketTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn constraints(&self) -> Option<&Constraints> {
+        Some(&self.constraints)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let table = Arc::clone(self.view.table());
+        let ranges = key_ranges::of_filters(&table, filters);
+        let predicate = match conjunction(filters.iter().cloned()) {
+            Some(filter) => {
+                let schema = DFSchema::try_from(Arc::clone(&self.schema))?;
+                let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
+                Some(create_physical_expr(&unqualified(filter)?, &schema, &props, &context)?)
+            }
+            None => None,
+        };
+        let places::Found { pieces, coverage, here, elsewhere } =
+            places::find(&self.view, &ranges, predicate.as_ref(), &self.schema, &self.columns)
+                .await?;
+        let fields: Vec<usize> = match projection {
+            Some(projection) => projection.clone(),
+            None => (0..self.columns.len()).collect(),
+        };
+        let read = fields.iter().map(|&field| self.columns[field]).collect();
+        let read_schema = Arc::new(self.schema.project(&fields)?);
+        let partitions = state.config().target_partitions();
+        let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
+        let scan = scan.with_limit(limit);
+        Ok(match elsewhere.is_empty() {
+            true => Arc::new(scan),
+            false => {
+                let shipping = Shipping::of(state.config())?;
+                let elsewhere = Elsewhere::new(self.view.clone(), here, elsewhere);
+                Arc::new(SpreadScan::new(scan, elsewhere, shipping))
+            }
+        })
+    }
+}
+
+/// The filter with its columns named without their table, as the scan's schema names them.
+fn unqualified(filter: Expr) -> Result<Expr> {
+    use datafusion::common::Column;
+    use datafusion::common::tree_node::{Transformed, TreeNode};
+    filter
+        .transform(|expr| match expr {
+            Expr::Column(column) => {
+                let bare = Expr::Column(Column::new_unqualified(column.name));
+                Ok(Transformed::yes(bare))
+            }
+            other => Ok(Transformed::no(other)),
+        })
+        .map(|transformed| transformed.data)
+}

@@ -1,0 +1,125 @@
+//! Dates, times of day and timestamps in ISO form.
+//!
+//! The arithmetic is our own because it must hold for every value that Arrow can carry, also for years
+//! of six digits and before Christ, where calendar crates give up.
+
+use super::push;
+
+const SECONDS_PER_DAY: i64 = 86_400;
+const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// A count of seconds (since 1970, since midnight, or of time that passed) and the microseconds after.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) seconds: i64,
+    /// 0 up to a second.
+    pub(super) micros: i64,
+}
+
+impl Moment {
+    /// From a count of a unit that has `per_second` to the second. What is finer than a microsecond is
+    /// dropped, as PostgreSQL has nothing finer.
+    pub(super) fn new(count: i64, per_second: i64) -> Self {
+        let fraction = count.rem_euclid(per_second);
+        let micros = if per_second > MICROS_PER_SECOND {
+            fraction / (per_second / MICROS_PER_SECOND)
+        } else {
+            fraction * (MICROS_PER_SECOND / per_second)
+        };
+        Self { seconds: count.div_euclid(per_second), micros }
+    }
+
+    /// Whole days since 1970.
+    pub(super) fn days(self) -> i64 {
+        self.seconds.div_euclid(SECONDS_PER_DAY)
+    }
+
+    /// A time of day.
+    pub(super) fn write_time(self, out: &mut String) {
+        write_clock(self.seconds, self.micros, out);
+    }
+
+    /// A timestamp without a zone.
+    pub(super) fn write_timestamp(self, out: &mut String) {
+        self.write_zoned("", out);
+    }
+
+    /// A timestamp in UTC.
+    pub(super) fn write_instant(self, out: &mut String) {
+        self.write_zoned("+00", out);
+    }
+
+    fn write_zoned(self, zone: &str, out: &mut String) {
+        let era = write_day(self.days(), out);
+        out.push(' ');
+        write_clock(self.seconds.rem_euclid(SECONDS_PER_DAY), self.micros, out);
+        out.push_str(zone);
+        out.push_str(era);
+    }
+}
+
+/// A date, from days since 1970.
+pub(super) fn write_date(days: i64, out: &mut String) {
+    let era = write_day(days, out);
+    out.push_str(era);
+}
+
+/// `03:04:05.06`: at least two digits each, the fraction without trailing zeros.
+pub(super) fn write_clock(seconds: i64, micros: i64, out: &mut String) {
+    push(out, format_args!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60));
+    write_fraction(micros, out);
+}
+
+/// `.06`: microseconds without trailing zeros, and nothing for none.
+pub(super) fn write_fraction(micros: i64, out: &mut String) {
+    if micros != 0 {
+        push(out, format_args!(".{micros:06}"));
+        out.truncate(out.trim_end_matches('0').len());
+    }
+}
+
+/// Year, month and day; what is to follow for years before Christ is given back.
+fn write_day(days: i64, out: &mut String) -> &'static str {
+    let (year, month, day) = civil(days);
+    let (year, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
+    push(out, format_args!("{year:04}-{month:02}-{day:02}"));
+    era
+}
+
+/// The Gregorian date of a day counted from 1970-01-01; year 0 is 1 BC.
+///
+/// Counts in cycles of 400 years (146,097 days) that begin on 1 March, so that the leap day is the last
+/// day of its year.
+pub fn civil(days: i64) -> (i64, i64, i64) {
+    const DAYS_PER_CYCLE: i64 = 146_097;
+    const FROM_MARCH_OF_YEAR_ZERO: i64 = 719_468;
+    let days = days + FROM_MARCH_OF_YEAR_ZERO;
+    let cycle = days.div_euclid(DAYS_PER_CYCLE);
+    let day_of_cycle = days.rem_euclid(DAYS_PER_CYCLE);
+    let leap_days = day_of_cycle / 1_460 - day_of_cycle / 36_524 + day_of_cycle / 146_096;
+    let year_of_cycle = (day_of_cycle - leap_days) / 365;
+    let day_of_year =
+        day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = cycle * 400 + year_of_cycle + i64::from(month <= 2);
+    (year, month, day)
+}
+
+/// The day that a Gregorian date is, counted from 1970-01-01; year 0 is 1 BC. `None` where there is no such day.
+pub fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
+    const BEFORE: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
+    const TO_1970: i64 = 719_162;
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let month = usize::try_from(month).ok().filter(|month| (1..=12).contains(month))?;
+    let leap_day = i64::from(is_leap);
+    let length = BEFORE[month] - BEFORE[month - 1] + if month == 2 { leap_day } else { 0 };
+    if !(1..=length).contains(&day) {
+        return None;
+    }
+    let before = year - 1;
+    let leap_days = before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400);
+    let in_year = BEFORE[month - 1] + if month > 2 { leap_day } else { 0 } + day - 1;
+    Some(before * 365 + leap_days - TO_1970 + in_year)
+}
