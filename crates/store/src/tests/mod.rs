@@ -11,11 +11,11 @@ mod regressions;
 mod threads;
 mod wire;
 
-use crate::catalog::{CatalogChange, Relation, Table, TableId};
 use crate::test_tables::keyed;
 use crate::{Options, Snapshot, Store, TableView, key};
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::Int64Type;
+use catalog::{CatalogChange, Relation, Table, TableId};
 use sdds::{Bound, Key, KeyRange};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 use super::moves::{between, two_stores};
 use super::*;
+use crate::read::Gathered;
 use crate::test_tables::rows;
-use crate::view::Gathered;
 use crate::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Peers, Prepared, PushdownStep,
     Reader, TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write,
@@ -197,15 +197,15 @@ impl Peers for TwoServers {
         unreachable!("nothing moves")
     }
 
-    fn sequence_next(&self, _: &crate::catalog::Sequence, _: u32) -> Result<i64, Error> {
+    fn sequence_next(&self, _: &catalog::Sequence, _: u32) -> Result<i64, Error> {
         unreachable!("the root keeps sequences itself")
     }
 
-    fn sequence_set(&self, _: &crate::catalog::Sequence, _: i64, _: bool) -> Result<(), Error> {
+    fn sequence_set(&self, _: &catalog::Sequence, _: i64, _: bool) -> Result<(), Error> {
         unreachable!("the root keeps sequences itself")
     }
 
-    fn sequence_last(&self, _: &crate::catalog::Sequence) -> Result<Option<i64>, Error> {
+    fn sequence_last(&self, _: &catalog::Sequence) -> Result<Option<i64>, Error> {
         unreachable!("the root keeps sequences itself")
     }
 }

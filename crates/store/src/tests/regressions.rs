@@ -1,11 +1,11 @@
 //! Defects that were found once: each test opens with the story of its own.
 
 use super::*;
-use crate::catalog::{Column, ColumnId, SqlType};
 use crate::test_tables::{rows, table};
 use crate::{IngestPart, Transaction, ZoneValue};
 use arrow::array::{Array, Float64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::Float64Type;
+use catalog::{Column, ColumnId, SqlType};
 
 /// `(key bigint, number double precision)` rows.
 fn numbers(rows: &[(i64, Option<f64>)]) -> RecordBatch {

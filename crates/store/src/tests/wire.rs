@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::Error;
-use crate::catalog::{Catalog, Privileges, Role, Schema, Sequence, SqlType, temporary_schema};
 use crate::test_tables::every_type;
 use arrow::error::ArrowError;
+use catalog::{Catalog, Privileges, Role, Schema, Sequence, SqlType, temporary_schema};
 use sdds::{GroupId, Timestamp};
 
 fn sequence(id: u32, schema: &str) -> Sequence {
     Sequence {
-        id: crate::catalog::RelationId(id),
+        id: catalog::RelationId(id),
         schema: schema.to_owned(),
         name: "s".to_owned(),
         start: 1,
@@ -70,7 +70,7 @@ fn errors_and_types_come_back() {
     let errors = [
         Error::NotOwned { range: KeyRange::point(&key_of(5)) },
         Error::SequenceExhausted { sequence: "s".into(), end: "maximum".into(), limit: 9 },
-        Error::Arrow(ArrowError::ComputeError("overflow".into())),
+        ArrowError::ComputeError("overflow".into()).into(),
     ];
     for error in errors {
         let bytes = postcard::to_allocvec(&error).expect("written");
