@@ -171,7 +171,7 @@ impl Inner {
 
     /// The file of a table by its id.
     pub(crate) fn file_by_id(&self, table: TableId) -> Result<Arc<File>, Error> {
-        let missing = || Error::RelationMissing { relation: format!("with id {}", table.0) };
+        let missing = || store::catalog::Error::missing(table.relation());
         let catalog = self.store.catalog();
         let definition = catalog.table_by_id(table).ok_or_else(missing)?;
         Ok(self.file(definition))

@@ -33,8 +33,6 @@ mod write_set;
 pub use bucket::arrays::compact_views;
 pub use bucket::zone::{Zone, ZoneValue};
 pub use bucket::{CHUNK_ROWS, Morsel, VALUE_BYTES_MAX, key, zone};
-pub use catalog;
-
 pub use distributed::{DistributedSavepoint, DistributedTransaction};
 pub use error::{Error, Failure};
 pub use info::{BucketInfo, Counters, Holdings, RunInfo, SplitInfo};
@@ -49,3 +47,4 @@ pub use read::{Fragments, Reading, TableView};
 pub use snapshot::Snapshot;
 pub use store::{Options, Store};
 pub use transaction::{IngestPart, Savepoint, Transaction};
+pub use {bucket, catalog};

@@ -18,7 +18,7 @@ enum Step {
     Load(BTreeSet<i64>, bool),
     /// Commits one of those that are prepared, or undoes it.
     Decide(u8, bool),
-    /// Keys, to where, what is written meanwhile, and whether it is given up in the end.
+    /// Keys, to where, what is written meanwhile, and whether it is cancelled in the end.
     Move(i64, i64, usize, BTreeMap<i64, u8>, bool),
     Compact,
     KeepSnapshot,

@@ -1,4 +1,4 @@
-//! Readers beside writers, splits and compactions: never half a commit.
+//! Readers concurrent with writers, splits and compaction: no partial commit is visible.
 
 use super::*;
 use crate::test_tables::rows;
