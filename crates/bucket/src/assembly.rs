@@ -1,4 +1,5 @@
-//! Assembles the state of a bucket from runs and versions that arrive from another server in rounds.
+//! Assembles the state of a bucket from runs and versions that arrive from another server in
+//! rounds.
 
 use crate::Error;
 use crate::chunk::{Chunk, Run};
@@ -41,7 +42,8 @@ impl Assembly {
     /// Ends a round: combines it with earlier rounds. The versions of a key replace earlier ones.
     ///
     /// # Errors
-    /// [`Error::Arrow`] if a key is in two runs, or a version is older than the run of its key. The state is unusable then.
+    /// [`Error::Arrow`] if a key is in two runs, or a version is older than the run of its key. The
+    /// state is unusable then.
     pub fn end_round(&mut self) -> Result<(), Error> {
         let chunks = std::mem::take(&mut self.chunks);
         refuse_shared_keys(&self.state, chunks.values().flatten())?;

@@ -1,8 +1,9 @@
 //! The data of one bucket of a table: keys and rows as bytes, recent versions, immutable runs.
 //!
-//! A [`Bucket`] is a range of keys with a [`BucketState`]: a [`Delta`] of recent row versions over [`Run`]s of
-//! immutable, sorted Arrow columns with zone maps. A [`Source`] is what a reader sees of it at a snapshot, and a
-//! [`Morsel`] is a part of that. [`compaction`] folds the delta into a run.
+//! A [`Bucket`] is a range of keys with a [`BucketState`]: a [`Delta`] of recent row versions over
+//! [`Run`]s of immutable, sorted Arrow columns with zone maps. A [`Source`] is what a reader sees
+//! of it at a snapshot, and a [`Morsel`] is a part of that. [`compaction`] folds the delta into a
+//! run.
 //!
 //! Not here: tables of many buckets, snapshots, transactions and the log (`store`).
 

@@ -83,8 +83,9 @@ pub enum Trace {
 }
 
 impl Source {
-    /// Creates the view of a reader at a snapshot. `state` is `None` if there is no committed data: the table is new, or
-    /// the reader has truncated it. `writes` are those of the reader's transaction.
+    /// Creates the view of a reader at a snapshot. `state` is `None` if there is no committed data:
+    /// the table is new, or the reader has truncated it. `writes` are those of the reader's
+    /// transaction.
     pub fn new(
         bucket: BucketId,
         state: Option<Arc<BucketState>>,
@@ -125,7 +126,8 @@ impl Source {
         if is_own || is_committed { Trace::Dead } else { Trace::None }
     }
 
-    /// Whether nothing is known of the keys of a range. May return false if a chunk spans the range.
+    /// Whether nothing is known of the keys of a range. May return false if a chunk spans the
+    /// range.
     pub fn is_untraced(&self, range: &KeyRange) -> bool {
         let has_chunks = |run: &Arc<Run>| run.chunks_in(range).next().is_some();
         let is_untraced = |state: &Arc<BucketState>| {

@@ -59,7 +59,8 @@ impl CatalogChange {
         }
     }
 
-    /// Whether the change concerns only the session that makes it: it is about a temporary schema or relation. `before` and
+    /// Whether the change concerns only the session that makes it: it is about a temporary schema
+    /// or relation. `before` and
     /// `changes` are the catalog before the transaction, and all changes of the transaction.
     pub fn is_temporary(&self, before: &Catalog, changes: &[Self]) -> bool {
         let is_temporary = |id: RelationId| {

@@ -122,3 +122,20 @@ impl fmt::Display for SqlType {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_survive_serialization_and_damaged_bytes_cause_no_panic() {
+        let other = SqlType::Array(Box::new(SqlType::Other(DataType::UInt64)));
+        let mut bytes = postcard::to_allocvec(&other).expect("written");
+        assert_eq!(postcard::from_bytes::<SqlType>(&bytes).expect("read"), other);
+        for at in 0..bytes.len() {
+            bytes[at] ^= 0x5a;
+            let _ = postcard::from_bytes::<SqlType>(&bytes);
+            bytes[at] ^= 0x5a;
+        }
+    }
+}

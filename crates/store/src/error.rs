@@ -60,8 +60,8 @@ pub enum Error {
         /// The keys.
         range: KeyRange,
     },
-    /// A request of another server did not find the owner of some keys. The server that sent it locates them again; if each server
-    /// on the way did, the number of retries would multiply.
+    /// A request of another server did not find the owner of some keys. The server that sent it
+    /// locates them again; if each server on the way did, the number of retries would multiply.
     #[error("the keys {range} have moved on")]
     Astray {
         /// The keys.

@@ -1,13 +1,16 @@
-//! The tables of one server in main memory: files of splitting buckets, read at snapshots and written by transactions.
+//! The tables of one server in main memory: files of splitting buckets, read at snapshots and
+//! written by transactions.
 //!
-//! A [`Store`] contains tables. Each is an ordered file of buckets. Readers take a [`Snapshot`], and scan [`Morsel`]s or look
-//! keys up. Writers stage changes in a [`Transaction`]. A commit is an entry of a log that a state machine applies; nothing
-//! else changes tables and the catalog.
+//! A [`Store`] contains tables. Each is an ordered file of buckets. Readers take a [`Snapshot`],
+//! and scan [`Morsel`]s or look keys up. Writers stage changes in a [`Transaction`]. A commit is an
+//! entry of a log that a state machine applies; nothing else changes tables and the catalog.
 //!
-//! In a cluster, a store owns a part of each table ([`TableView::owns`]), reaches other servers through [`Peers`], and
-//! participates in distributed transactions ([`DistributedTransaction`], [`Prepared`]).
+//! In a cluster, a store owns a part of each table ([`TableView::owns`]), reaches other servers
+//! through [`Peers`], and participates in distributed transactions ([`DistributedTransaction`],
+//! [`Prepared`]).
 //!
-//! Below: one bucket (`bucket`) and definitions (`catalog`). Not here: SQL (`query`), messages between servers (`cluster`).
+//! Below: one bucket (`bucket`) and definitions (`catalog`). Not here: SQL (`query`), messages
+//! between servers (`cluster`).
 
 mod distributed;
 mod error;

@@ -35,7 +35,8 @@ impl Queue {
         self.is_blocked.store(true, Ordering::Release);
     }
 
-    /// Requests compaction of the buckets that waited for the horizon. To be called when the oldest snapshot is dropped.
+    /// Requests compaction of the buckets that waited for the horizon. To be called when the oldest
+    /// snapshot is dropped.
     pub(crate) fn horizon_moved(&self) {
         if !self.is_blocked.swap(false, Ordering::AcqRel) {
             return;

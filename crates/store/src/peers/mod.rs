@@ -31,8 +31,8 @@ use sdds::{GroupId, Key, KeyRange, Timestamp};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Maximum number of times that a request is sent again because its receiver does not own the keys any more. Each time, the
-/// image has learned of another owner.
+/// Maximum number of times that a request is sent again because its receiver does not own the keys
+/// any more. Each time, the image has learned of another owner.
 pub(crate) const ATTEMPTS_MAX: usize = 64;
 
 /// The other servers. Calls have deadlines. They fail with [`Error::Unreachable`] when the deadline

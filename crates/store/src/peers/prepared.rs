@@ -12,8 +12,8 @@ pub(crate) trait PreparedPart: Debug + Send + Sync {
     fn commit(self: Box<Self>, timestamp: Timestamp);
 }
 
-/// A transaction that has been checked for conflicts, and is protected from new ones until it commits. Dropping it rolls it
-/// back.
+/// A transaction that has been checked for conflicts, and is protected from new ones until it
+/// commits. Dropping it rolls it back.
 #[derive(Debug)]
 pub struct Prepared(Box<dyn PreparedPart>);
 
@@ -27,8 +27,9 @@ impl Prepared {
         self.0.bytes()
     }
 
-    /// Makes the writes visible at a timestamp. It must be greater than every timestamp that the store had seen when the
-    /// transaction was prepared, and no other commit may have it. Commits may come in any order.
+    /// Makes the writes visible at a timestamp. It must be greater than every timestamp that the
+    /// store had seen when the transaction was prepared, and no other commit may have it. Commits
+    /// may come in any order.
     pub fn commit(self, timestamp: Timestamp) {
         self.0.commit(timestamp);
     }

@@ -1,4 +1,5 @@
-//! Reads: tables at a snapshot with the writes of the reader's transaction, on this server and on others.
+//! Reads: tables at a snapshot with the writes of the reader's transaction, on this server and on
+//! others.
 
 mod find;
 mod fragments;

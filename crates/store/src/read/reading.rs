@@ -52,7 +52,8 @@ impl Snapshot {
         self.reading(None).table(id)
     }
 
-    /// Returns the tables at the snapshot. `peers` are the other servers and the identity for requests to them.
+    /// Returns the tables at the snapshot. `peers` are the other servers and the identity for
+    /// requests to them.
     pub fn reading(&self, peers: Option<(Arc<dyn Peers>, Reader)>) -> Reading {
         Reading::new(self.catalog(), self, &WriteSet::new(), peers)
     }

@@ -1,4 +1,5 @@
-//! A distributed transaction over two stores, with peers that are in the same process and sometimes wrong about owners.
+//! Distributed transactions over two stores in one process, with an image that is sometimes wrong
+//! about owners.
 
 use super::moves::{between, two_stores};
 use super::*;
@@ -15,13 +16,14 @@ use parking_lot::Mutex;
 use sdds::{GroupId, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The first store's other server is the second.
+/// The peers of the first store: the second store.
 #[derive(Debug)]
 struct TwoServers {
     stores: [Arc<Store>; 2],
     there: Mutex<Option<Transaction>>,
     clock: AtomicU64,
-    /// How often the image is still wrong: it says that everything is there.
+    /// Number of times that the image will be wrong: it claims that the second store owns
+    /// everything.
     errs: AtomicU64,
     loads: AtomicU64,
 }
@@ -210,7 +212,7 @@ impl Peers for TwoServers {
     }
 }
 
-/// Keys 20 to 69 are on the second store.
+/// The second store owns keys 20 to 69.
 fn two_servers() -> (Arc<TwoServers>, TableId) {
     let (first, second, id) = two_stores();
     let range = between(20, 70);
