@@ -51,6 +51,7 @@ impl Accesses {
     }
 
     /// Counts an access to a key.
+    #[inline]
     pub fn count(&self, key: &Key) {
         let number = self.new.fetch_add(1, Ordering::Relaxed);
         if number.is_multiple_of(REMEMBERED_EACH)

@@ -37,6 +37,7 @@ impl Bucket {
     }
 
     /// Returns the current state.
+    #[inline]
     pub fn state(&self) -> Arc<BucketState> {
         self.state.load_full()
     }

@@ -103,6 +103,7 @@ impl Held {
         HoldId(self.next)
     }
 
+    /// Holds the writes of a transaction that is prepared when `newest` is the newest commit.
     pub(crate) fn prepare(&mut self, newest: Timestamp, mut writes: PreparedWrites) -> HoldId {
         writes.after = self.observed.max(newest);
         let id = self.id();
@@ -121,6 +122,7 @@ impl Held {
         Some(id)
     }
 
+    /// Ends the protection of a range.
     pub(crate) fn end_move(&mut self, id: HoldId) {
         self.moving.remove(&id);
     }

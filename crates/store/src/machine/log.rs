@@ -60,6 +60,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    /// Appends an entry.
     pub(crate) fn append(&mut self, entry: &Entry) {
         self.position += 1;
         if !matches!(entry, Entry::Commit { .. }) {
@@ -78,10 +79,12 @@ impl Log {
         self.tail.push_back(format!("{} {entry}", self.position));
     }
 
+    /// Returns the number of entries so far.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
+    /// Returns the descriptions of the last entries, oldest first.
     pub(crate) fn tail(&self) -> Vec<String> {
         self.tail.iter().cloned().collect()
     }

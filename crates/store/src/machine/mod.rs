@@ -7,6 +7,7 @@
 
 use catalog::{Catalog, CatalogChange, Relation, RelationId, Sequence, TableId};
 mod log;
+mod tiles;
 
 pub(crate) use log::{Entry, Log};
 
@@ -15,8 +16,8 @@ use crate::info::SplitInfo;
 use crate::memory::Memory;
 use crate::snapshot::{Published, Snapshots};
 use crate::write_set::WriteSet;
-use bucket::{Accesses, Bucket, BucketState, Run, TableWrites};
-use sdds::{Bound, BucketId, Key, KeyRange, Partition, Timestamp};
+use bucket::{Bucket, BucketState, Run, TableWrites};
+use sdds::{Bound, BucketId, KeyRange, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -210,42 +211,6 @@ impl Machine {
         bucket.replace(after);
     }
 
-    fn apply_split(&mut self, table: TableId, at: &Key) {
-        let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
-        let mut directory = Partition::clone(&file.directory());
-        let (range, Tile::Here(bucket)) = directory.locate(at) else { return };
-        let Some((lower, upper)) = range.split_at(at) else { return };
-        let bucket = Arc::clone(bucket);
-        let state = bucket.state();
-        let (left, right) = (state.cut(&lower), state.cut(&upper));
-        self.memory.tables_changed(state.bytes(), left.bytes() + right.bytes());
-        let (accesses_left, accesses_right) = bucket.accesses.split(at);
-        let left = Bucket::accessed(bucket.id, lower, left, accesses_left);
-        let right = Bucket::accessed(self.bucket_id(), upper, right, accesses_right);
-        directory.split(at, Tile::Here(left), Tile::Here(right));
-        file.replace_directory(directory, &range);
-        self.counts.splits += 1;
-    }
-
-    fn apply_merge(&mut self, table: TableId, low: &Bound) {
-        let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
-        let mut directory = Partition::clone(&file.directory());
-        let Some((upper_range, Tile::Here(upper))) = directory.next_after(low) else { return };
-        let upper = Arc::clone(upper);
-        let before = directory.next_before(&upper_range.low);
-        let Some((lower_range, Tile::Here(lower))) = before else { return };
-        let lower = Arc::clone(lower);
-        let range = KeyRange { low: lower_range.low, high: upper_range.high };
-        let state = BucketState::clone(&lower.state()).join(BucketState::clone(&upper.state()));
-        let accesses = lower.accesses.join(&upper.accesses);
-        let merged = Bucket::accessed(lower.id, range.clone(), state, accesses);
-        directory.merge(low, Tile::Here(merged));
-        file.replace_directory(directory, &range);
-        self.counts.merges += 1;
-    }
-}
-
-impl Machine {
     fn apply_install(&mut self, timestamp: Timestamp, catalog: Arc<Catalog>) {
         let mut next = Published::clone(&self.snapshots.newest());
         next.timestamp = next.timestamp.max(timestamp);
@@ -262,39 +227,6 @@ impl Machine {
         }
         next.catalog = catalog;
         self.snapshots.publish(next);
-    }
-
-    fn apply_adopt(&mut self, table: TableId, range: KeyRange, state: BucketState, accesses: u64) {
-        let mut next = Published::clone(&self.snapshots.newest());
-        let Some(file) = next.files.get(&table).cloned() else { return };
-        next.timestamp = next.timestamp.max(state.newest());
-        self.memory.tables_changed(0, state.bytes());
-        let mut directory = Partition::clone(&file.directory());
-        let accesses = Accesses::of_rate(accesses);
-        let bucket = Bucket::accessed(self.bucket_id(), range.clone(), state, accesses);
-        directory.assign(&range, Tile::Here(bucket));
-        file.replace_directory(directory, &range);
-        self.snapshots.publish(next);
-    }
-
-    /// Keys owned by other servers are joined with adjacent ones into one tile.
-    fn apply_release(&mut self, table: TableId, range: KeyRange) {
-        let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
-        let mut directory = Partition::clone(&file.directory());
-        let held = directory.cover(&range).filter_map(|(_, tile)| tile.held());
-        let bytes = held.map(|bucket| bucket.state().bytes()).sum();
-        self.memory.tables_changed(bytes, 0);
-        let mut wide = range;
-        if let Some((before, Tile::Elsewhere)) = directory.next_before(&wide.low) {
-            wide.low = before.low;
-        }
-        if let (after, Tile::Elsewhere) = directory.at(&wide.high)
-            && after.low == wide.high
-        {
-            wide.high = after.high;
-        }
-        directory.assign(&wide, Tile::Elsewhere);
-        file.replace_directory(directory, &wide);
     }
 }
 

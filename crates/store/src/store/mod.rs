@@ -7,13 +7,13 @@ mod conflicts;
 mod maintenance;
 mod request;
 mod sequences;
+mod statistics;
 
 pub(crate) use request::CommitRequest;
 
 use crate::Error;
-use crate::file::{TableFile, Tile};
+use crate::file::TableFile;
 use crate::holds::Holds;
-use crate::info::{BucketInfo, Counters, Holdings, SplitInfo};
 use crate::machine::{Entry, Machine};
 use crate::memory::Memory;
 use crate::peers::Peers;
@@ -27,7 +27,6 @@ use sdds::{Bound, GroupId, KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 /// Options for opening a store.
 #[derive(Debug, Clone)]
@@ -117,7 +116,10 @@ impl Store {
     /// own all rows. Temporary relations are left out. The store must not have relations.
     pub fn install(&self, catalog: &Catalog, timestamp: Timestamp) {
         let mut machine = self.machine();
-        assert!(self.catalog().relations().next().is_none(), "a server joins without tables");
+        assert!(
+            self.catalog().relations().next().is_none(),
+            "a store that joins a cluster has no relations"
+        );
         let catalog = Arc::new(catalog.shared());
         let first = relations_from(self.group());
         let own = catalog.relations().map(|relation| relation.id().0);
@@ -151,7 +153,7 @@ impl Store {
     /// Allocates an id for a new relation.
     pub fn next_relation_id(&self) -> RelationId {
         let number = self.next_relation.fetch_add(1, Ordering::Relaxed);
-        assert!(number < 1 << RELATION_BITS, "a server makes fewer relations than that");
+        assert!(number < 1 << RELATION_BITS, "too many relations were created on this server");
         RelationId(relations_from(self.group()) + number)
     }
 
@@ -161,61 +163,6 @@ impl Store {
         ((self.group().0 as i64) << ROW_ID_BITS) + first
     }
 
-    /// Returns the buckets of a table on this server in key order.
-    pub fn bucket_infos(&self, table: TableId) -> Vec<BucketInfo> {
-        match self.snapshots.newest().files.get(&table) {
-            Some(file) => buckets(file),
-            None => Vec::new(),
-        }
-    }
-
-    /// Returns the totals of a table on this server, in constant time.
-    pub fn holdings(&self, table: TableId) -> Holdings {
-        let newest = self.snapshots.newest();
-        newest.files.get(&table).map_or_else(Holdings::default, |file| file.holdings())
-    }
-
-    /// Returns the average accesses per second of a table on this server at the last update.
-    pub fn accesses(&self, table: TableId) -> u64 {
-        self.snapshots.newest().files.get(&table).map_or(0, |file| file.accesses())
-    }
-
-    /// Updates the average accesses of all buckets. To be called regularly and not concurrently,
-    /// with the time since the last call.
-    pub fn average_accesses(&self, elapsed: Duration) {
-        self.snapshots.newest().files.values().for_each(|file| file.average_accesses(elapsed));
-    }
-
-    /// Returns the last splits, oldest first.
-    pub fn splits(&self) -> Vec<SplitInfo> {
-        self.machine().splits.iter().cloned().collect()
-    }
-
-    /// Returns the maximal ranges of keys owned here in key order, those that are moving out
-    /// included.
-    pub fn owned(&self, table: TableId) -> Vec<KeyRange> {
-        self.snapshots.newest().files.get(&table).map_or_else(Vec::new, |file| file.owned())
-    }
-
-    /// Returns event counts.
-    pub fn counters(&self) -> Counters {
-        let machine = self.machine();
-        let counts = machine.counts;
-        Counters {
-            commits: counts.commits,
-            splits: counts.splits,
-            merges: counts.merges,
-            compactions: counts.compactions,
-            conflicts: self.conflicts.load(Ordering::Relaxed),
-            log_position: machine.log.position(),
-        }
-    }
-
-    /// Returns the last log entries other than commits, one line each.
-    pub fn log_tail(&self) -> Vec<String> {
-        self.machine().log.tail()
-    }
-
     /// Compacts all buckets of all tables in the calling thread.
     pub fn compact_all(&self) {
         for (id, file) in &self.snapshots.newest().files {
@@ -223,19 +170,6 @@ impl Store {
                 self.compact_bucket(*id, &range.low);
             }
         }
-    }
-
-    /// Checks all invariants by reading all data. No transaction may be running, because
-    /// uncommitted writes are accounted for too.
-    ///
-    /// # Errors
-    /// A description of the first violation.
-    pub fn check(&self) -> Result<(), String> {
-        let machine = self.machine();
-        let published = self.snapshots.newest();
-        let result = check::check(&published, Some(self.memory.table_bytes()));
-        drop(machine);
-        result
     }
 
     /// Returns the layout for new rows of a table. That of the committed definition is cached; an
@@ -257,6 +191,7 @@ impl Store {
         }
     }
 
+    /// Locks the log and the state machine.
     pub(crate) fn machine(&self) -> MutexGuard<'_, Machine> {
         self.machine.lock()
     }
@@ -273,6 +208,7 @@ impl Store {
         &self.holds
     }
 
+    /// Counts an error if it is a conflict.
     pub(crate) fn count_conflict(&self, error: &Error) {
         self.conflicts.fetch_add(u64::from(error.is_retryable()), Ordering::Relaxed);
     }
@@ -322,15 +258,8 @@ const ROW_ID_BITS: u32 = 40;
 
 /// Returns the id before the first relation of a group.
 fn relations_from(group: GroupId) -> u32 {
-    assert!(group.0 < GROUPS_MAX, "group {group} is beyond {GROUPS_MAX}");
+    assert!(group.0 < GROUPS_MAX, "group {group} is not below {GROUPS_MAX}");
     (group.0 as u32) << RELATION_BITS
-}
-
-/// Describes the buckets of a file in key order.
-fn buckets(file: &TableFile) -> Vec<BucketInfo> {
-    let directory = file.directory();
-    let of = |tile: &Tile| Some(BucketInfo::of(tile.held()?, tile.owned().is_none()));
-    directory.iter().filter_map(|(_, tile)| of(tile)).collect()
 }
 
 /// Returns the ranges of a table that writes fall into, whose buckets may have to split.
