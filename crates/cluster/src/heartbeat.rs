@@ -1,141 +1,105 @@
-//! What a server does from time to time: it tells the root of itself, and does what it is told.
+//! Periodic work of a server: heartbeats to the root, the outcome of silent transactions, moves, and clean-up.
 
-use crate::cluster::{Cluster, Inner, ROOT, unexpected};
-use crate::colocation;
-use crate::commit;
-use crate::members::{ServerLoad, TableLoad};
-use crate::message::{Answer, Beat, Heartbeat, Request};
+use crate::membership::{EVICTED, ROOT};
+use crate::messages::{Answer, Beat, Heartbeat, Request, unexpected};
 use crate::moving;
+use crate::node::Node;
+use crate::report;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
-use store::catalog::Relation;
-use store::{Error, Holdings};
+use std::time::Duration;
+use store::Error;
 
-/// The time between two heartbeats.
+/// The period of all work.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// The time between two looks at how often buckets are accessed.
-pub(crate) const AVERAGING: Duration = Duration::from_secs(1);
+/// Time limit of a heartbeat. The next one may succeed.
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A heartbeat that is not answered by then is not waited for: the next one may be.
-const PATIENCE: Duration = Duration::from_secs(1);
-
-impl Cluster {
-    /// Begins to tell the root of this server; ends when the last handle on it is gone, or with an error when the
-    /// cluster has given it up.
-    pub(crate) fn start_heartbeat(&self) {
-        every_period(&self.0, |inner| async move { beat(&inner).await }.boxed());
-        // Questions about silent transactions may take a while: the root is not to think that we are silent ourselves.
-        every_period(&self.0, |inner| async move { commit::resolve(&inner).await }.boxed());
-        every_period(&self.0, |inner| async move { tidy(&inner) }.boxed());
-        every_period(&self.0, |inner| colocation::follow(inner).boxed());
-        every_period(&self.0, |inner| async move { average_accesses(&inner) }.boxed());
-    }
+/// Starts the periodic work. It ends when the server stops, or its last handle is dropped.
+pub(crate) fn start(node: &Arc<Node>) {
+    every_period(node, |node| async move { beat(&node).await }.boxed());
+    // Apart from heartbeats: asking for outcomes may take long, and a server without heartbeats is evicted.
+    every_period(node, |node| async move { node.transactions.resolve().await }.boxed());
+    every_period(node, |node| async move { clean_up(&node) }.boxed());
+    every_period(node, |node| moving::follow(Arc::clone(&node.moves)).boxed());
+    every_period(node, |node| async move { node.moves.average_accesses() }.boxed());
 }
 
-/// Does something again and again until the server stops.
-fn every_period(inner: &Arc<Inner>, work: fn(Arc<Inner>) -> BoxFuture<'static, ()>) {
-    let (me, stopped): (Weak<Inner>, _) = (Arc::downgrade(inner), inner.stopped.clone());
-    inner.runtime.spawn(stopped.run_until_cancelled_owned(async move {
+/// Repeats `work` until the server stops.
+fn every_period(node: &Arc<Node>, work: fn(Arc<Node>) -> BoxFuture<'static, ()>) {
+    let (me, stopped): (Weak<Node>, _) = (Arc::downgrade(node), node.calls.stopped.clone());
+    node.calls.runtime.spawn(stopped.run_until_cancelled_owned(async move {
         let mut period = tokio::time::interval(PERIOD);
         period.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             period.tick().await;
-            let Some(inner) = me.upgrade() else { return };
-            work(inner).await;
+            let Some(node) = me.upgrade() else { return };
+            work(node).await;
         }
     }));
 }
 
-/// Averages how often buckets are accessed, from time to time.
-fn average_accesses(inner: &Inner) {
-    let mut last = inner.accesses_averaged.lock();
-    let elapsed = last.elapsed();
-    if elapsed >= AVERAGING {
-        *last = Instant::now();
-        inner.store.average_accesses(elapsed);
-    }
-}
-
-/// Sends the directory's mail, and drops what nobody comes for.
-fn tidy(inner: &Arc<Inner>) {
-    let is_emptied = inner.members.read().get(inner.here).is_some_and(|me| me.weight == 0);
-    for file in inner.files.all() {
+/// Sends messages of the directory, and discards moves whose sources are silent.
+fn clean_up(node: &Node) {
+    let here = node.membership.here;
+    let is_draining = node.membership.list.read().get(here).is_some_and(|me| me.weight == 0);
+    for file in node.files.all() {
         let outbox = file.heartbeat();
-        inner.send_all(&file, outbox);
-        if is_emptied && inner.here != ROOT {
+        node.routing.send(&file, outbox);
+        if is_draining && here != ROOT {
             let outbox = file.give_pages(ROOT);
-            inner.send_all(&file, outbox);
+            node.routing.send(&file, outbox);
         }
     }
-    inner.moves.tidy();
+    node.moves.incoming.discard_silent();
 }
 
-async fn beat(inner: &Arc<Inner>) {
-    match tell(inner).await {
-        Ok(beat) => follow(inner, beat),
-        Err(Error::Remote { sql_state, message, .. }) if sql_state == crate::root::EVICTED => {
-            if !inner.is_evicted.swap(true, Ordering::Relaxed) {
-                tracing::error!(message, "the cluster goes on without this server");
+async fn beat(node: &Node) {
+    match tell(node).await {
+        Ok(beat) => follow(node, beat),
+        Err(Error::Remote { sql_state, message, .. }) if sql_state == EVICTED => {
+            if node.membership.note_eviction() {
+                tracing::error!(message, "this server was evicted from the cluster");
             }
         }
-        Err(error) => tracing::warn!(%error, "the root did not take a heartbeat"),
+        Err(error) => tracing::warn!(%error, "the root server did not accept a heartbeat"),
     }
 }
 
-/// Tells the root.
-async fn tell(inner: &Inner) -> Result<Beat, Error> {
-    let oldest = inner.low_watermark.lock().oldest(inner.store.oldest_snapshot());
+/// Sends a heartbeat to the root.
+async fn tell(node: &Node) -> Result<Beat, Error> {
+    let oldest = node.transactions.low_watermark.lock().oldest(node.store.oldest_snapshot());
     let heartbeat = Heartbeat {
-        group: inner.here,
+        group: node.membership.here,
         oldest,
-        members: inner.members.read().version,
-        load: load(inner),
-        pg: inner.pg.get().cloned(),
+        members: node.membership.list.read().version,
+        load: report::load(node),
+        pg: node.membership.pg.get().cloned(),
     };
-    if let Some(root) = &inner.root {
-        return root.heartbeat(inner, &heartbeat);
+    if let Some(root) = &node.calls.root {
+        return root.heartbeat(&heartbeat);
     }
     let request = Request::Heartbeat(heartbeat);
-    match inner.ask_within(ROOT, &request, PATIENCE).await? {
+    match node.calls.ask_within(ROOT, &request, HEARTBEAT_TIMEOUT).await? {
         Answer::Beat(beat) => Ok(*beat),
         other => Err(unexpected(&other)),
     }
 }
 
-/// Does what the root says.
-fn follow(inner: &Arc<Inner>, beat: Beat) {
-    inner.low_watermark.lock().learn(beat.now);
-    inner.store.observe(beat.now);
-    inner.horizon.fetch_max(beat.horizon.0, Ordering::AcqRel);
-    inner.store.set_horizon(beat.horizon);
+/// Applies the root's answer to a heartbeat.
+fn follow(node: &Node, beat: Beat) {
+    node.transactions.low_watermark.lock().learn(beat.now);
+    node.store.observe(beat.now);
+    node.transactions.raise_horizon(beat.horizon);
+    node.store.set_horizon(beat.horizon);
     if let Some(members) = beat.members {
-        inner.learn_members(members);
+        node.membership.learn(members);
     }
-    *inner.totals.write() = beat.totals.into_iter().collect();
-    inner.files.retain(|table| inner.store.catalog().table_by_id(table).is_some());
+    *node.totals.write() = beat.totals.into_iter().collect();
+    node.files.close_dropped();
     if !beat.orders.is_empty() {
-        moving::carry_out(inner, beat.orders);
+        moving::carry_out(&node.moves, beat.orders);
     }
-}
-
-/// What this server holds.
-pub(crate) fn load(inner: &Inner) -> ServerLoad {
-    let catalog = inner.store.catalog();
-    let tables = catalog.relations().filter_map(|relation| match relation {
-        Relation::Table(table) if !relation.is_temporary() => Some(table),
-        _ => None,
-    });
-    let tables = tables.filter_map(|table| {
-        let Holdings { buckets, rows, bytes } = inner.store.holdings(table.id);
-        let bucket_size = table.bucket_size;
-        let accesses = inner.store.accesses(table.id);
-        let load = TableLoad { table: table.id, bytes, rows, buckets, accesses, bucket_size };
-        (buckets > 0).then_some(load)
-    });
-    let newest = inner.low_watermark.lock().oldest(None);
-    ServerLoad { tables: tables.collect(), is_moving: inner.moves.is_moving(), newest }
 }

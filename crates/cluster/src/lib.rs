@@ -1,48 +1,40 @@
-//! Many servers: how they talk, who is one of them, who owns which keys, transactions over several, and moves.
+//! One server of a cluster: membership, owners of keys, distributed transactions, and moves of rows.
 //!
-//! - [`net`]: calls with streams of answers, over TCP or within one process.
-//! - `message`, `batches`: what servers say, and how rows travel.
-//! - `cluster`: one server among others; `start`: how it becomes that; `members`, `heartbeat`, `root`: who is there,
-//!   and who leads.
-//! - `files`: whose keys are whose. `peers`: what a coordinator asks, `service`, `pushdown`: what an owner answers.
-//! - `coordinated`, `participants`, `commit`, `oracle`, `low_watermark`: transactions on several servers and their timestamps.
-//! - `moving`: rows on their way; `colocation`: tables that lie beside others; `report`: for whoever looks; `traffic`:
-//!   how much is said.
+//! From the bottom up; a module uses those above it in this list only:
 //!
-//! Not here: what a statement means (`query`), and what a server remembers (`store`).
+//! - `membership`: the servers of the cluster. `messages`: requests and answers. `blocking`: long computations.
+//! - `directory`: the owners of keys, as this server knows them.
+//! - `root`: the first server's part: admission, timestamps and outcomes, balancing.
+//! - `calls`: calls to other servers.
+//! - `transactions`: commits on several servers, snapshots, timestamps.
+//! - `routing`: finding owners. `moving`: moves of rows between servers.
+//! - `node`: all of this as one value. `report`: its state as system tables.
+//! - `peers`: other servers, as transactions here use them. `rows`: rows here, as other servers use them.
+//! - `service`: answers to requests. `heartbeat`: periodic work.
+//! - `cluster`: the public handle. `start`: founding and joining a cluster.
+//!
+//! The network is the crate [`net`]. What a statement means is up to `query`, what a server stores up to `store`.
 
-mod apart;
-mod batches;
-mod blob;
+mod blocking;
+mod calls;
 mod cluster;
-mod colocation;
-mod commit;
-mod coordinated;
-mod describe;
-mod files;
+mod directory;
 mod heartbeat;
-mod low_watermark;
-mod members;
-mod message;
+mod membership;
+mod messages;
 mod moving;
-pub mod net;
-mod oracle;
-mod participants;
+mod node;
 mod peers;
-mod pushdown;
 mod report;
 mod root;
+mod routing;
+mod rows;
 mod service;
 mod start;
-mod starting;
-mod tcp;
-mod timestamps;
-mod traffic;
+mod transactions;
 
 pub use cluster::Cluster;
-pub use members::{Member, Members, ServerLoad, TableLoad};
-pub use message::name_of_call;
-pub use moving::MoveInfo;
-pub use report::{Held, ImageInfo};
-pub use start::Introduction;
-pub use tcp::{Entry, Part, StartError, Started, start};
+pub use membership::{Member, Members, ServerLoad, TableLoad};
+pub use messages::{Held, ImageInfo, MoveInfo, name_of_call};
+pub use net;
+pub use start::{Entry, Introduction, Part, StartError, Started, start};

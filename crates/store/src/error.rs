@@ -68,9 +68,9 @@ pub enum Error {
         range: KeyRange,
     },
     /// A server cannot be reached or did not answer before the deadline.
-    #[error("server \"{server}\" cannot be reached: {reason}")]
+    #[error("{} cannot be reached: {reason}", subject(server))]
     Unreachable {
-        /// Its name.
+        /// Its name; empty if unknown.
         server: String,
         /// The failure.
         reason: String,
@@ -124,6 +124,11 @@ pub struct Failure {
     pub constraint: Option<String>,
     /// The constant in the statement at the error position.
     pub literal: Option<String>,
+}
+
+/// Returns the subject of a message about a server.
+fn subject(server: &str) -> String {
+    if server.is_empty() { "another server".to_owned() } else { format!("server \"{server}\"") }
 }
 
 impl Error {

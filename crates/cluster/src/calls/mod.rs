@@ -1,0 +1,144 @@
+//! Calls to other servers and to the root.
+//!
+//! `failure`: what a failed call means. `traffic`: counters.
+
+mod failure;
+mod traffic;
+
+pub(crate) use failure::CallError;
+pub(crate) use traffic::Counted;
+
+use crate::membership::{Membership, ROOT};
+use crate::messages::{Answer, Envelope, Reply, Request, decode, encode};
+use crate::root::Root;
+use bytes::Bytes;
+use net::{Address, Answers, Delivery, Network, ask};
+use sdds::GroupId;
+use std::sync::Arc;
+use std::time::Duration;
+use store::Error;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio_util::sync::CancellationToken;
+
+/// Time limit of most calls.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(5);
+
+/// Calls other servers by group.
+#[derive(Debug)]
+pub(crate) struct Calls {
+    membership: Arc<Membership>,
+    network: Counted,
+    /// Runs the tasks of this server, apart from those of its clients and queries.
+    pub(crate) runtime: Handle,
+    /// Set on the root server.
+    pub(crate) root: Option<Root>,
+    /// Cancelled when this server stops: it then neither calls nor answers.
+    pub(crate) stopped: CancellationToken,
+}
+
+impl Calls {
+    pub(crate) fn new(
+        membership: Arc<Membership>,
+        network: Counted,
+        runtime: Handle,
+        root: Option<Root>,
+    ) -> Self {
+        Self { membership, network, runtime, root, stopped: CancellationToken::new() }
+    }
+
+    /// Messages of this server so far.
+    pub(crate) fn counters(&self) -> &Arc<traffic::Counters> {
+        &self.network.counters
+    }
+
+    /// The address and name of a group's server. If the group is unknown, the root is asked for newer members first.
+    async fn find(&self, group: GroupId) -> Result<(Address, String), Error> {
+        if self.membership.list.read().get(group).is_none() {
+            self.refresh_members().await;
+        }
+        self.membership.address(group)
+    }
+
+    /// Fetches the list of members from the root, if the root can be reached.
+    pub(crate) async fn refresh_members(&self) {
+        if self.root.is_some() {
+            return;
+        }
+        if let Ok(Answer::Members(members)) = Box::pin(self.ask(ROOT, &Request::Members)).await {
+            self.membership.learn(members);
+        }
+    }
+
+    fn envelope(&self, to: GroupId, request: Request) -> Result<Bytes, Error> {
+        encode(&Envelope { from: Some(self.membership.here), to: Some(to), request })
+    }
+
+    /// Asks a server and waits for its answer.
+    pub(crate) async fn ask(&self, to: GroupId, request: &Request) -> Result<Answer, CallError> {
+        self.ask_within(to, request, DEADLINE).await
+    }
+
+    /// As [`Calls::ask`], with another time limit.
+    pub(crate) async fn ask_within(
+        &self,
+        to: GroupId,
+        request: &Request,
+        deadline: Duration,
+    ) -> Result<Answer, CallError> {
+        if self.stopped.is_cancelled() {
+            return Err(CallError::NotDone(self.stopped_error()));
+        }
+        let (address, name) = self.find(to).await.map_err(CallError::NotDone)?;
+        let bytes = self.envelope(to, request.clone()).map_err(CallError::NotDone)?;
+        let answer = match ask(&self.network, &address, bytes, deadline).await {
+            Ok(answer) => answer,
+            Err(error) => return Err(CallError::of(error, &name)),
+        };
+        // An answer that cannot be decoded is an answer all the same: the request may have been executed.
+        decode::<Reply>(&answer).map_err(CallError::Unknown)?.map_err(CallError::NotDone)
+    }
+
+    /// Calls a server that answers with a stream. Returns its answers, and its name.
+    pub(crate) async fn stream(
+        &self,
+        to: GroupId,
+        request: Request,
+        deadline: Duration,
+        delivery: Delivery,
+    ) -> Result<(Answers, String), Error> {
+        let (address, name) = self.find(to).await?;
+        let envelope = self.envelope(to, request)?;
+        Ok((self.network.call(&address, envelope, deadline, delivery), name))
+    }
+
+    /// Asks the root, which may be this server.
+    pub(crate) async fn ask_root(&self, request: &Request) -> Result<Answer, CallError> {
+        match &self.root {
+            Some(root) => root.answer(request).await.map_err(CallError::NotDone),
+            None => self.ask(ROOT, request).await,
+        }
+    }
+
+    /// Asks the root from synchronous code. Blocks the thread.
+    pub(crate) fn ask_root_blocking(self: &Arc<Self>, request: Request) -> Result<Answer, Error> {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let calls = Arc::clone(self);
+        self.runtime.spawn(async move {
+            let _ = sender.send(calls.ask_root(&request).await);
+        });
+        let wait = || receiver.recv_timeout(DEADLINE * 2);
+        // On a worker thread the spawned task may be the next in this thread's queue.
+        let runs_tasks = Handle::try_current()
+            .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+        let answer = if runs_tasks { tokio::task::block_in_place(wait) } else { wait() };
+        let answer = answer.map_err(|_| {
+            Error::unreachable(self.membership.name_of(ROOT), "the root server did not answer")
+        })?;
+        Ok(answer?)
+    }
+
+    /// The error of calls from and to this server after it has stopped.
+    pub(crate) fn stopped_error(&self) -> Error {
+        Error::unreachable(self.membership.name.clone(), "it has stopped")
+    }
+}

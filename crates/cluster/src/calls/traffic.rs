@@ -1,0 +1,83 @@
+//! What a server and the others say to each other, counted: requests and answers, with their bytes as they are encoded,
+//! before frames and encryption.
+//!
+//! Heartbeats, and questions how much was said, are left out: what remains is what statements and moves cost.
+
+use crate::messages::is_background;
+use bytes::Bytes;
+use futures::StreamExt;
+use net::{Address, Answers, Delivery, Network};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use store::{MessageCount, Traffic};
+
+/// Messages in one direction so far.
+#[derive(Debug, Default)]
+pub(crate) struct Way {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// What a server has counted since its start.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) sent: Way,
+    pub(crate) received: Way,
+}
+
+impl Way {
+    /// One more message.
+    pub(crate) fn count(&self, message: &Bytes) {
+        self.messages.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(message.len() as u64, Ordering::Relaxed);
+    }
+
+    fn count_so_far(&self) -> MessageCount {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        MessageCount { messages: read(&self.messages), bytes: read(&self.bytes) }
+    }
+}
+
+impl Counters {
+    /// All so far.
+    pub(crate) fn traffic(&self) -> Traffic {
+        Traffic { sent: self.sent.count_so_far(), received: self.received.count_so_far() }
+    }
+}
+
+/// A server's way to the others, which counts. Calls count when they are made, answers when they are read.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    network: Arc<dyn Network>,
+    /// What is said over it, and to this server's service.
+    pub(crate) counters: Arc<Counters>,
+}
+
+impl Counted {
+    pub(crate) fn new(network: Arc<dyn Network>) -> Self {
+        Self { network, counters: Arc::default() }
+    }
+}
+
+impl Network for Counted {
+    fn call(
+        &self,
+        to: &Address,
+        request: Bytes,
+        deadline: Duration,
+        delivery: Delivery,
+    ) -> Answers {
+        if is_background(&request) {
+            return self.network.call(to, request, deadline, delivery);
+        }
+        self.counters.sent.count(&request);
+        let counters = Arc::clone(&self.counters);
+        let count = move |answer: &Result<Bytes, _>| {
+            if let Ok(answer) = answer {
+                counters.received.count(answer);
+            }
+        };
+        self.network.call(to, request, deadline, delivery).inspect(count).boxed()
+    }
+}

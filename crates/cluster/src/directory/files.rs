@@ -1,0 +1,64 @@
+//! The files of all tables.
+
+use super::file::File;
+use crate::membership::Membership;
+use parking_lot::Mutex;
+use sdds::GroupId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::catalog::{Table, TableId};
+use store::{Error, Store};
+
+/// The files of all tables. A file is opened on first use.
+#[derive(Debug)]
+pub(crate) struct Files {
+    membership: Arc<Membership>,
+    store: Arc<Store>,
+    open: Mutex<BTreeMap<TableId, Arc<File>>>,
+}
+
+impl Files {
+    pub(crate) fn new(membership: Arc<Membership>, store: Arc<Store>) -> Self {
+        Self { membership, store, open: Mutex::default() }
+    }
+
+    /// The file of a table.
+    pub(crate) fn of(&self, table: &Table) -> Arc<File> {
+        let groups: Vec<GroupId> =
+            self.membership.list.read().list.iter().map(|member| member.group).collect();
+        let mut open = self.open.lock();
+        let file = open.entry(table.id);
+        let file =
+            file.or_insert_with(|| Arc::new(File::open(table, self.membership.here, &groups)));
+        Arc::clone(file)
+    }
+
+    /// The file of a table in the newest catalog.
+    ///
+    /// # Errors
+    /// [`Error::Catalog`].
+    pub(crate) fn by_id(&self, table: TableId) -> Result<Arc<File>, Error> {
+        let missing = || store::catalog::Error::missing(table.relation());
+        let catalog = self.store.catalog();
+        let definition = catalog.table_by_id(table).ok_or_else(missing)?;
+        Ok(self.of(definition))
+    }
+
+    /// All open files.
+    pub(crate) fn all(&self) -> Vec<Arc<File>> {
+        self.open.lock().values().cloned().collect()
+    }
+
+    /// The file of a table, if it is open.
+    pub(crate) fn find(&self, table: TableId) -> Option<Arc<File>> {
+        self.open.lock().get(&table).cloned()
+    }
+
+    /// Closes the files of dropped tables.
+    pub(crate) fn close_dropped(&self) {
+        let mut open = self.open.lock();
+        // Loaded under the lock: it has the tables of all open files that were not dropped.
+        let catalog = self.store.catalog();
+        open.retain(|table, _| catalog.table_by_id(*table).is_some());
+    }
+}

@@ -1,0 +1,61 @@
+//! The envelope of a request: sender and receiver.
+
+use super::codec::decode;
+use super::request::Request;
+use sdds::GroupId;
+use serde::{Deserialize, Serialize};
+
+/// The variant indexes of [`Request::Heartbeat`] and [`Request::Report`].
+const HEARTBEAT: u32 = 1;
+const REPORT: u32 = 12;
+
+/// Who asks whom. A server that joins has no group yet, and knows nobody's.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Envelope {
+    pub(crate) from: Option<GroupId>,
+    pub(crate) to: Option<GroupId>,
+    pub(crate) request: Request,
+}
+
+/// What a call between servers is about, in a word; `None` for what is none.
+pub fn name_of_call(bytes: &[u8]) -> Option<String> {
+    decode::<Envelope>(bytes).ok().map(|envelope| envelope.request.name())
+}
+
+/// Whether a call goes on by itself (a heartbeat), or asks how much was said (a report). What is no call is neither.
+pub(crate) fn is_background(bytes: &[u8]) -> bool {
+    /// What a [`Envelope`] begins with; a request begins with its place among all.
+    type Heading = (Option<GroupId>, Option<GroupId>, u32);
+    let heading = postcard::take_from_bytes::<Heading>(bytes);
+    heading.is_ok_and(|((_, _, request), _)| request == HEARTBEAT || request == REPORT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::membership::ServerLoad;
+    use crate::messages::{Heartbeat, encode};
+    use sdds::Timestamp;
+
+    #[test]
+    fn heartbeats_and_reports_are_background() {
+        let load = ServerLoad::default();
+        let (group, oldest, pg) = (GroupId(300), Timestamp(7), None);
+        let heartbeat = Heartbeat { group, oldest, members: 1, load, pg };
+        let all = [
+            (Request::Heartbeat(heartbeat), true),
+            (Request::Report, true),
+            (Request::Now, false),
+            (Request::Leave { group: GroupId(1), is_empty: true }, false),
+            (Request::Describe { name: "runs".into() }, false),
+        ];
+        for (request, expected) in all {
+            let name = request.name();
+            for (from, to) in [(None, None), (Some(GroupId(300)), Some(GroupId(0)))] {
+                let envelope = encode(&Envelope { from, to, request: request.clone() });
+                assert_eq!(is_background(&envelope.expect("encoded")), expected, "{name}");
+            }
+        }
+        assert!(!is_background(b"") && !is_background(&[1]));
+    }
+}

@@ -1,0 +1,132 @@
+//! Moves to this server.
+
+use crate::directory::Files;
+use crate::messages::garbled;
+use bytes::Bytes;
+use parking_lot::Mutex;
+use sdds::KeyRange;
+use sdds::directory::{Content, Message};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use store::catalog::TableId;
+use store::{Error, MoveIn, Store};
+
+/// Number of adopted moves that are remembered. A source asks for the outcome within seconds.
+const ADOPTED_REMEMBERED: usize = 1 << 16;
+
+/// Received rows are dropped after this time without a message of their source.
+pub(super) const SILENCE: Duration = Duration::from_secs(60);
+
+/// The moves to this server, by number. Each is adopted once, or never: a source relies on the answer.
+#[derive(Debug, Default)]
+pub(crate) struct IncomingMoves {
+    next: AtomicU64,
+    arrivals: Mutex<Arrivals>,
+}
+
+#[derive(Debug, Default)]
+struct Arrivals {
+    /// Each has its own lock, so that moves do not wait for each other. It may be taken before the lock of all, and
+    /// never after.
+    open: BTreeMap<u64, Arc<Mutex<Incoming>>>,
+    adopted: BTreeSet<u64>,
+}
+
+/// A move to this server.
+#[derive(Debug)]
+struct Incoming {
+    table: TableId,
+    /// `None` when they are adopted or discarded.
+    rows: Option<MoveIn>,
+    /// When the last piece arrived.
+    at: Instant,
+}
+
+impl IncomingMoves {
+    /// Begins a move. Returns its number.
+    pub(super) fn begin(
+        &self,
+        store: &Arc<Store>,
+        table: TableId,
+        range: &KeyRange,
+    ) -> Result<u64, Error> {
+        let rows = store.move_in(table, range)?;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let incoming = Incoming { table, rows: Some(rows), at: Instant::now() };
+        self.arrivals.lock().open.insert(number, Arc::new(Mutex::new(incoming)));
+        Ok(number)
+    }
+
+    fn open(&self, number: u64) -> Result<Arc<Mutex<Incoming>>, Error> {
+        let known = self.arrivals.lock().open.get(&number).cloned();
+        known.ok_or_else(|| garbled("an unknown move"))
+    }
+
+    /// Receives a piece of the rows.
+    pub(super) fn take(&self, number: u64, piece: Bytes, ends_round: bool) -> Result<(), Error> {
+        let incoming = self.open(number)?;
+        let mut incoming = incoming.lock();
+        incoming.at = Instant::now();
+        let rows = incoming.rows.as_mut().ok_or_else(|| garbled("a move that has ended"))?;
+        rows.take(piece)?;
+        if ends_round {
+            rows.end_round()?;
+        }
+        Ok(())
+    }
+
+    /// Receives the rest and adopts all rows. `accesses` is their access rate per second at the source.
+    pub(super) fn adopt(
+        &self,
+        files: &Files,
+        number: u64,
+        rest: Option<Bytes>,
+        accesses: u64,
+        adopt: Message<()>,
+    ) -> Result<(), Error> {
+        if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
+            return Err(garbled("a move without its range"));
+        }
+        let incoming = self.open(number)?;
+        // Held until all is done, so that the outcome is all or nothing.
+        let mut incoming = incoming.lock();
+        let mut rows = incoming.rows.take().ok_or_else(|| garbled("a move that has ended"))?;
+        let file = files.by_id(incoming.table)?;
+        rest.map_or(Ok(()), |rest| rows.take(rest))?;
+        rows.adopt(accesses)?;
+        // The answer tells the source what the directory's message would.
+        let _ = file.handle(adopt);
+        let mut arrivals = self.arrivals.lock();
+        arrivals.open.remove(&number);
+        arrivals.adopted.insert(number);
+        if arrivals.adopted.len() > ADOPTED_REMEMBERED {
+            arrivals.adopted.pop_first();
+        }
+        Ok(())
+    }
+
+    /// Whether a move was adopted. If not, it is discarded and will not be adopted later.
+    pub(super) fn outcome(&self, number: u64) -> bool {
+        if let Ok(incoming) = self.open(number) {
+            incoming.lock().rows = None;
+        }
+        let mut arrivals = self.arrivals.lock();
+        arrivals.open.remove(&number);
+        arrivals.adopted.contains(&number)
+    }
+
+    /// Discards a move.
+    pub(super) fn forget(&self, number: u64) {
+        self.arrivals.lock().open.remove(&number);
+    }
+
+    /// Discards moves whose sources are silent.
+    pub(crate) fn discard_silent(&self) {
+        let is_silent = |rows: &Mutex<Incoming>| {
+            rows.try_lock().is_some_and(|rows| rows.at.elapsed() >= SILENCE)
+        };
+        self.arrivals.lock().open.retain(|_, rows| !is_silent(rows));
+    }
+}

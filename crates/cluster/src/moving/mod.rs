@@ -1,0 +1,90 @@
+//! Moving keys with their rows from one server to another, while both serve requests.
+//!
+//! - `incoming`: moves to this server. `answer`: requests of their sources.
+//! - `outgoing`: moves from this server, their pauses and limits. `source`: the protocol of one move.
+//! - `orders`: moves that the root orders. `colocation`: moves of colocated tables.
+
+mod answer;
+mod colocation;
+mod incoming;
+mod orders;
+mod outgoing;
+mod source;
+
+pub(crate) use answer::answer;
+pub(crate) use colocation::follow;
+pub(crate) use orders::carry_out;
+pub(crate) use source::give;
+
+use crate::routing::Routing;
+use incoming::IncomingMoves;
+use outgoing::OutgoingMoves;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use store::Error;
+
+/// The period in which access rates of buckets are averaged.
+const ACCESS_AVERAGING: Duration = Duration::from_secs(1);
+
+/// The moves from and to this server.
+#[derive(Debug)]
+pub(crate) struct Moves {
+    routing: Arc<Routing>,
+    pub(crate) incoming: IncomingMoves,
+    pub(crate) outgoing: OutgoingMoves,
+    /// When access rates were last averaged.
+    accesses_averaged: Mutex<Instant>,
+}
+
+impl Moves {
+    pub(crate) fn new(routing: Arc<Routing>) -> Self {
+        Self {
+            routing,
+            incoming: IncomingMoves::default(),
+            outgoing: OutgoingMoves::default(),
+            accesses_averaged: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Averages the access rates of buckets, once per period.
+    pub(crate) fn average_accesses(&self) {
+        let mut last = self.accesses_averaged.lock();
+        let elapsed = last.elapsed();
+        if elapsed >= ACCESS_AVERAGING {
+            *last = Instant::now();
+            self.routing.store.average_accesses(elapsed);
+        }
+    }
+
+    /// Begins a move from here; `None` during another move, after a failed one, and while moves are paused.
+    fn begin(self: &Arc<Self>) -> Option<MoveGuard> {
+        let is_paused =
+            self.outgoing.is_backing_off() || self.routing.membership.list.read().moves.is_paused;
+        if is_paused { None } else { self.begin_now() }
+    }
+
+    /// Begins a move from here; `None` during another move.
+    fn begin_now(self: &Arc<Self>) -> Option<MoveGuard> {
+        self.outgoing.begin().then(|| MoveGuard(Arc::clone(self)))
+    }
+}
+
+/// A move from this server, which ends on drop.
+struct MoveGuard(Arc<Moves>);
+
+impl Drop for MoveGuard {
+    fn drop(&mut self) {
+        self.0.outgoing.end();
+    }
+}
+
+/// The error of a move that is tried again later.
+fn deferred(reason: impl ToString) -> Error {
+    Error::Remote {
+        sql_state: "55P03".into(),
+        message: reason.to_string(),
+        detail: None,
+        hint: Some("The move is tried again later.".into()),
+    }
+}

@@ -1,0 +1,143 @@
+//! Moves from this server: the history, the pauses after failures, and the limit of bytes per second.
+
+use super::ACCESS_AVERAGING;
+use crate::messages::MoveInfo;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use store::MoveSettings;
+
+/// Length of the history.
+const REMEMBERED: usize = 256;
+
+/// The pause after a failed move. Each further failure doubles it.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The longest pause after a failed move.
+const PAUSE_MAX: Duration = Duration::from_secs(10);
+
+/// The moves from this server. One runs at a time.
+#[derive(Debug, Default)]
+pub(crate) struct OutgoingMoves {
+    history: Mutex<Vec<Outgoing>>,
+    /// When the limit of bytes per second allows more.
+    free_at: Mutex<Option<Instant>>,
+    is_moving: AtomicBool,
+    back_off: Mutex<BackOff>,
+    /// Until when orders are ignored. Other moves are not affected.
+    resting_until: Mutex<Option<Instant>>,
+}
+
+/// The pause after failed moves.
+#[derive(Debug, Default)]
+struct BackOff {
+    failures: u32,
+    until: Option<Instant>,
+}
+
+/// A move from this server.
+#[derive(Debug, Clone)]
+struct Outgoing {
+    info: MoveInfo,
+    begun: Instant,
+    is_over: bool,
+}
+
+impl OutgoingMoves {
+    /// Whether a move runs.
+    pub(crate) fn is_moving(&self) -> bool {
+        self.is_moving.load(Ordering::Relaxed)
+    }
+
+    /// Begins a move. Returns false if another one runs.
+    pub(super) fn begin(&self) -> bool {
+        !self.is_moving.swap(true, Ordering::AcqRel)
+    }
+
+    /// Ends the move that [`Self::begin`] began.
+    pub(super) fn end(&self) {
+        self.is_moving.store(false, Ordering::Release);
+    }
+
+    /// The history, newest last.
+    pub(crate) fn list(&self) -> Vec<MoveInfo> {
+        let history = self.history.lock();
+        let shown = history.iter().map(|one| {
+            let mut info = one.info.clone();
+            if !one.is_over {
+                info.micros = one.begun.elapsed().as_micros() as u64;
+            }
+            info
+        });
+        shown.collect()
+    }
+
+    /// Whether a recent failure forbids another move.
+    pub(super) fn is_backing_off(&self) -> bool {
+        self.back_off.lock().until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Ignores orders until access rates are averaged again: no move would help now.
+    pub(super) fn rest(&self) {
+        *self.resting_until.lock() = Some(Instant::now() + ACCESS_AVERAGING);
+    }
+
+    /// Whether orders are ignored.
+    pub(super) fn is_resting(&self) -> bool {
+        self.resting_until.lock().is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Starts or ends the pause after failed moves.
+    pub(super) fn note_result(&self, is_done: bool) {
+        let mut back_off = self.back_off.lock();
+        if is_done {
+            *back_off = BackOff::default();
+            return;
+        }
+        let doubled = 2u32.saturating_pow(back_off.failures);
+        let until = Instant::now() + PAUSE.saturating_mul(doubled).min(PAUSE_MAX);
+        *back_off = BackOff { failures: back_off.failures + 1, until: Some(until) };
+    }
+
+    /// Adds a move to the history.
+    pub(super) fn push(&self, info: MoveInfo) {
+        let mut history = self.history.lock();
+        if history.len() == REMEMBERED {
+            history.remove(0);
+        }
+        history.push(Outgoing { info, begun: Instant::now(), is_over: false });
+    }
+
+    /// Changes the newest move in the history.
+    pub(super) fn note(&self, change: impl FnOnce(&mut MoveInfo)) {
+        if let Some(last) = self.history.lock().last_mut() {
+            change(&mut last.info);
+        }
+    }
+
+    /// Notes the final state of the newest move.
+    pub(super) fn note_end(&self, state: String) {
+        if let Some(last) = self.history.lock().last_mut() {
+            last.is_over = true;
+            last.info.micros = last.begun.elapsed().as_micros() as u64;
+            last.info.state = state;
+        }
+    }
+
+    /// Counts sent bytes towards the limit per second.
+    pub(super) fn has_sent(&self, bytes: u64, settings: MoveSettings) {
+        self.note(|info| info.sent += bytes);
+        if let Some(limit) = settings.bytes_per_second {
+            let mut free_at = self.free_at.lock();
+            let from = free_at.map_or_else(Instant::now, |at| at.max(Instant::now()));
+            *free_at = Some(from + Duration::from_secs_f64(bytes as f64 / limit.get() as f64));
+        }
+    }
+
+    /// How long to wait until more may be sent.
+    pub(super) fn wait(&self, settings: MoveSettings) -> Option<Duration> {
+        settings.bytes_per_second?;
+        let now = Instant::now();
+        self.free_at.lock().filter(|free_at| *free_at > now).map(|free_at| free_at - now)
+    }
+}

@@ -1,0 +1,258 @@
+//! The protocol of a move, as its source follows it.
+//!
+//! ```text
+//!  source                                destination
+//!   copy               ── pieces ──────> keep apart
+//!   copy changes       ── pieces ──────>
+//!   ...
+//!   freeze, release    ── the rest ────> owns the keys
+//!   drop, record in the directory <─────
+//! ```
+//!
+//! Between freeze and adoption, requests for these keys wait. Rounds of changes are sent before, until few are left.
+
+use super::incoming::SILENCE;
+use super::{Moves, deferred};
+use crate::calls::CallError;
+use crate::directory::File;
+use crate::messages::{Answer, Blob, MoveInfo, Order, Request, garbled, unexpected};
+use sdds::balancing::Sizes;
+use sdds::directory::{Level, Message};
+use sdds::{GroupId, KeyRange};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use store::catalog::TableId;
+use store::{Busy, Error, MoveOut};
+
+/// How often a freeze is tried while transactions have written to the rows, before the move is deferred.
+const FREEZES: u32 = 100;
+
+/// The pause between two tries to freeze.
+const FREEZE_PAUSE: Duration = Duration::from_millis(10);
+
+/// Bytes of a round of changes that are few enough to freeze.
+const REST_BYTES: u64 = 64 << 10;
+
+/// Maximum number of rounds. Rows that are written faster than they are sent would otherwise never move.
+const ROUNDS_MAX: u32 = 10;
+
+/// The pause between two questions to the destination.
+const ASK_PAUSE: Duration = Duration::from_millis(100);
+
+/// Moves a range that this server owns to another group, regardless of balance. Completes even if the caller is dropped:
+/// rows that may have arrived must not be taken back.
+///
+/// # Errors
+/// [`Error::NotOwned`]; 55P03 if transactions keep writing to the range, or during another move; [`Error::Unreachable`].
+/// The range is then still here.
+pub(crate) async fn give(
+    moves: &Arc<Moves>,
+    table: TableId,
+    range: &KeyRange,
+    to: GroupId,
+) -> Result<(), Error> {
+    if to == moves.routing.membership.here {
+        return Err(Error::NotOwned { range: range.clone() });
+    }
+    let guard = moves.begin_now().ok_or_else(|| deferred("another move is running"))?;
+    let (range, sizes) = (range.clone(), Sizes::default());
+    let order = Order { table, to, size_max: u64::MAX, sizes, reason: "requested".into() };
+    let moving = async move { move_range(&guard.0, &order, &range, 0).await };
+    let moved = moves.routing.calls.runtime.spawn(moving);
+    moved.await.unwrap_or_else(|_| Err(deferred("the move was interrupted")))
+}
+
+/// Moves a range to another group, and records that in the history.
+pub(super) async fn move_range(
+    moves: &Arc<Moves>,
+    order: &Order,
+    range: &KeyRange,
+    bytes: u64,
+) -> Result<(), Error> {
+    let out = moves.routing.store.move_out(order.table, range)?;
+    moves.outgoing.push(MoveInfo {
+        table: order.table,
+        range: range.clone(),
+        to: order.to,
+        reason: order.reason.clone(),
+        state: "copying".into(),
+        bytes,
+        sent: 0,
+        micros: 0,
+        frozen_micros: 0,
+        frozen_rows: 0,
+    });
+    let result = begin(moves, order, out).await;
+    moves.outgoing.note_end(match &result {
+        Ok(()) => "done".into(),
+        Err(error) => error.to_string(),
+    });
+    result
+}
+
+async fn begin(moves: &Arc<Moves>, order: &Order, out: MoveOut) -> Result<(), Error> {
+    let file = moves.routing.files.by_id(order.table)?;
+    let request = Request::MoveIn { table: order.table, range: out.range().clone() };
+    let number = match moves.routing.calls.ask(order.to, &request).await? {
+        Answer::Move(number) => number,
+        other => return Err(unexpected(&other)),
+    };
+    let moved = Source { moves, order, number, file, out }.run().await;
+    if moved.is_err() {
+        moves.routing.calls.runtime.spawn(call_off(Arc::clone(moves), order.to, number));
+    }
+    moved
+}
+
+/// Tells a destination to discard a move, until it has heard it: the rows take its memory.
+async fn call_off(moves: Arc<Moves>, to: GroupId, number: u64) {
+    let (calls, membership) = (&moves.routing.calls, &moves.routing.membership);
+    let begun = Instant::now();
+    while begun.elapsed() < SILENCE && !membership.is_gone(to) && !calls.stopped.is_cancelled() {
+        if calls.ask(to, &Request::MoveDrop { number }).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(ASK_PAUSE).await;
+    }
+}
+
+/// A move that its destination knows by a number.
+struct Source<'a> {
+    moves: &'a Arc<Moves>,
+    order: &'a Order,
+    number: u64,
+    file: Arc<File>,
+    out: MoveOut,
+}
+
+impl Source<'_> {
+    async fn run(mut self) -> Result<(), Error> {
+        let range = &self.out.range().clone();
+        let outgoing = &self.moves.outgoing;
+        let mut tries = 0;
+        let (frozen, adopt) = loop {
+            self.catch_up().await?;
+            let frozen = Instant::now();
+            match self.file.release(range, self.order.to, || self.out.freeze()) {
+                Ok(Some(adopt)) => break (frozen, adopt),
+                Ok(None) => return Err(Error::NotOwned { range: range.clone() }),
+                Err(busy) if tries == FREEZES || busy == Busy::Gone => return Err(deferred(busy)),
+                Err(_) => {
+                    tries += 1;
+                    outgoing.note(|info| info.state = "waiting".into());
+                    tokio::time::sleep(FREEZE_PAUSE).await;
+                }
+            }
+        };
+        let adopted = self.hand_over(&adopt).await;
+        let Self { moves, order, file, out, .. } = self;
+        let note =
+            || outgoing.note(|info| info.frozen_micros = frozen.elapsed().as_micros() as u64);
+        match adopted {
+            Ok(()) => {
+                let Message::Adopt { range, epoch, .. } = adopt else {
+                    return Err(garbled("a release"));
+                };
+                out.finish();
+                let outbox = file.handle(Message::Adopted { level: Level::Rows, range, epoch });
+                note();
+                moves.routing.send(&file, outbox);
+                Ok(())
+            }
+            Err(error) => {
+                // Not adopted: the keys are owned here again, at the epoch meant for the destination.
+                drop(out);
+                let outbox = file.undelivered(order.to, adopt);
+                note();
+                moves.routing.send(&file, outbox);
+                Err(error)
+            }
+        }
+    }
+
+    /// Sends what the destination does not have, round after round, until little is left.
+    async fn catch_up(&mut self) -> Result<(), Error> {
+        let (moves, order, number) = (self.moves, self.order, self.number);
+        for round in 0..ROUNDS_MAX {
+            let mut pieces = self.out.copy()?;
+            let bytes = pieces.bytes();
+            let is_small = bytes <= REST_BYTES;
+            while let Some(piece) = pieces.next() {
+                // The last round is not delayed: it would only grow.
+                if round == 0 || !is_small {
+                    pace(moves).await?;
+                }
+                let piece = piece?;
+                let length = piece.len() as u64;
+                let ends_round = pieces.is_at_end();
+                let request = Request::MovePiece { number, piece: piece.into(), ends_round };
+                moves.routing.calls.ask(order.to, &request).await?;
+                let settings = moves.routing.membership.list.read().moves;
+                moves.outgoing.has_sent(length, settings);
+            }
+            if is_small {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the last changes and lets the destination adopt the rows. An error means that it has not adopted them.
+    async fn hand_over(&mut self, adopt: &Message<()>) -> Result<(), Error> {
+        let (moves, order, number) = (self.moves, self.order, self.number);
+        let calls = &moves.routing.calls;
+        let pieces = self.out.rest()?;
+        moves.outgoing.note(|info| info.frozen_rows = pieces.rows());
+        let mut rest: Option<Blob> = None;
+        for piece in pieces {
+            let piece = piece?;
+            let settings = moves.routing.membership.list.read().moves;
+            moves.outgoing.has_sent(piece.len() as u64, settings);
+            if let Some(piece) = rest.replace(piece.into()) {
+                let request = Request::MovePiece { number, piece, ends_round: false };
+                calls.ask(order.to, &request).await?;
+            }
+        }
+        let (adopt, accesses) = (adopt.clone(), self.out.accesses());
+        let request = Request::MoveAdopt { number, rest, adopt, accesses };
+        match calls.ask(order.to, &request).await {
+            Ok(_) => Ok(()),
+            Err(CallError::NotDone(error)) => Err(error),
+            Err(CallError::Unknown(_)) => ask_outcome(moves, order.to, number).await,
+        }
+    }
+}
+
+/// Asks the destination whether it has adopted the rows, until that is known.
+async fn ask_outcome(moves: &Moves, to: GroupId, number: u64) -> Result<(), Error> {
+    let (calls, membership) = (&moves.routing.calls, &moves.routing.membership);
+    let request = Request::MoveOutcome { number };
+    loop {
+        if calls.stopped.is_cancelled() {
+            return Err(calls.stopped_error());
+        }
+        match calls.ask(to, &request).await {
+            Ok(Answer::Adopted(true)) => return Ok(()),
+            Ok(Answer::Adopted(false)) => {
+                let reason = "it did not adopt the rows";
+                return Err(Error::unreachable(membership.name_of(to), reason));
+            }
+            // An evicted server never returns as the same group.
+            Err(CallError::NotDone(error)) if membership.is_lost(to) => return Err(error),
+            _ => tokio::time::sleep(ASK_PAUSE).await,
+        }
+    }
+}
+
+/// Waits until the limit of bytes per second allows more.
+async fn pace(moves: &Moves) -> Result<(), Error> {
+    loop {
+        let settings = moves.routing.membership.list.read().moves;
+        if settings.is_paused {
+            return Err(deferred("moves are paused"));
+        }
+        let Some(wait) = moves.outgoing.wait(settings) else { return Ok(()) };
+        // In short steps: the settings may change.
+        tokio::time::sleep(wait.min(Duration::from_millis(100))).await;
+    }
+}

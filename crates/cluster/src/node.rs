@@ -1,0 +1,84 @@
+//! The parts of one server of a cluster. State only: the modules that use it are above.
+
+use crate::calls::{Calls, Counted};
+use crate::directory::Files;
+use crate::membership::{Member, Members, Membership, ROOT};
+use crate::moving::Moves;
+use crate::root::Root;
+use crate::routing::Routing;
+use crate::transactions::Transactions;
+use parking_lot::RwLock;
+use sdds::Timestamp;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+use store::catalog::TableId;
+use store::{Error, Fragments, Store, TableTotal};
+use tokio::runtime::Handle;
+
+/// One server of a cluster.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) membership: Arc<Membership>,
+    pub(crate) store: Arc<Store>,
+    pub(crate) files: Arc<Files>,
+    pub(crate) calls: Arc<Calls>,
+    pub(crate) transactions: Arc<Transactions>,
+    pub(crate) routing: Arc<Routing>,
+    pub(crate) moves: Arc<Moves>,
+    /// Executes plan fragments of other servers. Not set while the server starts.
+    pub(crate) fragments: OnceLock<Arc<dyn Fragments>>,
+    /// The size of each table on all servers, as last told by the root.
+    pub(crate) totals: RwLock<BTreeMap<TableId, TableTotal>>,
+}
+
+impl Node {
+    /// The server `member`. `now` is the newest known timestamp.
+    pub(crate) fn new(
+        member: &Member,
+        members: Members,
+        store: Arc<Store>,
+        network: Counted,
+        runtime: Handle,
+        now: Timestamp,
+    ) -> Self {
+        let membership = Arc::new(Membership::new(member, members));
+        let files = Arc::new(Files::new(Arc::clone(&membership), Arc::clone(&store)));
+        let root = (member.group == ROOT).then(|| {
+            Root::new(Arc::clone(&membership), Arc::clone(&files), Arc::clone(&store), now)
+        });
+        let calls = Arc::new(Calls::new(Arc::clone(&membership), network, runtime, root));
+        let transactions = Arc::new(Transactions::new(
+            Arc::clone(&membership),
+            Arc::clone(&calls),
+            Arc::clone(&store),
+            now,
+        ));
+        let routing = Arc::new(Routing {
+            membership: Arc::clone(&membership),
+            calls: Arc::clone(&calls),
+            files: Arc::clone(&files),
+            store: Arc::clone(&store),
+        });
+        let moves = Arc::new(Moves::new(Arc::clone(&routing)));
+        Self {
+            membership,
+            store,
+            files,
+            calls,
+            transactions,
+            routing,
+            moves,
+            fragments: OnceLock::new(),
+            totals: RwLock::default(),
+        }
+    }
+
+    /// Executes plan fragments of other servers.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] while this server starts.
+    pub(crate) fn fragments(&self) -> Result<Arc<dyn Fragments>, Error> {
+        let starting = || Error::unreachable(self.membership.name.clone(), "it is still starting");
+        self.fragments.get().cloned().ok_or_else(starting)
+    }
+}

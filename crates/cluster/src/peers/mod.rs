@@ -1,0 +1,257 @@
+//! The other servers, as transactions of this server use them ([`store::Peers`]).
+//!
+//! `rows`: rows by key. `writes`: writes and DML pushdowns. `streams`: plan fragments and exchanges.
+
+mod rows;
+mod streams;
+mod writes;
+
+use crate::messages::{Answer, Request, unexpected};
+use crate::node::Node;
+use crate::report;
+use crate::routing::View;
+use arrow::array::{ArrayRef, RecordBatch};
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::future::{BoxFuture, join_all};
+use sdds::{GroupId, Key, KeyRange, Timestamp};
+use std::sync::Arc;
+use std::time::Duration;
+use store::catalog::{Sequence, Table, TableId};
+use store::{
+    BatchStream, Changed, Delivery, Error, ExchangeId, Finding, MoveSetting, MoveSettings, Peers,
+    Prepared, Reader, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
+};
+
+/// How long a reader of the newest version of a row waits for a prepared transaction that writes it. Less than the time
+/// limit of calls; a participant asks for the outcome after 2 s.
+const ROW_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// Time limit of the first rows of a plan fragment, and of a DML pushdown.
+const RUN_DEADLINE: Duration = Duration::from_secs(600);
+
+/// Rows column by column, and the position of each row's key.
+pub(crate) type Found = (Vec<ArrayRef>, Vec<usize>);
+
+/// The other servers, as a coordinator or a server on its behalf uses them.
+#[derive(Debug, Clone)]
+pub(crate) struct NodePeers {
+    node: Arc<Node>,
+    pub(crate) view: View,
+}
+
+impl NodePeers {
+    /// The peers of a coordinator.
+    pub(crate) fn coordinating(node: &Arc<Node>) -> Self {
+        let view = View::coordinating(Arc::clone(&node.routing));
+        Self { node: Arc::clone(node), view }
+    }
+
+    /// The peers of a server that works on a request after `hops` hops.
+    pub(crate) fn serving(node: &Arc<Node>, hops: u32) -> Self {
+        let view = View::serving(Arc::clone(&node.routing), hops);
+        Self { node: Arc::clone(node), view }
+    }
+}
+
+#[async_trait]
+impl Peers for NodePeers {
+    fn here(&self) -> GroupId {
+        self.node.membership.here
+    }
+
+    fn refusal(&self) -> Option<Error> {
+        self.node.membership.eviction()
+    }
+
+    fn server_name(&self, group: GroupId) -> String {
+        self.node.membership.name_of(group)
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.node.calls.counters().traffic()
+    }
+
+    fn finding(&self, table: TableId) -> Finding {
+        self.node.files.find(table).map(|file| file.finding()).unwrap_or_default()
+    }
+
+    fn patience(&self) -> BoxFuture<'static, Error> {
+        let server = self.node.membership.name.clone();
+        Box::pin(async move {
+            tokio::time::sleep(ROW_TIMEOUT).await;
+            let reason = "a prepared transaction that writes the row was not decided in time";
+            Error::unreachable(server, reason)
+        })
+    }
+
+    fn transaction_id(&self) -> TransactionId {
+        self.node.transactions.new_id()
+    }
+
+    async fn snapshot(&self) -> Result<Snapshot, Error> {
+        self.node.transactions.snapshot().await
+    }
+
+    async fn cover(
+        &self,
+        table: TableId,
+        range: &KeyRange,
+    ) -> Result<Vec<(KeyRange, GroupId)>, Error> {
+        self.view.cover(table, range).await
+    }
+
+    fn whereabouts(&self, table: &Arc<Table>, key: &Key) -> Whereabouts {
+        let entries = self.node.files.of(table).around(key);
+        let members = self.node.membership.list.read();
+        let mut groups: Vec<GroupId> = entries.iter().map(|entry| entry.owner.group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        let address = |group| Some((group, members.get(group)?.pg.clone()?));
+        Whereabouts { servers: groups.into_iter().filter_map(address).collect(), entries }
+    }
+
+    fn total(&self, table: TableId) -> Option<TableTotal> {
+        self.node.totals.read().get(&table).copied()
+    }
+
+    async fn get(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        keys: &[Key],
+        columns: &[usize],
+    ) -> Result<Found, Error> {
+        self.get_rows(reader, table, keys, columns).await
+    }
+
+    async fn newest(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        columns: &[usize],
+    ) -> Result<Option<Vec<ArrayRef>>, Error> {
+        self.newest_row(table, key, columns).await
+    }
+
+    async fn row_operation(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        operation: Bytes,
+    ) -> Result<u64, Error> {
+        self.send_row_operation(table, key, operation).await
+    }
+
+    async fn write(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        write: Write,
+    ) -> Result<u64, Error> {
+        self.send_write(reader, table, owner, write).await
+    }
+
+    async fn pushdown(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        pushdown: Bytes,
+    ) -> Result<Changed, Error> {
+        self.send_pushdown(reader, table, owner, pushdown).await
+    }
+
+    fn run(
+        &self,
+        reader: &Reader,
+        on: GroupId,
+        fragment: Bytes,
+        delivery: Delivery,
+    ) -> BatchStream {
+        self.send(reader, on, fragment, 1, delivery)
+    }
+
+    fn pass_on(&self, reader: &Reader, on: GroupId, fragment: Bytes) -> BatchStream {
+        self.view.count_forward();
+        self.send(reader, on, fragment, self.view.hops + 1, Delivery::Pushed)
+    }
+
+    fn take(&self, on: GroupId, exchange: ExchangeId, part: u32) -> BatchStream {
+        self.rows(on, Request::Take { exchange, part }, Delivery::Pushed)
+    }
+
+    async fn rollback_to(&self, transaction: TransactionId, savepoint: u64) -> Result<(), Error> {
+        self.node.transactions.rollback_to(transaction, savepoint).await
+    }
+
+    async fn commit(&self, reader: &Reader, here: Option<Prepared>) -> Result<Timestamp, Error> {
+        self.node.transactions.commit(reader, here).await
+    }
+
+    fn roll_back(&self, transaction: TransactionId) {
+        self.node.transactions.roll_back(transaction);
+    }
+
+    async fn describe(&self, name: &str) -> Result<Option<RecordBatch>, Error> {
+        report::table(&self.node, name).await
+    }
+
+    async fn gather(&self, name: &str) -> Vec<(String, RecordBatch)> {
+        let members = self.node.membership.list.read().clone();
+        let others = members.present().filter(|member| member.group != self.node.membership.here);
+        let asked = others.map(async |member| {
+            let rows = self.describe_at(member.group, name).await;
+            if let Err(error) = &rows {
+                tracing::debug!(%error, name, "a server is left out of a system table");
+            }
+            Some((member.name.clone(), rows.ok().flatten()?))
+        });
+        join_all(asked).await.into_iter().flatten().collect()
+    }
+
+    fn set_weight(&self, name: &str, weight: u32) -> Result<(), Error> {
+        self.node
+            .calls
+            .ask_root_blocking(Request::SetWeight { name: name.to_owned(), weight })
+            .map(drop)
+    }
+
+    fn move_settings(&self) -> MoveSettings {
+        self.node.membership.list.read().moves
+    }
+
+    fn change_moves(&self, change: MoveSetting) -> Result<(), Error> {
+        self.node.calls.ask_root_blocking(Request::ChangeMoves { change })?;
+        if self.node.calls.root.is_none() {
+            // The root tells it with the next heartbeat; whoever has changed it may look before.
+            self.node.membership.list.write().moves.change(change);
+        }
+        Ok(())
+    }
+
+    fn sequence_next(&self, sequence: &Sequence, count: u32) -> Result<i64, Error> {
+        let request = Request::SequenceNext { sequence: sequence.clone(), count };
+        match self.node.calls.ask_root_blocking(request)? {
+            Answer::Value(Some(value)) => Ok(value),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    fn sequence_set(&self, sequence: &Sequence, last: i64, called: bool) -> Result<(), Error> {
+        let request = Request::SequenceSet { sequence: sequence.clone(), last, called };
+        self.node.calls.ask_root_blocking(request).map(drop)
+    }
+
+    fn sequence_last(&self, sequence: &Sequence) -> Result<Option<i64>, Error> {
+        match self
+            .node
+            .calls
+            .ask_root_blocking(Request::SequenceLast { sequence: sequence.clone() })?
+        {
+            Answer::Value(value) => Ok(value),
+            other => Err(unexpected(&other)),
+        }
+    }
+}

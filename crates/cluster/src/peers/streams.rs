@@ -1,0 +1,97 @@
+//! Streams of rows from other servers.
+
+use super::{NodePeers, RUN_DEADLINE};
+use crate::calls::{CallError, DEADLINE};
+use crate::messages::{Answer, Reply, Request, WireReader, batches, decode, unexpected};
+use arrow::array::RecordBatch;
+use bytes::Bytes;
+use futures::{StreamExt, stream};
+use net::NetError;
+use sdds::GroupId;
+use std::collections::BTreeSet;
+use store::catalog::TableId;
+use store::{BatchStream, Delivery, Error, Reader};
+
+impl NodePeers {
+    /// Sends a fragment that has come so many hops when it arrives.
+    pub(super) fn send(
+        &self,
+        reader: &Reader,
+        on: GroupId,
+        fragment: Bytes,
+        hops: u32,
+        delivery: Delivery,
+    ) -> BatchStream {
+        let (reader, fragment) = (WireReader::new(reader), fragment.into());
+        self.rows(on, Request::Run { reader, hops, fragment }, delivery)
+    }
+
+    /// The rows that a request to another server yields.
+    pub(super) fn rows(&self, on: GroupId, request: Request, delivery: Delivery) -> BatchStream {
+        let peers = self.clone();
+        let called = async move {
+            let calls = &peers.node.calls;
+            let called = calls.stream(on, request, RUN_DEADLINE, net_delivery(delivery)).await;
+            let (answers, name) = match called {
+                Ok(called) => called,
+                Err(error) => return stream::once(async { Err(error) }).boxed(),
+            };
+            let batches = answers.filter_map(move |answer| {
+                let batch = peers.batch(answer, &name);
+                async move { batch.transpose() }
+            });
+            batches.boxed()
+        };
+        stream::once(called).flatten().boxed()
+    }
+
+    /// The rows of another server in a system table.
+    pub(super) async fn describe_at(
+        &self,
+        at: GroupId,
+        name: &str,
+    ) -> Result<Option<RecordBatch>, Error> {
+        let request = Request::Describe { name: name.to_owned() };
+        let called = self.node.calls.stream(at, request, DEADLINE, net::Delivery::Pushed);
+        let (mut answers, server) = called.await?;
+        let mut batches = Vec::new();
+        while let Some(answer) = answers.next().await {
+            batches.extend(self.batch(answer, &server)?);
+        }
+        let Some(first) = batches.first() else { return Ok(None) };
+        Ok(Some(arrow::compute::concat_batches(&first.schema(), &batches)?))
+    }
+
+    /// One of the answers to a request for rows.
+    fn batch(
+        &self,
+        answer: Result<Bytes, NetError>,
+        server: &str,
+    ) -> Result<Option<RecordBatch>, Error> {
+        let answer = answer.map_err(|error| Error::from(CallError::of(error, server)))?;
+        match decode::<Reply>(&answer)?? {
+            Answer::Batch(batch) => Ok(Some(batches::read(&batch)?)),
+            Answer::Adjustment(adjustment) => {
+                let tables: BTreeSet<TableId> =
+                    adjustment.entries.iter().map(|(table, _)| *table).collect();
+                let mut rest = adjustment;
+                for table in tables {
+                    if let Ok(file) = self.node.files.by_id(table) {
+                        self.view.learn(&file, rest.clone());
+                        // They are counted once.
+                        rest.forwards = 0;
+                    }
+                }
+                Ok(None)
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+fn net_delivery(delivery: Delivery) -> net::Delivery {
+    match delivery {
+        Delivery::Pushed => net::Delivery::Pushed,
+        Delivery::Pulled => net::Delivery::Pulled,
+    }
+}

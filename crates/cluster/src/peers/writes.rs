@@ -1,0 +1,104 @@
+//! Writes to rows of other servers.
+
+use super::rows::missing;
+use super::{NodePeers, RUN_DEADLINE};
+use crate::calls::CallError;
+use crate::messages::{Answer, Request, WireReader, WireWrite, batches, garbled, unexpected};
+use crate::transactions::unknown_outcome;
+use bytes::Bytes;
+use sdds::{GroupId, Key};
+use std::sync::Arc;
+use store::catalog::Table;
+use store::{Changed, Error, Reader, Write};
+
+impl NodePeers {
+    pub(super) async fn send_row_operation(
+        &self,
+        table: &Arc<Table>,
+        key: &Key,
+        operation: Bytes,
+    ) -> Result<u64, Error> {
+        let file = self.node.files.of(table);
+        let owner = self.view.other_owner(&file, key).await?;
+        let (target, key, operation) = (self.view.target(table), key.clone(), operation.into());
+        let request = Request::RowOperation { target, key: key.clone(), operation };
+        self.view.count(&file);
+        match self.node.calls.ask(owner, &request).await {
+            Ok(Answer::Written { rows }) => Ok(rows),
+            Ok(Answer::NotOwned { range, adjustment }) => {
+                self.view.learn(&file, adjustment);
+                Err(Error::NotOwned { range })
+            }
+            Ok(other) => Err(unexpected(&other)),
+            Err(CallError::Unknown(_)) => Err(unknown_outcome()),
+            Err(CallError::NotDone(error)) => Err(missing(error, table, &key)),
+        }
+    }
+
+    pub(super) async fn send_write(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        write: Write,
+    ) -> Result<u64, Error> {
+        let file = self.node.files.of(table);
+        let Some(transaction) = reader.transaction else {
+            return Err(garbled("a write outside of transactions"));
+        };
+        let (step, _) = self.node.transactions.coordinated.writes(transaction, owner);
+        let write = match write {
+            Write::Insert(rows) => WireWrite::Insert(batches::write(&rows)?.into()),
+            Write::Load(rows) => WireWrite::Load(batches::write(&rows)?.into()),
+            Write::Upsert(rows) => WireWrite::Upsert(batches::write(&rows)?.into()),
+            Write::Delete(keys) => WireWrite::Delete(keys),
+        };
+        let (reader, target) = (WireReader::new(reader), self.view.target(table));
+        let request = Request::Write { reader, target, write, step };
+        self.view.count(&file);
+        match self.node.calls.ask(owner, &request).await? {
+            Answer::Written { rows } => {
+                self.node.transactions.coordinated.has_written(transaction, owner);
+                Ok(rows)
+            }
+            Answer::NotOwned { range, adjustment } => {
+                self.view.learn(&file, adjustment);
+                Err(Error::NotOwned { range })
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    pub(super) async fn send_pushdown(
+        &self,
+        reader: &Reader,
+        table: &Arc<Table>,
+        owner: GroupId,
+        pushdown: Bytes,
+    ) -> Result<Changed, Error> {
+        let file = self.node.files.of(table);
+        let Some(transaction) = reader.transaction else {
+            return Err(garbled("a DML pushdown outside of transactions"));
+        };
+        let (step, is_first) = self.node.transactions.coordinated.writes(transaction, owner);
+        let request = Request::DmlPushdown {
+            reader: WireReader::new(reader),
+            target: self.view.target(table),
+            pushdown: pushdown.into(),
+            step,
+        };
+        self.view.count(&file);
+        match self.node.calls.ask_within(owner, &request, RUN_DEADLINE).await? {
+            Answer::Changed { rows, rest, adjustment } => {
+                self.view.learn(&file, adjustment);
+                if rows > 0 {
+                    self.node.transactions.coordinated.has_written(transaction, owner);
+                } else if is_first && rest.is_empty() {
+                    self.node.transactions.coordinated.has_not_begun(transaction, owner);
+                }
+                Ok(Changed { rows, rest })
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What this server stores of each table.
+
+use crate::membership::{ServerLoad, TableLoad};
+use crate::node::Node;
+use store::Holdings;
+use store::catalog::Relation;
+
+/// What this server stores. Tables without buckets here are left out.
+pub(crate) fn load(node: &Node) -> ServerLoad {
+    let catalog = node.store.catalog();
+    let tables = catalog.relations().filter_map(|relation| match relation {
+        Relation::Table(table) if !relation.is_temporary() => Some(table),
+        _ => None,
+    });
+    let tables = tables.filter_map(|table| {
+        let Holdings { buckets, rows, bytes } = node.store.holdings(table.id);
+        let bucket_size = table.bucket_size;
+        let accesses = node.store.accesses(table.id);
+        let load = TableLoad { table: table.id, bytes, rows, buckets, accesses, bucket_size };
+        (buckets > 0).then_some(load)
+    });
+    let newest = node.transactions.low_watermark.lock().oldest(None);
+    let is_moving = node.moves.outgoing.is_moving();
+    ServerLoad { tables: tables.collect(), is_moving, newest }
+}

@@ -1,0 +1,56 @@
+//! The state of servers, for system tables and status commands.
+//!
+//! `load`: what a server stores. `tables`: system tables about the cluster.
+
+mod load;
+mod tables;
+
+pub(crate) use load::load;
+pub(crate) use tables::table;
+
+use crate::membership::Member;
+use crate::messages::{Answer, Held, ImageInfo, Request, unexpected};
+use crate::node::Node;
+use futures::future::join_all;
+use store::Error;
+
+/// The state of all servers; an error for those that cannot be reached.
+pub(crate) async fn report(node: &Node) -> Vec<(Member, Result<Held, Error>)> {
+    let members = node.membership.list.read().clone();
+    let asked = members.list.iter().map(|member| async {
+        let held = if member.group == node.membership.here {
+            Ok(held(node))
+        } else {
+            ask(node, member).await
+        };
+        (member.clone(), held)
+    });
+    join_all(asked).await
+}
+
+async fn ask(node: &Node, member: &Member) -> Result<Held, Error> {
+    match node.calls.ask(member.group, &Request::Report).await? {
+        Answer::Report(held) => Ok(*held),
+        other => Err(unexpected(&other)),
+    }
+}
+
+/// The state of this server.
+pub(crate) fn held(node: &Node) -> Held {
+    let images = node.files.all().into_iter().map(|file| ImageInfo {
+        table: file.table(),
+        entries: file.image(),
+        finding: file.finding(),
+        bytes: file.directory_bytes(),
+        pages: file.pages(),
+    });
+    Held {
+        load: load(node),
+        memory: node.store.memory().table_bytes() + node.store.memory().query_bytes(),
+        moves: node.moves.outgoing.list(),
+        images: images.collect(),
+        coordinated: node.transactions.coordinated.len() as u64,
+        participating: node.transactions.participants.len() as u64,
+        traffic: node.calls.counters().traffic(),
+    }
+}

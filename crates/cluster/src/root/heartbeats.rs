@@ -1,0 +1,75 @@
+//! Heartbeats: what the root learns of servers, and what it tells them.
+
+use super::{LastHeartbeat, Root};
+use crate::membership::{EVICTION_TIMEOUT, ServerLoad, evicted};
+use crate::messages::{Beat, Heartbeat};
+use sdds::{GroupId, Timestamp};
+use std::collections::BTreeMap;
+use std::time::Instant;
+use store::catalog::TableId;
+use store::{Error, TableTotal};
+
+impl Root {
+    pub(super) fn note(&self, group: GroupId, oldest: Timestamp, members: u64, load: ServerLoad) {
+        self.heartbeats
+            .lock()
+            .insert(group, LastHeartbeat { at: Instant::now(), oldest, members, load });
+    }
+
+    /// Notes what a server says of itself, and tells it what it should know and do.
+    pub(crate) fn heartbeat(&self, heartbeat: &Heartbeat) -> Result<Beat, Error> {
+        let members = self.membership.list.read().clone();
+        match members.get(heartbeat.group) {
+            Some(member) if !member.is_lost => {}
+            _ => return Err(evicted(heartbeat.group)),
+        }
+        if let Some(pg) = &heartbeat.pg {
+            self.membership.list.write().set_pg(heartbeat.group, pg);
+        }
+        self.note(heartbeat.group, heartbeat.oldest, heartbeat.members, heartbeat.load.clone());
+        self.evict_silent();
+        if heartbeat.group == self.membership.here {
+            // A file may have been opened by somebody who did not know of the last to join.
+            for file in self.files.all() {
+                members.present().for_each(|member| file.join(member.group));
+            }
+        }
+        let orders = if heartbeat.load.is_moving || members.moves.is_paused {
+            Vec::new()
+        } else {
+            self.orders(&members, heartbeat.group, &self.store.catalog())
+        };
+        let now = self.oracle.lock().now();
+        let heartbeats = self.heartbeats.lock();
+        let horizon = heartbeats.values().map(|call| call.oldest).min().unwrap_or(now);
+        let members = (members.version != heartbeat.members).then_some(members);
+        let totals = totals(heartbeats.values().map(|call| &call.load));
+        Ok(Beat { now, horizon, members, totals, orders })
+    }
+
+    /// Gives up servers that have not called for too long.
+    fn evict_silent(&self) {
+        let mut heartbeats = self.heartbeats.lock();
+        let is_lost = |group: GroupId| self.membership.is_lost(group);
+        heartbeats.retain(|group, _| !is_lost(*group));
+        let silent = heartbeats.iter().filter(|(group, call)| {
+            **group != self.membership.here && call.at.elapsed() > EVICTION_TIMEOUT
+        });
+        for group in silent.map(|(group, _)| *group).collect::<Vec<_>>() {
+            heartbeats.remove(&group);
+            self.membership.list.write().lose(group);
+            tracing::error!(group = group.0, "evicted a server that sent no heartbeats");
+        }
+    }
+}
+
+/// What each table has on all servers together.
+fn totals<'a>(loads: impl Iterator<Item = &'a ServerLoad>) -> Vec<(TableId, TableTotal)> {
+    let mut totals = BTreeMap::<TableId, TableTotal>::new();
+    for load in loads.flat_map(|load| &load.tables) {
+        let total = totals.entry(load.table).or_default();
+        total.rows += load.rows;
+        total.bytes += load.bytes;
+    }
+    totals.into_iter().collect()
+}

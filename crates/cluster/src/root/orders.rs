@@ -1,0 +1,78 @@
+//! Balancing: which server should give how much of which table to which other server.
+
+use super::{LastHeartbeat, Root};
+use crate::membership::{Member, Members};
+use crate::messages::Order;
+use sdds::GroupId;
+use sdds::balancing::{Proposal, Share, Sizes, propose};
+use std::collections::BTreeMap;
+use store::catalog::{Catalog, TableId};
+
+/// Maximum number of orders in the answer to a heartbeat.
+const ORDERS_MAX: usize = 8;
+
+impl Root {
+    /// What a server should give to others, of its fullest table first: it carries out the first order for which it finds
+    /// something. Tables that lie beside others follow them.
+    pub(super) fn orders(
+        &self,
+        members: &Members,
+        group: GroupId,
+        catalog: &Catalog,
+    ) -> Vec<Order> {
+        let heartbeats = self.heartbeats.lock();
+        let Some(own) = heartbeats.get(&group) else { return Vec::new() };
+        let mut orders: Vec<Order> = Vec::new();
+        let follows = |id| catalog.table_by_id(id).is_some_and(|t| catalog.colocated(t).is_some());
+        for load in own.load.tables.iter().filter(|load| !follows(load.table)) {
+            let shares: Vec<Share> =
+                members.present().map(|m| share(&heartbeats, m, load.table)).collect();
+            // The buckets of a table that splits are about three quarters full on average.
+            let usual = load.bucket_size / 4 * 3;
+            let bucket = (load.bytes / load.buckets.max(1)).min(usual).max(1);
+            let proposal = propose(&shares, bucket, load.bucket_size);
+            let proposal = proposal.filter(|proposal| proposal.from == group);
+            let Some(proposal) = proposal else { continue };
+            orders.push(Order {
+                table: load.table,
+                to: proposal.to,
+                size_max: proposal.size_max,
+                sizes: proposal.sizes,
+                reason: reason(members, &shares, &proposal),
+            });
+        }
+        orders.sort_by_key(|order| std::cmp::Reverse(order.size_max));
+        orders.truncate(ORDERS_MAX);
+        orders
+    }
+}
+
+/// What a member holds of a table, as it said last.
+fn share(heartbeats: &BTreeMap<GroupId, LastHeartbeat>, member: &Member, table: TableId) -> Share {
+    let load = heartbeats.get(&member.group).map(|call| &call.load);
+    let of_table = load.and_then(|load| load.tables.iter().find(|held| held.table == table));
+    // A server that is emptied gives buckets without rows, too: their keys are to have an owner when it has gone.
+    let least = of_table.filter(|_| member.weight == 0).map_or(0, |held| held.buckets);
+    Share {
+        group: member.group,
+        bytes: of_table.map_or(0, |held| held.bytes).max(least),
+        accesses: of_table.map_or(0, |held| held.accesses),
+        weight: member.weight,
+    }
+}
+
+fn reason(members: &Members, shares: &[Share], proposal: &Proposal) -> String {
+    let share = |group| shares.iter().find(|share| share.group == group);
+    let (from, to) = (share(proposal.from), share(proposal.to));
+    let bytes = |share: Option<&Share>| share.map_or(0, |share| share.bytes);
+    let accesses = |share: Option<&Share>| share.map_or(0, |share| share.accesses);
+    let (here, there) = (bytes(from), bytes(to));
+    if members.get(proposal.from).is_some_and(|member| member.weight == 0) {
+        return format!("the server is emptied; {here} bytes are left");
+    }
+    if proposal.sizes == Sizes::default() {
+        return format!("{here} bytes here, {there} there");
+    }
+    let (often, less) = (accesses(from), accesses(to));
+    format!("{here} bytes and {often} accesses a second here, {there} and {less} there")
+}

@@ -1,0 +1,36 @@
+//! The rows of this server, for the transactions of other servers.
+//!
+//! - `reading`: the snapshot of a transaction. `get`: rows by key. `fragments`: streams of rows.
+//! - `write`: rows to be written. `pushdown`: rows that this server changes by itself.
+
+mod fragments;
+mod get;
+mod pushdown;
+mod reading;
+mod write;
+
+pub(crate) use fragments::{describe, run, take};
+
+use crate::messages::{Reply, Request, garbled};
+use crate::node::Node;
+use std::sync::Arc;
+
+/// Answers a request to the owner of rows.
+pub(crate) async fn answer(node: &Arc<Node>, request: Request) -> Reply {
+    match request {
+        Request::Get { reader, target, keys, columns } => {
+            get::get(node, &reader, &target, &keys, &columns).await
+        }
+        Request::Newest { target, key, columns } => get::newest(node, &target, key, &columns).await,
+        Request::Write { reader, target, write, step } => {
+            write::write(node, &reader, &target, write, step).await
+        }
+        Request::RowOperation { target, key, operation } => {
+            write::row_operation(node, &target, key, operation.0).await
+        }
+        Request::DmlPushdown { reader, target, pushdown, step } => {
+            pushdown::answer(node, reader, &target, pushdown.0, step).await
+        }
+        other => Err(garbled(&format!("{} is not about rows", other.name()))),
+    }
+}

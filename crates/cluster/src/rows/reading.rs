@@ -1,0 +1,51 @@
+//! The snapshot of another server's transaction on this server.
+
+use crate::messages::{Target, WireReader};
+use crate::node::Node;
+use crate::peers::NodePeers;
+use sdds::KeyRange;
+use std::sync::Arc;
+use store::catalog::{Catalog, Table};
+use store::{Error, Peers, Reading};
+
+/// What a transaction reads here.
+pub(super) async fn reading(
+    node: &Arc<Node>,
+    reader: &WireReader,
+    peers: &NodePeers,
+) -> Result<Reading, Error> {
+    let peers = Arc::new(peers.clone()) as Arc<dyn Peers>;
+    let participants = &node.transactions.participants;
+    node.transactions.check_horizon(reader.timestamp)?;
+    if reader.transaction.is_some_and(|id| id.coordinator == node.membership.here) {
+        // The session of the client has the writes of the transaction: it reads local rows itself.
+        return Err(Error::NotOwned { range: KeyRange::all() });
+    }
+    let part = reader.transaction.and_then(|transaction| participants.known(transaction));
+    if let Some(part) = part {
+        return part.lock().await.reading(&node.store, reader, peers).await;
+    }
+    let snapshot = node.store.snapshot_at(reader.timestamp).await;
+    let peers = Some((peers, reader.reader()));
+    if reader.changes.is_empty() {
+        return Ok(snapshot.reading(peers));
+    }
+    // The transaction has written no rows here: its catalog changes are applied for this request only.
+    let mut transaction = node.store.begin_at(snapshot);
+    for change in &reader.changes {
+        transaction.change_catalog(change.clone())?;
+    }
+    Ok(transaction.reading(peers))
+}
+
+/// The table that a request is about.
+///
+/// # Errors
+/// [`Error::SchemaConflict`] if the coordinator has another version of the definition.
+pub(super) fn definition(catalog: &Catalog, target: &Target) -> Result<Arc<Table>, Error> {
+    match catalog.table_by_id(target.table) {
+        Some(table) if table.version == target.version => Ok(Arc::clone(table)),
+        Some(table) => Err(Error::SchemaConflict { relation: table.name.clone() }),
+        None => Err(Error::SchemaConflict { relation: format!("table {}", target.table.0) }),
+    }
+}

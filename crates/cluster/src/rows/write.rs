@@ -1,0 +1,87 @@
+//! Writes of other servers.
+
+use super::reading::definition;
+use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, WireWrite, batches, garbled};
+use crate::node::Node;
+use crate::peers::NodePeers;
+use crate::routing::View;
+use bytes::Bytes;
+use sdds::{Bound, Key, KeyRange};
+use std::sync::Arc;
+use store::catalog::TableId;
+use store::{Error, Peers, Write};
+
+/// Stages rows for a transaction. If this server does not own all of them, nothing is staged, and the answer names the
+/// owners.
+pub(super) async fn write(
+    node: &Arc<Node>,
+    reader: &WireReader,
+    target: &Target,
+    rows: WireWrite,
+    step: u64,
+) -> Reply {
+    let Some(transaction) = reader.transaction else {
+        return Err(garbled("a write outside of transactions"));
+    };
+    let write = match rows {
+        WireWrite::Insert(rows) => Write::Insert(batches::read(&rows)?),
+        WireWrite::Load(rows) => Write::Load(batches::read(&rows)?),
+        WireWrite::Upsert(rows) => Write::Upsert(batches::read(&rows)?),
+        WireWrite::Delete(keys) => Write::Delete(keys),
+    };
+    node.transactions.check_horizon(reader.timestamp)?;
+    let part = node.transactions.participants.part(transaction)?;
+    let written = {
+        let mut part = part.lock().await;
+        let peers = Arc::new(NodePeers::serving(node, target.hops)) as Arc<dyn Peers>;
+        let reading = part.reading(&node.store, reader, peers).await?;
+        let table = definition(reading.catalog(), target)?;
+        part.write(&node.store, reader, step, |open| open.write(&table, write.clone())).await
+    };
+    match written {
+        Ok(rows) => Ok(Answer::Written { rows }),
+        Err(Error::NotOwned { .. }) => {
+            let span = span(node, target.table, &write)?;
+            not_owned(node, target, span).await
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Executes a row operation. If this server does not own the key, nothing is done, and the answer names the owner.
+pub(super) async fn row_operation(
+    node: &Arc<Node>,
+    target: &Target,
+    key: Key,
+    operation: Bytes,
+) -> Reply {
+    let range = KeyRange::point(&key);
+    definition(&node.store.catalog(), target)?;
+    match node.fragments()?.row_operation(key, operation).await {
+        Err(Error::NotOwned { .. }) => not_owned(node, target, range).await,
+        done => Ok(Answer::Written { rows: done? }),
+    }
+}
+
+async fn not_owned(node: &Arc<Node>, target: &Target, range: KeyRange) -> Reply {
+    let view = View::serving(Arc::clone(&node.routing), target.hops);
+    let entries = view.owners(target.table, &range).await?;
+    Ok(Answer::NotOwned { range, adjustment: Adjustment::of(target.table, 1, entries) })
+}
+
+/// The smallest range with all keys of a write.
+fn span(node: &Node, table: TableId, write: &Write) -> Result<KeyRange, Error> {
+    let keys = match write {
+        Write::Delete(keys) => keys.clone(),
+        Write::Insert(rows) | Write::Load(rows) | Write::Upsert(rows) => {
+            let view = node.store.snapshot().table(table);
+            let missing = || Error::SchemaConflict { relation: format!("table {}", table.0) };
+            view.ok_or_else(missing)?.encode_keys(rows)?
+        }
+    };
+    let (first, last) = (keys.iter().min(), keys.iter().max());
+    let range = first.zip(last).and_then(|(first, last)| {
+        KeyRange::new(Bound::At(first.clone()), Bound::At(last.successor()))
+    });
+    Ok(range.unwrap_or_else(KeyRange::all))
+}

@@ -1,0 +1,34 @@
+//! Participants that hear nothing of their transactions ask for the outcome.
+
+use super::Transactions;
+use crate::messages::{Answer, Request};
+use futures::future::join_all;
+use std::time::{Duration, Instant};
+
+/// How long a participant waits before it asks.
+const SILENCE: Duration = Duration::from_secs(2);
+
+impl Transactions {
+    /// Asks for the outcome of silent transactions, and ends those that have ended.
+    pub(crate) async fn resolve(&self) {
+        let Some(since) = Instant::now().checked_sub(SILENCE) else { return };
+        let silent = self.participants.silent(since);
+        let prepared = silent.prepared.into_iter().map(async |transaction| {
+            let asked = self.calls.ask_root(&Request::Outcome { transaction }).await;
+            if let Ok(Answer::Outcome(outcome)) = asked {
+                tracing::warn!(?transaction, ?outcome, "learned an outcome from the root");
+                self.participants.end(transaction, outcome).await;
+            }
+        });
+        let open = silent.open.into_iter().map(async |transaction| {
+            let request = Request::IsRunning { transaction };
+            let asked = self.calls.ask(transaction.coordinator, &request).await;
+            let is_over = matches!(asked, Ok(Answer::Running(false)));
+            if is_over || self.membership.is_lost(transaction.coordinator) {
+                tracing::warn!(?transaction, "ended a transaction that its coordinator abandoned");
+                self.participants.end(transaction, None).await;
+            }
+        });
+        tokio::join!(join_all(prepared), join_all(open));
+    }
+}

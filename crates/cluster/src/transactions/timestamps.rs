@@ -1,0 +1,100 @@
+//! Asking the root for timestamps, together: one question is under way at a time, and whoever needs a timestamp meanwhile
+//! waits for the next one. A timestamp that is asked for after somebody needs it sees every commit before that.
+
+use crate::calls::{CallError, Calls};
+use crate::membership::ROOT;
+use crate::messages::{Answer, COMMITS_MAX, Request, decode, encode, unexpected};
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
+use parking_lot::Mutex;
+use sdds::Timestamp;
+use std::fmt;
+use std::sync::Arc;
+use store::Error;
+
+/// The questions of one kind.
+pub(crate) struct Timestamps {
+    request: fn(u32) -> Request,
+    newest: Mutex<Option<Question>>,
+}
+
+type Answered = Shared<BoxFuture<'static, Result<Timestamp, Arc<Error>>>>;
+
+/// A question, and for how many it is; `None` as soon as it has been sent.
+struct Question {
+    answer: Answered,
+    waiters: Arc<Mutex<Option<u32>>>,
+}
+
+impl fmt::Debug for Timestamps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timestamps").finish_non_exhaustive()
+    }
+}
+
+impl Timestamps {
+    /// Timestamps that see every commit so far: all who wait for one get the same.
+    pub(crate) fn of_snapshots() -> Self {
+        Self { request: |_| Request::Now, newest: Mutex::new(None) }
+    }
+
+    /// Timestamps of commits: everybody's own.
+    pub(crate) fn of_commits() -> Self {
+        Self { request: |count| Request::Next { count }, newest: Mutex::new(None) }
+    }
+
+    /// What the root answers to whoever asks now, and how many have asked before with the same question.
+    pub(crate) async fn ask(&self, calls: &Arc<Calls>) -> Result<(Timestamp, u32), Error> {
+        let (answer, place) = self.join(calls);
+        let timestamp = answer.await.map_err(|error| again(&error))?;
+        Ok((timestamp, place))
+    }
+
+    /// The next question, with one taker more.
+    fn join(&self, calls: &Arc<Calls>) -> (Answered, u32) {
+        let mut newest = self.newest.lock();
+        if let Some(question) = &*newest
+            && let Some(waiters) =
+                question.waiters.lock().as_mut().filter(|waiters| **waiters < COMMITS_MAX)
+        {
+            let place = *waiters;
+            *waiters += 1;
+            return (question.answer.clone(), place);
+        }
+        let before = newest.take().map(|question| question.answer);
+        let before = before.filter(|answer| answer.peek().is_none());
+        let waiters = Arc::new(Mutex::new(Some(1)));
+        let answer = self.question(calls, before, &waiters).boxed().shared();
+        *newest = Some(Question { answer: answer.clone(), waiters });
+        (answer, 0)
+    }
+
+    /// Asks when the question before has been answered.
+    fn question(
+        &self,
+        calls: &Arc<Calls>,
+        before: Option<Answered>,
+        waiters: &Arc<Mutex<Option<u32>>>,
+    ) -> impl Future<Output = Result<Timestamp, Arc<Error>>> + Send + 'static {
+        let (calls, waiters, request) = (Arc::clone(calls), Arc::clone(waiters), self.request);
+        async move {
+            let before = match before {
+                Some(before) => before.await.map(drop),
+                None => Ok(()),
+            };
+            let count = waiters.lock().take().unwrap_or(1);
+            // A root that could not be reached is not waited for a second time.
+            before?;
+            match calls.ask(ROOT, &request(count)).await.map_err(CallError::into) {
+                Ok(Answer::Timestamp(timestamp)) => Ok(timestamp),
+                Ok(other) => Err(Arc::new(unexpected(&other))),
+                Err(error) => Err(Arc::new(error)),
+            }
+        }
+    }
+}
+
+/// An error once more, for each who has waited.
+fn again(error: &Error) -> Error {
+    encode(error).and_then(|bytes| decode(&bytes)).unwrap_or_else(|error| error)
+}

@@ -1,0 +1,10 @@
+//! Tests: frames, one suite over all networks, and tests of single networks.
+
+mod conversation;
+mod encrypted;
+mod frames;
+mod links;
+mod place;
+mod speed;
+mod talker;
+mod wire;
