@@ -1,30 +1,30 @@
-//! A table's file: tiles of its key space, each with who has its rows.
+//! The file of a table: a partition of the key space into tiles.
 //!
-//! Without other servers every tile is a bucket. In a cluster the tiles say what is owned here; who owns the
-//! rest is not known here (`cluster` has an image of that).
+//! Without other servers, each tile is a bucket. In a cluster, a tile is a bucket owned by this
+//! server, or belongs to another server; crate `cluster` knows which.
 
-use crate::bucket::{Bucket, BucketState};
 use crate::info::Holdings;
 use arc_swap::ArcSwap;
+use bucket::{Bucket, BucketState};
 use parking_lot::Mutex;
 use sdds::{BucketId, Key, KeyRange, Partition};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Who has the rows of a stretch of keys.
+/// The owner of a range of keys.
 #[derive(Debug, Clone)]
 pub(crate) enum Tile {
-    /// They are owned here.
+    /// Owned by this server.
     Here(Arc<Bucket>),
-    /// They are about to be another server's: whoever has the bucket reads on, and nobody else begins to.
+    /// Being moved to another server: readers that hold the bucket continue, new ones are refused.
     Leaving(Arc<Bucket>),
-    /// Another server.
+    /// Owned by another server.
     Elsewhere,
 }
 
 impl Tile {
-    /// The bucket that may be read and written.
+    /// Returns the bucket if it can be read and written.
     pub(crate) fn owned(&self) -> Option<&Arc<Bucket>> {
         match self {
             Self::Here(bucket) => Some(bucket),
@@ -32,7 +32,7 @@ impl Tile {
         }
     }
 
-    /// The bucket whose memory is accounted for here.
+    /// Returns the bucket if its memory is accounted for on this server.
     pub(crate) fn held(&self) -> Option<&Arc<Bucket>> {
         match self {
             Self::Here(bucket) | Self::Leaving(bucket) => Some(bucket),
@@ -45,20 +45,20 @@ impl Tile {
 #[derive(Debug)]
 pub(crate) struct TableFile {
     directory: ArcSwap<Partition<Tile>>,
-    /// What the owned tiles hold together, kept with each change: whoever asks often does not go through them.
+    /// Totals of the owned tiles, maintained with each change.
     holdings: Mutex<Holdings>,
-    /// Accesses a second of all owned tiles, when they were averaged last.
+    /// Average accesses per second of all owned tiles at the last update.
     accesses: AtomicU64,
 }
 
 impl TableFile {
-    /// A file of one empty bucket.
+    /// Creates a file that consists of one empty bucket.
     pub(crate) fn new(bucket: BucketId) -> Arc<Self> {
         let bucket = Bucket::new(bucket, KeyRange::all(), BucketState::default());
         Self::of(Partition::new(Tile::Here(bucket)))
     }
 
-    /// A file of which other servers own everything.
+    /// Creates a file that is owned by other servers.
     pub(crate) fn elsewhere() -> Arc<Self> {
         Self::of(Partition::new(Tile::Elsewhere))
     }
@@ -70,7 +70,7 @@ impl TableFile {
         Arc::new(Self { directory, holdings: Mutex::new(holdings), accesses })
     }
 
-    /// A file without rows, of whose keys as much is owned here: one bucket a stretch.
+    /// Returns an empty file that owns the same keys, with one bucket for each contiguous range.
     pub(crate) fn emptied(&self, mut bucket_id: impl FnMut() -> BucketId) -> Arc<Self> {
         let mut directory = Partition::new(Tile::Elsewhere);
         for range in self.owned() {
@@ -80,12 +80,12 @@ impl TableFile {
         Self::of(directory)
     }
 
-    /// The tiles now.
+    /// Returns the current tiles.
     pub(crate) fn directory(&self) -> Arc<Partition<Tile>> {
         self.directory.load_full()
     }
 
-    /// The bucket whose range holds a key; `None` where it is not owned here.
+    /// Returns the bucket that contains a key; `None` if the key is not owned here.
     pub(crate) fn locate(&self, key: &Key) -> Option<Arc<Bucket>> {
         self.directory.load().locate(key).1.owned().map(Arc::clone)
     }
@@ -95,7 +95,7 @@ impl TableFile {
         self.directory.load().cover(range).all(|(_, tile)| tile.owned().is_some())
     }
 
-    /// The longest stretches of keys that are owned here, in key order.
+    /// Returns the maximal ranges of keys owned here, in key order.
     pub(crate) fn owned(&self) -> Vec<KeyRange> {
         let mut stretches: Vec<KeyRange> = Vec::new();
         for (range, tile) in self.directory.load().iter() {
@@ -110,12 +110,12 @@ impl TableFile {
         stretches
     }
 
-    /// Accesses a second of what is owned here.
+    /// Returns the average accesses per second of the owned tiles.
     pub(crate) fn accesses(&self) -> u64 {
         self.accesses.load(Ordering::Relaxed)
     }
 
-    /// Averages accesses, after so much time.
+    /// Updates the average accesses after `elapsed`.
     pub(crate) fn average_accesses(&self, elapsed: Duration) {
         let directory = self.directory.load();
         let owned = directory.iter().filter_map(|(_, tile)| tile.owned());
@@ -123,23 +123,24 @@ impl TableFile {
         self.accesses.store(sum, Ordering::Relaxed);
     }
 
-    /// What is owned here.
+    /// Returns the totals of the owned tiles.
     pub(crate) fn holdings(&self) -> Holdings {
         *self.holdings.lock()
     }
 
-    /// The same, counted again.
+    /// Recomputes the totals of the owned tiles.
     pub(crate) fn count_holdings(&self) -> Holdings {
         sum(&self.directory.load(), &KeyRange::all())
     }
 
-    /// Notes that an owned bucket holds something else now. Only for the one who applies the log.
+    /// Records a change of the state of an owned bucket. Called only by the state machine.
     pub(crate) fn bucket_changed(&self, before: &BucketState, after: &BucketState) {
         let mut holdings = self.holdings.lock();
         holdings.change(Holdings::of(before), Holdings::of(after));
     }
 
-    /// Replaces the directory by one that differs in a range alone. Only for the one who applies the log.
+    /// Replaces the directory by one that differs only within a range. Called only by the state
+    /// machine.
     pub(crate) fn replace_directory(&self, directory: Partition<Tile>, range: &KeyRange) {
         let (before, after) = (sum(&self.directory.load(), range), sum(&directory, range));
         self.holdings.lock().change(before, after);
@@ -147,7 +148,7 @@ impl TableFile {
     }
 }
 
-/// What the owned tiles hold that have keys of a range.
+/// Returns the totals of the owned tiles that overlap a range.
 fn sum(directory: &Partition<Tile>, range: &KeyRange) -> Holdings {
     let mut sum = Holdings::default();
     for bucket in directory.cover(range).filter_map(|(_, tile)| tile.owned()) {

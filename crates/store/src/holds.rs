@@ -1,47 +1,48 @@
-//! What running transactions and moves hold: staged writes, prepared transactions, keys on the move.
+//! Holds: staged writes of running transactions, writes of prepared transactions, and keys being
+//! moved.
 //!
-//! One lock makes all of it exclude each other: who stages writes sees that the keys are owned, and who
-//! freezes keys sees that nobody has writes there, at one moment. It is taken inside the log's lock, or alone.
+//! All are protected by one lock: while writes are staged, the keys stay owned, and while keys are
+//! frozen, nobody has writes there. The lock is taken inside the log's lock, or alone.
 
-use crate::catalog::{CatalogChange, TableId};
-use crate::write_set::{TableWrites, WriteSet};
+use crate::write_set::WriteSet;
+use catalog::{CatalogChange, TableId};
 use parking_lot::{Mutex, MutexGuard};
 use sdds::{KeyRange, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Names what is held.
+/// Id of a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct HoldId(u64);
 
-/// Everything that is held on a store.
+/// The holds on a store.
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
     state: Mutex<Held>,
     decided: Notify,
 }
 
-/// What is held at one moment.
+/// The holds at one point in time.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     next: u64,
-    /// Writes of transactions that run. Only in a cluster.
+    /// Writes of running transactions. Only in a cluster.
     staged: BTreeMap<HoldId, WriteSet>,
     pub(crate) prepared: BTreeMap<HoldId, PreparedWrites>,
     moving: BTreeMap<HoldId, (TableId, KeyRange)>,
-    /// The greatest timestamp that anybody has shown.
+    /// The greatest timestamp seen by any server, as far as known.
     observed: Timestamp,
 }
 
-/// What a prepared transaction holds.
+/// The hold of a prepared transaction.
 #[derive(Debug)]
 pub(crate) struct PreparedWrites {
-    /// Its commit will be after this.
+    /// The transaction will commit after this timestamp.
     pub(crate) after: Timestamp,
     pub(crate) writes: WriteSet,
     pub(crate) changes: Vec<CatalogChange>,
-    /// Whether some of the changes are other sessions' business, too.
+    /// Whether some of the changes concern other sessions too.
     pub(crate) has_shared_changes: bool,
 }
 
@@ -50,13 +51,13 @@ impl Holds {
         self.state.lock()
     }
 
-    /// Whoever prepares from now on commits after this timestamp.
+    /// Makes transactions that are prepared from now on commit after a timestamp.
     pub(crate) fn observe(&self, timestamp: Timestamp) {
         let mut held = self.lock();
         held.observed = held.observed.max(timestamp);
     }
 
-    /// Waits until no prepared transaction is undecided that may commit at or before a timestamp.
+    /// Waits until no prepared transaction can commit at or before a timestamp.
     pub(crate) async fn settled_up_to(&self, timestamp: Timestamp) {
         self.observe(timestamp);
         loop {
@@ -68,8 +69,9 @@ impl Holds {
         }
     }
 
-    /// Does something as soon as no prepared transaction is undecided that writes to a range or changes its table, and while
-    /// none can become so. Whoever prepares later commits after the timestamp that is handed on.
+    /// Executes `work` once no prepared transaction writes to a range or changes its table, and
+    /// while none can be prepared. `work` receives a timestamp; transactions that are prepared
+    /// later commit after it.
     pub(crate) async fn unless_prepared<T>(
         &self,
         table: TableId,
@@ -88,8 +90,8 @@ impl Holds {
         }
     }
 
-    /// A prepared transaction is committed and visible, or undone.
-    pub(crate) fn decide(&self, id: HoldId) {
+    /// Releases a prepared transaction that has been committed or rolled back.
+    pub(crate) fn release(&self, id: HoldId) {
         self.lock().prepared.remove(&id);
         self.decided.notify_waiters();
     }
@@ -101,6 +103,7 @@ impl Held {
         HoldId(self.next)
     }
 
+    /// Holds the writes of a transaction that is prepared when `newest` is the newest commit.
     pub(crate) fn prepare(&mut self, newest: Timestamp, mut writes: PreparedWrites) -> HoldId {
         writes.after = self.observed.max(newest);
         let id = self.id();
@@ -108,7 +111,8 @@ impl Held {
         id
     }
 
-    /// Keeps splits, merges and compaction away from a range; `None` where another move has part of it.
+    /// Protects a range from splits, merges and compaction; returns `None` if part of it is being
+    /// moved.
     pub(crate) fn begin_move(&mut self, table: TableId, range: &KeyRange) -> Option<HoldId> {
         if self.is_moving(table, range) {
             return None;
@@ -118,35 +122,36 @@ impl Held {
         Some(id)
     }
 
+    /// Ends the protection of a range.
     pub(crate) fn end_move(&mut self, id: HoldId) {
         self.moving.remove(&id);
     }
 
-    /// Whether part of a range is on the move.
+    /// Whether part of a range is being moved.
     pub(crate) fn is_moving(&self, table: TableId, range: &KeyRange) -> bool {
         self.moving.values().any(|(of, moving)| *of == table && moving.overlaps(range))
     }
 
-    /// Whether a transaction that is not committed yet writes to a range, or changes what all of the table is.
+    /// Whether an uncommitted transaction writes to a range or changes the whole table.
     pub(crate) fn has_writes_in(&self, table: TableId, range: &KeyRange) -> bool {
         self.staged.values().any(|writes| writes_in(writes, table, range))
             || self.is_prepared_in(table, range)
     }
 
-    /// Whether a transaction that is prepared writes to a range, or changes what all of the table is.
+    /// Whether a prepared transaction writes to a range or changes the whole table.
     fn is_prepared_in(&self, table: TableId, range: &KeyRange) -> bool {
         self.prepared.values().any(|prepared| writes_in(&prepared.writes, table, range))
             || self.has_changes_of(table)
     }
 
-    /// Whether a transaction that is prepared changes what all of a table is.
+    /// Whether a prepared transaction changes a whole table.
     pub(crate) fn has_changes_of(&self, table: TableId) -> bool {
         let changes = self.prepared.values().flat_map(|prepared| &prepared.changes);
         changes.into_iter().any(|change| change.table() == Some(table))
     }
 }
 
-/// A running transaction's staged writes, as freezing sees them; gone when this value goes.
+/// Registration of the staged writes of a running transaction. Dropping it removes them.
 #[derive(Debug)]
 pub(crate) struct Staging {
     holds: Arc<Holds>,
@@ -159,19 +164,19 @@ impl Staging {
         Self { holds: Arc::clone(holds), id }
     }
 
-    /// Registers a transaction's writes if the ones to a table may be.
+    /// Registers the writes of a transaction if `check` succeeds under the lock.
     pub(crate) fn stage<E>(
         &self,
         writes: &WriteSet,
-        may: impl FnOnce() -> Result<(), E>,
+        check: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
         let mut held = self.holds.lock();
-        may()?;
+        check()?;
         held.staged.insert(self.id, writes.clone());
         Ok(())
     }
 
-    /// Registers fewer writes.
+    /// Registers fewer writes than before.
     pub(crate) fn restage(&self, writes: &WriteSet) {
         self.holds.lock().staged.insert(self.id, writes.clone());
     }
@@ -185,14 +190,4 @@ impl Drop for Staging {
 
 fn writes_in(writes: &WriteSet, table: TableId, range: &KeyRange) -> bool {
     writes.get(&table).is_some_and(|writes| writes.has_writes_in(range))
-}
-
-impl TableWrites {
-    pub(crate) fn has_writes_in(&self, range: &KeyRange) -> bool {
-        self.changes_in(range).next().is_some()
-            || self
-                .runs
-                .iter()
-                .any(|run| run.chunks_in(range).any(|c| !c.rows_in(range).is_empty()))
-    }
 }

@@ -1,52 +1,52 @@
-//! What the store tells about itself: for system tables, the demo's map, and tests.
+//! Information about the store for system tables and tests.
 
-use crate::bucket::BucketState;
-use crate::catalog::TableId;
-use crate::file::Tile;
+use bucket::{Bucket, BucketState, Run};
+use catalog::TableId;
 use sdds::{BucketId, Key, KeyRange, Timestamp};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-/// A bucket at one moment.
+/// State of a bucket.
 #[derive(Debug, Clone)]
 pub struct BucketInfo {
-    /// Its id.
+    /// The id.
     pub id: BucketId,
-    /// The keys that it is responsible for.
+    /// The range of keys.
     pub range: KeyRange,
-    /// Live rows.
+    /// Number of live rows.
     pub rows: u64,
     /// Bytes of runs and delta.
     pub bytes: u64,
-    /// Keys in the delta, tombstones included.
+    /// Number of keys in the delta, tombstones included.
     pub delta_rows: u64,
     /// Bytes of the delta.
     pub delta_bytes: u64,
-    /// Its runs.
+    /// The runs.
     pub runs: Vec<RunInfo>,
-    /// How often it is accessed a second, on average over a while; only where there are other servers.
+    /// Average accesses per second. Zero without a cluster.
     pub accesses: u64,
-    /// Whether it is about to be another server's.
+    /// Whether it is being moved to another server.
     pub is_leaving: bool,
 }
 
-/// What is owned here of a table, at one moment.
+/// Totals of a table on this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Holdings {
-    /// Buckets; those about to be another server's are not counted.
+    /// Number of buckets, without those being moved out.
     pub buckets: u64,
-    /// Live rows.
+    /// Number of live rows.
     pub rows: u64,
     /// Bytes of runs and deltas.
     pub bytes: u64,
 }
 
 impl Holdings {
-    /// One bucket.
+    /// Returns the totals of one bucket.
     pub(crate) fn of(state: &BucketState) -> Self {
-        Self { buckets: 1, rows: state.rows, bytes: state.bytes() }
+        Self { buckets: 1, rows: state.rows(), bytes: state.bytes() }
     }
 
-    /// Part of it is replaced.
+    /// Replaces a part of the totals.
     pub(crate) fn change(&mut self, before: Self, after: Self) {
         self.buckets = self.buckets + after.buckets - before.buckets;
         self.rows = self.rows + after.rows - before.rows;
@@ -54,65 +54,64 @@ impl Holdings {
     }
 }
 
-/// A run at one moment.
+/// State of a run.
 #[derive(Debug, Clone)]
 pub struct RunInfo {
-    /// Rows, those that the delta supersedes included.
+    /// Number of rows, those superseded by the delta included.
     pub rows: u64,
     /// Bytes of its chunks.
     pub bytes: u64,
-    /// How many chunks it has.
+    /// Number of chunks.
     pub chunks: usize,
-    /// Its first key.
+    /// The first key.
     pub first: Key,
-    /// Its last key.
+    /// The last key.
     pub last: Key,
-    /// Snapshots from this commit on see it.
+    /// Timestamp from which on snapshots see it.
     pub timestamp: Timestamp,
 }
 
-/// A bucket that became two.
+/// A split of a bucket.
 #[derive(Debug, Clone)]
 pub struct SplitInfo {
     /// The table.
     pub table: TableId,
-    /// When.
+    /// The time of the split.
     pub time: SystemTime,
-    /// Where the upper half begins.
+    /// The first key of the upper part.
     pub at: Key,
-    /// Live rows of both.
+    /// Number of live rows of both parts.
     pub rows: u64,
-    /// Bytes of both.
+    /// Bytes of both parts.
     pub bytes: u64,
-    /// How often it was accessed a second.
+    /// Average accesses per second of both parts.
     pub accesses: u64,
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
 }
 
-/// What has happened since the store was opened.
+/// Event counts since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Transactions that were committed and had written something.
+    /// Commits of transactions that had written something.
     pub commits: u64,
-    /// Buckets that were split.
+    /// Splits of buckets.
     pub splits: u64,
-    /// Pairs of buckets that were merged.
+    /// Merges of two buckets.
     pub merges: u64,
-    /// Buckets that were compacted.
+    /// Compactions of buckets.
     pub compactions: u64,
-    /// Commits refused because somebody else was first.
+    /// Conflicts.
     pub conflicts: u64,
-    /// Entries of the log.
+    /// Number of log entries.
     pub log_position: u64,
 }
 
 impl BucketInfo {
-    /// `None` for what is not here.
-    pub(crate) fn of(tile: &Tile) -> Option<Self> {
-        let bucket = tile.held()?;
+    /// Describes a bucket. `is_leaving` says whether it is being moved to another server.
+    pub(crate) fn of(bucket: &Bucket, is_leaving: bool) -> Self {
         let state = bucket.state();
-        let run = |run: &std::sync::Arc<crate::chunk::Run>| RunInfo {
+        let run = |run: &Arc<Run>| RunInfo {
             rows: run.rows,
             bytes: run.bytes,
             chunks: run.chunks.len(),
@@ -120,16 +119,16 @@ impl BucketInfo {
             last: run.last().clone(),
             timestamp: run.timestamp,
         };
-        Some(Self {
+        Self {
             id: bucket.id,
             range: bucket.range.clone(),
-            rows: state.rows,
+            rows: state.rows(),
             bytes: state.bytes(),
-            delta_rows: state.delta.len() as u64,
-            delta_bytes: state.delta.bytes(),
-            runs: state.runs.iter().map(run).collect(),
+            delta_rows: state.delta().len() as u64,
+            delta_bytes: state.delta().bytes(),
+            runs: state.runs().iter().map(run).collect(),
             accesses: bucket.accesses.rate(),
-            is_leaving: tile.owned().is_none(),
-        })
+            is_leaving,
+        }
     }
 }

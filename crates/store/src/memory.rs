@@ -1,14 +1,13 @@
-//! One limit for all memory: what tables hold and what queries use.
+//! Memory accounting: tables and queries share one limit.
 //!
-//! Tables come first: a query is refused memory before a write is. Figures are what we account, not
-//! what the allocator does; the accounting is by logical bytes (`PAPERS.md` C4: access and memory are
-//! known per bucket).
+//! Tables have precedence: queries are refused memory first. Amounts are logical bytes, not what
+//! the allocator uses.
 
 use crate::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes in use, by tables and by queries, under one limit.
+/// Bytes in use by tables and by queries, under one limit.
 #[derive(Debug)]
 pub struct Memory {
     limit: u64,
@@ -17,41 +16,41 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// No limit is the largest limit.
+    /// Creates an account with a limit in bytes; `None` for no limit.
     pub fn new(limit: Option<u64>) -> Arc<Self> {
         let limit = limit.unwrap_or(u64::MAX);
         Arc::new(Self { limit, tables: AtomicU64::new(0), queries: AtomicU64::new(0) })
     }
 
-    /// Bytes that may be in use; `None` without a limit.
+    /// Returns the limit in bytes; `None` if there is none.
     pub fn limit(&self) -> Option<u64> {
         (self.limit != u64::MAX).then_some(self.limit)
     }
 
-    /// Bytes of runs, deltas and uncommitted writes.
+    /// Returns the bytes of runs, deltas and uncommitted writes.
     pub fn table_bytes(&self) -> u64 {
         self.tables.load(Ordering::Relaxed)
     }
 
-    /// Bytes that running queries have asked for.
+    /// Returns the bytes reserved by running queries.
     pub fn query_bytes(&self) -> u64 {
         self.queries.load(Ordering::Relaxed)
     }
 
-    /// Takes memory for a query.
+    /// Reserves memory for a query.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] when tables and queries would together pass the limit.
+    /// [`Error::OutOfMemory`] if tables and queries together would exceed the limit.
     pub fn try_grow_query(&self, bytes: u64) -> Result<(), Error> {
         self.try_grow(&self.queries, bytes)
     }
 
-    /// Takes memory for a query that cannot do without.
+    /// Reserves memory for a query, regardless of the limit.
     pub fn grow_query(&self, bytes: u64) {
         self.queries.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Gives a query's memory back.
+    /// Releases memory of a query.
     pub fn shrink_query(&self, bytes: u64) {
         self.queries.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -66,14 +65,14 @@ impl Memory {
         Err(Error::OutOfMemory { requested: bytes, used: used - bytes, limit: self.limit })
     }
 
-    /// A table's bytes change from one figure to another, whatever the limit.
+    /// Replaces an amount of table memory by another, regardless of the limit.
     pub(crate) fn tables_changed(&self, before: u64, after: u64) {
         self.tables.fetch_add(after, Ordering::Relaxed);
         self.tables.fetch_sub(before, Ordering::Relaxed);
     }
 }
 
-/// Memory of tables that is given back when this value goes: uncommitted writes.
+/// Table memory of uncommitted writes. Dropping it releases the memory.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     memory: Arc<Memory>,
@@ -85,20 +84,20 @@ impl Reservation {
         Self { memory: Arc::clone(memory), bytes: 0 }
     }
 
-    /// Takes more, or nothing.
+    /// Reserves more memory, or fails and changes nothing.
     pub(crate) fn try_grow(&mut self, bytes: u64) -> Result<(), Error> {
         self.memory.try_grow(&self.memory.tables, bytes)?;
         self.bytes += bytes;
         Ok(())
     }
 
-    /// Holds so much from now on, beyond the limit if need be: what it takes to delete.
+    /// Changes the amount, regardless of the limit: a delete must succeed when memory is full.
     pub(crate) fn set(&mut self, bytes: u64) {
         self.memory.tables_changed(self.bytes, bytes);
         self.bytes = bytes;
     }
 
-    /// Takes over what another has taken.
+    /// Takes over the memory of another reservation.
     pub(crate) fn absorb(&mut self, mut other: Self) {
         self.bytes += std::mem::take(&mut other.bytes);
     }

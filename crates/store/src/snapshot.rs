@@ -1,16 +1,13 @@
-//! Snapshots: what was committed at one moment, and who still looks at which.
+//! Snapshots: the committed state at a timestamp, and which snapshots are in use.
 //!
-//! Everything that a commit changes is published in one pointer, so that a snapshot sees all of it or
-//! nothing. Taking one registers its timestamp; compaction keeps every version that a registered
-//! snapshot can see ([`Snapshots::horizon`]).
+//! A commit publishes all of its changes by replacing one pointer, so that a snapshot sees all of
+//! them or none. Taking a snapshot registers its timestamp. Compaction keeps every version that a
+//! registered snapshot can see ([`Snapshots::horizon`]).
 
-use crate::catalog::{Catalog, TableId};
 use crate::file::TableFile;
-use crate::maintenance::Queue;
-use crate::peers::{Peers, Reader, Reading};
-use crate::view::TableView;
-use crate::write_set::WriteSet;
+use crate::queue::Queue;
 use arc_swap::ArcSwap;
+use catalog::{Catalog, TableId};
 use imbl::OrdMap;
 use parking_lot::Mutex;
 use sdds::{GroupId, Timestamp};
@@ -18,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the newest commit left.
+/// The state after the newest commit.
 #[derive(Debug, Clone)]
 pub(crate) struct Published {
     pub(crate) timestamp: Timestamp,
@@ -26,13 +23,13 @@ pub(crate) struct Published {
     pub(crate) files: OrdMap<TableId, Arc<TableFile>>,
 }
 
-/// The newest commit, and the snapshots in use.
+/// The newest state, and the snapshots in use.
 #[derive(Debug)]
 pub(crate) struct Snapshots {
     published: ArcSwap<Published>,
     in_use: Mutex<BTreeMap<Timestamp, usize>>,
     queue: Arc<Queue>,
-    /// No other server asks for a snapshot before this; without other servers, the end of time.
+    /// Other servers do not request snapshots before this timestamp. `u64::MAX` without a cluster.
     asked_from: AtomicU64,
     /// The group that this server leads.
     pub(crate) group: GroupId,
@@ -48,24 +45,25 @@ impl Snapshots {
         Arc::new(Self { published, in_use, queue, asked_from, group })
     }
 
-    /// What the newest commit left.
+    /// Returns the newest state.
     pub(crate) fn newest(&self) -> Arc<Published> {
         self.published.load_full()
     }
 
-    /// Makes a commit visible. Only for the one who applies the log.
+    /// Publishes a commit. Called only by the state machine.
     pub(crate) fn publish(&self, next: Published) {
         debug_assert!(next.timestamp >= self.published.load().timestamp);
         self.published.store(Arc::new(next));
     }
 
-    /// A snapshot of the newest commit. Registered before anybody can compute a later horizon.
+    /// Takes a snapshot of the newest commit.
     pub(crate) fn take(self: &Arc<Self>) -> Snapshot {
         self.take_from(Timestamp::ZERO)
     }
 
-    /// The same, at this timestamp or a later one.
+    /// Takes a snapshot of the newest commit, with a timestamp not before `timestamp`.
     pub(crate) fn take_from(self: &Arc<Self>, timestamp: Timestamp) -> Snapshot {
+        // Registered under the lock, so that no later horizon is computed before.
         let mut in_use = self.in_use.lock();
         let published = self.newest();
         let timestamp = published.timestamp.max(timestamp);
@@ -74,7 +72,7 @@ impl Snapshots {
         Snapshot(Arc::new(Registered { published, timestamp, snapshots: Arc::clone(self) }))
     }
 
-    /// A snapshot at a timestamp, on the newest catalog and files.
+    /// Takes a snapshot at a timestamp, with the newest catalog and files.
     pub(crate) fn take_at(self: &Arc<Self>, timestamp: Timestamp) -> Snapshot {
         let mut in_use = self.in_use.lock();
         *in_use.entry(timestamp).or_default() += 1;
@@ -83,21 +81,24 @@ impl Snapshots {
         Snapshot(Arc::new(Registered { published, timestamp, snapshots: Arc::clone(self) }))
     }
 
-    /// The oldest snapshot in use.
+    /// Returns the timestamp of the oldest snapshot in use.
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
         self.in_use.lock().first_key_value().map(|(oldest, _)| *oldest)
     }
 
-    /// From now on other servers may ask for any snapshot, until they say which ones they do not.
+    /// Enters a cluster: other servers may request any snapshot until [`Self::set_horizon`] is
+    /// called.
     pub(crate) fn enter_cluster(&self) {
         let (alone, any) = (u64::MAX, Timestamp::ZERO.0);
         let _ = self.asked_from.compare_exchange(alone, any, Ordering::AcqRel, Ordering::Acquire);
     }
 
+    /// Whether other servers may request snapshots.
     pub(crate) fn is_in_cluster(&self) -> bool {
         self.asked_from.load(Ordering::Acquire) != u64::MAX
     }
 
+    /// Declares that other servers do not request snapshots before a timestamp.
     pub(crate) fn set_horizon(&self, timestamp: Timestamp) {
         if self.is_in_cluster() {
             self.asked_from.fetch_max(timestamp.0.min(u64::MAX - 1), Ordering::AcqRel);
@@ -105,7 +106,7 @@ impl Snapshots {
         }
     }
 
-    /// No snapshot, now or later, is before this timestamp.
+    /// Returns the horizon: no snapshot is, or will be, before this timestamp.
     pub(crate) fn horizon(&self) -> Timestamp {
         let in_use = self.in_use.lock();
         let newest = self.published.load().timestamp;
@@ -114,7 +115,7 @@ impl Snapshots {
     }
 }
 
-/// What was committed at one moment. A clone is the same snapshot.
+/// The committed state at a timestamp. A clone is the same snapshot.
 #[derive(Debug, Clone)]
 pub struct Snapshot(Arc<Registered>);
 
@@ -146,33 +147,22 @@ impl Drop for Registered {
 }
 
 impl Snapshot {
-    /// What was committed at or before this is what it sees.
+    /// Returns the timestamp: commits up to it are visible.
     pub fn timestamp(&self) -> Timestamp {
         self.0.timestamp
     }
 
-    /// The group whose server it was taken on.
+    /// Returns the group of the server on which it was taken.
     pub(crate) fn group(&self) -> GroupId {
         self.0.snapshots.group
     }
 
-    /// The catalog then.
+    /// Returns the catalog.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.0.published.catalog
     }
 
-    /// A table then.
-    pub fn table(&self, id: TableId) -> Option<TableView> {
-        let table = self.catalog().table_by_id(id)?;
-        Some(TableView::new(Arc::clone(table), self.file(id).cloned(), self.clone(), None, None))
-    }
-
-    /// The same with other servers' rows.
-    pub fn reading(&self, peers: Option<(Arc<dyn Peers>, Reader)>) -> Reading {
-        let catalog = Arc::clone(self.catalog());
-        Reading { catalog, snapshot: self.clone(), writes: WriteSet::new(), peers }
-    }
-
+    /// Returns the file of a table; `None` if the table does not exist.
     pub(crate) fn file(&self, id: TableId) -> Option<&Arc<TableFile>> {
         self.0.published.files.get(&id)
     }

@@ -36,9 +36,9 @@ impl Files {
     /// The file of a table in the newest catalog.
     ///
     /// # Errors
-    /// [`Error::RelationMissing`].
+    /// [`Error::Catalog`].
     pub(crate) fn by_id(&self, table: TableId) -> Result<Arc<File>, Error> {
-        let missing = || Error::RelationMissing { relation: format!("with id {}", table.0) };
+        let missing = || store::catalog::Error::missing(table.relation());
         let catalog = self.store.catalog();
         let definition = catalog.table_by_id(table).ok_or_else(missing)?;
         Ok(self.of(definition))

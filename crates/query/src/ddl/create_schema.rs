@@ -27,7 +27,7 @@ pub(crate) fn run(
         return Err(Error::unsupported("a schema without a name"));
     }
     if is_temporary_schema(&name) {
-        return Err(store::Error::ReservedName { name }.into());
+        return Err(store::catalog::Error::ReservedName { name }.into());
     }
     frame.access(transaction.catalog()).require_create_on_database()?;
     let schema = Schema { name: name.clone(), comment: None };

@@ -66,7 +66,7 @@ impl<S: Stream> Connection<S> {
             return Err(Error::new(SqlState::SyntaxError, "there is nothing to execute"));
         };
         let description = self.description(&prepared).await?;
-        let values = self.session.execute_values(&execute, &description.parameters, values).await?;
+        let values = self.session.execute_values(execute, &description.parameters, values).await?;
         if let Some(explain) = execute.explained(statement) {
             return self.session.run(&explain, &values).await;
         }

@@ -1,15 +1,18 @@
-//! Moving a stretch of a table's keys from one store to another, as data: who carries it is not known here.
+//! Moves of key ranges between stores, as data. Transport is not part of this crate.
 //!
 //! ```text
-//! owner:     move_out  copy ...            copy ...             freeze  rest ...          finish
-//! receiver:  move_in   take ...  end_round  take ...  end_round          take ...  adopt
+//! source:       move_out  copy ...             copy ...             freeze  rest ...
+//! finish
+//! destination:  move_in   take ...  end_round  take ...  end_round           take ...  adopt
 //! ```
 //!
-//! Each copy is a round of what has been written since the one before, until little is left for the rest. The receiver puts
-//! a round together when it ends, so that to adopt the keys takes no longer than the rest.
+//! Each copy is a round that sends what was written since the previous one, until little is left.
+//! The destination combines the pieces of a round when it ends, so that adopting the keys takes no
+//! longer than processing the rest.
 //!
-//! Between freeze and finish nobody begins to read or write the keys at the owner; until then nothing is different for
-//! anybody, but that the buckets are not split, merged or compacted. Rows move with all their versions and timestamps.
+//! From freeze to finish, the source refuses new reads and writes of the keys. Before that, the
+//! only restriction is that the buckets do not split, merge or compact. Rows move with all their
+//! versions and timestamps.
 
 mod inward;
 mod outward;

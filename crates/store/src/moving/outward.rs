@@ -1,31 +1,29 @@
-//! The owner's side of a move.
+//! The source of a move.
 
 use super::piece::Pieces;
 use crate::Error;
-use crate::bucket::BucketState;
-use crate::catalog::{Table, TableId};
-use crate::chunk::Run;
-use crate::delta::{Delta, Version};
+use crate::error::missing;
 use crate::file::{TableFile, Tile};
 use crate::holds::HoldId;
-use crate::log::Entry;
-use crate::machine::Machine;
+use crate::machine::{Entry, Machine};
 use crate::store::Store;
-use sdds::{Bound, KeyRange};
+use bucket::{Bucket, BucketState, Delta, Run, Version};
+use catalog::{Table, TableId};
+use sdds::{Bound, KeyRange, Partition};
 use std::sync::Arc;
 
-/// Why keys cannot be frozen now.
+/// The reason why keys cannot be frozen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Busy {
-    /// Running transactions have written there: it may be tried again when they have ended.
+    /// Running transactions have written to the keys. Try again when they have ended.
     #[error("running transactions have written to the keys")]
     Written,
-    /// The table was emptied or dropped: this move comes to nothing.
+    /// The table was truncated or dropped. The move has failed.
     #[error("the table was emptied or dropped")]
     Gone,
 }
 
-/// Keys that are on their way to another server. Dropping it before [`Self::finish`] leaves everything as it was.
+/// Keys that are moving to another server. Dropping it before [`Self::finish`] cancels the move.
 #[derive(Debug)]
 pub struct MoveOut {
     store: Arc<Store>,
@@ -33,22 +31,23 @@ pub struct MoveOut {
     file: Arc<TableFile>,
     range: KeyRange,
     hold: HoldId,
-    /// What has been sent of each bucket, in key order: while it moves, it is neither divided nor compacted.
+    /// The state of each bucket that was sent last, in key order. Moving buckets neither split nor
+    /// compact.
     sent: Vec<Arc<BucketState>>,
     is_frozen: bool,
 }
 
 impl Store {
-    /// Begins to move keys away. Their buckets are compacted where that is due, and left alone from then on.
+    /// Begins to move a range of keys out. Its buckets are compacted first if needed.
     ///
     /// # Errors
-    /// [`Error::RelationMissing`]; [`Error::NotOwned`] where some are not owned here or are moving already.
+    /// [`Error::Catalog`] if the table does not exist; [`Error::NotOwned`] if some of the keys are
+    /// not owned here or are moving already.
     pub fn move_out(self: &Arc<Self>, table: TableId, range: &KeyRange) -> Result<MoveOut, Error> {
         self.compact_within(table, range);
         let mut machine = self.machine();
         let published = machine.snapshots.newest();
-        let missing = || Error::RelationMissing { relation: format!("with id {}", table.0) };
-        let file = Arc::clone(published.files.get(&table).ok_or_else(missing)?);
+        let file = Arc::clone(published.files.get(&table).ok_or_else(|| missing(table))?);
         let not_owned = || Error::NotOwned { range: range.clone() };
         if !file.owns(range) {
             return Err(not_owned());
@@ -69,7 +68,7 @@ impl Store {
     }
 }
 
-/// Lets a bucket begin at a border.
+/// Splits the bucket that contains a border, so that a bucket begins there.
 fn cut(machine: &mut Machine, table: TableId, file: &TableFile, border: &Bound) {
     let Bound::At(key) = border else { return };
     let directory = file.directory();
@@ -80,28 +79,28 @@ fn cut(machine: &mut Machine, table: TableId, file: &TableFile, border: &Bound) 
 }
 
 impl MoveOut {
-    /// The table.
+    /// Returns the table.
     pub fn table(&self) -> TableId {
         self.table
     }
 
-    /// The keys.
+    /// Returns the range of keys.
     pub fn range(&self) -> &KeyRange {
         &self.range
     }
 
-    /// How often they are accessed a second.
+    /// Returns the average accesses to the keys per second.
     pub fn accesses(&self) -> u64 {
         let directory = self.file.directory();
         let held = directory.cover(&self.range).filter_map(|(_, tile)| tile.held());
         held.map(|bucket| bucket.accesses.rate()).sum()
     }
 
-    /// What has not been sent yet, while everybody reads and writes: at first everything, then, as often as it is asked,
-    /// what has been written since.
+    /// Returns what has not been sent yet: everything in the first call, then what was written
+    /// since the previous call. Reads and writes continue.
     ///
     /// # Errors
-    /// [`Error::RelationMissing`] where the table was dropped.
+    /// [`Error::Catalog`] if the table was dropped.
     pub fn copy(&mut self) -> Result<Pieces, Error> {
         let mut pieces = Pieces::new(self.definition()?);
         let directory = self.file.directory();
@@ -110,14 +109,14 @@ impl MoveOut {
         let sent = std::mem::replace(&mut self.sent, states);
         let before = |at: usize| sent.get(at).map(Arc::as_ref);
         for (at, state) in self.sent.iter().enumerate() {
-            let old: &[Arc<Run>] = before(at).map_or(&[], |before| &before.runs);
+            let old: &[Arc<Run>] = before(at).map_or(&[], |before| before.runs());
             let is_new = |run: &&Arc<Run>| !old.iter().any(|sent| Arc::ptr_eq(sent, run));
-            state.runs.iter().filter(is_new).for_each(|run| add_run(&mut pieces, run));
+            state.runs().iter().filter(is_new).for_each(|run| add_run(&mut pieces, run));
         }
         let nothing = Delta::default();
         for (at, state) in self.sent.iter().enumerate() {
-            let old = before(at).map_or(&nothing, |before| &before.delta);
-            for (key, chain) in state.delta.changed_since(old) {
+            let old = before(at).map_or(&nothing, |before| before.delta());
+            for (key, chain) in state.delta().changed_since(old) {
                 let mut version: Option<&Arc<Version>> = Some(chain);
                 while let Some(at) = version {
                     pieces.add_version(key.clone(), at.timestamp, at.row.clone());
@@ -128,10 +127,10 @@ impl MoveOut {
         Ok(pieces)
     }
 
-    /// From now on nobody begins to read or write the keys here, and whoever has begun to read goes on.
+    /// Freezes the keys: new reads and writes are refused, running reads continue.
     ///
     /// # Errors
-    /// [`Busy`], when nothing has changed.
+    /// [`Busy`]. Nothing has changed then.
     pub fn freeze(&mut self) -> Result<(), Busy> {
         let machine = self.store.machine();
         let published = machine.snapshots.newest();
@@ -147,9 +146,9 @@ impl MoveOut {
         Ok(())
     }
 
-    /// Attaches the buckets to the directory in another way.
-    fn retile(&self, tile: fn(Arc<crate::bucket::Bucket>) -> Tile) {
-        let mut directory = sdds::Partition::clone(&self.file.directory());
+    /// Changes the tiles of the buckets.
+    fn retile(&self, tile: fn(Arc<Bucket>) -> Tile) {
+        let mut directory = Partition::clone(&self.file.directory());
         for (range, old) in self.file.directory().cover(&self.range) {
             if let Some(bucket) = old.held() {
                 directory.assign(&range, tile(Arc::clone(bucket)));
@@ -158,16 +157,16 @@ impl MoveOut {
         self.file.replace_directory(directory, &self.range);
     }
 
-    /// What of the frozen keys' rows [`Self::copy`] has not sent.
+    /// Returns what [`Self::copy`] has not sent of the frozen keys.
     ///
     /// # Errors
-    /// [`Error::RelationMissing`] where the table was dropped.
+    /// [`Error::Catalog`] if the table was dropped.
     pub fn rest(&mut self) -> Result<Pieces, Error> {
         assert!(self.is_frozen, "the rest is known once the keys are frozen");
         self.copy()
     }
 
-    /// Another server owns the frozen keys: their rows go from here.
+    /// Ends the move after another server has adopted the frozen keys: drops their rows.
     pub fn finish(self) {
         assert!(self.is_frozen, "keys are frozen before they are given away");
         let mut machine = self.store.machine();
@@ -180,8 +179,7 @@ impl MoveOut {
 
     fn definition(&self) -> Result<Arc<Table>, Error> {
         let catalog = self.store.catalog();
-        let missing = || Error::RelationMissing { relation: format!("with id {}", self.table.0) };
-        catalog.table_by_id(self.table).cloned().ok_or_else(missing)
+        catalog.table_by_id(self.table).cloned().ok_or_else(|| missing(self.table))
     }
 }
 
@@ -195,7 +193,7 @@ impl Drop for MoveOut {
         drop(machine);
         for (range, tile) in self.file.directory().cover(&self.range) {
             if tile.owned().is_some() {
-                self.store.queue().ask(self.table, range.low);
+                self.store.queue().request(self.table, range.low);
             }
         }
     }

@@ -1,37 +1,37 @@
-//! A piece of a move as bytes: an Arrow IPC stream whose schema says what it is.
+//! Pieces of a move as bytes: Arrow IPC streams whose schemas describe them.
 //!
-//! Fields are called by their columns' ids. A piece of a run has the table's columns, and in the schema's metadata the
-//! run's timestamp; its batches are chunks. A piece of the delta has key, timestamp and whether there is a row before
-//! them; versions come by key, the newest of a key first. Both name the version of the table's definition that they
-//! were written with.
+//! Fields are named by column ids. A piece of a run has the columns of the table, and the timestamp
+//! of the run in the metadata of its schema; its batches are chunks. A piece of the delta begins
+//! with three more columns: key, timestamp, and whether there is a row. Its versions are ordered by
+//! key, newest first. Both have the version of the table's definition in their metadata.
 
 use crate::Error;
-use crate::catalog::Table;
-use crate::chunk::Chunk;
-use crate::row::{Row, decode_column};
-use crate::views::compact_views;
-use crate::wire::{self, malformed};
 use arrow::array::{ArrayRef, BinaryArray, BooleanArray, RecordBatch, UInt32Array, UInt64Array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::ipc::writer::StreamWriter;
+use bucket::arrays::compact_views;
+use bucket::{Chunk, Row, decode_column};
 use bytes::Bytes;
+use catalog::Table;
+use catalog::ipc::{self, malformed};
 use sdds::{Key, Timestamp};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of a piece, unless a single row is larger. What else goes between the servers waits behind one.
+/// Size of a piece in bytes, unless a single row is larger. Other messages between the servers wait
+/// for a piece.
 const PIECE_BYTES: u64 = 1 << 20;
-/// What a version takes in a piece beside its key and row, about.
+/// Approximate overhead of a version in a piece in bytes.
 const VERSION_BYTES: u64 = 32;
 
 const VERSION: &str = "version";
 const TIMESTAMP: &str = "timestamp";
-/// Fields of a delta's piece before the table's columns.
+/// Number of columns of a delta piece before those of the table.
 pub(super) const DELTA_FIELDS: usize = 3;
 
-/// Something that is sent.
+/// An item to be sent.
 #[derive(Debug)]
 pub(super) enum Item {
     /// Rows of a run.
@@ -40,7 +40,7 @@ pub(super) enum Item {
     Version(Key, Timestamp, Option<Row>),
 }
 
-/// Pieces of a move, made one by one; each is some 1 MiB.
+/// The pieces of a move, encoded one by one. Each has about 1 MiB.
 #[derive(Debug)]
 pub struct Pieces {
     table: Arc<Table>,
@@ -54,22 +54,22 @@ impl Pieces {
         Self { table, items: VecDeque::new(), rows: 0, bytes: 0 }
     }
 
-    /// Rows of runs and versions of the delta, in all pieces together.
+    /// Returns the number of rows of runs and versions of the delta in all pieces.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Bytes in all pieces together, about.
+    /// Returns the approximate bytes of all pieces.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether the last piece was given.
+    /// Whether all pieces have been returned.
     pub fn is_at_end(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Adds rows of a run; those of a large chunk go in several pieces.
+    /// Adds rows of a run. Those of a large chunk are divided among pieces.
     pub(super) fn add_rows(
         &mut self,
         timestamp: Timestamp,
@@ -155,7 +155,7 @@ impl Pieces {
 }
 
 fn version_bytes(key: &Key, row: Option<&Row>) -> u64 {
-    VERSION_BYTES + key.as_bytes().len() as u64 + row.map_or(0, |row| row.len() as u64)
+    VERSION_BYTES + key.as_bytes().len() as u64 + row.map_or(0, |row| row.bytes())
 }
 
 impl Iterator for Pieces {
@@ -166,7 +166,7 @@ impl Iterator for Pieces {
     }
 }
 
-/// A piece that was read: of a run where it has a timestamp, else of a delta.
+/// A decoded piece: of a run if it has a timestamp, otherwise of a delta.
 pub(super) struct Piece {
     pub(super) timestamp: Option<Timestamp>,
     pub(super) batches: Vec<RecordBatch>,
@@ -188,13 +188,16 @@ fn schema(table: &Table, delta: bool, timestamp: Option<Timestamp>) -> SchemaRef
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// Reads a piece; what is wrong with it is an error.
+/// Decodes a piece.
+///
+/// # Errors
+/// As [`super::MoveIn::take`].
 pub(super) fn read(table: &Table, bytes: Bytes) -> Result<Piece, Error> {
-    let (timestamp, batches) = wire::read(bytes, |schema| check_schema(table, schema))?;
+    let (timestamp, batches) = ipc::read(bytes, |schema| check_schema(table, schema))?;
     Ok(Piece { timestamp, batches })
 }
 
-/// The timestamp of a run's piece, none of a delta's.
+/// Returns the timestamp of a piece of a run; `None` for a piece of a delta.
 fn check_schema(table: &Table, found: &Schema) -> Result<Option<Timestamp>, Error> {
     if found.metadata().get(VERSION) != Some(&table.version.to_string()) {
         return Err(Error::SchemaConflict { relation: table.name.clone() });
@@ -202,12 +205,12 @@ fn check_schema(table: &Table, found: &Schema) -> Result<Option<Timestamp>, Erro
     let timestamp = match found.metadata().get(TIMESTAMP) {
         None => None,
         Some(text) => {
-            let number = text.parse().map_err(|_| malformed("its timestamp is no number"))?;
+            let number = text.parse().map_err(|_| malformed("its timestamp is not a number"))?;
             Some(Timestamp(number))
         }
     };
-    match *found == *schema(table, timestamp.is_none(), timestamp) {
-        true => Ok(timestamp),
-        false => Err(malformed("it has other columns than the table")),
+    if *found != *schema(table, timestamp.is_none(), timestamp) {
+        return Err(malformed("it has other columns than the table").into());
     }
+    Ok(timestamp)
 }

@@ -1,5 +1,5 @@
-//! Several stores as one table against a plain map: transactions over all of them that are prepared and committed in
-//! any order, moves at any moment, compaction, and reads at old snapshots.
+//! Several stores with parts of one table against a plain map: distributed transactions that are
+//! prepared and committed in any order, moves, compaction, and reads at old snapshots.
 
 use super::*;
 use crate::test_tables::rows as as_batch;
@@ -13,12 +13,12 @@ const STORES: usize = 3;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Rows, or with an even value deletes; whether it commits at once.
+    /// Upserts, or deletes for even values; whether to commit immediately.
     Write(BTreeMap<i64, u8>, bool),
     Load(BTreeSet<i64>, bool),
-    /// Commits one of those that are prepared, or undoes it.
+    /// Commits a prepared transaction, or rolls it back.
     Decide(u8, bool),
-    /// Keys, to where, what is written meanwhile, and whether it is given up in the end.
+    /// Keys, to where, what is written meanwhile, and whether it is cancelled in the end.
     Move(i64, i64, usize, BTreeMap<i64, u8>, bool),
     Compact,
     KeepSnapshot,
@@ -49,12 +49,12 @@ fn step() -> impl Strategy<Value = Step> {
 
 type Model = BTreeMap<i64, String>;
 
-/// A transaction that is prepared where it has written.
+/// A transaction that is prepared on the stores where it has written.
 struct Pending {
-    /// Given when it was prepared, as the root does.
+    /// Assigned when it was prepared, like the root does.
     timestamp: Timestamp,
     keys: BTreeSet<i64>,
-    /// What it makes of the rows.
+    /// Its effect on the rows.
     rows: BTreeMap<i64, Option<String>>,
     parts: Vec<(usize, Prepared)>,
 }
@@ -63,7 +63,7 @@ struct World {
     stores: Vec<Arc<Store>>,
     id: TableId,
     clock: u64,
-    /// What was committed, by timestamp and key.
+    /// The committed changes by timestamp and key.
     commits: BTreeMap<Timestamp, BTreeMap<i64, Option<String>>>,
     pending: Vec<Pending>,
     kept: Vec<(Timestamp, Vec<Snapshot>)>,
@@ -103,13 +103,13 @@ impl World {
         owners[0]
     }
 
-    /// The newest timestamp that no prepared transaction keeps a reader from.
+    /// The newest timestamp at which no prepared transaction blocks readers.
     fn readable(&self) -> Timestamp {
         let first = self.pending.iter().map(|pending| pending.timestamp.0).min();
         Timestamp(first.map_or(self.clock, |first| first - 1))
     }
 
-    /// Prepares rows at their owners; the keys decide whether it must conflict.
+    /// Prepares writes on their owners. Whether it conflicts must agree with the model.
     fn write(&mut self, rows: BTreeMap<i64, Option<String>>, load: bool) -> Option<Pending> {
         let base = self.readable();
         let before = self.model(base);
@@ -135,7 +135,8 @@ impl World {
                 continue;
             }
             let snapshot = store.snapshot_at(base).now_or_never().expect("readable");
-            // Without this a store makes readers wait that it need not: it does not know what others have seen.
+            // Otherwise the store would block readers unnecessarily, because it does not know the
+            // newest timestamp.
             store.observe(Timestamp(self.clock));
             let mut transaction = store.begin_at(snapshot);
             let puts: Vec<(i64, &str)> =

@@ -1,4 +1,4 @@
-//! What a commit refuses, and what it changes all at once.
+//! What commits change, and which commits are refused.
 
 use super::*;
 use crate::Error;

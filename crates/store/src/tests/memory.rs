@@ -1,4 +1,4 @@
-//! The memory limit: a write beyond it changes nothing, reads and deletes go on.
+//! The memory limit: a write beyond it fails and changes nothing; reads and deletes succeed.
 
 use super::*;
 use crate::Error;

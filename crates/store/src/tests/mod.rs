@@ -1,4 +1,4 @@
-//! Tests of the store as a whole.
+//! Tests of the whole store.
 
 mod cluster;
 mod commits;
@@ -11,11 +11,11 @@ mod regressions;
 mod threads;
 mod wire;
 
-use crate::catalog::{CatalogChange, Relation, Table, TableId};
 use crate::test_tables::keyed;
 use crate::{Options, Snapshot, Store, TableView, key};
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::Int64Type;
+use catalog::{CatalogChange, Relation, Table, TableId};
 use sdds::{Bound, Key, KeyRange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn key_of(key: i64) -> Key {
     key::encode_columns(&[column]).expect("bigint is a key type").remove(0)
 }
 
-/// Everything that a view shows, by scanning it.
+/// Returns all rows of a view by scanning it.
 fn contents(view: &TableView) -> BTreeMap<i64, String> {
     contents_of(view, &KeyRange::all())
 }

@@ -1,4 +1,4 @@
-//! A table against a plain map, under random inserts, updates, deletes, loads, splits, merges,
+//! A table against a plain map, with random inserts, updates, deletes, loads, splits, merges,
 //! compactions, savepoints, and reads at old snapshots.
 
 use super::*;
@@ -75,7 +75,7 @@ fn load(transaction: &mut Transaction, id: TableId, pairs: &[(i64, u8)]) -> Resu
     transaction.finish_ingest(id, parts)
 }
 
-/// What a step does to store and model; both refuse the same.
+/// Applies a step to store and model. Both must refuse the same writes.
 fn take(store: &Arc<Store>, id: TableId, model: &mut Model, step: &Step) {
     let mut transaction = store.begin();
     match step {
@@ -164,7 +164,7 @@ proptest! {
         }
     }
 
-    /// The log is all that it takes: its entries, applied to an empty store, give the same buckets.
+    /// Replaying the log in an empty store gives the same buckets.
     #[test]
     fn a_replayed_log_gives_the_same_buckets(steps in prop::collection::vec(step(), 1..30)) {
         let store = Store::open(quiet());

@@ -1,4 +1,4 @@
-//! Keys that move between stores.
+//! Moves of keys between stores.
 
 use super::*;
 use crate::test_tables::rows;
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures::FutureExt;
 use sdds::{Bound, GroupId, Timestamp};
 
-/// Two stores with one table, whose rows 0..100 the first has, since timestamp 10.
+/// Two stores with one table. The first has the rows 0..100, since timestamp 10.
 pub(super) fn two_stores() -> (Arc<Store>, Arc<Store>, TableId) {
     let (first, id) = store_with(4 << 10, Options { in_cluster: true, ..quiet() });
     let second = Store::open(Options { group: GroupId(1), in_cluster: true, ..quiet() });
@@ -88,7 +88,7 @@ fn a_range_moves_with_all_its_versions() {
     second.check().expect("every invariant holds");
 }
 
-/// Sends what has not been sent; how many rows and versions that was.
+/// Sends what has not been sent, and returns the number of rows and versions.
 fn round(out: &mut MoveOut, incoming: &mut MoveIn) -> u64 {
     let pieces = out.copy().expect("a table");
     let rows = pieces.rows();
@@ -167,7 +167,7 @@ fn a_move_that_is_abandoned_changes_nothing() {
     first.check().expect("every invariant holds");
 }
 
-/// Bytes of a piece, damaged: never a panic, and what passes is still in order.
+/// Damaged pieces never cause a panic, and those that are accepted are in order.
 #[test]
 fn malformed_pieces_are_refused() {
     let (first, second, id) = two_stores();

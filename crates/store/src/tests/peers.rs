@@ -1,9 +1,10 @@
-//! A distributed transaction over two stores, with peers that are in the same process and sometimes wrong about owners.
+//! Distributed transactions over two stores in one process, with an image that is sometimes wrong
+//! about owners.
 
 use super::moves::{between, two_stores};
 use super::*;
+use crate::read::Gathered;
 use crate::test_tables::rows;
-use crate::view::Gathered;
 use crate::{
     BatchStream, Changed, Delivery, Error, ExchangeId, Finding, Peers, Prepared, PushdownStep,
     Reader, TableTotal, Traffic, Transaction, TransactionId, Whereabouts, Write,
@@ -15,13 +16,14 @@ use parking_lot::Mutex;
 use sdds::{GroupId, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The first store's other server is the second.
+/// The peers of the first store: the second store.
 #[derive(Debug)]
 struct TwoServers {
     stores: [Arc<Store>; 2],
     there: Mutex<Option<Transaction>>,
     clock: AtomicU64,
-    /// How often the image is still wrong: it says that everything is there.
+    /// Number of times that the image will be wrong: it claims that the second store owns
+    /// everything.
     errs: AtomicU64,
     loads: AtomicU64,
 }
@@ -197,20 +199,20 @@ impl Peers for TwoServers {
         unreachable!("nothing moves")
     }
 
-    fn sequence_next(&self, _: &crate::catalog::Sequence, _: u32) -> Result<i64, Error> {
+    fn sequence_next(&self, _: &catalog::Sequence, _: u32) -> Result<i64, Error> {
         unreachable!("the root keeps sequences itself")
     }
 
-    fn sequence_set(&self, _: &crate::catalog::Sequence, _: i64, _: bool) -> Result<(), Error> {
+    fn sequence_set(&self, _: &catalog::Sequence, _: i64, _: bool) -> Result<(), Error> {
         unreachable!("the root keeps sequences itself")
     }
 
-    fn sequence_last(&self, _: &crate::catalog::Sequence) -> Result<Option<i64>, Error> {
+    fn sequence_last(&self, _: &catalog::Sequence) -> Result<Option<i64>, Error> {
         unreachable!("the root keeps sequences itself")
     }
 }
 
-/// Keys 20 to 69 are on the second store.
+/// The second store owns keys 20 to 69.
 fn two_servers() -> (Arc<TwoServers>, TableId) {
     let (first, second, id) = two_stores();
     let range = between(20, 70);

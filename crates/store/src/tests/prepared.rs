@@ -1,4 +1,4 @@
-//! Commits at timestamps that somebody else gives, in any order.
+//! Commits at timestamps assigned by the cluster, in any order.
 
 use super::*;
 use crate::test_tables::rows;
@@ -6,7 +6,7 @@ use crate::{Error, Prepared, Transaction};
 use futures::FutureExt;
 use sdds::Timestamp;
 
-/// A store of a cluster, its table's id, and a row (0, "zero") at timestamp 10.
+/// A store of a cluster with a table that has the row (0, "zero") at timestamp 10.
 fn cluster_store() -> (Arc<Store>, TableId) {
     let (store, id) = store_with(4 << 10, Options { in_cluster: true, ..quiet() });
     write(&store, id, Timestamp(1), &[(0, "zero")]).commit(Timestamp(10));
@@ -141,7 +141,7 @@ fn the_newest_of_a_row_waits_for_who_has_prepared_it_and_for_nobody_else() {
     assert!(newest(&second).now_or_never().is_some(), "nobody writes it");
     let mut waiting = Box::pin(newest(&first));
     assert!((&mut waiting).now_or_never().is_none());
-    // It is committed before another row's change that came here first.
+    // It commits before the change of another row that arrived here first.
     write(&store, id, Timestamp(10), &[(2, "two")]).commit(Timestamp(30));
     assert!((&mut waiting).now_or_never().is_none());
     prepared.commit(Timestamp(20));

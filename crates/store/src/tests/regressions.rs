@@ -1,11 +1,11 @@
-//! Defects that were found once: each test opens with the story of its own.
+//! Regression tests. Each describes the defect.
 
 use super::*;
-use crate::catalog::{Column, ColumnId, SqlType};
 use crate::test_tables::{rows, table};
 use crate::{IngestPart, Transaction, ZoneValue};
 use arrow::array::{Array, Float64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::Float64Type;
+use catalog::{Column, ColumnId, SqlType};
 
 /// `(key bigint, number double precision)` rows.
 fn numbers(rows: &[(i64, Option<f64>)]) -> RecordBatch {
@@ -52,8 +52,9 @@ fn add_column(transaction: &mut Transaction, id: TableId, sql_type: SqlType) {
     transaction.change_catalog(replace).expect("a valid definition");
 }
 
-/// Row layouts were remembered by table and version. Two transactions that change one table both make the
-/// next version, so the second wrote its rows in the layout of the first, which had been rolled back.
+/// Row layouts were cached by table and version. Two transactions that change a table create the
+/// same version, so the second wrote its rows in the layout of the first, which had been rolled
+/// back.
 #[test]
 fn a_rolled_back_definition_leaves_nothing_behind() {
     let (store, id) = store_with(64 << 10, quiet());
@@ -78,8 +79,8 @@ fn a_rolled_back_definition_leaves_nothing_behind() {
     assert_eq!(found[0].as_string_view().value(0), "seven");
 }
 
-/// The zone of two overlapping chunks had no bounds where one held only NULLs, and called that exact:
-/// `min` over the table then left the other chunk's values out.
+/// The zone of two overlapping chunks had no bounds if one contained only NULLs, but was marked
+/// exact: `min` over the table then ignored the other chunk.
 #[test]
 fn nulls_of_one_chunk_do_not_hide_the_bounds_of_another() {
     let store = Store::open(quiet());
@@ -93,7 +94,7 @@ fn nulls_of_one_chunk_do_not_hide_the_bounds_of_another() {
     assert_eq!((zone.nulls, zone.exact), (2, true));
 }
 
-/// A piece of a chunk reported the NULLs of the whole chunk, more of them than it had rows.
+/// A part of a chunk reported the number of NULLs of the whole chunk, which exceeded its rows.
 #[test]
 fn a_piece_of_a_chunk_counts_its_own_nulls() {
     let store = Store::open(quiet());
@@ -105,8 +106,8 @@ fn a_piece_of_a_chunk_counts_its_own_nulls() {
     assert_eq!((morsels[0].rows(), zone.nulls, zone.exact), (2, 1, false));
 }
 
-/// Bounds were compared as numbers, where the zeros are equal; the engine orders -0 below 0, and pruned
-/// chunks that hold it.
+/// Bounds were compared as numbers, so that the zeros were equal. The query engine orders -0 below
+/// 0, and pruned chunks that contain it.
 #[test]
 fn negative_zero_is_below_zero_in_a_zone() {
     let store = Store::open(quiet());
@@ -119,7 +120,7 @@ fn negative_zero_is_below_zero_in_a_zone() {
     assert!(min.is_sign_negative() && max.is_sign_positive(), "{min} {max}");
 }
 
-/// A commit took more memory than its transaction had asked for, so that tables grew past the limit.
+/// A commit took more memory than its transaction had reserved, so that tables exceeded the limit.
 #[test]
 fn a_commit_never_passes_the_limit_that_its_writes_kept() {
     let limit = 64 << 10;
@@ -138,7 +139,7 @@ fn a_commit_never_passes_the_limit_that_its_writes_kept() {
     assert!(key > 100, "{key} rows fit");
 }
 
-/// What was undone or written over stayed accounted for until the transaction ended.
+/// Rolled back or overwritten rows were accounted for until the transaction ended.
 #[test]
 fn what_a_transaction_undoes_it_gives_back() {
     let (store, id) = store_with(64 << 10, quiet());
@@ -159,7 +160,8 @@ fn what_a_transaction_undoes_it_gives_back() {
     store.check().expect("every invariant holds");
 }
 
-/// A statement that touched no row made a commit, and conflicted with changes of the definition.
+/// A statement that changed no row caused a commit, which conflicted with changes of the
+/// definition.
 #[test]
 fn writing_nothing_is_not_a_write() {
     let (store, id) = store_with(64 << 10, quiet());
@@ -169,8 +171,8 @@ fn writing_nothing_is_not_a_write() {
     assert!(transaction.is_read_only());
 }
 
-/// A bucket that was due while a snapshot held its versions was asked for once, found nothing to fold, and
-/// stayed as it was until somebody wrote to it again.
+/// A bucket that could not be compacted because of a snapshot was not compacted later, until the
+/// next write to it.
 #[test]
 fn compaction_comes_back_when_the_snapshot_in_its_way_is_gone() {
     let (store, id) = store_with(64 << 10, Options::default());
@@ -193,8 +195,8 @@ fn compaction_comes_back_when_the_snapshot_in_its_way_is_gone() {
     store.check().expect("every invariant holds");
 }
 
-/// A column became NOT NULL when its rows had a value, while a snapshot still saw one without. Compaction read rows as that
-/// snapshot sees them, by the new definition, and took the server with it.
+/// A column became NOT NULL while a snapshot still saw a NULL in it. Compaction read rows as of
+/// that snapshot with the new definition, and the server crashed.
 #[test]
 fn a_null_that_only_an_old_snapshot_sees_is_compacted() {
     let store = Store::open(quiet());

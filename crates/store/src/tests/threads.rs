@@ -1,4 +1,4 @@
-//! Readers beside writers, splits and compactions: never half a commit.
+//! Readers concurrent with writers, splits and compaction: no partial commit is visible.
 
 use super::*;
 use crate::test_tables::rows;
@@ -14,7 +14,7 @@ fn balance(view: &TableView, account: i64) -> i64 {
     text.trim_start_matches('0').parse().unwrap_or(0)
 }
 
-/// Balances are padded, so that buckets fill and split.
+/// Pads balances, so that buckets fill and split.
 fn padded(balance: i64) -> String {
     format!("{balance:0>60}")
 }

@@ -44,24 +44,6 @@ impl From<store::Error> for Error {
             E::OutOfMemory { .. } => Self::new(SqlState::OutOfMemory, message).with_hint(
                 "Delete rows, or start with a larger --memory. Nothing was changed by this statement.",
             ),
-            E::ValueTooLarge { .. } => Self::new(SqlState::ProgramLimitExceeded, message),
-            E::NullKey { schema, table, column } => {
-                Self::new(SqlState::NotNullViolation, message)
-                    .of_table(&schema, &table)
-                    .of_column(&column)
-            }
-            E::KeyType { .. } => Self::new(SqlState::InvalidTableDefinition, message),
-            E::RelationExists { .. } => Self::new(SqlState::DuplicateTable, message),
-            E::RelationMissing { .. } => Self::new(SqlState::UndefinedTable, message),
-            E::SchemaExists { .. } => Self::new(SqlState::DuplicateSchema, message),
-            E::SchemaMissing { .. } => Self::new(SqlState::InvalidSchemaName, message),
-            E::SchemaNotEmpty { schema, relation } => {
-                let (kind, name) = relation.split_once(' ').unwrap_or(("relation", &relation));
-                Self::new(SqlState::DependentObjectsStillExist, message)
-                    .with_detail(format!("{kind} {schema}.{name} depends on schema {schema}"))
-                    .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
-            }
-            E::ReservedName { .. } => Self::new(SqlState::ReservedName, message),
             E::SequenceExhausted { .. } => {
                 Self::new(SqlState::SequenceGeneratorLimitExceeded, message)
             }
@@ -84,6 +66,44 @@ impl From<store::Error> for Error {
                 hint.into_iter().fold(error, Self::with_hint)
             }
             E::Failed(failure) => failure::heard(*failure),
+            E::Catalog(error) => error.into(),
+            E::Bucket(error) => error.into(),
+        }
+    }
+}
+
+impl From<store::catalog::Error> for Error {
+    fn from(error: store::catalog::Error) -> Self {
+        use store::catalog::Error as E;
+        let message = error.to_string();
+        match error {
+            E::Conflict { .. } => Self::new(SqlState::SerializationFailure, message)
+                .with_hint("Run the transaction again."),
+            E::RelationExists { .. } => Self::new(SqlState::DuplicateTable, message),
+            E::RelationMissing { .. } => Self::new(SqlState::UndefinedTable, message),
+            E::SchemaExists { .. } => Self::new(SqlState::DuplicateSchema, message),
+            E::SchemaMissing { .. } => Self::new(SqlState::InvalidSchemaName, message),
+            E::SchemaNotEmpty { schema, relation } => {
+                let (kind, name) = relation.split_once(' ').unwrap_or(("relation", &relation));
+                Self::new(SqlState::DependentObjectsStillExist, message)
+                    .with_detail(format!("{kind} {schema}.{name} depends on schema {schema}"))
+                    .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
+            }
+            E::ReservedName { .. } => Self::new(SqlState::ReservedName, message),
+        }
+    }
+}
+
+impl From<store::bucket::Error> for Error {
+    fn from(error: store::bucket::Error) -> Self {
+        use store::bucket::Error as E;
+        let message = error.to_string();
+        match error {
+            E::ValueTooLarge { .. } => Self::new(SqlState::ProgramLimitExceeded, message),
+            E::NullKey { schema, table, column } => Self::new(SqlState::NotNullViolation, message)
+                .of_table(&schema, &table)
+                .of_column(&column),
+            E::KeyType { .. } => Self::new(SqlState::InvalidTableDefinition, message),
             E::Arrow(error) => error.into(),
         }
     }

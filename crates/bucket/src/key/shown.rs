@@ -1,0 +1,76 @@
+//! Keys as text, for error messages, plans and system tables.
+
+use super::decode;
+use arrow::datatypes::DataType;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use catalog::Table;
+use sdds::{Bound, Key, KeyRange};
+use std::fmt;
+
+/// Number of keys or ranges that are shown. The others are counted.
+const SHOWN_MAX: usize = 4;
+
+/// Returns a key as `(a, b)=(1, x)`.
+pub fn describe(table: &Table, key: &Key) -> String {
+    let columns: Vec<_> = table.key_indices().into_iter().map(|c| &table.columns[c]).collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    format!("({})=({})", names.join(", "), describe_values(table, key))
+}
+
+/// Returns the column values of a bound, or an infinity.
+pub fn describe_bound(table: &Table, bound: &Bound) -> String {
+    match bound {
+        Bound::At(key) => describe_values(table, key),
+        infinity => infinity.to_string(),
+    }
+}
+
+/// Returns some rows of a table as text, by their keys.
+pub fn describe_rows<'a>(table: &Table, keys: impl ExactSizeIterator<Item = &'a Key>) -> String {
+    let more = keys.len().saturating_sub(SHOWN_MAX);
+    let shown: Vec<String> = keys.take(SHOWN_MAX).map(|key| describe(table, key)).collect();
+    let more = if more > 0 { format!(", {more} more") } else { String::new() };
+    format!("{}{more} of table \"{}\"", shown.join(", "), table.name)
+}
+
+/// Displays key ranges of a table: `[1, 5), 7`.
+pub struct Stretches<'a> {
+    /// The table.
+    pub table: &'a Table,
+    /// Ranges of its keys.
+    pub ranges: &'a [KeyRange],
+}
+
+impl fmt::Display for Stretches<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bound = |bound: &Bound| match describe_bound(self.table, bound) {
+            nothing if nothing.is_empty() => bound.to_string(),
+            values => values,
+        };
+        for (index, range) in self.ranges.iter().take(SHOWN_MAX).enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            match (&range.low, &range.high) {
+                (Bound::At(low), Bound::At(high)) if low.successor() == *high => {
+                    write!(f, "{comma}{}", bound(&range.low))?;
+                }
+                (low, high) => write!(f, "{comma}[{}, {})", bound(low), bound(high))?,
+            }
+        }
+        match self.ranges.len().saturating_sub(SHOWN_MAX) {
+            0 => Ok(()),
+            more => write!(f, ", {more} more"),
+        }
+    }
+}
+
+fn describe_values(table: &Table, key: &Key) -> String {
+    let types: Vec<DataType> =
+        table.key_indices().into_iter().map(|c| table.columns[c].sql_type.arrow()).collect();
+    let options = FormatOptions::new();
+    let values = decode(&types, key);
+    let texts = values.iter().map(|value| match ArrayFormatter::try_new(value, &options) {
+        Ok(formatter) => formatter.value(0).try_to_string().unwrap_or_else(|_| "?".to_owned()),
+        Err(_) => "?".to_owned(),
+    });
+    texts.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,251 @@
+//! Catalog changes as values.
+
+use crate::{
+    Catalog, Error, Object, PUBLIC, Privileges, RESERVED_SCHEMAS, Relation, RelationId, Role,
+    Schema, TableId, is_temporary_schema,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A change of the catalog.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum CatalogChange {
+    /// Creates a schema.
+    CreateSchema(Schema),
+    /// Replaces the comment of a schema.
+    ReplaceSchema(Schema),
+    /// Drops an empty schema.
+    DropSchema(String),
+    /// Creates a relation.
+    Create(Relation),
+    /// Replaces the definition of a relation, which keeps its id. The name may change. The version
+    /// of a table must be one more than before.
+    Replace(Relation),
+    /// Drops a relation.
+    Drop(RelationId),
+    /// Removes all rows of a table.
+    Truncate(TableId),
+    /// Creates or alters a role. An existing role keeps its privileges: other transactions may
+    /// grant and revoke concurrently.
+    PutRole(Role),
+    /// Renames a role, also in the memberships of other roles.
+    RenameRole {
+        /// The old name.
+        from: String,
+        /// The new name.
+        to: String,
+    },
+    /// Drops a role, also from the memberships of other roles.
+    DropRole(String),
+    /// Sets the privileges of a role on an object. Has no effect if the role does not exist.
+    SetPrivileges {
+        /// The role; [`PUBLIC`] for everybody.
+        role: String,
+        /// The object.
+        object: Object,
+        /// The new set of privileges.
+        privileges: Privileges,
+    },
+}
+
+impl CatalogChange {
+    /// Returns the table that the change needs exclusively.
+    pub fn table(&self) -> Option<TableId> {
+        match self {
+            Self::Replace(Relation::Table(table)) => Some(table.id),
+            Self::Truncate(id) => Some(*id),
+            Self::Drop(id) => Some(TableId(id.0)),
+            _ => None,
+        }
+    }
+
+    /// Whether the change concerns only the session that makes it: it is about a temporary schema
+    /// or relation. `before` and
+    /// `changes` are the catalog before the transaction, and all changes of the transaction.
+    pub fn is_temporary(&self, before: &Catalog, changes: &[Self]) -> bool {
+        let is_temporary = |id: RelationId| {
+            let created = || {
+                changes.iter().find_map(|change| match change {
+                    Self::Create(relation) if relation.id() == id => Some(relation),
+                    _ => None,
+                })
+            };
+            before.relation_by_id(id).or_else(created).is_some_and(Relation::is_temporary)
+        };
+        match self {
+            Self::CreateSchema(schema) | Self::ReplaceSchema(schema) => {
+                is_temporary_schema(&schema.name)
+            }
+            Self::DropSchema(name) => is_temporary_schema(name),
+            Self::Create(relation) | Self::Replace(relation) => relation.is_temporary(),
+            Self::Drop(id) => is_temporary(*id),
+            Self::Truncate(id) => is_temporary(id.relation()),
+            Self::SetPrivileges { object, .. } => match object {
+                Object::Database => false,
+                Object::Schema(name) => is_temporary_schema(name),
+                Object::Relation(id) => is_temporary(*id),
+            },
+            Self::PutRole(_) | Self::RenameRole { .. } | Self::DropRole(_) => false,
+        }
+    }
+}
+
+impl Catalog {
+    /// Returns the catalog after a change.
+    ///
+    /// # Errors
+    /// Names that exist already or do not exist, reserved names, schemas that are not empty, and
+    /// [`Error::Conflict`] if the version of a table does not follow its current one.
+    pub fn apply(&self, change: &CatalogChange) -> Result<Self, Error> {
+        let mut next = self.clone();
+        match change {
+            CatalogChange::CreateSchema(schema) => next.create_schema(schema)?,
+            CatalogChange::ReplaceSchema(schema) => {
+                self.require_schema(&schema.name)?;
+                next.schemas.insert(schema.name.clone(), Arc::new(schema.clone()));
+            }
+            CatalogChange::DropSchema(name) => next.drop_schema(name)?,
+            CatalogChange::Create(relation) => next.create(relation)?,
+            CatalogChange::Replace(relation) => next.replace(relation)?,
+            CatalogChange::Drop(id) => next.drop_relation(*id)?,
+            CatalogChange::PutRole(role) => {
+                let mut role = role.clone();
+                if let Some(old) = self.roles.get(&role.name) {
+                    role.keep_privileges_of(old);
+                }
+                next.roles.insert(role.name.clone(), Arc::new(role));
+            }
+            CatalogChange::RenameRole { from, to } => {
+                if let Some(old) = next.roles.remove(from) {
+                    let renamed = Role { name: to.clone(), ..Role::clone(&old) };
+                    next.roles.insert(to.clone(), Arc::new(renamed));
+                }
+                next.change_roles(
+                    |role| role.member_of.contains_key(from),
+                    |role| {
+                        if let Some(admin) = role.member_of.remove(from) {
+                            role.member_of.insert(to.clone(), admin);
+                        }
+                    },
+                );
+            }
+            CatalogChange::DropRole(name) => {
+                next.roles.remove(name);
+                next.change_roles(
+                    |role| role.member_of.contains_key(name),
+                    |role| {
+                        role.member_of.remove(name);
+                    },
+                );
+            }
+            CatalogChange::SetPrivileges { role, object, privileges } => {
+                next.change_roles(
+                    |known| known.name == *role,
+                    |known| {
+                        known.set_privileges(object, *privileges);
+                    },
+                );
+            }
+            CatalogChange::Truncate(id) => {
+                self.table_by_id(*id).ok_or_else(|| Error::missing(id.relation()))?;
+            }
+        }
+        Ok(next)
+    }
+
+    fn require_schema(&self, name: &str) -> Result<(), Error> {
+        if self.schemas.contains_key(name) {
+            Ok(())
+        } else {
+            Err(Error::SchemaMissing { schema: name.to_owned() })
+        }
+    }
+
+    fn create_schema(&mut self, schema: &Schema) -> Result<(), Error> {
+        let name = &schema.name;
+        let is_reserved = name.starts_with("pg_") && !is_temporary_schema(name);
+        if RESERVED_SCHEMAS.contains(&name.as_str()) || is_reserved {
+            return Err(Error::ReservedName { name: name.clone() });
+        }
+        if self.schemas.contains_key(name) {
+            return Err(Error::SchemaExists { schema: name.clone() });
+        }
+        self.schemas.insert(name.clone(), Arc::new(schema.clone()));
+        Ok(())
+    }
+
+    fn drop_schema(&mut self, name: &str) -> Result<(), Error> {
+        self.require_schema(name)?;
+        if let Some(relation) = self.relations_in(name).next() {
+            let relation = format!("{} {}", relation.kind(), relation.name());
+            return Err(Error::SchemaNotEmpty { schema: name.to_owned(), relation });
+        }
+        self.schemas.remove(name);
+        self.forget(&Object::Schema(name.to_owned()));
+        Ok(())
+    }
+
+    fn create(&mut self, relation: &Relation) -> Result<(), Error> {
+        self.claim_name(relation)?;
+        self.relations.insert(relation.id(), relation.clone());
+        Ok(())
+    }
+
+    fn claim_name(&mut self, relation: &Relation) -> Result<(), Error> {
+        self.require_schema(relation.schema())?;
+        let name = (relation.schema().to_owned(), relation.name().to_owned());
+        if self.names.contains_key(&name) {
+            return Err(Error::RelationExists { relation: relation.name().to_owned() });
+        }
+        self.names.insert(name, relation.id());
+        Ok(())
+    }
+
+    fn replace(&mut self, relation: &Relation) -> Result<(), Error> {
+        let id = relation.id();
+        let old = self.relations.get(&id).cloned().ok_or_else(|| Error::missing(id))?;
+        if let (Relation::Table(old), Relation::Table(new)) = (&old, relation)
+            && new.version != old.version + 1
+        {
+            return Err(Error::Conflict { relation: new.name.clone() });
+        }
+        if (old.schema(), old.name()) != (relation.schema(), relation.name()) {
+            self.names.remove(&(old.schema().to_owned(), old.name().to_owned()));
+            self.claim_name(relation)?;
+        }
+        self.relations.insert(id, relation.clone());
+        Ok(())
+    }
+
+    fn drop_relation(&mut self, id: RelationId) -> Result<(), Error> {
+        let old = self.relations.remove(&id).ok_or_else(|| Error::missing(id))?;
+        self.names.remove(&(old.schema().to_owned(), old.name().to_owned()));
+        self.forget(&Object::Relation(id));
+        Ok(())
+    }
+
+    /// Removes all privileges on a dropped object.
+    fn forget(&mut self, object: &Object) {
+        self.change_roles(
+            |role| !role.privileges(object).is_empty(),
+            |role| {
+                role.set_privileges(object, Privileges::default());
+            },
+        );
+    }
+
+    /// Changes the roles that satisfy a condition, [`PUBLIC`] included.
+    fn change_roles(&mut self, which: impl Fn(&Role) -> bool, change: impl Fn(&mut Role)) {
+        let found: Vec<Arc<Role>> =
+            self.roles.values().chain([&self.public]).filter(|role| which(role)).cloned().collect();
+        for role in found {
+            let mut changed = Role::clone(&role);
+            change(&mut changed);
+            if changed.name == PUBLIC {
+                self.public = Arc::new(changed);
+            } else {
+                self.roles.insert(changed.name.clone(), Arc::new(changed));
+            }
+        }
+    }
+}

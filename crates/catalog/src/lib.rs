@@ -1,0 +1,132 @@
+//! Definitions of tables, views, sequences, schemas and roles as plain data.
+//!
+//! A [`Catalog`] is an immutable value. [`Catalog::apply`] returns a new one, and readers keep the
+//! one they have. SQL text (defaults, checks, view bodies) is stored as text; this crate does not
+//! interpret it.
+
+mod arrow_serde;
+mod change;
+mod definitions;
+mod error;
+pub mod ipc;
+mod role;
+mod serialized;
+mod sql_type;
+
+pub use change::CatalogChange;
+pub use definitions::{
+    BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Check, Column, ColumnId, DEFAULT_BUCKET_SIZE, Identity,
+    OnCommit, Relation, RelationId, Schema, Sequence, Table, TableId, View, is_temporary_schema,
+    temporary_schema,
+};
+pub use error::Error;
+pub use role::{Object, PUBLIC, Privileges, Role};
+pub use sql_type::SqlType;
+
+use imbl::OrdMap;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The initial schema.
+pub const DEFAULT_SCHEMA: &str = "public";
+
+/// Names of system schemas.
+pub const RESERVED_SCHEMAS: [&str; 3] = ["pando", "information_schema", "pg_catalog"];
+
+/// All schemas, relations and roles at one point in time.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "serialized::Definitions", into = "serialized::Definitions")]
+pub struct Catalog {
+    schemas: OrdMap<String, Arc<Schema>>,
+    names: OrdMap<(String, String), RelationId>,
+    relations: OrdMap<RelationId, Relation>,
+    roles: OrdMap<String, Arc<Role>>,
+    public: Arc<Role>,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Catalog {
+    /// Returns the catalog of a new database: one empty schema.
+    pub fn new() -> Self {
+        let public = Schema { name: DEFAULT_SCHEMA.to_owned(), comment: None };
+        Self {
+            schemas: OrdMap::unit(DEFAULT_SCHEMA.to_owned(), Arc::new(public)),
+            names: OrdMap::new(),
+            relations: OrdMap::new(),
+            roles: OrdMap::new(),
+            public: Arc::new(public_role()),
+        }
+    }
+
+    /// Finds a schema by name.
+    pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
+        self.schemas.get(name)
+    }
+
+    /// Returns all schemas, ordered by name.
+    pub fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
+        self.schemas.values()
+    }
+
+    /// Finds a role by name.
+    pub fn role(&self, name: &str) -> Option<&Arc<Role>> {
+        self.roles.get(name)
+    }
+
+    /// Returns the role [`PUBLIC`].
+    pub fn public(&self) -> &Arc<Role> {
+        &self.public
+    }
+
+    /// Returns all roles except [`PUBLIC`], ordered by name.
+    pub fn roles(&self) -> impl ExactSizeIterator<Item = &Arc<Role>> {
+        self.roles.values()
+    }
+
+    /// Finds a relation by schema and name.
+    pub fn relation(&self, schema: &str, name: &str) -> Option<&Relation> {
+        let id = self.names.get(&(schema.to_owned(), name.to_owned()))?;
+        self.relations.get(id)
+    }
+
+    /// Finds a relation by id.
+    pub fn relation_by_id(&self, id: RelationId) -> Option<&Relation> {
+        self.relations.get(&id)
+    }
+
+    /// Finds a table by id.
+    pub fn table_by_id(&self, id: TableId) -> Option<&Arc<Table>> {
+        match self.relations.get(&id.relation())? {
+            Relation::Table(table) => Some(table),
+            Relation::View(_) | Relation::Sequence(_) => None,
+        }
+    }
+
+    /// Returns the table that `table` is colocated with ([`Table::colocate_with`]), if it exists.
+    pub fn colocated(&self, table: &Table) -> Option<&Arc<Table>> {
+        table.colocate_with.and_then(|other| self.table_by_id(other))
+    }
+
+    /// Returns all relations, ordered by schema and name.
+    pub fn relations(&self) -> impl Iterator<Item = &Relation> {
+        self.names.values().filter_map(|id| self.relations.get(id))
+    }
+
+    /// Returns the relations of a schema, ordered by name.
+    pub fn relations_in<'a>(&'a self, schema: &'a str) -> impl Iterator<Item = &'a Relation> {
+        let first = (schema.to_owned(), String::new());
+        let names = self.names.range(first..).take_while(move |((of, _), _)| of == schema);
+        names.filter_map(|(_, id)| self.relations.get(id))
+    }
+}
+
+/// Initially, everybody may use the initial schema, but not create relations in it.
+fn public_role() -> Role {
+    let schemas = [(DEFAULT_SCHEMA.to_owned(), Privileges::USAGE)].into();
+    Role { schemas, ..Role::new(PUBLIC) }
+}

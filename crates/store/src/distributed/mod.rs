@@ -1,0 +1,376 @@
+//! Distributed transactions: a transaction on each server whose rows it writes, coordinated by the
+//! server that the client is connected to.
+//!
+//! Rows are written to their owners immediately: an owner checks keys against its rows, and later
+//! reads see the writes. On a store without [`Peers`], everything is local and nothing waits.
+
+mod load;
+mod newest;
+mod pushdown;
+
+use crate::error::missing;
+use crate::peers::{ATTEMPTS_MAX, Peers, Reader, TransactionId, Write};
+use crate::read::{Reading, TableView};
+use crate::store::Store;
+use crate::transaction::{IngestPart, Savepoint, Transaction};
+use crate::{Error, Snapshot};
+use arrow::array::RecordBatch;
+use bucket::key;
+use catalog::{Catalog, CatalogChange, Table, TableId};
+use futures::future::join_all;
+use sdds::{Bound, GroupId, Key, KeyRange, Timestamp};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A running distributed transaction. Dropping it rolls it back.
+#[derive(Debug)]
+pub struct DistributedTransaction {
+    /// Its part on this server.
+    here: Transaction,
+    /// Its parts on other servers; `None` without a cluster.
+    elsewhere: Option<Elsewhere>,
+    savepoints: u64,
+}
+
+/// The parts of a transaction on other servers.
+#[derive(Debug)]
+struct Elsewhere {
+    peers: Arc<dyn Peers>,
+    id: TransactionId,
+    /// Whether another server may have writes of it.
+    has_writes: bool,
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        if self.has_writes {
+            self.peers.roll_back(self.id);
+        }
+    }
+}
+
+/// A savepoint of a [`DistributedTransaction`].
+#[derive(Debug, Clone)]
+pub struct DistributedSavepoint {
+    here: Savepoint,
+    number: u64,
+}
+
+impl Store {
+    /// Returns what is committed now, on all servers.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] in a cluster.
+    pub async fn reading(self: &Arc<Self>) -> Result<Reading, Error> {
+        let Some(peers) = self.peers() else { return Ok(self.snapshot().reading(None)) };
+        let snapshot = peers.snapshot().await?;
+        let reader = Reader {
+            timestamp: snapshot.timestamp(),
+            transaction: None,
+            changes: [].into(),
+            savepoint: 0,
+        };
+        Ok(snapshot.reading(Some((Arc::clone(peers), reader))))
+    }
+
+    /// Returns what is committed on this server, for statements that read no rows.
+    ///
+    /// # Errors
+    /// [`Peers::refusal`].
+    pub fn reading_here(self: &Arc<Self>) -> Result<Reading, Error> {
+        match self.peers().and_then(|peers| peers.refusal()) {
+            Some(refusal) => Err(refusal),
+            None => Ok(self.snapshot().reading(None)),
+        }
+    }
+
+    /// Begins a transaction on what is committed now, on all servers.
+    /// Begins a transaction on a snapshot of all servers.
+    /// # Errors
+    /// As [`Self::reading`].
+    pub async fn begin_distributed(self: &Arc<Self>) -> Result<DistributedTransaction, Error> {
+        let Some(peers) = self.peers() else { return Ok(self.distributed_on(self.snapshot())) };
+        Ok(self.distributed_on(peers.snapshot().await?))
+    }
+
+    /// Begins a transaction on a snapshot.
+    fn distributed_on(self: &Arc<Self>, snapshot: Snapshot) -> DistributedTransaction {
+        let here = Transaction::new(Arc::clone(self), snapshot);
+        let elsewhere = self.peers().map(|peers| {
+            let (peers, id) = (Arc::clone(peers), peers.transaction_id());
+            Elsewhere { peers, id, has_writes: false }
+        });
+        DistributedTransaction { here, elsewhere, savepoints: 0 }
+    }
+}
+
+impl DistributedTransaction {
+    /// Returns the snapshot on this server.
+    pub fn snapshot(&self) -> &Snapshot {
+        self.here.snapshot()
+    }
+
+    /// Returns the catalog with its own changes.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        self.here.catalog()
+    }
+
+    /// Changes the catalog. Other servers learn of it with the next request or the commit.
+    ///
+    /// # Errors
+    /// As [`Catalog::apply`].
+    pub fn change_catalog(&mut self, change: CatalogChange) -> Result<(), Error> {
+        self.here.change_catalog(change)
+    }
+
+    /// Returns a table with its writes so far.
+    pub fn table(&self, id: TableId) -> Option<TableView> {
+        self.reading().table(id)
+    }
+
+    /// Returns what it reads now, without later writes.
+    pub fn reading(&self) -> Reading {
+        let reader =
+            |elsewhere: &Elsewhere| self.reader(elsewhere.has_writes.then_some(elsewhere.id));
+        let peers = self.elsewhere.as_ref().map(|e| (Arc::clone(&e.peers), reader(e)));
+        self.here.reading(peers)
+    }
+
+    /// Returns the identity for requests to other servers.
+    fn reader(&self, transaction: Option<TransactionId>) -> Reader {
+        Reader {
+            timestamp: self.snapshot().timestamp(),
+            transaction,
+            changes: self.here.shared_changes(),
+            savepoint: self.savepoints,
+        }
+    }
+
+    /// Inserts rows with all columns of the table.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`]; errors of other servers. Some rows may have been inserted; roll
+    /// back to a savepoint.
+    pub async fn insert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
+        if self.elsewhere.is_none() {
+            return self.here.insert(id, rows);
+        }
+        self.write_rows(id, rows, Write::Insert).await
+    }
+
+    /// Inserts rows, or replaces those with the same key.
+    ///
+    /// # Errors
+    /// As [`Self::insert`], without [`Error::DuplicateKey`].
+    pub async fn upsert(&mut self, id: TableId, rows: &RecordBatch) -> Result<(), Error> {
+        if self.elsewhere.is_none() {
+            return self.here.upsert(id, rows);
+        }
+        self.write_rows(id, rows, Write::Upsert).await
+    }
+
+    /// Deletes rows by key. Keys without a row are ignored. Succeeds beyond the memory limit.
+    ///
+    /// # Errors
+    /// [`Error::Catalog`] if the table does not exist; errors of other servers.
+    pub async fn delete(&mut self, id: TableId, keys: &[Key]) -> Result<(), Error> {
+        if self.elsewhere.is_none() {
+            return self.here.delete(id, keys);
+        }
+        self.write_to_owners(id, keys, &Write::Delete(keys.to_vec())).await
+    }
+
+    async fn write_rows(
+        &mut self,
+        id: TableId,
+        rows: &RecordBatch,
+        write: fn(RecordBatch) -> Write,
+    ) -> Result<(), Error> {
+        let keys = self.table_or_missing(id)?.encode_keys(rows)?;
+        self.write_to_owners(id, &keys, &write(rows.clone())).await
+    }
+
+    /// Writes rows, which are identified by their keys, to their owners. Rows that an owner does
+    /// not own any more are sent again.
+    async fn write_to_owners(
+        &mut self,
+        id: TableId,
+        keys: &[Key],
+        write: &Write,
+    ) -> Result<(), Error> {
+        let view = self.table_or_missing(id)?;
+        let table = Arc::clone(view.table());
+        let Some(elsewhere) = &self.elsewhere else { return Ok(()) };
+        let peers = Arc::clone(&elsewhere.peers);
+        let id = elsewhere.id;
+        let mut rest: Vec<u32> = (0..keys.len() as u32).collect();
+        for _ in 0..ATTEMPTS_MAX {
+            let owners = by_owner(&*peers, &view, keys, &rest).await?;
+            rest = Vec::new();
+            let reader = self.reader(Some(id));
+            let mut sent = Vec::new();
+            for (owner, rows) in owners {
+                let write = write.picked(&rows)?;
+                if owner == peers.here() {
+                    match self.here.write(&table, write) {
+                        Err(Error::NotOwned { .. }) => rest.extend(rows),
+                        done => drop(done?),
+                    }
+                } else {
+                    if let Some(elsewhere) = &mut self.elsewhere {
+                        elsewhere.has_writes = true;
+                    }
+                    let (peers, table, reader) = (&peers, &table, &reader);
+                    sent.push(async move {
+                        let written =
+                            write_to_owner(&**peers, reader, table, owner, &rows, write).await;
+                        let keys = rows.iter().map(|row| &keys[*row as usize]);
+                        written.map_err(|e| e.missing(|| key::describe_rows(table, keys)))
+                    });
+                }
+            }
+            for refused in join_all(sent).await {
+                rest.extend(refused?);
+            }
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
+        let key = &keys[rest[0] as usize];
+        Err(Error::NotOwned { range: KeyRange::point(key) })
+    }
+
+    fn store(&self) -> &Arc<Store> {
+        self.here.store()
+    }
+
+    fn here_mut(&mut self) -> &mut Transaction {
+        &mut self.here
+    }
+
+    /// Returns the other servers and the identity for writes. `writes` records that they may have
+    /// writes from now on.
+    fn begin_elsewhere(&mut self, writes: bool) -> Option<(Arc<dyn Peers>, Reader)> {
+        let elsewhere = self.elsewhere.as_mut()?;
+        elsewhere.has_writes |= writes;
+        let (peers, id) = (Arc::clone(&elsewhere.peers), elsewhere.id);
+        Some((peers, self.reader(Some(id))))
+    }
+
+    fn table_or_missing(&self, id: TableId) -> Result<TableView, Error> {
+        self.table(id).ok_or_else(|| missing(id))
+    }
+
+    /// Begins a part of a bulk load, which is passed to [`Self::finish_ingest`] when it is filled.
+    ///
+    /// # Errors
+    /// [`Error::Catalog`] if the table does not exist.
+    pub fn ingest(&self, id: TableId) -> Result<IngestPart, Error> {
+        self.here.ingest(id)
+    }
+
+    /// Ends a bulk load: writes the rows of all its parts, and returns their number.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateKey`] within the load or with the table; errors of other servers.
+    pub async fn finish_ingest(
+        &mut self,
+        id: TableId,
+        parts: Vec<IngestPart>,
+    ) -> Result<u64, Error> {
+        if self.elsewhere.is_none() {
+            return self.here.finish_ingest(id, parts);
+        }
+        let Some(load) = IngestPart::gather(parts)? else { return Ok(0) };
+        self.load_to_owners(id, load).await
+    }
+
+    /// Whether it has written nothing.
+    pub fn is_read_only(&self) -> bool {
+        self.here.is_read_only() && !self.elsewhere.as_ref().is_some_and(|e| e.has_writes)
+    }
+
+    /// Sets a savepoint.
+    pub fn savepoint(&mut self) -> DistributedSavepoint {
+        self.savepoints += 1;
+        DistributedSavepoint { here: self.here.savepoint(), number: self.savepoints }
+    }
+
+    /// Rolls back to a savepoint of this transaction.
+    ///
+    /// # Errors
+    /// Errors of other servers.
+    pub async fn rollback_to(&mut self, savepoint: &DistributedSavepoint) -> Result<(), Error> {
+        self.here.rollback_to(&savepoint.here);
+        match &self.elsewhere {
+            Some(e) if e.has_writes => e.peers.rollback_to(e.id, savepoint.number).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Commits on all servers, and returns the timestamp of the commit.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] and [`Error::SchemaConflict`], after which nothing has changed;
+    /// [`Error::Unreachable`] in a cluster.
+    pub async fn commit(mut self) -> Result<Timestamp, Error> {
+        let Some(mut elsewhere) = self.elsewhere.take() else { return self.here.commit() };
+        let reader = self.reader(Some(elsewhere.id));
+        let timestamp = self.here.snapshot().timestamp();
+        let here = self.here.prepare()?;
+        if here.is_none() && !elsewhere.has_writes {
+            return Ok(timestamp);
+        }
+        // From here on, the commit rolls back on failure.
+        elsewhere.has_writes = false;
+        elsewhere.peers.commit(&reader, here).await
+    }
+}
+
+/// Sends rows to another server in pieces, one after the other; returns the rows that it does not
+/// own.
+async fn write_to_owner(
+    peers: &dyn Peers,
+    reader: &Reader,
+    table: &Arc<Table>,
+    owner: GroupId,
+    rows: &[u32],
+    write: Write,
+) -> Result<Vec<u32>, Error> {
+    let mut refused = Vec::new();
+    for (range, piece) in write.pieces() {
+        match peers.write(reader, table, owner, piece).await {
+            Err(Error::NotOwned { .. }) => refused.extend(&rows[range]),
+            done => drop(done?),
+        }
+    }
+    Ok(refused)
+}
+
+/// Groups rows by the owners of their keys.
+async fn by_owner(
+    peers: &dyn Peers,
+    view: &TableView,
+    keys: &[Key],
+    rows: &[u32],
+) -> Result<BTreeMap<GroupId, Vec<u32>>, Error> {
+    let mut owners: BTreeMap<GroupId, Vec<u32>> = BTreeMap::new();
+    let of = |row: &u32| &keys[*row as usize];
+    let (Some(first), Some(last)) = (rows.iter().map(of).min(), rows.iter().map(of).max()) else {
+        return Ok(owners);
+    };
+    let low = Bound::At(first.clone());
+    let Some(span) = KeyRange::new(low, Bound::At(last.successor())) else { return Ok(owners) };
+    if view.owns(&span) {
+        return Ok([(peers.here(), rows.to_vec())].into());
+    }
+    let cover = peers.cover(view.table().id, &span).await?;
+    for row in rows {
+        let key = Bound::At(of(row).clone());
+        let at = cover.partition_point(|(range, _)| range.high <= key);
+        if let Some((_, owner)) = cover.get(at) {
+            owners.entry(*owner).or_default().push(*row);
+        }
+    }
+    Ok(owners)
+}

@@ -1,0 +1,88 @@
+//! Entries that change the tiles of a table: splits, merges, and moves between servers.
+
+use super::Machine;
+use crate::file::Tile;
+use crate::snapshot::Published;
+use bucket::{Accesses, Bucket, BucketState};
+use catalog::TableId;
+use sdds::{Bound, Key, KeyRange, Partition};
+use std::sync::Arc;
+
+impl Machine {
+    /// Splits a bucket. The parts share the columns of its runs.
+    pub(super) fn apply_split(&mut self, table: TableId, at: &Key) {
+        let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
+        let mut directory = Partition::clone(&file.directory());
+        let (range, Tile::Here(bucket)) = directory.locate(at) else { return };
+        let Some((lower, upper)) = range.split_at(at) else { return };
+        let bucket = Arc::clone(bucket);
+        let state = bucket.state();
+        let (left, right) = (state.cut(&lower), state.cut(&upper));
+        self.memory.tables_changed(state.bytes(), left.bytes() + right.bytes());
+        let (accesses_left, accesses_right) = bucket.accesses.split(at);
+        let left = Bucket::accessed(bucket.id, lower, left, accesses_left);
+        let right = Bucket::accessed(self.bucket_id(), upper, right, accesses_right);
+        directory.split(at, Tile::Here(left), Tile::Here(right));
+        file.replace_directory(directory, &range);
+        self.counts.splits += 1;
+    }
+
+    /// Merges the bucket that begins at `low` with the next one.
+    pub(super) fn apply_merge(&mut self, table: TableId, low: &Bound) {
+        let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
+        let mut directory = Partition::clone(&file.directory());
+        let Some((upper_range, Tile::Here(upper))) = directory.next_after(low) else { return };
+        let upper = Arc::clone(upper);
+        let before = directory.next_before(&upper_range.low);
+        let Some((lower_range, Tile::Here(lower))) = before else { return };
+        let lower = Arc::clone(lower);
+        let range = KeyRange { low: lower_range.low, high: upper_range.high };
+        let state = BucketState::clone(&lower.state()).join(BucketState::clone(&upper.state()));
+        let accesses = lower.accesses.join(&upper.accesses);
+        let merged = Bucket::accessed(lower.id, range.clone(), state, accesses);
+        directory.merge(low, Tile::Here(merged));
+        file.replace_directory(directory, &range);
+        self.counts.merges += 1;
+    }
+
+    /// Takes ownership of keys of another server, with their rows.
+    pub(super) fn apply_adopt(
+        &mut self,
+        table: TableId,
+        range: KeyRange,
+        state: BucketState,
+        accesses: u64,
+    ) {
+        let mut next = Published::clone(&self.snapshots.newest());
+        let Some(file) = next.files.get(&table).cloned() else { return };
+        next.timestamp = next.timestamp.max(state.newest());
+        self.memory.tables_changed(0, state.bytes());
+        let mut directory = Partition::clone(&file.directory());
+        let accesses = Accesses::of_rate(accesses);
+        let bucket = Bucket::accessed(self.bucket_id(), range.clone(), state, accesses);
+        directory.assign(&range, Tile::Here(bucket));
+        file.replace_directory(directory, &range);
+        self.snapshots.publish(next);
+    }
+
+    /// Passes ownership of keys to another server. Keys owned by other servers are joined with
+    /// adjacent ones into one tile.
+    pub(super) fn apply_release(&mut self, table: TableId, range: KeyRange) {
+        let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
+        let mut directory = Partition::clone(&file.directory());
+        let held = directory.cover(&range).filter_map(|(_, tile)| tile.held());
+        let bytes = held.map(|bucket| bucket.state().bytes()).sum();
+        self.memory.tables_changed(bytes, 0);
+        let mut wide = range;
+        if let Some((before, Tile::Elsewhere)) = directory.next_before(&wide.low) {
+            wide.low = before.low;
+        }
+        if let (after, Tile::Elsewhere) = directory.at(&wide.high)
+            && after.low == wide.high
+        {
+            wide.high = after.high;
+        }
+        directory.assign(&wide, Tile::Elsewhere);
+        file.replace_directory(directory, &wide);
+    }
+}

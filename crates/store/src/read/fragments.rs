@@ -1,0 +1,32 @@
+//! Execution of plan fragments and row operations that other servers send.
+
+use super::Reading;
+use crate::Error;
+use crate::peers::{BatchStream, ExchangeId, PushdownSteps};
+use arrow::array::RecordBatch;
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use sdds::Key;
+use std::fmt::Debug;
+
+/// Executes plan fragments of other servers. Crate `query` implements it, and `cluster` calls it.
+pub trait Fragments: Debug + Send + Sync {
+    /// Executes a fragment that reads what the transaction sees on this server.
+    fn run(&self, reading: Reading, fragment: Bytes) -> BatchStream;
+
+    /// Computes the writes of a DML pushdown from what the transaction sees on this server.
+    fn pushdown(&self, reading: Reading, pushdown: Bytes) -> PushdownSteps;
+
+    /// Executes a row operation of another server as a transaction of its own, and returns the
+    /// number of changed rows. It changes only the row of `key`. Fails with [`Error::NotOwned`] if
+    /// this server does not own the key.
+    fn row_operation(&self, key: Key, operation: Bytes) -> BoxFuture<'static, Result<u64, Error>>;
+
+    /// Returns the rows of one partition of an exchange whose producer is this server. Each
+    /// partition can be taken once.
+    fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream;
+
+    /// Returns this server's rows of a system table that has rows of all servers; `None` for other
+    /// names.
+    fn describe(&self, name: &str) -> Option<RecordBatch>;
+}

@@ -1,0 +1,14 @@
+//! Reads: tables at a snapshot with the writes of the reader's transaction, on this server and on
+//! others.
+
+mod find;
+mod fragments;
+mod gathered;
+mod reading;
+mod view;
+
+pub use fragments::Fragments;
+#[cfg(test)]
+pub(crate) use gathered::Gathered;
+pub use reading::Reading;
+pub use view::TableView;

@@ -1,0 +1,51 @@
+//! The store as a server of a cluster: prepared transactions, and timestamps of other servers.
+
+use super::conflicts::refuse_conflicts;
+use super::{CommitRequest, Store};
+use crate::holds::{HoldId, PreparedWrites};
+use crate::{Error, Snapshot};
+use sdds::Timestamp;
+
+impl Store {
+    /// Checks a transaction for conflicts, and holds its rows and definitions.
+    pub(crate) fn prepare(&self, request: &CommitRequest) -> Result<HoldId, Error> {
+        let machine = self.machine();
+        let published = machine.snapshots.newest();
+        let mut held = self.holds().lock();
+        let refused = refuse_conflicts(&published, &held, request);
+        refused.inspect_err(|error| self.count_conflict(error))?;
+        let writes = PreparedWrites {
+            after: Timestamp::ZERO,
+            writes: request.writes.clone(),
+            changes: request.catalog_changes.clone(),
+            has_shared_changes: request.catalog_changes.iter().any(|c| request.is_shared(c)),
+        };
+        Ok(held.prepare(published.timestamp, writes))
+    }
+
+    /// Takes a snapshot at a timestamp of the cluster. Waits for prepared transactions that may
+    /// commit at or before it. Rows are those at the timestamp. The catalog and the files of tables
+    /// are the newest ones.
+    pub async fn snapshot_at(&self, timestamp: Timestamp) -> Snapshot {
+        self.holds().settled_up_to(timestamp).await;
+        self.snapshots().take_at(timestamp)
+    }
+
+    /// Records a timestamp seen on another server: transactions prepared from now on commit after
+    /// it.
+    pub fn observe(&self, timestamp: Timestamp) {
+        self.holds().observe(timestamp);
+    }
+
+    /// Returns the timestamp of the oldest snapshot in use.
+    pub fn oldest_snapshot(&self) -> Option<Timestamp> {
+        self.snapshots().oldest()
+    }
+
+    /// Declares that other servers do not request snapshots before a timestamp, so that older
+    /// versions can be compacted. Has an effect only in a cluster, where nothing is compacted
+    /// before the first call.
+    pub fn set_horizon(&self, timestamp: Timestamp) {
+        self.snapshots().set_horizon(timestamp);
+    }
+}

@@ -1,0 +1,149 @@
+//! Conflict checks of a commit: rows and definitions that another transaction has changed, or has
+//! prepared to change.
+
+use super::CommitRequest;
+use crate::Error;
+use crate::file::{TableFile, Tile};
+use crate::holds::{Held, PreparedWrites};
+use crate::snapshot::Published;
+use bucket::{Chunk, TableWrites, key};
+use catalog::{Catalog, CatalogChange, Relation, Table, TableId};
+use sdds::{Bound, Key, KeyRange, Timestamp};
+use std::sync::Arc;
+
+/// First committer wins: refuses a transaction if another one has changed its rows or definitions.
+pub(super) fn refuse_conflicts(
+    published: &Published,
+    held: &Held,
+    request: &CommitRequest,
+) -> Result<(), Error> {
+    for prepared in held.prepared.values() {
+        refuse_held(published, prepared, request)?;
+    }
+    let mut catalog: Option<Catalog> = None;
+    for change in &request.catalog_changes {
+        catalog = Some(catalog.as_ref().unwrap_or(&published.catalog).apply(change)?);
+        refuse_definition_conflict(published, request, change)?;
+    }
+    for (id, writes) in &request.writes {
+        let Some(before) = request.snapshot.catalog().table_by_id(*id) else { continue };
+        let now = published.catalog.table_by_id(*id);
+        let file = published.files.get(id);
+        let same_file = file.map(Arc::as_ptr) == request.snapshot.file(*id).map(Arc::as_ptr);
+        let (Some(file), true) =
+            (file, same_file && now.is_some_and(|t| t.version == before.version))
+        else {
+            return Err(Error::SchemaConflict { relation: before.name.clone() });
+        };
+        refuse_row_conflicts(before, file, writes, request.snapshot.timestamp())?;
+    }
+    Ok(())
+}
+
+/// A definition was checked against the rows of its snapshot, so newer rows conflict with it.
+fn refuse_definition_conflict(
+    published: &Published,
+    request: &CommitRequest,
+    change: &CatalogChange,
+) -> Result<(), Error> {
+    let id = match change {
+        CatalogChange::Replace(Relation::Table(table)) => table.id,
+        CatalogChange::Truncate(id) => *id,
+        _ => return Ok(()),
+    };
+    let Some(table) = published.catalog.table_by_id(id) else { return Ok(()) };
+    let Some(file) = published.files.get(&id) else { return Ok(()) };
+    let snapshot = request.snapshot.timestamp();
+    let empties = matches!(change, CatalogChange::Truncate(_));
+    let is_in_the_way = |tile: &Tile| match tile {
+        Tile::Here(bucket) => bucket.state().newest() > snapshot,
+        Tile::Leaving(bucket) => empties || bucket.state().newest() > snapshot,
+        Tile::Elsewhere => false,
+    };
+    if file.directory().iter().any(|(_, tile)| is_in_the_way(tile)) {
+        return Err(Error::SchemaConflict { relation: table.name.clone() });
+    }
+    Ok(())
+}
+
+fn refuse_row_conflicts(
+    table: &Table,
+    file: &TableFile,
+    writes: &TableWrites,
+    snapshot: Timestamp,
+) -> Result<(), Error> {
+    let conflict =
+        |key: &Key| Error::Conflict { table: table.name.clone(), key: key::describe(table, key) };
+    let is_newer = |key: &Key| {
+        let Some(bucket) = file.locate(key) else { return true };
+        let state = bucket.state();
+        state.newest() > snapshot && state.last_write(key).is_some_and(|at| at > snapshot)
+    };
+    if let Some(key) = writes.changes.keys().find(|key| is_newer(key)) {
+        return Err(conflict(key));
+    }
+    for chunk in writes.runs.iter().flat_map(|run| &run.chunks) {
+        if let Some(key) = newer_key_in(file, chunk, snapshot) {
+            return Err(conflict(&key));
+        }
+    }
+    Ok(())
+}
+
+/// Returns a key of the chunk that another transaction has written since the snapshot, or that is
+/// not owned here any more.
+fn newer_key_in(file: &TableFile, chunk: &Chunk, snapshot: Timestamp) -> Option<Key> {
+    let last = Bound::At(chunk.last().successor());
+    let span = KeyRange::new(Bound::At(chunk.first().clone()), last)?;
+    let directory = file.directory();
+    let keys = chunk.keys();
+    for (range, tile) in directory.cover(&span) {
+        let Some(bucket) = tile.owned() else {
+            match chunk.rows_in(&range).next() {
+                Some(row) => return Some(keys.key(row)),
+                None => continue,
+            }
+        };
+        let state = bucket.state();
+        if state.newest() <= snapshot {
+            continue;
+        }
+        let mut written = chunk.rows_in(&range).map(|row| keys.key(row));
+        let newer = written.find(|key| state.last_write(key).is_some_and(|at| at > snapshot));
+        if newer.is_some() {
+            return newer;
+        }
+    }
+    None
+}
+
+/// Refuses a transaction that conflicts with a prepared one.
+fn refuse_held(
+    published: &Published,
+    prepared: &PreparedWrites,
+    request: &CommitRequest,
+) -> Result<(), Error> {
+    let changes = &request.catalog_changes;
+    let conflict = |id: TableId| {
+        let table = published.catalog.table_by_id(id);
+        Error::SchemaConflict { relation: table.map_or_else(String::new, |t| t.name.clone()) }
+    };
+    if prepared.has_shared_changes && changes.iter().any(|c| request.is_shared(c)) {
+        return Err(Error::SchemaConflict { relation: "catalog".to_owned() });
+    }
+    let mut changed = changes.iter().filter_map(CatalogChange::table);
+    if let Some(id) = changed.find(|id| prepared.writes.contains_key(id)) {
+        return Err(conflict(id));
+    }
+    let mut changed = prepared.changes.iter().filter_map(CatalogChange::table);
+    if let Some(id) = changed.find(|id| request.writes.contains_key(id)) {
+        return Err(conflict(id));
+    }
+    for (id, writes) in &request.writes {
+        let Some(held) = prepared.writes.get(id) else { continue };
+        let Some(key) = writes.shared_key(held) else { continue };
+        let Some(table) = published.catalog.table_by_id(*id) else { return Err(conflict(*id)) };
+        return Err(Error::Conflict { table: table.name.clone(), key: key::describe(table, &key) });
+    }
+    Ok(())
+}
