@@ -1,4 +1,4 @@
-//! The simulation of a growing file: its answers are right, and what the directory promises holds.
+//! The simulation of a growing file: correct answers and the guarantees of the directory.
 
 use sdds::simulation::{Figures, Grown, Parameters, run};
 
