@@ -1,4 +1,4 @@
-//! How often a connection writes: once for everything that came together.
+//! Tests that a connection writes once for each group of messages.
 
 use super::connection::Connection;
 use super::wire::Wire;
@@ -56,7 +56,7 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind][..], &length, body].concat()
 }
 
-/// What one statement takes, to the end of its group.
+/// The messages of one statement, including Sync.
 fn statement() -> Vec<u8> {
     [
         message(b'P', b"\0SELECT 1\0\0\0"),
