@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_the_accesses_gives_the_other_bytes_away() {
+    fn a_server_with_the_accesses_moves_other_bytes_away() {
         // A single row: its bucket cannot be split.
         let mut two = vec![vec![(1, 50_000), (64, 0), (64, 0)], vec![(64, 0), (64, 0)]];
         settle_buckets(&mut two);

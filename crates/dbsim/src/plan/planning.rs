@@ -111,7 +111,7 @@ mod tests {
     use crate::plan::{Table, Term};
 
     #[test]
-    fn what_somebody_has_written_is_counted() {
+    fn the_parts_of_a_statement_are_counted() {
         let of = |kind, children: &[usize], tasks: &[Task]| Operator {
             terms: tasks.iter().map(|task| Term::new(*task, 1.0, 1.0)).collect(),
             ..Operator::new(kind, children, 10.0, 8.0)

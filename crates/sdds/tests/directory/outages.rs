@@ -97,7 +97,7 @@ fn probabilistic_termination_can_miss_rows_and_deterministic_cannot() {
         network.deliver(0);
     }
     network.silence(client, id);
-    let outcome = network.over.remove(&(client, id)).expect("given up");
+    let outcome = network.over.remove(&(client, id)).expect("over");
     assert!(!outcome.missing.is_empty() && outcome.answer.len() < 256);
     network.drain();
 

@@ -27,7 +27,7 @@ pub(crate) fn random_bytes(count: usize) -> Vec<u8> {
 }
 
 /// The verifier for users that do not exist, whose challenge looks like that of any other user.
-pub(crate) fn nobody() -> String {
+pub(crate) fn unknown_user() -> String {
     postgres_protocol::password::scram_sha_256(&random_bytes(32))
 }
 
@@ -48,7 +48,7 @@ pub(crate) async fn authenticate<S: Stream>(
     // find out which users exist.
     let known = listener.database.verifier(user);
     let exists = known.is_some();
-    let secret = secret(known.as_ref().unwrap_or(&listener.nobody)).ok_or_else(wrong)?;
+    let secret = secret(known.as_ref().unwrap_or(&listener.unknown_user)).ok_or_else(wrong)?;
     let mut mechanisms = BytesMut::new();
     mechanisms.put_slice(MECHANISM.as_bytes());
     mechanisms.put_slice(&[0, 0]);

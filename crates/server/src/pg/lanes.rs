@@ -61,7 +61,7 @@ impl Drop for Lanes {
 fn lane(end: CancellationToken) -> io::Result<Lane> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let handle = runtime.handle().clone();
-    let thread = thread::Builder::new().name("pando-door".to_owned()).stack_size(STACK_BYTES);
+    let thread = thread::Builder::new().name("pando-lane".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(move || runtime.block_on(end.cancelled()))?;
     Ok(Lane { runtime: handle, connections: Arc::default() })
 }

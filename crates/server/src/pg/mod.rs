@@ -81,7 +81,7 @@ pub struct Listener {
     places: Semaphore,
     lanes: Lanes,
     /// The verifier for users that do not exist.
-    nobody: String,
+    unknown_user: String,
 }
 
 impl Listener {
@@ -96,7 +96,7 @@ impl Listener {
     ) -> io::Result<Arc<Self>> {
         let ListenerOptions { limits, tls, slow_statement } = options;
         let places = Semaphore::new(limits.connections_max.min(Semaphore::MAX_PERMITS));
-        let (cancels, nobody) = (Arc::default(), auth::nobody());
+        let (cancels, unknown_user) = (Arc::default(), auth::unknown_user());
         let lanes = Lanes::start()?;
         Ok(Arc::new(Self {
             database,
@@ -107,7 +107,7 @@ impl Listener {
             cancels,
             places,
             lanes,
-            nobody,
+            unknown_user,
         }))
     }
 

@@ -87,21 +87,21 @@ impl Reading {
             }
             Direction::Relative(by) => {
                 let target = self.position.saturating_add_signed(by);
-                self.stand_before(target).await?
+                self.move_before(target).await?
             }
-            Direction::Absolute(number @ 0..) => self.stand_before(number.unsigned_abs()).await?,
+            Direction::Absolute(number @ 0..) => self.move_before(number.unsigned_abs()).await?,
             Direction::Absolute(number) => {
                 self.refuse_backwards()?;
                 while !self.is_complete {
                     self.pull().await?;
                 }
-                self.stand_before((self.came + 1).saturating_sub(number.unsigned_abs())).await?
+                self.move_before((self.came + 1).saturating_sub(number.unsigned_abs())).await?
             }
         })
     }
 
     /// Moves before a row, or to the end. Returns the row to read, if there is one.
-    async fn stand_before(&mut self, row: u64) -> Result<Way, Error> {
+    async fn move_before(&mut self, row: u64) -> Result<Way, Error> {
         if row <= self.position && self.position > 0 {
             self.refuse_backwards()?;
         }

@@ -73,7 +73,8 @@ async fn what_comes_together_is_answered_by_one_write() {
     let database = Database::open(Options::default()).expect("opened");
     let session = database.session();
     let metrics = Arc::new(Metrics::new());
-    let listener = Listener::new(database, ListenerOptions::default(), metrics).expect("a door");
+    let listener =
+        Listener::new(database, ListenerOptions::default(), metrics).expect("a listener");
     let (mut client, stream) = tokio::io::duplex(1 << 20);
     let writes = Arc::new(AtomicUsize::new(0));
     let mut wire = Wire::new(Counting { stream, writes: Arc::clone(&writes) }, None);
