@@ -1,4 +1,4 @@
-//! Chores of the workspace, as `cargo xtask <command>`.
+//! Maintenance tasks of the workspace, as `cargo xtask <command>`.
 
 mod tidy;
 
@@ -29,7 +29,8 @@ fn main() -> Result<ExitCode> {
     }
 }
 
-/// The workspace's directory. Cargo says where this crate is now: the program may have been built elsewhere.
+/// The workspace's directory. It is read at run time, because the program may have been built
+/// elsewhere.
 fn root() -> Result<PathBuf> {
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").context("run it as `cargo xtask`")?;
     let root = Path::new(&manifest).parent().context("xtask lies in a workspace")?;

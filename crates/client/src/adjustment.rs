@@ -1,4 +1,5 @@
-//! What a server tells with the answer to a misdirected statement (`docs/DIRECTORY.md`).
+//! Image adjustments: what a server sends with the answer to a misdirected statement
+//! (`docs/DIRECTORY.md`).
 
 use crate::key_part::{Digits, KeyPart};
 use sdds::directory::{Entry, Owner};
@@ -6,30 +7,30 @@ use sdds::{Bound, Epoch, GroupId, Key, KeyRange};
 use serde::Deserialize;
 use tokio_postgres::error::DbError;
 
-/// How a statement's key is made, and whose the keys around one are.
+/// The encoding of a statement's key, and the owners of the keys around it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Adjustment {
-    /// The group of the server that tells.
+    /// The group of the sending server.
     pub(crate) here: u64,
-    /// The table's number.
+    /// The table's identifier.
     pub(crate) table: u32,
-    /// The statement that was misdirected.
+    /// The misdirected statement.
     pub(crate) statement: String,
     pub(crate) key: Vec<KeyPart>,
-    /// Low and high end, epoch, group.
+    /// Low and high bound, epoch, group.
     entries: Vec<(Option<Digits>, Option<Digits>, u64, u64)>,
-    /// Where PostgreSQL clients call the servers of groups.
+    /// The addresses of the groups' servers for PostgreSQL clients.
     pub(crate) servers: Vec<(u64, String)>,
 }
 
 impl Adjustment {
-    /// What a notice tells; `None` where it is about something else.
+    /// Decodes a notice; `None` if it is not an adjustment.
     pub(crate) fn of(notice: &DbError) -> Option<Self> {
         let detail = notice.detail().filter(|detail| detail.starts_with('{'))?;
         serde_json::from_str(detail).ok()
     }
 
-    /// Whose the keys are; what is no range is left out.
+    /// The owners of keys. Empty ranges are skipped.
     pub(crate) fn entries(&self) -> Vec<Entry> {
         let bound = |digits: &Option<Digits>, infinity| match digits {
             Some(digits) => Bound::At(Key::from(digits.0.clone())),

@@ -1,4 +1,4 @@
-//! Connecting to a server, and taking in what it tells beside its answers.
+//! Connecting to a server, and receiving its adjustments along with answers.
 
 use crate::adjustment::Adjustment;
 use crate::knowledge::{Knowledge, Place};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{AsyncMessage, Config, Connection, Socket};
 
-/// Connects with a configuration, and gives what its server tells to somebody.
+/// Connects with a configuration, and passes the server's notices to a listener.
 pub(crate) type Connector = Box<
     dyn Fn(
             Config,
@@ -19,13 +19,13 @@ pub(crate) type Connector = Box<
         + Sync,
 >;
 
-/// Who takes in what the server at a place tells.
+/// Receives the notices of the server at a place.
 pub(crate) struct Listener {
     pub(crate) place: Place,
     pub(crate) knowledge: Arc<RwLock<Knowledge>>,
 }
 
-/// The connector of a kind of encryption.
+/// The connector for a TLS implementation.
 pub(crate) fn connector<T>(tls: T) -> Connector
 where
     T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
@@ -44,8 +44,8 @@ where
     })
 }
 
-/// Drives a connection until its client is gone or it breaks; whoever waits for an answer then hears why. An adjustment is
-/// taken in before the answer that it comes with is handed out.
+/// Drives a connection until its client is dropped or it breaks; pending requests then fail with
+/// the reason. An adjustment is applied before the answer that follows it is returned.
 async fn listen<T>(mut connection: Connection<Socket, T>, listener: Listener)
 where
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,

@@ -1,18 +1,19 @@
-//! What can go wrong.
+//! Errors of the client.
 
-/// Why a statement has no answer.
+/// The reason why a statement has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What the server says, or that the connection to it broke: then nobody knows whether a change was made.
+    /// An error of the server or a broken connection. After the latter it is unknown whether a
+    /// change was made.
     #[error(transparent)]
     Postgres(#[from] tokio_postgres::Error),
-    /// No server that is known can be connected to; nothing was sent.
+    /// No known server is reachable; nothing was sent.
     #[error("cannot connect to {server}: {error}")]
     Unreachable {
-        /// The one that was tried last.
+        /// The server that was tried last.
         server: String,
-        /// Why not.
+        /// The reason.
         #[source]
         error: tokio_postgres::Error,
     },

@@ -1,11 +1,11 @@
-//! How a statement's parameters become a key: the bytes by which servers order rows.
+//! Encoding a statement's parameters as a key: the bytes by which servers order rows.
 
 use bytes::BytesMut;
 use sdds::encoding;
 use serde::Deserialize;
 use tokio_postgres::types::{IsNull, ToSql, Type};
 
-/// Days from 1970, from when servers count, to 2000, from when PostgreSQL's messages do.
+/// Days from 1970, the servers' epoch, to 2000, the epoch of PostgreSQL's messages.
 const DAYS_TO_2000: i32 = 10_957;
 
 /// The same in microseconds.
@@ -17,20 +17,20 @@ const MICROS_TO_2000: i64 = DAYS_TO_2000 as i64 * 86_400_000_000;
 pub(crate) enum KeyPart {
     /// A parameter's value.
     Parameter {
-        /// Its number, from zero.
+        /// The parameter's index, from 0.
         parameter: usize,
         /// The type of the column.
         #[serde(rename = "type")]
         kind: Kind,
     },
-    /// The same in each execution.
+    /// A constant.
     Constant {
-        /// Its form, in hexadecimal digits.
+        /// The encoded value, in hexadecimal digits.
         bytes: Digits,
     },
 }
 
-/// The types of columns of which a client makes keys.
+/// The column types that are supported in keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -47,7 +47,7 @@ pub(crate) enum Kind {
     Timestamp,
 }
 
-/// Bytes that are written as hexadecimal digits.
+/// Bytes written as hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Digits(pub(crate) Vec<u8>);
@@ -66,7 +66,8 @@ impl TryFrom<String> for Digits {
 }
 
 impl KeyPart {
-    /// Writes its form behind what `out` holds; `None` where the value has none: a null, and what the column cannot hold.
+    /// Appends the encoded value to `out`; `None` for NULL, and for a value that the column cannot
+    /// store.
     pub(crate) fn encode(
         &self,
         parameters: &[&(dyn ToSql + Sync)],
@@ -89,7 +90,7 @@ impl KeyPart {
 }
 
 impl Kind {
-    /// The form of a value that is in the binary format of PostgreSQL's messages.
+    /// Encodes a value given in the binary format of PostgreSQL's messages.
     fn encode(self, sent: &[u8], out: &mut Vec<u8>) -> Option<()> {
         match self {
             Self::Bool => encoding::boolean(*sent.first()? != 0, out),
@@ -119,7 +120,7 @@ impl Kind {
     }
 }
 
-/// A whole number of two, four or eight bytes.
+/// An integer of two, four or eight bytes.
 fn whole(sent: &[u8]) -> Option<i64> {
     Some(match sent.len() {
         2 => i16::from_be_bytes(sent.try_into().ok()?).into(),

@@ -1,4 +1,5 @@
-//! What a client has learned: how the keys of its statements are made, whose keys are whose, and where servers are.
+//! What a client has learned: the keys of its statements, the owners of keys, and the servers'
+//! addresses.
 
 use crate::adjustment::Adjustment;
 use crate::key_part::KeyPart;
@@ -8,24 +9,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio_postgres::types::{ToSql, Type};
 
-/// Where a server is called.
+/// The place of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
-    /// The one that the client began with.
+    /// The server that the client began with.
     First,
-    /// Another one: `host:port`.
+    /// Another server, as `host:port`.
     At(Arc<str>),
 }
 
-/// Whose keys are, before anything is known.
+/// The owner of keys before anything is known.
 const NOBODY: GroupId = GroupId(u64::MAX);
 
-/// Everything that servers have told so far.
+/// Everything learned from servers.
 #[derive(Debug, Default)]
 pub(crate) struct Knowledge {
     /// Statements by their texts.
     routes: HashMap<String, Route>,
-    /// Images by their tables.
+    /// Images by table.
     images: HashMap<u32, Image>,
     places: HashMap<GroupId, Place>,
 }
@@ -37,7 +38,7 @@ struct Route {
 }
 
 impl Knowledge {
-    /// Where the row of a statement is believed to be, by its text, the types of its parameters and their values.
+    /// The believed place of a statement's row, for its text, parameter types and values.
     pub(crate) fn locate(
         &self,
         text: &str,
@@ -53,7 +54,7 @@ impl Knowledge {
         self.places.get(&image.locate(&Key::from(bytes)).owner.group)
     }
 
-    /// Takes in what the server at a place has told.
+    /// Learns an adjustment from the server at a place.
     pub(crate) fn learn(&mut self, from: &Place, told: Adjustment) {
         for (group, address) in &told.servers {
             let known = self.places.get(&GroupId(*group));
@@ -68,7 +69,7 @@ impl Knowledge {
         self.routes.insert(statement, Route { table, key });
     }
 
-    /// Where other servers are.
+    /// The places of other servers.
     pub(crate) fn others(&self) -> Vec<Place> {
         self.places.values().filter(|place| **place != Place::First).cloned().collect()
     }

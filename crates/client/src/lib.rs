@@ -1,11 +1,14 @@
-//! A PostgreSQL client with an image of its own: statements on one row by its key go straight to the server that owns it.
+//! A PostgreSQL client with an image: statements on one row by its key are sent directly to the
+//! server that owns it.
 //!
-//! Any server answers any statement, and asks the row's owner where that is another one. A [`Client`] spares that way: it
-//! begins with one server and sends everything there; with each answer to a misdirected statement it is told whose the keys around
-//! that one are, and soon asks owners only (requirement A2 of `PAPERS.md`; RP\*, Litwin et al.). What it knows may be out of date:
-//! that costs a message between servers, never an answer. Statements on more than one row go to the first server.
+//! Any server answers any statement, and asks the row's owner if that is another server. A
+//! [`Client`] avoids this hop. It begins with one server and sends everything there. With each
+//! answer to a misdirected statement it learns the owners of the surrounding keys, and soon asks
+//! owners only (requirement A2 of `PAPERS.md`; RP\*, Litwin et al.). An outdated image costs a
+//! message between servers, never a wrong answer. Statements on more than one row are sent to the
+//! first server.
 //!
-//! It is [`tokio_postgres`] underneath: types, rows, errors, TLS and passwords are its own.
+//! It is built on [`tokio_postgres`], which provides types, rows, errors, TLS and authentication.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), client::Error> {
@@ -18,7 +21,7 @@
 //! for row in client.query(&select, &[&17_i64]).await? {
 //!     println!("{} has {}", row.get::<_, &str>(0), row.get::<_, i64>(1));
 //! }
-//! // Many at a time: each server gets its own, and they do not wait for one another.
+//! // Many executions at a time, pipelined to each server.
 //! let pay = client.prepare("UPDATE accounts SET balance = balance + $2 WHERE number = $1").await?;
 //! let payments = [(17_i64, 5_i64), (18, 7), (90_000, 1)];
 //! let given = payments.iter().map(|(number, amount)| vec![number as _, amount as _]);

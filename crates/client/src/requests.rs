@@ -1,4 +1,4 @@
-//! What a client is asked to do.
+//! The client's interface.
 
 use crate::connector::connector;
 use crate::error::Error;
@@ -12,13 +12,13 @@ use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Column, Config, Row, Socket};
 
-/// Statements of one call that are under way at a time.
+/// Maximum number of concurrent statements of one call.
 const UNDER_WAY: usize = 1024;
 
 /// The values of a statement's parameters.
 pub type Parameters<'a> = Vec<&'a (dyn ToSql + Sync)>;
 
-/// A client of a cluster. A clone is the same one: it shares connections and what has been learned.
+/// A client of a cluster. Clones share connections and learned owners.
 #[derive(Clone)]
 pub struct Client(Arc<Inner>);
 
@@ -29,28 +29,28 @@ struct Inner {
     to_owners: AtomicU64,
 }
 
-/// A statement that servers keep ready.
+/// A prepared statement.
 #[derive(Clone)]
 pub struct Statement {
     text: Arc<str>,
     described: tokio_postgres::Statement,
 }
 
-/// Where statements went, since the client began.
+/// Counters of statements since the client was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Statements that were sent.
+    /// Statements sent.
     pub requests: u64,
-    /// Those that went to the server that was believed to own the row; the others went to the first server.
+    /// Statements sent to the believed owner of the row; all others were sent to the first server.
     pub to_owners: u64,
 }
 
 impl Client {
-    /// Connects to one server of a cluster; the others it learns of. On another server than the first the user, the password,
-    /// the database and the options of the configuration are used, too.
+    /// Connects to one server of a cluster; the client learns the others from it. The user,
+    /// password, database and options of the configuration are used for all servers.
     ///
     /// # Errors
-    /// [`Error::Unreachable`], also where the server refuses.
+    /// [`Error::Unreachable`], also if the server refuses the connection.
     pub async fn connect<T>(config: Config, tls: T) -> Result<Self, Error>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
@@ -65,12 +65,13 @@ impl Client {
         Ok(Self(Arc::new(Inner { servers, knowledge, requests, to_owners })))
     }
 
-    /// Prepares a statement. Those on one row by its whole primary key go to the row's owner, with parameters of the types that
-    /// have keys (not `numeric`, `uuid` and `char(n)`); any other goes to the first server. Each is a transaction of its own:
-    /// `BEGIN` and settings are for a connection of one's own.
+    /// Prepares a statement. Statements on one row by its whole primary key are sent to the row's
+    /// owner if the parameters' types are supported in keys (all but `numeric`, `uuid` and
+    /// `char(n)`); all others are sent to the first server. Each execution is a transaction of its
+    /// own: use a plain connection for `BEGIN` and settings.
     ///
     /// # Errors
-    /// What the server says of the text.
+    /// The server's errors for the text.
     pub async fn prepare(&self, text: &str) -> Result<Statement, Error> {
         let text: Arc<str> = text.trim().trim_end_matches(';').trim_end().into();
         let session = self.0.servers.session(&Place::First).await?;
@@ -78,11 +79,11 @@ impl Client {
         Ok(Statement { text, described })
     }
 
-    /// Runs a statement; the rows that it gives.
+    /// Executes a statement and returns its rows.
     ///
     /// # Errors
-    /// What the server says, and connections that break, other than of a SELECT to a row's owner. A server that cannot be connected
-    /// to is gone round, as long as another one is there.
+    /// The server's errors, and broken connections; a SELECT that was sent to a row's owner is
+    /// retried instead. An unreachable server is replaced by another one that is reachable.
     pub async fn query(
         &self,
         statement: &Statement,
@@ -91,7 +92,7 @@ impl Client {
         let owner = self.locate(statement, parameters);
         let place = owner.as_ref().unwrap_or(&Place::First);
         match self.query_at(place, statement, parameters).await {
-            // Its server is gone. Reading a row again changes nothing.
+            // The server has failed. A SELECT can be repeated safely.
             Err(Error::Postgres(error))
                 if error.is_closed() && owner.is_some() && statement.is_select() =>
             {
@@ -111,10 +112,10 @@ impl Client {
         Ok(session.client.query(&prepared, parameters).await?)
     }
 
-    /// Runs a statement; how many rows it has changed, or given.
+    /// Executes a statement and returns the number of rows changed or returned.
     ///
     /// # Errors
-    /// As [`Self::query`]. When a connection breaks nobody knows whether the change was made.
+    /// As [`Self::query`]. After a broken connection it is unknown whether the change was made.
     pub async fn execute(
         &self,
         statement: &Statement,
@@ -126,11 +127,11 @@ impl Client {
         Ok(session.client.execute(&prepared, parameters).await?)
     }
 
-    /// Runs a statement many times, each server's share at once without waiting in between; the rows of each, in order. Each is
-    /// a transaction of its own.
+    /// Executes a statement with each of several parameter lists, pipelined to each server. Returns
+    /// the rows of each execution, in order. Each is a transaction of its own.
     ///
     /// # Errors
-    /// The first that fails, in order; others may have been run.
+    /// The first failure, in order; other executions may have succeeded.
     pub async fn query_all<'a>(
         &self,
         statement: &Statement,
@@ -141,7 +142,8 @@ impl Client {
         stream::iter(given).map(run).buffered(UNDER_WAY).try_collect().await
     }
 
-    /// The same for a statement that changes rows: how many each has changed.
+    /// The same for a statement that changes rows; returns the number of changed rows of each
+    /// execution.
     ///
     /// # Errors
     /// As [`Self::query_all`].
@@ -155,7 +157,7 @@ impl Client {
         stream::iter(given).map(run).buffered(UNDER_WAY).try_collect().await
     }
 
-    /// Where statements went so far.
+    /// The counters.
     pub fn counters(&self) -> Counters {
         Counters {
             requests: self.0.requests.load(Ordering::Relaxed),
@@ -163,7 +165,8 @@ impl Client {
         }
     }
 
-    /// Who is believed to own a statement's row; nobody where it is not on one row by its key.
+    /// The believed owner of a statement's row; `None` if the statement is not on one row by its
+    /// key.
     fn locate(&self, statement: &Statement, parameters: &[&(dyn ToSql + Sync)]) -> Option<Place> {
         let inner = &self.0;
         let knowledge = inner.knowledge.read();
@@ -173,7 +176,8 @@ impl Client {
         owner.cloned()
     }
 
-    /// A connection to a server, or to one that can be had in its place, with the statement ready on it.
+    /// A connection to a server, or to a reachable one in its place, with the statement prepared on
+    /// it.
     async fn ready(
         &self,
         place: &Place,
@@ -186,22 +190,22 @@ impl Client {
 }
 
 impl Statement {
-    /// Whether it only reads, where its row is known by a key: no functions are called then.
+    /// Whether it is a SELECT. A SELECT of one row by its key calls no functions.
     fn is_select(&self) -> bool {
         self.text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"))
     }
 
-    /// Its text.
+    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The types of its parameters.
+    /// The parameter types.
     pub fn types(&self) -> &[Type] {
         self.described.params()
     }
 
-    /// The columns of its rows.
+    /// The columns of the result.
     pub fn columns(&self) -> &[Column] {
         self.described.columns()
     }

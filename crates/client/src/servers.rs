@@ -1,4 +1,5 @@
-//! The servers that a client is connected to: one connection each, made when it is first needed and again when it broke.
+//! The servers to which a client is connected: one connection each, opened on first use and again
+//! after it broke.
 
 use crate::connector::{Connector, Listener};
 use crate::error::Error;
@@ -9,27 +10,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::Config;
 
-/// A server that could not be connected to is not tried for so long.
+/// A server is not tried again for this time after a failed connection.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A server that is not the user's choice is waited for so long, unless the user says otherwise.
+/// Connection timeout for servers other than the user's choice, unless the user sets one.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a client has to say first: it takes adjustments.
+/// The first statement of a connection: it enables adjustments.
 const FIRST_WORDS: &str = "SET pando.adjustments = on";
 
-/// Connections by where they lead.
+/// Connections by server.
 pub(crate) struct Servers {
     config: Config,
     connector: Connector,
     knowledge: Arc<RwLock<Knowledge>>,
     sessions: RwLock<HashMap<Place, Arc<Session>>>,
     failed: Mutex<HashMap<Place, Instant>>,
-    /// Held while one is made to a place, so that many who need it make one.
+    /// Locked while a connection to a server is opened, so that concurrent requests open only one.
     connecting: Mutex<HashMap<Place, Arc<tokio::sync::Mutex<()>>>>,
 }
 
-/// A connection and the statements that are ready on it.
+/// A connection and the statements that are prepared on it.
 pub(crate) struct Session {
     pub(crate) client: tokio_postgres::Client,
     statements: Mutex<HashMap<Arc<str>, tokio_postgres::Statement>>,
@@ -51,7 +52,8 @@ impl Servers {
         }
     }
 
-    /// A connection to a server, or where that cannot be had to one that passes statements on to it.
+    /// A connection to a server or, if it is unreachable, to another one that forwards statements
+    /// to it.
     pub(crate) async fn session(&self, wanted: &Place) -> Result<Arc<Session>, Error> {
         if let Some(session) = self.ready(wanted) {
             return Ok(session);
@@ -63,7 +65,7 @@ impl Servers {
         places.extend(self.knowledge.read().others().into_iter().filter(|place| place != wanted));
         let mut last = None;
         for place in &places {
-            // When nobody else is left, the one that is wanted is tried again.
+            // If there is no other server, the wanted one is tried again.
             if self.has_just_failed(place) && places.len() > 1 {
                 continue;
             }
@@ -116,7 +118,7 @@ impl Servers {
         }
     }
 
-    /// The user's configuration, for another server than the user's.
+    /// The user's configuration, for a server other than the user's.
     fn config_of(&self, place: &Place) -> Config {
         let Place::At(address) = place else { return self.config.clone() };
         let (host, port) = address.rsplit_once(':').unwrap_or((address, "5433"));
@@ -150,7 +152,7 @@ impl Servers {
 }
 
 impl Session {
-    /// A statement that this server keeps ready.
+    /// The statement as prepared on this server.
     pub(crate) async fn prepared(
         &self,
         text: &Arc<str>,

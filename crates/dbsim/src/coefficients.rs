@@ -1,8 +1,10 @@
-//! What operators cost: cycles a tuple and a byte, on the core on which they were measured.
+//! Cost coefficients: cycles per tuple and per byte for each kind of work, on the core on which
+//! they were measured.
 //!
-//! They come from measurements of operators that exist, and are never fitted to what a simulation should say. Two files
-//! are built in ([`Coefficients::named`]): an engine that works on one row at a time, as those of 2000 did, and one that
-//! works on columns, as ours does. Each file says how its figures were measured.
+//! Coefficients are measured on existing operators and never fitted to the expected outcome of a
+//! simulation. Two files are built in ([`Coefficients::named`]): an engine that processes one row
+//! at a time, like those of 2000, and a columnar engine like Pando's. Each file documents how its
+//! figures were measured.
 
 use crate::curve::along;
 use crate::hardware::catalog;
@@ -10,17 +12,17 @@ use crate::plan::{Planning, Task, Term};
 use crate::{Curve, Error, Windows};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
-/// Cycles for a piece of work.
+/// Cycles of one kind of work.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
-    /// For each tuple.
+    /// Cycles per tuple.
     pub tuple: f64,
-    /// For each byte of it.
+    /// Cycles per byte of a tuple.
     pub byte: f64,
 }
 
 impl Cost {
-    /// Cycles for so many tuples and bytes.
+    /// Cycles for a number of tuples and their bytes.
     pub fn cycles(&self, tuples: f64, bytes: f64) -> f64 {
         self.tuple * tuples + self.byte * bytes
     }
@@ -38,29 +40,31 @@ impl<'de> Deserialize<'de> for Cost {
     }
 }
 
-/// How many times as long as those of scattered rows the runs are whose bytes `chosen` knows.
+/// Run lengths for which [`Coefficients::chosen`] has columns, relative to the mean run length of
+/// scattered rows.
 pub const RUNS: [f64; 4] = [1.0, 4.0, 16.0, 256.0];
 
-/// The part of the rows that all of them are.
+/// The selected part when all rows are selected.
 const ALL: f64 = 1.0;
 
-/// Comparisons of each of so many tuples that are sorted.
+/// Comparisons per tuple in a sort of `sorted` tuples.
 pub(crate) fn comparisons(sorted: f64) -> f64 {
     sorted.max(2.0).log2()
 }
 
-/// Bytes that are copied of some of the rows.
+/// Bytes that are copied from a selection of the rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chosen {
-    /// The bytes.
+    /// Bytes that are copied.
     pub(crate) bytes: f64,
-    /// Those of them that were seen before: they cost no more than with all rows.
+    /// Bytes that were accessed before. They cost as much as in a copy of all rows.
     pub(crate) seen: f64,
-    /// Rows of which more than one column is copied: which these are is found out first, once for all columns.
+    /// Rows of which more than one column is copied. Their positions are computed once for all
+    /// columns.
     pub(crate) rows: f64,
-    /// The part of the rows that is chosen.
+    /// The part of the rows that is selected, from 0 to 1.
     pub(crate) part: f64,
-    /// How many of these follow one another, on average; where they lie scattered if nothing is known.
+    /// Mean number of consecutive selected rows; `None` if the selected rows are scattered.
     pub(crate) run: Option<f64>,
 }
 
@@ -68,143 +72,148 @@ pub(crate) struct Chosen {
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Coefficients {
-    /// Their name.
+    /// The name.
     pub name: String,
-    /// Whose they are, where and how measured.
+    /// The engine, and where and how it was measured.
     pub about: String,
     /// Whether scans read only the columns that they need.
     pub columnar: bool,
-    /// Bytes that a stored row takes beside its values.
+    /// Bytes of a stored row in addition to its values.
     #[serde(deserialize_with = "crate::hardware::not_negative")]
     pub row_header_bytes: f64,
-    /// A page that is asked of storage: the request, and each byte that is moved.
+    /// A page requested from storage ("tuple") and each byte transferred.
     pub request: Cost,
-    /// A tuple that a scan looks at, with its predicate where `compare` and the like are 0; bytes of what it copies out.
+    /// A tuple that a scan examines, including its predicate if `compare` and the like are 0; and a
+    /// byte that the scan copies.
     pub scan: Cost,
-    /// A byte that a scan hands on as it lies: memory brings it to whoever looks at it first.
+    /// A byte that a scan returns without a copy: its first access loads it into the cache.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub first_look: f64,
-    /// A piece in which a scan's rows lie.
+    /// A piece: a contiguous chunk of the rows that a scan reads.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece: f64,
-    /// A piece of which some rows are copied out and others are not.
+    /// A piece of which only some rows are copied.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_chosen: f64,
-    /// A column that is copied out of such a piece.
+    /// A column that is copied from such a piece.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_copied: f64,
     /// A column of a piece.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_column: f64,
-    /// Something that is compared or computed of a piece, beside what it costs for each row.
+    /// An expression that is evaluated on a piece, in addition to its cost per row.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_term: f64,
-    /// Values that are chosen of a piece, so that something is done with these alone.
+    /// A selection of values from a piece, so that later expressions are evaluated on these alone.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_choice: f64,
-    /// A search of a piece.
+    /// A pattern search on a piece.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_search: f64,
-    /// A piece whose rows are looked for in the hash table of a join.
+    /// A probe of a join's hash table with the rows of a piece.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub piece_find: f64,
-    /// A byte that is copied of a tuple chosen from among others, beside `scan`, by the part that is chosen, where the tuples lie
-    /// scattered and in longer and longer [`RUNS`]: `[part, byte, byte, byte, byte]`.
+    /// A byte copied from a selected tuple, in addition to `scan`, by the selected part: for
+    /// scattered tuples and for the longer [`RUNS`]. `[part, byte, byte, byte, byte]`.
     #[serde(default)]
     pub chosen: Curve<[f64; RUNS.len() + 1]>,
-    /// A tuple that is so chosen, if more than one column of it is copied: `[part, tuple, tuple, tuple, tuple]`.
+    /// A selected tuple of which more than one column is copied, by the selected part: `[part,
+    /// tuple, tuple, tuple, tuple]`.
     #[serde(default)]
     pub chosen_row: Curve<[f64; RUNS.len() + 1]>,
-    /// A byte of what was chosen that is copied once more, into a batch with what was chosen of other pieces.
+    /// A selected byte that is copied once more, into a batch with rows of other pieces.
     #[serde(default, deserialize_with = "crate::hardware::not_negative")]
     pub gather: f64,
-    /// A number that is compared, and bytes of its column, where nothing has looked at it before.
+    /// A comparison of a number, and a byte of its column if the column was not accessed before.
     #[serde(default)]
     pub compare: Cost,
-    /// A comparison of a number with one of a list, beside `compare`.
+    /// A comparison of a number with an element of a list, in addition to `compare`.
     #[serde(default)]
     pub among: Cost,
-    /// A number that is computed.
+    /// An arithmetic operation.
     #[serde(default)]
     pub calculate: Cost,
-    /// A text that is compared.
+    /// A comparison of a text.
     #[serde(default, rename = "match")]
     pub matching: Cost,
-    /// A text that is compared once more, and is at hand: as it was the first time where nothing is said.
+    /// A repeated comparison of a text that is already in the cache; defaults to `match`.
     #[serde(default)]
     pub match_again: Option<Cost>,
-    /// A text that is searched for a pattern.
+    /// A pattern search in a text.
     #[serde(default)]
     pub search: Cost,
-    /// A text that was chosen from among others and lies apart from the one before, by the part that was chosen: `[part, text]`.
+    /// A fetch of a selected text that is not adjacent to the previous one, by the selected part:
+    /// `[part, text]`.
     #[serde(default)]
     pub fetch: Curve<[f64; 2]>,
-    /// A text that is a key of groups or of a join, beside the work for a number.
+    /// A text that is a key of groups or of a join, in addition to the work for a numeric key.
     #[serde(default)]
     pub key: Cost,
-    /// A number that is one more such key.
+    /// A number that is a further such key.
     #[serde(default)]
     pub number_key: Cost,
-    /// A row that a scan looks for in the hash table of a join above it.
+    /// A row for which a scan probes the hash table of a join above it.
     #[serde(default)]
     pub find: Cost,
-    /// A tuple that is fetched through an index.
+    /// A tuple fetched through an index.
     pub index: Cost,
-    /// A comparison on the way to a match in a sorted inner table.
+    /// A comparison of a binary search in a sorted inner table.
     pub nested_loop: Cost,
-    /// A tuple of either side of a merge.
+    /// A tuple of either input of a merge.
     pub merge: Cost,
-    /// A tuple that goes into a hash table.
+    /// A tuple inserted into a hash table.
     pub hash_build: Cost,
-    /// A tuple that looks for its matches there.
+    /// A tuple that probes a hash table.
     pub hash_probe: Cost,
-    /// What these and `find` cost beside, by the rows of the table, and the latter two for tuples that come in the order of the
-    /// table's keys: `[rows, build, probe, find, probe, find]`.
+    /// Additional cycles of these and `find` by the rows of the table. The last two apply to tuples
+    /// in the order of the table's keys. `[rows, build, probe, find, probe, find]`.
     #[serde(default)]
     pub hash_tables: Curve<[f64; 6]>,
-    /// The same where keys are numbers so close that an array of them takes a hash table's place.
+    /// The same for dense integer keys, where an array replaces the hash table.
     #[serde(default)]
     pub array_tables: Curve<[f64; 6]>,
-    /// A comparison of a sort; bytes are those of the tuples, once.
+    /// A comparison of a sort; each byte of the tuples counts once.
     pub sort: Cost,
-    /// What a comparison costs beside, by how many tuples are sorted: by one number, more by several keys or by a text, and a byte
-    /// of the texts: `[tuples, comparison, comparison, byte]`.
+    /// Additional cycles of a comparison by the number of sorted tuples: by one number, for several
+    /// keys or a text, and per byte of the texts. `[tuples, comparison, comparison, byte]`.
     #[serde(default)]
     pub order: Curve<[f64; 4]>,
-    /// A byte that a join takes from its table, beside `hash_probe`, by the rows of the table, of tuples that come here and there and
-    /// in the order of the table's keys: `[rows, byte, byte]`.
+    /// A byte that a join copies from its table, in addition to `hash_probe`, by the rows of the
+    /// table: for probes in random order and in the order of the table's keys. `[rows, byte,
+    /// byte]`.
     #[serde(default)]
     pub hash_copies: Curve<[f64; 3]>,
     /// A tuple that is looked up among groups.
     pub group: Cost,
-    /// What that costs beside for one whose group is there, and for one that begins a group, by how many groups there are: by one
-    /// number, and by several keys. `[groups, find, new, find, new]`.
+    /// Additional cycles by the number of groups, for a tuple of an existing group and for the
+    /// first of a new group: with one numeric key, and with several keys. `[groups, find, new,
+    /// find, new]`.
     #[serde(default)]
     pub group_tables: Curve<[f64; 5]>,
-    /// The same of each text that is one of several keys, beside `key`: of short ones, that lie in their columns, and of others that lie apart:
-    /// `[groups, find, new, find, new]`.
+    /// The same for each text among several keys, in addition to `key`: for short texts, stored in
+    /// the column itself, and for long texts. `[groups, find, new, find, new]`.
     #[serde(default)]
     pub group_keys: Curve<[f64; 5]>,
-    /// A tuple in order that is compared with the one before.
+    /// A tuple in order that is compared with the previous one.
     pub group_ordered: Cost,
     /// A tuple and one aggregate function.
     pub aggregate: Cost,
-    /// The same where all rows are one group, which nothing is looked up for: as with groups where nothing is said.
+    /// The same without groups; defaults to `aggregate`.
     #[serde(default)]
     pub aggregate_all: Option<Cost>,
-    /// Functions of windows.
+    /// Window functions.
     #[serde(default)]
     pub window: Windows,
-    /// A tuple that is put away as an intermediate result.
+    /// A tuple stored in an intermediate result.
     pub store: Cost,
-    /// A tuple that is taken up again.
+    /// A tuple loaded from an intermediate result.
     pub load: Cost,
-    /// A message that is sent or received ("tuple") and its bytes.
+    /// A message sent or received ("tuple") and its bytes.
     pub message: Cost,
-    /// What a site takes to begin a bundle.
+    /// Startup of a bundle at a site.
     #[serde(deserialize_with = "crate::hardware::positive")]
     pub bundle: f64,
-    /// What planning takes, for each part of a statement.
+    /// Planning, per part of a statement.
     #[serde(default)]
     pub planning: Planning,
 }
@@ -215,7 +224,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 impl Coefficients {
-    /// Cycles of an expression. `sorted` tuples are brought into an order together.
+    /// Cycles of an expression; `sorted` is the number of tuples sorted together.
     pub(crate) fn of_term(&self, term: &Term, sorted: f64) -> f64 {
         let Term { task, values, bytes, part } = *term;
         let all = values * bytes;
@@ -244,7 +253,8 @@ impl Coefficients {
         }
     }
 
-    /// What it costs beside, for one row, to find its group among so many, and to begin it, by one number or by these keys.
+    /// Additional cycles per row of finding its group among `groups`, and of creating it, for the
+    /// keys `by` or, without terms, one numeric key.
     pub(crate) fn of_groups(&self, groups: f64, by: &[Term]) -> [f64; 2] {
         let is_key = |term: &Term| matches!(term.task, Task::Key | Task::NumberKey);
         let several = if by.iter().any(is_key) { 2 } else { 0 };
@@ -256,10 +266,10 @@ impl Coefficients {
         })
     }
 
-    /// Cycles that it takes to copy bytes of a part of the rows.
+    /// Cycles of copying bytes from a selection of the rows.
     pub(crate) fn of_copies(&self, chosen: Chosen) -> f64 {
         let Chosen { bytes, seen, rows, part, run } = chosen;
-        // Of rows that lie scattered `1 / (1 - part)` follow one another.
+        // Scattered rows form runs of `1 / (1 - part)` rows on average.
         let longer = run.map_or(1.0, |run| run * (1.0 - part));
         let of_runs = |curve: &Curve<_>, part| {
             let cycles = (1..).zip(RUNS).map(|(kind, run)| (run, curve.cycles(kind, part)));
@@ -271,34 +281,35 @@ impl Coefficients {
             + of_runs(&self.chosen_row, part) * rows
     }
 
-    /// Reads a file; `file` is what errors call it.
+    /// Reads a file; `file` is its name in errors.
     ///
     /// # Errors
-    /// Where something is missing, unknown or negative, with its line.
+    /// [`Error::File`] with the line if a value is missing, unknown or negative.
     pub fn read(text: &str, file: &str) -> Result<Self, Error> {
         toml::from_str(text).map_err(|error| Error::parse(file, &error))
     }
 
-    /// Those that are built in.
+    /// Built-in coefficients.
     ///
     /// # Errors
-    /// Where there are none of this name.
+    /// [`Error::Unknown`] if there are none of this name.
     pub fn named(name: &str) -> Result<Self, Error> {
         let found = FILES.iter().find(|(known, _)| *known == name);
         let unknown = || Error::unknown("set of coefficients", name, Self::names());
         found.ok_or_else(unknown).and_then(|(name, text)| Self::read(text, name))
     }
 
-    /// Those that fit an architecture: the paper's machines have an engine of their time.
+    /// The default coefficients of an architecture: row-at-a-time for the paper's machines,
+    /// columnar for all others.
     ///
     /// # Errors
-    /// Never, as long as what is built in is good.
+    /// None, as long as the built-in files are valid.
     pub fn usual(architecture: &str) -> Result<Self, Error> {
         let is_published = catalog::is_published(architecture);
         Self::named(if is_published { "row-at-a-time" } else { "columnar" })
     }
 
-    /// Names of those that are built in.
+    /// The names of the built-in coefficients.
     pub fn names() -> impl Iterator<Item = &'static str> {
         FILES.iter().map(|(name, _)| *name)
     }

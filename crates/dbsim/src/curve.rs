@@ -1,21 +1,23 @@
-//! Costs that depend on something else: on the rows of a table in memory (the more, the farther from the processor most of them
-//! lie), on the part of the rows that is chosen (the smaller, the farther these lie apart), and on whether these lie in runs.
+//! Costs as functions of one variable, by linear interpolation over its logarithm.
+//!
+//! The variable is the number of rows of a table in memory (a larger table has more cache misses),
+//! or the selected part of the rows (fewer selected rows are further apart).
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 
-/// What was measured at some points: at which, and then cycles of one kind of work after the other. Between two points cycles
-/// grow with each doubling by as much; outside they are those of the nearest.
+/// Measured points in ascending order, each with the cycles of one or more kinds of work. Between
+/// two points each doubling adds the same number of cycles; outside them the nearest point applies.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Curve<T>(Vec<T>);
 
 impl<T: AsRef<[f64]>> Curve<T> {
-    /// Cycles of a kind of work, counted from 1, at a point; none where nothing was measured.
+    /// Cycles of a kind of work, counted from 1, at a point; 0 without measurements.
     pub fn cycles(&self, kind: usize, at: f64) -> f64 {
         along(self.0.iter().map(|point| (point.as_ref()[0], point.as_ref()[kind])), at)
     }
 }
 
-/// Cycles at a point, of ascending points and the cycles that were measured there.
+/// Interpolates the cycles at a point between ascending measurements `(point, cycles)`.
 pub(crate) fn along(measured: impl IntoIterator<Item = (f64, f64)>, at: f64) -> f64 {
     let mut before: Option<(f64, f64)> = None;
     for (point, cycles) in measured {

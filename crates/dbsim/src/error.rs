@@ -1,65 +1,65 @@
-//! What can be wrong with a description or a plan.
+//! Errors in descriptions, settings and plans.
 
 use thiserror::Error;
 
-/// Why something cannot be simulated.
+/// The reason why a plan cannot be simulated.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Error {
-    /// A file of hardware, coefficients or a plan cannot be read; the message names the line.
+    /// A file of hardware, coefficients or a plan is invalid; the message names the line.
     #[error("{file}: {message}")]
     File {
-        /// The file, or the name of a description that is built in.
+        /// The file, or the name of a built-in description.
         file: String,
-        /// What is wrong, with its line.
+        /// The error, with its line.
         message: String,
     },
-    /// There is no description, query or setting of this name.
+    /// No description, query or setting has this name.
     #[error("unknown {what} `{name}`; expected one of: {known}")]
     Unknown {
-        /// What was looked for.
+        /// The kind of object.
         what: &'static str,
         /// The name.
         name: String,
-        /// Names that exist.
+        /// The existing names, separated by commas.
         known: String,
     },
-    /// A setting does not fit the hardware.
+    /// A setting is invalid for the hardware.
     #[error("{setting}: {message}")]
     Setting {
         /// The setting, as it was given.
         setting: String,
-        /// What is wrong with it.
+        /// The error.
         message: String,
     },
-    /// An operator of a plan cannot be run.
+    /// An operator of a plan is invalid.
     #[error("operator {operator}: {message}")]
     Operator {
         /// The operator's number and name.
         operator: String,
-        /// What is wrong with it.
+        /// The error.
         message: String,
     },
-    /// The hardware cannot hold the tables of the plan.
+    /// The tables of the plan exceed the storage.
     #[error(
         "the tables need {needed_gb:.0} GB but the storage holds only {held_gb:.0} GB; \
          add sites or disks, or use a smaller scale"
     )]
     TooLarge {
-        /// Gigabytes of the tables.
+        /// Size of the tables in GB.
         needed_gb: f64,
-        /// Gigabytes that the storage holds.
+        /// Capacity of the storage in GB.
         held_gb: f64,
     },
 }
 
 impl Error {
-    /// A file that is not what it should be: the message of the parser has the line.
+    /// An invalid file. The parser's message names the line.
     pub(crate) fn parse(file: &str, error: &toml::de::Error) -> Self {
         let message = error.to_string().trim_end().to_owned();
         Self::File { file: file.to_owned(), message }
     }
 
-    /// A name that is not among those that exist.
+    /// An unknown name.
     pub(crate) fn unknown<'a>(
         what: &'static str,
         name: &str,

@@ -1,17 +1,19 @@
-//! The architecture simulator: what would a query cost on hardware that one does not own?
+//! The architecture simulator: predicts the cost of a query on other hardware.
 //!
-//! A [`Plan`] with real cardinalities is cut into bundles ([`plan::bundle`]) and run on an [`Architecture`] (a single host, a
-//! cluster, smart disks with a central unit, Pando's servers, memory over a fabric; `PAPERS.md` D5 and E) whose processors take
-//! as long for a tuple as [`Coefficients`] say. Time is simulated: the same plan, architecture and seed give the same
-//! [`Report`], to the nanosecond.
+//! A [`Plan`] with real cardinalities is cut into bundles ([`plan::bundle`]) and run on an
+//! [`Architecture`]: a single host, a cluster, smart disks with a central unit, Pando's servers, or
+//! memory over a fabric (`PAPERS.md` D5 and E). [`Coefficients`] give the processor time of each
+//! tuple. Time is simulated: the same plan, architecture and seed give the same [`Report`], to the
+//! nanosecond.
 //!
 //! - [`plan`]: operators, the six queries of TPC-D, bundles.
-//! - [`hardware`]: what disks, processors, memory and networks are, and files that describe them.
+//! - [`hardware`]: disks, processors, memory and networks, and the files that describe them.
 //! - [`engine`]: events, stations with queues, and flows of work through them.
-//! - [`model`]: what operators ask of the hardware, and the simulation.
+//! - [`model`]: the work of each operator, and the simulation.
 //! - [`experiment`]: the tables of the smart disk paper, and topologies of memory pools.
 //!
-//! Formulas and assumptions with their sources: `docs/DBSIM.md`. Not here: running queries, and any other crate of ours.
+//! Formulas, assumptions and sources: `docs/DBSIM.md`. The simulator runs no queries. Its only
+//! dependency in the workspace is `bundling`.
 
 mod coefficients;
 mod curve;

@@ -1,6 +1,7 @@
-//! The six queries' plans and bundles under the three published schemes, as a text that was read by eye.
+//! The plans and bundles of the six queries in the three published schemes, compared with a golden
+//! file.
 //!
-//! Where it differs, the new text is in the message.
+//! A failure prints the new text.
 
 use dbsim::plan::bundle::cut;
 use dbsim::plan::{Query, Scheme, Selectivity};

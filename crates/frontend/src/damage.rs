@@ -1,11 +1,11 @@
-//! Conversations that were valid once, broken in ways that are the same for the same seed.
+//! Deterministic damage to valid conversations, by seed.
 
-/// Numbers that are the same in every run.
+/// A deterministic sequence of numbers.
 #[derive(Debug, Clone)]
 pub struct Damage(u64);
 
 impl Damage {
-    /// The numbers of a seed; 0 is taken for 1.
+    /// The sequence of a seed; 0 is replaced by 1.
     pub fn new(seed: u64) -> Self {
         Self(seed.max(1))
     }
@@ -18,7 +18,7 @@ impl Damage {
         (self.0 >> 33) as usize % end
     }
 
-    /// Damages bytes at a few places; there is at least one left.
+    /// Damages bytes at a few positions; at least one byte remains.
     pub fn damage(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..=self.below(4) {
             if bytes.is_empty() {

@@ -1,17 +1,17 @@
-//! What is wrong with a client's bytes.
+//! Errors in a client's bytes.
 
-/// Bytes that are no message, or none that is understood. The text is for the client.
+/// Invalid or unsupported bytes. The text is for the client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
-    /// A message that does not follow the protocol (08P01).
+    /// A message that violates the protocol (08P01).
     #[error("{0}")]
     Violation(String),
-    /// A protocol that is not spoken here (0A000).
+    /// An unsupported protocol (0A000).
     #[error("{0}")]
     Unsupported(String),
 }
 
-/// A message that does not follow the protocol, in words.
+/// A protocol violation with this message.
 pub fn violation(message: impl Into<String>) -> ProtocolError {
     ProtocolError::Violation(message.into())
 }

@@ -1,44 +1,44 @@
-//! Messages cut out of what has been received, before anybody looks at what they say.
+//! Splitting received bytes into messages, without decoding them.
 //!
-//! A declared length is checked and waited for; nothing is allocated from it.
+//! A declared length is checked, but nothing is allocated from it.
 
 use crate::error::{ProtocolError, violation};
 use bytes::{Buf, Bytes, BytesMut};
 
 /// Bytes of a message's length field, which counts itself.
 const LENGTH_BYTES: usize = 4;
-/// The longest message before a session has begun, in bytes.
+/// Maximum length of a message before a session has begun, in bytes.
 pub const STARTUP_BYTES_MAX: usize = 10_000;
 
-/// Bytes that a read may bring, at first and at most.
+/// Bytes that a read may return, initially and at most.
 const ROOM_BYTES_MIN: usize = 2 << 10;
 const ROOM_BYTES_MAX: usize = 64 << 10;
 
-/// What has been received and not yet been handled.
+/// Received bytes that are not yet handled.
 #[derive(Debug)]
 pub struct Frames {
     buffer: BytesMut,
-    /// Bytes that a message may have.
+    /// Maximum length of a message, in bytes.
     pub limit: usize,
-    /// Bytes that the next read may bring.
+    /// Bytes that the next read may return.
     room: usize,
-    /// The buffer has room for more than reads bring by now.
+    /// The buffer is larger than current reads need.
     is_large: bool,
 }
 
-/// A message: its type byte and what follows the length.
+/// A message: its type byte and the bytes after the length.
 pub type Frame = (u8, Bytes);
 
 impl Frames {
-    /// Nothing yet, and the limit of first messages.
+    /// An empty buffer with the limit for first messages.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         let (buffer, limit, room) = (BytesMut::new(), STARTUP_BYTES_MAX, ROOM_BYTES_MIN);
         Self { buffer, limit, room, is_large: false }
     }
 
-    /// Where received bytes are put, with room for them. A connection that has nothing to handle holds
-    /// little; one that sends much is read in large pieces.
+    /// The buffer for received bytes, with room for them. An idle connection has a small buffer;
+    /// one that receives much is read in large pieces.
     pub fn buffer(&mut self) -> &mut BytesMut {
         if self.is_large && self.buffer.is_empty() {
             (self.buffer, self.is_large) = (BytesMut::new(), false);
@@ -47,7 +47,7 @@ impl Frames {
         &mut self.buffer
     }
 
-    /// So many bytes have come: the next read takes more or fewer at once.
+    /// Records the number of bytes received. It determines the size of the next read.
     pub fn received(&mut self, bytes: usize) {
         if bytes >= self.room {
             self.room = (self.room * 2).min(ROOM_BYTES_MAX);
@@ -57,25 +57,25 @@ impl Frames {
         }
     }
 
-    /// Bytes that have come and wait to be handled.
+    /// Number of received bytes that are not yet handled.
     pub fn waiting(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Whether nothing waits to be handled.
+    /// Whether all received bytes are handled.
     pub fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
-    /// Bytes that the buffer has been given.
+    /// Allocated bytes of the buffer.
     pub(crate) fn room(&self) -> usize {
         self.buffer.capacity()
     }
 
-    /// The next message without a type byte, as they are before a session has begun.
+    /// The next message without a type byte, as used before a session has begun.
     ///
     /// # Errors
-    /// A length that cannot be.
+    /// An invalid length.
     pub fn next_untyped(&mut self) -> Result<Option<Bytes>, ProtocolError> {
         match self.length_at(0)? {
             Some(length) => Ok(Some(self.take(0, length))),
@@ -86,7 +86,7 @@ impl Frames {
     /// The next message.
     ///
     /// # Errors
-    /// A length that cannot be.
+    /// An invalid length.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<Frame>, ProtocolError> {
         let Some(length) = self.length_at(1)? else { return Ok(None) };
@@ -94,7 +94,7 @@ impl Frames {
         Ok(Some((kind, self.take(1, length))))
     }
 
-    /// The type of the next message, where all of it has come.
+    /// The type of the next message if it is complete.
     pub fn peek(&self) -> Option<u8> {
         match self.length_at(1) {
             Ok(Some(_)) => self.buffer.first().copied(),
@@ -102,7 +102,8 @@ impl Frames {
         }
     }
 
-    /// The length of the message whose length field stands at an offset, once all of it has come.
+    /// The length of the message whose length field is at an offset; `None` if the message is
+    /// incomplete.
     fn length_at(&self, offset: usize) -> Result<Option<usize>, ProtocolError> {
         let Some(field) = self.buffer.get(offset..offset + LENGTH_BYTES) else { return Ok(None) };
         let length = u32::from_be_bytes([field[0], field[1], field[2], field[3]]) as usize;
@@ -154,7 +155,7 @@ mod tests {
         assert!(frames(b"\0\0\x80\0").next_untyped().is_err(), "a giant before the session");
     }
 
-    /// Everything that can be cut out and decoded; an error ends it, as it ends a connection.
+    /// Decodes all messages up to the first error, which ends a connection.
     fn decode_all(bytes: &[u8]) -> Result<Vec<Message>, ProtocolError> {
         let mut frames = frames(bytes);
         frames.limit = 1 << 30;

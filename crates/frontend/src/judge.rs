@@ -1,16 +1,18 @@
-//! What holds for any bytes, and panics where it does not: the fuzzer's targets, which tests run too.
+//! Properties that hold for any bytes, checked by panicking: the targets of the fuzzer, also run by
+//! tests.
 
 use crate::{First, Frames, Message, ProtocolError, STARTUP_BYTES_MAX};
 
-/// The longest message here, in bytes. Lengths up to it are waited for.
+/// Maximum length of a message, in bytes.
 const MESSAGE_BYTES_MAX: usize = 1 << 30;
-/// What a buffer may hold beyond the bytes that came.
+/// Maximum size of the buffer beyond the received bytes.
 const ROOM_BYTES: usize = 4 << 10;
 
-/// Bytes before a session: the first messages of a connection, up to the one that begins a session.
+/// Checks bytes before a session: the first messages of a connection, up to the one that begins a
+/// session.
 ///
 /// # Panics
-/// Where a decoder breaks its word.
+/// If a property does not hold.
 pub fn startup(bytes: &[u8]) {
     let mut frames = Frames::new();
     frames.buffer().extend_from_slice(bytes);
@@ -29,17 +31,17 @@ pub fn startup(bytes: &[u8]) {
     }
 }
 
-/// Bytes in a session: messages of all kinds. However they are cut into pieces, the same messages come out.
+/// Checks bytes in a session. The messages do not depend on how the bytes are divided into reads.
 ///
 /// # Panics
-/// Where a decoder breaks its word.
+/// If a property does not hold.
 pub fn messages(bytes: &[u8]) {
     let whole = decoded(&[bytes]);
     let (first, second) = bytes.split_at(bytes.len() / 2);
     assert_eq!(decoded(&[first, second]), whole, "pieces say something else");
 }
 
-/// The messages that come out of pieces, and what is wrong after them.
+/// The messages decoded from reads, and the error after them.
 fn decoded(pieces: &[&[u8]]) -> (Vec<Message>, Option<ProtocolError>) {
     let mut frames = Frames::new();
     frames.limit = MESSAGE_BYTES_MAX;

@@ -1,14 +1,14 @@
-//! What PostgreSQL's clients send, from bytes to messages.
+//! Messages of PostgreSQL clients, decoded from bytes.
 //!
 //! ```text
-//! bytes -> Frames -> First (before a session), Message (in one)
+//! bytes -> Frames -> First (before a session), Message (in a session)
 //! ```
 //!
-//! A client can send anything. Nothing is allocated from a declared length, texts must be UTF-8, every byte of a
-//! message must mean something, and no bytes make a decoder panic. [`judge`] says so of any bytes: the fuzzer and
-//! the tests ask it.
+//! Input is untrusted: nothing is allocated from a declared length, texts must be UTF-8, unused
+//! bytes are an error, and no input makes a decoder panic. [`judge`] checks this for any bytes; it
+//! is used by the fuzzer and the tests.
 //!
-//! Not here: sockets, what messages do, and what is answered (`server`).
+//! Not here: sockets, the execution of messages, and replies (`server`).
 
 #[doc(hidden)]
 pub mod damage;

@@ -1,4 +1,5 @@
-//! The messages that a client sends, decoded strictly: what is too short, too long or no text is refused.
+//! Messages from clients, decoded strictly: a message with too few or too many bytes or invalid
+//! text is an error.
 
 use crate::error::{ProtocolError, violation};
 use bytes::{Buf, Bytes};
@@ -8,69 +9,69 @@ use bytes::{Buf, Bytes};
 pub enum Message {
     /// One or more statements as text.
     Query(String),
-    /// Prepares a statement; types are OIDs, 0 for those that the server finds.
+    /// Prepares a statement.
     Parse {
-        /// What it will be called; empty for the one without a name.
+        /// The name; empty for the unnamed statement.
         name: String,
-        /// Its text.
+        /// The text.
         query: String,
-        /// OIDs of its first parameters.
+        /// OIDs of the first parameters; 0 for a type that the server infers.
         types: Vec<u32>,
     },
-    /// Makes a portal: a prepared statement with values.
+    /// Creates a portal: a prepared statement with values.
     Bind(Bind),
-    /// Asks what a statement or portal takes and gives.
+    /// Describes a statement or portal.
     Describe(Target),
-    /// Runs a portal for at most so many rows; 0 is all.
+    /// Executes a portal.
     Execute {
-        /// Its name.
+        /// The name.
         portal: String,
-        /// Rows at most; 0 is all.
+        /// Maximum number of rows; 0 for all.
         rows_max: u32,
     },
-    /// Forgets a statement or portal.
+    /// Closes a statement or portal.
     Close(Target),
-    /// Asks for all answers up to here.
+    /// Requests all answers up to here.
     Flush,
     /// Ends a group of messages, and with it the implicit transaction.
     Sync,
-    /// A piece of COPY FROM STDIN.
+    /// Data of COPY FROM STDIN.
     CopyData(Bytes),
     /// The end of COPY FROM STDIN.
     CopyDone,
-    /// The client cannot go on with COPY FROM STDIN.
+    /// COPY FROM STDIN has failed on the client.
     CopyFail(String),
-    /// A function called by its number, which nobody does any more.
+    /// A call of a function by its OID, which is obsolete.
     FunctionCall,
-    /// Goodbye.
+    /// Ends the connection.
     Terminate,
 }
 
 /// Values for a prepared statement's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bind {
-    /// What the portal will be called.
+    /// The name of the portal.
     pub portal: String,
-    /// The prepared statement's name.
+    /// The name of the prepared statement.
     pub statement: String,
-    /// How the values are written: none for text, one for all, or one each.
+    /// Formats of the values: none for text, one for all, or one for each.
     pub formats: Vec<Format>,
     /// The values, `None` for NULL.
     pub values: Vec<Option<Bytes>>,
-    /// How results are to be written: none for text, one for all, or one a column.
+    /// Formats of the results: none for text, one for all, or one for each column.
     pub result_formats: Vec<Format>,
 }
 
-/// How a value is written.
+/// The format of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// As people read it.
+    /// Text.
     Text,
-    /// As machines do.
+    /// Binary.
     Binary,
 }
 
-/// What Describe and Close are about.
+/// The target of Describe and Close.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// A prepared statement.
@@ -80,10 +81,10 @@ pub enum Target {
 }
 
 impl Message {
-    /// Decodes a message of a session: its type byte and what follows the length.
+    /// Decodes a message of a session from its type byte and the bytes after its length.
     ///
     /// # Errors
-    /// A type that there is not; what is too short, too long or no text.
+    /// An unknown type, too few or too many bytes, or invalid text.
     pub fn decode(kind: u8, body: Bytes) -> Result<Self, ProtocolError> {
         let mut body = Body::new(body);
         let message = match kind {
@@ -120,20 +121,20 @@ impl Message {
     }
 }
 
-/// What is left of a message.
+/// The remaining bytes of a message.
 #[derive(Debug)]
 pub struct Body(Bytes);
 
 impl Body {
-    /// What follows a message's length.
+    /// The bytes after a message's length.
     pub fn new(bytes: Bytes) -> Self {
         Self(bytes)
     }
 
-    /// A text that ends with a zero byte.
+    /// A zero-terminated text.
     ///
     /// # Errors
-    /// One that has no end, or is not UTF-8.
+    /// There is no terminator, or the text is not UTF-8.
     pub fn text(&mut self) -> Result<String, ProtocolError> {
         let end = self.0.iter().position(|byte| *byte == 0);
         let end = end.ok_or_else(|| violation("a text in the message has no end"))?;
@@ -149,15 +150,15 @@ impl Body {
         self.0.try_get_u16().map_err(|_| short())
     }
 
-    /// A number.
+    /// A 32-bit number.
     ///
     /// # Errors
-    /// Fewer than four bytes.
+    /// There are fewer than four bytes.
     pub fn u32(&mut self) -> Result<u32, ProtocolError> {
         self.0.try_get_u32().map_err(|_| short())
     }
 
-    /// So many bytes.
+    /// A number of bytes.
     ///
     /// # Errors
     /// There are fewer.
@@ -165,7 +166,7 @@ impl Body {
         if bytes <= self.0.len() { Ok(self.0.split_to(bytes)) } else { Err(short()) }
     }
 
-    /// As many items as the count in front of them says. They are read before anything is reserved.
+    /// A counted list. Items are decoded one by one; nothing is allocated from the count.
     fn list<T>(
         &mut self,
         item: impl Fn(&mut Self) -> Result<T, ProtocolError>,
@@ -197,15 +198,15 @@ impl Body {
         }
     }
 
-    /// All that is left.
+    /// All remaining bytes.
     pub fn rest(&mut self) -> Bytes {
         std::mem::take(&mut self.0)
     }
 
-    /// The end of the message.
+    /// Checks that the message has ended.
     ///
     /// # Errors
-    /// Something is left.
+    /// There are remaining bytes.
     pub fn end(&self) -> Result<(), ProtocolError> {
         if self.0.is_empty() {
             Ok(())

@@ -1,4 +1,5 @@
-//! The first message of a connection: encryption, cancelling, or who begins a session with which settings.
+//! The first message of a connection: an encryption request, a cancel request, or the parameters of
+//! a session.
 
 use crate::error::{ProtocolError, violation};
 use crate::message::Body;
@@ -8,37 +9,37 @@ const SSL_REQUEST: u32 = 80_877_103;
 const GSS_REQUEST: u32 = 80_877_104;
 const CANCEL_REQUEST: u32 = 80_877_102;
 const PROTOCOL_MAJOR: u32 = 3;
-/// Parameters that a client may send before it is known.
+/// Maximum number of parameters before authentication.
 const PARAMETERS_MAX: usize = 64;
-/// Parameters that are no settings.
+/// Parameters that are not settings.
 const NO_SETTINGS: [&str; 4] = ["user", "database", "replication", "options"];
-/// How parameters begin that ask for extensions of the protocol.
+/// The prefix of parameters that request protocol extensions.
 const EXTENSION: &str = "_pq_.";
 
 /// The first message of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum First {
-    /// Asks for TLS.
+    /// Requests TLS.
     Ssl,
-    /// Asks for encryption by GSSAPI.
+    /// Requests GSSAPI encryption.
     Gss,
-    /// Cancels what another connection runs.
+    /// Cancels the current statement of another connection.
     Cancel {
-        /// The number of the other connection.
+        /// The process number of the other connection.
         process: u32,
-        /// What only that connection's client knows.
+        /// The other connection's secret.
         secret: Vec<u8>,
     },
     /// Begins a session.
     Startup(Startup),
 }
 
-/// What a client says of itself.
+/// The parameters of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Startup {
-    /// The protocol is 3.minor.
+    /// The minor version of protocol 3.
     pub minor: u32,
-    /// Names and values, in the order in which they came.
+    /// Names and values, in the order of the message.
     pub parameters: Vec<(String, String)>,
 }
 
@@ -46,7 +47,7 @@ impl First {
     /// Decodes the first message of a connection, without its length.
     ///
     /// # Errors
-    /// A message that is too short, too long or no text, and another protocol.
+    /// Too few or too many bytes, invalid text, or an unsupported protocol.
     pub fn decode(body: Bytes) -> Result<Self, ProtocolError> {
         let mut body = Body::new(body);
         match body.u32()? {
@@ -91,13 +92,13 @@ impl Startup {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The extensions of the protocol that the client asks for.
+    /// The protocol extensions that the client requests.
     pub fn extensions(&self) -> Vec<String> {
         let names = self.parameters.iter().map(|(name, _)| name);
         names.filter(|name| name.starts_with(EXTENSION)).cloned().collect()
     }
 
-    /// The settings that come along: as parameters, and in `options` as `-c name=value`.
+    /// The settings of the session: parameters, and `-c name=value` in `options`.
     pub fn settings(&self) -> Vec<(String, String)> {
         let named = self.parameters.iter();
         let mut settings: Vec<(String, String)> = named
@@ -121,7 +122,7 @@ impl Startup {
     }
 }
 
-/// Words between blanks; a backslash keeps what follows it.
+/// Splits at spaces; a backslash escapes the next character.
 fn split_options(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut letters = text.chars();

@@ -1,45 +1,49 @@
-//! Which bytes should move where, so that every server has the share of each table that its weight says (A8).
+//! Balancing policy: which bytes should move where, so that every server has the share of each
+//! table that its weight demands (A8).
 //!
-//! The policy looks at one table at a time: a table whose buckets lie on all servers is scanned by all of them, and
-//! the sum over tables is even as well. It moves a bucket only where that makes both servers' shares better by a
-//! clear margin, so that nothing moves back and forth.
+//! The policy considers one table at a time: a table whose buckets are on all servers is scanned by
+//! all of them, and balanced tables have a balanced sum. A bucket moves only if that improves both
+//! servers' shares by a clear margin, so that nothing moves back and forth.
 //!
-//! A scan takes time by bytes, statements on single rows by how many there are. So a table that is accessed often is balanced by
-//! both: a access counts as so many bytes that all accesses together count as much as all bytes ([`Sizes`]), and those of a small
-//! table as much as a bucket of the largest size on each server. A bucket that is accessed so much that it fits nowhere is to be
-//! split between its visitors, and its halves moved.
+//! The cost of a scan depends on bytes, that of single-row statements on their number. A frequently
+//! accessed table is therefore balanced by both: accesses are converted to bytes such that all
+//! accesses together weigh as much as all bytes ([`Sizes`]), and those of a small table as much as
+//! a bucket of the maximum size on each server. A bucket with too many accesses for any server is
+//! to be split between its accesses, and its halves moved.
 
 use crate::GroupId;
 use serde::{Deserialize, Serialize};
 
-/// Accesses a second from which on a table is balanced by them, too.
+/// Accesses per second above which they count.
 const ACCESSES_MIN: u64 = 5_000;
 
-/// Accesses a second from which on they count as much as bytes; between, they count in part: nothing changes at one moment.
+/// Accesses per second above which they weigh as much as bytes. Below, the weight rises linearly,
+/// so that it does not jump.
 const ACCESSES_FULL: u64 = 50_000;
 
-/// What a server holds of a table.
+/// A server's share of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     /// The group that the server leads.
     pub group: GroupId,
-    /// Bytes of the table's buckets there.
+    /// Bytes of the table's buckets on the server.
     pub bytes: u64,
-    /// How often they are accessed a second, on average over a while.
+    /// Mean number of accesses to them per second.
     pub accesses: u64,
-    /// How much it should hold, relative to the others; zero for a server that is being emptied.
+    /// The share that the server should have, relative to the others; 0 for a server that is being
+    /// emptied.
     pub weight: u32,
 }
 
-/// How the sizes of buckets and shares are reckoned: in bytes, and what accesses count as.
+/// Computes the sizes of buckets and shares from bytes and accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sizes {
-    /// What a access a second counts as, in 1024ths of a byte.
+    /// The weight of an access per second, in 1024ths of a byte.
     per_access: u64,
 }
 
 impl Sizes {
-    /// For a table that counts as so many bytes and is accessed so often, on all servers together.
+    /// For a table with these bytes and accesses per second on all servers together.
     pub fn of(bytes: u64, accesses: u64) -> Self {
         let above = accesses.clamp(ACCESSES_MIN, ACCESSES_FULL) - ACCESSES_MIN;
         let counted =
@@ -47,36 +51,37 @@ impl Sizes {
         Self { per_access: ((counted << 10) / u128::from(accesses.max(1))) as u64 }
     }
 
-    /// The size of so many bytes that are accessed so often.
+    /// The size of `bytes` bytes with `accesses` accesses per second.
     pub fn size(self, bytes: u64, accesses: u64) -> u64 {
         bytes.saturating_add(self.of_accesses(accesses))
     }
 
-    /// What accesses add to a size.
+    /// The part of a size that accesses contribute.
     pub fn of_accesses(self, accesses: u64) -> u64 {
         ((u128::from(accesses) * u128::from(self.per_access)) >> 10) as u64
     }
 }
 
-/// What should move from one server to another.
+/// A proposed move from one server to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Proposal {
-    /// Who gives.
+    /// The source.
     pub from: GroupId,
-    /// Who takes.
+    /// The destination.
     pub to: GroupId,
-    /// Moving more than this would make things worse, or not clearly better.
+    /// Maximum size to move. A larger move would not be a clear improvement.
     pub size_max: u64,
-    /// How that is reckoned.
+    /// How the size is computed.
     pub sizes: Sizes,
 }
 
-/// The move that helps a table most, if any helps. `bucket` is the usual number of bytes of its buckets, `bucket_size` with how many
-/// one splits.
+/// The most useful move for a table, if there is one. `bucket` is the typical number of bytes of
+/// its buckets, `bucket_size` the one at which a bucket splits.
 ///
-/// A server that is being emptied gives until it has nothing. Among others a move needs a source with at least half a
-/// bucket too much and a destination with at least half a bucket too little, and both are better off after it. Of a table that is
-/// accessed often an eighth of what is due counts as too much, if it is less than that: its buckets can be split.
+/// A server that is being emptied is a source until it has nothing. Otherwise a move needs a source
+/// with an excess and a destination with a deficit of at least half a bucket each, and has to
+/// improve both. For a frequently accessed table an eighth of the due share is enough if that is
+/// less, because its buckets can be split.
 pub fn propose(shares: &[Share], bucket: u64, bucket_size: u64) -> Option<Proposal> {
     let weights: u64 = shares.iter().map(|share| u64::from(share.weight)).sum();
     let bytes: u64 = shares.iter().map(|share| share.bytes).sum();
@@ -103,7 +108,7 @@ pub fn propose(shares: &[Share], bucket: u64, bucket_size: u64) -> Option<Propos
         shares.iter().max_by_key(|share| (has_over(share), std::cmp::Reverse(share.group)))?;
     let helpful = has_over(from).min(lacks(to));
     let (margin, size_max) = if sizes == Sizes::default() {
-        // Twice as much would only exchange who has too much.
+        // Twice as much would only exchange the excess and the deficit.
         (bucket / 2, helpful.saturating_mul(2).saturating_sub(1))
     } else {
         let usual = u128::from(bucket) * u128::from(all) / u128::from(bytes);
@@ -130,7 +135,7 @@ mod tests {
         each.map(share).collect()
     }
 
-    /// Moves whole buckets as proposed until nothing is; how many moved.
+    /// Moves whole buckets as proposed until there is no proposal. Returns the number of moves.
     fn settle(shares: &mut [Share], bucket: u64) -> usize {
         let mut moves = 0;
         while let Some(Proposal { from, to, size_max, .. }) = propose(shares, bucket, bucket) {
@@ -179,7 +184,7 @@ mod tests {
         assert_eq!(propose(&[], 64, 64), None);
     }
 
-    /// Servers with buckets of so many bytes, each accessed so often.
+    /// The buckets of each server, each with its bytes and accesses.
     type Buckets = Vec<Vec<(u64, u64)>>;
 
     fn shares_of(servers: &Buckets) -> Vec<Share> {
@@ -192,8 +197,8 @@ mod tests {
         servers.iter().enumerate().map(share).collect()
     }
 
-    /// Does what is proposed, as sources do it: the largest bucket that fits, else the one that is accessed most is split. Moves
-    /// and splits that it takes.
+    /// Executes proposals like a source does: it moves the largest bucket that fits, otherwise it
+    /// splits the most accessed one. Returns the number of moves and of splits.
     fn settle_buckets(servers: &mut Buckets) -> (usize, usize) {
         let (mut moves, mut splits) = (0, 0);
         let usual = 64;
@@ -252,8 +257,8 @@ mod tests {
     }
 
     #[test]
-    fn who_has_the_accesses_gives_the_other_bytes_away() {
-        // A single row: its bucket cannot be divided.
+    fn a_server_with_the_accesses_moves_other_bytes_away() {
+        // A single row: its bucket cannot be split.
         let mut two = vec![vec![(1, 50_000), (64, 0), (64, 0)], vec![(64, 0), (64, 0)]];
         settle_buckets(&mut two);
         assert_eq!(two[0], [(1, 50_000)]);

@@ -1,14 +1,14 @@
-//! Values as bytes whose order is the order of the values: what keys are made of.
+//! Order-preserving encoding of values as bytes of keys.
 //!
-//! Each function writes one value behind what `out` holds. No form is a prefix of another value's of the same type, so that a
-//! key of several columns is what these wrote one after another.
+//! Each function appends one value to `out`. No encoding is a prefix of another one of the same
+//! type, so the key of several columns is the concatenation of their encodings.
 
-/// A truth value: false comes first.
+/// A boolean: false sorts first.
 pub fn boolean(value: bool, out: &mut Vec<u8>) {
     out.push(u8::from(value));
 }
 
-/// A whole number of any width, given as the bytes of its two's complement, the most significant first.
+/// An integer of any width, given as big-endian two's complement.
 pub fn integer(big_endian: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(big_endian);
@@ -24,14 +24,14 @@ pub fn float32(value: f32, out: &mut Vec<u8>) {
     out.extend(ordered.to_be_bytes());
 }
 
-/// The same with twice the bits.
+/// A double-precision floating-point number, in IEEE total order.
 pub fn float64(value: f64, out: &mut Vec<u8>) {
     let bits = value.to_bits();
     let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
     out.extend(ordered.to_be_bytes());
 }
 
-/// Bytes of any length, of a text too: 00 becomes 00 FF, and 00 00 ends them.
+/// Bytes or a text of any length: 00 is escaped as 00 FF, and 00 00 is the terminator.
 pub fn bytes(value: &[u8], out: &mut Vec<u8>) {
     for &byte in value {
         out.push(byte);

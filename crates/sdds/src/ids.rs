@@ -1,43 +1,44 @@
-//! The numbers that name things, each a type of its own.
+//! Identifiers, each with its own type.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Names a bucket for as long as it exists; a split gives the new half a new one.
+/// Identifies a bucket during its lifetime; a split creates a new one for the new half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BucketId(pub u64);
 
-/// Names a replica group: who serves ranges of keys. Which server leads it is the business of whoever
-/// carries messages.
+/// Identifies a replica group that serves ranges of keys. The transport knows which server leads
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupId(pub u64);
 
-/// Names a client of a file: a coordinating server, or a program with an image of its own.
+/// Identifies a client of a file: a coordinating server, or a program with its own image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClientId(pub u64);
 
-/// Names a request among those of its client.
+/// Identifies a request of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RequestId(pub u64);
 
-/// How often keys have changed hands. Of two statements about one key the one of the higher epoch is newer.
+/// Number of ownership changes of keys. Of two statements about a key the one with the higher epoch
+/// is newer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Epoch(pub u64);
 
 impl Epoch {
-    /// Of a guess, which anything that is known replaces.
+    /// The epoch of a guess, which any information replaces.
     pub const GUESS: Self = Self(0);
 
-    /// Of the first owner of everything.
+    /// The epoch of the first owner.
     pub const FIRST: Self = Self(1);
 
-    /// After the next change of hands.
+    /// The epoch after the next ownership change.
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }
 }
 
-/// A point in the order of commits. A read at a timestamp sees the commits at or before it.
+/// A position in the commit order. A read at a timestamp sees the commits at or before it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -47,7 +48,7 @@ impl Timestamp {
     /// Before every commit.
     pub const ZERO: Self = Self(0);
 
-    /// The timestamp of the commit after this one.
+    /// The timestamp of the next commit.
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }

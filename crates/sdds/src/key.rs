@@ -1,40 +1,40 @@
-//! A key: a byte string whose order is the order of the rows.
+//! Keys: byte strings in the order of the rows.
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::fmt;
 
-/// Keys up to this length need no memory of their own.
+/// Maximum length of a key without a heap allocation.
 const INLINE_BYTES: usize = 24;
 
 /// An order-preserving byte string made from a row's primary key columns.
 ///
-/// How columns become bytes is the store's business; here only the order counts.
+/// The store encodes columns as bytes ([`crate::encoding`]); this type only defines their order.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<u8>", into = "Vec<u8>")]
 pub struct Key(SmallVec<[u8; INLINE_BYTES]>);
 
 impl Key {
-    /// The bytes, in whose order keys are.
+    /// The bytes, which define the order of keys.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The least key above this one.
+    /// The smallest key above this one.
     pub fn successor(&self) -> Self {
         let mut bytes = self.0.clone();
         bytes.push(0);
         Self(bytes)
     }
 
-    /// Bytes that the key holds outside itself: zero for short ones.
+    /// Heap bytes of the key; 0 for short ones.
     pub fn heap_bytes(&self) -> usize {
         if self.0.spilled() { self.0.capacity() } else { 0 }
     }
 }
 
 impl Clone for Key {
-    /// A copy of bytes: the derived one would go through them one by one.
+    /// Copies the bytes at once; the derived implementation would copy them one by one.
     fn clone(&self) -> Self {
         Self(SmallVec::from_slice(&self.0))
     }

@@ -1,17 +1,18 @@
-//! Scalable distributed data structures as pure code: keys, ranges, how ranges tile a file, and when they split.
+//! Scalable distributed data structures as pure code: keys, ranges, how ranges tile a file, and
+//! when they split.
 //!
-//! A table is one ordered file of rows. Its key space is cut into ranges, one a bucket; a full bucket
-//! divides at a key, and its half may live elsewhere (RP\*, Litwin et al.; `PAPERS.md` A1). Everything
-//! here is plain data and decisions about it: no clock, socket, file, thread or randomness, not even as
-//! dependencies.
+//! A table is one ordered file of rows. Its key space is partitioned into ranges, one per bucket. A
+//! full bucket splits at a key, and its upper half may move to another server (RP\*, Litwin et al.;
+//! `PAPERS.md` A1). The crate contains only data and decisions: no clock, socket, file, thread or
+//! randomness, not even in its dependencies.
 //!
-//! - [`Key`], [`Bound`], [`KeyRange`]: places and stretches in a table's order.
-//! - [`Partition`]: ranges that tile the key space, each with something attached.
+//! - [`Key`], [`Bound`], [`KeyRange`]: positions and ranges in a table's order.
+//! - [`Partition`]: ranges that tile the key space, each with a value.
 //! - [`balancing`]: which bytes should move where.
 //! - [`encoding`]: values as the bytes of keys.
 //! - [`directory`]: how a request finds the owner of its keys: images, forwarding, coverage.
-//! - [`simulation`]: a file of thousands of servers that grows, without any of them.
-//! - [`splitting`]: when a bucket splits, where, and when neighbours merge.
+//! - [`simulation`]: a simulated growing file on thousands of servers.
+//! - [`splitting`]: when and where a bucket splits, and when neighbors merge.
 
 pub mod balancing;
 pub mod directory;

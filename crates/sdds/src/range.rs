@@ -1,22 +1,22 @@
-//! Stretches of a table's order: `[low, high)`, with both infinities explicit.
+//! Key ranges `[low, high)` with explicit infinities.
 
 use crate::Key;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One end of a range. The derived order is the order of places: -inf, the keys, +inf.
+/// One end of a range. The derived order is the key order: -inf, the keys, +inf.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Bound {
     /// Before every key.
     NegInf,
-    /// At a key: it belongs to the range that begins here, not to the one that ends here.
+    /// At a key, which belongs to the range that begins here, not to the one that ends here.
     At(Key),
     /// After every key.
     PosInf,
 }
 
 impl Bound {
-    /// Whether the bound is at or before a key: a range that begins here does not begin after the key.
+    /// Whether the bound is at or before a key.
     pub fn is_at_or_before(&self, key: &Key) -> bool {
         match self {
             Self::NegInf => true,
@@ -30,9 +30,9 @@ impl Bound {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "(Bound, Bound)", into = "(Bound, Bound)")]
 pub struct KeyRange {
-    /// The least place inside.
+    /// The inclusive lower bound.
     pub low: Bound,
-    /// The least place after.
+    /// The exclusive upper bound.
     pub high: Bound,
 }
 
@@ -40,7 +40,7 @@ impl TryFrom<(Bound, Bound)> for KeyRange {
     type Error = &'static str;
 
     fn try_from((low, high): (Bound, Bound)) -> Result<Self, Self::Error> {
-        Self::new(low, high).ok_or("a range without keys")
+        Self::new(low, high).ok_or("the range is empty")
     }
 }
 
@@ -56,39 +56,39 @@ impl KeyRange {
         Self { low: Bound::NegInf, high: Bound::PosInf }
     }
 
-    /// The range between two bounds; `None` where that is empty.
+    /// The range between two bounds; `None` if it is empty.
     pub fn new(low: Bound, high: Bound) -> Option<Self> {
         (low < high).then_some(Self { low, high })
     }
 
-    /// The range that holds one key and no other.
+    /// The range of a single key.
     pub fn point(key: &Key) -> Self {
         Self { low: Bound::At(key.clone()), high: Bound::At(key.successor()) }
     }
 
-    /// Whether the key lies inside.
+    /// Whether the range contains a key.
     pub fn contains(&self, key: &Key) -> bool {
         self.low.is_at_or_before(key) && !self.high.is_at_or_before(key)
     }
 
-    /// Whether every key of `other` lies inside.
+    /// Whether the range contains all of `other`.
     pub fn covers(&self, other: &Self) -> bool {
         self.low <= other.low && other.high <= self.high
     }
 
-    /// What two ranges share.
+    /// The intersection of two ranges; `None` if it is empty.
     pub fn intersect(&self, other: &Self) -> Option<Self> {
         let low = (&self.low).max(&other.low);
         let high = (&self.high).min(&other.high);
         (low < high).then(|| Self { low: low.clone(), high: high.clone() })
     }
 
-    /// Whether two ranges share a key.
+    /// Whether two ranges overlap.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.low < other.high && other.low < self.high
     }
 
-    /// The two parts below and from a key; `None` where one of them would be empty.
+    /// The parts below and from a key; `None` if one of them is empty.
     pub fn split_at(&self, key: &Key) -> Option<(Self, Self)> {
         let at = Bound::At(key.clone());
         let left = Self::new(self.low.clone(), at.clone())?;

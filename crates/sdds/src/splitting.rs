@@ -1,39 +1,40 @@
-//! When a bucket splits, where, and when two neighbours become one (A1).
+//! When and where a bucket splits, and when two neighbors merge (A1).
 //!
-//! A bucket that exceeds its capacity splits at its median; neighbours that together fill only a small
-//! part of one merge. Between the two lies a gap, so that a merged bucket does not split again at the
-//! next insert, nor a half of a split one merge at the next delete.
+//! A bucket that exceeds its capacity splits at its median. Neighbors merge when together they fill
+//! only a small part of the capacity. The gap between the two thresholds prevents a merged bucket
+//! from splitting at the next insert, and the halves of a split bucket from merging at the next
+//! delete.
 
 use crate::Key;
 
-/// Neighbours merge when together they hold less than one part in this many of the capacity.
+/// Neighbors merge when together they hold less than the capacity divided by this number.
 const MERGE_BELOW_PART: u64 = 4;
 
 const _: () =
     assert!(MERGE_BELOW_PART > 2, "the half of a split bucket must not be ready to merge");
 
-/// Whether a bucket of so many bytes and rows is over its capacity in bytes. One row cannot be divided.
+/// Whether a bucket exceeds its capacity in bytes. A single row cannot be split.
 pub fn should_split(bytes: u64, rows: u64, capacity: u64) -> bool {
     bytes > capacity && rows >= 2
 }
 
-/// Whether two neighbours of so many bytes are better off as one bucket.
+/// Whether two neighbors with these bytes should merge.
 pub fn should_merge(left_bytes: u64, right_bytes: u64, capacity: u64) -> bool {
     left_bytes + right_bytes < capacity / MERGE_BELOW_PART
 }
 
-/// A stretch of rows of known size that begins at a key: what the median is found from.
+/// Consecutive rows of known size that begin at a key; the input of [`median`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// The first key of the stretch.
+    /// The first key.
     pub key: Key,
-    /// What its rows weigh, in bytes.
+    /// Bytes of the rows.
     pub bytes: u64,
 }
 
 /// The first key of the upper half by size. Samples are in key order.
 ///
-/// The answer is never the first sample's key, which would leave the lower half empty; `None` where
+/// The result is never the first sample's key, which would leave the lower half empty; `None` if
 /// there are fewer than two distinct keys.
 pub fn median(samples: &[Sample]) -> Option<&Key> {
     let first = &samples.first()?.key;

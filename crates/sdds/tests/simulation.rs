@@ -1,4 +1,4 @@
-//! The simulation of a growing file: its answers are right, and what the directory promises holds.
+//! The simulation of a growing file: correct answers and the guarantees of the directory.
 
 use sdds::simulation::{Figures, Grown, Parameters, run};
 
@@ -50,7 +50,7 @@ fn one_server_and_one_client_are_a_file_too() {
 }
 
 #[test]
-fn how_newcomers_are_dealt_out_changes_nothing() {
+fn the_distribution_of_newcomers_changes_nothing() {
     let mut grown = Grown::new(&SMALL, &mut |_| ());
     let mut parts = grown.newcomers(3);
     assert_eq!(parts.len(), 3);

@@ -1,7 +1,7 @@
-//! The front doors of a server: the PostgreSQL wire and HTTP.
+//! The network interfaces of a server: the PostgreSQL wire protocol and HTTP.
 //!
-//! [`Server::start`] binds both and serves a database until [`Server::stop`]. Configuration is gathered by
-//! whoever starts it ([`config`]).
+//! [`Server::start`] binds both and serves a database until [`Server::stop`]. The caller gathers
+//! the configuration ([`config`]).
 
 pub mod config;
 mod http;
@@ -22,10 +22,10 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Time for an HTTP answer that is on its way when the server stops.
+/// Time to complete HTTP responses when the server stops.
 const HTTP_GRACE: Duration = Duration::from_secs(1);
 
-/// A database behind its front doors.
+/// A running server.
 pub struct Server {
     pg: SocketAddr,
     http: SocketAddr,
@@ -37,11 +37,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the doors, on the current runtime.
+    /// Starts the listeners on the current runtime.
     ///
     /// # Errors
-    /// An address that cannot be had, certificates that cannot be used, or addresses that others can reach
-    /// while there is nobody who could log in.
+    /// An address cannot be bound, certificates are invalid, or an address is reachable from other
+    /// machines while the database has no users.
     pub async fn start(config: &Config, database: Database) -> io::Result<Self> {
         refuse_open_listeners(config, &database)?;
         let pg = bind("pg", config.pg).await?;
@@ -75,22 +75,22 @@ impl Server {
         })
     }
 
-    /// Where PostgreSQL clients connect.
+    /// The listen address for PostgreSQL clients.
     pub fn pg(&self) -> SocketAddr {
         self.pg
     }
 
-    /// Where HTTP is.
+    /// The listen address for HTTP.
     pub fn http(&self) -> SocketAddr {
         self.http
     }
 
-    /// Whether clients can ask for encryption.
+    /// Whether clients can use TLS.
     pub fn is_encrypted(&self) -> bool {
         self.encrypted
     }
 
-    /// Takes no more connections, waits for those that are open, and ends them after the grace period.
+    /// Stops accepting connections, waits for open ones, and ends them after the grace period.
     pub async fn stop(self, grace: Duration) {
         self.stopping.cancel();
         tracing::info!(grace_seconds = grace.as_secs_f64(), "stopping");
@@ -100,7 +100,7 @@ impl Server {
             let _ = pg.await;
         }
         self.end.cancel();
-        // Whoever has not finished asking is not waited for.
+        // Incomplete HTTP requests are aborted.
         let mut http = self.http_listener;
         if tokio::time::timeout(HTTP_GRACE, &mut http).await.is_err() {
             http.abort();
@@ -110,13 +110,14 @@ impl Server {
 
 async fn bind(name: &str, address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
-        let message =
-            format!("cannot listen on {address} ({name}): {error}; --{name} takes another address");
+        let message = format!(
+            "cannot listen on {address} ({name}): {error}; use --{name} to set another address"
+        );
         io::Error::new(error.kind(), message)
     })
 }
 
-/// Without users everybody who reaches an address may do everything: only this machine may reach it then.
+/// Without users there is no authentication: the server must only listen on loopback addresses.
 fn refuse_open_listeners(config: &Config, database: &Database) -> io::Result<()> {
     let reachable =
         [config.pg, config.http].into_iter().find(|address| !address.ip().is_loopback());
@@ -124,7 +125,7 @@ fn refuse_open_listeners(config: &Config, database: &Database) -> io::Result<()>
         Some(address) if !database.has_users() => Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             format!(
-                "{address} can be reached from other machines, and nobody needs a password: give \
+                "{address} is reachable from other machines, but the database has no users: set \
                  --superuser NAME and --superuser-password-file FILE, or listen on 127.0.0.1"
             ),
         )),

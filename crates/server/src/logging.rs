@@ -1,4 +1,4 @@
-//! Where events go: standard error, as text or JSON.
+//! Logging of events to standard error, as text or JSON.
 
 use crate::config::LogFormat;
 use std::io::IsTerminal;
@@ -6,9 +6,9 @@ use tracing::Level;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt;
 
-/// Begins to log. A second call changes nothing.
+/// Starts logging. Further calls have no effect.
 pub fn start(level: Level, format: LogFormat) {
-    // Colours are for people: a file has none, nor a terminal whose user wants none.
+    // Colors are for terminals only, and not with NO_COLOR.
     let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let subscriber = fmt()
         .with_max_level(LevelFilter::from_level(level))

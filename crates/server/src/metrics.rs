@@ -1,4 +1,4 @@
-//! What a server counts, in Prometheus' form.
+//! Metrics of a server in Prometheus' format.
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
@@ -11,9 +11,9 @@ use query::{Database, SqlState, StatementKind, TableSize};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// The fastest statement that a bucket of its own is kept for, in seconds.
+/// Upper bound of the first bucket of the duration histogram, in seconds.
 const FASTEST_SECONDS: f64 = 10e-6;
-/// Each bucket goes so much further than the one before; the last reaches about 80 s.
+/// Ratio of the bounds of consecutive buckets; the last one is about 80 s.
 const BUCKET_FACTOR: f64 = 2.0;
 const BUCKETS: u16 = 24;
 
@@ -45,7 +45,7 @@ impl EncodeLabelValue for Kind {
     }
 }
 
-/// Counters of one server. Counting costs nanoseconds.
+/// Counters of one server. Counting takes nanoseconds.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -60,7 +60,7 @@ pub struct Metrics {
     tables: Tables,
 }
 
-/// What is read from the database when somebody asks.
+/// Metrics that are read from the database on request.
 #[derive(Debug, Default)]
 struct Tables {
     rows: Family<OfTable, Gauge>,
@@ -92,7 +92,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Nothing has happened yet.
+    /// All counters are 0.
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("pando");
         let new = || Histogram::new(exponential_buckets(FASTEST_SECONDS, BUCKET_FACTOR, BUCKETS));
@@ -125,46 +125,50 @@ impl Metrics {
         registry.register("rows_sent", "Rows sent to clients", self.rows_sent.clone());
         registry.register("received_bytes", "Bytes from clients", self.bytes_received.clone());
         registry.register("sent_bytes", "Bytes to clients", self.bytes_sent.clone());
-        registry.register("connections_open", "Connections now", self.connections_open.clone());
-        registry.register("connections", "Connections taken", self.connections.clone());
+        registry.register("connections_open", "Open connections", self.connections_open.clone());
+        registry.register("connections", "Accepted connections", self.connections.clone());
         let refused = self.connections_refused.clone();
-        registry.register("connections_refused", "Connections turned away", refused);
+        registry.register("connections_refused", "Refused connections", refused);
         let tables = &self.tables;
         for (name, help, of_table) in [
             ("table_rows", "Rows of a table", &tables.rows),
             ("table_bytes", "Bytes of a table", &tables.bytes),
             ("table_buckets", "Buckets of a table", &tables.buckets),
             ("table_requests", "Requests for rows of other servers", &tables.requests),
-            ("table_forwards", "Requests that went to the wrong server first", &tables.forwards),
-            ("table_adjustments", "Corrections of the image", &tables.adjustments),
-            ("table_broadcasts", "Questions to all servers whose rows are", &tables.broadcasts),
+            ("table_forwards", "Requests that were forwarded", &tables.forwards),
+            ("table_adjustments", "Image adjustments", &tables.adjustments),
+            ("table_broadcasts", "Broadcast lookups of owners", &tables.broadcasts),
         ] {
             registry.register(name, help, of_table.clone());
         }
         for (name, help, gauge) in [
-            ("splits", "Buckets that split", &tables.splits),
-            ("merges", "Buckets that merged", &tables.merges),
-            ("compactions", "Buckets compacted", &tables.compactions),
-            ("commits", "Transactions committed", &tables.commits),
-            ("conflicts", "Transactions refused since others were first", &tables.conflicts),
-            ("messages_sent", "Requests and answers to other servers", &tables.messages_sent),
-            ("messages_sent_bytes", "Their bytes", &tables.messages_sent_bytes),
+            ("splits", "Bucket splits", &tables.splits),
+            ("merges", "Bucket merges", &tables.merges),
+            ("compactions", "Bucket compactions", &tables.compactions),
+            ("commits", "Committed transactions", &tables.commits),
+            ("conflicts", "Transactions with serialization failures", &tables.conflicts),
+            ("messages_sent", "Messages sent to other servers", &tables.messages_sent),
+            ("messages_sent_bytes", "Bytes sent to other servers", &tables.messages_sent_bytes),
             (
                 "messages_received",
-                "Requests and answers from other servers",
+                "Messages received from other servers",
                 &tables.messages_received,
             ),
-            ("messages_received_bytes", "Their bytes", &tables.messages_received_bytes),
-            ("memory_tables_bytes", "Bytes that tables hold", &tables.table_bytes),
-            ("memory_queries_bytes", "Bytes that queries have asked for", &tables.query_bytes),
-            ("memory_limit_bytes", "Bytes that both may hold; 0 is no limit", &tables.limit_bytes),
+            (
+                "messages_received_bytes",
+                "Bytes received from other servers",
+                &tables.messages_received_bytes,
+            ),
+            ("memory_tables_bytes", "Memory of tables", &tables.table_bytes),
+            ("memory_queries_bytes", "Memory of queries", &tables.query_bytes),
+            ("memory_limit_bytes", "Memory limit of both; 0 is no limit", &tables.limit_bytes),
         ] {
             registry.register(name, help, gauge.clone());
         }
-        registry.register("uptime_seconds", "Time since the start", tables.uptime.clone());
+        registry.register("uptime_seconds", "Time since startup", tables.uptime.clone());
     }
 
-    /// A connection was taken.
+    /// A connection was accepted.
     pub fn connection_opened(&self) {
         self.connections.inc();
         self.connections_open.inc();
@@ -175,7 +179,7 @@ impl Metrics {
         self.connections_open.dec();
     }
 
-    /// A connection was turned away.
+    /// A connection was refused.
     pub fn connection_refused(&self) {
         self.connections_refused.inc();
     }
@@ -191,20 +195,20 @@ impl Metrics {
         self.errors.get_or_create(&OfState { state: state.code().to_owned() }).inc();
     }
 
-    /// Bytes came.
+    /// Bytes were received.
     pub fn received(&self, bytes: usize) {
         self.bytes_received.inc_by(bytes as u64);
     }
 
-    /// Bytes went.
+    /// Bytes were sent.
     pub fn sent(&self, bytes: usize) {
         self.bytes_sent.inc_by(bytes as u64);
     }
 
-    /// Everything, as Prometheus reads it.
+    /// All metrics in Prometheus' text format.
     ///
     /// # Errors
-    /// None that can be caused from outside.
+    /// None in practice: formatting does not fail.
     pub fn text(&self, database: &Database, uptime: Duration) -> Result<String, std::fmt::Error> {
         self.look(database);
         self.tables.uptime.set(uptime.as_secs_f64());

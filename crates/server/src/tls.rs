@@ -1,4 +1,4 @@
-//! Encryption: a certificate from files, or one made at the start.
+//! Encryption with a certificate from files, or one generated at startup.
 
 use crate::config::Tls;
 use std::io;
@@ -10,13 +10,13 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// What clients say they speak when they begin with TLS (ALPN).
+/// The protocol that clients negotiate when they begin with TLS (ALPN).
 pub(crate) const PROTOCOL: &[u8] = b"postgresql";
 
-/// What encrypts connections; `None` where they stay plain.
+/// The TLS acceptor; `None` without encryption.
 ///
 /// # Errors
-/// Files that cannot be read, or do not belong together; the message names them.
+/// Files cannot be read, or certificate and key do not match; the message names them.
 pub fn acceptor(tls: &Tls, hosts: Vec<String>) -> io::Result<Option<TlsAcceptor>> {
     let (certificates, key) = match tls {
         Tls::Off => return Ok(None),

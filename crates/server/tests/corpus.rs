@@ -1,4 +1,4 @@
-//! The fuzzer's seeds, whole and damaged: what `make fuzz` does for long, for a moment and the same every time.
+//! The seeds of the fuzzer, intact and damaged: a short, deterministic version of `make fuzz`.
 
 use frontend::damage::Damage;
 use frontend::judge;

@@ -1,11 +1,11 @@
-//! How many lines of Rust a crate has in `src/`, unit tests included.
+//! Limits the number of lines of Rust in a crate's `src/`, including unit tests.
 
 use super::workspace::Workspace;
 use super::{Finding, edges};
 
-/// Lines of a crate.
+/// Maximum number of lines of a crate.
 const LINES_MAX: usize = 9_000;
-/// Lines of `query`, which binds, plans and executes SQL.
+/// Maximum number of lines of `query`, which binds, plans and executes SQL.
 const QUERY_LINES_MAX: usize = 14_000;
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {

@@ -1,12 +1,12 @@
-//! Layers: which of our crates may depend on which.
+//! Layers: which crates of the workspace may depend on which.
 //!
-//! Dependencies point down only. A crate appears here when it gets its first passing test, and an edge
-//! when somebody has a reason for it; the compiler would take any that makes no circle.
+//! Dependencies only point down. A new crate or edge needs an entry here, although the compiler
+//! would accept any acyclic dependency.
 
 use super::Finding;
 use super::workspace::Workspace;
 
-/// Each crate of the workspace and those that it may use, in tests too.
+/// Each crate of the workspace and its allowed dependencies, including those of tests.
 const EDGES: &[(&str, &[&str])] = &[
     ("bundling", &[]),
     ("dbsim", &["bundling"]),
@@ -60,7 +60,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     for package in &workspace.packages {
         let manifest = manifest(&package.name);
         let Some((_, allowed)) = EDGES.iter().find(|(name, _)| *name == package.name) else {
-            let message = "the crate has no layer; name it in EDGES of xtask/src/tidy/edges.rs";
+            let message = "the crate has no layer; add it to EDGES of xtask/src/tidy/edges.rs";
             findings.push(Finding::of(&manifest, message));
             continue;
         };
@@ -82,7 +82,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Where a crate of the workspace is described.
+/// The manifest of a crate.
 pub(super) fn manifest(package: &str) -> String {
     if package == "xtask" {
         "xtask/Cargo.toml".to_owned()
@@ -91,7 +91,7 @@ pub(super) fn manifest(package: &str) -> String {
     }
 }
 
-/// The directory of a crate's sources.
+/// The source directory of a crate.
 pub(super) fn sources(package: &str) -> String {
     manifest(package).replace("Cargo.toml", "src")
 }

@@ -1,12 +1,12 @@
-//! How long files are. A file that grows past the limit holds more than one idea.
+//! Measures files.
 
 use super::measured::Measured;
 use super::workspace::Workspace;
 
-/// Lines of a Rust file.
+/// Maximum number of lines of a Rust file.
 pub(super) const LINES_MAX: usize = 800;
 
-/// Every Rust file and its lines.
+/// Every Rust file with its number of lines.
 pub(super) fn measure(workspace: &Workspace) -> Vec<Measured> {
     workspace
         .rust()

@@ -1,4 +1,4 @@
-//! How long functions are, from `fn` to the closing brace; comments inside count, doc comments do not.
+//! Measures functions, from `fn` to the closing brace. Comments inside count, doc comments do not.
 
 use super::measured::Measured;
 use super::workspace::{SourceFile, Workspace};
@@ -6,11 +6,11 @@ use proc_macro2::Span;
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
 
-/// Lines of a function.
+/// Maximum number of lines of a function.
 pub(super) const LINES_MAX: usize = 70;
 
-/// Every function of every Rust file that parses (the compiler speaks about the others). A name that
-/// stands more than once in a file is numbered from the second on.
+/// Every function of every Rust file that parses; syntax errors are left to the compiler. The
+/// second and further functions of a name in a file are numbered.
 pub(super) fn measure(workspace: &Workspace) -> Vec<Measured> {
     workspace.rust().flat_map(functions).collect()
 }

@@ -1,4 +1,4 @@
-//! Links between our documents lead somewhere: a relative link in Markdown names a file that exists.
+//! Checks links in Markdown: the target of a relative link must exist.
 
 use super::Finding;
 use super::workspace::Workspace;
@@ -24,7 +24,7 @@ fn relative_links(text: &str) -> Vec<(usize, &str)> {
         if line.trim_start().starts_with("```") {
             in_block = !in_block;
         } else if !in_block {
-            // Every second piece between backquotes is code.
+            // Every second part between backquotes is code.
             let prose = line.split('`').step_by(2);
             let targets = prose.flat_map(|prose| prose.split("](").skip(1));
             let targets = targets.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
@@ -40,7 +40,7 @@ fn is_relative(target: &str) -> bool {
     !target.starts_with('#') && !target.contains("://") && !target.starts_with("mailto:")
 }
 
-/// The path that a link names, from the workspace; `None` where it leads out of it.
+/// The path of a link's target, relative to the workspace; `None` if it is outside of it.
 fn resolve(from: &str, target: &str) -> Option<String> {
     let target = target.split(['#', ' ']).next().unwrap_or_default();
     let mut path: Vec<&str> = from.split('/').collect();

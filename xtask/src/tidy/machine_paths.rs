@@ -1,16 +1,16 @@
-//! No path of somebody's machine in the tree.
+//! Checks that no file contains a path of a particular machine.
 //!
-//! A home or working directory is one wherever it stands. The directory for temporary files is one in
-//! programs, which ask the system for it; documents and SQL may use it in examples.
+//! Home and working directories are never allowed. The directory for temporary files is not allowed
+//! in programs, which ask the system for it; documents and SQL may use it in examples.
 
 use super::Finding;
 use super::workspace::Workspace;
 
-/// Top directories under which people keep their own.
+/// Top-level directories of personal files.
 const PERSONAL: [&str; 5] = ["work", "root", "home", "Users", "mnt"];
-/// Where temporary files lie, on most machines.
+/// The directory of temporary files on most machines.
 const TEMPORARY: &str = "tmp";
-/// Endings of files that are programs.
+/// Suffixes of programs.
 const PROGRAMS: [&str; 5] = [".rs", ".py", ".sh", ".toml", "Makefile"];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -31,7 +31,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Whether an absolute path below this top directory stands in the line.
+/// Whether the line contains an absolute path below this top-level directory.
 fn names_path_below(line: &str, top: &str) -> bool {
     let wanted = format!("/{top}/");
     line.match_indices(&wanted).any(|(at, _)| {

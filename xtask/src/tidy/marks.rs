@@ -1,13 +1,13 @@
-//! Unfinished work has an owner: a mark in the code is `TODO(name)`, and there is no other kind.
+//! Checks marks of unfinished work: the only allowed form is `TODO(name)`.
 
 use super::Finding;
 use super::workspace::Workspace;
 
-/// The mark that may stand with an owner.
+/// The mark that needs an owner.
 const OWNED: &str = concat!("TO", "DO");
-/// Marks that may not stand at all.
+/// Marks that are not allowed.
 const NEVER: [&str; 2] = [concat!("FIX", "ME"), concat!("XX", "X")];
-/// Endings of the files that are looked at.
+/// Suffixes of checked files.
 const CODE: [&str; 6] = [".rs", ".py", ".sh", ".sql", ".toml", "Makefile"];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -24,7 +24,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Whether a mark without an owner stands in the line, as a word of its own.
+/// Whether the line contains a mark without an owner, as a separate word.
 fn marked(line: &str) -> bool {
     let is_word = |at: usize, mark: &str| {
         let of_word = |c: char| c.is_alphanumeric() || c == '_';

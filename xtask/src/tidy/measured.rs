@@ -1,9 +1,9 @@
-//! What the length checks measure.
+//! The measurements of the length checks.
 
-/// Something with a length and a limit.
+/// A file or function with its length and limit.
 #[derive(Debug, Clone)]
 pub(super) struct Measured {
-    /// What it is, as the list of exceptions names it.
+    /// The name in the list of exceptions.
     pub(super) what: String,
     pub(super) path: String,
     pub(super) line: usize,

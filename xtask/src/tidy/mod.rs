@@ -1,8 +1,8 @@
-//! What we ask of the code that the compiler does not: one check a file, over the text of the tree.
+//! Checks of the source tree beyond those of the compiler, one module per check.
 //!
-//! Each check is a function from the [`Workspace`] to [`Finding`]s; an empty list is a clean tree. Checks only
-//! read. Where something must stay as it is, the reason stands in `exceptions.txt` ([`ratchet`]), in
-//! `cycles.txt` ([`module_cycles`]) or in the check's own table.
+//! Each check is a function from the [`Workspace`] to [`Finding`]s and does not change files.
+//! Exceptions and their reasons are in `exceptions.txt` ([`ratchet`]), in `cycles.txt`
+//! ([`module_cycles`]) or in the table of a check.
 
 mod crate_size;
 mod edges;
@@ -26,14 +26,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use workspace::Workspace;
 
-/// One thing that is not as it should be.
+/// A violation of a check.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     /// The file, relative to the workspace.
     path: String,
-    /// The line, from 1; `None` where the whole file is meant.
+    /// The line, from 1; `None` for the whole file.
     line: Option<usize>,
-    /// What is wrong, and the way out.
+    /// What is wrong, and how to correct it.
     message: String,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for Finding {
 
 type Check = fn(&Workspace) -> Vec<Finding>;
 
-/// All checks. A new one is a file next to this one and a line here.
+/// All checks. A new check is a module and a line here.
 const CHECKS: &[(&str, Check)] = &[
     ("edges", edges::check),
     ("module docs", module_docs::check),
@@ -73,7 +73,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("words", words::check),
 ];
 
-/// Runs all checks over the tree at `root` and prints what they find.
+/// Runs all checks over the tree at `root` and prints the findings.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let workspace = Workspace::read(root)?;
     let mut findings: Vec<Finding> =

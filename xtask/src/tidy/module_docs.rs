@@ -1,4 +1,4 @@
-//! Every Rust file opens with `//!`: one sentence that says what it is.
+//! Checks that every Rust file begins with a `//!` comment.
 
 use super::Finding;
 use super::workspace::Workspace;

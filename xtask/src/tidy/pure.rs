@@ -1,8 +1,8 @@
-//! Pure crates: plain data and decisions, with no clock, socket, file, thread or randomness in reach.
+//! Pure crates: data and decisions, without access to clocks, sockets, files, threads or
+//! randomness.
 //!
-//! What a pure crate needs of the world comes in as an argument. Hash maps are out because their order
-//! differs from run to run and finds its way into decisions. External crates are listed one by one:
-//! a new one is pure too, or it does not belong.
+//! Everything else is passed as an argument. Hash maps are forbidden because their random order can
+//! affect decisions. External dependencies are listed one by one and have to be pure, too.
 
 use super::edges;
 use super::workspace::{SourceFile, Workspace};
@@ -11,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use std::str::FromStr;
 use syn::visit::{self, Visit};
 
-/// The pure crates, and the external crates that they may use outside tests.
+/// The pure crates, and the crates that they may use outside tests.
 const PURE: &[(&str, &[&str])] = &[
     ("bundling", &["serde", "thiserror"]),
     ("dbsim", &["bundling", "serde", "thiserror", "toml"]),
@@ -19,7 +19,7 @@ const PURE: &[(&str, &[&str])] = &[
     ("frontend", &["bytes", "thiserror"]),
 ];
 
-/// Paths that reach the world or depend on chance, and what to do instead.
+/// Forbidden paths, and what to use instead.
 const FORBIDDEN: &[(&[&str], &str)] = &[
     (&["Instant", "now"], "time is an argument"),
     (&["SystemTime", "now"], "time is an argument"),
@@ -59,7 +59,7 @@ fn dependencies(package: &Package, allowed: &[&str]) -> Vec<Finding> {
     unknown.map(|dependency| finding(&dependency.name)).collect()
 }
 
-/// Forbidden names in a file, wherever they stand but in comments and literals.
+/// Forbidden names in a file, outside comments and literals.
 fn names(file: &SourceFile) -> Vec<Finding> {
     let mut words = Vec::new();
     if let Ok(tokens) = TokenStream::from_str(&file.text) {
@@ -89,7 +89,7 @@ fn forbidden(path: &str, words: &[Word]) -> Option<Finding> {
     Some(Finding::at(path, words[0].1, message))
 }
 
-/// The [`Word`]s of tokens, those in brackets included.
+/// The [`Word`]s of tokens, including those of groups.
 pub(super) fn flatten(tokens: TokenStream, words: &mut Vec<Word>) {
     let mut colons = 0;
     for token in tokens {
@@ -110,7 +110,7 @@ pub(super) fn flatten(tokens: TokenStream, words: &mut Vec<Word>) {
     }
 }
 
-/// `use std::{fs, net}`, spelled out.
+/// Expands `use std::{fs, net}`.
 struct Imports<'a>(&'a mut Vec<Word>);
 
 impl<'ast> Visit<'ast> for Imports<'_> {

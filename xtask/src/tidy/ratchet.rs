@@ -1,8 +1,8 @@
-//! Lengths may only shrink: limits for files and functions, and a list of what is still longer.
+//! Limits the length of files and functions. Exceptions may only shrink.
 //!
-//! `xtask/exceptions.txt` has one line for each thing that is longer than its limit, with the length that
-//! it has: `file <path> <lines>` or `function <path> <name> <lines>`. Something that grows fails; so does a
-//! line that allows more than is needed, until it is lowered or gone.
+//! `xtask/exceptions.txt` has one line for each file or function above its limit, with its current
+//! length: `file <path> <lines>` or `function <path> <name> <lines>`. A larger length is a finding,
+//! and so is an exception that allows more than needed.
 
 use super::workspace::Workspace;
 use super::{Finding, file_length, function_length, measured::Measured};
@@ -30,9 +30,9 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     for (what, exception) in &exceptions {
         let item = measured.iter().find(|item| item.what == *what);
         let message = match item {
-            None => format!("{what} does not exist; take the line out"),
+            None => format!("{what} does not exist; remove the line"),
             Some(item) if item.lines <= item.lines_max => {
-                format!("{what} has {} lines and needs no exception; take the line out", item.lines)
+                format!("{what} has {} lines and needs no exception; remove the line", item.lines)
             }
             Some(item) if item.lines < exception.lines => {
                 format!("{what} has shrunk; lower the line to {}", item.lines)
@@ -48,7 +48,7 @@ fn too_long(item: &Measured, exception: Option<&Exception>) -> Finding {
     let kind = item.what.split(' ').next().unwrap_or_default();
     let message = match exception {
         None => format!(
-            "the {kind} has {} lines, {} are allowed; divide it by ideas",
+            "the {kind} has {} lines, the limit is {}; split it",
             item.lines, item.lines_max
         ),
         Some(exception) => format!(
@@ -59,7 +59,7 @@ fn too_long(item: &Measured, exception: Option<&Exception>) -> Finding {
     Finding::at(&item.path, item.line, message)
 }
 
-/// The exceptions by what they are for, and lines that are none.
+/// The exceptions by name, and findings for malformed lines.
 fn exceptions(text: &str) -> (BTreeMap<String, Exception>, Vec<Finding>) {
     let mut exceptions = BTreeMap::new();
     let mut findings = Vec::new();
@@ -74,9 +74,11 @@ fn exceptions(text: &str) -> (BTreeMap<String, Exception>, Vec<Finding>) {
             Some((what, lines)) => {
                 exceptions.insert(what.to_owned(), Exception { line, lines });
             }
-            None => {
-                findings.push(Finding::at(EXCEPTIONS, line, "expected what and a number of lines"))
-            }
+            None => findings.push(Finding::at(
+                EXCEPTIONS,
+                line,
+                "expected a name and a number of lines",
+            )),
         }
     }
     (exceptions, findings)
@@ -108,11 +110,8 @@ mod tests {
     fn a_long_file_and_a_long_function_are_found() {
         let (file, function) = (file(801), function(71));
         let found = messages([("a.rs", &file), ("b.rs", &function)]);
-        assert_eq!(found[0], "a.rs:1: the file has 801 lines, 800 are allowed; divide it by ideas");
-        assert_eq!(
-            found[1],
-            "b.rs:1: the function has 71 lines, 70 are allowed; divide it by ideas"
-        );
+        assert_eq!(found[0], "a.rs:1: the file has 801 lines, the limit is 800; split it");
+        assert_eq!(found[1], "b.rs:1: the function has 71 lines, the limit is 70; split it");
     }
 
     #[test]
@@ -129,6 +128,6 @@ mod tests {
         );
         assert!(with(exceptions, 70)[0].contains("needs no exception"));
         assert!(with("function b.rs other 80\n", 10)[0].contains("does not exist"));
-        assert!(with("function\n", 10)[0].contains("expected what"));
+        assert!(with("function\n", 10)[0].contains("expected a name"));
     }
 }

@@ -1,11 +1,12 @@
-//! No white space at the ends of lines, one newline at the end of a file, no tabs in Rust, no carriage returns.
+//! Checks white space: none at the ends of lines, one newline at the end of a file, no tabs in
+//! Rust, no carriage returns.
 //!
-//! Only in files that people write: what a program prints is kept as it came.
+//! Only files written by people are checked; output of programs is kept unchanged.
 
 use super::Finding;
 use super::workspace::Workspace;
 
-/// Endings of the files that people write.
+/// Suffixes of files written by people.
 const WRITTEN: [&str; 8] = [".rs", ".md", ".toml", ".py", ".sh", ".sql", "Makefile", ".ci/run"];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {

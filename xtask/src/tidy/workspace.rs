@@ -1,20 +1,20 @@
-//! The tree as the checks see it: text files, and the workspace's packages with their dependencies.
+//! The input of the checks: text files, and the workspace's packages with their dependencies.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Where builds go. What begins with a dot is left out too, but for [`DOTTED`].
+/// The build directory. Paths that begin with a dot are skipped, too, except [`DOTTED`].
 const BUILDS: &str = "target";
-/// What begins with a dot and is ours.
+/// Paths with a leading dot that are checked.
 const DOTTED: [&str; 3] = [".cargo", ".ci", ".gitignore"];
 
 /// Files and packages of the workspace.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     pub(super) files: Vec<SourceFile>,
-    /// Every path that exists, directories too; what links may point at.
+    /// Every existing path, including directories: the targets of links.
     pub(super) paths: Vec<String>,
     pub(super) packages: Vec<Package>,
 }
@@ -34,16 +34,16 @@ pub(super) struct Package {
     pub(super) dependencies: Vec<Dependency>,
 }
 
-/// What a package depends on.
+/// A dependency of a package.
 #[derive(Debug)]
 pub(super) struct Dependency {
     pub(super) name: String,
-    /// For tests only.
+    /// Only for tests.
     pub(super) dev: bool,
 }
 
 impl Workspace {
-    /// Reads the tree at `root`, and asks cargo for the packages.
+    /// Reads the tree at `root` and the output of `cargo metadata`.
     pub(super) fn read(root: &Path) -> Result<Self> {
         let mut workspace = Self { packages: packages(root)?, ..Self::default() };
         workspace.walk(root, "")?;
@@ -80,7 +80,7 @@ impl Workspace {
         self.files.iter().filter(|file| file.path.ends_with(".rs"))
     }
 
-    /// The text of a file; empty where there is none.
+    /// The text of a file; empty if it does not exist.
     pub(super) fn text(&self, path: &str) -> &str {
         self.files.iter().find(|file| file.path == path).map_or("", |file| &file.text)
     }
@@ -110,7 +110,7 @@ fn name(value: &Value) -> Result<String> {
 
 #[cfg(test)]
 impl Workspace {
-    /// A tree of these files, for the tests of checks.
+    /// A workspace with these files, for tests.
     pub(super) fn of<const N: usize>(files: [(&str, &str); N]) -> Self {
         let files =
             files.map(|(path, text)| SourceFile { path: path.to_owned(), text: text.to_owned() });
@@ -118,7 +118,7 @@ impl Workspace {
         Self { files: files.into(), paths, packages: Vec::new() }
     }
 
-    /// The same tree with a package that depends on these; a name that begins with `dev:` is for tests only.
+    /// Adds a package with these dependencies; the prefix `dev:` marks dev-dependencies.
     pub(super) fn with_package(mut self, name: &str, dependencies: &[&str]) -> Self {
         let dependencies = dependencies.iter().map(|dependency| Dependency {
             name: dependency.trim_start_matches("dev:").to_owned(),

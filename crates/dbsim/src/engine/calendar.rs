@@ -1,10 +1,11 @@
-//! Events in the order of their time; those of one moment in the order in which they were noted.
+//! The event calendar: events by time; those of the same time in the order in which they were
+//! scheduled.
 
 use super::Time;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What will happen when.
+/// Scheduled events.
 #[derive(Debug)]
 pub struct Calendar<E> {
     events: BinaryHeap<Reverse<Entry<E>>>,
@@ -26,23 +27,23 @@ impl<E> Default for Calendar<E> {
 }
 
 impl<E> Calendar<E> {
-    /// The moment of the last event that was taken.
+    /// The time of the event that was taken last.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// How many events were noted so far.
+    /// Number of events scheduled so far.
     pub fn noted(&self) -> u64 {
         self.noted
     }
 
-    /// Notes an event that happens after a while.
+    /// Schedules an event after a delay.
     pub fn note(&mut self, after: Time, event: E) {
         self.noted += 1;
         self.events.push(Reverse(Entry { at: self.now + after, number: self.noted, event }));
     }
 
-    /// Goes on to the next event; `None` when nothing will happen any more.
+    /// Advances to the next event; `None` if there is none.
     pub fn take(&mut self) -> Option<E> {
         let Reverse(entry) = self.events.pop()?;
         assert!(entry.at >= self.now, "time goes forward");

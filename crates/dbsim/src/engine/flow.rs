@@ -1,25 +1,25 @@
-//! Work that moves through stations in chunks.
+//! Flows: work that moves through stations in chunks.
 
 use super::{StationId, Time};
 use crate::hardware::Access;
 
-/// A flow, by the order in which flows were added.
+/// The index of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub(super) usize);
 
 impl FlowId {
-    /// Its place among the outcomes.
+    /// The index of its outcome.
     pub fn index(self) -> usize {
         self.0
     }
 }
 
-/// What the time of a step counts as.
+/// The category of a step's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
-    /// Reading tables: disks, interconnect, memory, memory of others.
+    /// Reading tables: disks, interconnect, local and remote memory.
     Io,
-    /// Writing and reading what did not fit into memory.
+    /// Writing and reading spilled data.
     Spill,
     /// Processors.
     Compute,
@@ -28,11 +28,11 @@ pub enum Category {
 }
 
 impl Category {
-    /// All of them, in the order of [`Times`].
+    /// All categories, in the order of [`Times`].
     pub const ALL: [Self; 4] = [Self::Io, Self::Spill, Self::Compute, Self::Communication];
 }
 
-/// Time by category; waiting in a queue counts as what was waited for.
+/// Time by category, including the waiting time in queues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Times([Time; 4]);
 
@@ -42,17 +42,17 @@ impl Times {
         self.0[category as usize]
     }
 
-    /// All categories together.
+    /// The sum of all categories.
     pub fn total(&self) -> Time {
         self.0.iter().copied().sum()
     }
 
-    /// Adds a stretch of time.
+    /// Adds time to a category.
     pub fn add(&mut self, category: Category, time: Time) {
         self.0[category as usize] += time;
     }
 
-    /// Adds all of another's.
+    /// Adds all categories of `other`.
     pub fn merge(&mut self, other: &Self) {
         for category in Category::ALL {
             self.add(category, other.of(category));
@@ -60,40 +60,40 @@ impl Times {
     }
 }
 
-/// What a chunk does next.
+/// A step of a chunk.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// Is served at a station for a fixed time.
     Serve {
-        /// Where.
+        /// The station.
         station: StationId,
-        /// How long, without waiting.
+        /// Service time, without waiting.
         time: Time,
-        /// What it counts as.
+        /// The category of the time.
         category: Category,
     },
-    /// Reads or writes a disk; the chunks of a flow take disks in turn.
+    /// Reads or writes a disk; the chunks of a flow use the disks in turn.
     Disk {
-        /// The first of the disks, which follow each other.
+        /// The first of consecutive disk stations.
         first: StationId,
-        /// How many there are, at least 1.
+        /// Number of disks, at least 1.
         disks: usize,
-        /// What each chunk does there.
+        /// The access of each chunk.
         access: Access,
-        /// What it counts as.
+        /// The category of the time.
         category: Category,
     },
-    /// Takes time without being in anybody's way.
+    /// A delay without contention.
     Wait {
-        /// How long.
+        /// The delay.
         time: Time,
-        /// What it counts as.
+        /// The category of the time.
         category: Category,
     },
 }
 
 impl Step {
-    /// What its time counts as.
+    /// The category of the step's time.
     pub(super) fn category(&self) -> Category {
         match self {
             Self::Serve { category, .. }
@@ -103,42 +103,44 @@ impl Step {
     }
 }
 
-/// When a flow's chunks begin.
+/// When the chunks of a flow begin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Arrivals {
-    /// So many are under way at a time, at least 1; the next begins when one has done its last step.
+    /// This many chunks, at least 1, are in progress at a time; the next begins when one has
+    /// completed its last step.
     Window(usize),
-    /// At random, a Poisson process with this mean time between two.
+    /// A Poisson process with this mean time between arrivals.
     Poisson(Time),
 }
 
-/// Chunks that all take the same steps.
+/// A number of chunks with the same steps.
 #[derive(Debug, Clone)]
 pub struct Flow {
-    /// Flows that have to end before this one begins.
+    /// Flows that must end before this one begins.
     pub after: Vec<FlowId>,
-    /// How many chunks; without any it ends when it begins.
+    /// Number of chunks; a flow without chunks ends when it begins.
     pub chunks: usize,
-    /// When they begin.
+    /// When the chunks begin.
     pub arrivals: Arrivals,
-    /// What each does.
+    /// The steps of each chunk.
     pub steps: Vec<Step>,
 }
 
 impl Flow {
-    /// A flow that does nothing but wait for others.
+    /// A flow without work that waits for others.
     pub fn barrier(after: Vec<FlowId>) -> Self {
         Self { after, chunks: 0, arrivals: Arrivals::Window(1), steps: Vec::new() }
     }
 }
 
-/// What became of a flow.
+/// The times of a completed flow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// When it could begin.
+    /// When its prerequisites had ended.
     pub began: Time,
     /// When its last chunk was done.
     pub ended: Time,
-    /// What its chunks spent, one after another: more than it lasted where several were under way.
+    /// The sum of the times of all chunks; longer than the flow if several are in progress at a
+    /// time.
     pub breakdown: Times,
 }

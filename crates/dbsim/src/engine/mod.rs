@@ -1,7 +1,8 @@
-//! Discrete events: a calendar, stations where work queues, and flows of work through them.
+//! Discrete event simulation: a calendar, stations with queues, and flows of work through them.
 //!
-//! Nothing here knows of queries. The whole simulation is single-threaded and its ties are broken by the order in
-//! which events were noted, so the same flows give the same times.
+//! The engine is independent of queries. It is single-threaded, and events of the same time are
+//! processed in the order in which they were scheduled. The same flows therefore give the same
+//! times.
 
 mod calendar;
 mod flow;

@@ -1,7 +1,7 @@
 //! A network of stations, and the flows through it.
 //!
-//! Flows form a graph without circles: each names flows that were added before it and waits for them. When the last has
-//! ended, every chunk has taken every step ([`Network::run`] asserts it).
+//! Flows form an acyclic graph: a flow can only wait for flows that were added before it.
+//! [`Network::run`] asserts that every chunk completes every step.
 
 use super::flow::{Arrivals, Flow, FlowId, Outcome, Step};
 use super::{Calendar, Random, Station, StationId, Time};
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// Stations and flows, to be run once.
 #[derive(Debug)]
 pub struct Network {
-    stations: Vec<Station<Visit>>,
+    stations: Vec<Station<ChunkStep>>,
     flows: Vec<Running>,
     calendar: Calendar<Event>,
     random: Random,
@@ -21,7 +21,7 @@ pub struct Network {
 
 /// A chunk at a step.
 #[derive(Debug, Clone, Copy)]
-struct Visit {
+struct ChunkStep {
     flow: FlowId,
     chunk: usize,
     step: usize,
@@ -30,28 +30,28 @@ struct Visit {
 
 #[derive(Debug)]
 enum Event {
-    /// A chunk comes from outside.
+    /// A chunk arrives from outside.
     Arrives(FlowId),
     /// A station has served a chunk.
-    Served(StationId, Visit),
-    /// A chunk has waited long enough.
-    Waited(Visit),
+    Served(StationId, ChunkStep),
+    /// A chunk's delay has passed.
+    Waited(ChunkStep),
 }
 
 #[derive(Debug)]
 struct Running {
     flow: Flow,
     outcome: Outcome,
-    /// Flows before it that have not ended.
+    /// Prerequisites that have not ended.
     missing: usize,
-    /// Flows that wait for it.
+    /// Flows that wait for this one.
     followers: Vec<FlowId>,
     launched: usize,
     done: usize,
 }
 
 impl Network {
-    /// An empty network, whose random numbers begin at a seed.
+    /// An empty network with a seed for its random numbers.
     pub fn new(seed: u64) -> Self {
         Self {
             stations: Vec::new(),
@@ -62,7 +62,7 @@ impl Network {
         }
     }
 
-    /// Adds a place that serves so many chunks at a time.
+    /// Adds a station that serves `channels` chunks at a time.
     pub fn station(&mut self, channels: usize) -> StationId {
         self.stations.push(Station::new(channels));
         StationId(self.stations.len() - 1)
@@ -77,7 +77,7 @@ impl Network {
     /// Adds a flow.
     ///
     /// # Panics
-    /// Where it waits for a flow that is added later, which could make a circle.
+    /// If it waits for a flow that was not added before.
     pub fn flow(&mut self, mut flow: Flow) -> FlowId {
         let id = FlowId(self.flows.len());
         if flow.steps.is_empty() {
@@ -100,12 +100,12 @@ impl Network {
         id
     }
 
-    /// How many events there were.
+    /// Number of events.
     pub fn events(&self) -> u64 {
         self.calendar.noted()
     }
 
-    /// Runs all flows; their outcomes, in their order.
+    /// Runs all flows and returns their outcomes.
     pub fn run(&mut self) -> Vec<Outcome> {
         let first = (0..self.flows.len()).map(FlowId);
         self.ready = first.filter(|flow| self.flows[flow.0].missing == 0).collect();
@@ -113,13 +113,13 @@ impl Network {
         while let Some(event) = self.calendar.take() {
             match event {
                 Event::Arrives(flow) => self.launch(flow),
-                Event::Served(station, visit) => {
+                Event::Served(station, chunk_step) => {
                     if let Some(next) = self.stations[station.0].leave() {
                         self.serve(station, next);
                     }
-                    self.step_done(visit);
+                    self.step_done(chunk_step);
                 }
-                Event::Waited(visit) => self.step_done(visit),
+                Event::Waited(chunk_step) => self.step_done(chunk_step),
             }
             self.begin_ready();
         }
@@ -158,48 +158,49 @@ impl Network {
         {
             self.arrive_later(id, mean);
         }
-        self.enter(Visit { flow: id, chunk, step: 0, since: self.calendar.now() });
+        self.enter(ChunkStep { flow: id, chunk, step: 0, since: self.calendar.now() });
     }
 
-    /// A chunk comes to its step.
-    fn enter(&mut self, visit: Visit) {
-        let station = match &self.flows[visit.flow.0].flow.steps[visit.step] {
+    /// A chunk begins a step.
+    fn enter(&mut self, chunk_step: ChunkStep) {
+        let station = match &self.flows[chunk_step.flow.0].flow.steps[chunk_step.step] {
             Step::Serve { station, .. } => *station,
-            Step::Disk { first, disks, .. } => first.next(visit.chunk % disks),
-            Step::Wait { time, .. } => return self.calendar.note(*time, Event::Waited(visit)),
+            Step::Disk { first, disks, .. } => first.next(chunk_step.chunk % disks),
+            Step::Wait { time, .. } => return self.calendar.note(*time, Event::Waited(chunk_step)),
         };
-        if let Some(visit) = self.stations[station.0].arrive(visit) {
-            self.serve(station, visit);
+        if let Some(chunk_step) = self.stations[station.0].arrive(chunk_step) {
+            self.serve(station, chunk_step);
         }
     }
 
-    fn serve(&mut self, station: StationId, visit: Visit) {
-        let time = match &self.flows[visit.flow.0].flow.steps[visit.step] {
+    fn serve(&mut self, station: StationId, chunk_step: ChunkStep) {
+        let time = match &self.flows[chunk_step.flow.0].flow.steps[chunk_step.step] {
             Step::Serve { time, .. } | Step::Wait { time, .. } => *time,
             Step::Disk { access, .. } => {
-                let stream = ((visit.flow.0 as u64) << 8) | visit.step as u64;
-                let progress = visit.chunk as f64 / self.flows[visit.flow.0].flow.chunks as f64;
+                let stream = ((chunk_step.flow.0 as u64) << 8) | chunk_step.step as u64;
+                let progress =
+                    chunk_step.chunk as f64 / self.flows[chunk_step.flow.0].flow.chunks as f64;
                 self.stations[station.0].access(access, stream, progress, &mut self.random)
             }
         };
-        self.calendar.note(time, Event::Served(station, visit));
+        self.calendar.note(time, Event::Served(station, chunk_step));
     }
 
-    fn step_done(&mut self, visit: Visit) {
+    fn step_done(&mut self, chunk_step: ChunkStep) {
         let now = self.calendar.now();
-        let running = &mut self.flows[visit.flow.0];
-        let category = running.flow.steps[visit.step].category();
-        running.outcome.breakdown.add(category, now - visit.since);
-        if visit.step + 1 < running.flow.steps.len() {
-            return self.enter(Visit { step: visit.step + 1, since: now, ..visit });
+        let running = &mut self.flows[chunk_step.flow.0];
+        let category = running.flow.steps[chunk_step.step].category();
+        running.outcome.breakdown.add(category, now - chunk_step.since);
+        if chunk_step.step + 1 < running.flow.steps.len() {
+            return self.enter(ChunkStep { step: chunk_step.step + 1, since: now, ..chunk_step });
         }
         running.done += 1;
         running.outcome.ended = now;
         let more = running.launched < running.flow.chunks;
         if running.done == running.flow.chunks {
-            self.end(visit.flow);
+            self.end(chunk_step.flow);
         } else if more && matches!(running.flow.arrivals, Arrivals::Window(_)) {
-            self.launch(visit.flow);
+            self.launch(chunk_step.flow);
         }
     }
 
@@ -228,7 +229,8 @@ mod tests {
         Flow { after: Vec::new(), chunks, arrivals: Arrivals::Window(window), steps }
     }
 
-    /// Ten chunks through two stations of 1 s and 2 s: one at a time the sum, two at a time the slower station alone.
+    /// Ten chunks through two stations of 1 s and 2 s: one at a time takes the sum, two at a time
+    /// the slower station alone.
     #[test]
     fn a_window_of_two_hides_the_faster_station() {
         for (window, expected) in [(1, 30.0), (2, 21.0), (3, 21.0)] {
@@ -259,7 +261,8 @@ mod tests {
         );
     }
 
-    /// Pollaczek and Khinchine: the mean wait for a service of exactly `d` at load `r` is `d r / 2 (1 - r)`.
+    /// Pollaczek-Khinchine formula: the mean wait for a constant service time `d` at load `r` is `d
+    /// r / 2 (1 - r)`.
     #[test]
     fn a_queue_with_random_arrivals_waits_as_the_formula_says() {
         const CHUNKS: usize = 400_000;

@@ -1,4 +1,4 @@
-//! Random numbers that a seed repeats (SplitMix64: Steele, Lea and Flood, 2014).
+//! Deterministic random numbers (SplitMix64: Steele, Lea and Flood, 2014).
 
 /// A sequence of random numbers.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ impl Random {
         ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Exponential with this mean.
+    /// Exponentially distributed with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.unit()).ln()
     }

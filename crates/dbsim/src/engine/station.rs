@@ -1,21 +1,21 @@
-//! Places where chunks are served, first come, first served.
+//! Stations, which serve chunks in the order of their arrival.
 
 use super::{Random, Time};
 use crate::hardware::{Access, Arm, Disk};
 use std::collections::VecDeque;
 
-/// A station, by the order in which stations were added.
+/// The index of a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StationId(pub(super) usize);
 
 impl StationId {
-    /// The station that was added so many later.
+    /// The station that was added `later` stations after this one.
     pub fn next(self, later: usize) -> Self {
         Self(self.0 + later)
     }
 }
 
-/// A station: what is served there, and who waits.
+/// A station with its queue.
 #[derive(Debug)]
 pub struct Station<V> {
     channels: usize,
@@ -25,10 +25,10 @@ pub struct Station<V> {
 }
 
 impl<V> Station<V> {
-    /// A station that serves so many at a time.
+    /// A station that serves `channels` chunks at a time.
     ///
     /// # Panics
-    /// Without any channel nobody would ever be served.
+    /// If `channels` is 0.
     pub fn new(channels: usize) -> Self {
         assert!(channels > 0, "a station has a channel");
         Self { channels, serving: 0, waiting: VecDeque::new(), disk: None }
@@ -39,17 +39,17 @@ impl<V> Station<V> {
         Self { disk: Some((disk, Arm::default())), ..Self::new(1) }
     }
 
-    /// Somebody comes: back at once who can be served, else he waits.
-    pub(super) fn arrive(&mut self, visit: V) -> Option<V> {
+    /// A chunk arrives. Returns it if it can be served at once, otherwise queues it.
+    pub(super) fn arrive(&mut self, chunk: V) -> Option<V> {
         if self.serving == self.channels {
-            self.waiting.push_back(visit);
+            self.waiting.push_back(chunk);
             return None;
         }
         self.serving += 1;
-        Some(visit)
+        Some(chunk)
     }
 
-    /// Somebody has been served: who is next.
+    /// A chunk has been served. Returns the next one to serve.
     pub(super) fn leave(&mut self) -> Option<V> {
         let next = self.waiting.pop_front();
         if next.is_none() {
@@ -58,7 +58,7 @@ impl<V> Station<V> {
         next
     }
 
-    /// How long an access takes that begins now, when its stream has got so far (0 to 1).
+    /// The duration of an access that begins now; `progress` is its stream's position (0 to 1).
     pub(super) fn access(
         &mut self,
         access: &Access,

@@ -1,17 +1,18 @@
-//! Simulated time, in whole nanoseconds: sums of it do not depend on their order.
+//! Simulated time in whole nanoseconds, so that sums do not depend on their order.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 
-/// A moment since the simulation began, or a stretch of time.
+/// A point in time since the simulation began, or a duration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
 impl Time {
-    /// The beginning, or no time at all.
+    /// The beginning, or a duration of zero.
     pub const ZERO: Self = Self(0);
 
-    /// To the nearest nanosecond; what is negative or no number is zero, and there is an end after five centuries.
+    /// Rounds to the nearest nanosecond. Negative numbers and NaN become zero; the maximum is about
+    /// 584 years.
     pub fn from_seconds(seconds: f64) -> Self {
         Self((seconds * 1e9).round() as u64)
     }

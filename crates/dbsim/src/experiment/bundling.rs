@@ -1,29 +1,29 @@
-//! What bundles save: the schemes none, optimal and excessive on 4 and 8 smart disks.
+//! The gain of bundling: the schemes none, optimal and excessive on 4 and 8 smart disks.
 
 use super::{Setup, Sizes, mean, published};
 use crate::Error;
 use crate::plan::Scheme;
 
-/// A number of units.
+/// The results for a number of units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bundling {
-    /// How many smart disks.
+    /// Number of smart disks.
     pub units: usize,
     /// Seconds by scheme and query.
     pub seconds: [[f64; 6]; 3],
-    /// What the optimal scheme gains over none on average, in percent, as published.
+    /// The published mean gain of the optimal scheme over none, in percent.
     pub published: f64,
 }
 
 impl Bundling {
-    /// What a scheme gains over none on average over the queries, in percent of the time without.
+    /// The mean gain of a scheme over none, in percent of the time without bundling.
     pub fn gain(&self, scheme: Scheme) -> f64 {
         let pairs = self.seconds[0].iter().zip(&self.seconds[scheme as usize]);
         mean(&pairs.map(|(none, bundled)| 100.0 * (1.0 - bundled / none)).collect::<Vec<_>>())
     }
 }
 
-/// Runs all of it.
+/// Runs the experiment.
 ///
 /// # Errors
 /// Those of [`crate::simulate`].

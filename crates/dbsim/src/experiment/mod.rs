@@ -1,4 +1,5 @@
-//! The experiments of the smart disk paper (`PAPERS.md` E) and the topologies of memory pools (D5), beside what was published.
+//! The experiments of the smart disk paper (`PAPERS.md` E) and the topologies of memory pools (D5),
+//! with the published results.
 
 mod bundling;
 pub mod published;
@@ -21,7 +22,7 @@ use crate::{Coefficients, Error, Report, simulate};
 /// The scale factor of the paper's base.
 pub const SCALE: f64 = 10.0;
 
-/// What all runs of an experiment have in common.
+/// The parameters that all runs of an experiment share.
 #[derive(Debug, Clone)]
 pub struct Setup {
     coefficients: Coefficients,
@@ -30,11 +31,11 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// What operators cost, where random numbers begin, and what is other than in the paper's base: settings like
-    /// `outstanding=2`, each of all architectures that have such a value.
+    /// A setup with cost coefficients, a seed and changes to the paper's base: settings like
+    /// `outstanding=2`. A change applies to all architectures that have such a value.
     ///
     /// # Errors
-    /// [`Error::Unknown`] where none has.
+    /// [`Error::Unknown`] if no architecture has it.
     pub fn new(coefficients: Coefficients, seed: u64, changes: Vec<String>) -> Result<Self, Error> {
         for change in &changes {
             let of = ARCHITECTURES.map(|name| catalog::concerns(name, change));
@@ -47,7 +48,7 @@ impl Setup {
         Ok(Self { coefficients, seed, changes })
     }
 
-    /// An architecture of the base, with what is other than there, and a change of the experiment's own.
+    /// An architecture of the base with the setup's changes and one of the experiment.
     fn architecture(&self, name: &str, own: Option<String>) -> Result<Architecture, Error> {
         let mut changes = Vec::new();
         for change in &self.changes {

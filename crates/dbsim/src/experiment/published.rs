@@ -1,8 +1,8 @@
-//! Figures as the papers give them (`PAPERS.md`).
+//! Published figures (`PAPERS.md`).
 
 use super::Variation;
 
-/// Average response times of cluster 2, cluster 4 and smart disks, the single host being 100.
+/// Mean response times of cluster 2, cluster 4 and smart disks, in percent of the single host's.
 pub fn averages(variation: Variation) -> [f64; 3] {
     match variation {
         Variation::Base => [50.6, 30.3, 29.0],
@@ -20,14 +20,16 @@ pub fn averages(variation: Variation) -> [f64; 3] {
     }
 }
 
-/// Speed-ups at 8, 16 and 32 disks over 4: clusters of hosts with four disks, with two, smart disks.
+/// Speed-ups at 8, 16 and 32 disks over 4: clusters of hosts with four disks, with two disks, and
+/// smart disks.
 pub const SPEEDUPS: [[f64; 3]; 3] = [[1.89, 3.75, 7.39], [1.88, 3.73, 7.36], [1.88, 3.72, 7.31]];
 
-/// What bundling gains over none, in percent, and at how many units.
+/// Number of units and the gain of bundling over none, in percent.
 pub const BUNDLING: [(usize, f64); 2] = [(4, 4.9), (8, 4.98)];
 
-/// From one hop to two: how much longer a load takes, a program whose loads are cached, and one whose are not, in percent.
+/// Slowdown from one hop to two, in percent: of a load, of a program with cached loads, and of one
+/// with uncached loads.
 pub const SECOND_HOP: [f64; 3] = [32.0, 20.0, 26.0];
 
-/// How much longer a program takes on 256 machines of a 2D mesh and on 216 of a 3D mesh, in percent.
+/// Slowdown of a program on 256 machines of a 2D mesh and on 216 of a 3D mesh, in percent.
 pub const FAR: [f64; 2] = [95.0, 27.0];

@@ -5,35 +5,35 @@ use crate::Error;
 use crate::hardware::Architecture;
 use crate::plan::Scheme;
 
-/// Disks of which the first number is compared with the others.
+/// Numbers of disks; the first is the base of the comparison.
 const DISKS: [usize; 4] = [4, 8, 16, 32];
 
-/// How an architecture grows.
+/// A family of architectures of different sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// Hosts of a cluster, with so many disks each.
+    /// Hosts of a cluster, with this many disks each.
     Hosts(usize),
-    /// Smart disks, in so many groups with a sub-coordinator each; 1 is none.
+    /// Smart disks, in this many groups with a sub-coordinator each; 1 for no groups.
     SmartDisks(usize),
 }
 
-/// What grows: the rows of the paper's table in its order, and smart disks in groups, which it has no figures of.
+/// The rows of the paper's table in its order, and smart disks in groups, which were not published.
 pub const FAMILIES: [Family; 4] =
     [Family::Hosts(4), Family::Hosts(2), Family::SmartDisks(1), Family::SmartDisks(4)];
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speedup {
-    /// What grows.
+    /// The family.
     pub family: Family,
     /// Speed-ups at 8, 16 and 32 disks, the mean over the queries.
     pub speedups: [f64; 3],
-    /// The same as published.
+    /// The published speed-ups.
     pub published: Option<[f64; 3]>,
 }
 
 impl Family {
-    /// What it is called.
+    /// The display name.
     pub fn name(self) -> String {
         match self {
             Self::Hosts(disks) => format!("cluster of {disks}-disk hosts"),
@@ -56,7 +56,7 @@ impl Family {
     }
 }
 
-/// Runs all of it.
+/// Runs the experiment.
 ///
 /// # Errors
 /// Those of [`crate::simulate`].

@@ -1,4 +1,4 @@
-//! The experiments as they come out.
+//! Tests of the results of the experiments.
 
 use super::*;
 
@@ -11,8 +11,8 @@ fn changed(coefficients: &str, changes: &[&str]) -> Result<Setup, Error> {
     Setup::new(Coefficients::named(coefficients).expect("built in"), 1, changes)
 }
 
-/// The paper's order in every variation. How far averages are from the published is what it is: `docs/EXPERIMENTS.md` says
-/// why; here they may not get further away.
+/// The architectures have the published order in every variation. `docs/EXPERIMENTS.md` explains
+/// the differences to the published averages; this test bounds them.
 #[test]
 fn the_architectures_stand_in_the_published_order_in_every_variation() {
     let rows = variations(&setup("row-at-a-time")).expect("runs");

@@ -1,9 +1,10 @@
-//! What a pool of memory costs as machines get further apart (D5), from 2 to 256 of them.
+//! The cost of a memory pool by the distance of its machines (D5), from 2 to 256 machines.
 //!
-//! A load over `h` hops takes `l + h k`. That the second hop makes a load 32 % longer says `k = 0.32 (l + k)`: the least time
-//! is 0.68 of the first hop's load and each hop 0.32. A program spends a part of its time on such loads: that it gets 20 % slower
-//! (26 % where loads are not cached) when loads get 32 % slower says that the part is 0.20 / 0.32 (0.26 / 0.32). The
-//! two hops are all that is taken from the paper; what it says of 256 and 216 machines is compared, not fitted.
+//! A load over `h` hops takes `l + h k`. The second hop makes a load 32 % longer, so `k = 0.32 (l +
+//! k)`: of a load over one hop, 0.68 is the constant part and 0.32 the hop. A program slows down by
+//! 20 % (26 % if loads are not cached) when loads slow down by 32 %, so such loads are 0.20 / 0.32
+//! (0.26 / 0.32) of its time. Only the figures of the second hop are taken from the paper; its
+//! figures for 256 and 216 machines are compared, not fitted.
 
 use super::published::SECOND_HOP;
 use crate::hardware::Shape;
@@ -11,30 +12,30 @@ use crate::hardware::Shape;
 /// Numbers of machines.
 const MACHINES: [usize; 9] = [2, 4, 8, 16, 32, 64, 128, 216, 256];
 
-/// How long loads and programs take, the first hop being 1.
+/// Times of loads and programs relative to a distance of one hop.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Fabric {
-    /// Hops to another machine on average.
+    /// Mean hops to another machine.
     pub hops: f64,
     /// A load.
     pub load: f64,
-    /// A program whose loads are cached.
+    /// A program with cached loads.
     pub cached: f64,
-    /// A program whose loads are not.
+    /// A program with uncached loads.
     pub uncached: f64,
 }
 
-/// Machines joined in each shape.
+/// The topologies for a number of machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Topology {
-    /// How many machines.
+    /// Number of machines.
     pub machines: usize,
-    /// By shape, in the order of [`Shape::ALL`].
+    /// By topology, in the order of [`Shape::ALL`].
     pub fabrics: [Fabric; 3],
 }
 
 impl Fabric {
-    /// At a mean distance.
+    /// The times at a mean distance.
     pub fn at(hops: f64) -> Self {
         let [second, cached, uncached] = SECOND_HOP.map(|percent| percent / 100.0);
         let load = 1.0 + second * (hops - 1.0);
@@ -43,7 +44,7 @@ impl Fabric {
     }
 }
 
-/// All numbers of machines in all shapes.
+/// All numbers of machines in all topologies.
 pub fn topologies() -> Vec<Topology> {
     let fabrics = |machines| Shape::ALL.map(|shape| Fabric::at(shape.mean_hops(machines)));
     MACHINES.map(|machines| Topology { machines, fabrics: fabrics(machines) }).to_vec()
@@ -62,7 +63,8 @@ mod tests {
         assert_eq!(Fabric::at(1.0).uncached, 1.0);
     }
 
-    /// The published 95 % and 27 % name no reference. One explains both: machines four hops apart, uncached.
+    /// The published 95 % and 27 % name no reference. A distance of four hops with uncached loads
+    /// explains both.
     #[test]
     fn both_published_meshes_agree_with_the_model_from_four_hops_on() {
         let four = Fabric::at(4.0).uncached;

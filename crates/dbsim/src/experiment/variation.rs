@@ -1,18 +1,19 @@
 //! The twelve variations of the paper's base.
 //!
-//! What is varied is the paper's; by how much it is ours where it does not say: each is doubled or halved, the database is
-//! 3 and 30 times scale factor 1, and selectivities are half and half as much again.
+//! The varied parameters are the paper's. Where it gives no amounts, they are assumptions: each
+//! value is doubled or halved, the database has the scale factors 3 and 30, and selectivities are
+//! 0.5 and 1.5 times the published ones.
 
 use crate::Error;
 use crate::hardware::Architecture;
 use crate::plan::Selectivity;
 
-/// How large the database and the queries' filtered tables are.
+/// The size of the database and the selectivity of the queries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
     /// The scale factor.
     pub scale: f64,
-    /// How much of their tables queries select.
+    /// The part of their tables that queries select.
     pub selectivity: Selectivity,
 }
 
@@ -21,10 +22,10 @@ impl Sizes {
     pub const BASE: Self = Self { scale: super::SCALE, selectivity: Selectivity::Medium };
 }
 
-/// What is different from the base.
+/// A change to the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Variation {
-    /// Nothing.
+    /// No change.
     Base,
     /// All processors are twice as fast.
     FasterCpu,
@@ -44,14 +45,14 @@ pub enum Variation {
     SmallerDatabase,
     /// Scale factor 30.
     LargerDatabase,
-    /// Queries take half as much again.
+    /// 1.5 times the selectivities.
     HighSelectivity,
-    /// Queries take half as much.
+    /// Half the selectivities.
     LowSelectivity,
 }
 
 impl Variation {
-    /// All of them, in the paper's order.
+    /// All variations, in the paper's order.
     pub const ALL: [Self; 12] = [
         Self::Base,
         Self::FasterCpu,
@@ -67,7 +68,7 @@ impl Variation {
         Self::LowSelectivity,
     ];
 
-    /// Its name.
+    /// The display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Base => "base",
@@ -85,10 +86,10 @@ impl Variation {
         }
     }
 
-    /// An architecture of the base, varied.
+    /// Applies the variation to an architecture of the base.
     ///
     /// # Errors
-    /// Where an architecture cannot have so many disks.
+    /// [`Error::Setting`] if the architecture cannot have this number of disks.
     pub fn of(self, mut architecture: Architecture) -> Result<Architecture, Error> {
         let processors = [Some(&mut architecture.site.processor), architecture.central.as_mut()];
         match self {

@@ -1,22 +1,23 @@
-//! Response times of four architectures in twelve variations (the paper's table 8 and its figures 6 to 20).
+//! Response times of four architectures in twelve variations (the paper's table 8 and its figures 6
+//! to 20).
 
 use super::{Setup, Variation, mean, published};
 use crate::Error;
 use crate::hardware::catalog::PUBLISHED;
 use crate::plan::Scheme;
 
-/// A variation: what the six queries take on the four architectures.
+/// The response times of the six queries on the four architectures in a variation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Normalised {
-    /// What is varied.
+    /// The variation.
     pub variation: Variation,
     /// Seconds by architecture and query.
     pub seconds: [[f64; 6]; 4],
-    /// Of each architecture the mean over its queries, each as a percentage of the single host.
+    /// The mean over an architecture's queries, each in percent of the single host's time.
     pub averages: [f64; 4],
 }
 
-/// Runs all of it.
+/// Runs the experiment.
 ///
 /// # Errors
 /// Those of [`crate::simulate`].
@@ -36,7 +37,7 @@ fn normalised(setup: &Setup, variation: Variation) -> Result<Normalised, Error> 
 }
 
 impl Normalised {
-    /// The six queries of an architecture, each as a percentage of the single host's time.
+    /// The six queries of an architecture, each in percent of the single host's time.
     pub fn percent(&self, architecture: usize) -> [f64; 6] {
         let single = &self.seconds[0];
         std::array::from_fn(|query| 100.0 * self.seconds[architecture][query] / single[query])
@@ -48,12 +49,12 @@ impl Normalised {
         [100.0, two, four, smart]
     }
 
-    /// How far an average is from the published one, in percent of it.
+    /// The error of an average, in percent of the published one.
     pub fn error(&self, architecture: usize) -> f64 {
         100.0 * (self.averages[architecture] / self.published()[architecture] - 1.0)
     }
 
-    /// Whether no two architectures stand the other way round than published.
+    /// Whether the architectures have the published order.
     pub fn same_order(&self) -> bool {
         let published = self.published();
         let pairs = (0..16).map(|pair| (pair / 4, pair % 4));

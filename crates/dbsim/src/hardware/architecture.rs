@@ -1,51 +1,52 @@
-//! An architecture: sites with processors, memory and storage, a network between them, perhaps a central unit.
+//! An architecture: sites with processors, memory and storage, a network, and optionally a central
+//! unit.
 
 use super::field::{COUNT_MAX, count, positive};
 use super::{Bus, Disk, Interconnect, KIB, Link, MIB, Pool, Processor};
 use crate::Error;
 use serde::Deserialize;
 
-/// What runs a query.
+/// A hardware architecture.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Architecture {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is, in a sentence, with its source.
+    /// A description in one sentence, with its source.
     pub about: String,
-    /// How its sites work together.
+    /// How the sites cooperate.
     pub kind: Arrangement,
-    /// Hosts, smart disks or servers that hold tables, all alike.
+    /// Number of hosts, smart disks or servers with tables, all alike.
     #[serde(deserialize_with = "count")]
     pub sites: usize,
-    /// Groups of sites, each with a sub-coordinator; 1 is none.
+    /// Groups of sites, each with a sub-coordinator; 1 for no groups.
     #[serde(deserialize_with = "count")]
     pub groups: usize,
-    /// KiB of a page: what a request of storage brings.
+    /// Page size in KiB: the unit of a storage request.
     #[serde(deserialize_with = "positive")]
     pub page_kb: f64,
-    /// Requests of a site that are under way at a time: 1 waits for each page, more work on while pages come.
+    /// Outstanding storage requests of a site; 1 is synchronous reading.
     #[serde(deserialize_with = "count")]
     pub outstanding: usize,
     /// A host, smart disk or server.
     pub site: Site,
-    /// The processor that coordinates and holds no tables; without it the first site coordinates.
+    /// The processor of a coordinator without tables; if there is none, the first site coordinates.
     pub central: Option<Processor>,
-    /// What joins the sites.
+    /// The network between the sites.
     pub network: Option<Link>,
 }
 
-/// How sites work together.
+/// How sites cooperate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrangement {
-    /// One host alone.
+    /// One host.
     SingleHost,
-    /// Hosts with disks of their own; joins replicate the smaller side (E3).
+    /// Hosts with disks; joins replicate the smaller side (E3).
     Cluster,
     /// Disks with processors and a central unit; joins replicate the smaller side (E3).
     SmartDisk,
-    /// Pando's servers: tables in memory, joins deal both sides out by key.
+    /// Pando's servers: tables in memory, joins hash-partition both sides.
     Pando,
 }
 
@@ -53,25 +54,25 @@ pub enum Arrangement {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Site {
-    /// MiB for operators and intermediate results.
+    /// Memory for operators and intermediate results, in MiB.
     #[serde(deserialize_with = "positive")]
     pub memory_mb: f64,
-    /// What computes.
+    /// The processor.
     pub processor: Processor,
-    /// How many disks it has; 0 where tables lie in memory.
+    /// Number of disks; 0 if tables are in memory.
     pub disks: usize,
-    /// Each of them.
+    /// The kind of disk.
     pub disk: Option<Disk>,
-    /// What joins them to the memory; none where the processor sits on the disk.
+    /// The connection of the disks to the memory; none if the processor is on the disk.
     pub interconnect: Option<Interconnect>,
-    /// Main memory that holds tables.
+    /// Main memory that stores tables.
     pub bus: Option<Bus>,
-    /// Memory of other machines that holds tables.
+    /// Memory of other machines that stores tables.
     pub pool: Option<Pool>,
 }
 
 impl Architecture {
-    /// What no field alone can say; the key that is to blame, and why.
+    /// Checks constraints between fields. An error is the offending key and a message.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let site = &self.site;
         let homes = [site.disk.is_some(), site.bus.is_some(), site.pool.is_some()];
@@ -94,17 +95,17 @@ impl Architecture {
         Ok(())
     }
 
-    /// Bytes of a page.
+    /// Page size in bytes.
     pub fn page_bytes(&self) -> f64 {
         self.page_kb * KIB
     }
 
-    /// Bytes of memory of a site.
+    /// Memory of a site in bytes.
     pub fn memory_bytes(&self) -> f64 {
         self.site.memory_mb * MIB
     }
 
-    /// Decimal gigabytes that all sites' storage holds together.
+    /// Storage capacity of all sites, in GB.
     pub fn capacity_gb(&self) -> f64 {
         let site = &self.site;
         let disks = site.disk.map(|disk| disk.capacity_gb * (site.disks * self.sites) as f64);
@@ -112,15 +113,15 @@ impl Architecture {
         disks.or(bus).or(site.pool.map(|pool| pool.capacity_gb)).unwrap_or(0.0)
     }
 
-    /// Whether joins deal both sides out by key instead of replicating the smaller one.
+    /// Whether joins hash-partition both sides instead of replicating the smaller one.
     pub fn hash_partitions(&self) -> bool {
         self.kind == Arrangement::Pando
     }
 
-    /// Gives an architecture this many disks in all: smart disks are one each, hosts share them evenly.
+    /// Sets the total number of disks: a smart disk is one, hosts share them evenly.
     ///
     /// # Errors
-    /// Where the number does not divide, or there are no disks.
+    /// [`Error::Setting`] if the architecture has no disks, or the hosts cannot share them evenly.
     pub fn with_disks(mut self, disks: usize) -> Result<Self, Error> {
         let wrong = |message: String| Error::Setting { setting: format!("disks={disks}"), message };
         if self.site.disk.is_none() {

@@ -1,4 +1,4 @@
-//! Descriptions that are built in: the paper's four, and some of today's.
+//! Built-in descriptions: the paper's four architectures, and current ones.
 
 use super::{Architecture, settings};
 use crate::Error;
@@ -31,7 +31,7 @@ pub(crate) fn is_published(name: &str) -> bool {
 /// The text of a description.
 ///
 /// # Errors
-/// Where there is none of this name.
+/// [`Error::Unknown`] if there is none of this name.
 pub fn text(name: &str) -> Result<&'static str, Error> {
     let found = FILES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text).ok_or_else(|| Error::unknown("architecture", name, names()))
@@ -40,15 +40,16 @@ pub fn text(name: &str) -> Result<&'static str, Error> {
 /// A description, with some values changed.
 ///
 /// # Errors
-/// Where there is none of this name, or a change does not fit.
+/// [`Error::Unknown`] if there is none of this name, and the errors of [`Architecture::read`] for
+/// an invalid change.
 pub fn named(name: &str, changes: &[String]) -> Result<Architecture, Error> {
     Architecture::read(text(name)?, name, changes)
 }
 
-/// Whether a description has the value that a change is of.
+/// Whether a description has the value that a change refers to.
 ///
 /// # Errors
-/// Where there is none of this name.
+/// [`Error::Unknown`] if there is none of this name.
 pub fn concerns(name: &str, change: &str) -> Result<bool, Error> {
     Ok(settings::concerns(text(name)?, change))
 }

@@ -1,31 +1,33 @@
-//! A disk: an arm that seeks, platters that turn, and tracks that pass under the head.
+//! A disk: seek time, rotation and transfer.
 //!
-//! The seek time of a distance is Lee's three-point curve `least + a sqrt(x) + b x`, `x` the part of the full stroke, with
-//! `a` and `b` such that the longest is right at `x = 1` and the mean over random pairs of places is the stated mean. A new
-//! position costs a seek and on average half a rotation; a stream that goes on where it was costs neither. Zones: the
-//! transfer rate falls evenly from the outer edge (where tables begin) to the inner.
+//! The seek time of a distance is Lee's three-point curve `least + a sqrt(x) + b x`, where `x` is
+//! the part of the full stroke. `a` and `b` are such that the curve has the stated maximum at `x =
+//! 1` and the stated mean over random pairs of positions. A new position costs a seek and on
+//! average half a rotation; a stream that continues at its position costs neither. Zones: the
+//! transfer rate falls linearly from the outer edge, where tables begin, to the inner one.
 //!
-//! Not here: the queue before it ([`crate::engine::Station`]) and the bus behind it ([`super::Interconnect`]).
+//! The request queue is modeled by [`crate::engine::Station`], the bus by [`super::Interconnect`].
 
 use super::field::{not_negative, positive};
 use super::{KIB, MB};
 use serde::Deserialize;
 
-/// What a disk can do.
+/// A disk.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disk {
-    /// How much it holds, in decimal gigabytes.
+    /// Capacity in GB.
     #[serde(deserialize_with = "positive")]
     pub capacity_gb: f64,
-    /// Seek times in milliseconds: from track to track, on average, from edge to edge. Zeros for what has no arm.
+    /// Seek times in milliseconds: from track to track, on average, and over the full stroke. Zeros
+    /// for a drive without an arm.
     pub seek_ms: Seek,
-    /// Rotations a minute; 0 for what does not turn.
+    /// Rotations per minute; 0 for a drive without platters.
     #[serde(deserialize_with = "not_negative")]
     pub rpm: f64,
-    /// Megabytes a second at the outer and at the inner edge: the same twice is a constant rate.
+    /// Transfer rates in MB/s at the outer and at the inner edge.
     pub transfer_mb_s: Transfer,
-    /// What its controller takes for each request, in microseconds.
+    /// Controller overhead of a request, in microseconds.
     #[serde(deserialize_with = "not_negative")]
     pub overhead_us: f64,
 }
@@ -36,13 +38,13 @@ pub struct Disk {
 pub struct Seek {
     /// To the next track.
     pub least: f64,
-    /// On average over random pairs of places.
+    /// Mean over random pairs of positions.
     pub mean: f64,
     /// From edge to edge.
     pub most: f64,
 }
 
-/// Transfer rates in MB/s, falling inwards.
+/// Transfer rates in MB/s; the inner rate is at most the outer one.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "[f64; 2]")]
 pub struct Transfer {
@@ -52,23 +54,23 @@ pub struct Transfer {
     pub inner: f64,
 }
 
-/// Where the arm is, and for which stream it went there.
+/// The position of the arm, and the stream that it last served.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Arm {
     at: f64,
     stream: Option<u64>,
 }
 
-/// What one request, or several that are simulated together, read or write.
+/// One request, or several that are simulated together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Access {
-    /// Pages, each a request of its own; parts of a page are its part of the time.
+    /// Number of pages, each a request. A fraction of a page takes that fraction of its time.
     pub pages: f64,
-    /// KiB of a page.
+    /// Page size in KiB.
     pub page_kb: f64,
-    /// How often the arm goes to a random place of the stream; 0 where pages follow each other.
+    /// Number of seeks to random positions of the stream; 0 for sequential pages.
     pub positionings: f64,
-    /// Where the stream begins: 0 is the outer edge, 1 the inner.
+    /// Where the stream begins, from 0 (outer edge) to 1 (inner edge).
     pub place: f64,
     /// The part of the disk that the stream covers.
     pub span: f64,
@@ -80,7 +82,7 @@ impl TryFrom<[f64; 3]> for Seek {
     fn try_from([least, mean, most]: [f64; 3]) -> Result<Self, String> {
         let seek = Self { least, mean, most };
         let sensible = least >= 0.0 && least <= mean && mean <= most && most.is_finite();
-        // A longer way never takes less: the slope at both ends is not negative.
+        // The curve rises if its slope is not negative at either end.
         let (root, linear) = seek.curve();
         if sensible && root >= 0.0 && linear + root / 2.0 >= 0.0 {
             return Ok(seek);
@@ -113,7 +115,7 @@ impl Seek {
         (root, linear)
     }
 
-    /// Seconds for a part of the full stroke.
+    /// Seconds of a seek over a part of the full stroke.
     pub fn seconds(&self, distance: f64) -> f64 {
         if distance <= 0.0 {
             return 0.0;
@@ -124,13 +126,14 @@ impl Seek {
 }
 
 impl Transfer {
-    /// Bytes a second at a place.
+    /// Bytes per second at a position.
     pub fn bytes_per_second(&self, at: f64) -> f64 {
         (self.outer + (self.inner - self.outer) * at.clamp(0.0, 1.0)) * MB
     }
 }
 
-/// Most random places that are drawn for one access; more are taken to cost as much on average.
+/// Maximum number of random positions drawn for one access; further ones take the mean time of
+/// these.
 const DRAWN_MAX: f64 = 64.0;
 
 impl Disk {
@@ -139,8 +142,8 @@ impl Disk {
         if self.rpm > 0.0 { 60.0 / self.rpm } else { 0.0 }
     }
 
-    /// Seconds that an access takes; the arm moves. `progress` is how far its stream has come (0 to 1), `unit` gives random
-    /// numbers in `[0, 1)`.
+    /// Moves the arm and returns the seconds of an access. `progress` is the position within the
+    /// stream (0 to 1), `unit` returns random numbers in `[0, 1)`.
     pub fn serve(
         &self,
         arm: &mut Arm,
@@ -168,7 +171,7 @@ impl Disk {
         seconds + access.pages * (self.overhead_us / 1e6 + page)
     }
 
-    /// Seconds until the head is over a place.
+    /// Moves the arm and returns the seconds until the head is at the position.
     fn position(&self, arm: &mut Arm, place: f64, unit: &mut dyn FnMut() -> f64) -> f64 {
         let seek = self.seek_ms.seconds((place - arm.at).abs());
         arm.at = place;
@@ -202,7 +205,7 @@ mod tests {
         assert!((seek.seconds(1e-12) - 0.001_62).abs() < 1e-6);
         assert!((seek.seconds(1.0) - 0.021_77).abs() < 1e-9);
         assert_eq!(seek.seconds(0.0), 0.0, "no distance takes no time");
-        // Two random places are x apart with density 2 (1 - x).
+        // The distance x of two random positions has the density 2 (1 - x).
         const STEPS: usize = 100_000;
         let mean = |step: usize| {
             let x = (step as f64 + 0.5) / STEPS as f64;

@@ -1,8 +1,8 @@
-//! Numbers of a description that have to be sensible: what is not is an error at its line.
+//! Validation of numbers in descriptions.
 
 use serde::de::{Deserialize, Deserializer, Error};
 
-/// A number above 0.
+/// A finite number greater than 0.
 pub(crate) fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let value = f64::deserialize(deserializer)?;
     if value.is_finite() && value > 0.0 {
@@ -11,7 +11,7 @@ pub(crate) fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64
     Err(D::Error::custom(format!("{value} is not greater than 0")))
 }
 
-/// A number that is 0 or more.
+/// A finite number of at least 0.
 pub(crate) fn not_negative<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let value = f64::deserialize(deserializer)?;
     if value.is_finite() && value >= 0.0 {
@@ -20,10 +20,10 @@ pub(crate) fn not_negative<'de, D: Deserializer<'de>>(deserializer: D) -> Result
     Err(D::Error::custom(format!("{value} is negative or not finite")))
 }
 
-/// The most of anything that is counted: a simulation of more would not end soon.
+/// Maximum of any count, which bounds the simulation time.
 pub(super) const COUNT_MAX: usize = 256;
 
-/// How many there are of something.
+/// A count from 1 to [`COUNT_MAX`].
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     let value = i64::deserialize(deserializer)?;
     let count = usize::try_from(value).ok().filter(|count| (1..=COUNT_MAX).contains(count));

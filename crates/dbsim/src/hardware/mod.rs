@@ -1,7 +1,8 @@
-//! Hardware: disks, processors, memory, networks, and how an architecture is made of them.
+//! Hardware: disks, processors, memory and networks, and architectures built from them.
 //!
-//! A description is a small TOML file ([`catalog`] has the built-in ones); what is wrong in it is reported with its line.
-//! Sizes are decimal (MB/s, Mbit/s) as makers write them, but for memory and pages (MiB, KiB).
+//! A description is a small TOML file; [`catalog`] has the built-in ones. Errors name the line.
+//! Sizes and rates are decimal (GB, MB/s, Mbit/s) as in data sheets, except memory and pages (MiB,
+//! KiB).
 
 mod architecture;
 pub mod catalog;
@@ -27,5 +28,5 @@ pub(crate) use field::{not_negative, positive};
 pub(crate) const KIB: f64 = 1024.0;
 /// Bytes of a MiB.
 pub(crate) const MIB: f64 = 1024.0 * 1024.0;
-/// Bytes of a decimal megabyte, in which rates are given.
+/// Bytes of a decimal megabyte, the unit of rates.
 pub(crate) const MB: f64 = 1e6;

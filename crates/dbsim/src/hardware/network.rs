@@ -1,30 +1,31 @@
-//! The network between sites: each has a link out and a link in, and nothing else is contended.
+//! The network between sites. Each site has an inbound and an outbound link; the switch itself is
+//! not contended.
 
 use super::field::{not_negative, positive};
 use super::topology::Shape;
 use serde::Deserialize;
 
-/// What a site is joined to the others by.
+/// The link of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Bandwidth in each direction, in megabits a second.
+    /// Bandwidth in each direction, in Mbit/s.
     #[serde(deserialize_with = "positive")]
     pub mbit_s: f64,
-    /// Microseconds of a hop, beside the time that bytes take.
+    /// Latency of a hop in microseconds, in addition to the transfer time.
     #[serde(deserialize_with = "not_negative")]
     pub latency_us: f64,
-    /// How sites are joined.
+    /// The topology.
     pub topology: Shape,
 }
 
 impl Link {
-    /// Seconds that bytes take on a link.
+    /// Seconds to transfer bytes over a link.
     pub fn transfer(&self, bytes: f64) -> f64 {
         bytes * 8.0 / (self.mbit_s * 1e6)
     }
 
-    /// Seconds that a message takes over so many hops, beside the links at both ends.
+    /// Seconds of latency over a number of hops, in addition to the transfer at both ends.
     pub fn latency(&self, hops: usize) -> f64 {
         self.latency_us / 1e6 * hops as f64
     }

@@ -1,4 +1,4 @@
-//! A processor: cycles become seconds.
+//! Processors: conversion of cycles to seconds.
 
 use super::field::{count, positive};
 use serde::Deserialize;
@@ -7,10 +7,10 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Processor {
-    /// Clock rate.
+    /// Clock rate in MHz.
     #[serde(deserialize_with = "positive")]
     pub mhz: f64,
-    /// How much of today's work it does in a cycle: 1 is the core on which the coefficients were measured.
+    /// Work per cycle relative to the core on which the coefficients were measured.
     #[serde(deserialize_with = "positive")]
     pub work_per_cycle: f64,
     /// Cores that work on a query.
@@ -19,7 +19,7 @@ pub struct Processor {
 }
 
 impl Processor {
-    /// Seconds of one core for work that takes so many cycles on the measured one.
+    /// Seconds that one core needs for a number of cycles of the measured core.
     pub fn seconds(&self, cycles: f64) -> f64 {
         cycles / (self.mhz * 1e6 * self.work_per_cycle)
     }

@@ -1,11 +1,12 @@
-//! Single values of a description, changed by name.
+//! Reading descriptions, with single values changed by name.
 
 use super::Architecture;
 use crate::Error;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-/// Short names of values, and where a description has them. A place itself, like `site.disk.rpm`, is a name too.
+/// Short names of settings and their paths in a description. A path like `site.disk.rpm` is a name,
+/// too.
 pub const SETTINGS: &[(&str, &str)] = &[
     ("sites", "sites"),
     ("groups", "groups"),
@@ -26,11 +27,12 @@ pub const SETTINGS: &[(&str, &str)] = &[
 ];
 
 impl Architecture {
-    /// Reads a description; `file` is what errors call it, `changes` are settings like `cpu_mhz=350` (see
-    /// [`super::SETTINGS`]).
+    /// Reads a description. `file` is its name in errors, `changes` are settings like `cpu_mhz=350`
+    /// (see [`super::SETTINGS`]).
     ///
     /// # Errors
-    /// [`Error::File`] with the line where the description is wrong, [`Error::Setting`] and [`Error::Unknown`] where a change is.
+    /// [`Error::File`] with the line for an invalid description, [`Error::Setting`] and
+    /// [`Error::Unknown`] for an invalid change.
     pub fn read(text: &str, file: &str, changes: &[String]) -> Result<Self, Error> {
         let architecture: Self =
             toml::from_str(text).map_err(|error| Error::parse(file, &error))?;
@@ -59,7 +61,7 @@ fn changed(text: &str, changes: &[String]) -> Result<Architecture, Error> {
             Some(slot) => *slot = parse(value),
             None => return Err(unknown(&mut table, name)),
         }
-        // One by one, so that an error is about this change.
+        // Check each change separately, so that an error names this one.
         Architecture::deserialize(table.clone()).map_err(|error| wrong(error.message()))?;
     }
     let all = || changes.join(" ");
@@ -73,7 +75,8 @@ fn changed(text: &str, changes: &[String]) -> Result<Architecture, Error> {
     Ok(architecture)
 }
 
-/// Whether a description has the value that a change is of. One that is not written as a change is for whoever applies it to refuse.
+/// Whether a description has the value that a change refers to. Returns true for a malformed
+/// change, which [`Architecture::read`] refuses.
 pub(super) fn concerns(text: &str, change: &str) -> bool {
     let mut table: Table = text.parse().unwrap_or_default();
     parts(change).is_none_or(|(name, _)| name == "disks" || slot(&mut table, place(name)).is_some())
@@ -84,13 +87,13 @@ fn parts(change: &str) -> Option<(&str, &str)> {
     change.split_once('=').map(|(name, value)| (name.trim(), value.trim()))
 }
 
-/// Where descriptions have what is called so.
+/// The path of a setting.
 fn place(name: &str) -> &str {
     let short = SETTINGS.iter().find(|(short, _)| *short == name);
     short.map_or(name, |(_, place)| place)
 }
 
-/// There is no such value here; those that there are.
+/// The error for an unknown setting.
 fn unknown(table: &mut Table, name: &str) -> Error {
     let here = SETTINGS.iter().filter(|(_, place)| slot(table, place).is_some());
     let here: Vec<&str> = here.map(|(short, _)| *short).chain(["disks"]).collect();
@@ -101,7 +104,7 @@ fn setting(setting: &str, message: &str) -> Error {
     Error::Setting { setting: setting.to_owned(), message: message.trim_end().to_owned() }
 }
 
-/// Where a value is in a description, if it has it.
+/// The value at a path of a description.
 fn slot<'a>(table: &'a mut Table, place: &str) -> Option<&'a mut Value> {
     match place.split_once('.') {
         None => table.get_mut(place),
@@ -109,7 +112,7 @@ fn slot<'a>(table: &'a mut Table, place: &str) -> Option<&'a mut Value> {
     }
 }
 
-/// What a file would say so, else text, which needs no quotes here.
+/// Parses a TOML value; any other text is a string without quotes.
 fn parse(value: &str) -> Value {
     value.parse().unwrap_or_else(|_| Value::String(value.to_owned()))
 }

@@ -1,83 +1,84 @@
-//! Where tables lie if not on disks alone: the interconnect of disks, main memory, memory of other machines.
+//! Storage other than disks: the interconnect of disks, main memory, memory of other machines.
 
 use super::MB;
 use super::field::{count, not_negative, positive};
 use super::topology::Shape;
 use serde::Deserialize;
 
-/// What joins a host's disks to its memory; one transfer at a time.
+/// The connection between a host's disks and its memory, which serves one transfer at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interconnect {
-    /// Bandwidth.
+    /// Bandwidth in MB/s.
     #[serde(deserialize_with = "positive")]
     pub mb_s: f64,
-    /// Arbitration and command of each request.
+    /// Arbitration and command overhead of a request, in microseconds.
     #[serde(deserialize_with = "not_negative")]
     pub overhead_us: f64,
 }
 
-/// A server's main memory that holds tables.
+/// A server's main memory that stores tables.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bus {
-    /// What its cores read together.
+    /// Bandwidth of all cores together, in MB/s.
     #[serde(deserialize_with = "positive")]
     pub mb_s: f64,
-    /// How much it holds, in decimal gigabytes.
+    /// Capacity in GB.
     #[serde(deserialize_with = "positive")]
     pub capacity_gb: f64,
 }
 
-/// Memory of other machines, read by plain loads over a fabric.
+/// Memory of other machines, accessed by load instructions over a fabric.
 ///
-/// A load that goes over `h` hops takes `least + h hop` nanoseconds, and a core has a few under way.
+/// A load over `h` hops takes `least_ns + h hop_ns` nanoseconds. A core has several loads
+/// outstanding.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
-    /// Nanoseconds of a load without the hops.
+    /// Latency of a load without hops, in nanoseconds.
     #[serde(deserialize_with = "positive")]
     pub least_ns: f64,
-    /// Nanoseconds that each hop adds, there and back.
+    /// Latency of each hop, both ways, in nanoseconds.
     #[serde(deserialize_with = "not_negative")]
     pub hop_ns: f64,
     /// Machines of the fabric.
     #[serde(deserialize_with = "count")]
     pub nodes: usize,
-    /// How they are joined.
+    /// The topology of the fabric.
     pub topology: Shape,
-    /// Bytes of a load: a line of the cache.
+    /// Bytes of a load: a cache line.
     #[serde(deserialize_with = "positive")]
     pub line_bytes: f64,
-    /// Loads that are under way at a time.
+    /// Outstanding loads of a core.
     #[serde(deserialize_with = "count")]
     pub loads: usize,
-    /// How much all machines hold together, in decimal gigabytes.
+    /// Capacity of all machines together, in GB.
     #[serde(deserialize_with = "positive")]
     pub capacity_gb: f64,
 }
 
 impl Interconnect {
-    /// Seconds for pages.
+    /// Seconds to transfer pages.
     pub fn seconds(&self, pages: f64, page_bytes: f64) -> f64 {
         pages * (self.overhead_us / 1e6 + page_bytes / (self.mb_s * MB))
     }
 }
 
 impl Bus {
-    /// Seconds for bytes.
+    /// Seconds to transfer bytes.
     pub fn seconds(&self, bytes: f64) -> f64 {
         bytes / (self.mb_s * MB)
     }
 }
 
 impl Pool {
-    /// Nanoseconds of one load over so many hops.
+    /// Latency of a load over a number of hops, in nanoseconds.
     pub fn latency_ns(&self, hops: f64) -> f64 {
         self.least_ns + hops * self.hop_ns
     }
 
-    /// Seconds for bytes that lie anywhere in the pool.
+    /// Seconds to load bytes that are spread evenly over the pool.
     pub fn seconds(&self, bytes: f64) -> f64 {
         let hops = self.topology.mean_hops(self.nodes);
         bytes / self.line_bytes * self.latency_ns(hops) / 1e9 / self.loads as f64
@@ -99,7 +100,7 @@ mod tests {
             loads: 8,
             capacity_gb: 100.0,
         };
-        // Of three others in a square two are one hop away and one is two.
+        // In a square of four machines, two of the three others are one hop away and one is two.
         let latency = 1_000.0 + 500.0 * 4.0 / 3.0;
         let expected = 1e6 * latency * 1e-9 / 8.0;
         assert!((pool.seconds(64e6) - expected).abs() < 1e-9);

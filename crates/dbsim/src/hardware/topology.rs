@@ -1,26 +1,26 @@
-//! How machines are joined, and how far apart they are.
+//! Network topologies and distances.
 
 use serde::Deserialize;
 
-/// The shape of a network.
+/// The topology of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Shape {
-    /// Everybody is one hop from everybody.
+    /// Any two machines are one hop apart.
     #[serde(rename = "switch")]
     Switch,
-    /// A rectangle of machines, each joined to its neighbours.
+    /// A rectangle of machines, each connected to its neighbors.
     #[serde(rename = "mesh-2d")]
     Mesh2d,
-    /// A box of machines, each joined to its neighbours.
+    /// A box of machines, each connected to its neighbors.
     #[serde(rename = "mesh-3d")]
     Mesh3d,
 }
 
 impl Shape {
-    /// All shapes.
+    /// All topologies.
     pub const ALL: [Self; 3] = [Self::Switch, Self::Mesh2d, Self::Mesh3d];
 
-    /// Its name in files.
+    /// The name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Switch => "switch",
@@ -29,7 +29,7 @@ impl Shape {
         }
     }
 
-    /// Hops between two of so many machines; nobody is a hop from himself.
+    /// Hops between two machines; 0 from a machine to itself.
     pub fn hops(self, machines: usize, from: usize, to: usize) -> usize {
         match self {
             Self::Switch => usize::from(from != to),
@@ -50,7 +50,7 @@ impl Shape {
     }
 }
 
-/// The sides of the smallest box of so many dimensions that is nearly a cube and has room for all machines.
+/// The sides of the smallest nearly cubic box of this dimension with room for all machines.
 pub fn dimensions(machines: usize, dimensions: u32) -> Vec<usize> {
     let mut sides = Vec::new();
     let mut left = machines.max(1);
@@ -65,7 +65,7 @@ pub fn dimensions(machines: usize, dimensions: u32) -> Vec<usize> {
     sides
 }
 
-/// Hops between two places of a box, whose machines are counted along the first side first.
+/// Hops between two positions of a box; the machines are numbered along the first side first.
 fn distance(sides: &[usize], from: usize, to: usize) -> usize {
     let mut hops = 0;
     let (mut from, mut to) = (from, to);
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(dimensions(1, 3), [1, 1, 1]);
     }
 
-    /// In a square of side k two distinct machines are `2 k / 3` apart on average.
+    /// In a square of side k, two distinct machines are `2 k / 3` apart on average.
     #[test]
     fn mean_distances_are_those_of_the_formulas() {
         let formula =

@@ -1,37 +1,39 @@
-//! What sites send each other at the end of a phase (E3, E4).
+//! Exchanges between sites at the end of a phase (E3, E4).
 //!
-//! Nested loops and merges replicate a table directly: every site sends its part to every other. A hash join's local tables
-//! are combined to a global one at the coordinator, which sends it to all; with groups of sites (E4) sub-coordinators combine and
-//! pass on for their members. Partial groups go to the coordinator where they are few, else they are dealt out by key,
-//! as Pando deals out both sides of a join. What is sent are pages, of which a pair of sites has as many under way as a site
-//! has requests of storage.
+//! Nested loops and merges replicate a table directly: every site sends its part to every other.
+//! The local tables of a hash join are combined at the coordinator, which broadcasts the result;
+//! with groups of sites (E4), sub-coordinators combine and relay for their members. Few partial
+//! groups are gathered at the coordinator; many are hash-partitioned, like both sides of a join in
+//! Pando. Data is sent in pages. A pair of sites has as many pages in flight as a site has
+//! outstanding storage requests.
 
 use super::machine::Machine;
 use crate::engine::{Arrivals, Category, Flow, FlowId, Step, Time};
 
-/// Chunks of what one site sends another at most; a chunk stands for several messages then.
+/// Maximum number of chunks between a pair of sites; with more messages a chunk stands for several.
 const CHUNKS_MAX: usize = 64;
-/// Bytes of a bundle's description, and of the notice that a site has done it.
+/// Bytes of a bundle's description.
 const BUNDLE_BYTES: f64 = 1024.0;
-/// The notice.
+/// Bytes of the notice that a site has completed a bundle.
 const DONE_BYTES: f64 = 64.0;
 
-/// What is exchanged, of all sites together.
+/// An exchange. Byte counts are totals of all sites.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Exchange {
-    /// Nothing.
+    /// No exchange.
     Nothing,
-    /// A bundle goes to all sites and each says when it is done.
+    /// Each site receives a bundle and reports its completion.
     Dispatch,
-    /// Every site gets everything.
+    /// Each site receives the parts of all others.
     Replicate { bytes: f64 },
-    /// The coordinator gets and combines everything, and has so many bytes of each group of sites then.
+    /// The coordinator receives and combines all parts; a sub-coordinator sends `group_bytes` for
+    /// its group.
     Gather { bytes: f64, group_bytes: f64, cycles: f64 },
-    /// That, and all sites get the result.
+    /// A gather followed by a broadcast of the result.
     Combine { bytes: f64, cycles: f64 },
-    /// All sites get what the coordinator has.
+    /// All sites receive the coordinator's data.
     Broadcast { bytes: f64 },
-    /// Every site gets the rows of its keys.
+    /// Each site receives the rows whose keys hash to it.
     HashPartition { bytes: f64 },
 }
 
@@ -43,7 +45,7 @@ struct Route {
 }
 
 impl Machine<'_> {
-    /// Adds an exchange; the flow that ends with it.
+    /// Adds the flows of an exchange and returns the last one.
     pub(super) fn exchange(&mut self, exchange: &Exchange, after: FlowId) -> FlowId {
         match *exchange {
             Exchange::Nothing => after,
@@ -76,7 +78,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Every site sends every other so many bytes: first its neighbour, so that not all begin with the same.
+    /// Every site sends `bytes` to every other. Each begins with its neighbor, so that they do not
+    /// all send to the same site at once.
     fn all_to_all(&mut self, bytes: f64, after: FlowId) -> FlowId {
         let sites = self.architecture.sites;
         let pairs = (sites..sites * sites).map(|pair| (pair % sites, pair / sites));
@@ -88,8 +91,8 @@ impl Machine<'_> {
         self.joined(sent, after)
     }
 
-    /// Each site's part goes to the coordinator, over sub-coordinators where there are groups, who then send so many bytes.
-    /// Whoever receives parts combines them; the coordinator has only the groups' left to put together.
+    /// Each site sends `part` to the coordinator. With groups, sub-coordinators receive the parts
+    /// and send `group_bytes` each. The receivers of the parts do the work of combining them.
     fn gather(&mut self, part: f64, group_bytes: f64, cycles: f64, after: FlowId) -> FlowId {
         let (center, groups) = (self.coordinator(), self.groups());
         let share = cycles / self.architecture.sites as f64;
@@ -110,7 +113,7 @@ impl Machine<'_> {
         self.joined(sent, after)
     }
 
-    /// The coordinator sends the same bytes to all, over sub-coordinators where there are groups.
+    /// The coordinator sends `bytes` to all sites, through sub-coordinators where there are groups.
     fn broadcast(&mut self, bytes: f64, cycles: f64, after: FlowId) -> FlowId {
         let (center, groups) = (self.coordinator(), self.groups());
         let mut sent = Vec::new();
@@ -135,7 +138,7 @@ impl Machine<'_> {
         self.joined(sent, after)
     }
 
-    /// Sites by group, as even as they can be.
+    /// The members of each group; groups differ by at most one site.
     fn groups(&self) -> Vec<Vec<usize>> {
         let (sites, groups) = (self.architecture.sites, self.architecture.groups);
         let group = |group: usize| group * sites / groups..(group + 1) * sites / groups;
@@ -146,7 +149,8 @@ impl Machine<'_> {
         if flows.is_empty() { after } else { self.network.flow(Flow::barrier(flows)) }
     }
 
-    /// Bytes from one site to another, which then works so many cycles on them. Who sends to itself only works.
+    /// Sends bytes to a site, which then spends `cycles` on them. A site sends nothing to itself
+    /// and only does the work.
     fn send(
         &mut self,
         Route { from, to }: Route,

@@ -5,7 +5,7 @@ use crate::engine::{FlowId, Network, StationId};
 use crate::hardware::Processor;
 use crate::{Architecture, Coefficients};
 
-/// An architecture as stations, and the phases that it will run.
+/// An architecture as stations, and the phases to run.
 #[derive(Debug)]
 pub(super) struct Machine<'a> {
     pub(super) architecture: &'a Architecture,
@@ -27,18 +27,18 @@ pub(super) struct Site {
     pub(super) link_in: StationId,
 }
 
-/// A phase as it was put into the network.
+/// A phase as flows of the network.
 #[derive(Debug)]
 pub(super) struct Phase {
     pub(super) bundle: usize,
     pub(super) begin: FlowId,
-    /// Sites and their shares.
+    /// Sites and their shares of the work.
     pub(super) shares: Vec<(usize, FlowId)>,
-    /// All shares are done.
+    /// Ends when all shares are done.
     pub(super) computed: FlowId,
-    /// So is the exchange.
+    /// Ends when the exchange is done.
     pub(super) end: FlowId,
-    /// How often it takes place, each time as long: it is simulated once.
+    /// Number of executions. A phase is simulated once and all executions take the same time.
     pub(super) times: f64,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Machine<'a> {
         Self { architecture, coefficients, network, sites, phases: Vec::new() }
     }
 
-    /// The site that coordinates: the central unit, or the first.
+    /// The central unit, or the first site without one.
     pub(super) fn coordinator(&self) -> usize {
         if self.architecture.central.is_some() { self.architecture.sites } else { 0 }
     }
@@ -70,11 +70,11 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Adds a site's stations. Those that the hardware does not have are never visited.
+/// Adds the stations of a site. Stations of hardware that is not present stay unused.
 fn site(network: &mut Network, architecture: &Architecture, processor: &Processor) -> Site {
     let cores = network.station(processor.cores);
     let interconnect = network.station(1);
-    // A bus is shared by all cores; each core has its own loads from a pool under way.
+    // A bus is shared by all cores; each core has its own outstanding loads from a pool.
     let pooled = architecture.site.pool.is_some();
     let memory = network.station(if pooled { processor.cores } else { 1 });
     let (link_out, link_in) = (network.station(1), network.station(1));

@@ -1,11 +1,12 @@
-//! What a plan's bundles ask of an architecture, and how long it takes.
+//! The work of a plan's bundles on an architecture, and the time it takes.
 //!
-//! [`simulate`] goes through the plan from its leaves (`operators`) and makes *phases*: every site does its share of some
-//! work, and when all have done theirs they exchange something (`exchange`). Bundles run one after another on all
-//! sites in step; between them a result stays where it was made, in memory or, as far as it does not fit, on disk.
-//! `machine` turns phases into flows through the stations of each site, which [`crate::engine`] runs.
+//! [`simulate`] traverses the plan from its leaves (`operators`) and creates *phases*: every site
+//! does its share of some work, and when all have finished they exchange data (`exchange`). Bundles
+//! run one after another on all sites in step. Between bundles a result stays at its site, in
+//! memory or, for the part that does not fit, on disk. `phase` turns phases into flows through the
+//! stations of each site (`machine`), which [`crate::engine`] runs.
 //!
-//! Not modelled: skew (all sites hold equal shares), caches across phases, and several queries at a time.
+//! Not modeled: skew (all sites hold equal shares), caches across phases, and concurrent queries.
 
 mod exchange;
 mod machine;
@@ -21,10 +22,10 @@ use crate::plan::{Plan, Scheme};
 use crate::{Architecture, Coefficients, Error};
 use operators::Compiler;
 
-/// Runs a plan once, in simulated time.
+/// Simulates one execution of a plan.
 ///
 /// # Errors
-/// [`Error::TooLarge`] where the storage cannot hold the tables.
+/// [`Error::TooLarge`] if the tables exceed the storage.
 pub fn simulate(
     plan: &Plan,
     architecture: &Architecture,

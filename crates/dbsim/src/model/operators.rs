@@ -1,9 +1,10 @@
-//! What each operator asks of the sites, and where a plan falls into phases.
+//! The work of each operator, and the division of a plan into phases.
 //!
-//! A [`Stream`] is what an operator hands on, with the work that has still to be done for it: operators of a bundle add
-//! theirs and the rows flow through. Phases end where rows are exchanged, where a sort has to see all of them, and where a bundle
-//! ends. A sort leaves sorted runs, and whoever reads them merges: so it makes no difference to a sort's rows whether
-//! the operator above is in the same bundle.
+//! A [`Stream`] is the output of an operator together with the work that is still to be done for
+//! it: operators of a bundle add their work and the rows flow through. A phase ends at an exchange,
+//! at a sort, which needs all rows, and at the end of a bundle. A sort leaves sorted runs that its
+//! reader merges. A sort's rows are therefore treated alike whether or not the operator above is in
+//! the same bundle.
 
 use super::exchange::Exchange;
 use super::machine::Machine;
@@ -13,11 +14,12 @@ use crate::plan::{Bundle, Kind, OperatorId, Plan, Task, Term};
 use crate::{Architecture, Coefficients};
 use std::mem;
 
-/// Bytes that a row of a hash table takes beside its own.
+/// Bytes of a hash table's entry in addition to its row.
 const HASH_ENTRY_BYTES: f64 = 16.0;
-/// Partial groups of a site up to which they are sent to the coordinator; more are dealt out.
+/// Maximum number of partial groups that a site sends to the coordinator; more are
+/// hash-partitioned.
 const GATHERED_ROWS_MAX: f64 = 10_000.0;
-/// Pages of each run that a merge has in memory.
+/// Pages of each run that a merge keeps in memory.
 const MERGE_PAGES: f64 = 8.0;
 
 /// Rows of all sites on their way to the next operator.
@@ -35,22 +37,22 @@ impl Stream {
     }
 }
 
-/// Goes through a plan and adds phases to a machine.
+/// Traverses a plan and adds phases to a machine.
 pub(super) struct Compiler<'a> {
     plan: &'a Plan,
     costs: &'a Coefficients,
     machine: Machine<'a>,
     /// The bundle of each operator.
     bundle_of: Vec<usize>,
-    /// Whether a bundle was sent out.
+    /// Whether each bundle was dispatched.
     begun: Vec<bool>,
-    /// Cycles of planning that are still to be spent.
+    /// Cycles of planning that no phase includes yet.
     planning: f64,
-    /// The join that has the table in which scans look for their rows.
+    /// The join whose hash table filters the rows of scans, and the rows of the table.
     join_filter: Option<(OperatorId, f64)>,
 }
 
-/// Work with a hash table, in the order in which coefficients have its cycles.
+/// An operation on a hash table; the value is its column in the coefficients.
 #[derive(Debug, Clone, Copy)]
 enum TableOperation {
     Build = 1,
@@ -84,7 +86,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// All phases, up to the result at the coordinator.
+    /// Adds all phases, up to the result at the coordinator.
     pub(super) fn compile(mut self) -> Machine<'a> {
         let root = self.plan.root();
         let result = self.stream(root);
@@ -112,8 +114,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// What an input hands on: as it comes from within the bundle, else put away and taken up again. A sort's runs lie where
-    /// they were made in any case.
+    /// The output of an input: streamed within the bundle, otherwise stored and loaded again. The
+    /// runs of a sort stay where they are in either case.
     fn input(&mut self, parent: OperatorId, child: OperatorId) -> Stream {
         let stream = self.stream(child);
         let within = self.bundle_of[parent] == self.bundle_of[child];
@@ -131,7 +133,7 @@ impl<'a> Compiler<'a> {
 
     fn sequential_scan(&self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
-        // Engines that work on rows have nothing that tells them what they need not look at.
+        // A row store has no statistics by which a scan could skip rows.
         let all = operator.table.as_ref().map_or(0.0, |table| table.rows);
         let rows = if self.costs.columnar { operator.rows_looked_at() } else { all };
         let whole = rows * self.stored_row_bytes(id);
@@ -164,13 +166,13 @@ impl<'a> Compiler<'a> {
         self.output(id, Work { fetched: operator.rows.min(pages), ..Work::cycles(cycles) })
     }
 
-    /// Bytes of a row of a scan's table as it is stored.
+    /// Bytes of a stored row of a scan's table.
     fn stored_row_bytes(&self, id: OperatorId) -> f64 {
         let table = self.plan.operators()[id].table.as_ref();
         table.map_or(0.0, |table| table.row_bytes + self.costs.row_header_bytes)
     }
 
-    /// Cycles that go with a scan's pieces, however many rows are in them.
+    /// Cycles per piece of a scan, independent of the rows in it.
     fn pieces(&self, id: OperatorId) -> f64 {
         let operator = &self.plan.operators()[id];
         let of_term = |term: &Term| match term.task {
@@ -194,12 +196,12 @@ impl<'a> Compiler<'a> {
         operator.pieces * (self.costs.piece + columns + chosen + terms)
     }
 
-    /// Cycles of what an operator computes beside its own work.
+    /// Cycles of an operator's expressions.
     fn terms(&self, id: OperatorId) -> f64 {
         self.terms_of_sorted(id, self.plan.operators()[id].rows)
     }
 
-    /// The same where so many rows are sorted together.
+    /// The same where `sorted` rows are sorted together.
     fn terms_of_sorted(&self, id: OperatorId, sorted: f64) -> f64 {
         let operator = &self.plan.operators()[id];
         let find =
@@ -212,8 +214,8 @@ impl<'a> Compiler<'a> {
         operator.terms.iter().map(cycles).sum()
     }
 
-    /// The smaller table is replicated, kept in order and searched for each row of the larger. As often as it does not fit into
-    /// memory the larger one is gone through again.
+    /// The smaller table is replicated, kept in order and searched for each row of the larger one.
+    /// If it exceeds the memory, the larger table is read once for each part of it.
     fn nested_loop_join(&mut self, id: OperatorId) -> Stream {
         let (mut inner, outer) = self.inputs(id);
         let comparisons = outer.rows * (inner.rows.max(1.0).log2() + 1.0);
@@ -227,8 +229,8 @@ impl<'a> Compiler<'a> {
         Stream { place: outer.place, ..self.output(id, work) }
     }
 
-    /// The smaller side is sorted, replicated and merged with each site's part of the larger. What is not in order is
-    /// sorted first.
+    /// The smaller side is sorted, replicated and merged with each site's part of the larger one.
+    /// Unsorted inputs are sorted first.
     fn merge_join(&mut self, id: OperatorId) -> Stream {
         let [small, large] = self.sides(id);
         let ordered = [small, large].map(|side| self.plan.operators()[side].ordered);
@@ -251,8 +253,9 @@ impl<'a> Compiler<'a> {
         Stream { place: outer.place, ..self.output(id, work) }
     }
 
-    /// The smaller side becomes a hash table, combined of the sites' own and sent to all (or both sides are dealt out by key); a
-    /// part that does not fit into memory is put away on both sides, and joined later.
+    /// The smaller side becomes a hash table, combined from the sites' own and broadcast, or both
+    /// sides are hash-partitioned. The part that exceeds the memory is spilled on both sides and
+    /// joined later.
     fn hash_join(&mut self, id: OperatorId) -> Stream {
         let (mut build, mut probe) = self.inputs(id);
         let rows = build.rows;
@@ -308,7 +311,7 @@ impl<'a> Compiler<'a> {
         Stream { place: probe.place, ..self.output(id, work) }
     }
 
-    /// Cycles that a tuple costs with a join's table of so many rows, beside those that it costs with any.
+    /// Additional cycles per tuple of an operation on a join's table of `rows` rows.
     fn table_cycles(&self, join: OperatorId, rows: f64, work: TableOperation) -> f64 {
         let tables = if self.plan.operators()[join].close_keys {
             &self.costs.array_tables
@@ -325,8 +328,8 @@ impl<'a> Compiler<'a> {
         self.sorted(id, input)
     }
 
-    /// Sorts at each site. What does not fit into memory is written as sorted runs, which the reader merges; of more than
-    /// can be merged at once, some are merged before.
+    /// Sorts at each site. Rows that exceed the memory are written as sorted runs, which the reader
+    /// merges. If there are more runs than one merge can read, some are merged before.
     fn sorted(&mut self, id: OperatorId, input: Stream) -> Stream {
         let (bytes, sites) = (input.bytes(), self.count(input.place));
         let mut work = input.work;
@@ -348,7 +351,7 @@ impl<'a> Compiler<'a> {
         Stream { work: reading, ..input }
     }
 
-    /// Rows in order are compared with the one before; others are looked up among the groups.
+    /// Rows in order are compared with the previous one; others are looked up among the groups.
     fn group_by(&mut self, id: OperatorId) -> Stream {
         let child = self.plan.operators()[id].children[0];
         let ordered = self.plan.operators()[child].ordered;
@@ -360,8 +363,8 @@ impl<'a> Compiler<'a> {
         input
     }
 
-    /// Cycles beside an operator's own work, where it looks for the groups of so many rows and does not find them in order.
-    fn looking_groups_up(&self, id: OperatorId, rows: f64, groups: f64) -> f64 {
+    /// Additional cycles of the group lookups of `rows` rows; 0 if they are in order.
+    fn group_lookup(&self, id: OperatorId, rows: f64, groups: f64) -> f64 {
         let operators = self.plan.operators();
         let by_group = &operators[id];
         if by_group.kind != Kind::GroupBy || operators[by_group.children[0]].ordered {
@@ -372,7 +375,8 @@ impl<'a> Compiler<'a> {
         (rows - begun) * find + begun * new
     }
 
-    /// Each site makes its partial groups; few are combined at the coordinator, many are dealt out and combined everywhere.
+    /// Each site computes partial groups. Few are combined at the coordinator, many are
+    /// hash-partitioned and combined at all sites.
     fn aggregate(&mut self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
         let (child, functions, groups) = (operator.children[0], operator.functions, operator.rows);
@@ -382,7 +386,7 @@ impl<'a> Compiler<'a> {
         let is_of_all = groups <= 1.0 && self.plan.operators()[child].kind != Kind::GroupBy;
         let of_all = self.costs.aggregate_all.filter(|_| is_of_all);
         let added = of_all.unwrap_or(self.costs.aggregate).cycles(values, input.bytes());
-        let looked_up = self.looking_groups_up(child, input.rows, groups);
+        let looked_up = self.group_lookup(child, input.rows, groups);
         input.work += Work::cycles(added + looked_up + self.terms(id));
         let sites = self.count(input.place);
         let partial = Stream { rows: input.rows.min(groups * sites), row_bytes, ..input };
@@ -402,8 +406,9 @@ impl<'a> Compiler<'a> {
         Stream { work: Work::default(), place: Place::Coordinator, ..done }
     }
 
-    /// Functions are computed of rows in order, each compared with the one before. Sites deal partitions out by key, each site's rows
-    /// in order; without partitions the coordinator has all rows. Whoever receives rows merges them.
+    /// Functions are computed on sorted rows, each compared with the previous one. Sites
+    /// hash-partition their sorted rows; without partitions the coordinator receives all rows. The
+    /// receivers merge them.
     fn window(&mut self, id: OperatorId) -> Stream {
         let plan = self.plan;
         let operator = &plan.operators()[id];
@@ -430,7 +435,8 @@ impl<'a> Compiler<'a> {
         Stream { row_bytes, ..input }
     }
 
-    /// Rows stay where they are. The coordinator's, like those of few groups, count among the sites' if these have others.
+    /// Rows stay where they are. Rows at the coordinator, such as few groups, count as the sites'
+    /// if another input is at the sites.
     fn union(&mut self, id: OperatorId) -> Stream {
         let plan = self.plan;
         let operator = &plan.operators()[id];
@@ -451,7 +457,7 @@ impl<'a> Compiler<'a> {
         Stream { work, rows, row_bytes: operator.row_bytes, place }
     }
 
-    /// One round after another, each of which takes up what the one before has made.
+    /// Rounds run one after another, each on the output of the previous one.
     fn recursion(&mut self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
         let (rows, row_bytes, times) = (operator.rows, operator.row_bytes, operator.times);
@@ -465,7 +471,7 @@ impl<'a> Compiler<'a> {
         Stream { work: Work::cycles(self.terms(id)), rows, row_bytes, place: begun.place }
     }
 
-    /// The coordinator plans a statement and has it run, for one row after another: nobody else has anything to do meanwhile.
+    /// The coordinator plans and runs a statement for one row after another, without parallelism.
     fn subquery(&mut self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
         let (rows, row_bytes, times) = (operator.rows, operator.row_bytes, operator.times);
@@ -476,7 +482,7 @@ impl<'a> Compiler<'a> {
         let planning = Work::cycles(self.costs.planning.cycles_of(self.plan, within));
         let above = self.join_filter.take();
         self.repeated(times, |this| {
-            // A bundle of its own is sent out anyway.
+            // A separate bundle is dispatched anyway.
             let is_sent =
                 this.machine.sites.len() > 1 && this.bundle_of[within] == this.bundle_of[id];
             let sent = if is_sent { Exchange::Dispatch } else { Exchange::Nothing };
@@ -490,21 +496,23 @@ impl<'a> Compiler<'a> {
         Stream { work, rows, row_bytes, place: Place::Coordinator }
     }
 
-    /// What takes place so often, the first time in a bundle with sending this out.
+    /// Phases that are executed `times` times. Dispatching the bundle, if they include it, is
+    /// counted as often.
     fn repeated(&mut self, times: f64, once: impl FnOnce(&mut Self)) {
         let first = self.machine.phases.len();
         once(self);
         self.machine.phases[first..].iter_mut().for_each(|phase| phase.times *= times);
     }
 
-    /// Rows of no table are made at the coordinator.
+    /// VALUES rows are produced at the coordinator.
     fn values(&self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
         let cycles = self.costs.scan.cycles(operator.rows, operator.copied_bytes());
         Stream { place: Place::Coordinator, ..self.output(id, Work::cycles(cycles)) }
     }
 
-    /// The smaller and the larger input of a join: at one place, unless only the smaller one is at the coordinator, who sends it to all.
+    /// The smaller and the larger input of a join, at the same place; or the smaller at the
+    /// coordinator, which sends it to all sites.
     fn inputs(&mut self, id: OperatorId) -> (Stream, Stream) {
         let [small, large] = self.sides(id);
         let operators = self.plan.operators();
@@ -540,7 +548,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// What an operator hands on, after work and what it computes.
+    /// The output of an operator after `work` and its expressions.
     fn output(&self, id: OperatorId, mut work: Work) -> Stream {
         let operator = &self.plan.operators()[id];
         work += Work::cycles(self.terms(id));
@@ -548,7 +556,7 @@ impl<'a> Compiler<'a> {
         Stream { work, rows, row_bytes, place: Place::Sites }
     }
 
-    /// Cycles of sorting at each site, `n log2 n` comparisons.
+    /// Cycles of sorting at each site, with `n log2 n` comparisons.
     fn sorting(&self, stream: &Stream) -> f64 {
         let each = self.at_each_site(stream);
         let comparisons = stream.rows * comparisons(each);
@@ -556,12 +564,12 @@ impl<'a> Compiler<'a> {
         self.costs.sort.cycles(comparisons, stream.bytes()) + order_cycles
     }
 
-    /// Rows of each site.
+    /// Rows per site.
     fn at_each_site(&self, stream: &Stream) -> f64 {
         stream.rows / self.count(stream.place)
     }
 
-    /// Everything goes to wherever the rows are that are joined with it.
+    /// Sends all rows to the sites of the other input.
     fn replicate(&self, stream: &Stream, to: Place) -> Exchange {
         let bytes = stream.bytes();
         match (stream.place, to) {
@@ -571,7 +579,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// To the coordinator, unless it is there.
+    /// Sends rows to the coordinator, unless they are there.
     fn gather(&self, stream: &Stream, result_bytes: f64, cycles: f64) -> Exchange {
         let bytes = stream.bytes();
         let alone = self.machine.sites.len() == 1;
@@ -600,7 +608,7 @@ impl<'a> Compiler<'a> {
         self.machine.phase(bundle, place, work, exchange);
     }
 
-    /// The part of a site's state that does not fit into its memory.
+    /// The part of a site's state that exceeds its memory.
     fn excess_part(&self, bytes: f64) -> f64 {
         if bytes > self.memory() { 1.0 - self.memory() / bytes } else { 0.0 }
     }

@@ -1,8 +1,8 @@
 //! Phases as flows through the stations of an architecture.
 //!
-//! A site's share of a phase is one flow: each chunk is read, crosses the interconnect, spills and is computed on. A chunk
-//! stands for many pages, of which it takes the time; there are at most [`CHUNKS_MAX`] of them, so that a table of any
-//! size takes as long to simulate.
+//! A site's share of a phase is one flow. Each of its chunks is read, crosses the interconnect,
+//! spills and is processed. A chunk stands for many pages and takes their time. There are at most
+//! [`CHUNKS_MAX`] chunks, so the simulation time does not depend on the size of a table.
 
 use super::exchange::Exchange;
 use super::machine::{Machine, Phase, Site};
@@ -10,15 +10,15 @@ use super::work::{Place, Work};
 use crate::engine::{Arrivals, Category, Flow, FlowId, Step, Time};
 use crate::hardware::Access;
 
-/// Chunks of a site's share at most.
+/// Maximum number of chunks of a site's share.
 const CHUNKS_MAX: usize = 256;
-/// Bytes that a chunk stands for, where there are fewer chunks.
+/// Bytes of a chunk, below the maximum number of chunks.
 const CHUNK_BYTES: f64 = 64.0 * 1024.0;
-/// Chunks for each core at least, so that cores end together.
+/// Minimum number of chunks per core, so that all cores finish at about the same time.
 const CHUNKS_PER_CORE: usize = 8;
-/// Pages that lie together where something was spilled.
+/// Contiguous pages of spilled data.
 const EXTENT_PAGES: f64 = 64.0;
-/// Where spilled data begins on a disk, as a part of it: in the middle.
+/// Where spilled data begins on a disk, from 0 (outer edge) to 1.
 const SPILL_PLACE: f64 = 0.5;
 /// The part of a disk that spilled data covers.
 const SPILL_SPAN: f64 = 0.1;
@@ -37,7 +37,7 @@ struct Transfer {
 }
 
 impl Machine<'_> {
-    /// Adds a phase after all that there are.
+    /// Adds a phase after the existing ones.
     pub(super) fn phase(&mut self, bundle: usize, place: Place, work: &Work, exchange: &Exchange) {
         let before = self.phases.last().map(|phase| phase.end);
         let begin = self.network.flow(Flow::barrier(before.into_iter().collect()));
@@ -59,7 +59,7 @@ impl Machine<'_> {
         let chunks = ((bytes / CHUNK_BYTES).ceil() as usize).clamp(least, CHUNKS_MAX.max(least));
         let chunk = work.times(1.0 / chunks as f64);
         let pages = (chunk.read + chunk.spilled + chunk.unspilled) / page_bytes + chunk.fetched;
-        // Memory is read in place: nothing is asked of anybody.
+        // Memory is read in place, without requests.
         let requested = if self.architecture.site.disk.is_some() { pages } else { 0.0 };
         let requests = self.coefficients.request.cycles(requested, requested * page_bytes);
         let mut steps = self.storage(site, &chunk, chunks);
@@ -73,7 +73,7 @@ impl Machine<'_> {
         self.network.flow(Flow { after: vec![after], chunks, arrivals, steps })
     }
 
-    /// What a chunk reads and writes.
+    /// The reads and writes of a chunk.
     fn storage(&self, site: usize, chunk: &Work, chunks: usize) -> Vec<Step> {
         let page_bytes = self.architecture.page_bytes();
         let spilled = (chunk.spilled + chunk.unspilled) / page_bytes;

@@ -1,51 +1,51 @@
-//! How long it took, and what for.
+//! The report of a simulation: total time and its breakdown.
 
 use super::machine::{Machine, Phase};
 use crate::engine::{Category, Outcome, Times};
 
-/// Seconds by what they were spent on.
+/// Seconds by category.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Seconds {
     /// Reading tables.
     pub io: f64,
-    /// Writing and reading what did not fit into memory.
+    /// Writing and reading spilled data.
     pub spill: f64,
-    /// Operators.
+    /// Processing of operators.
     pub compute: f64,
-    /// Exchanges: messages, and combining what came.
+    /// Exchanges: sending messages and combining the received data.
     pub communication: f64,
     /// Waiting for a slower site.
     pub idle: f64,
 }
 
-/// A bundle that was run.
+/// An executed bundle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleReport {
     /// Its operators, topmost first.
     pub operators: String,
-    /// How long it took.
+    /// Elapsed time.
     pub seconds: f64,
-    /// What for, at the site that was slowest in each phase.
+    /// The breakdown at the slowest site of each phase.
     pub breakdown: Seconds,
-    /// What for, at each site; the central unit last.
+    /// The breakdown at each site; the central unit is last.
     pub sites: Vec<Seconds>,
 }
 
-/// A simulated run of a plan.
+/// A simulated execution of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// How long it took.
+    /// Elapsed time.
     pub seconds: f64,
-    /// What for, at the site that was slowest in each phase.
+    /// The breakdown at the slowest site of each phase.
     pub breakdown: Seconds,
-    /// Its bundles, in the order in which they ran.
+    /// The bundles in execution order.
     pub bundles: Vec<BundleReport>,
-    /// Events of the simulation.
+    /// Number of simulated events.
     pub events: u64,
 }
 
 impl Seconds {
-    /// All of it.
+    /// The sum of all categories.
     pub fn total(&self) -> f64 {
         self.io + self.spill + self.compute + self.communication + self.idle
     }
@@ -68,7 +68,8 @@ impl Seconds {
         self.idle += other.idle;
     }
 
-    /// A stretch of time divided as chunks spent theirs: where several are under way, their parts overlap.
+    /// Divides a period in proportion to the time of its chunks, whose categories overlap when
+    /// several chunks are in progress.
     fn of(stretch: f64, breakdown: &Times) -> Self {
         let total = breakdown.total().seconds();
         if total == 0.0 {
@@ -85,7 +86,7 @@ impl Seconds {
     }
 }
 
-/// Runs the machine's phases.
+/// Runs the phases of the machine.
 pub(super) fn report(machine: &mut Machine<'_>, labels: Vec<String>) -> Report {
     let outcomes = machine.network.run();
     let sites = vec![Seconds::default(); machine.sites.len()];

@@ -1,4 +1,4 @@
-//! Models against closed forms, on hardware so plain that they can be written down.
+//! Models against closed forms, on hardware simple enough for these.
 
 use super::*;
 use crate::hardware::catalog;
@@ -7,7 +7,7 @@ use crate::plan::{Kind, Operator, Query, Selectivity, Table, Task, Term};
 const ROWS: f64 = 1e6;
 const ROW_BYTES: f64 = 100.0;
 
-/// Coefficients that are all zero but for those that a test names.
+/// Coefficients that are 0 except those that a test names.
 fn costs(named: &str) -> Coefficients {
     const ALL: [&str; 15] = [
         "request",
@@ -40,7 +40,7 @@ fn costs(named: &str) -> Coefficients {
     Coefficients::read(&(text + named), "test").expect("coefficients")
 }
 
-/// A paper's architecture whose processors do a billion cycles a second, with further changes.
+/// An architecture of the paper with processors of 1e9 cycles a second, and further changes.
 fn architecture(name: &str, changes: &[&str]) -> Architecture {
     let plain = ["cpu_mhz=1000", "work_per_cycle=1", "site.disk.overhead_us=0"];
     let central: &[&str] =
@@ -82,7 +82,7 @@ fn a_scan_takes_its_pages_one_after_another() {
     let report = run(&scan(Kind::SequentialScan, ROWS), &host, &costs("scan = [500, 0]"));
     let pages = ROWS * ROW_BYTES / 8192.0;
     let io = ROWS * ROW_BYTES / 28.5e6 + pages * (20e-6 + 8192.0 / 200e6);
-    // The eight arms come to their places once.
+    // Each of the eight arms is positioned once.
     close(report.breakdown.io, io, 0.02);
     close(report.breakdown.compute, 0.5, 1e-6);
     close(report.seconds, report.breakdown.total(), 1e-9);
@@ -115,7 +115,7 @@ fn sites_share_a_scan_and_send_its_result() {
     let costs = costs("scan = [1000, 0]");
     let report = run(&scan(Kind::SequentialScan, ROWS), &architecture("cluster-4", &[]), &costs);
     close(report.breakdown.compute, 0.25, 1e-6);
-    // Three quarters of the rows go to the first host, over its one link in.
+    // Three quarters of the rows go to the first host over its one inbound link.
     close(report.breakdown.communication, 0.75 * ROWS * ROW_BYTES * 8.0 / 155e6, 0.02);
 }
 
@@ -163,7 +163,7 @@ fn pieces_terms_copies_and_planning_cost_what_they_say() {
     for (part, byte) in [(0.05, 350.0), (0.2, 250.0), (0.4, 150.0), (0.9, 50.0)] {
         near(seconds(of_part(part), chosen), byte * 8000.0);
     }
-    // Runs of 4 scattered ones at this part are 4 / (1 - 0.4) rows long.
+    // Four times the run length of scattered rows at this part is 4 / (1 - 0.4) rows.
     for (longer, byte) in [(0.5, 150.0), (1.0, 150.0), (2.0, 160.0), (8.0, 130.0), (1e4, 50.0)] {
         let run_rows = Some(longer / (1.0 - 0.4));
         near(seconds(Operator { run_rows, ..of_part(0.4) }, chosen), byte * 8000.0);
@@ -202,7 +202,7 @@ fn a_sort_compares_n_log_n_times_and_spills_what_does_not_fit() {
     close(fits.breakdown.compute, 10.0 * ROWS * ROWS.log2() / 1e9, 1e-6);
     assert_eq!(fits.breakdown.spill, 0.0);
     let spills = run(&sort, &architecture("single-host", &["memory_mb=90"]), &costs);
-    // The scan's result in part, then all rows as runs; both are written and read.
+    // The excess of the scan's result, then all rows as runs; both are written and read.
     let bytes = 2.0 * (ROWS * ROW_BYTES + (ROWS * ROW_BYTES - 90.0 * 1024.0 * 1024.0));
     let pages = bytes / 8192.0;
     let transfer = bytes / 28.5e6 + pages * (20e-6 + 8192.0 / 200e6);
@@ -210,7 +210,7 @@ fn a_sort_compares_n_log_n_times_and_spills_what_does_not_fit() {
     close(spills.breakdown.spill, transfer, 0.25);
 }
 
-/// Joins of a small and a large table: what each protocol sends (E3).
+/// Joins of a small and a large table: the bytes that each protocol sends (E3).
 #[test]
 fn joins_send_what_their_protocols_say() {
     let join = |kind| {
@@ -224,16 +224,16 @@ fn joins_send_what_their_protocols_say() {
     let small = 0.01 * ROWS * 100.0;
     let disks = architecture("smart-disk", &["network_latency_us=0"]);
     let sent = |kind| run(&join(kind), &disks, &costs("")).breakdown.communication;
-    // Each unit gets the other seven's parts.
+    // Each unit receives the parts of the seven others.
     close(sent(Kind::NestedLoopJoin), link(small * 7.0 / 8.0), 0.1);
     close(sent(Kind::MergeJoin), link(small * 7.0 / 8.0), 0.1);
-    // The central unit gets the table, with 16 bytes an entry, and sends it to eight.
+    // The central unit receives the table, with 16 bytes per entry, and sends it to eight units.
     close(sent(Kind::HashJoin), link(small * 1.16 * 9.0), 0.1);
     let grouped = architecture("smart-disk", &["network_latency_us=0", "disks=16", "groups=4"]);
     let flat = architecture("smart-disk", &["network_latency_us=0", "disks=16"]);
     let costs = costs("");
     let [grouped, flat] = [grouped, flat].map(|disks| run(&join(Kind::HashJoin), &disks, &costs));
-    // The centre sends to four instead of sixteen, and each of those to three more.
+    // The center sends to four units instead of sixteen, and each of these to three more.
     assert!(grouped.breakdown.communication < 0.7 * flat.breakdown.communication);
 }
 
@@ -255,7 +255,7 @@ fn a_hash_table_that_does_not_fit_puts_a_part_of_both_sides_away() {
     assert_eq!(run(&join, &host(table_mb * 1.01), &costs("")).breakdown.spill, 0.0);
     let half = run(&join, &host(table_mb * 0.5), &costs("")).breakdown.spill;
     let transfer = 2.0 * 0.5 * (0.5 * ROWS * 100.0 + ROWS * 84.0) / 28.5e6;
-    // Between the table and the extents of what was put away the arm moves.
+    // The arm moves between the table and the spilled extents.
     assert!(half > transfer && half < 2.0 * transfer, "{half} for {transfer}");
 }
 
@@ -361,13 +361,13 @@ fn a_sort_compares_dearer_among_few_rows_or_many_by_several_keys_and_by_texts() 
         close(cycles(rows, &by(rows, 0.0), 1.0), number + several, 1e-2);
         let all = number + several + 30.0 * byte;
         close(cycles(rows, &by(rows, 30.0), 1.0), all, 1e-2);
-        // Each of four sites sorts a quarter, all at a time.
+        // Each of four sites sorts a quarter, in parallel.
         let (quarters, whole) = (by(4.0 * rows, 30.0), rows.log2() / (4.0 * rows).log2());
         close(cycles(4.0 * rows, &quarters, 4.0), all * whole / 4.0, 1e-2);
     }
 }
 
-/// Where nothing else is said they are as with groups.
+/// `aggregate_all` defaults to `aggregate`.
 #[test]
 fn aggregates_of_all_rows_look_no_group_up() {
     let one = architecture("cluster-2", &["sites=1"]);
@@ -401,7 +401,8 @@ fn aggregates_are_made_at_the_sites_and_combined() {
     let few = run(&grouped(4.0), &disks, &costs);
     close(few.breakdown.compute, 150.0 * ROWS / 8.0 / 1e9, 1e-3);
     assert!(few.breakdown.communication < 0.001);
-    // Every unit has nearly every group: eighths of 8 * 100,000 are dealt out, seven of eight over links.
+    // Each unit has nearly all groups: 8 * 100,000 rows are hash-partitioned, seven eighths of them
+    // over links.
     let many = run(&grouped(100_000.0), &disks, &costs);
     close(many.breakdown.compute, 150.0 * (ROWS + 800_000.0) / 8.0 / 1e9, 1e-3);
     let partitioned = 16.0 * 800_000.0 / 8.0 * 7.0 / 8.0;
@@ -410,7 +411,7 @@ fn aggregates_are_made_at_the_sites_and_combined() {
 }
 
 #[test]
-fn pando_deals_both_sides_out_and_reads_from_memory() {
+fn pando_hash_partitions_both_sides_and_reads_from_memory() {
     let join = plan(vec![
         operator(Kind::SequentialScan, &[], 0.5 * ROWS, 100.0),
         operator(Kind::SequentialScan, &[], ROWS, 100.0),
@@ -498,7 +499,7 @@ fn a_windows_functions_rows_and_partitions_cost_what_they_say() {
 }
 
 #[test]
-fn partitions_are_dealt_out_and_a_window_over_all_rows_is_the_coordinators() {
+fn a_window_hash_partitions_its_rows_or_gathers_them_without_partitions() {
     let sent = |partitions: f64| {
         let window = Operator { partitions, ..operator(Kind::Window, &[0], ROWS, ROW_BYTES) };
         let top = operator(Kind::Aggregate, &[1], 1.0, 8.0);
@@ -509,7 +510,7 @@ fn partitions_are_dealt_out_and_a_window_over_all_rows_is_the_coordinators() {
     };
     let link = |bytes: f64| bytes * 8.0 / 155e6;
     let (partitioned, shared) = sent(1000.0);
-    // Each host gets three quarters of its quarter from the others.
+    // Each host receives three quarters of its quarter from the others.
     close(partitioned, link(ROWS * ROW_BYTES * 3.0 / 16.0), 0.1);
     close(shared, 0.25, 0.01);
     let (gathered, alone) = sent(0.0);

@@ -1,29 +1,29 @@
-//! What a phase asks of storage and processors.
+//! The work of a phase for storage and processors.
 
 use std::ops::AddAssign;
 
-/// Work of all sites of a phase together.
+/// The work of all sites in a phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Work {
-    /// Bytes of tables that are read one after another.
+    /// Bytes of tables read sequentially.
     pub(super) read: f64,
-    /// Pages of tables that are fetched from anywhere.
+    /// Pages of tables read at random.
     pub(super) fetched: f64,
-    /// Bytes that do not fit into memory and are written.
+    /// Bytes written because they exceed the memory.
     pub(super) spilled: f64,
-    /// Bytes that were, and are read again.
+    /// Spilled bytes read again.
     pub(super) unspilled: f64,
-    /// Cycles of the core on which coefficients were measured.
+    /// Cycles of the core on which the coefficients were measured.
     pub(super) cycles: f64,
 }
 
 impl Work {
-    /// Work of processors alone.
+    /// Processor work only.
     pub(super) fn cycles(cycles: f64) -> Self {
         Self { cycles, ..Self::default() }
     }
 
-    /// The same so many times, or an equal share of it.
+    /// The work multiplied by a factor.
     pub(super) fn times(self, factor: f64) -> Self {
         Self {
             read: self.read * factor,
@@ -45,11 +45,11 @@ impl AddAssign for Work {
     }
 }
 
-/// Who does the work of a phase, and has its result.
+/// The sites that do the work of a phase and hold its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Every site an equal share.
+    /// All sites, an equal share each.
     Sites,
-    /// The central unit, or the first site.
+    /// The central unit, or the first site without one.
     Coordinator,
 }

@@ -1,7 +1,7 @@
-//! Plans: trees of operators with the rows that flow between them.
+//! Plans: trees of operators with the cardinalities of the rows between them.
 //!
-//! A plan holds its operators children first; the last is the root. [`Plan::new`] refuses what cannot be run and names the
-//! operator.
+//! A plan stores its operators children first; the last one is the root. [`Plan::new`] validates
+//! them.
 
 pub mod bundle;
 mod planning;
@@ -21,19 +21,19 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// How often something is done again, at most.
+/// The maximum of [`Operator::times`].
 const TIMES_MAX: f64 = 1e12;
 
-/// An operator, by its place in the plan.
+/// The index of an operator in its plan.
 pub type OperatorId = usize;
 
-/// A table as it lies on storage.
+/// A stored table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// How many rows it has.
+    /// Number of rows.
     #[serde(deserialize_with = "not_negative")]
     pub rows: f64,
     /// Bytes of a row.
@@ -52,75 +52,77 @@ impl Table {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operator {
-    /// What it does.
+    /// The kind.
     pub kind: Kind,
-    /// Where its rows come from; all of them stand before it. A file calls them `inputs`.
+    /// The inputs, which precede the operator in the plan. A file calls them `inputs`.
     #[serde(default, rename = "inputs")]
     pub children: Vec<OperatorId>,
-    /// Rows that it hands on.
+    /// Output rows.
     pub rows: f64,
-    /// Bytes of each.
+    /// Bytes of an output row.
     pub row_bytes: f64,
     /// The table of a scan.
     pub table: Option<Table>,
-    /// Whether its rows come in the order that the operator above wants.
+    /// Whether the output is in the order that the parent needs.
     #[serde(default)]
     pub ordered: bool,
-    /// Whether it is the first input of a hash join that becomes a hash table, be it the larger.
+    /// Whether a hash join builds its table from the first input even if that is the larger one.
     #[serde(default)]
     pub builds_first: bool,
-    /// Whether the keys of a hash join's table are whole numbers so close that an engine may have an array instead.
+    /// Whether the keys of a hash join are dense integers, so that an engine can use an array.
     #[serde(default)]
     pub close_keys: bool,
-    /// Functions of an aggregate or a window.
+    /// Number of functions of an aggregate or a window.
     #[serde(default)]
     pub functions: f64,
-    /// How often a recursion or a subquery runs its second input, and for how many grouping sets a group-by looks each row up.
+    /// Executions of the second input of a recursion or a subquery; grouping sets of a group-by.
     #[serde(default = "one")]
     pub times: f64,
-    /// Into how many partitions a window's rows fall, which sites can share out; 0 where all rows are one.
+    /// Number of window partitions, which the sites share; 0 without PARTITION BY.
     #[serde(default, deserialize_with = "not_negative")]
     pub partitions: f64,
-    /// Values of the lists in which a scan's predicate looks for others.
+    /// Number of elements in the lists of a scan's predicate.
     #[serde(default, deserialize_with = "not_negative")]
     pub listed: f64,
-    /// Rows of its table that a scan looks at; all of them where nothing is said.
+    /// Rows of its table that a scan examines; `None` for all.
     pub looked_at: Option<f64>,
-    /// Bytes of a row's columns that a scan reads, where it reads more than it hands on.
+    /// Bytes of a row's columns that a scan reads, if these are more than it returns.
     #[serde(default, deserialize_with = "not_negative")]
     pub read_row_bytes: f64,
-    /// Columns that a scan reads; one where nothing is said.
+    /// Columns that a scan reads.
     #[serde(default = "one")]
     pub columns: f64,
-    /// Columns that a scan hands on; one where nothing is said.
+    /// Columns that a scan returns.
     #[serde(default = "one", deserialize_with = "not_negative")]
     pub copied_columns: f64,
-    /// In how many pieces its rows lie.
+    /// Number of pieces in which the rows are stored.
     #[serde(default)]
     pub pieces: f64,
-    /// Rows that a scan hands on as they lie, because it keeps all of their piece; it copies the others.
+    /// Rows that a scan returns without a copy, because it selects their whole piece.
     #[serde(default, deserialize_with = "not_negative")]
     pub in_place_rows: f64,
-    /// Rows that it copies once more, because few of their piece are chosen: they are gathered with those of other pieces.
+    /// Rows that are copied once more, because few rows of their piece are selected: rows of
+    /// several pieces are gathered in one batch.
     #[serde(default, deserialize_with = "not_negative")]
     pub gathered_rows: f64,
-    /// Bytes of the row's columns by which it was chosen: memory has brought them along.
+    /// Bytes of a row's predicate columns, which are in the cache when the row is copied.
     #[serde(default, deserialize_with = "not_negative")]
     pub seen_row_bytes: f64,
-    /// How many of the rows that a scan copies follow one another, on average; as many as of scattered ones where nothing is said.
+    /// Mean number of consecutive rows that a scan copies; `None` if the selected rows are
+    /// scattered.
     pub run_rows: Option<f64>,
-    /// Bytes of a row as it is copied in memory, where these are not `row_bytes`.
+    /// Bytes of a row as it is copied in memory, if these are not `row_bytes`.
     pub copied_row_bytes: Option<f64>,
-    /// Bytes of such a row that a hash join takes from its table.
+    /// Bytes of such a row that a hash join copies from its table.
     #[serde(default, deserialize_with = "not_negative")]
     pub built_row_bytes: f64,
-    /// What it computes beside its own work.
+    /// Expressions, in addition to the operator's own work.
     #[serde(default)]
     pub terms: Vec<Term>,
 }
 
 impl Operator {
-    /// One that hands on so many rows of so many bytes, without what only some have.
+    /// An operator with these rows and bytes, and defaults for everything else.
     pub fn new(kind: Kind, children: &[OperatorId], rows: f64, row_bytes: f64) -> Self {
         Self {
             kind,
@@ -150,23 +152,23 @@ impl Operator {
         }
     }
 
-    /// Rows that a scan looks at.
+    /// Rows that a scan examines.
     pub fn rows_looked_at(&self) -> f64 {
         let all = self.table.as_ref().map_or(0.0, |table| table.rows);
         self.looked_at.map_or(all, |rows| rows.min(all))
     }
 
-    /// Bytes that it hands on.
+    /// Bytes of the output.
     pub fn bytes(&self) -> f64 {
         self.rows * self.row_bytes
     }
 
-    /// Bytes of a row where it is copied in memory.
+    /// Bytes of a row as it is copied in memory.
     pub fn copied_row_bytes(&self) -> f64 {
         self.copied_row_bytes.unwrap_or(self.row_bytes)
     }
 
-    /// Bytes that it hands on in memory.
+    /// Bytes of the output as it is copied in memory.
     pub fn copied_bytes(&self) -> f64 {
         self.rows * self.copied_row_bytes()
     }
@@ -176,7 +178,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// A plan as a file has it.
+/// A plan in a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlanFile {
@@ -187,7 +189,7 @@ struct PlanFile {
 /// A tree of operators.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Its name, like `q3`.
+    /// The name, like `q3`.
     pub name: String,
     operators: Vec<Operator>,
 }
@@ -196,8 +198,8 @@ impl Plan {
     /// A plan of operators, children first, the root last.
     ///
     /// # Errors
-    /// [`Error::Operator`] where one cannot be run: the wrong number of inputs, a scan without a table, more rows than can
-    /// be, an operator that is nobody's or two operators' input.
+    /// [`Error::Operator`] for the wrong number of inputs, a scan without a table, more output rows
+    /// than possible, or an operator that is not the input of exactly one other.
     pub fn new(name: &str, operators: Vec<Operator>) -> Result<Self, Error> {
         let plan = Self { name: name.to_owned(), operators };
         let mut parents = vec![0; plan.operators.len()];
@@ -217,10 +219,11 @@ impl Plan {
         }
     }
 
-    /// Reads a plan; `file` is what errors call it.
+    /// Reads a plan; `file` is its name in errors.
     ///
     /// # Errors
-    /// [`Error::File`] with the line where it is no plan, [`Error::Operator`] where one cannot be run.
+    /// [`Error::File`] with the line of a syntax error, [`Error::Operator`] for an invalid
+    /// operator.
     pub fn read(text: &str, file: &str) -> Result<Self, Error> {
         let plan: PlanFile = toml::from_str(text).map_err(|error| Error::parse(file, &error))?;
         Self::new(&plan.name, plan.operator)
@@ -267,7 +270,7 @@ impl Plan {
             }
             Kind::Subquery => rows_in(&operator.children[0]),
             Kind::GroupBy => all() * operator.times,
-            // A row of nothing, and one of each grouping set.
+            // An aggregate without rows returns one row for each grouping set.
             Kind::Aggregate => {
                 let is_group_by =
                     |child: &&OperatorId| self.operators[**child].kind == Kind::GroupBy;
@@ -291,12 +294,12 @@ impl Plan {
         &self.operators
     }
 
-    /// The operator that makes the result.
+    /// The operator that returns the result.
     pub fn root(&self) -> OperatorId {
         self.operators.len() - 1
     }
 
-    /// What an operator is called: its kind, and the table of a scan.
+    /// The display name of an operator: its kind, and the table of a scan.
     pub fn label(&self, id: OperatorId) -> String {
         let operator = &self.operators[id];
         let table = operator.table.as_ref().map(|table| format!(" {}", table.name));
@@ -323,7 +326,7 @@ impl Plan {
         out
     }
 
-    /// Bytes of all tables that it reads, be it more than once.
+    /// Bytes of all tables of the plan, each counted once.
     pub fn table_bytes(&self) -> f64 {
         let tables = self.operators.iter().filter_map(|operator| operator.table.as_ref());
         let by_name: BTreeMap<&str, f64> =

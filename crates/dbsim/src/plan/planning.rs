@@ -1,23 +1,23 @@
-//! What it takes to plan a statement, however many rows there are.
+//! Costs of planning a statement, which do not depend on the number of rows.
 
 use super::{Kind, Operator, OperatorId, Plan, Task};
 use crate::hardware::not_negative;
 use serde::Deserialize;
 
-/// Of how many kinds is what planning takes time for, beside the values of lists.
+/// Number of planning costs, without the elements of lists.
 pub const KINDS: usize = 5;
 
-/// Cycles that planning takes for each part of a statement.
+/// Cycles of planning for each part of a statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Planning {
     /// The statement itself.
     #[serde(deserialize_with = "not_negative")]
     pub statement: f64,
-    /// An operator; groups and what is computed of each are one.
+    /// An operator. A group-by and its aggregate count as one.
     #[serde(deserialize_with = "not_negative")]
     pub operator: f64,
-    /// A table of which a predicate chooses rows: zone maps are asked, and how many it will leave is estimated.
+    /// A table with a predicate: zone maps are checked and the selectivity is estimated.
     #[serde(deserialize_with = "not_negative")]
     pub filter: f64,
     /// A function of an aggregate.
@@ -26,18 +26,18 @@ pub struct Planning {
     /// Any other expression.
     #[serde(deserialize_with = "not_negative")]
     pub expression: f64,
-    /// A value of a list.
+    /// An element of a list.
     #[serde(deserialize_with = "not_negative")]
     pub listed: f64,
 }
 
 impl Planning {
-    /// Cycles of a plan, but for the subqueries in it that are planned each time that they are run.
+    /// Cycles of planning a plan, without the subqueries that are planned at each execution.
     pub fn cycles(&self, plan: &Plan) -> f64 {
         self.cycles_of(plan, plan.root())
     }
 
-    /// Cycles of the part of a plan that is a statement of its own.
+    /// Cycles of planning the subtree of a subquery.
     pub(crate) fn cycles_of(&self, plan: &Plan, root: OperatorId) -> f64 {
         let Self { statement, operator, filter, function, expression, listed } = *self;
         let costs = [statement, operator, filter, function, expression];
@@ -56,12 +56,13 @@ impl From<[f64; KINDS]> for Planning {
 }
 
 impl Plan {
-    /// How many there are of what [`Planning`] has cycles for, in its order, without the values of lists.
+    /// Counts of the parts that [`Planning`] has costs for, in its order, without the elements of
+    /// lists.
     pub fn planned(&self) -> [f64; KINDS] {
         self.planned_of(&self.planned_together(self.root()))
     }
 
-    /// The operators of a statement.
+    /// The operators of a statement, without those of its subqueries.
     fn planned_together(&self, root: OperatorId) -> Vec<OperatorId> {
         let (mut together, mut open) = (Vec::new(), vec![root]);
         while let Some(id) = open.pop() {
@@ -93,13 +94,13 @@ impl Plan {
     }
 }
 
-/// Whether somebody has written it, and not merely values are moved for what he has.
+/// Whether the task is an expression of the statement, not a data movement that one causes.
 fn is_written(task: Task) -> bool {
     use Task::{Among, Choose, Fetch, Moving, Order, Pass, Rank, Running};
     !matches!(task, Among | Choose | Pass | Fetch | Order | Rank | Running | Moving)
 }
 
-/// Whether it is a predicate's.
+/// Whether the task belongs to a predicate.
 fn chooses(task: Task) -> bool {
     matches!(task, Task::Compare | Task::Match | Task::MatchAgain | Task::Search)
 }
@@ -110,7 +111,7 @@ mod tests {
     use crate::plan::{Table, Term};
 
     #[test]
-    fn what_somebody_has_written_is_counted() {
+    fn the_parts_of_a_statement_are_counted() {
         let of = |kind, children: &[usize], tasks: &[Task]| Operator {
             terms: tasks.iter().map(|task| Term::new(*task, 1.0, 1.0)).collect(),
             ..Operator::new(kind, children, 10.0, 8.0)

@@ -1,9 +1,10 @@
 //! The six queries of the smart disk paper (TPC-D Q1, Q3, Q6, Q12, Q13, Q16) as physical plans.
 //!
-//! The paper gives the plan of Q12 (sort | aggregate and group-by | sort | join with its scans) and the part of the largest
-//! filtered table that each query takes: 88, 54, 3, 0.8, 100 and 15 %. The rest is ours: what joins make of it are the real
-//! cardinalities at scale factor 1, scaled; groups come sorted but for Q1, whose four groups need no order. So each
-//! kind of join is there: nested loops and a hash join in Q3, a merge join in Q12, hash joins in Q13 and Q16.
+//! The paper gives the plan of Q12 (sort | aggregate and group-by | sort | join with its scans) and
+//! the selectivity on the largest filtered table of each query: 88, 54, 3, 0.8, 100 and 15 %. All
+//! else is an assumption: join cardinalities are the real ones at scale factor 1, scaled. Groups
+//! are sorted except in Q1, whose four groups need no order. The plans cover each kind of join:
+//! nested loops and a hash join in Q3, a merge join in Q12, hash joins in Q13 and Q16.
 
 use super::tables::Tables;
 use super::{Kind, Operator, OperatorId, Plan, Table};
@@ -19,7 +20,7 @@ pub enum Query {
     Q3,
     /// Revenue change: a scan and one sum.
     Q6,
-    /// Shipping modes: orders and a little of lineitem.
+    /// Shipping modes: orders and a small part of lineitem.
     Q12,
     /// Customer distribution: customer and all of orders, two groupings.
     Q13,
@@ -27,19 +28,19 @@ pub enum Query {
     Q16,
 }
 
-/// How much of their tables queries take.
+/// The part of their tables that queries select.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selectivity {
-    /// Half of the published.
+    /// Half of the published selectivities.
     Low,
-    /// The published.
+    /// The published selectivities.
     Medium,
-    /// Half as much again, at most everything.
+    /// 1.5 times the published selectivities, at most 1.
     High,
 }
 
 impl Selectivity {
-    /// The part that is taken where the published one is `part`.
+    /// The selectivity where the published one is `part`.
     fn of(self, part: f64) -> f64 {
         match self {
             Self::Low => part * 0.5,
@@ -50,10 +51,10 @@ impl Selectivity {
 }
 
 impl Query {
-    /// All six.
+    /// All queries.
     pub const ALL: [Self; 6] = [Self::Q1, Self::Q3, Self::Q6, Self::Q12, Self::Q13, Self::Q16];
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Q1 => "q1",
@@ -65,10 +66,10 @@ impl Query {
         }
     }
 
-    /// Its plan at a scale factor.
+    /// The plan at a scale factor.
     ///
     /// # Errors
-    /// Where the scale makes numbers of rows that are none.
+    /// [`Error::Operator`] if the scale is negative or not finite.
     pub fn plan(self, scale: f64, selectivity: Selectivity) -> Result<Plan, Error> {
         let tables = Tables { scale };
         let mut tree = Tree::default();
@@ -95,7 +96,7 @@ impl FromStr for Query {
     }
 }
 
-/// Operators that were put together so far.
+/// The operators of a plan under construction.
 #[derive(Default)]
 struct Tree(Vec<Operator>);
 
@@ -113,14 +114,14 @@ impl Tree {
         self.0.len() - 1
     }
 
-    /// A scan that hands on a part of the rows, narrowed to the columns that are needed.
+    /// A scan that returns a part of the rows, with the needed columns.
     fn scan(&mut self, table: Table, part: f64, row_bytes: f64) -> OperatorId {
         let id = self.push(Kind::SequentialScan, &[], table.rows * part, row_bytes);
         self.0[id].table = Some(table);
         id
     }
 
-    /// A scan whose rows come by the table's key.
+    /// A scan in the order of the table's key.
     fn scan_in_order(&mut self, table: Table, part: f64, row_bytes: f64) -> OperatorId {
         let id = self.scan(table, part, row_bytes);
         self.0[id].ordered = true;
@@ -132,7 +133,7 @@ impl Tree {
         self.push(Kind::Sort, &[input], rows, row_bytes)
     }
 
-    /// Group-by and aggregate: so many groups, so many functions.
+    /// A group-by and its aggregate.
     fn group(
         &mut self,
         input: OperatorId,
@@ -153,8 +154,8 @@ impl Tree {
         self.sort(groups);
     }
 
-    /// At scale factor 1 a fifth of the customers have 147,126 orders of the time, of which 30,519 lines are shipped later, in
-    /// 11,620 orders.
+    /// At scale factor 1 a fifth of the customers have 147,126 orders in the period, of which
+    /// 30,519 lines in 11,620 orders are shipped later.
     fn q3(&mut self, tables: &Tables, part: f64) {
         let later = part / 0.54;
         let customer = self.scan(tables.customer(), 0.2, 8.0);
@@ -185,7 +186,8 @@ impl Tree {
         self.sort(groups);
     }
 
-    /// A third of the customers have no orders and stay, with a count of 0; at most 42 orders are one customer's.
+    /// A third of the customers have no orders and remain with a count of 0. A customer has at most
+    /// 42 orders.
     fn q13(&mut self, tables: &Tables, part: f64) {
         let customer = self.scan(tables.customer(), 1.0, 8.0);
         let orders = self.scan(tables.orders(), part, 16.0);
@@ -198,7 +200,8 @@ impl Tree {
         self.sort(groups);
     }
 
-    /// Four suppliers a part; 25 brands, 150 types and 8 sizes, of which 24, 145 and 8 are asked for.
+    /// Four suppliers for each part; 25 brands, 150 types and 8 sizes, of which 24, 145 and 8 are
+    /// selected.
     fn q16(&mut self, tables: &Tables, part: f64) {
         let kinds = 24.0 * 145.0 * 8.0;
         let parts = self.scan(tables.part(), part, 47.0);

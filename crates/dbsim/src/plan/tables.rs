@@ -1,9 +1,9 @@
-//! The tables of TPC-D, today's TPC-H: rows at a scale factor, and bytes of a row as the benchmark's specification
-//! estimates them (clause 4.2.5).
+//! The tables of TPC-D (today's TPC-H): rows at a scale factor, and bytes of a row as estimated by
+//! the benchmark's specification (clause 4.2.5).
 
 use super::Table;
 
-/// Rows at scale factor 1.
+/// Rows at scale factor 1 and bytes of a row.
 const TABLES: [(&str, f64, f64); 5] = [
     ("customer", 150_000.0, 179.0),
     ("lineitem", 6_001_215.0, 112.0),
@@ -12,7 +12,7 @@ const TABLES: [(&str, f64, f64); 5] = [
     ("partsupp", 800_000.0, 144.0),
 ];
 
-/// Tables of a scale factor.
+/// The tables at a scale factor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tables {
     pub(super) scale: f64,

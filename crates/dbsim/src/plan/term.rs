@@ -1,73 +1,73 @@
-//! What operators compute of values: comparisons, sums and products, texts that are searched.
+//! Expressions of operators: comparisons, arithmetic, pattern searches.
 
 use crate::hardware::not_negative;
 use serde::Deserialize;
 
-/// Bytes of the longest text that lies in its column itself, as in Arrow's views.
+/// Maximum length of a text that is stored in the column itself, as in Arrow's view arrays.
 const INLINE_BYTES_MAX: f64 = 12.0;
 
-/// What is done with values.
+/// A task of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
-    /// A number or a date is compared with another.
+    /// Compares a number or a date.
     Compare,
-    /// A number is looked for in a list: one comparison with each of the list's.
+    /// Searches a number in a list: one comparison with each element.
     Among,
-    /// A number is computed of others.
+    /// Computes a number.
     Calculate,
-    /// A text is compared with others.
+    /// Compares a text.
     Match,
-    /// It is compared once more.
+    /// Compares a text once more.
     MatchAgain,
-    /// A text is searched for a pattern.
+    /// Searches a text for a pattern.
     Search,
-    /// A text is a key by which rows are grouped or joined.
+    /// Processes a text as a key of groups or of a join.
     Key,
-    /// A number is one more such key: the first is part of the work of whoever groups or joins.
+    /// Processes a further numeric key. The first one is part of the operator's own work.
     NumberKey,
-    /// A row is looked for in a hash table before it is handed to the join that has it.
+    /// Probes the hash table of a join above before the row is returned.
     Find,
-    /// Values are looked over for those that are chosen.
+    /// Passes over values to find the selected ones.
     Pass,
-    /// Values are chosen from among others and copied, so that something is done with these alone.
+    /// Copies selected values, so that later expressions are evaluated on these alone.
     Choose,
-    /// A text that was chosen is fetched from where it lies, apart from the one before.
+    /// Fetches a selected text that is not adjacent to the previous one.
     Fetch,
-    /// A row is brought to its place in an order by several keys or a text.
+    /// Sorts a row by several keys or a text.
     Order,
-    /// A row is told apart from its peers, for a function of a window.
+    /// Compares a row with its peers, for a ranking function.
     Rank,
-    /// An aggregate's value is wanted after a row, for all rows of a window up to this.
+    /// Computes a running aggregate: the frame ends at the current row.
     Running,
-    /// The same for some rows around this: others leave the aggregate again.
+    /// Computes an aggregate over a moving frame, from which rows are removed again.
     Moving,
 }
 
-/// An expression of an operator, as often as it is computed.
+/// An expression of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Term {
-    /// What is done.
+    /// The task.
     pub task: Task,
-    /// How many values it is done with, of all rows together.
+    /// Number of values, of all rows together.
     #[serde(deserialize_with = "not_negative")]
     pub values: f64,
-    /// Bytes of a value; where it is compared, 0 if its column was looked at before.
+    /// Bytes of a value; for a comparison, 0 if the column was accessed before.
     #[serde(deserialize_with = "not_negative")]
     pub bytes: f64,
-    /// The part of all values that these are, where they are chosen.
+    /// The part of all values that is selected, from 0 to 1.
     #[serde(default = "all", deserialize_with = "not_negative")]
     pub part: f64,
 }
 
 impl Term {
-    /// What is done with so many values, all that there are.
+    /// A task on a number of values without a selection.
     pub fn new(task: Task, values: f64, bytes: f64) -> Self {
         Self { task, values, bytes, part: all() }
     }
 
-    /// Whether its texts lie elsewhere than in the column that says where they are.
+    /// Whether the texts are stored outside the column.
     pub(crate) fn lies_apart(&self) -> bool {
         self.bytes > INLINE_BYTES_MAX
     }

@@ -74,7 +74,7 @@ fn object(arguments: &PredictArguments, scheme: Scheme, plan: &Plan, report: &Re
         "bundling": scheme.name(),
         "seed": arguments.seed,
         "seconds": report.seconds,
-        "spent": seconds(&report.breakdown),
+        "breakdown": seconds(&report.breakdown),
         "events": report.events,
     });
     if arguments.explain {
@@ -82,7 +82,7 @@ fn object(arguments: &PredictArguments, scheme: Scheme, plan: &Plan, report: &Re
             json!({
                 "operators": bundle.operators,
                 "seconds": bundle.seconds,
-                "spent": seconds(&bundle.breakdown),
+                "breakdown": seconds(&bundle.breakdown),
                 "sites": bundle.sites.iter().map(seconds).collect::<Vec<_>>(),
             })
         });

@@ -68,7 +68,10 @@ fn what_cannot_be_opened_is_named() {
     };
     let served = serve(&[]);
     let taken = refused(&["--pg", &served.pg]);
-    assert!(taken.contains(&served.pg) && taken.contains("--pg takes another address"), "{taken}");
+    assert!(
+        taken.contains(&served.pg) && taken.contains("use --pg to set another address"),
+        "{taken}"
+    );
     let empty = file("empty.pem", "");
     let missing = folder.path().join("missing.pem");
     let missing = missing.to_str().expect("text");

@@ -1,45 +1,47 @@
-//! A client of a file: it sends requests where its image says, and knows when they are answered (A2, A3).
+//! A client of a file: it sends requests according to its image, and knows when they are complete
+//! (A2, A3).
 //!
-//! A request is done when its answers cover its range: deterministic termination, which needs no clock and no
-//! knowledge of how many servers there are. What answers say about owners goes into the image, so that
-//! no error is made twice.
+//! A request is done when its answers cover its range: deterministic termination, which needs
+//! neither a clock nor the number of servers. The entries in answers are added to the image, so
+//! that no error is repeated.
 //!
-//! Where no way leads to the owner, every group is asked who owns the keys; this needs no directory.
-//! Operations themselves are only sent to owners, hence carried out once.
+//! If no route leads to the owner, every group is asked who owns the keys, without the directory.
+//! The operation itself is only sent to owners, and is therefore executed once.
 
 use super::{Answer, Counters, Coverage, Entry, Image, Message, Reply, Request};
 use crate::{ClientId, GroupId, KeyRange, RequestId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often a request asks every group in vain before it fails. Keys that are just on their way from one
-/// group to another are nobody's for a moment.
+/// Maximum number of unsuccessful broadcast lookups of a request. Keys that are being transferred
+/// have no owner for a moment.
 const VAIN_BROADCASTS_MAX: u32 = 16;
 
-/// How it is known that a request has all its answers (A3).
+/// How a request is known to be complete (A3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Termination {
     /// The answers cover the range.
     Deterministic,
-    /// Nobody has answered for a while ([`Client::silence`]): answers may be missing. For comparison only.
+    /// No answer has arrived for some time ([`Client::silence`]): answers may be missing. For
+    /// comparison only.
     Probabilistic,
 }
 
-/// What a client wants done.
+/// An action for the caller.
 #[derive(Debug)]
 pub enum ClientEffect<O> {
-    /// Tell a group.
+    /// Send a message to a group.
     Send {
         /// The group.
         to: GroupId,
-        /// What to tell it.
+        /// The message.
         message: Message<O>,
     },
-    /// A request is over.
+    /// A request is finished.
     Finished {
-        /// Which.
+        /// The request.
         id: RequestId,
-        /// The keys that no answer was about. None, with deterministic termination, unless groups cannot be
-        /// reached.
+        /// The keys without an answer. Empty with deterministic termination, unless groups are
+        /// unreachable.
         missing: Vec<KeyRange>,
     },
 }
@@ -65,15 +67,15 @@ struct Pending<O> {
     unreachable: BTreeSet<GroupId>,
 }
 
-/// A question to every group, who owns some keys.
+/// A broadcast lookup of the owner of some keys.
 #[derive(Debug)]
 struct Broadcast {
     range: KeyRange,
     /// Groups that were asked.
     asked: BTreeSet<GroupId>,
-    /// How many of them have not said.
+    /// Number of groups that have not answered.
     silent: usize,
-    /// Whether an answer told the image something new.
+    /// Whether an answer changed the image.
     learned: bool,
 }
 
@@ -89,12 +91,12 @@ impl<O: Clone> Client<O> {
         }
     }
 
-    /// What it believes.
+    /// The image.
     pub fn image(&self) -> &Image {
         &self.image
     }
 
-    /// What finding owners has cost.
+    /// The costs of locating owners.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -124,7 +126,7 @@ impl<O: Clone> Client<O> {
         id
     }
 
-    /// Takes a reply in. What is about a request that is over changes at most the image.
+    /// Handles a reply. A reply for a finished request can only change the image.
     pub fn handle(&mut self, reply: Reply, effects: &mut Vec<ClientEffect<O>>) {
         match reply {
             Reply::Answer(answer) => self.on_answer(answer, effects),
@@ -135,8 +137,8 @@ impl<O: Clone> Client<O> {
         }
     }
 
-    /// A message to a group was certainly not delivered. A request is tried by way of another group; the
-    /// request is over when no known group can be reached.
+    /// A message was certainly not delivered. A request is retried through another group and
+    /// finishes when no known group is reachable.
     pub fn unreachable(
         &mut self,
         group: GroupId,
@@ -156,7 +158,7 @@ impl<O: Clone> Client<O> {
                 }
             }
             Message::Ask { id, range, .. } => self.on_owned(id, &range, &[], &[], effects),
-            // Clients send nothing else.
+            // Clients send no other messages.
             Message::Adopt { .. }
             | Message::Adopted { .. }
             | Message::Record { .. }
@@ -165,8 +167,8 @@ impl<O: Clone> Client<O> {
         }
     }
 
-    /// Nobody has answered a request for as long as the client wants to wait: with probabilistic
-    /// termination it is over.
+    /// The client's wait for answers has timed out. With probabilistic termination the request is
+    /// finished.
     pub fn silence(&mut self, id: RequestId, effects: &mut Vec<ClientEffect<O>>) {
         let pending = self.pending.get(&id);
         if pending.is_some_and(|pending| pending.termination == Termination::Probabilistic) {
@@ -216,7 +218,7 @@ impl<O: Clone> Client<O> {
         self.ask_more(id, &range, groups, effects);
     }
 
-    /// Asks those groups that were not asked yet.
+    /// Asks the groups that were not asked yet.
     fn ask_more(
         &mut self,
         id: RequestId,
@@ -232,13 +234,14 @@ impl<O: Clone> Client<O> {
         effects.extend(more.into_iter().map(|to| ClientEffect::Send { to, message: ask.clone() }));
     }
 
-    /// What every group is being asked on behalf of a request.
+    /// The broadcast lookup of a request for a range.
     fn broadcast(&mut self, id: RequestId, range: &KeyRange) -> Option<&mut Broadcast> {
         let broadcasts = &mut self.pending.get_mut(&id)?.broadcasts;
         broadcasts.iter_mut().find(|broadcast| broadcast.range == *range)
     }
 
-    /// One group has said what it knows of a range, and who else there is. When all have, the operation goes to the owners.
+    /// Handles a group's answer to a broadcast lookup. When all groups have answered, the operation
+    /// is sent to the owners.
     fn on_owned(
         &mut self,
         id: RequestId,
@@ -263,7 +266,7 @@ impl<O: Clone> Client<O> {
         self.send(id, asked, operation, effects);
     }
 
-    /// Sends an operation to whoever is believed to own the range, one message a stretch of one owner's.
+    /// Sends an operation to the believed owners of a range, one message per entry.
     fn send(
         &self,
         id: RequestId,

@@ -1,26 +1,26 @@
-//! What finding owners has cost a client.
+//! Counters of a client's cost of locating owners.
 
 /// Sums over the requests of one client to one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Requests that were begun.
+    /// Requests begun.
     pub requests: u64,
     /// Requests of which some part was forwarded.
     pub forwarded: u64,
-    /// Answers; a range query has one a stretch of one owner's.
+    /// Answers; a range query has one per owner's range.
     pub answers: u64,
-    /// Times that answered parts were passed on from server to server.
+    /// Forwards of the answered parts.
     pub forwards: u64,
-    /// Messages that the longest way to an owner took: one more than its forwards.
+    /// Maximum number of messages to reach an owner: one more than the forwards.
     pub hops_max: u32,
-    /// Answers that told the image something new.
+    /// Answers that changed the image.
     pub adjustments: u64,
-    /// Times that every group was asked who owns some keys.
+    /// Broadcast lookups.
     pub broadcasts: u64,
 }
 
 impl Counters {
-    /// Messages that it took on average to reach an owner; 0 before the first answer.
+    /// Mean number of messages to reach an owner; 0 before the first answer.
     pub fn hops_mean(&self) -> f64 {
         match self.answers {
             0 => 0.0,
@@ -28,7 +28,7 @@ impl Counters {
         }
     }
 
-    /// Of a thousand requests, how many were forwarded.
+    /// Forwarded requests per thousand.
     pub fn forwarded_per_thousand(&self) -> f64 {
         match self.requests {
             0 => 0.0,
@@ -36,7 +36,7 @@ impl Counters {
         }
     }
 
-    /// What has come since an earlier state; the longest way is that of all requests.
+    /// The difference to an earlier state; `hops_max` is that of all requests.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             requests: self.requests - earlier.requests,
@@ -49,7 +49,7 @@ impl Counters {
         }
     }
 
-    /// Both together.
+    /// The sum of two counters.
     pub fn plus(&self, other: &Self) -> Self {
         Self {
             requests: self.requests + other.requests,

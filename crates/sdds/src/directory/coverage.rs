@@ -1,25 +1,25 @@
 //! Which part of a range has been answered: deterministic termination (A3).
 //!
-//! Every answer says which keys it is about. A request is done when its answers cover what was asked,
-//! however many servers that took and however the file split and moved meanwhile; and a request that fails
-//! can name the keys that are missing.
+//! Every answer names its keys. A request is done when its answers cover the requested range,
+//! independent of the number of servers and of splits and moves meanwhile. A request that fails can
+//! name the missing keys.
 
 use crate::KeyRange;
 
-/// What is still missing of a range.
+/// The unanswered part of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coverage {
     missing: Vec<KeyRange>,
 }
 
 impl Coverage {
-    /// Nothing has been answered.
+    /// A range without answers.
     pub fn new(asked: KeyRange) -> Self {
         Self { missing: vec![asked] }
     }
 
-    /// Takes an answer's keys in; false where some of them were not missing: they were not asked for, or are
-    /// answered twice.
+    /// Adds the keys of an answer. Returns false if some of them were not missing, because they
+    /// were not requested or were answered before.
     pub fn add(&mut self, answered: &KeyRange) -> bool {
         let Some(at) = self.missing.iter().position(|missing| missing.covers(answered)) else {
             return false;
@@ -31,12 +31,12 @@ impl Coverage {
         true
     }
 
-    /// Whether the answers cover everything that was asked.
+    /// Whether the answers cover the whole range.
     pub fn is_complete(&self) -> bool {
         self.missing.is_empty()
     }
 
-    /// The keys that no answer is about, in order.
+    /// The keys without an answer, in order.
     pub fn missing(&self) -> &[KeyRange] {
         &self.missing
     }

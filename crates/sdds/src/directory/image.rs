@@ -1,35 +1,36 @@
-//! What somebody believes about who owns which keys (A2).
+//! An image: what a client or server believes about the owners of keys (A2).
 //!
-//! An image begins as one guess that covers everything and learns entries in any order. Every entry was true
-//! once, and carries the epoch of that time: for each key the newest one is kept, so that images that have
-//! learned the same are the same. Outdated images cost a forward each time they err; they are not
-//! invalidated, and nobody knows who has one.
+//! An image begins as one guess that covers everything and learns entries in any order. Every entry
+//! was once true and carries the epoch of that time. For each key the newest entry is kept, so
+//! images that have learned the same entries are equal. An outdated image costs a forward for each
+//! error; images are not invalidated, and no one tracks who has one.
 //!
-//! A page of the directory is an image too, and the copies of the root are: only who may change them differs.
+//! A directory page is an image, too, and so are the copies of the root; they differ in who may
+//! change them.
 
 use crate::{Bound, Epoch, GroupId, Key, KeyRange, Partition};
 use serde::{Deserialize, Serialize};
 use std::slice;
 
-/// A group that owns keys, or did.
+/// A present or former owner of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// Who.
+    /// The group.
     pub group: GroupId,
-    /// Since which change of hands.
+    /// The epoch of its ownership.
     pub epoch: Epoch,
 }
 
-/// A line of the directory: these keys are that group's.
+/// An entry of the directory: the owner of a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// The keys.
     pub range: KeyRange,
-    /// Whose they are.
+    /// Their owner.
     pub owner: Owner,
 }
 
-/// Who is believed to own what: some owner for every key.
+/// An owner for every key, as believed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Vec<Entry>", into = "Vec<Entry>")]
 pub struct Image {
@@ -37,7 +38,7 @@ pub struct Image {
 }
 
 impl From<Vec<Entry>> for Image {
-    /// An image of these beliefs; what they leave out is believed of the first one's group, as a guess.
+    /// An image of these entries; keys between them are guessed to belong to the first one's group.
     fn from(entries: Vec<Entry>) -> Self {
         let first = entries.first().map_or(GroupId(0), |entry| entry.owner.group);
         let mut image = Self::new(first);
@@ -53,7 +54,7 @@ impl From<Image> for Vec<Entry> {
 }
 
 impl Image {
-    /// The image of somebody who knows one group and nothing else.
+    /// An image that knows a single group.
     pub fn new(first: GroupId) -> Self {
         Self::of(Owner { group: first, epoch: Epoch::GUESS })
     }
@@ -62,13 +63,13 @@ impl Image {
         Self { tiles: Partition::new(owner) }
     }
 
-    /// Who is believed to own a key, and the keys around it for which that is the same belief.
+    /// The owner of a key, and the surrounding keys with the same entry.
     pub fn locate(&self, key: &Key) -> Entry {
         let (range, owner) = self.tiles.locate(key);
         Entry { range, owner: *owner }
     }
 
-    /// Who is believed to own the keys of a range, in order, and nothing beyond it.
+    /// The owners of the keys of a range, in order, cut to the range.
     pub fn cover(&self, range: &KeyRange) -> Vec<Entry> {
         if let Some(owner) = self.tiles.holder(range) {
             return vec![Entry { range: range.clone(), owner: *owner }];
@@ -76,7 +77,7 @@ impl Image {
         let tiles = self.tiles.cover(range);
         let mut entries: Vec<Entry> =
             tiles.map(|(range, owner)| Entry { range, owner: *owner }).collect();
-        // Only the ends can reach beyond.
+        // Only the first and the last entry can extend beyond the range.
         if let Some(first) = entries.first_mut() {
             first.range.low = range.low.clone();
         }
@@ -86,7 +87,7 @@ impl Image {
         entries
     }
 
-    /// What is believed of a key and of the keys around it: up to so many stretches before it, and as many after it, in order.
+    /// The entry of a key and up to `count` entries before and after it, in order.
     pub fn around(&self, key: &Key, count: usize) -> Vec<Entry> {
         let entry = |(range, owner): (KeyRange, &Owner)| Entry { range, owner: *owner };
         let here = self.locate(key);
@@ -109,12 +110,12 @@ impl Image {
         entries
     }
 
-    /// Takes over what is newer than what was believed; whether anything was.
+    /// Learns an entry where it is newer. Returns whether anything changed.
     pub fn learn(&mut self, entry: &Entry) -> bool {
         self.learn_all(slice::from_ref(entry))
     }
 
-    /// The same for several entries. Those that follow on one another, as on a page, are learned together.
+    /// Learns several entries. Consecutive ones, as on a page, are learned together.
     pub fn learn_all(&mut self, entries: &[Entry]) -> bool {
         let stretches = entries.chunk_by(|entry, next| entry.range.high == next.range.low);
         let mut is_news = false;
@@ -124,7 +125,7 @@ impl Image {
         is_news
     }
 
-    /// Learns entries of which each begins where the one before it ends.
+    /// Learns entries of which each begins where the previous one ends.
     fn learn_stretch(&mut self, entries: &[Entry]) -> bool {
         let ([first, ..], [.., last]) = (entries, entries) else { return false };
         let stretch = KeyRange { low: first.range.low.clone(), high: last.range.high.clone() };
@@ -139,8 +140,8 @@ impl Image {
         is_news
     }
 
-    /// What becomes of beliefs when entries are learned that tile a stretch: where one begins that did not, or was another, and
-    /// where none begins any more.
+    /// The changes when entries are learned that tile a range: bounds at which a new or different
+    /// entry begins, and bounds at which none begins any more.
     fn news(&self, stretch: &KeyRange, entries: &[Entry]) -> Vec<(Bound, Option<Owner>)> {
         let mut changes = Vec::new();
         let mut tiles = self.tiles.items(stretch);
@@ -151,7 +152,7 @@ impl Image {
         let mut last = (!begins).then_some(*tile.value);
         let mut is_news = false;
         loop {
-            // From here on, as far as neither changes.
+            // The owner from here up to the next bound of either.
             let owner = newer(*tile.value, entry.owner);
             is_news |= owner != *tile.value;
             if last == Some(owner) {
@@ -178,7 +179,7 @@ impl Image {
         if is_news { changes } else { Vec::new() }
     }
 
-    /// The part of the image in a range; outside it, its ends go on.
+    /// The part of the image in a range; its first and last entries extend beyond it.
     pub(super) fn within(&self, range: &KeyRange) -> Self {
         let mut image = Self::of(*self.tiles.at(&range.low).1);
         for entry in self.cover(range).into_iter().skip(1) {
@@ -188,28 +189,28 @@ impl Image {
         image
     }
 
-    /// How many stretches of keys are told apart; never zero.
+    /// Number of entries; never 0.
     pub fn len(&self) -> usize {
         self.tiles.len()
     }
 
-    /// Always false: an image says something about every key.
+    /// Always false: an image has an owner for every key.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// All beliefs, in order.
+    /// All entries, in order.
     pub fn iter(&self) -> impl Iterator<Item = Entry> {
         self.tiles.iter().map(|(range, owner)| Entry { range, owner: *owner })
     }
 
-    /// Bytes that the beliefs take, without the map's own.
+    /// Bytes of the entries, without the map's overhead.
     pub fn bytes(&self) -> usize {
         self.tiles.bytes()
     }
 }
 
-/// Of two statements about the same keys, the newer one.
+/// The newer of two statements about the same keys.
 fn newer(believed: Owner, told: Owner) -> Owner {
     if told.epoch > believed.epoch { told } else { believed }
 }

@@ -1,100 +1,102 @@
-//! What clients and servers tell one another.
+//! Messages between clients and servers.
 //!
-//! The channel: a message is delivered at most once, in any order and after any delay. One of which it is certain
-//! that it was not delivered comes back to its sender. A change of hands ([`Message::Adopt`] and what
-//! follows it) must not be lost: in a cluster it is in the groups' logs and is driven on from there.
+//! The channel delivers a message at most once, in any order and after any delay. A message that
+//! was certainly not delivered is returned to its sender. A transfer of ownership
+//! ([`Message::Adopt`] and the messages that follow) must not be lost: in a cluster it is in the
+//! groups' logs, from which it is resumed.
 
 use super::{Entry, Image, Root};
 use crate::{ClientId, Epoch, GroupId, KeyRange, RequestId};
 use serde::{Deserialize, Serialize};
 
-/// Something to do with the keys of a range, by whoever owns them.
+/// An operation on the keys of a range, to be executed by their owners.
 ///
-/// A request is divided on its way where its range has several owners. Each part is answered to the client.
+/// A request is divided on its way if its range has several owners. Each part is answered to the
+/// client.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Request<O> {
-    /// Its name, for the client.
+    /// The client's identifier of the request.
     pub id: RequestId,
-    /// Who wants the answer.
+    /// The client that receives the answer.
     pub client: ClientId,
-    /// The keys; for one key, its point.
+    /// The keys; for a single key, its point range.
     pub range: KeyRange,
-    /// What to do: the shell's business.
+    /// The operation, which is opaque here.
     pub operation: O,
-    /// How often it was passed on, at most [`super::Settings::forwards_max`].
+    /// Number of forwards so far, at most [`super::Settings::forwards_max`].
     pub forwards: u32,
-    /// What servers on the way found that the client should know, for the answer.
+    /// Entries from servers on the way that the client should learn, for the answer.
     pub adjustment: Vec<Entry>,
 }
 
-/// What the answer to a part of a request says beside the result: its trailer.
+/// The trailer of the answer to a part of a request, in addition to the result.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Answer {
-    /// The request's name.
+    /// The identifier of the request.
     pub id: RequestId,
-    /// The keys that this answer is about.
+    /// The keys that this answer covers.
     pub range: KeyRange,
-    /// How often the part was passed on.
+    /// Number of forwards of the part.
     pub forwards: u32,
-    /// The image adjustment: empty where the request came to the owner at once.
+    /// The image adjustment; empty if the request was sent to the owner directly.
     pub adjustment: Vec<Entry>,
 }
 
 impl<O> Request<O> {
-    /// The trailer of its answer.
+    /// The trailer of the request's answer.
     pub fn answer(self) -> Answer {
         let Self { id, range, forwards, adjustment, .. } = self;
         Answer { id, range, forwards, adjustment }
     }
 }
 
-/// What a server tells a client, other than results.
+/// A message from a server to a client, other than results.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Reply {
-    /// A part of the request was carried out.
+    /// A part of the request was executed.
     Answer(Answer),
-    /// Some keys' owner was not found, or could not be reached. The client asks every group.
+    /// The owner of some keys was not found or is unreachable. The client asks every group.
     Lost {
-        /// The request's name.
+        /// The identifier of the request.
         id: RequestId,
-        /// The part that was not carried out.
+        /// The part that was not executed.
         range: KeyRange,
-        /// Every group that the server has heard of.
+        /// All groups that the server knows.
         groups: Vec<GroupId>,
     },
-    /// To [`Message::Ask`].
+    /// The answer to [`Message::Ask`].
     Owned {
-        /// The request's name.
+        /// The identifier of the request.
         id: RequestId,
-        /// What was asked.
+        /// The range that was asked about.
         asked: KeyRange,
-        /// What the group knows about it; often nothing.
+        /// The group's entries for the range; often none.
         entries: Vec<Entry>,
-        /// Every group there is, if this is the root group. Others may not have heard yet who has joined.
+        /// All groups, if this is the root group. Other groups may not know the newest ones.
         groups: Vec<GroupId>,
     },
 }
 
-/// What changes hands.
+/// The level of an ownership transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Level {
     /// Rows, from owner to owner; recorded in the directory's pages.
     Rows,
-    /// A page of the directory, from keeper to keeper; recorded in the root.
+    /// A directory page, from keeper to keeper; recorded in the root.
     Pages,
 }
 
-/// What comes with keys that change hands.
+/// The content of transferred keys.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Content {
-    /// Rows; the shell sends them along.
+    /// Rows, which the caller sends along.
     Rows,
-    /// A page: who owns what in the range.
+    /// A page: the owners of the range.
     Page(Image),
 }
 
 impl Content {
-    /// The level that it is of.
+    /// The level of the content.
     pub fn level(&self) -> Level {
         match self {
             Self::Rows => Level::Rows,
@@ -103,56 +105,59 @@ impl Content {
     }
 }
 
-/// What a server is told, by clients and by other servers.
+/// A message to a server, from a client or another server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Message<O> {
-    /// From a client, or passed on. A late one is as good as a new one.
+    /// From a client, or forwarded. A late request is as valid as a new one.
     Request(Request<O>),
-    /// The last resort, from a client to every group: whose is this? Answered in any case.
+    /// A broadcast lookup, from a client to every group: who owns this range? Always answered.
     Ask {
-        /// The request on whose behalf.
+        /// The request for which the client asks.
         id: RequestId,
-        /// Who asks.
+        /// The client.
         client: ClientId,
         /// The keys whose owner is wanted.
         range: KeyRange,
     },
-    /// From whoever has released keys: they are yours now.
+    /// From the group that has released keys to their new owner.
     Adopt {
         /// The keys.
         range: KeyRange,
         /// The new owner's epoch.
         epoch: Epoch,
-        /// Who had them.
+        /// The previous owner.
         from: GroupId,
-        /// What comes with them.
+        /// The content of the keys.
         content: Content,
     },
-    /// Back to whoever released them: done. Late ones, after the keys have come back, are ignored.
+    /// Back to the group that released keys: they were adopted. Ignored if the keys have come back
+    /// since.
     Adopted {
-        /// Of which level.
+        /// The level.
         level: Level,
         /// The keys.
         range: KeyRange,
         /// The new owner's epoch.
         epoch: Epoch,
     },
-    /// To the keeper of the page (rows) or to the root group (pages): they have changed hands. Old news change nothing.
+    /// To the keeper of the page (rows) or to the root group (pages): keys have a new owner.
+    /// Ignored if it is outdated.
     Record {
-        /// Of which level.
+        /// The level.
         level: Level,
         /// The keys and their owner.
         entry: Entry,
-        /// Who released them and waits for this to be known.
+        /// The group that released them and waits for the record.
         from: GroupId,
     },
-    /// From the keeper of the page: it is known now. For pages, [`Message::Root`] says it.
+    /// From the keeper of the page: the new owner is recorded. For pages, [`Message::Root`] serves
+    /// this purpose.
     Recorded {
         /// The keys.
         range: KeyRange,
         /// The epoch that was recorded.
         epoch: Epoch,
     },
-    /// From the root group: this is how things are. Ignored where it is not newer.
+    /// From the root group: the current root. Ignored if it is not newer.
     Root(Root),
 }

@@ -1,8 +1,8 @@
-//! The root of the directory: who keeps which page, and who is there at all (C1).
+//! The root of the directory: the keepers of all pages, and the existing groups (C1).
 //!
-//! The root group has the truth; everybody else a copy that it sends from time to time, with its heartbeat. A
-//! copy is of one version as a whole. Between two in one process a copy is a pointer; on a wire it is
-//! what differs from the receiver's version.
+//! The root group has the authoritative version; all others have copies, which it sends with its
+//! heartbeat. A copy is always one complete version. Within a process a copy is a pointer; on the
+//! network only the difference to the receiver's version is sent.
 
 use super::{Entry, Image, Owner};
 use crate::{Epoch, GroupId};
@@ -19,28 +19,28 @@ pub struct Root {
 }
 
 impl Root {
-    /// The root of a file of one page, with one group, whose root group that is.
+    /// The root of a file with one page and one group, which is the root group.
     pub fn new(group: GroupId) -> Self {
         let pages = Image::of(Owner { group, epoch: Epoch::FIRST });
         Self { group, version: 0, pages, groups: OrdSet::unit(group) }
     }
 
-    /// The group that changes the root.
+    /// The root group.
     pub fn group(&self) -> GroupId {
         self.group
     }
 
-    /// Grows by one with each change.
+    /// Increases by one with each change.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Who keeps the page of which keys.
+    /// The keepers of the pages, by key.
     pub fn pages(&self) -> &Image {
         &self.pages
     }
 
-    /// Every group that has joined.
+    /// All groups that have joined.
     pub fn groups(&self) -> impl Iterator<Item = GroupId> {
         self.groups.iter().copied()
     }

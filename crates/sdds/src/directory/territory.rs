@@ -1,64 +1,65 @@
-//! What a group owns, and what it has just given away.
+//! What a group owns, and what it has given away recently.
 //!
-//! Keys change hands in three steps, so that at every moment somebody answers for them:
+//! Ownership changes in three steps, so that at every moment a group answers for the keys:
 //!
 //! ```text
 //!  here:    Owned ──release──> Leaving ──adopted──> Given ──recorded──> Elsewhere
 //!  there:                 adopt ──> Owned
 //! ```
 //!
-//! While keys are leaving, what is asked about them waits. When they are given, the group knows the new
-//! owner and sends what comes there, until the level above knows it too. Then they are forgotten: what a
-//! group remembers is what it owns and what is on its way, whatever it once had.
+//! While keys are leaving, requests for them wait. After they are given, the group knows the new
+//! owner and forwards requests to it until the level above knows it, too. Then they are forgotten:
+//! a group only remembers what it owns and what is being transferred, not what it once had.
 //!
-//! The epoch grows with each release, hence of two groups that believe to know about a key, the one with the
-//! higher epoch is right. A territory of rows has nothing attached, one of the directory has its pages.
+//! The epoch increases with each release, so of two groups with information about a key, the one
+//! with the higher epoch is right. A territory of rows has no content, one of the directory has its
+//! pages.
 
 use super::{Entry, Owner};
 use crate::{Epoch, GroupId, KeyRange, Partition};
 
-/// What a group is to some keys.
+/// A group's relation to some keys.
 #[derive(Debug, Clone)]
 pub enum Standing<C> {
-    /// Nothing; the directory knows more.
+    /// None; the directory knows more.
     Elsewhere,
-    /// Their owner.
+    /// The owner.
     Owned {
-        /// Since which change of hands.
+        /// The epoch of the ownership.
         epoch: Epoch,
-        /// What is attached to them.
+        /// The content of the keys.
         content: C,
     },
-    /// No longer their owner, and the new one has not said that it has them.
+    /// The previous owner; the new one has not confirmed the adoption.
     Leaving {
         /// The new owner, with its epoch.
         to: Owner,
     },
-    /// No longer their owner, and the only one to know who is.
+    /// The previous owner; the level above does not know the new one yet.
     Given {
         /// The new owner, with its epoch.
         to: Owner,
     },
 }
 
-/// What a group is to every key.
+/// A group's relation to every key.
 #[derive(Debug, Clone)]
 pub struct Territory<C: Clone> {
     tiles: Partition<Standing<C>>,
 }
 
 impl<C: Clone> Territory<C> {
-    /// Of a group that owns nothing.
+    /// The territory of a group that owns nothing.
     pub fn nothing() -> Self {
         Self { tiles: Partition::new(Standing::Elsewhere) }
     }
 
-    /// Of the first owner.
+    /// The territory of the first owner.
     pub fn everything(content: C) -> Self {
         Self { tiles: Partition::new(Standing::Owned { epoch: Epoch::FIRST, content }) }
     }
 
-    /// What the group is to a range: tiles in order, as they are, also beyond the range.
+    /// The tiles that overlap a range, in order; the outer ones may extend beyond it.
     pub fn cover<'a>(
         &'a self,
         range: &'a KeyRange,
@@ -71,7 +72,7 @@ impl<C: Clone> Territory<C> {
         matches!(self.tiles.holder(range), Some(Standing::Owned { .. }))
     }
 
-    /// Whether every key of a range is owned, in however many tiles.
+    /// Whether every key of a range is owned, in any number of tiles.
     pub fn owns_all(&self, range: &KeyRange) -> bool {
         self.tiles.cover(range).all(|(_, standing)| matches!(standing, Standing::Owned { .. }))
     }
@@ -85,7 +86,7 @@ impl<C: Clone> Territory<C> {
         }
     }
 
-    /// The tiles that are owned and share a key with a range, in order.
+    /// The owned tiles that overlap a range, in order.
     pub fn owned(&self, range: &KeyRange) -> Vec<(KeyRange, Epoch)> {
         let tiles = self.tiles.cover(range);
         let owned = tiles.filter_map(|(tile, standing)| match standing {
@@ -95,8 +96,8 @@ impl<C: Clone> Territory<C> {
         owned.collect()
     }
 
-    /// Stops owning a range, for somebody else; the new owner, with its epoch. `None` where some of the range
-    /// is not owned.
+    /// Releases a range to another group. Returns the new owner with its epoch; `None` if some of
+    /// the range is not owned.
     pub(super) fn release(&mut self, range: &KeyRange, to: GroupId) -> Option<Owner> {
         let mut newest = Epoch::FIRST;
         for (_, standing) in self.tiles.cover(range) {
@@ -108,12 +109,12 @@ impl<C: Clone> Territory<C> {
         Some(to)
     }
 
-    /// Owns a range from now on, as one tile.
+    /// Becomes the owner of a range, as one tile.
     pub(super) fn adopt(&mut self, range: &KeyRange, epoch: Epoch, content: C) {
         self.tiles.assign(range, Standing::Owned { epoch, content });
     }
 
-    /// Notes that the new owner has a range; what the level above has to hear.
+    /// Records that the new owner has adopted a range. Returns the entries for the level above.
     pub(super) fn adopted(&mut self, range: &KeyRange, epoch: Epoch) -> Vec<Entry> {
         let leaving = self.matching(range, |standing| match standing {
             Standing::Leaving { to } if to.epoch == epoch => Some(*to),
@@ -125,7 +126,7 @@ impl<C: Clone> Territory<C> {
         leaving
     }
 
-    /// Forgets what is known elsewhere, too: what was given away at an epoch or before.
+    /// Forgets keys that the level above has recorded: those given away at an epoch or before.
     pub(super) fn recorded(&mut self, range: &KeyRange, epoch: Epoch) {
         let given = self.matching(range, |standing| match standing {
             Standing::Given { to } if to.epoch <= epoch => Some(*to),
@@ -134,7 +135,7 @@ impl<C: Clone> Territory<C> {
         given.into_iter().for_each(|entry| self.forget(entry.range));
     }
 
-    /// What of a range was given away and is not known elsewhere.
+    /// The entries of a range that were given away and are not recorded yet.
     pub(super) fn given(&self, range: &KeyRange) -> Vec<Entry> {
         self.matching(range, |standing| match standing {
             Standing::Given { to } => Some(*to),
@@ -142,7 +143,7 @@ impl<C: Clone> Territory<C> {
         })
     }
 
-    /// What is attached to the tiles that are owned.
+    /// The contents of the owned tiles.
     pub(super) fn contents(&self) -> impl Iterator<Item = &C> {
         self.tiles.iter().filter_map(|(_, standing)| match standing {
             Standing::Owned { content, .. } => Some(content),
@@ -150,12 +151,12 @@ impl<C: Clone> Territory<C> {
         })
     }
 
-    /// Bytes that the tiles take, without what contents point to.
+    /// Bytes of the tiles, without what contents point to.
     pub(super) fn bytes(&self) -> usize {
         self.tiles.bytes()
     }
 
-    /// Whether nothing is owned, and nothing on its way.
+    /// Whether nothing is owned or being transferred.
     pub fn is_empty(&self) -> bool {
         self.tiles.len() == 1 && matches!(self.tiles.iter().next(), Some((_, Standing::Elsewhere)))
     }
@@ -172,7 +173,7 @@ impl<C: Clone> Territory<C> {
         found.collect()
     }
 
-    /// Makes one tile of a range and the neighbours of which nothing is known either.
+    /// Merges a range with its neighbors of state `Elsewhere`.
     fn forget(&mut self, range: KeyRange) {
         self.tiles.assign(&range, Standing::Elsewhere);
         let mut unknown = range.clone();

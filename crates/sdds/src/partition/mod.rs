@@ -1,14 +1,13 @@
-//! Ranges that tile the key space, each with something attached: a table's buckets, an image's owners.
+//! Ranges that tile the key space, each with a value: a table's buckets, an image's owners.
 //!
 //! ```text
 //!  -inf          k1            k2                 +inf
 //!   |---- T0 -----|---- T1 -----|------- T2 -------|
 //! ```
 //!
-//! Invariant: at all times the ranges are disjoint, sorted and cover everything
-//! ([`Partition::assert_tiling`]). The map behind it is persistent: a clone costs nothing and a change
-//! costs the logarithm of the number of ranges, so that readers keep a consistent picture of the file
-//! while it splits.
+//! Invariant: the ranges are always disjoint, sorted and complete ([`Partition::assert_tiling`]).
+//! The underlying map is persistent: a clone costs nothing, and a change is logarithmic in the
+//! number of ranges. Readers keep a consistent view of the file while it splits.
 
 mod page;
 mod tree;
@@ -21,22 +20,22 @@ pub(crate) use tree::Item;
 /// A tiling of the key space.
 #[derive(Debug, Clone)]
 pub struct Partition<T: Clone> {
-    /// What is attached to the ranges, by their low ends: each goes on to where the next one begins.
+    /// The values by the low bounds of their ranges. Each range extends to the next low bound.
     tiles: Tree<T>,
 }
 
 impl<T: Clone> Partition<T> {
-    /// One range that covers everything.
+    /// A single range that covers everything.
     pub fn new(value: T) -> Self {
         Self { tiles: Tree::new(value) }
     }
 
-    /// The range that holds a key, and what is attached to it.
+    /// The range that contains a key, and its value.
     pub fn locate(&self, key: &Key) -> (KeyRange, &T) {
         self.at(&Bound::At(key.clone()))
     }
 
-    /// The ranges that share a key with the given one, in order.
+    /// The ranges that overlap the given one, in order.
     pub fn cover<'a>(&'a self, range: &'a KeyRange) -> impl Iterator<Item = (KeyRange, &'a T)> {
         self.items(range).map(tile)
     }
@@ -51,7 +50,7 @@ impl<T: Clone> Partition<T> {
         self.tiles.from(&Bound::NegInf).map(tile)
     }
 
-    /// How many ranges there are; never zero.
+    /// Number of ranges; never 0.
     pub fn len(&self) -> usize {
         self.tiles.len()
     }
@@ -61,7 +60,7 @@ impl<T: Clone> Partition<T> {
         false
     }
 
-    /// Bytes that the ranges and what is attached to them take, without what these point to.
+    /// Bytes of the ranges and values, without what these point to.
     pub fn bytes(&self) -> usize {
         self.tiles.bytes()
     }
@@ -76,7 +75,7 @@ impl<T: Clone> Partition<T> {
         self.tiles.before(low).map(tile)
     }
 
-    /// Cuts the range that holds `at` in two. The range must not begin at `at`.
+    /// Splits the range that contains `at`. The range must not begin at `at`.
     pub fn split(&mut self, at: &Key, left: T, right: T) {
         let (range, _) = self.locate(at);
         let Some((lower, upper)) = range.split_at(at) else {
@@ -86,7 +85,7 @@ impl<T: Clone> Partition<T> {
         self.tiles.insert(upper.low, right);
     }
 
-    /// Makes one range of the one that begins at `low` and the next. Both must exist.
+    /// Merges the range that begins at `low` with the next one. Both must exist.
     pub fn merge(&mut self, low: &Bound, value: T) {
         let lower = self.tiles.find(low);
         assert!(lower.low == low, "no range begins at {low}");
@@ -96,20 +95,20 @@ impl<T: Clone> Partition<T> {
         self.tiles.insert(low.clone(), value);
     }
 
-    /// The range that begins at or before a place and ends after it. There is none at +inf, which is after
-    /// every key: the last range answers.
+    /// The range that begins at or before a bound and ends after it. For +inf, which is after every
+    /// key, the last range.
     pub fn at(&self, place: &Bound) -> (KeyRange, &T) {
         tile(self.tiles.find(place))
     }
 
-    /// What is attached to the range that holds a whole given one; `None` where no single one does.
+    /// The value of the range that contains the whole of `of`; `None` if no single one does.
     pub fn holder(&self, of: &KeyRange) -> Option<&T> {
         let item = self.tiles.find(&of.low);
         (of.high <= *item.high).then_some(item.value)
     }
 
-    /// Makes one range of everything between two places. Ranges that reach beyond are cut there and
-    /// keep what is attached to them.
+    /// Makes one range of everything between two bounds. Ranges that extend beyond are split there
+    /// and keep their value.
     pub fn assign(&mut self, range: &KeyRange, value: T) {
         self.cut(&range.high);
         let inside = self.items(range).filter(|item| *item.low > range.low);
@@ -120,17 +119,17 @@ impl<T: Clone> Partition<T> {
         self.tiles.insert(range.low.clone(), value);
     }
 
-    /// Lets a range begin at a place, up to where the next one begins.
+    /// Inserts a range that begins at a bound and extends to the next one.
     pub(crate) fn begin(&mut self, low: Bound, value: T) {
         self.tiles.insert(low, value);
     }
 
-    /// Lets the range that begins at a place be a part of the one before it.
+    /// Merges the range that begins at a bound into the previous one.
     pub(crate) fn join(&mut self, low: &Bound) {
         self.tiles.remove(low);
     }
 
-    /// Lets a range begin at a place, with what is attached there now.
+    /// Splits a range at a bound; both parts have its value.
     fn cut(&mut self, place: &Bound) {
         let item = self.tiles.find(place);
         if item.low != place && *place != Bound::PosInf {

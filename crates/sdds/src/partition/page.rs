@@ -1,26 +1,27 @@
-//! One node of the tree: places in order, each with something attached.
+//! A node of the tree: sorted bounds, each with a value.
 
 use crate::Bound;
 
-/// Items of a page; one more, and it divides.
+/// Maximum number of items of a page.
 const ITEMS_MAX: usize = 128;
 
-/// A page with fewer is joined with a neighbour, where both together leave some room.
+/// A page with fewer items is joined with a neighbor if both have few enough.
 const ITEMS_MIN: usize = ITEMS_MAX / 4;
 
-/// Items of a page that two were joined to: it does not divide again at once.
+/// Maximum number of items of a joined page, so that it does not split again soon.
 const JOINED_MAX: usize = ITEMS_MAX / 4 * 3;
 
-/// Places, ascending, with values.
+/// Bounds in ascending order, with values.
 #[derive(Debug, Clone)]
 pub(super) struct Page<V> {
-    /// What places begin with: a search looks at these few cache lines, and at the places only where they are alike.
+    /// The first bytes of the bounds. A search reads these few cache lines, and the bounds only
+    /// where they are equal.
     heads: Vec<u64>,
     items: Vec<(Bound, V)>,
 }
 
 impl<V> Page<V> {
-    /// What an item takes.
+    /// Bytes of an item.
     pub(super) const ITEM_BYTES: usize = size_of::<u64>() + size_of::<(Bound, V)>();
 
     pub(super) fn of(items: Vec<(Bound, V)>) -> Self {
@@ -35,7 +36,7 @@ impl<V> Page<V> {
         self.items.get(at)
     }
 
-    /// The least place; an empty page has none.
+    /// The first bound; `None` for an empty page.
     pub(super) fn first(&self) -> Option<&Bound> {
         self.items.first().map(|(place, _)| place)
     }
@@ -48,7 +49,7 @@ impl<V> Page<V> {
         &mut self.items[at].1
     }
 
-    /// Where a place is, or where it would be.
+    /// The index of a bound, or where it would be inserted.
     pub(super) fn search(&self, place: &Bound) -> Result<usize, usize> {
         let head = head(place);
         let from = self.heads.partition_point(|other| *other < head);
@@ -57,7 +58,7 @@ impl<V> Page<V> {
         found.map(|at| from + at).map_err(|at| from + at)
     }
 
-    /// The last item at or before a place; the first one if there is none.
+    /// The last item at or before a bound, or the first one.
     pub(super) fn at_or_before(&self, place: &Bound) -> usize {
         self.search(place).unwrap_or_else(|at| at.saturating_sub(1))
     }
@@ -72,7 +73,7 @@ impl<V> Page<V> {
         self.items.remove(at).1
     }
 
-    /// Gives an item another place, between the same neighbours.
+    /// Changes the bound of an item, between the same neighbors.
     pub(super) fn rename(&mut self, at: usize, place: &Bound) {
         if self.items[at].0 != *place {
             self.heads[at] = head(place);
@@ -80,7 +81,7 @@ impl<V> Page<V> {
         }
     }
 
-    /// The upper half, if the page has become too large.
+    /// Removes and returns the upper half if the page is too large.
     pub(super) fn divided(&mut self) -> Option<Self> {
         let half = self.len() / 2;
         (self.len() > ITEMS_MAX)
@@ -91,19 +92,20 @@ impl<V> Page<V> {
         self.len() < ITEMS_MIN
     }
 
-    /// Whether this page and the next one, which has so many items, may be one.
+    /// Whether this page can be joined with the next one, which has `others` items.
     pub(super) fn has_room_for(&self, others: usize) -> bool {
         self.len() + others <= JOINED_MAX
     }
 
-    /// Takes the items of the next page.
+    /// Appends the items of the next page.
     pub(super) fn append(&mut self, mut next: Self) {
         self.heads.append(&mut next.heads);
         self.items.append(&mut next.items);
     }
 }
 
-/// The first eight bytes of a key as a number: of two places the lesser one has no greater head.
+/// The first eight bytes of a key as a number. Bounds in ascending order never have descending
+/// heads.
 fn head(place: &Bound) -> u64 {
     match place {
         Bound::NegInf => 0,

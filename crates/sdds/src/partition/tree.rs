@@ -1,15 +1,15 @@
-//! Places in order, each with a value, in a persistent tree: a clone shares everything, and a change copies the pages on its
-//! way alone, if somebody else has them.
+//! A persistent tree of bounds with values. A clone shares everything, and a change copies only the
+//! pages on its path that are shared.
 //!
-//! It is a B+ tree made for tilings: there is always an item at -inf, so that each place has one at or before it; and what is found
-//! comes with the place of the next item, which costs no further page: each branch knows the first place below each of
-//! its children.
+//! It is a B+ tree for tilings. There is always an item at -inf, so that each bound has an item at
+//! or before it. A lookup also returns the next item's bound without another page access, because
+//! each branch stores the first bound below each of its children.
 
 use super::page::Page;
 use crate::Bound;
 use std::sync::Arc;
 
-/// A map from places to values that is never empty.
+/// A non-empty map from bounds to values.
 #[derive(Debug, Clone)]
 pub(super) struct Tree<T> {
     root: Node<T>,
@@ -19,18 +19,18 @@ pub(super) struct Tree<T> {
 #[derive(Debug, Clone)]
 enum Node<T> {
     Leaf(Arc<Page<T>>),
-    /// Each child's place is the first one below it.
+    /// The bound of a child is the first one below it.
     Branch(Arc<Page<Node<T>>>),
 }
 
-/// An item with the place of the next one.
+/// An item with the next item's bound.
 pub(crate) struct Item<'a, T> {
     pub(crate) low: &'a Bound,
     pub(crate) high: &'a Bound,
     pub(crate) value: &'a T,
 }
 
-/// After the last item.
+/// The end of the last item.
 static END: Bound = Bound::PosInf;
 
 impl<T: Clone> Tree<T> {
@@ -44,12 +44,12 @@ impl<T: Clone> Tree<T> {
         self.len
     }
 
-    /// Bytes of the items in leaves that are full.
+    /// Bytes of the items in full leaves.
     pub(super) fn bytes(&self) -> usize {
         self.len * Page::<T>::ITEM_BYTES
     }
 
-    /// The items from the last one at or before a place on.
+    /// The items from the last one at or before a bound.
     pub(super) fn from(&self, place: &Bound) -> Items<'_, T> {
         let (mut node, mut end) = (&self.root, &END);
         loop {
@@ -66,13 +66,13 @@ impl<T: Clone> Tree<T> {
         }
     }
 
-    /// The last item at or before a place.
+    /// The last item at or before a bound.
     pub(super) fn find(&self, place: &Bound) -> Item<'_, T> {
         let found = self.from(place).next();
         found.unwrap_or_else(|| unreachable!("there is an item at -inf"))
     }
 
-    /// The last item before a place.
+    /// The last item before a bound.
     pub(super) fn before(&self, place: &Bound) -> Option<Item<'_, T>> {
         let (mut node, mut high) = (&self.root, &END);
         loop {
@@ -95,7 +95,7 @@ impl<T: Clone> Tree<T> {
         }
     }
 
-    /// Puts an item at a place, instead of the one that is there.
+    /// Inserts or replaces the item at a bound.
     pub(super) fn insert(&mut self, place: Bound, value: T) {
         let (is_new, upper) = self.root.insert(place, value);
         self.len += usize::from(is_new);
@@ -106,7 +106,7 @@ impl<T: Clone> Tree<T> {
         }
     }
 
-    /// Removes the item at a place, other than -inf.
+    /// Removes the item at a bound other than -inf.
     pub(super) fn remove(&mut self, place: &Bound) -> Option<T> {
         if *place == Bound::NegInf {
             return None;
@@ -130,7 +130,7 @@ impl<T: Clone> Node<T> {
         }
     }
 
-    /// Whether the item is new, and what became too large.
+    /// Returns whether the item is new, and the upper half of a node that has become too large.
     fn insert(&mut self, place: Bound, value: T) -> (bool, Option<(Bound, Self)>) {
         match self {
             Self::Leaf(page) => {
@@ -186,7 +186,7 @@ impl<T: Clone> Node<T> {
         }
     }
 
-    /// Takes the items of the next node, of the same height, if that leaves some room.
+    /// Appends the items of the next node, which has the same height, if there is room.
     fn join(&mut self, next: &Self) -> bool {
         match (self, next) {
             (Self::Leaf(page), Self::Leaf(next)) if page.has_room_for(next.len()) => {
@@ -202,14 +202,14 @@ impl<T: Clone> Node<T> {
     }
 }
 
-/// The upper half of a page that has become too large, with its first place.
+/// The upper half of a page that has become too large, with its first bound.
 fn upper_half<V, N>(page: &mut Page<V>, node: impl Fn(Arc<Page<V>>) -> N) -> Option<(Bound, N)> {
     let upper = page.divided()?;
     let place = upper.first()?.clone();
     Some((place, node(Arc::new(upper))))
 }
 
-/// Joins a child that has become small with a neighbour.
+/// Joins a child that has become small with a neighbor.
 fn join<T: Clone>(page: &mut Page<Node<T>>, at: usize) {
     if !page.get(at).is_some_and(|(_, child)| child.is_small()) {
         return;
@@ -229,7 +229,7 @@ pub(super) struct Items<'a, T> {
     tree: &'a Tree<T>,
     page: &'a Page<T>,
     at: usize,
-    /// The first place after the page.
+    /// The first bound after the page.
     end: &'a Bound,
 }
 
@@ -257,14 +257,14 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Keys of which many begin alike, and some are beginnings of others.
+    /// Keys with common prefixes, some of which are prefixes of others.
     fn place(number: u16) -> Bound {
         let (group, length) = (number % 50, number % 3);
         let text = format!("{group:02}prefix{:05}", number / 3);
         Bound::At(Key::from(&text.as_bytes()[..text.len() - 2 * usize::from(length)]))
     }
 
-    /// Compares everything that can be asked of a tree with a plain map.
+    /// Compares all operations of a tree with those of a plain map.
     fn check(tree: &Tree<u32>, model: &BTreeMap<Bound, u32>) {
         assert_eq!(tree.len(), model.len());
         let lows: Vec<&Bound> = model.keys().collect();

@@ -1,33 +1,33 @@
-//! One simulated client: what it asks, and what it knows about the answers.
+//! One simulated client: its requests, and the check of the answers.
 
 use super::random::{Random, mixed};
 use super::site::{END, Operation, high_bound, key, low_bound};
 use crate::directory::{Client, ClientEffect, Termination};
 use crate::{ClientId, GroupId, KeyRange};
 
-/// Of a thousand requests, how many are of which kind.
+/// The mix of requests, per thousand; the rest are lookups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mix {
     pub(super) inserts: u64,
     pub(super) ranges: u64,
-    /// Keys that a range query spans: the distance between two numbers.
+    /// Range of a range query: the distance between two numbers.
     pub(super) span: u64,
 }
 
 pub(super) struct Driver {
     pub(super) client: Client<Operation>,
-    /// What its keys are made from.
+    /// The seed of its keys.
     id: u64,
     seed: u64,
     first: GroupId,
     random: Random,
-    /// Keys that the client of this id has inserted: those of the numbers below.
+    /// Number of keys that the client of this id has inserted.
     pub(super) inserted: u64,
     asked: Asked,
     answer: u64,
 }
 
-/// The request under way.
+/// The current request.
 #[derive(Debug, Clone, Copy)]
 enum Asked {
     Insert,
@@ -49,18 +49,19 @@ impl Driver {
         }
     }
 
-    /// A newcomer in the place of a client: it knows one server, and what the other one had inserted.
+    /// A new client that replaces this one: it knows one server, and the keys that this one had
+    /// inserted.
     pub(super) fn succeeded(&self, first: GroupId) -> Self {
         let random = self.random.clone();
         Self { inserted: self.inserted, random, ..Self::new(self.id, first, self.seed) }
     }
 
-    /// Answers come to it under this name from now on; it has not asked anything yet.
+    /// Sets the identifier for answers; called before the first request.
     pub(super) fn is_now(&mut self, name: u64) {
         self.client = Client::new(ClientId(name), self.first);
     }
 
-    /// Asks something.
+    /// Makes a random request.
     pub(super) fn ask(&mut self, mix: &Mix, effects: &mut Vec<ClientEffect<Operation>>) {
         let choice = self.random.below(1000);
         let (asked, range, operation) = if choice < mix.inserts {
@@ -87,12 +88,12 @@ impl Driver {
         self.client.request(KeyRange::all(), Operation::Count, termination, effects);
     }
 
-    /// Takes a part of the answer.
+    /// Adds a part of the answer.
     pub(super) fn take(&mut self, result: u64) {
         self.answer += result;
     }
 
-    /// Whether the whole answer is right. `keys` are all keys, sorted, once no more are inserted.
+    /// Whether the answer is right. `keys` are all keys, sorted, when there are no more inserts.
     pub(super) fn is_right(&self, keys: &[u64]) -> bool {
         match self.asked {
             Asked::Insert => self.answer == 1,
@@ -105,17 +106,17 @@ impl Driver {
         }
     }
 
-    /// Every key that the client has inserted.
+    /// All keys that the client has inserted.
     pub(super) fn own_keys(&self) -> impl Iterator<Item = u64> {
         (0..self.inserted).map(|number| self.own_key(number))
     }
 
-    /// Random, even, and no two the same: half of the keys nobody inserts.
+    /// A random, even and unique key. Odd keys are never inserted.
     fn own_key(&self, number: u64) -> u64 {
         mixed(self.seed ^ ((number << 20 | self.id) << 1)) & !1
     }
 
-    /// A key that this client has inserted, or one that nobody has.
+    /// A key, and whether this client has inserted it.
     fn some_key(&mut self) -> (u64, bool) {
         let random = self.random.next();
         if self.inserted == 0 || random & 1 == 0 {

@@ -1,13 +1,14 @@
-//! A file that grows from one bucket over thousands of servers while clients work, without any of them.
+//! A simulation of a file that grows from one bucket over thousands of servers while clients use
+//! it.
 //!
-//! The servers' and the clients' part is [`crate::directory`] as it runs in production; what is simulated is the rest:
-//! messages that arrive in the order in which they were sent, buckets with keys in them, a balancer that
-//! gives the new half of a split bucket to the server with the fewest, and clients that each wait for an
-//! answer before they ask again. There is no time but the number of requests; the same seed gives the
-//! same run, bit for bit.
+//! Servers and clients run the production code of [`crate::directory`]. The rest is simulated:
+//! messages that arrive in the order in which they were sent, buckets of keys, a balancer that
+//! moves the new half of a split bucket to the server with the fewest buckets, and clients that
+//! wait for each answer. There is no clock; progress is measured in requests. Runs with the same
+//! seed are identical.
 //!
-//! Every answer is checked: a client knows which keys it has inserted, and once the file rests what a range
-//! query has to count.
+//! Every answer is checked: a client knows the keys that it has inserted, and when inserts have
+//! ended the result of each range count is known.
 
 mod driver;
 mod figures;

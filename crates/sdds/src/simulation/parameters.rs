@@ -1,18 +1,18 @@
 //! The parameters of a simulation.
 
-/// What to simulate.
+/// The parameters of a simulation.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters {
-    /// Servers, from the beginning; at least 1.
+    /// Number of servers, at least 1.
     pub servers: usize,
-    /// Buckets that the file grows to.
+    /// Number of buckets to which the file grows.
     pub buckets: u64,
-    /// Clients that work at a time; at least 1.
+    /// Number of concurrent clients, at least 1.
     pub clients: usize,
-    /// Keys that a bucket holds; at least 2.
+    /// Keys per bucket, at least 2.
     pub bucket_keys: usize,
-    /// Entries of a page of the directory.
+    /// Entries per directory page.
     pub page_entries: usize,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
 }

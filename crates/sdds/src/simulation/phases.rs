@@ -1,5 +1,5 @@
-//! What happens in a simulation, one after another: the file grows, newcomers learn it, and what they have learned is
-//! tried.
+//! The phases of a simulation: the file grows, new clients learn it, and their images are
+//! evaluated.
 
 use super::driver::{Driver, Mix};
 use super::figures::{Figures, Messages, Sizes, Window};
@@ -11,28 +11,28 @@ use crate::directory::Counters;
 use crate::{GroupId, KeyRange};
 use std::sync::Arc;
 
-/// What a simulation is doing.
+/// The progress of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Growing: this many buckets by now.
+    /// Growing: the current number of buckets.
     Growing(u64),
-    /// At rest: this many requests of each newcomer by now.
+    /// At rest: the number of requests of each new client so far.
     Resting(u64),
 }
 
 /// Requests between two heartbeats of the root group.
 const HEARTBEAT_REQUESTS: u64 = 20_000;
 
-/// Requests between two reports of progress.
+/// Requests between two progress reports.
 const PROGRESS_REQUESTS: u64 = 100_000;
 
-/// A window of requests is one part in this many of those before it.
+/// A window is the requests so far divided by this number.
 const WINDOW_PART: u64 = 4;
 
-/// The part of a newcomer's requests that is tried again once its image has converged.
+/// The requests for convergence, divided by this number, are repeated with converged images.
 const CONVERGED_PART: u64 = 10;
 
-/// A file that has grown and come to rest.
+/// A file that has grown and is at rest.
 pub struct Grown {
     world: World,
     parameters: Parameters,
@@ -40,18 +40,19 @@ pub struct Grown {
     messages: Messages,
 }
 
-/// Some newcomers to a file at rest, with the file. At rest clients do not meet: how they are dealt out to parts, and
-/// in which order parts run, or at the same time, changes nothing.
+/// Some new clients of a file at rest, with the file. At rest clients do not interact. The result
+/// therefore does not depend on how they are distributed among parts, or on the order or
+/// concurrency of the parts.
 pub struct Newcomers {
     world: World,
     parameters: Parameters,
-    /// The requests that each has made, and what all of them have cost by then.
+    /// The number of requests per client, and the costs of all clients so far.
     learning: Vec<(u64, Counters)>,
     converged: Counters,
 }
 
 impl Grown {
-    /// Grows a file while clients work.
+    /// Grows a file while clients use it.
     pub fn new(parameters: &Parameters, progress: &mut dyn FnMut(Progress)) -> Self {
         let mut world = World::new(parameters);
         let mut random = Random::new(parameters.seed);
@@ -61,7 +62,7 @@ impl Grown {
         Self { world, parameters: *parameters, growing, messages }
     }
 
-    /// Newcomers in the place of the clients, dealt out to so many parts.
+    /// Replaces the clients by new ones, divided into a number of parts.
     pub fn newcomers(&mut self, parts: usize) -> Vec<Newcomers> {
         let mut drivers = std::mem::take(&mut self.world.drivers);
         let each = drivers.len().div_ceil(parts.max(1));
@@ -79,7 +80,7 @@ impl Grown {
         newcomers
     }
 
-    /// What all this has shown.
+    /// The results.
     pub fn figures(&self, newcomers: &[Newcomers]) -> Figures {
         let sum = |counters: &mut dyn Iterator<Item = Counters>| {
             counters.fold(Counters::default(), |sum, one| sum.plus(&one))
@@ -112,7 +113,8 @@ impl Grown {
 }
 
 impl Newcomers {
-    /// Each makes as many requests as the file has buckets, and some more; the first also counts everything.
+    /// Each client makes as many requests as the file has buckets, and some more. The first one
+    /// also counts the whole file.
     pub fn run(&mut self, progress: &mut dyn FnMut(Progress)) {
         let mix = resting_mix(&self.parameters);
         let buckets = self.parameters.buckets;
@@ -168,7 +170,7 @@ fn grow(
     world.drain();
 }
 
-/// The file rests: all keys are known, and newcomers take the clients' places.
+/// Ends the inserts: all keys are known, and new clients replace the previous ones.
 fn settle(world: &mut World, parameters: &Parameters, random: &mut Random) {
     let mut keys: Vec<u64> = world.drivers.iter().flat_map(Driver::own_keys).collect();
     keys.sort_unstable();
@@ -178,7 +180,7 @@ fn settle(world: &mut World, parameters: &Parameters, random: &mut Random) {
     }
 }
 
-/// Every client makes so many requests. At rest they do not meet: one client after another.
+/// Every client makes `each` requests, one client after another.
 fn work(world: &mut World, mix: &Mix, each: u64, progress: &mut dyn FnMut(u64)) {
     let clients = world.drivers.len() as u64;
     for made in 0..each * clients {
@@ -200,7 +202,7 @@ fn resting_mix(parameters: &Parameters) -> Mix {
     Mix { inserts: 0, ranges: 10, span: span(parameters) }
 }
 
-/// Range queries that touch a few buckets of the whole file.
+/// The span of range queries, which covers a few buckets of the whole file.
 fn span(parameters: &Parameters) -> u64 {
     END / parameters.buckets.max(2) * 2
 }

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same for the same seed: SplitMix64 (Steele, Lea, Flood 2014).
+//! Deterministic random numbers (SplitMix64: Steele, Lea and Flood, 2014).
 
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);
@@ -19,7 +19,7 @@ impl Random {
     }
 }
 
-/// A number whose bits all depend on all of the given one's; no two numbers give the same.
+/// Mixes the bits of a number. The function is a bijection.
 pub(super) fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -19,22 +19,22 @@ pub(super) struct World {
     sites: Vec<Site>,
     pub(super) drivers: Vec<Driver>,
     packets: VecDeque<Packet>,
-    /// How many buckets each server has, those on their way to it included.
+    /// Number of buckets of each server, including those on their way to it.
     loads: Vec<usize>,
-    /// The servers, those with the fewest buckets first.
+    /// The servers by their number of buckets.
     by_load: BTreeSet<(usize, usize)>,
-    /// Keys that a bucket holds.
+    /// Maximum number of keys of a bucket.
     capacity: usize,
-    /// The file grows to this many buckets.
+    /// Number of buckets to which the file grows.
     buckets_max: u64,
-    /// All keys, sorted, once no more are inserted; empty before.
+    /// All keys, sorted, when there are no more inserts; empty before.
     pub(super) keys: Arc<Vec<u64>>,
     pub(super) messages: Messages,
     pub(super) buckets: u64,
     pub(super) splits: u64,
     pub(super) moves: u64,
     pub(super) wrong: u64,
-    /// Requests that are over.
+    /// Finished requests.
     pub(super) over: u64,
     served: Vec<Effect<Operation>>,
     asked: Vec<ClientEffect<Operation>>,
@@ -75,7 +75,7 @@ impl World {
         }
     }
 
-    /// The same file, with other clients. Nothing may be under way.
+    /// The same file with other clients. There must be no messages in flight.
     pub(super) fn with(&self, mut drivers: Vec<Driver>) -> Self {
         for (id, driver) in (0..).zip(&mut drivers) {
             driver.is_now(id);
@@ -98,27 +98,27 @@ impl World {
         self.sites.iter().map(|site| &site.server)
     }
 
-    /// What every client's requests have cost so far.
+    /// The costs of all clients' requests so far.
     pub(super) fn counters(&self) -> Counters {
         let all = self.drivers.iter().map(|driver| *driver.client.counters());
         all.fold(Counters::default(), |sum, one| sum.plus(&one))
     }
 
-    /// Lets a client ask.
+    /// A client makes a request.
     pub(super) fn ask(&mut self, client: usize, mix: &Mix) {
         let mut effects = std::mem::take(&mut self.asked);
         self.drivers[client].ask(mix, &mut effects);
         self.carry_out(client, effects);
     }
 
-    /// Lets a client count the whole file.
+    /// A client counts the whole file.
     pub(super) fn ask_for_everything(&mut self, client: usize) {
         let mut effects = std::mem::take(&mut self.asked);
         self.drivers[client].ask_for_everything(&mut effects);
         self.carry_out(client, effects);
     }
 
-    /// Lets the root group tell everybody how the root is.
+    /// The root group broadcasts the root.
     pub(super) fn heartbeat(&mut self) {
         let mut effects = Vec::new();
         self.sites[0].server.heartbeat(&mut effects);
@@ -130,7 +130,8 @@ impl World {
         };
     }
 
-    /// Delivers a message; whether there was one, and the client whose request is over with it.
+    /// Delivers a message. Returns `None` if there was none, otherwise the client whose request it
+    /// finished.
     pub(super) fn step(&mut self) -> Option<Option<usize>> {
         match self.packets.pop_front()? {
             Packet::ToServer { to, message, bucket } => {
@@ -153,7 +154,7 @@ impl World {
         }
     }
 
-    /// Delivers everything.
+    /// Delivers all messages.
     pub(super) fn drain(&mut self) {
         while self.step().is_some() {}
     }
@@ -189,8 +190,8 @@ impl World {
         self.packets.push_back(Packet::ToClient { to, reply, result });
     }
 
-    /// Divides the bucket that has got a key if that is one too many, and gives the new half away if
-    /// another server has clearly less.
+    /// Splits the bucket of an inserted key if it is full, and moves the new half to a server that
+    /// has clearly fewer buckets.
     fn split(&mut self, server: usize, key: &Key) {
         if self.buckets >= self.buckets_max {
             return;

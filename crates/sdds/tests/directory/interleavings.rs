@@ -1,4 +1,4 @@
-//! Any interleaving of writes, lookups, range queries, splits, moves and deliveries.
+//! Random interleavings of writes, lookups, range queries, splits, moves and deliveries.
 
 use crate::network::{Network, Operation};
 use crate::rest::assert_at_rest;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use sdds::directory::{Level, Settings, Termination};
 use sdds::{Bound, KeyRange};
 
-/// Something that happens. Numbers choose among what there is.
+/// An action. Numbers select among the existing objects.
 #[derive(Debug, Clone)]
 enum Event {
     Write {
@@ -24,13 +24,13 @@ enum Event {
         client: usize,
         key: u8,
     },
-    /// A server splits what it owns around a key and gives the upper part away, or all of it.
+    /// A server splits what it owns around a key and transfers the upper part, or all of it.
     Move {
         key: u8,
         to: usize,
         whole: bool,
     },
-    /// A page of the directory goes to another server.
+    /// A directory page is transferred to another server.
     MovePage {
         key: u8,
         to: usize,

@@ -1,5 +1,5 @@
-//! The directory against a plain map: whatever the order in which messages arrive, whatever moves meanwhile and
-//! however old the images are, no answer is wrong or incomplete.
+//! The directory compared with a plain map: no answer is wrong or incomplete, whatever the order of
+//! messages, concurrent moves and the age of images.
 
 mod interleavings;
 mod network;
@@ -10,14 +10,14 @@ mod ways;
 use sdds::directory::Settings;
 use sdds::{Bound, Key, KeyRange};
 
-/// Pages so small that they divide all the time.
+/// Small pages, which split often.
 const TINY: Settings = Settings { page_entries: 4, forwards_max: 16 };
 
 fn key(number: u8) -> Key {
     Key::from(&[number][..])
 }
 
-/// The keys from `low` up to but not including `high`; to the end of the file where that is 0.
+/// The keys from `low` up to but not including `high`; up to the end of the file if `high` is 0.
 fn range(low: u8, high: u8) -> KeyRange {
     let high = if high == 0 { Bound::PosInf } else { Bound::At(key(high)) };
     let low = if low == 0 { Bound::NegInf } else { Bound::At(key(low)) };

@@ -1,8 +1,8 @@
-//! Servers, clients and the messages between them, delivered in any order; and the plain map.
+//! Servers, clients and messages delivered in any order, compared with a plain map.
 //!
-//! Each server has the rows that were put there or came along with keys. At the moment when a server carries
-//! out a request, what it has must be what the plain map says about that range: nothing lost, nothing that
-//! somebody else should have answered.
+//! Each server has the rows that were written there or transferred with keys. When a server
+//! executes a request, its rows in the range must be those of the plain map: none are missing and
+//! none belong to another server.
 
 use crate::key;
 use sdds::directory::{
@@ -29,7 +29,7 @@ enum Node {
 
 #[derive(Debug)]
 enum Packet {
-    /// Rows go along where keys of that level change hands.
+    /// Rows are sent along with keys of that level.
     ToServer { from: Node, to: usize, message: Message<Operation>, rows: Rows },
     /// Rows are the answer's.
     ToClient { to: usize, reply: Reply, rows: Rows },
@@ -40,23 +40,23 @@ struct Site {
     rows: Rows,
 }
 
-/// A request that is under way, and what must hold of its answers.
+/// A request in progress, and the conditions for its answers.
 struct Asked {
     range: KeyRange,
     before: Rows,
-    /// Keys that were written meanwhile, about which the answer may say either.
+    /// Keys written meanwhile; the answer may contain either version.
     touched: BTreeSet<Key>,
     parts: Vec<KeyRange>,
     answer: Rows,
     forwards: u32,
 }
 
-/// A request that is over.
+/// A finished request.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) answer: Rows,
     pub(crate) missing: Vec<KeyRange>,
-    /// Of the part that was passed on most often.
+    /// The maximum over its parts.
     pub(crate) forwards: u32,
 }
 
@@ -86,7 +86,7 @@ impl Network {
         }
     }
 
-    /// A server joins; which one it is.
+    /// A server joins. Returns its number.
     pub(crate) fn join(&mut self) -> usize {
         let group = GroupId(self.sites.len() as u64);
         self.sites[0].server.join(group);
@@ -96,7 +96,7 @@ impl Network {
         self.sites.len() - 1
     }
 
-    /// A client that knows one server; which one it is.
+    /// Adds a client that knows one server. Returns its number.
     pub(crate) fn client(&mut self, first: usize) -> usize {
         let id = ClientId(self.clients.len() as u64);
         self.clients.push(Client::new(id, GroupId(first as u64)));
@@ -115,17 +115,17 @@ impl Network {
         &self.clients[at]
     }
 
-    /// What the file holds.
+    /// The content of the file.
     pub(crate) fn model(&self) -> &Rows {
         &self.model
     }
 
-    /// A server cannot be reached any more.
+    /// A server becomes unreachable.
     pub(crate) fn stop(&mut self, server: usize) {
         self.down.insert(server);
     }
 
-    /// Who owns a key; nobody while it is on its way.
+    /// The owner of a key; `None` during a transfer.
     pub(crate) fn owner(&self, of: &Key) -> Option<usize> {
         let point = KeyRange::point(of);
         let owns = |site: &Site| site.server.rows().owner_of(&point).is_some();
@@ -155,7 +155,7 @@ impl Network {
         id
     }
 
-    /// A request from beginning to end, with nothing else going on; with deterministic termination.
+    /// Runs a request with deterministic termination, without other activity.
     pub(crate) fn ask(&mut self, client: usize, range: KeyRange, operation: Operation) -> Outcome {
         let id = self.begin(client, range, operation, Termination::Deterministic);
         self.drain();
@@ -172,7 +172,7 @@ impl Network {
         self.carry_out(client, effects);
     }
 
-    /// A server gives keys to another; whether it could.
+    /// A server transfers keys to another. Returns whether it could.
     pub(crate) fn release(
         &mut self,
         server: usize,
@@ -193,7 +193,7 @@ impl Network {
         self.perform(server, effects);
     }
 
-    /// Delivers one of the messages under way; false where there are none.
+    /// Delivers one of the messages in flight; false if there are none.
     pub(crate) fn deliver(&mut self, which: usize) -> bool {
         if self.packets.is_empty() {
             return false;
@@ -219,7 +219,7 @@ impl Network {
         true
     }
 
-    /// Delivers everything, and what comes of it, the oldest first.
+    /// Delivers all messages, including resulting ones, the oldest first.
     pub(crate) fn drain(&mut self) {
         let mut left = 1_000_000;
         while self.deliver(0) {
@@ -228,7 +228,7 @@ impl Network {
         }
     }
 
-    /// Lets the file come to rest.
+    /// Brings the file to rest.
     pub(crate) fn rest(&mut self) {
         self.drain();
         for server in 0..self.sites.len() {
@@ -303,7 +303,7 @@ impl Network {
         self.packets.push(Packet::ToClient { to, reply: Reply::Answer(request.answer()), rows });
     }
 
-    /// Keeps what a client was answered.
+    /// Records an answer to a client.
     fn note(&mut self, client: usize, reply: &Reply, rows: Rows) {
         let Reply::Answer(answer) = reply else { return };
         let Some(asked) = self.asked.get_mut(&(client, answer.id)) else { return };
@@ -334,7 +334,7 @@ impl Network {
 }
 
 impl Asked {
-    /// What was answered and what is missing make up what was asked, and nothing was answered twice.
+    /// The answers and the missing keys tile the requested range; nothing was answered twice.
     fn assert_tiled_with(&self, missing: &[KeyRange]) {
         let mut parts = [&self.parts, missing].concat();
         parts.sort_by(|a, b| a.low.cmp(&b.low));
@@ -346,7 +346,7 @@ impl Asked {
         assert_eq!(place, self.range.high, "the answers to {} end early", self.range);
     }
 
-    /// Rows that nobody wrote meanwhile are in the answer as they were.
+    /// Rows without concurrent writes are in the answer unchanged.
     fn assert_right(&self, missing: &[KeyRange]) {
         let certain = |rows: &Rows| -> Rows {
             let mut rows = rows.clone();

@@ -1,11 +1,12 @@
-//! When servers cannot be reached: what needs them fails and says which keys, everything else goes on.
+//! Unreachable servers: requests that need them fail and name the keys, all others succeed.
 
 use crate::network::{Network, Operation};
 use crate::{TINY, key, range};
 use sdds::KeyRange;
 use sdds::directory::{Level, Settings, Termination};
 
-/// Keys from 0x40 on are at server 1, from 0x80 on at 2, from 0xc0 on at 3; 0 keeps the directory and is the root group.
+/// Keys from 0x40 are at server 1, from 0x80 at 2, from 0xc0 at 3; server 0 keeps the directory and
+/// is the root group.
 fn four_servers() -> Network {
     let mut network = Network::new(TINY);
     let client = network.client(0);
@@ -29,7 +30,7 @@ fn without_the_directory_every_group_is_asked() {
     let outcome = network.read(client, 0xd0);
     assert_eq!(outcome.answer.get(&key(0xd0)), Some(&0xd0));
     assert_eq!(network.client_at(client).counters().broadcasts, 1);
-    // And what was found that way is remembered.
+    // The result of the lookup was learned.
     assert_eq!(network.read(client, 0xd1).forwards, 0);
     assert_eq!(network.client_at(client).counters().broadcasts, 1);
 }
@@ -41,7 +42,8 @@ fn a_group_that_most_have_not_heard_of_is_asked_too() {
     network.heartbeat(0);
     network.drain();
     assert_eq!(network.join(), 3);
-    // The newcomer has keys and the page that lists them; the root group knows it, and no heartbeat has told the others.
+    // The new server has keys and the page that lists them. The root group knows it, but no
+    // heartbeat has informed the others.
     assert!(network.release(0, Level::Rows, &range(0x80, 0), 3));
     network.drain();
     assert!(network.release(0, Level::Pages, &KeyRange::all(), 3));
@@ -90,12 +92,12 @@ fn probabilistic_termination_can_miss_rows_and_deterministic_cannot() {
     let mut network = four_servers();
     let client = network.client(0);
     let id = network.begin(client, KeyRange::all(), Operation::Read, Termination::Probabilistic);
-    // The request, one of the parts that it was divided into, and that one's answer.
+    // The request, one of its parts, and the answer to that part.
     for _ in 0..3 {
         network.deliver(0);
     }
     network.silence(client, id);
-    let outcome = network.over.remove(&(client, id)).expect("given up");
+    let outcome = network.over.remove(&(client, id)).expect("over");
     assert!(!outcome.missing.is_empty() && outcome.answer.len() < 256);
     network.drain();
 

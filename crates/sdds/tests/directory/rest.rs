@@ -1,19 +1,19 @@
-//! What holds of a file that has come to rest.
+//! Invariants of a file at rest.
 
 use crate::key;
 use crate::network::{Network, Operation};
 use sdds::directory::{Standing, Territory};
 use sdds::{Bound, Key, KeyRange};
 
-/// Panics unless rows and pages are each owned by exactly one group and nobody remembers what is gone; every key is
-/// at most two forwards from every server; and no client errs twice.
+/// Panics unless rows and pages each have exactly one owner and no group remembers former keys;
+/// every key is at most two forwards from every server; and no client repeats an error.
 pub(crate) fn assert_at_rest(network: &mut Network) {
     let servers: Vec<_> = (0..network.servers()).map(|at| network.server(at)).collect();
     assert_tiled(&servers.iter().map(|server| server.rows()).collect::<Vec<_>>());
     assert_tiled(&servers.iter().map(|server| server.pages()).collect::<Vec<_>>());
     for first in 0..network.servers() {
         let client = network.client(first);
-        // One place below all keys that tests use, then those.
+        // The first key is below all keys that tests use.
         for key in [Key::default()].into_iter().chain((0..=255).rev().map(key)) {
             let point = KeyRange::point(&key);
             let once = network.ask(client, point.clone(), Operation::Read);

@@ -1,4 +1,4 @@
-//! The ways that requests take, one by one.
+//! The routes of requests, case by case.
 
 use crate::network::{Network, Operation};
 use crate::rest::assert_at_rest;
@@ -6,7 +6,7 @@ use crate::{TINY, key, range};
 use sdds::KeyRange;
 use sdds::directory::{Level, Termination};
 
-/// A file that grew at its upper end: each server took what the one before it split off.
+/// A file that grew at its upper end: each server received the upper part of the previous one.
 fn chain(servers: usize) -> Network {
     let mut network = Network::new(TINY);
     for server in 1..servers {
@@ -60,7 +60,8 @@ fn keys_that_come_back_are_served_at_once() {
     let mut network = chain(2);
     let part = range(0x20, 0x30);
     assert!(network.release(0, Level::Rows, &part, 1));
-    // The new owner has them, and gives them back before the old one has heard that.
+    // The new owner adopts them and gives them back before the previous one has received the
+    // confirmation.
     assert!(network.deliver(0));
     assert!(network.release(1, Level::Rows, &part, 0));
     assert!(network.deliver(1));

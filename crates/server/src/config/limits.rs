@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// What a client may take.
+/// Limits on clients.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Bytes of a message.
+    /// Maximum length of a message in bytes.
     pub message_bytes_max: usize,
-    /// Time from the first byte to the end of log-in.
+    /// Time from the first byte to the end of the login.
     pub startup_timeout: Duration,
-    /// Connections at a time.
+    /// Maximum number of connections.
     pub connections_max: usize,
 }
 

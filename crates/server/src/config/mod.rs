@@ -1,7 +1,8 @@
-//! How a server is configured: flags, environment, a file, defaults, in that order of precedence.
+//! The configuration of a server: flags, environment, a file, defaults, in this order of
+//! precedence.
 //!
-//! Every setting is a text until all sources are gathered ([`Values`]), so that each can say where it came
-//! from; then all are read at once ([`Config`]). Nothing here touches the environment or a file.
+//! Every setting is a text with its source until all sources are gathered ([`Values`]). Then all
+//! are parsed ([`Config`]). The module accesses neither the environment nor files.
 
 mod limits;
 mod parse;
@@ -16,15 +17,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
 
-/// A setting: its name (the key in a file), its default, and what it is.
+/// A setting.
 pub struct Setting {
     /// The key in a file.
     pub name: &'static str,
-    /// The flag of the command line, without its dashes in front.
+    /// The command line flag, without the leading dashes.
     pub flag: &'static str,
-    /// The default; empty is none.
+    /// The default; empty for none.
     pub default: &'static str,
-    /// What it is, in a line.
+    /// The description, in one line.
     pub meaning: &'static str,
 }
 
@@ -37,109 +38,109 @@ const fn setting(
     Setting { name, flag, default, meaning }
 }
 
-/// Every setting.
+/// All settings.
 pub const SETTINGS: &[Setting] = &[
-    setting("pg", "pg", "127.0.0.1:5433", "where PostgreSQL clients connect"),
-    setting("http", "http", "127.0.0.1:8433", "where /healthz and /metrics are"),
+    setting("pg", "pg", "127.0.0.1:5433", "listen address for PostgreSQL clients"),
+    setting("http", "http", "127.0.0.1:8433", "listen address for /healthz and /metrics"),
+    setting("memory", "memory", "", "memory limit for tables and queries [80 % of the machine's]"),
+    setting("threads", "threads", "", "worker threads for queries [one per processor]"),
     setting(
-        "memory",
-        "memory",
-        "",
-        "memory for tables and queries together [80 % of the machine's]",
+        "bucket_size",
+        "bucket-size",
+        "64MiB",
+        "maximum size of a bucket, above which it splits",
     ),
-    setting("threads", "threads", "", "threads that work on queries [one a processor]"),
-    setting("bucket_size", "bucket-size", "64MiB", "bytes that a bucket holds before it splits"),
-    setting("max_connections", "max-connections", "10000", "connections at a time"),
-    setting("max_message_bytes", "max-message-bytes", "256MiB", "bytes of a client's message"),
-    setting("startup_timeout", "startup-timeout", "60s", "time that a client has to log in"),
+    setting("max_connections", "max-connections", "10000", "maximum number of connections"),
+    setting(
+        "max_message_bytes",
+        "max-message-bytes",
+        "256MiB",
+        "maximum length of a client's message",
+    ),
+    setting("startup_timeout", "startup-timeout", "60s", "time limit for logins"),
     setting(
         "shutdown_grace",
         "shutdown-grace",
         "10s",
-        "time that running statements have when the server stops",
+        "time for running statements when the server stops",
     ),
-    setting(
-        "tls_certificate",
-        "tls-certificate",
-        "",
-        "a file with the server's certificates (PEM)",
-    ),
-    setting("tls_key", "tls-key", "", "a file with the certificate's key (PEM)"),
-    setting("tls_self_signed", "tls-self-signed", "false", "make a certificate at the start"),
-    setting("superuser", "superuser", "", "a user who may do everything, made at the start"),
+    setting("tls_certificate", "tls-certificate", "", "file with the server's certificates (PEM)"),
+    setting("tls_key", "tls-key", "", "file with the certificate's private key (PEM)"),
+    setting("tls_self_signed", "tls-self-signed", "false", "generate a certificate at startup"),
+    setting("superuser", "superuser", "", "superuser to create at startup"),
     setting(
         "superuser_password_file",
         "superuser-password-file",
         "",
-        "a file with that user's password",
+        "file with the superuser's password",
     ),
-    setting("name", "name", "", "what the server is called in its cluster [its address]"),
-    setting("cluster", "cluster", "", "where other servers call this one [none: it is alone]"),
+    setting("name", "name", "", "name of the server in its cluster [its address]"),
+    setting("cluster", "cluster", "", "listen address for other servers [none: no cluster]"),
     setting(
         "advertise",
         "advertise",
         "",
-        "where they can call it, if that is elsewhere; port 0 is the same port",
+        "address for other servers if it differs; port 0 is the listen port",
     ),
-    setting("join", "join", "", "a server of the cluster to join; without it a new one begins"),
-    setting("token", "token", "", "what the first server printed for those that join"),
-    setting("weight", "weight", "1", "its share of each table, relative to other servers'"),
+    setting("join", "join", "", "server of the cluster to join [none: create a cluster]"),
+    setting("token", "token", "", "join token, as printed by the first server"),
+    setting("weight", "weight", "1", "share of each table, relative to other servers"),
     setting("log_level", "log-level", "info", "error, warn, info, debug or trace"),
     setting("log_format", "log-format", "text", "text or json"),
     setting(
         "slow_statement",
         "slow-statement",
         "",
-        "log statements that take longer, like 500ms [none]",
+        "log statements that take longer than this, like 500ms [none]",
     ),
 ];
 
-/// What is wrong with a configuration.
+/// An invalid configuration.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ConfigError {
-    /// A key that is no setting.
+    /// A key that is not a setting.
     #[error("{place}: unknown setting \"{name}\"{hint}")]
     Unknown {
         /// The file and line.
         place: String,
         /// The key.
         name: String,
-        /// The nearest setting, as a question.
+        /// The most similar setting, as a question.
         hint: String,
     },
-    /// A value that a setting cannot have.
+    /// An invalid value.
     #[error("{source_of_value}: {name} = \"{value}\": {reason}")]
     Value {
-        /// Where the value comes from.
+        /// The source of the value.
         source_of_value: String,
         /// The setting.
         name: &'static str,
-        /// What it was given.
+        /// The value.
         value: String,
-        /// What it takes.
+        /// What is wrong with the value.
         reason: String,
     },
-    /// A file that is no TOML.
+    /// A file that is not TOML.
     #[error("{0}")]
     Syntax(String),
-    /// Settings that do not go together.
+    /// Settings that cannot be combined.
     #[error("{0}")]
     Together(String),
 }
 
-/// How logs are written.
+/// The log format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Text.
     Text,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Where a certificate comes from.
+/// The source of the certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tls {
-    /// Connections are plain.
+    /// No encryption.
     Off,
     /// From files.
     Files {
@@ -148,63 +149,65 @@ pub enum Tls {
         /// The key.
         key: PathBuf,
     },
-    /// Made at the start.
+    /// Generated at startup.
     SelfSigned,
 }
 
-/// A server's part in a cluster.
+/// A server's configuration in a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterPart {
-    /// What it is called; `None` for its address.
+    /// The server's name; `None` for its address.
     pub name: Option<String>,
-    /// Where it listens for other servers, `host:port`; `None` for a free port where it reaches the one that it joins.
+    /// The listen address for other servers, `host:port`; `None` for a free port on the interface
+    /// that reaches the server to join.
     pub listen: Option<String>,
-    /// Where they call it, if that is elsewhere; port 0 is the port where it listens.
+    /// The address that other servers use, if it differs; port 0 stands for the listen port.
     pub advertised: Option<String>,
     /// A server of the cluster to join.
     pub join: Option<String>,
-    /// What the first server printed.
+    /// The token that the first server printed.
     pub token: Option<String>,
-    /// Its share of each table, relative to the others'.
+    /// The share of each table, relative to other servers.
     pub weight: u32,
 }
 
 /// A configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where PostgreSQL clients connect.
+    /// The listen address for PostgreSQL clients.
     pub pg: SocketAddr,
-    /// Where HTTP is.
+    /// The listen address for HTTP.
     pub http: SocketAddr,
-    /// Bytes for tables and queries; `None` for the machine's share.
+    /// Memory limit for tables and queries in bytes; `None` for the default share of the machine's
+    /// memory.
     pub memory: Option<u64>,
-    /// Threads that work on queries; `None` for one a processor.
+    /// Number of worker threads for queries; `None` for one per processor.
     pub threads: Option<usize>,
-    /// Bytes that a bucket holds.
+    /// Maximum size of a bucket in bytes.
     pub bucket_size: u64,
-    /// What a client may take.
+    /// Limits on clients.
     pub limits: Limits,
-    /// Time that running statements have when the server stops.
+    /// Time for running statements when the server stops.
     pub shutdown_grace: Duration,
     /// Encryption.
     pub tls: Tls,
-    /// The first user, and the file with the password.
+    /// The name of the first user, and the file with the password.
     pub superuser: Option<(String, PathBuf)>,
-    /// Its part in a cluster.
+    /// The configuration in a cluster; `None` for a single server.
     pub cluster: Option<ClusterPart>,
-    /// The least serious kind of event that is logged.
+    /// The minimum severity of logged events.
     pub log_level: tracing::Level,
-    /// How it is logged.
+    /// The log format.
     pub log_format: LogFormat,
     /// Statements that take longer are logged.
     pub slow_statement: Option<Duration>,
 }
 
 impl Config {
-    /// Reads every value.
+    /// Parses all values.
     ///
     /// # Errors
-    /// The first value that cannot be, with its name and where it comes from.
+    /// The first invalid value, with its name and source.
     pub fn of(values: &Values) -> Result<Self, ConfigError> {
         let limits = Limits {
             message_bytes_max: values.read("max_message_bytes", |text| {
@@ -241,12 +244,11 @@ fn tls(values: &Values) -> Result<Tls, ConfigError> {
         ("", "", false) => Ok(Tls::Off),
         ("", "", true) => Ok(Tls::SelfSigned),
         (_, _, true) => {
-            let message =
-                "tls_self_signed makes a certificate: give no tls_certificate and tls_key with it";
+            let message = "tls_self_signed cannot be combined with tls_certificate and tls_key";
             Err(ConfigError::Together(message.to_owned()))
         }
         ("", _, _) | (_, "", _) => {
-            let message = "tls_certificate and tls_key go together: give both";
+            let message = "tls_certificate and tls_key must be set together";
             Err(ConfigError::Together(message.to_owned()))
         }
         (certificate, key, false) => {
@@ -273,15 +275,14 @@ fn cluster(values: &Values) -> Result<Option<ClusterPart>, ConfigError> {
         let alone = [("advertise", advertised), ("token", given("token"))];
         return match alone.into_iter().find(|(_, value)| value.is_some()) {
             Some((name, _)) => {
-                let message =
-                    format!("{name} is for servers of a cluster: give cluster or join, too");
+                let message = format!("{name} requires cluster or join");
                 Err(ConfigError::Together(message))
             }
             None => Ok(None),
         };
     }
     if join.is_none() && given("token").is_some() {
-        let message = "token is for joining a cluster: give join, too";
+        let message = "token requires join";
         return Err(ConfigError::Together(message.to_owned()));
     }
     let (name, token) = (given("name"), given("token"));
@@ -292,7 +293,7 @@ fn superuser(values: &Values) -> Result<Option<(String, PathBuf)>, ConfigError> 
     match (values.get("superuser"), values.get("superuser_password_file")) {
         ("", "") => Ok(None),
         ("", _) | (_, "") => {
-            let message = "superuser and superuser_password_file go together: give both";
+            let message = "superuser and superuser_password_file must be set together";
             Err(ConfigError::Together(message.to_owned()))
         }
         (name, file) => Ok(Some((name.to_owned(), file.into()))),
@@ -342,7 +343,7 @@ mod tests {
         );
         assert!(message("pg = \"here\"").starts_with("pando.toml, line 1: pg = \"here\": "));
         assert!(message("[pg]\nport = 1").contains("line 1"));
-        assert!(message("tls_key = \"k\"").contains("go together"));
+        assert!(message("tls_key = \"k\"").contains("set together"));
         assert!(message("pg = ").contains("pando.toml"));
         assert!(message("slow_statement = \"5 parsecs\"").contains("5 parsecs"));
     }

@@ -1,4 +1,4 @@
-//! Values from texts. Errors say what would be right.
+//! Parsing of values. Errors say what is expected.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -55,5 +55,5 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let millis = number.zip(millis).and_then(|(number, unit)| number.checked_mul(unit));
     millis
         .map(Duration::from_millis)
-        .ok_or_else(|| "must be a time, like 500ms, 30s, 5min".to_owned())
+        .ok_or_else(|| "must be a duration, like 500ms, 30s, 5min".to_owned())
 }

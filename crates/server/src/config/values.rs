@@ -1,20 +1,20 @@
-//! Settings as texts, each with where it comes from.
+//! Settings as texts, each with its source.
 
 use super::{ConfigError, SETTINGS};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml::de::{DeTable, DeValue};
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// Nobody said anything.
+    /// The default.
     Default,
     /// A file, and the line in it.
     File(String, usize),
-    /// A variable of the environment.
+    /// An environment variable.
     Environment(String),
-    /// A flag of the command line.
+    /// A command line flag.
     Flag(String),
 }
 
@@ -29,15 +29,15 @@ impl fmt::Display for Source {
     }
 }
 
-/// Every setting's value, with its source.
+/// The values of all settings, with their sources.
 #[derive(Debug, Clone)]
 pub struct Values(BTreeMap<&'static str, (String, Source)>);
 
 impl Values {
-    /// Gathers flags, environment and file; whatever is left has its default.
+    /// Gathers flags, environment variables and the file; other settings have their defaults.
     ///
     /// # Errors
-    /// A file that is no TOML, or has a key that is no setting.
+    /// The file is not TOML, or has a key that is not a setting.
     pub fn gather(
         flags: &[(String, String)],
         environment: impl Fn(&str) -> Option<String>,
@@ -87,15 +87,15 @@ impl Values {
         Ok(())
     }
 
-    /// A setting's text; empty where it has none.
+    /// A setting's text; empty if it has no value.
     pub fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", |(value, _)| value.as_str())
     }
 
-    /// A setting, read.
+    /// Parses a setting.
     ///
     /// # Errors
-    /// The value cannot be read: with its name and where it comes from.
+    /// The value is invalid. The error names the setting and the source.
     pub fn read<T>(
         &self,
         name: &'static str,
@@ -111,7 +111,7 @@ impl Values {
 }
 
 impl fmt::Display for Values {
-    /// A line a setting: name, value, source.
+    /// One line per setting: name, value, source.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for setting in SETTINGS {
             if let Some((value, source)) = self.0.get(setting.name) {
@@ -123,18 +123,18 @@ impl fmt::Display for Values {
     }
 }
 
-/// Whether whoever reads a value over somebody's shoulder could use it.
+/// Whether a value must not be displayed.
 fn is_secret(name: &str, value: &str) -> bool {
     name == "token" && !value.is_empty()
 }
 
-/// The setting whose name is most like another, if it is like it at all.
+/// The setting with the most similar name, if it is similar enough.
 fn nearest(name: &str) -> Option<&'static str> {
     let distances = SETTINGS.iter().map(|setting| (distance(setting.name, name), setting.name));
     distances.min().filter(|(distance, _)| *distance <= 3).map(|(_, name)| name)
 }
 
-/// How many letters must be changed, added or left out (Levenshtein 1966).
+/// The number of letters to change, insert or delete (Levenshtein, 1966).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

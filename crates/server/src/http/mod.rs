@@ -1,4 +1,4 @@
-//! HTTP: is the server well, what has it counted, what is this.
+//! The HTTP endpoints: health, metrics, and a start page.
 
 use crate::metrics::Metrics;
 use axum::Router;
@@ -24,10 +24,10 @@ struct Shared {
     page: String,
 }
 
-/// Serves until `end`; says that it is not well any more from `stopping` on.
+/// Serves until `end`; /healthz reports 503 from `stopping` on.
 ///
 /// # Errors
-/// Only when the listener itself fails for good.
+/// The listener fails permanently.
 pub(crate) async fn serve(
     listener: TcpListener,
     database: Database,
@@ -64,7 +64,7 @@ async fn metrics_of(State(shared): State<Arc<Shared>>) -> Response {
     }
 }
 
-/// A page for somebody who came by.
+/// The start page.
 pub(crate) fn page(pg: std::net::SocketAddr) -> String {
     format!(
         "<!doctype html><html lang=en><meta charset=utf-8><title>Pando</title>\

@@ -1,4 +1,4 @@
-//! Who a client is: SCRAM-SHA-256 (RFC 5802, 7677) where there are users, trust where there are none.
+//! Authentication: SCRAM-SHA-256 (RFC 5802, 7677) if there are users, otherwise trust.
 
 use super::Listener;
 use super::error::Ending;
@@ -19,19 +19,19 @@ const SASL_FINAL: u32 = 12;
 
 const MECHANISM: &str = "SCRAM-SHA-256";
 
-/// Bytes that nobody can guess.
+/// Cryptographically random bytes.
 pub(crate) fn random_bytes(count: usize) -> Vec<u8> {
     let mut bytes = vec![0; count];
     rand::fill(&mut bytes[..]);
     bytes
 }
 
-/// What somebody who does not exist is challenged with, so that it looks like everybody else.
-pub(crate) fn nobody() -> String {
+/// The verifier for users that do not exist, whose challenge looks like that of any other user.
+pub(crate) fn unknown_user() -> String {
     postgres_protocol::password::scram_sha_256(&random_bytes(32))
 }
 
-/// Lets the client prove that it is who it says, if there is anybody to be; whether it has.
+/// Authenticates the client, if there are users. Returns whether it succeeded.
 pub(crate) async fn authenticate<S: Stream>(
     wire: &mut Wire<S>,
     user: &str,
@@ -44,10 +44,11 @@ pub(crate) async fn authenticate<S: Stream>(
         let message = format!("password authentication failed for user \"{user}\"");
         Ending::Fatal(Error::new(SqlState::InvalidPassword, message))
     };
-    // Somebody who does not exist is asked as everybody else is, and fails in the end.
+    // A user that does not exist is challenged as well and fails at the end, so that clients cannot
+    // find out which users exist.
     let known = listener.database.verifier(user);
     let exists = known.is_some();
-    let secret = secret(known.as_ref().unwrap_or(&listener.nobody)).ok_or_else(wrong)?;
+    let secret = secret(known.as_ref().unwrap_or(&listener.unknown_user)).ok_or_else(wrong)?;
     let mut mechanisms = BytesMut::new();
     mechanisms.put_slice(MECHANISM.as_bytes());
     mechanisms.put_slice(&[0, 0]);

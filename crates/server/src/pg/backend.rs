@@ -1,11 +1,11 @@
-//! The messages that a server sends, written straight into the connection's output.
+//! Messages of the server, written directly into the connection's output.
 
 use super::oid;
 use bytes::{BufMut, BytesMut};
 use frontend::Format;
 use query::{Error, Field, Notice, TransactionStatus};
 
-/// What is sent next time the connection flushes.
+/// The output that the next flush sends.
 #[derive(Debug, Default)]
 pub(crate) struct Output(pub(crate) BytesMut);
 
@@ -19,7 +19,7 @@ impl Output {
         self.close(place);
     }
 
-    /// Fills the length in that stands at a place.
+    /// Fills in the length at an offset.
     pub(crate) fn close(&mut self, place: usize) {
         let length = u32::try_from(self.0.len() - place).unwrap_or(u32::MAX);
         self.0[place..place + 4].copy_from_slice(&length.to_be_bytes());
@@ -88,7 +88,7 @@ impl Output {
         });
     }
 
-    /// The newest minor version that we speak, and the protocol options that we do not know.
+    /// The newest supported minor version, and the unsupported protocol options.
     pub(crate) fn negotiate(&mut self, minor: u32, unknown: &[String]) {
         self.message(b'v', |body| {
             body.put_u32(minor);
@@ -104,7 +104,7 @@ impl Output {
         });
     }
 
-    /// The columns of rows. One format is for all columns, none is text.
+    /// The columns of rows. A single format applies to all columns; none means text.
     pub(crate) fn row_description(&mut self, fields: &[Field], formats: &[Format]) {
         self.message(b'T', |body| {
             body.put_u16(u16::try_from(fields.len()).unwrap_or(u16::MAX));
@@ -130,7 +130,7 @@ impl Output {
         self.message(b'N', |body| report(body, notice.severity, &notice.error, 0));
     }
 
-    /// COPY begins, inwards (`G`) or outwards (`H`): the format of all of it and of each column.
+    /// COPY begins, in (`G`) or out (`H`): the overall format and that of each column.
     pub(crate) fn copy_response(&mut self, kind: u8, format: Format, columns: usize) {
         let format = u8::from(format == Format::Binary);
         self.message(kind, |body| {
@@ -145,7 +145,7 @@ impl Output {
     }
 }
 
-/// The format of a column: formats are given for each, for all, or not at all.
+/// The format of a column: formats are given for each column, for all, or not at all.
 pub(crate) fn format_of(formats: &[Format], index: usize) -> Format {
     match formats {
         [] => Format::Text,
@@ -155,7 +155,7 @@ pub(crate) fn format_of(formats: &[Format], index: usize) -> Format {
 }
 
 fn text(body: &mut BytesMut, value: &str) {
-    // A zero byte would end the text early.
+    // A zero byte would terminate the text early.
     match value.as_bytes().iter().position(|byte| *byte == 0) {
         Some(end) => body.put_slice(&value.as_bytes()[..end]),
         None => body.put_slice(value.as_bytes()),

@@ -1,13 +1,13 @@
-//! Cancel requests: a second connection names the first by its process number and secret.
+//! Cancel requests: a second connection identifies the first by its process number and secret.
 
 use parking_lot::Mutex;
 use query::{CancelHandle, Session};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A secret that a client of protocol 3.2 is given, in bytes...
+/// Bytes of the secret of a protocol 3.2 client ...
 pub(crate) const SECRET_BYTES: usize = 32;
-/// ... and one of protocol 3.0, which has no room for more.
+/// ... and of a protocol 3.0 client, whose secret has this fixed size.
 pub(crate) const SECRET_BYTES_OLD: usize = 4;
 
 /// The sessions that can be cancelled.
@@ -16,7 +16,7 @@ pub(crate) struct Cancels {
     sessions: Mutex<HashMap<u32, (Vec<u8>, CancelHandle)>>,
 }
 
-/// A session's place among those that can be cancelled; it is given up when this value goes.
+/// A session's registration, which ends on drop.
 #[derive(Debug)]
 pub(crate) struct Registered {
     cancels: Arc<Cancels>,
@@ -25,14 +25,14 @@ pub(crate) struct Registered {
 }
 
 impl Cancels {
-    /// Takes a session in.
+    /// Registers a session.
     pub(crate) fn register(self: &Arc<Self>, session: &Session, secret: Vec<u8>) -> Registered {
         let process = session.process();
         self.sessions.lock().insert(process, (secret.clone(), session.cancel_handle()));
         Registered { cancels: Arc::clone(self), process, secret }
     }
 
-    /// Cancels what a session is running, if the secret is its own.
+    /// Cancels the current statement of a session if the secret matches.
     pub(crate) fn cancel(&self, process: u32, secret: &[u8]) {
         let sessions = self.sessions.lock();
         let Some((known, handle)) = sessions.get(&process) else { return };

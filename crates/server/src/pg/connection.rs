@@ -16,11 +16,11 @@ pub(crate) struct Connection<S> {
     pub(crate) listener: Arc<Listener>,
     pub(crate) statements: HashMap<String, Arc<Prepared>>,
     pub(crate) portals: HashMap<String, Portal>,
-    /// Answers are due as soon as nothing more is there to handle.
+    /// The output is to be sent when all received messages are handled.
     pub(super) flush_due: bool,
-    /// A message of a group has failed: the others are passed over.
+    /// A message of a group has failed: the others are skipped.
     pub(crate) skipping: bool,
-    /// The values that the client was last told of the settings that it follows.
+    /// The reported settings with their last reported values.
     pub(crate) reported: Vec<(&'static str, String)>,
     settings_seen: SettingsSeen,
 }
@@ -40,7 +40,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Commits what statements that came together have done.
+    /// Commits the implicit transaction of a group of statements.
     pub(crate) async fn end_group(&mut self) {
         if let Err(error) = self.session.end_implicit().await {
             self.fail(&error, 0).await;
@@ -51,7 +51,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Tells the client that it may go on.
+    /// Reports that the server is ready for the next query.
     pub(super) async fn ready(&mut self) {
         let status = self.session.settle().await;
         if self.session.settings_changed(&mut self.settings_seen) {
@@ -62,7 +62,7 @@ impl<S: Stream> Connection<S> {
         self.flush_due = true;
     }
 
-    /// Counts a statement that is complete, and logs it if it was slow.
+    /// Counts a completed statement, and logs it if it was slow.
     pub(crate) fn count(&self, kind: StatementKind, text: &str, since: Instant, rows: usize) {
         let time = since.elapsed();
         self.listener.metrics.statement(kind, time, rows as u64);
@@ -72,29 +72,29 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Tells the client of an error; the transaction, if one is open, has failed.
+    /// Reports an error; an open transaction has failed.
     pub(crate) async fn fail(&mut self, error: &Error, offset: usize) {
         self.notices();
         self.session.fail().await;
         self.listener.metrics.error(error.state());
         self.wire.out.error("ERROR", error, offset);
-        // A client that asked for answers with Flush waits for this one.
+        // A client that requested answers with Flush waits for this one.
         self.flush_due = true;
     }
 
-    /// What is gathered is sent as soon as nothing more is there to handle.
+    /// Requests that the output is sent when all received messages are handled.
     pub(crate) fn flush_due(&mut self) {
         self.flush_due = true;
     }
 
-    /// Passes on what statements had to say.
+    /// Sends the notices of statements.
     pub(crate) fn notices(&mut self) {
         for notice in self.session.take_notices() {
             self.wire.out.notice(&notice);
         }
     }
 
-    /// Tells the client of settings that it follows and that have changed.
+    /// Reports settings that have changed.
     fn report_settings(&mut self) {
         for (name, value) in &mut self.reported {
             let Some(now) = self.session.setting(&name.to_lowercase()) else { continue };

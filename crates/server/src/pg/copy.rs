@@ -10,11 +10,11 @@ use query::{Error, SqlState, Statement};
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
-/// So often what a client has sent is loaded, however little it is.
+/// Interval at which received data is loaded, however little it is.
 const PULSE: Duration = Duration::from_millis(200);
 
 impl<S: Stream> Connection<S> {
-    /// Runs a COPY whose other end is the client.
+    /// Executes a COPY from or to the client.
     pub(crate) async fn copy(&mut self, statement: &Statement) -> Answer {
         if statement.is_copy_in() {
             self.copy_in(statement).await
@@ -51,7 +51,7 @@ impl<S: Stream> Connection<S> {
                     let message = format!("COPY from stdin failed: {reason}");
                     return Ok(Err(Error::new(SqlState::QueryCanceled, message)));
                 }
-                // They may come while the client does not know yet that COPY begins.
+                // The client may send these before it knows that COPY has begun.
                 Message::Flush | Message::Sync => {}
                 Message::Terminate => return Err(Ending::Closed),
                 _ => {

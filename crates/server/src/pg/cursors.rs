@@ -1,4 +1,4 @@
-//! Cursors in SQL: DECLARE, FETCH, MOVE. A cursor is a portal whose rows are fetched by statements.
+//! SQL cursors: DECLARE, FETCH, MOVE. A cursor is a portal whose rows are fetched by statements.
 
 use super::connection::Connection;
 use super::error::{Answer, attempt};
@@ -75,7 +75,7 @@ impl<S: Stream> Connection<S> {
         self.session.resume(&reading.rows);
         let fetched = self.fetch(reading, direction, formats, moves).await?;
         self.session.pause(&reading.rows);
-        // A cursor stays where it is when it is asked for what it cannot do.
+        // A failed fetch does not change the position.
         self.portals.insert(name, portal);
         let count = attempt!(fetched);
         let command = if moves { "MOVE" } else { "FETCH" };
@@ -83,7 +83,7 @@ impl<S: Stream> Connection<S> {
         Ok(Ok(count))
     }
 
-    /// Runs a portal that was only bound so far.
+    /// Executes a portal that is only bound.
     async fn open(&mut self, portal: &mut Portal) -> Result<(), Error> {
         let State::Bound = portal.state else { return Ok(()) };
         let Some((_, planned)) = &portal.prepared.statement else { return Ok(()) };
@@ -96,8 +96,8 @@ impl<S: Stream> Connection<S> {
         Ok(())
     }
 
-    /// A transaction has ended: its cursors end with it, but for those WITH HOLD of one that was committed. Where
-    /// the next is open already, it `chains`.
+    /// Closes the cursors of a transaction that has ended, except those WITH HOLD after a commit.
+    /// `chains` says whether the next transaction is open already.
     pub(crate) async fn transaction_ended(&mut self, committed: bool, chains: bool) {
         if !chains && self.session.transaction_status().await != TransactionStatus::Idle {
             return;

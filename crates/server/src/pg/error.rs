@@ -1,10 +1,10 @@
-//! Errors of the wire: what ends a message, what ends a connection, and how a client is told.
+//! Errors of the wire protocol: failed messages and the end of connections.
 
 use frontend::ProtocolError;
 use query::{Error, SqlState};
 use std::io;
 
-/// What was asked is answered, or has failed; or the connection ends.
+/// The result of handling a message: success, an error to report, or the end of the connection.
 pub(crate) type Answer<T = ()> = Result<Result<T, Error>, Ending>;
 
 macro_rules! attempt {
@@ -17,14 +17,14 @@ macro_rules! attempt {
 }
 pub(crate) use attempt;
 
-/// Why a connection ends.
+/// The reason why a connection ends.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    /// The client said goodbye or has gone.
+    /// The client has terminated or disconnected.
     Closed,
-    /// Reading or writing failed.
+    /// An I/O error.
     Io(io::Error),
-    /// The client is told, and the connection is closed.
+    /// The error is reported, and the connection is closed.
     Fatal(Error),
 }
 

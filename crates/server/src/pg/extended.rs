@@ -1,7 +1,7 @@
-//! The extended protocol: statements are parsed, bound and executed by messages of their own.
+//! The extended query protocol: separate messages parse, bind and execute statements.
 //!
-//! Execute outside a transaction commits by itself when Sync comes right behind it. Otherwise more may
-//! come that belongs to it, and everything up to Sync is one transaction.
+//! Execute outside a transaction commits immediately if Sync follows directly. Otherwise everything
+//! up to Sync is one transaction.
 
 use super::connection::Connection;
 use super::error::{Answer, attempt};
@@ -67,7 +67,7 @@ impl<S: Stream> Connection<S> {
             attempt!(parameters::decode(&bind, &description.parameters))
         };
         let formats = bind.result_formats;
-        // One format, or none, is for all columns, however many there are.
+        // No format or a single one applies to all columns.
         if formats.len() > 1
             && let Some(fields) = &attempt!(self.description(&prepared).await).fields
             && fields.len() != formats.len()
@@ -97,7 +97,7 @@ impl<S: Stream> Connection<S> {
         Ok(Ok(()))
     }
 
-    /// In a failed transaction only the statements that end it are taken.
+    /// In a failed transaction only statements that end it are accepted.
     async fn refuse_if_failed(&mut self, prepared: &Prepared) -> Result<(), Error> {
         match &prepared.statement {
             Some((statement, _)) if !statement.ends_transaction() => {
@@ -151,8 +151,8 @@ impl<S: Stream> Connection<S> {
         Ok(answer.map(drop))
     }
 
-    /// Runs a portal where it has not run, and sends up to so many of its rows, 0 is all; how many there were
-    /// comes back.
+    /// Executes a portal if it was not executed before, and sends up to `rows_max` of its rows (0
+    /// for all). Returns the number of rows.
     async fn execute_portal(
         &mut self,
         name: &str,
@@ -203,7 +203,7 @@ impl<S: Stream> Connection<S> {
         self.send_rows_of(name, portal, rows_max).await
     }
 
-    /// Sends rows of a portal that runs.
+    /// Sends rows of an executed portal.
     async fn send_rows_of(
         &mut self,
         name: &str,
@@ -219,7 +219,7 @@ impl<S: Stream> Connection<S> {
             State::Ran => return Ok(Err(ran_before(name))),
             State::Bound => return Ok(Ok(0)),
         };
-        // A negative number is no limit either.
+        // A negative number means no limit, too.
         let limit = i32::try_from(rows_max).ok().filter(|limit| *limit > 0);
         let limit = limit.map(|limit| u64::from(limit.unsigned_abs()));
         let direction = Direction::Forward(limit);
@@ -236,7 +236,7 @@ impl<S: Stream> Connection<S> {
         Ok(Ok(sent))
     }
 
-    /// Unless Sync comes right behind, what is executed is part of a transaction.
+    /// Begins an implicit transaction unless Sync follows directly.
     async fn begin_unless_last(&mut self) -> Result<(), query::Error> {
         match self.wire.frames.peek() {
             Some(b'S') => Ok(()),
@@ -244,7 +244,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Tells the client that a statement is done.
+    /// Reports that a statement is complete.
     pub(crate) async fn done(&mut self, statement: &Statement, tag: &query::Tag) {
         let tag = tag.to_string();
         if statement.ends_transaction() {
@@ -253,7 +253,7 @@ impl<S: Stream> Connection<S> {
         self.wire.out.command_complete(&tag);
     }
 
-    /// Sends rows, or passes over them; how many there were comes back.
+    /// Sends rows, or skips them for MOVE. Returns their number.
     pub(crate) async fn fetch(
         &mut self,
         reading: &mut Reading,
@@ -275,7 +275,7 @@ impl<S: Stream> Connection<S> {
         Ok(Ok(sent))
     }
 
-    /// Sends all rows that a statement gave, described first where the client does not know them.
+    /// Sends all rows of a statement, with their description if `describe` is set.
     pub(crate) async fn send_all(&mut self, rows: Rows, describe: bool) -> Answer<usize> {
         if describe {
             self.wire.out.row_description(&rows.fields, &[]);
@@ -289,7 +289,7 @@ impl<S: Stream> Connection<S> {
     }
 }
 
-/// The tag of a command that gave rows.
+/// The tag of a command that returns rows.
 fn tag_of(command: &str, rows: usize) -> String {
     match command {
         "INSERT" => format!("INSERT 0 {rows}"),

@@ -1,10 +1,10 @@
-//! Memory that a connection holds, drawn from the database's own limit.
+//! Memory of a connection, which counts towards the database's limit.
 
 use query::Error;
 use query::store::Memory;
 use std::sync::Arc;
 
-/// Memory that is given back when this value goes.
+/// Memory that is released on drop.
 #[derive(Debug)]
 pub(crate) struct Held {
     memory: Arc<Memory>,
@@ -16,20 +16,20 @@ impl Held {
         Self { memory: Arc::clone(memory), bytes: 0 }
     }
 
-    /// Takes more.
+    /// Acquires more memory.
     ///
     /// # Errors
-    /// 53200 where the database's memory is used up.
+    /// 53200 if the limit is reached.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Error> {
         self.memory.try_grow_query(bytes as u64)?;
         self.bytes += bytes;
         Ok(())
     }
 
-    /// Holds exactly so much from now on.
+    /// Sets the amount of memory.
     ///
     /// # Errors
-    /// 53200 where that is more and the database's memory is used up.
+    /// 53200 if it grows and the limit is reached.
     pub(crate) fn set(&mut self, bytes: usize) -> Result<(), Error> {
         match bytes.checked_sub(self.bytes) {
             Some(more) => self.grow(more),

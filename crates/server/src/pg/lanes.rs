@@ -1,5 +1,5 @@
-//! Threads that serve connections. A connection stays on the thread that it was given: with work stolen
-//! between threads, each burst of messages would wake a second one, which costs more than a keyed statement.
+//! Threads that serve connections. A connection stays on its thread: with work stealing, each burst
+//! of messages would wake a second thread, which costs more than a keyed statement.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -9,10 +9,10 @@ use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::CancellationToken;
 
-/// Recognising a keyed statement recurses as deeply as its expressions nest.
+/// Recognizing a keyed statement recurses with the nesting of its expressions.
 const STACK_BYTES: usize = 8 << 20;
 
-/// The threads; they end when this is dropped.
+/// The threads, which end on drop.
 pub(crate) struct Lanes {
     lanes: Vec<Lane>,
     end: CancellationToken,
@@ -23,7 +23,7 @@ struct Lane {
     connections: Arc<AtomicUsize>,
 }
 
-/// A connection's place on a thread, given back when it is dropped.
+/// A connection's place on a thread, released on drop.
 pub(crate) struct Place(Arc<AtomicUsize>);
 
 impl Drop for Place {
@@ -36,7 +36,7 @@ impl Lanes {
     /// Starts a thread for each processor.
     ///
     /// # Errors
-    /// A thread that the system refuses.
+    /// A thread cannot be started.
     pub(crate) fn start() -> io::Result<Self> {
         let count = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let end = CancellationToken::new();
@@ -61,7 +61,7 @@ impl Drop for Lanes {
 fn lane(end: CancellationToken) -> io::Result<Lane> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let handle = runtime.handle().clone();
-    let thread = thread::Builder::new().name("pando-door".to_owned()).stack_size(STACK_BYTES);
+    let thread = thread::Builder::new().name("pando-lane".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(move || runtime.block_on(end.cancelled()))?;
     Ok(Lane { runtime: handle, connections: Arc::default() })
 }

@@ -1,13 +1,13 @@
 //! The PostgreSQL wire protocol, version 3.
 //!
 //! ```text
-//! bytes -> frames -> frontend (messages) -> connection -> query::Session
-//! bytes <- backend (Output)  <- rows, copy  <-----+
+//! bytes -> wire -> frontend (messages) -> serve, connection -> query::Session
+//! bytes <- backend (Output)  <- rows, copy  <---------+
 //! ```
 //!
-//! Messages are decoded here and not by a library, since a client can send anything: nothing is allocated
-//! from a declared length, texts must be UTF-8, and no message can make a decoder panic. What a client
-//! sends costs at most its own connection.
+//! Messages are decoded by `frontend` and not by a library, because input is untrusted: nothing is
+//! allocated from a declared length, texts must be UTF-8, and no message can make a decoder panic.
+//! Invalid input ends only its own connection.
 
 mod auth;
 mod backend;
@@ -50,27 +50,27 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-/// How a door is opened.
+/// The options of a listener.
 #[derive(Default)]
 pub struct ListenerOptions {
-    /// What a client may take.
+    /// Limits on clients.
     pub limits: Limits,
-    /// What encrypts connections, if anything does.
+    /// Encrypts connections, if set.
     pub tls: Option<TlsAcceptor>,
     /// Statements that take longer are logged.
     pub slow_statement: Option<Duration>,
 }
 
-/// When a connection ends that its client would go on with.
+/// The signals that end a connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Stopping {
-    /// As soon as no statement is running.
+    /// Ends it as soon as no statement is running.
     pub(crate) soon: CancellationToken,
-    /// At once.
+    /// Ends it immediately.
     pub(crate) now: CancellationToken,
 }
 
-/// The door: what all its connections share.
+/// The state that all connections of a listener share.
 pub struct Listener {
     database: Database,
     limits: Limits,
@@ -80,15 +80,15 @@ pub struct Listener {
     cancels: Arc<Cancels>,
     places: Semaphore,
     lanes: Lanes,
-    /// What somebody who does not exist is challenged with.
-    nobody: String,
+    /// The verifier for users that do not exist.
+    unknown_user: String,
 }
 
 impl Listener {
-    /// A door to a database.
+    /// A listener for a database.
     ///
     /// # Errors
-    /// Threads that the system refuses.
+    /// Threads cannot be started.
     pub fn new(
         database: Database,
         options: ListenerOptions,
@@ -96,7 +96,7 @@ impl Listener {
     ) -> io::Result<Arc<Self>> {
         let ListenerOptions { limits, tls, slow_statement } = options;
         let places = Semaphore::new(limits.connections_max.min(Semaphore::MAX_PERMITS));
-        let (cancels, nobody) = (Arc::default(), auth::nobody());
+        let (cancels, unknown_user) = (Arc::default(), auth::unknown_user());
         let lanes = Lanes::start()?;
         Ok(Arc::new(Self {
             database,
@@ -107,15 +107,15 @@ impl Listener {
             cancels,
             places,
             lanes,
-            nobody,
+            unknown_user,
         }))
     }
 
-    /// Takes connections until `stop`. Those that are open end then, as soon as they run no statement; at
-    /// `end` they all do.
+    /// Accepts connections until `stop`. Open connections then end as soon as they run no
+    /// statement, and all end at `end`.
     ///
     /// # Errors
-    /// Only when the listener itself fails for good.
+    /// The listener fails permanently.
     pub async fn serve(
         self: &Arc<Self>,
         listener: TcpListener,
@@ -126,7 +126,7 @@ impl Listener {
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
-                // A connection's end, even by a panic, is nobody else's business.
+                // The end of a connection, even by a panic, does not affect others.
                 Some(_) = connections.join_next() => continue,
                 () = stop.cancelled() => break,
             };
@@ -135,7 +135,7 @@ impl Listener {
                     let stopping = Stopping { soon: stop.clone(), now: end.clone() };
                     self.start(stream, stopping, &mut connections);
                 }
-                // Out of descriptors or the like: what is open goes on, and later there is room again.
+                // Too many open files or the like: retry when other connections may have ended.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -144,7 +144,7 @@ impl Listener {
         Ok(())
     }
 
-    /// Gives a connection to one of the threads. One that breaks meanwhile is gone.
+    /// Assigns a connection to one of the threads. A connection that has broken is dropped.
     fn start(
         self: &Arc<Self>,
         stream: TcpStream,

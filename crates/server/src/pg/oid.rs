@@ -1,8 +1,9 @@
-//! SQL types as the wire numbers them. The numbers are PostgreSQL's own (`pg_type.dat`).
+//! OIDs of SQL types. The numbers are PostgreSQL's (`pg_type.dat`).
 
 use query::SqlType;
 
-/// A type as clients are told: its OID, its size in bytes (-1: it varies) and its modifier (-1: none).
+/// The description of a type for clients: OID, size in bytes (-1: variable) and modifier (-1:
+/// none).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TypeInfo {
     pub(crate) oid: u32,
@@ -10,18 +11,18 @@ pub(crate) struct TypeInfo {
     pub(crate) modifier: i32,
 }
 
-/// The modifier of a type without any.
+/// The modifier of a type without one.
 pub(crate) const NO_MODIFIER: i32 = -1;
 
-/// What a length in a modifier counts beside itself, in bytes.
+/// The constant part of a length modifier, in bytes.
 const MODIFIER_HEADER: i32 = 4;
 
-/// The number of a type.
+/// The OID of a type.
 pub fn type_oid(sql_type: &SqlType) -> u32 {
     info(sql_type).oid
 }
 
-/// How a type is described.
+/// The description of a type.
 pub(crate) fn info(sql_type: &SqlType) -> TypeInfo {
     let plain = |oid, size| TypeInfo { oid, size, modifier: NO_MODIFIER };
     match sql_type {
@@ -94,7 +95,7 @@ fn array_oid(item: &SqlType) -> u32 {
     }
 }
 
-/// The type that a client names for a parameter; `None` where it leaves the choice to us.
+/// The type that a client specifies for a parameter; `None` if the server infers it.
 pub(crate) fn parameter_type(oid: u32) -> Option<SqlType> {
     let numeric = SqlType::NUMERIC;
     let array = |item| Some(SqlType::Array(Box::new(item)));

@@ -43,7 +43,7 @@ pub(crate) fn decode(bind: &Bind, types: &[SqlType]) -> Result<Vec<ScalarValue>,
         .collect()
 }
 
-/// The common types are read here; the rest goes through the same code as a cast.
+/// Common types are parsed here; all others use the code of casts.
 fn of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue, Error> {
     let known = match sql_type {
         SqlType::BigInt => text.parse().ok().map(|v| ScalarValue::Int64(Some(v))),
@@ -58,7 +58,7 @@ fn of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue, Error> {
     }
 }
 
-/// A plain decimal with as many digits after the point as it is written with.
+/// A plain decimal with the scale with which it is written.
 fn decimal(text: &str) -> Option<ScalarValue> {
     let text = text.trim();
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

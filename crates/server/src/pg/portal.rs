@@ -1,4 +1,4 @@
-//! Portals: prepared statements with values, and cursors. Both are rows that a client takes bit by bit.
+//! Portals: bound statements and cursors, whose rows a client fetches in parts.
 
 use super::prepared::Prepared;
 use super::reading::Reading;
@@ -6,20 +6,20 @@ use frontend::Format;
 use query::{Field, Listing, ScalarValue};
 use std::sync::Arc;
 
-/// A statement with values, and how far its rows have been fetched.
+/// A statement with values, and its progress.
 pub(crate) struct Portal {
     pub(crate) prepared: Arc<Prepared>,
     pub(crate) values: Vec<ScalarValue>,
     pub(crate) formats: Vec<Format>,
     pub(crate) state: State,
     pub(crate) kind: Kind,
-    /// Whether it may outlive the transaction that runs now, as a cursor WITH HOLD that was committed.
+    /// Whether it outlives the current transaction: a cursor WITH HOLD of a committed transaction.
     pub(crate) is_committed: bool,
     /// `None` without a name.
     pub(crate) _listing: Option<Listing>,
 }
 
-/// Who made a portal.
+/// The origin of a portal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A Bind message.
@@ -28,13 +28,13 @@ pub(crate) enum Kind {
     Cursor { binary: bool, hold: bool },
 }
 
-/// How far a portal is.
+/// The progress of a portal.
 pub(crate) enum State {
     Bound,
     Open(Box<Reading>),
-    /// All rows are fetched: the tag to answer once more with.
+    /// All rows are fetched. A further Execute returns this tag.
     Done(String),
-    /// It gave no rows, and is not done twice.
+    /// It was executed without rows, and cannot be executed again.
     Ran,
 }
 
@@ -47,12 +47,12 @@ impl Portal {
         }
     }
 
-    /// Whether it lives on when its transaction is committed.
+    /// Whether it outlives a commit of its transaction.
     pub(crate) fn holds(&self) -> bool {
         matches!(self.kind, Kind::Cursor { hold: true, .. })
     }
 
-    /// The columns of its rows, as far as they are known.
+    /// The columns of its rows, if they are known.
     pub(crate) fn fields(&self) -> Option<&[Field]> {
         match &self.state {
             State::Open(reading) => Some(&reading.rows.fields),

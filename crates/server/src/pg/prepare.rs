@@ -10,7 +10,7 @@ use query::{
 use std::sync::{Arc, OnceLock};
 
 impl<S: Stream> Connection<S> {
-    /// Takes a statement in under a name; the empty one is free for everybody.
+    /// Prepares a statement. Its name must be new or empty.
     pub(crate) fn prepare(
         &mut self,
         name: &str,
@@ -35,7 +35,7 @@ impl<S: Stream> Connection<S> {
         Ok(Arc::new(Prepared { statement, text, given, description, listing }))
     }
 
-    /// PREPARE: what it is made of is looked at now.
+    /// PREPARE: the statement is planned immediately to report errors.
     pub(crate) async fn prepare_by_statement(
         &mut self,
         name: String,
@@ -54,7 +54,7 @@ impl<S: Stream> Connection<S> {
         self.statements.get(name).cloned().ok_or_else(|| no_statement(name))
     }
 
-    /// EXECUTE of a prepared statement, or EXPLAIN of that.
+    /// EXECUTE of a prepared statement, or EXPLAIN of one.
     pub(crate) async fn execute_by_statement(
         &mut self,
         execute: &Execute,
@@ -77,7 +77,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// What a statement takes and gives; found out once.
+    /// The parameters and columns of a statement, computed once.
     pub(crate) async fn description(
         &mut self,
         prepared: &Prepared,
@@ -89,7 +89,7 @@ impl<S: Stream> Connection<S> {
         let description = match &prepared.statement {
             None => nothing,
             Some((statement, planned)) => match statement.for_connection().transpose()? {
-                // What a name stands for can be another thing the next time: it is not kept.
+                // Not cached: the name of a cursor may refer to another one the next time.
                 Some(ConnectionStatement::Fetch(fetch)) => {
                     let fields = match self.portals.get(&fetch.cursor) {
                         Some(portal) if !fetch.moves => portal.fields().map(<[Field]>::to_vec),

@@ -1,4 +1,4 @@
-//! Prepared statements: by Parse messages and by PREPARE, executed by messages and by EXECUTE.
+//! Prepared statements, created by Parse messages and PREPARE.
 
 use super::oid;
 use query::{Description, Error, Field, Listing, Rows, SqlState, SqlType, Statement};
@@ -6,25 +6,25 @@ use std::sync::{Arc, OnceLock};
 
 /// A prepared statement.
 pub(crate) struct Prepared {
-    /// `None` for a text without a statement.
+    /// `None` for an empty text.
     pub(crate) statement: Option<(Statement, query::Prepared)>,
-    /// Its text, as others may see it.
+    /// The text as displayed to others.
     pub(crate) text: Arc<str>,
-    /// The parameter types that the client said.
+    /// The parameter types that the client specified.
     pub(crate) given: Vec<Option<SqlType>>,
     pub(super) description: OnceLock<Arc<Description>>,
-    /// `None` without a name.
+    /// `None` for the unnamed statement.
     pub(crate) listing: Option<Listing>,
 }
 
 impl Prepared {
-    /// What a cursor is made from.
+    /// The statement of a cursor.
     pub(crate) fn nothing() -> Self {
         let (given, description) = (Vec::new(), OnceLock::new());
         Self { statement: None, text: Arc::from(""), given, description, listing: None }
     }
 
-    /// Whether the client was told of other columns than there are now.
+    /// Whether the columns differ from those that the client was told.
     pub(crate) fn promised_others(&self, rows: &Rows) -> bool {
         let promised = self.description.get().and_then(|known| known.fields.as_ref());
         let types = |fields: &[Field]| -> Vec<u32> {
@@ -34,13 +34,13 @@ impl Prepared {
     }
 }
 
-/// What a statement is answered with whose columns are others than its client was told.
+/// The error for a statement whose columns have changed.
 pub(crate) fn changed_result() -> Error {
     Error::new(SqlState::FeatureNotSupported, "cached plan must not change result type")
         .with_routine("RevalidateCachedQuery")
 }
 
-/// What a name that no prepared statement has is answered with.
+/// The error for an unknown name.
 pub(crate) fn no_statement(name: &str) -> Error {
     let message = match name {
         "" => "unnamed prepared statement does not exist".to_owned(),

@@ -1,8 +1,8 @@
-//! The rows of a statement on their way to a client, and where a cursor stands among them.
+//! The rows of a statement on their way to a client, and the position of a cursor.
 //!
-//! Rows count from 1; a cursor stands on one of them, before the first (0), or after the last. Without SCROLL a batch
-//! is let go as soon as the cursor has passed it, and so it goes forward only. With SCROLL all batches that have
-//! come are kept, and accounted for.
+//! Rows count from 1. A cursor is positioned on one of them, before the first (0), or after the
+//! last. Without SCROLL a batch is dropped when the cursor has passed it, so the cursor only moves
+//! forward. With SCROLL all received batches are kept, and counted as memory.
 
 use super::backend::Output;
 use super::held::Held;
@@ -12,24 +12,24 @@ use futures::StreamExt;
 use query::arrow::array::RecordBatch;
 use query::{Direction, Error, Field, Rows, SqlState};
 
-/// Rows that are written before looking whether the output is full.
+/// Rows that are written before checking whether the output is full.
 const ROWS_PER_PIECE: usize = 256;
 
-/// Rows that come as they are asked for.
+/// Rows that are computed on demand.
 pub(crate) struct Reading {
     pub(crate) rows: Rows,
-    /// What has come and may be asked for again, in order; each with the number of the row before its first.
+    /// Batches that can be read again, in order; each with the number of the row before its first.
     batches: Vec<(u64, RecordBatch)>,
-    /// Rows that have come.
+    /// Number of rows received.
     came: u64,
-    /// No more will come.
+    /// All rows are received.
     is_complete: bool,
     position: u64,
-    /// What the kept batches take; `None` where they are not kept.
+    /// The memory of the kept batches; `None` if they are not kept.
     held: Option<Held>,
 }
 
-/// Some rows that lie together.
+/// Some consecutive rows.
 pub(crate) struct Piece {
     batch: RecordBatch,
     rows: std::ops::Range<usize>,
@@ -50,27 +50,27 @@ impl Piece {
     }
 }
 
-/// Which rows are left of a fetch.
+/// The remaining rows of a fetch.
 pub(crate) enum Way {
-    /// So many after the position.
+    /// This many after the position.
     Forward(u64),
-    /// So many before the position, nearest first.
+    /// This many before the position, in descending order.
     Backward(u64),
-    /// The one at the position.
+    /// The row at the position.
     Here,
 }
 
 impl Reading {
-    /// Rows that go forward, or with memory to keep them, both ways.
+    /// Rows for forward reading or, with memory to keep them, for both directions.
     pub(crate) fn new(rows: Rows, held: Option<Held>) -> Self {
         let (batches, came, is_complete, position) = (Vec::new(), 0, false, 0);
         Self { rows, batches, came, is_complete, position, held }
     }
 
-    /// Goes to where a fetch begins, and says which rows it takes.
+    /// Moves to the start of a fetch, and returns which rows to read.
     ///
     /// # Errors
-    /// 55000 for a way back without SCROLL; as computing the rows.
+    /// 55000 for reading backward without SCROLL, and errors of computing the rows.
     pub(crate) async fn set_out(&mut self, direction: Direction) -> Result<Way, Error> {
         Ok(match direction {
             Direction::Forward(count) => Way::Forward(count.unwrap_or(u64::MAX)),
@@ -87,21 +87,21 @@ impl Reading {
             }
             Direction::Relative(by) => {
                 let target = self.position.saturating_add_signed(by);
-                self.stand_before(target).await?
+                self.move_before(target).await?
             }
-            Direction::Absolute(number @ 0..) => self.stand_before(number.unsigned_abs()).await?,
+            Direction::Absolute(number @ 0..) => self.move_before(number.unsigned_abs()).await?,
             Direction::Absolute(number) => {
                 self.refuse_backwards()?;
                 while !self.is_complete {
                     self.pull().await?;
                 }
-                self.stand_before((self.came + 1).saturating_sub(number.unsigned_abs())).await?
+                self.move_before((self.came + 1).saturating_sub(number.unsigned_abs())).await?
             }
         })
     }
 
-    /// Stands before a row, as far as there is one; the row that is then to be taken, if any.
-    async fn stand_before(&mut self, row: u64) -> Result<Way, Error> {
+    /// Moves before a row, or to the end. Returns the row to read, if there is one.
+    async fn move_before(&mut self, row: u64) -> Result<Way, Error> {
         if row <= self.position && self.position > 0 {
             self.refuse_backwards()?;
         }
@@ -128,7 +128,7 @@ impl Reading {
         }
     }
 
-    /// The next piece of a fetch; `None` when it has all its rows or there are no more.
+    /// The next piece of a fetch; `None` at its end.
     pub(crate) async fn next(&mut self, way: &mut Way) -> Result<Option<Piece>, Error> {
         match way {
             Way::Forward(0) | Way::Backward(0) => Ok(None),
@@ -160,7 +160,7 @@ impl Reading {
         }
     }
 
-    /// The batch that holds a row, and the row's place in it.
+    /// The batch that contains a row, and the row's index in it.
     async fn batch_of(&mut self, row: u64) -> Result<Option<(RecordBatch, usize)>, Error> {
         let Some(before) = row.checked_sub(1) else { return Ok(None) };
         while self.came <= before && !self.is_complete {

@@ -9,10 +9,10 @@ use query::binary::BinaryColumn;
 use query::text::TextColumn;
 use query::{Error, Field};
 
-/// The length that stands for NULL.
+/// The length that represents NULL.
 const NULL_LENGTH: u32 = u32::MAX;
 
-/// A column of a batch in the format that the client asked for.
+/// A column of a batch in the requested format.
 enum Column<'a> {
     Text(TextColumn<'a>),
     Binary(BinaryColumn),

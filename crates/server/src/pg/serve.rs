@@ -1,7 +1,7 @@
-//! The loop of a connection: messages in, answers out.
+//! The main loop of a connection.
 //!
-//! What is received is handled message by message; what is answered is gathered and sent when the client
-//! waits for it: once for everything that came together. Rows are sent as they fill a buffer.
+//! Received messages are handled one by one. Output is buffered and sent when all received messages
+//! are handled, so a group of messages needs one write. Rows are sent as they fill the buffer.
 
 use super::Stopping;
 use super::backend::Output;
@@ -14,14 +14,14 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
-/// A buffer that has grown beyond this is given back when the client is waited for.
+/// Maximum size of the output buffer that is kept while the client is idle.
 const OUTPUT_BYTES_KEPT: usize = 16 << 10;
 
 /// Bytes of a message's type and length.
 const HEADER_BYTES: usize = 5;
 
 impl<S: Stream> Connection<S> {
-    /// Serves the client until one side has enough.
+    /// Serves the client until either side closes the connection.
     pub(crate) async fn serve(mut self, stopping: Stopping) {
         let terminated = self.session.clone();
         let ending = tokio::select! {
@@ -56,7 +56,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Handles everything that is there, and answers.
+    /// Handles all received messages and sends the output.
     async fn step(&mut self) -> Result<(), Ending> {
         while let Some((kind, body)) = self.wire.frames.next()? {
             self.listener.metrics.received(body.len() + HEADER_BYTES);
@@ -72,9 +72,9 @@ impl<S: Stream> Connection<S> {
         Ok(())
     }
 
-    /// Waits for the client, but not for ever inside a transaction.
+    /// Waits for the client, subject to the idle timeouts.
     async fn wait(&mut self) -> Result<(), Ending> {
-        // What is not due yet waits for the rest of its group.
+        // Buffered output that is not due is kept for the rest of its group.
         if self.wire.out.0.is_empty() && self.wire.out.0.capacity() > OUTPUT_BYTES_KEPT {
             self.wire.out = Output::default();
         }
@@ -101,7 +101,7 @@ impl<S: Stream> Connection<S> {
     async fn handle(&mut self, message: Message) -> Result<(), Ending> {
         match message {
             Message::Terminate => {
-                // What was asked before is answered: the client may have stopped writing only.
+                // Earlier requests are answered: the client may have closed only its sending side.
                 self.wire.flush().await?;
                 return Err(Ending::Closed);
             }
@@ -118,7 +118,7 @@ impl<S: Stream> Connection<S> {
                 self.fail(&error.with_hint("Call the function in a SELECT."), 0).await;
                 self.ready().await;
             }
-            // What a client sends after COPY has failed under it is passed over.
+            // Messages of a COPY that has failed are skipped.
             Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) => {}
             other => {
                 if let Err(error) = self.extended(other).await? {
@@ -130,7 +130,7 @@ impl<S: Stream> Connection<S> {
         Ok(())
     }
 
-    /// The end of a group of messages: its transaction is committed if it was none of the client's own.
+    /// Ends a group of messages and commits its implicit transaction.
     async fn sync(&mut self) -> Result<(), Ending> {
         self.skipping = false;
         self.end_group().await;
@@ -139,7 +139,7 @@ impl<S: Stream> Connection<S> {
         Ok(())
     }
 
-    /// A session that has ended itself is not ready for more.
+    /// A terminated session accepts no more statements.
     fn end_if_terminated(&self) -> Result<(), Ending> {
         if self.session.is_terminated() { Err(shut_down()) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! The simple protocol: a text of statements, all answers in text.
+//! The simple query protocol: a text of statements, all results in text format.
 
 use super::connection::Connection;
 use super::error::{Answer, Ending, attempt};
@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 impl<S: Stream> Connection<S> {
-    /// Runs the statements of a text. Several of them are one transaction, unless they say otherwise.
+    /// Executes the statements of a text. Several statements are one transaction unless they
+    /// control transactions themselves.
     pub(crate) async fn simple_query(&mut self, text: &str) -> Result<(), Ending> {
         self.portals.remove("");
         let statements = match self.session.parse(text) {
@@ -67,7 +68,7 @@ impl<S: Stream> Connection<S> {
     }
 }
 
-/// A text as others may see it: without passwords.
+/// The text as displayed to others: without passwords.
 fn shown(text: &str, statements: &[Statement]) -> Arc<str> {
     if !statements.iter().any(Statement::keeps_secret) {
         return query::activity_text(text);

@@ -1,4 +1,4 @@
-//! From the first byte to a session: encryption, protocol version, who it is, what it is told.
+//! Startup of a connection: encryption, protocol version, authentication, initial settings.
 
 use super::backend::Output;
 use super::cancel::{SECRET_BYTES, SECRET_BYTES_OLD};
@@ -19,12 +19,12 @@ use tokio_rustls::TlsAcceptor;
 /// The first byte of a TLS connection.
 const TLS_HANDSHAKE: u8 = 22;
 const PROTOCOL_MINOR: u32 = 2;
-/// The one database that there is.
+/// The name of the only database.
 const DATABASE: &str = "pando";
-/// What clients ask for first when nobody told them a database's name.
+/// The database name that many clients use by default.
 const DATABASE_OF_TOOLS: &str = "postgres";
 
-/// Settings whose values a client is told at once and whenever they change.
+/// Settings that are reported at startup and whenever they change.
 const REPORTED: [&str; 11] = [
     "server_version",
     "server_encoding",
@@ -39,7 +39,7 @@ const REPORTED: [&str; 11] = [
     "default_transaction_read_only",
 ];
 
-/// Serves a connection from its first byte on.
+/// Serves a connection from its first byte.
 pub(crate) async fn serve(stream: TcpStream, listener: Arc<Listener>, stopping: Stopping) {
     let client = stream.peer_addr().ok();
     let limit = listener.limits.startup_timeout;
@@ -52,7 +52,7 @@ pub(crate) async fn serve(stream: TcpStream, listener: Arc<Listener>, stopping: 
     match tokio::time::timeout(limit, Box::pin(negotiate(&mut wire, &listener))).await {
         Ok(Ok(Some(Negotiated::Plain(startup)))) => log_in(wire, startup, listener, stopping).await,
         Ok(Ok(Some(Negotiated::Encrypt(tls)))) => {
-            // Bytes that came before encryption could be anybody's: they are not looked at.
+            // Bytes received before encryption are not authenticated, and are discarded.
             encrypted(wire.stream, &tls, false, client, listener, stopping).await;
         }
         Ok(Ok(None)) | Err(_) => {}
@@ -60,7 +60,7 @@ pub(crate) async fn serve(stream: TcpStream, listener: Arc<Listener>, stopping: 
     }
 }
 
-/// What encrypts a connection whose client begins with TLS at once, as those of PostgreSQL 17 may.
+/// The TLS acceptor for a client that begins with TLS immediately, as PostgreSQL 17 clients can.
 async fn encrypted_from_the_start(stream: &TcpStream, listener: &Listener) -> Option<TlsAcceptor> {
     let tls = listener.tls.as_ref()?;
     let mut first = [0];
@@ -68,7 +68,8 @@ async fn encrypted_from_the_start(stream: &TcpStream, listener: &Listener) -> Op
     (read == 1 && first[0] == TLS_HANDSHAKE).then(|| tls.clone())
 }
 
-/// Serves what is encrypted from here on. A client that did not ask first must say what it speaks (ALPN).
+/// Serves an encrypted connection. A client that did not request encryption first must negotiate
+/// the protocol by ALPN.
 async fn encrypted(
     stream: TcpStream,
     tls: &TlsAcceptor,
@@ -94,7 +95,7 @@ async fn encrypted(
     }
 }
 
-/// Tells somebody that there is no room.
+/// Refuses a connection because there are too many.
 pub(crate) async fn turn_away<S: Stream>(stream: S) {
     let mut wire = Wire::new(stream, None);
     let message = "sorry, too many clients already";
@@ -114,7 +115,7 @@ enum Negotiated {
     Encrypt(TlsAcceptor),
 }
 
-/// Answers requests for encryption until the session's own first message comes; `None` is a cancel request.
+/// Answers encryption requests until the startup message is received; `None` for a cancel request.
 async fn negotiate<S: Stream>(
     wire: &mut Wire<S>,
     listener: &Listener,
@@ -152,7 +153,7 @@ async fn negotiate_encrypted<S: Stream>(wire: &mut Wire<S>) -> Result<Startup, E
     match first(wire).await? {
         First::Startup(startup) => Ok(startup),
         First::Cancel { .. } => Err(Ending::Closed),
-        First::Ssl | First::Gss => Err(violation("the connection is encrypted already").into()),
+        First::Ssl | First::Gss => Err(violation("the connection is already encrypted").into()),
     }
 }
 
@@ -188,7 +189,7 @@ async fn log_in<S: Stream>(
     connection.serve(stopping).await;
 }
 
-/// Finds out who it is; a session with the client's settings comes back.
+/// Authenticates the client and returns a session with its settings.
 async fn authenticate<S: Stream>(
     wire: &mut Wire<S>,
     startup: &Startup,
@@ -217,7 +218,9 @@ async fn authenticate<S: Stream>(
             SqlState::InvalidCatalogName,
             format!("database \"{database}\" does not exist"),
         );
-        return Err(Ending::Fatal(error.with_hint(format!("The database is called {DATABASE}."))));
+        return Err(Ending::Fatal(
+            error.with_hint(format!("The name of the database is {DATABASE}.")),
+        ));
     }
     let session = listener.database.session();
     session.log_in(user, authenticated);
@@ -233,7 +236,7 @@ async fn authenticate<S: Stream>(
 }
 
 impl<S: Stream> Connection<S> {
-    /// Tells a client that has logged in what it needs to know.
+    /// Sends the initial messages of a session.
     fn greet(&mut self, process: u32, secret: &[u8]) {
         let value = |name: &str| self.session.setting(&name.to_lowercase()).unwrap_or_default();
         self.reported = REPORTED.iter().map(|name| (*name, value(name))).collect();

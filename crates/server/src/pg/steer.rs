@@ -1,4 +1,5 @@
-//! Statements that a connection carries out itself: prepared statements and cursors by their SQL names.
+//! Statements that a connection executes itself: those on prepared statements and cursors by SQL
+//! name.
 
 use super::connection::Connection;
 use super::cursors::no_cursor;
@@ -9,8 +10,8 @@ use frontend::Format;
 use query::{ConnectionStatement, Error, ScalarValue, SqlState, TransactionStatus};
 
 impl<S: Stream> Connection<S> {
-    /// Carries a statement out for the connection; how many rows were sent comes back. `describe`: rows are
-    /// described first.
+    /// Executes a statement on the connection and returns the number of rows sent. `describe`: send
+    /// the row description first.
     pub(crate) async fn steer(
         &mut self,
         statement: ConnectionStatement,

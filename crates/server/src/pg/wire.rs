@@ -8,27 +8,28 @@ use query::Control;
 use std::net::SocketAddr;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// Answers are sent before the client waits for them when they fill so many bytes.
+/// Output of this size is sent without waiting for a flush.
 const OUTPUT_BYTES: usize = 64 << 10;
-/// Received bytes that do not count as memory that a client takes.
+/// Received bytes that do not count as memory of the client.
 const MESSAGE_BYTES_FREE: usize = 1 << 20;
 
-/// A byte stream in both directions: plain or encrypted.
+/// A bidirectional byte stream, plain or encrypted.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
-/// Both directions of a connection with what is buffered.
+/// A connection's stream with its buffers.
 pub(crate) struct Wire<S> {
     pub(crate) stream: S,
-    /// Where the client is.
+    /// The client's address.
     pub(crate) client: Option<SocketAddr>,
     pub(crate) frames: Frames,
     pub(crate) out: Output,
-    /// Bytes that were sent and are not counted yet.
+    /// Bytes sent and not yet counted in the metrics.
     pub(crate) sent: usize,
-    /// Bytes of `out` that have gone: whoever gives up waiting for the rest leaves them so.
+    /// Bytes of `out` that are sent. Kept here, so that a cancelled flush can be resumed.
     gone: usize,
-    /// What a large message takes while it comes and is handled; nobody before a session has begun.
+    /// Memory for a large message while it is received and handled; `None` before a session has
+    /// begun.
     pub(crate) held: Option<Held>,
 }
 
@@ -45,7 +46,7 @@ impl<S: Stream> Wire<S> {
         }
     }
 
-    /// Sends everything that is gathered.
+    /// Sends all buffered output.
     pub(crate) async fn flush(&mut self) -> Result<(), Ending> {
         if self.out.0.is_empty() {
             return Ok(());
@@ -62,13 +63,13 @@ impl<S: Stream> Wire<S> {
         Ok(())
     }
 
-    /// Sends what is gathered if it is much.
+    /// Sends the buffered output if it is large.
     pub(crate) async fn flush_if_full(&mut self) -> Result<(), Ending> {
         if self.out.0.len() >= OUTPUT_BYTES { self.flush().await } else { Ok(()) }
     }
 
-    /// Sends what is gathered if it is much. A statement that is cancelled or out of time ends also while
-    /// its client takes no rows: what is left is sent with the error.
+    /// Sends the buffered output if it is large. A cancelled or timed-out statement ends even if
+    /// its client reads no rows: the rest is sent with the error.
     pub(crate) async fn flush_if_full_until(&mut self, control: &Control) -> Answer {
         tokio::select! {
             biased;
@@ -77,7 +78,7 @@ impl<S: Stream> Wire<S> {
         }
     }
 
-    /// Waits until something comes.
+    /// Waits for input.
     pub(crate) async fn receive(&mut self) -> Result<(), Ending> {
         match self.stream.read_buf(self.frames.buffer()).await? {
             0 => Err(Ending::Closed),
@@ -88,7 +89,7 @@ impl<S: Stream> Wire<S> {
         }
     }
 
-    /// Holds what a large message takes, or gives back what one has taken.
+    /// Adjusts the memory held for a large message.
     pub(super) fn account(&mut self) -> Result<(), Ending> {
         let waiting = self.frames.waiting();
         let bytes = if waiting > MESSAGE_BYTES_FREE { waiting } else { 0 };
@@ -98,7 +99,7 @@ impl<S: Stream> Wire<S> {
         }
     }
 
-    /// The next message, waiting for it.
+    /// Waits for the next message.
     pub(crate) async fn message(&mut self) -> Result<Message, Ending> {
         loop {
             if let Some((kind, body)) = self.frames.next()? {

@@ -1,4 +1,4 @@
-//! How often a connection writes: once for everything that came together.
+//! Tests that a connection writes once for each group of messages.
 
 use super::connection::Connection;
 use super::wire::Wire;
@@ -56,7 +56,7 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind][..], &length, body].concat()
 }
 
-/// What one statement takes, to the end of its group.
+/// The messages of one statement, including Sync.
 fn statement() -> Vec<u8> {
     [
         message(b'P', b"\0SELECT 1\0\0\0"),
@@ -73,7 +73,8 @@ async fn what_comes_together_is_answered_by_one_write() {
     let database = Database::open(Options::default()).expect("opened");
     let session = database.session();
     let metrics = Arc::new(Metrics::new());
-    let listener = Listener::new(database, ListenerOptions::default(), metrics).expect("a door");
+    let listener =
+        Listener::new(database, ListenerOptions::default(), metrics).expect("a listener");
     let (mut client, stream) = tokio::io::duplex(1 << 20);
     let writes = Arc::new(AtomicUsize::new(0));
     let mut wire = Wire::new(Counting { stream, writes: Arc::clone(&writes) }, None);

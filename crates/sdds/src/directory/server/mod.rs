@@ -1,7 +1,8 @@
-//! A group's part in finding owners: it serves what it owns and passes on what it does not (A2, C2).
+//! A group as a server of the directory: it serves the keys that it owns and forwards requests for
+//! others (A2, C2).
 //!
-//! `requests` is what happens to requests, `route` where keys are to be had, `transfer` how they change hands,
-//! `pages` how the directory hears of it and grows.
+//! `requests` handles requests, `route` locates keys, `transfer` changes their owner, `pages`
+//! maintains the directory.
 
 mod pages;
 mod requests;
@@ -14,12 +15,13 @@ pub use transfer::ReleaseError;
 use super::{Image, Level, Message, Owner, Reply, Request, Root, Territory};
 use crate::{ClientId, Epoch, GroupId};
 
-/// What an operator may choose.
+/// The configuration of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Entries of a directory page; one that has more divides. This is also what an adjustment carries.
+    /// Maximum number of entries of a directory page, and thus of an image adjustment.
     pub page_entries: usize,
-    /// A request that would be passed on more often is given back as lost. Two are enough while nothing moves.
+    /// Maximum number of forwards, after which a request is returned as lost. Two are enough while
+    /// nothing moves.
     pub forwards_max: u32,
 }
 
@@ -29,23 +31,24 @@ impl Default for Settings {
     }
 }
 
-/// What a server wants done.
+/// An action for the caller.
 #[derive(Debug)]
 pub enum Effect<O> {
-    /// Tell a group. Where keys of [`Level::Rows`] are adopted, their rows go along.
+    /// Send a message to a group. If keys of [`Level::Rows`] are adopted, their rows are sent
+    /// along.
     Send {
         /// The group.
         to: GroupId,
-        /// What to tell it.
+        /// The message.
         message: Message<O>,
     },
-    /// The range is ours: carry the operation out on it, and answer ([`Request::answer`]).
+    /// The range is owned here: execute the operation on it, and answer ([`Request::answer`]).
     Serve(Request<O>),
-    /// Tell a client.
+    /// Reply to a client.
     Reply {
         /// The client.
         to: ClientId,
-        /// What to tell it.
+        /// The reply.
         reply: Reply,
     },
 }
@@ -58,11 +61,11 @@ pub struct Server<O> {
     rows: Territory<()>,
     pages: Territory<Image>,
     root: Root,
-    /// The version of the root that the other groups have been told; of use to the root group only.
+    /// The version of the root that was last broadcast; used only by the root group.
     root_told: u64,
-    /// What is about keys on their way to another group.
+    /// Messages about keys that are being transferred to another group.
     waiting: Vec<Message<O>>,
-    /// What a group could not be told, and must be.
+    /// Messages that could not be delivered and must be sent again.
     undelivered: Vec<(GroupId, Message<O>)>,
 }
 
@@ -75,7 +78,7 @@ impl<O: Clone> Server<O> {
         Self { rows, pages, ..Self::joining(group, Root::new(group), settings) }
     }
 
-    /// A server that owns nothing yet, with the root that the root group has given it.
+    /// A server that owns nothing yet, with the root that the root group has sent it.
     pub fn joining(group: GroupId, root: Root, settings: Settings) -> Self {
         Self {
             group,
@@ -89,7 +92,8 @@ impl<O: Clone> Server<O> {
         }
     }
 
-    /// A server of a file that is new: all of it is `home`'s, and `root` is its root group, which keeps the first page.
+    /// A server of a new file: `home` owns all of it, and `root` is its root group, which keeps the
+    /// first page.
     pub fn of_new_file(group: GroupId, root: GroupId, home: GroupId, settings: Settings) -> Self {
         let mut server = Self::joining(group, Root::new(root), settings);
         if group == home {
@@ -102,33 +106,33 @@ impl<O: Clone> Server<O> {
         server
     }
 
-    /// The group that this is.
+    /// The group of this server.
     pub fn group(&self) -> GroupId {
         self.group
     }
 
-    /// The keys whose rows it owns.
+    /// The keys whose rows this group owns.
     pub fn rows(&self) -> &Territory<()> {
         &self.rows
     }
 
-    /// The pages of the directory that it keeps.
+    /// The directory pages that this group keeps.
     pub fn pages(&self) -> &Territory<Image> {
         &self.pages
     }
 
-    /// Its copy of the root.
+    /// The group's copy of the root.
     pub fn root(&self) -> &Root {
         &self.root
     }
 
-    /// Bytes that all this takes in memory, without what maps add.
+    /// Bytes of the directory in memory, without the overhead of maps.
     pub fn directory_bytes(&self) -> usize {
         let pages = self.pages.contents().map(Image::bytes).sum::<usize>();
         self.rows.bytes() + self.pages.bytes() + pages + self.root.pages().bytes()
     }
 
-    /// Takes a message in.
+    /// Handles a message.
     pub fn handle(&mut self, message: Message<O>, effects: &mut Vec<Effect<O>>) {
         match message {
             Message::Request(request) => self.on_request(request, effects),
@@ -150,18 +154,18 @@ impl<O: Clone> Server<O> {
         }
     }
 
-    /// A message to a group was certainly not delivered: the group cannot be reached, or does not exist.
+    /// A message was certainly not delivered, because the group is unreachable or does not exist.
     pub fn unreachable(&mut self, to: GroupId, message: Message<O>, effects: &mut Vec<Effect<O>>) {
         match message {
             Message::Request(request) => effects.push(self.lost(request)),
-            // Nobody heard of the new owner: its epoch is ours, as if we had adopted the keys. (Rows that went
-            // along are the shell's to put back before.)
+            // The new owner does not know of its keys: adopt them back, at its epoch. The caller
+            // has put back rows that were sent along.
             Message::Adopt { range, epoch, content, .. } => {
                 self.own(&range, epoch, content, effects)
             }
-            // A client asks, not we.
+            // Only clients send this message.
             Message::Ask { .. } => {}
-            // The next one says more.
+            // The next version contains the current one.
             Message::Root(_) => self.root_told = 0,
             message @ (Message::Adopted { .. }
             | Message::Record { .. }
@@ -169,8 +173,8 @@ impl<O: Clone> Server<O> {
         }
     }
 
-    /// From time to time: what could not be delivered is sent again, and the root group tells everybody
-    /// how the root is by now.
+    /// To be called periodically: sends undelivered messages again, and the root group broadcasts
+    /// the root.
     pub fn heartbeat(&mut self, effects: &mut Vec<Effect<O>>) {
         let again = std::mem::take(&mut self.undelivered);
         effects.extend(again.into_iter().map(|(to, message)| Effect::Send { to, message }));
@@ -182,7 +186,7 @@ impl<O: Clone> Server<O> {
         }
     }
 
-    /// Takes in again what waited for keys to arrive elsewhere; what still has to waits on.
+    /// Handles the messages again that waited for a transfer. Some may have to wait further.
     fn resume(&mut self, effects: &mut Vec<Effect<O>>) {
         for message in std::mem::take(&mut self.waiting) {
             self.handle(message, effects);

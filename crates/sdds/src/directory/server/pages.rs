@@ -1,4 +1,4 @@
-//! How the directory hears of changes, and how it grows (C1).
+//! How the directory records changes, and how it grows (C1).
 
 use super::route::{Page, Step};
 use super::{Effect, Server};
@@ -6,7 +6,7 @@ use crate::directory::{Entry, Image, Level, Message, Root};
 use crate::{Bound, GroupId, KeyRange};
 
 impl<O: Clone> Server<O> {
-    /// Rows have changed hands, says whoever had them. An entry may concern several pages.
+    /// A previous owner reports that rows have a new owner. An entry may concern several pages.
     pub(super) fn on_record(&mut self, entry: Entry, from: GroupId, effects: &mut Vec<Effect<O>>) {
         for (range, step) in self.route_to_pages(&entry.range) {
             let part = Entry { range, owner: entry.owner };
@@ -28,7 +28,7 @@ impl<O: Clone> Server<O> {
         }
     }
 
-    /// A page has changed hands; for the root group.
+    /// A page has a new keeper; handled by the root group.
     pub(super) fn on_record_of_page(
         &mut self,
         page: &Entry,
@@ -41,7 +41,7 @@ impl<O: Clone> Server<O> {
         }
     }
 
-    /// The root as it is by now. Whom a page was given to is forgotten once the root says so.
+    /// A new version of the root. Transfers of pages that it records are forgotten.
     pub(super) fn on_root(&mut self, root: Root) {
         if root.version() > self.root.version() {
             self.root = root;
@@ -53,12 +53,12 @@ impl<O: Clone> Server<O> {
         }
     }
 
-    /// Another group has joined; for the root group. What it starts with is [`Server::root`].
+    /// Another group has joined; called on the root group. The group starts with [`Server::root`].
     pub fn join(&mut self, group: GroupId) {
         self.root.join(group);
     }
 
-    /// Tells a group, which may be this one.
+    /// Sends a message to a group, which may be this one.
     pub(super) fn tell(&mut self, to: GroupId, message: Message<O>, effects: &mut Vec<Effect<O>>) {
         if to == self.group {
             self.handle(message, effects);
@@ -67,8 +67,8 @@ impl<O: Clone> Server<O> {
         }
     }
 
-    /// Takes an entry into a page that we keep. A page that is full divides, and its upper half goes to one of
-    /// those that own something in it.
+    /// Adds an entry to a page that is kept here. A full page splits, and its upper half goes to a
+    /// group that owns some of its keys.
     fn learn(&mut self, page: Page, entry: &Entry, effects: &mut Vec<Effect<O>>) {
         let Page { range, mut entries } = page;
         let Some((_, epoch)) = self.pages.owner_of(&range) else { return };
@@ -81,7 +81,8 @@ impl<O: Clone> Server<O> {
                 for half in [&lower, &upper] {
                     self.pages.adopt(half, epoch, entries.within(half));
                 }
-                // The halves are pages of ours now. The upper one stays where its first owner is this group.
+                // Both halves are pages of this group. The upper one stays if this group owns its
+                // first keys.
                 let first = entries.cover(&upper).first().map(|entry| entry.owner.group);
                 let keeper = first.filter(|group| *group != self.group);
                 let _ = keeper.map(|group| self.release(Level::Pages, &upper, group, effects));
@@ -90,9 +91,9 @@ impl<O: Clone> Server<O> {
     }
 }
 
-/// Where a page that has too many entries is divided.
+/// Where a page with too many entries splits.
 fn halves(range: &KeyRange, entries: &Image, max: usize) -> Option<(KeyRange, KeyRange)> {
-    // Beyond the page's ends there may be an entry each.
+    // An entry may begin before the page or end after it.
     if entries.len() <= max {
         return None;
     }

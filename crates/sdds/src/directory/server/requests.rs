@@ -1,4 +1,4 @@
-//! What happens to a request: the part that is ours is served, the rest goes where more is known (A2).
+//! Handling of requests: the parts with keys owned here are served, the rest is forwarded (A2).
 
 use super::route::{Page, Step};
 use super::{Effect, Server};
@@ -15,7 +15,7 @@ impl<O: Clone> Server<O> {
             effects.push(serve(request, self.entry(tile, epoch)));
             return;
         }
-        // A page that several parts go by is told once.
+        // The entries of a page are included once, even if several parts use it.
         let mut told: Option<KeyRange> = None;
         for (range, step) in self.route(&request.range) {
             let part = Request { range, adjustment: Vec::new(), ..request.clone() };
@@ -31,9 +31,10 @@ impl<O: Clone> Server<O> {
         }
     }
 
-    /// Who owns this? Said in any case, so that the client knows when everybody has been heard: what is ours, what
-    /// we gave away a moment ago, and what our pages list; the root group adds who else there is to ask. Whoever has
-    /// to ask everybody has been led astray by the directory: it hears of the owner again, too.
+    /// Reports the owners of a range. Every group answers, so that the client knows when it has all
+    /// answers: the keys owned here, those given away recently, and those listed in its pages. The
+    /// root group adds the other groups to ask. Because the directory failed this client, its
+    /// records are sent again, too.
     pub(super) fn on_ask(
         &mut self,
         id: RequestId,
@@ -58,7 +59,7 @@ impl<O: Clone> Server<O> {
             .push(Effect::Reply { to: client, reply: Reply::Owned { id, asked, entries, groups } });
     }
 
-    /// A part that cannot be passed on.
+    /// The reply for a part that cannot be forwarded.
     pub(super) fn lost(&self, request: Request<O>) -> Effect<O> {
         let groups = self.root.groups().collect();
         let Request { id, client, range, .. } = request;
@@ -74,7 +75,7 @@ impl<O: Clone> Server<O> {
     }
 }
 
-/// Serves a part of our own. Its client learns whose it is, where it did not know.
+/// Serves a part with keys owned here. The client learns the owner if the request was forwarded.
 fn serve<O>(mut request: Request<O>, ours: Entry) -> Effect<O> {
     if request.forwards > 0 {
         request.adjustment.push(ours);
@@ -82,7 +83,7 @@ fn serve<O>(mut request: Request<O>, ours: Entry) -> Effect<O> {
     Effect::Serve(request)
 }
 
-/// What an adjustment tells by a page: all of it, the first time.
+/// The entries of a page for an adjustment; all of them the first time.
 fn neighbourhood(page: &Page, told: &mut Option<KeyRange>) -> Vec<Entry> {
     if told.as_ref() == Some(&page.range) {
         return Vec::new();

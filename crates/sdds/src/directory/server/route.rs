@@ -1,54 +1,55 @@
-//! Where the keys of a range are to be had, as far as one server knows.
+//! Routing: the next hop for the keys of a range, as known to one server.
 //!
-//! A server knows exactly what it owns and what it has given away a moment ago. For anything else it
-//! asks the directory: the page, where it keeps it or has just given it away, and the root, which knows the
-//! keeper. Each step leads to somebody with newer knowledge, so that ways end.
+//! A server knows exactly what it owns and what it has given away recently. For anything else it
+//! asks the directory: the page, if it keeps it or has just given it away, and otherwise the root,
+//! which knows the keeper of the page. Each hop has newer information than the previous one, so
+//! routes terminate.
 
 use super::Server;
 use crate::directory::{Entry, Image, Owner, Standing};
 use crate::{Epoch, GroupId, KeyRange};
 
-/// What to do with the keys of one part of a range.
+/// The action for the keys of a part of a range.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// They are ours, as this entry says.
+    /// They are owned here, as this entry records.
     Here(Entry),
-    /// They are on their way: wait.
+    /// They are being transferred: wait.
     Wait,
-    /// That group knows more.
+    /// This group knows more.
     To(GroupId),
-    /// That group owns them, says a page that we keep.
+    /// According to a page that is kept here, this group owns them.
     Listed(GroupId, Page),
 }
 
-/// A page of the directory, and the keys that it is about.
+/// A directory page and its keys.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) range: KeyRange,
     pub(super) entries: Image,
 }
 
-/// Parts of a range in order, with what to do with each.
+/// Parts of a range in order, with the action for each.
 pub(super) type Steps = Vec<(KeyRange, Step)>;
 
-/// Where the keys of a part of a range are to be had, for whoever carries requests itself.
+/// The route for the keys of a part of a range, for callers that forward requests themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
-    /// They are ours.
+    /// They are owned here.
     Here,
-    /// They are on their way to another group: ask again when they have arrived.
+    /// They are being transferred to another group: ask again when they have arrived.
     Wait,
-    /// That group knows more.
+    /// This group knows more.
     To {
-        /// Whom to ask.
+        /// The group to ask.
         group: GroupId,
-        /// Where a page that we keep says so: all that it says.
+        /// All entries of the page that says so, if it is kept here.
         page: Vec<Entry>,
     },
 }
 
 impl<O> Server<O> {
-    /// The ways of a range's keys, in order.
+    /// The routes for a range's keys, in order.
     pub fn ways(&self, range: &KeyRange) -> Vec<(KeyRange, Way)> {
         let way = |step| match step {
             Step::Here(_) => Way::Here,
@@ -59,7 +60,7 @@ impl<O> Server<O> {
         self.route(range).into_iter().map(|(part, step)| (part, way(step))).collect()
     }
 
-    /// The way of a request.
+    /// The steps of a request.
     pub(super) fn route(&self, range: &KeyRange) -> Steps {
         let mut steps = Vec::new();
         for (tile, standing) in self.rows.cover(range) {
@@ -83,13 +84,13 @@ impl<O> Server<O> {
         steps
     }
 
-    /// What we say about keys that are ours.
+    /// The entry for keys that are owned here.
     pub(super) fn entry(&self, range: KeyRange, epoch: Epoch) -> Entry {
         Entry { range, owner: Owner { group: self.group, epoch } }
     }
 
-    /// The way of what a directory page says about a range: through its owners, if we keep it, to its keeper
-    /// otherwise.
+    /// Adds the steps for the entries of a directory page: to the owners if the page is kept here,
+    /// otherwise to its keeper.
     fn look_up(&self, range: &KeyRange, steps: &mut Steps) {
         for (part, step) in self.route_to_pages(range) {
             let Step::Listed(_, page) = step else {
@@ -103,7 +104,7 @@ impl<O> Server<O> {
         }
     }
 
-    /// The way to whoever keeps the pages of a range; `Listed` here are those that we keep.
+    /// The steps to the keepers of the pages of a range; `Listed` means pages that are kept here.
     pub(super) fn route_to_pages(&self, range: &KeyRange) -> Steps {
         let mut steps = Vec::new();
         for (tile, standing) in self.pages.cover(range) {

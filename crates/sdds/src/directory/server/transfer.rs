@@ -1,4 +1,4 @@
-//! How keys change hands, rows and pages alike.
+//! Transfer of ownership, for rows and pages alike.
 //!
 //! ```text
 //!  A                          B                    keeper of the page (rows), root group (pages)
@@ -8,42 +8,42 @@
 //!  forgets <─── Recorded (rows), Root (pages) ────
 //! ```
 //!
-//! Four messages, whatever the number of servers.
+//! A transfer takes four messages, independent of the number of servers.
 
 use super::{Effect, Server};
 use crate::directory::{Content, Image, Level, Message, Standing};
 use crate::{Epoch, GroupId, KeyRange};
 use thiserror::Error;
 
-/// Why a range cannot be released.
+/// The reason why a range cannot be released.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReleaseError {
-    /// Some of it belongs to another group, or is on its way.
+    /// Some of it belongs to another group, or is being transferred.
     #[error("some of {range} does not belong to group {group}")]
     NotOwned {
-        /// What was to be released.
+        /// The range to release.
         range: KeyRange,
-        /// By whom.
+        /// The releasing group.
         group: GroupId,
     },
-    /// A page is released as a whole.
+    /// Only a whole page can be released.
     #[error("{range} is not one page of the directory")]
     NotOnePage {
-        /// What was to be released.
+        /// The range to release.
         range: KeyRange,
     },
-    /// The new owner would be the old one.
+    /// The new owner is the current one.
     #[error("{range} belongs to group {group} already")]
     ToItself {
-        /// What was to be released.
+        /// The range to release.
         range: KeyRange,
-        /// By whom, and for whom.
+        /// The current and new owner.
         group: GroupId,
     },
 }
 
 impl<O: Clone> Server<O> {
-    /// Gives rows, or a page of the directory, to another group.
+    /// Transfers rows, or a page of the directory, to another group.
     pub fn release(
         &mut self,
         level: Level,
@@ -82,7 +82,7 @@ impl<O: Clone> Server<O> {
         effects.push(Effect::Send { to: from, message });
     }
 
-    /// Owns a range from now on, and does what waited for that.
+    /// Becomes the owner of a range, and handles the messages that waited for it.
     pub(super) fn own(
         &mut self,
         range: &KeyRange,
@@ -120,7 +120,7 @@ impl<O: Clone> Server<O> {
         self.resume(effects);
     }
 
-    /// The entries of a page, which has exactly the range.
+    /// The entries of the page with exactly this range.
     fn page(&self, range: &KeyRange) -> Result<Image, ReleaseError> {
         match self.pages.cover(range).next() {
             Some((tile, Standing::Owned { content, .. })) if tile == *range => Ok(content.clone()),
