@@ -68,7 +68,7 @@ fn open(node: &Node, envelope: Envelope) -> Result<Request, Error> {
         return Err(Error::unreachable(node.membership.name.clone(), reason));
     }
     match envelope.from.filter(|from| node.membership.is_lost(*from)) {
-        Some(lost) => Err(evicted(lost)),
+        Some(lost) => Err(evicted(&node.membership.name_of(lost))),
         None => Ok(envelope.request),
     }
 }

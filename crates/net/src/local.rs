@@ -104,7 +104,8 @@ impl Hub {
             return Err(NetError::unreachable(to, "the link is cut"));
         }
         let registered = shared.services.get(to).cloned();
-        let registered = registered.ok_or_else(|| NetError::unreachable(to, "no server has this address"))?;
+        let registered =
+            registered.ok_or_else(|| NetError::unreachable(to, "no server has this address"))?;
         Ok((registered, state))
     }
 }

@@ -225,7 +225,7 @@ impl Peers for NodePeers {
     fn change_moves(&self, change: MoveSetting) -> Result<(), Error> {
         self.node.calls.ask_root_blocking(Request::ChangeMoves { change })?;
         if self.node.calls.root.is_none() {
-            // The root tells it with the next heartbeat; whoever has changed it may look before.
+            // The root's next heartbeat would tell it; the caller may look before.
             self.node.membership.list.write().moves.change(change);
         }
         Ok(())

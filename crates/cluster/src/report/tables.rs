@@ -1,4 +1,4 @@
-//! Tables about the cluster, as people look at them.
+//! System tables about the cluster.
 
 use super::report;
 use crate::membership::{Member, ROOT, TableLoad};
@@ -11,13 +11,13 @@ use std::sync::Arc;
 use store::catalog::{Catalog, TableId};
 use store::{Error, Finding, Traffic, key};
 
-/// A table of this name; `None` where there is none.
+/// The system table with this name; `None` if there is none.
 pub(crate) async fn table(node: &Node, name: &str) -> Result<Option<RecordBatch>, Error> {
     if !["servers", "groups", "shares", "moves", "images"].contains(&name) {
         return Ok(None);
     }
     let mut report = report(node).await;
-    // Nothing was lost with those that have left: nobody looks for them any more.
+    // Servers that left without loss are not listed.
     report.retain(|(member, _)| !(member.is_lost && member.has_left));
     let catalog = node.store.catalog();
     let rows = match name {
@@ -32,7 +32,7 @@ pub(crate) async fn table(node: &Node, name: &str) -> Result<Option<RecordBatch>
 
 type Report = [(Member, Result<Held, Error>)];
 
-/// Columns under way to a batch.
+/// Builds a batch column by column.
 #[derive(Default)]
 struct Columns(Vec<(Field, ArrayRef)>);
 
@@ -97,7 +97,7 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
         .batch()
 }
 
-/// Replica groups; a group is one server so far.
+/// Replica groups. A group has one server.
 fn groups(report: &Report) -> Result<RecordBatch, Error> {
     let held = || report.iter().map(|(_, held)| held.as_ref().ok());
     let pages = |held: &Held| held.images.iter().map(|image| image.pages).sum();
@@ -123,7 +123,7 @@ fn names(catalog: &Catalog, table: TableId) -> (Option<String>, Option<String>) 
     }
 }
 
-/// The present parts of a report.
+/// The reachable servers of a report.
 fn present(report: &Report) -> impl Iterator<Item = (&Member, &Held)> + Clone {
     report.iter().filter_map(|(member, held)| Some((member, held.as_ref().ok()?)))
 }

@@ -16,12 +16,12 @@ impl Root {
             .insert(group, LastHeartbeat { at: Instant::now(), oldest, members, load });
     }
 
-    /// Notes what a server says of itself, and tells it what it should know and do.
+    /// Handles the heartbeat of a server.
     pub(crate) fn heartbeat(&self, heartbeat: &Heartbeat) -> Result<Beat, Error> {
         let members = self.membership.list.read().clone();
         match members.get(heartbeat.group) {
             Some(member) if !member.is_lost => {}
-            _ => return Err(evicted(heartbeat.group)),
+            _ => return Err(evicted(&members.name_of(heartbeat.group))),
         }
         if let Some(pg) = &heartbeat.pg {
             self.membership.list.write().set_pg(heartbeat.group, pg);
@@ -29,7 +29,7 @@ impl Root {
         self.note(heartbeat.group, heartbeat.oldest, heartbeat.members, heartbeat.load.clone());
         self.evict_silent();
         if heartbeat.group == self.membership.here {
-            // A file may have been opened by somebody who did not know of the last to join.
+            // A file may have been opened before the last server joined.
             for file in self.files.all() {
                 members.present().for_each(|member| file.join(member.group));
             }
@@ -47,7 +47,7 @@ impl Root {
         Ok(Beat { now, horizon, members, totals, orders })
     }
 
-    /// Gives up servers that have not called for too long.
+    /// Evicts servers whose heartbeats are missing.
     fn evict_silent(&self) {
         let mut heartbeats = self.heartbeats.lock();
         let is_lost = |group: GroupId| self.membership.is_lost(group);
@@ -63,7 +63,7 @@ impl Root {
     }
 }
 
-/// What each table has on all servers together.
+/// The size of each table on all servers.
 fn totals<'a>(loads: impl Iterator<Item = &'a ServerLoad>) -> Vec<(TableId, TableTotal)> {
     let mut totals = BTreeMap::<TableId, TableTotal>::new();
     for load in loads.flat_map(|load| &load.tables) {

@@ -16,19 +16,19 @@ use std::sync::Arc;
 use store::{Error, Store};
 use tokio::runtime::Handle;
 
-/// What a server says of itself.
+/// A server that founds or joins a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Introduction {
-    /// What people call it; unique in the cluster.
+    /// Its name, unique in the cluster.
     pub name: String,
-    /// Where other servers call it.
+    /// Its address for other servers.
     pub address: Address,
-    /// How large a share of each table it should have, relative to the others.
+    /// Its share of each table, relative to the other servers.
     pub weight: u32,
 }
 
 impl Cluster {
-    /// Makes a store the first of a cluster. The store may hold tables; group 0 is its own.
+    /// Founds a cluster. The store may have tables; its group must be 0.
     pub fn found(
         introduction: Introduction,
         store: Arc<Store>,
@@ -43,11 +43,11 @@ impl Cluster {
         Self::start(&member, members, store, network, runtime, now)
     }
 
-    /// Becomes part of the cluster that a server belongs to, with an empty store: `open` is called with the group that
-    /// the root has given it.
+    /// Joins the cluster of the server `first`. `open` opens an empty store for the group that the
+    /// root assigns.
     ///
     /// # Errors
-    /// [`Error::Unreachable`], and what the root refuses: a name that is taken.
+    /// [`Error::Unreachable`]; 42710 if the name is taken; errors of `open`.
     pub async fn join(
         introduction: Introduction,
         first: &Address,

@@ -198,7 +198,7 @@ impl Transactions {
         transaction: TransactionId,
         savepoint: u64,
     ) -> Result<(), Error> {
-        let (groups, step) = self.coordinated.goes_back(transaction);
+        let (groups, step) = self.coordinated.begin_rollback(transaction);
         let request = Request::RollbackTo { transaction, savepoint, step };
         let asked = groups.iter().map(|group| self.calls.ask(*group, &request));
         for answer in join_all(asked).await {

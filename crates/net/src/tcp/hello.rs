@@ -62,7 +62,9 @@ pub(crate) async fn hear<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S) -> i
         let purpose = match purpose {
             1 => Purpose::Calls,
             2 => Purpose::Join,
-            other => return Err(io::Error::other(format!("unknown purpose {other} of a connection"))),
+            other => {
+                return Err(io::Error::other(format!("unknown purpose {other} of a connection")));
+            }
         };
         Ok(Hello { purpose, address: Address::new(address) })
     });
@@ -106,8 +108,7 @@ fn encode(byte: u8, text: &str) -> Vec<u8> {
 async fn read<S: AsyncRead + Unpin>(stream: &mut S) -> io::Result<(u8, String)> {
     for expected in MAGIC {
         if stream.read_u8().await? != expected {
-            let hint =
-                "the received data is not the protocol between servers (is only one side encrypted?)";
+            let hint = "the received data is not the protocol between servers (is only one side encrypted?)";
             return Err(io::Error::other(hint));
         }
     }

@@ -72,7 +72,8 @@ pub(super) async fn admit<S: AsyncRead + AsyncWrite + Unpin>(
     from: &Address,
 ) -> io::Result<()> {
     let Some(authority) = authority else {
-        let reason = "this server cannot sign certificates; join through the server that created the token";
+        let reason =
+            "this server cannot sign certificates; join through the server that created the token";
         return hello::refuse(stream, reason).await;
     };
     hello::welcome(stream).await?;

@@ -146,7 +146,8 @@ impl Acceptor {
                 Ok(Some((Caller { address }, Transport::encrypted(stream))))
             }
             Purpose::Calls => {
-                let reason = "this server requires a certificate of its cluster; join with a token first";
+                let reason =
+                    "this server requires a certificate of its cluster; join with a token first";
                 hello::refuse(&mut stream, reason).await?;
                 Ok(None)
             }

@@ -113,7 +113,10 @@ impl Tcp {
         let queued =
             timeout_at(since + deadline, self.queue(to, request, since, deadline, delivery)).await;
         queued.unwrap_or_else(|_| {
-            Err(NetError::unreachable(to, format!("the request could not be sent within {deadline:?}")))
+            Err(NetError::unreachable(
+                to,
+                format!("the request could not be sent within {deadline:?}"),
+            ))
         })
     }
 
