@@ -1,4 +1,5 @@
-//! Answers the requests of other servers: decodes them, and passes them to the part that they are about.
+//! Answers the requests of other servers: decodes them, and passes them to the part that they are
+//! about.
 
 use crate::blocking::{self, LARGE_BYTES};
 use crate::membership::evicted;
@@ -88,7 +89,7 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         | Request::Prepare { .. }
         | Request::Commit { .. }
         | Request::IsRunning { .. } => transactions::answer(&node.transactions, request).await,
-        Request::Owned { .. } | Request::Whose { .. } | Request::Directory { .. } => {
+        Request::ListOwned { .. } | Request::FindOwners { .. } | Request::Directory { .. } => {
             routing::answer(&node.routing, request).await
         }
         Request::MoveIn { .. }
@@ -113,7 +114,8 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
     }
 }
 
-/// Answers a request to the root. Other servers forward [`Request::Join`] only: a new server may know any member.
+/// Answers a request to the root. Other servers forward [`Request::Join`] only: a new server may
+/// know any member.
 async fn to_root(node: &Node, request: Request) -> Reply {
     match &node.calls.root {
         Some(root) => root.answer(&request).await,

@@ -49,19 +49,19 @@ impl Counters {
 
 /// A network that counts messages. Requests count when they are made, answers when they are read.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct CountingNetwork {
     network: Arc<dyn Network>,
     /// Messages over this network, and of this server's service.
     pub(crate) counters: Arc<Counters>,
 }
 
-impl Counted {
+impl CountingNetwork {
     pub(crate) fn new(network: Arc<dyn Network>) -> Self {
         Self { network, counters: Arc::default() }
     }
 }
 
-impl Network for Counted {
+impl Network for CountingNetwork {
     fn call(
         &self,
         to: &Address,

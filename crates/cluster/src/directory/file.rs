@@ -60,7 +60,8 @@ pub(crate) type Outbox = Vec<(GroupId, Message<()>)>;
 pub(crate) type Parts = Vec<(KeyRange, GroupId)>;
 
 impl File {
-    /// Opens the file of a table. `groups` are the members of the cluster; only the root server needs them.
+    /// Opens the file of a table. `groups` are the members of the cluster; only the root server
+    /// needs them.
     pub(super) fn open(table: &Table, here: GroupId, groups: &[GroupId]) -> Self {
         let mut server = Server::of_new_file(here, ROOT, table.home, Settings::default());
         if here == ROOT {

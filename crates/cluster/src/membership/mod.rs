@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::Error;
 
-/// The group that leads the cluster: membership, timestamps, sequences. Its server is the first one.
+/// The group that leads the cluster: membership, timestamps, sequences. Its server is the first
+/// one.
 pub(crate) const ROOT: GroupId = GroupId(0);
 
 /// The root evicts a server after this time without a heartbeat.

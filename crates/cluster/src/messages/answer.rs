@@ -2,7 +2,7 @@
 
 use super::blob::Blob;
 use super::codec::{encode, garbled};
-use super::report::Held;
+use super::report::ServerReport;
 use crate::membership::{Member, Members};
 use bytes::Bytes;
 use sdds::balancing::Sizes;
@@ -14,7 +14,7 @@ use store::{Error, TableTotal};
 
 /// The root's answer to a heartbeat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Beat {
+pub(crate) struct HeartbeatAnswer {
     pub(crate) now: Timestamp,
     /// Row versions that no snapshot at or after this needs may be removed.
     pub(crate) horizon: Timestamp,
@@ -23,12 +23,12 @@ pub(crate) struct Beat {
     /// The size of each table on all servers.
     pub(crate) totals: Vec<(TableId, TableTotal)>,
     /// What the sender should move to other servers.
-    pub(crate) orders: Vec<Order>,
+    pub(crate) orders: Vec<MoveOrder>,
 }
 
 /// A move that the root orders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct MoveOrder {
     pub(crate) table: TableId,
     pub(crate) to: GroupId,
     /// Maximum size to move.
@@ -49,12 +49,12 @@ pub(crate) enum Answer {
         catalog: Catalog,
         timestamp: Timestamp,
     },
-    Beat(Box<Beat>),
+    Heartbeat(Box<HeartbeatAnswer>),
     Timestamp(Timestamp),
     /// `None` if it was rolled back.
     Outcome(Option<Timestamp>),
     Value(Option<i64>),
-    Report(Box<Held>),
+    Report(Box<ServerReport>),
     /// Rows, and for each the position of its key in the request.
     Found {
         rows: Option<Blob>,

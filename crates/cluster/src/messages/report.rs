@@ -9,7 +9,7 @@ use store::{Finding, Traffic};
 
 /// The state of a server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Held {
+pub struct ServerReport {
     /// What it stores.
     pub load: ServerLoad,
     /// Memory of rows and queries in bytes.
@@ -41,7 +41,7 @@ pub struct ImageInfo {
     pub pages: u64,
 }
 
-impl Held {
+impl ServerReport {
     /// The sum of a value over all tables.
     pub(crate) fn sum(&self, of: fn(&TableLoad) -> u64) -> u64 {
         self.load.tables.iter().map(of).sum()

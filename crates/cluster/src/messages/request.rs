@@ -86,9 +86,9 @@ pub(crate) enum Request {
     /// To a coordinator: whether a transaction is still running.
     IsRunning { transaction: TransactionId },
     /// To any server: the parts of a range that it owns.
-    Owned { table: TableId, range: KeyRange },
+    ListOwned { table: TableId, range: KeyRange },
     /// To any server: the owners of a range.
-    Whose { table: TableId, range: KeyRange, hops: u32 },
+    FindOwners { table: TableId, range: KeyRange, hops: u32 },
     /// A message of the directory.
     Directory { table: TableId, message: Message<()> },
     /// To the destination of a move: begins it. The answer is its number.

@@ -7,7 +7,7 @@
 
 use super::Moves;
 use super::orders::{ORDER_TIME, carry_out_one};
-use crate::messages::{Answer, Order, Request};
+use crate::messages::{Answer, MoveOrder, Request};
 use crate::routing::View;
 use sdds::balancing::Sizes;
 use sdds::{GroupId, KeyRange};
@@ -33,7 +33,7 @@ pub(crate) async fn follow(moves: Arc<Moves>) {
         let reason = "colocated with rows of another table".to_owned();
         let sizes = Sizes::default();
         let (table, to, size_max) = (found.table, found.to, found.bytes);
-        let order = Order { table, to, size_max, sizes, reason };
+        let order = MoveOrder { table, to, size_max, sizes, reason };
         let given = carry_out_one(&moves, &order, &found.range, found.bytes).await;
         if !given || begun.elapsed() > ORDER_TIME {
             return;
@@ -74,7 +74,7 @@ async fn owner(moves: &Arc<Moves>, table: &Table, range: &KeyRange) -> Option<(K
     let view = View::coordinating(Arc::clone(routing));
     let file = routing.files.of(table);
     let (part, believed) = view.parts(&file, range).await.ok()?.into_iter().next()?;
-    let request = Request::Whose { table: table.id, range: part, hops: 1 };
+    let request = Request::FindOwners { table: table.id, range: part, hops: 1 };
     let Ok(Answer::Owners(entries)) = routing.calls.ask(believed, &request).await else {
         return None;
     };

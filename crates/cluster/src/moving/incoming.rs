@@ -19,7 +19,8 @@ const ADOPTED_REMEMBERED: usize = 1 << 16;
 /// Received rows are dropped after this time without a message of their source.
 pub(super) const SILENCE: Duration = Duration::from_secs(60);
 
-/// The moves to this server, by number. Each is adopted once, or never: a source relies on the answer.
+/// The moves to this server, by number. Each is adopted once, or never: a source relies on the
+/// answer.
 #[derive(Debug, Default)]
 pub(crate) struct IncomingMoves {
     next: AtomicU64,
@@ -28,8 +29,8 @@ pub(crate) struct IncomingMoves {
 
 #[derive(Debug, Default)]
 struct Arrivals {
-    /// Each has its own lock, so that moves do not wait for each other. It may be taken before the lock of all, and
-    /// never after.
+    /// Each has its own lock, so that moves do not wait for each other. It may be taken before the
+    /// lock of all, and never after.
     open: BTreeMap<u64, Arc<Mutex<Incoming>>>,
     adopted: BTreeSet<u64>,
 }
@@ -77,7 +78,8 @@ impl IncomingMoves {
         Ok(())
     }
 
-    /// Receives the rest and adopts all rows. `accesses` is their access rate per second at the source.
+    /// Receives the rest and adopts all rows. `accesses` is their access rate per second at the
+    /// source.
     pub(super) fn adopt(
         &self,
         files: &Files,
@@ -90,7 +92,7 @@ impl IncomingMoves {
             return Err(garbled("a move without its range"));
         }
         let incoming = self.open(number)?;
-        // Held until all is done, so that the outcome is all or nothing.
+        // ServerReport until all is done, so that the outcome is all or nothing.
         let mut incoming = incoming.lock();
         let mut rows = incoming.rows.take().ok_or_else(|| garbled("a move that has ended"))?;
         let file = files.by_id(incoming.table)?;

@@ -1,6 +1,7 @@
 //! The other servers, as transactions of this server use them ([`store::Peers`]).
 //!
-//! `rows`: rows by key. `writes`: writes and DML pushdowns. `streams`: plan fragments and exchanges.
+//! `rows`: rows by key. `writes`: writes and DML pushdowns. `streams`: plan fragments and
+//! exchanges.
 
 mod rows;
 mod streams;
@@ -23,8 +24,8 @@ use store::{
     Prepared, Reader, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
 };
 
-/// How long a reader of the newest version of a row waits for a prepared transaction that writes it. Less than the time
-/// limit of calls; a participant asks for the outcome after 2 s.
+/// How long a reader of the newest version of a row waits for a prepared transaction that writes
+/// it. Less than the time limit of calls; a participant asks for the outcome after 2 s.
 const ROW_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Time limit of the first rows of a plan fragment, and of a DML pushdown.

@@ -2,7 +2,7 @@
 
 use super::report;
 use crate::membership::{Member, ROOT, TableLoad};
-use crate::messages::{Held, MoveInfo};
+use crate::messages::{MoveInfo, ServerReport};
 use crate::node::Node;
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::{Field, Schema};
@@ -30,7 +30,7 @@ pub(crate) async fn table(node: &Node, name: &str) -> Result<Option<RecordBatch>
     Ok(Some(rows?))
 }
 
-type Report = [(Member, Result<Held, Error>)];
+type Report = [(Member, Result<ServerReport, Error>)];
 
 /// Builds a batch column by column.
 #[derive(Default)]
@@ -66,7 +66,7 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
     let sum = |of: fn(&TableLoad) -> u64| held().map(move |held| held.map(|held| held.sum(of)));
     let traffic =
         |of: fn(&Traffic) -> u64| held().map(move |held| held.map(|held| of(&held.traffic)));
-    let state = |(member, held): &(Member, Result<Held, Error>)| {
+    let state = |(member, held): &(Member, Result<ServerReport, Error>)| {
         let state = match held {
             _ if member.has_left => "left",
             _ if member.is_lost => "lost",
@@ -100,7 +100,7 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
 /// Replica groups. A group has one server.
 fn groups(report: &Report) -> Result<RecordBatch, Error> {
     let held = || report.iter().map(|(_, held)| held.as_ref().ok());
-    let pages = |held: &Held| held.images.iter().map(|image| image.pages).sum();
+    let pages = |held: &ServerReport| held.images.iter().map(|image| image.pages).sum();
     let name = |(member, _): &(Member, _)| Some(member.name.clone());
     Columns::default()
         .number("number", report.iter().map(|(member, _)| Some(member.group.0)))
@@ -124,7 +124,7 @@ fn names(catalog: &Catalog, table: TableId) -> (Option<String>, Option<String>) 
 }
 
 /// The reachable servers of a report.
-fn present(report: &Report) -> impl Iterator<Item = (&Member, &Held)> + Clone {
+fn present(report: &Report) -> impl Iterator<Item = (&Member, &ServerReport)> + Clone {
     report.iter().filter_map(|(member, held)| Some((member, held.as_ref().ok()?)))
 }
 

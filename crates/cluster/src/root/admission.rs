@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use store::Error;
 
 /// How long a leaving server waits until all others know that it leaves.
-const FAREWELL: Duration = Duration::from_secs(1);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Root {
     /// Adds a server. Transactions that change the catalog without it are refused from now on, so
@@ -49,15 +49,15 @@ impl Root {
         if is_empty {
             self.membership.list.write().set_left(group, true);
             let version = self.membership.list.read().version;
-            let have_heard = || self.heartbeats.lock().values().all(|call| call.members >= version);
+            let have_heard = || self.heartbeats.lock().values().all(|last| last.members >= version);
             let begun = Instant::now();
-            while !have_heard() && begun.elapsed() < FAREWELL {
-                tokio::time::sleep(FAREWELL / 100).await;
+            while !have_heard() && begun.elapsed() < LEAVE_TIMEOUT {
+                tokio::time::sleep(LEAVE_TIMEOUT / 100).await;
             }
         }
         let last = self.heartbeats.lock().remove(&group);
         let mut members = self.membership.list.write();
-        if last.is_some_and(|call| !call.load.tables.is_empty()) {
+        if last.is_some_and(|last| !last.load.tables.is_empty()) {
             // Rows have arrived there meanwhile.
             members.set_left(group, false);
         }

@@ -2,7 +2,7 @@
 
 use super::{LastHeartbeat, Root};
 use crate::membership::{EVICTION_TIMEOUT, ServerLoad, evicted};
-use crate::messages::{Beat, Heartbeat};
+use crate::messages::{Heartbeat, HeartbeatAnswer};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -10,6 +10,7 @@ use store::catalog::TableId;
 use store::{Error, TableTotal};
 
 impl Root {
+    /// Records a heartbeat.
     pub(super) fn note(&self, group: GroupId, oldest: Timestamp, members: u64, load: ServerLoad) {
         self.heartbeats
             .lock()
@@ -17,7 +18,7 @@ impl Root {
     }
 
     /// Handles the heartbeat of a server.
-    pub(crate) fn heartbeat(&self, heartbeat: &Heartbeat) -> Result<Beat, Error> {
+    pub(crate) fn heartbeat(&self, heartbeat: &Heartbeat) -> Result<HeartbeatAnswer, Error> {
         let members = self.membership.list.read().clone();
         match members.get(heartbeat.group) {
             Some(member) if !member.is_lost => {}
@@ -41,10 +42,10 @@ impl Root {
         };
         let now = self.oracle.lock().now();
         let heartbeats = self.heartbeats.lock();
-        let horizon = heartbeats.values().map(|call| call.oldest).min().unwrap_or(now);
+        let horizon = heartbeats.values().map(|last| last.oldest).min().unwrap_or(now);
         let members = (members.version != heartbeat.members).then_some(members);
-        let totals = totals(heartbeats.values().map(|call| &call.load));
-        Ok(Beat { now, horizon, members, totals, orders })
+        let totals = totals(heartbeats.values().map(|last| &last.load));
+        Ok(HeartbeatAnswer { now, horizon, members, totals, orders })
     }
 
     /// Evicts servers whose heartbeats are missing.
@@ -52,8 +53,8 @@ impl Root {
         let mut heartbeats = self.heartbeats.lock();
         let is_lost = |group: GroupId| self.membership.is_lost(group);
         heartbeats.retain(|group, _| !is_lost(*group));
-        let silent = heartbeats.iter().filter(|(group, call)| {
-            **group != self.membership.here && call.at.elapsed() > EVICTION_TIMEOUT
+        let silent = heartbeats.iter().filter(|(group, last)| {
+            **group != self.membership.here && last.at.elapsed() > EVICTION_TIMEOUT
         });
         for group in silent.map(|(group, _)| *group).collect::<Vec<_>>() {
             heartbeats.remove(&group);

@@ -1,7 +1,7 @@
 //! The root server: membership, timestamps, sequences, and balancing.
 //!
-//! `oracle`: timestamps and outcomes of transactions. `admission`: servers that join and leave. `heartbeats`: what servers
-//! report and are told. `orders`: what should move where.
+//! `oracle`: timestamps and outcomes of transactions. `admission`: servers that join and leave.
+//! `heartbeats`: what servers report and are told. `orders`: what should move where.
 
 mod admission;
 mod heartbeats;
@@ -68,7 +68,9 @@ impl Root {
             Request::Outcome { transaction } => {
                 Answer::Outcome(self.oracle.lock().outcome(*transaction))
             }
-            Request::Heartbeat(heartbeat) => Answer::Beat(Box::new(self.heartbeat(heartbeat)?)),
+            Request::Heartbeat(heartbeat) => {
+                Answer::Heartbeat(Box::new(self.heartbeat(heartbeat)?))
+            }
             Request::Join { name, address, weight } => self.join(name, address, *weight).await?,
             Request::SetWeight { name, weight } => {
                 if !self.membership.list.write().set_weight(name, *weight) {
@@ -116,7 +118,7 @@ impl Root {
         others: &[GroupId],
         members: Option<u64>,
     ) -> Reply {
-        // Held until the decision: a server that joins before is noticed, and one that joins after
+        // ServerReport until the decision: a server that joins before is noticed, and one that joins after
         // gets the new catalog.
         let known = self.membership.list.read();
         if members.is_some_and(|version| version != known.version) {

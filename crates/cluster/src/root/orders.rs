@@ -2,7 +2,7 @@
 
 use super::{LastHeartbeat, Root};
 use crate::membership::{Member, Members};
-use crate::messages::Order;
+use crate::messages::MoveOrder;
 use sdds::GroupId;
 use sdds::balancing::{Proposal, Share, Sizes, propose};
 use std::collections::BTreeMap;
@@ -19,10 +19,10 @@ impl Root {
         members: &Members,
         group: GroupId,
         catalog: &Catalog,
-    ) -> Vec<Order> {
+    ) -> Vec<MoveOrder> {
         let heartbeats = self.heartbeats.lock();
         let Some(own) = heartbeats.get(&group) else { return Vec::new() };
-        let mut orders: Vec<Order> = Vec::new();
+        let mut orders: Vec<MoveOrder> = Vec::new();
         let follows = |id| catalog.table_by_id(id).is_some_and(|t| catalog.colocated(t).is_some());
         for load in own.load.tables.iter().filter(|load| !follows(load.table)) {
             let shares: Vec<Share> =
@@ -33,7 +33,7 @@ impl Root {
             let proposal = propose(&shares, bucket, load.bucket_size);
             let proposal = proposal.filter(|proposal| proposal.from == group);
             let Some(proposal) = proposal else { continue };
-            orders.push(Order {
+            orders.push(MoveOrder {
                 table: load.table,
                 to: proposal.to,
                 size_max: proposal.size_max,
@@ -49,7 +49,7 @@ impl Root {
 
 /// A member's share of a table, as of its last heartbeat.
 fn share(heartbeats: &BTreeMap<GroupId, LastHeartbeat>, member: &Member, table: TableId) -> Share {
-    let load = heartbeats.get(&member.group).map(|call| &call.load);
+    let load = heartbeats.get(&member.group).map(|last| &last.load);
     let of_table = load.and_then(|load| load.tables.iter().find(|held| held.table == table));
     // A draining server moves buckets without rows, too: their keys need an owner.
     let least = of_table.filter(|_| member.weight == 0).map_or(0, |held| held.buckets);

@@ -8,10 +8,10 @@ use std::sync::Arc;
 /// Answers a request of another server.
 pub(crate) async fn answer(routing: &Arc<Routing>, request: Request) -> Reply {
     match request {
-        Request::Owned { table, range } => {
+        Request::ListOwned { table, range } => {
             Ok(Answer::Owners(routing.files.by_id(table)?.own(&range)))
         }
-        Request::Whose { table, range, hops } => {
+        Request::FindOwners { table, range, hops } => {
             let view = View::serving(Arc::clone(routing), hops);
             Ok(Answer::Owners(view.owners(table, &range).await?))
         }

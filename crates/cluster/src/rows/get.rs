@@ -64,7 +64,8 @@ fn found_rows(found: Result<Found, Error>, adjustment: Adjustment) -> Reply {
     Ok(Answer::Found { rows, positions, adjustment })
 }
 
-/// What the sender of a request for keys can learn: nothing if the request came to the owner directly.
+/// What the sender of a request for keys can learn: nothing if the request came to the owner
+/// directly.
 fn adjustment(peers: &NodePeers, table: TableId, keys: &[Key]) -> Adjustment {
     let view = &peers.view;
     let mut found = view.take_adjustment();

@@ -1,7 +1,8 @@
-//! DML pushdowns of other servers' transactions: this server computes the new rows itself ([`store::PushdownStep`]).
+//! DML pushdowns of other servers' transactions: this server computes the new rows itself
+//! ([`store::PushdownStep`]).
 //!
-//! Computed rows are staged batch by batch, as received rows are: before each batch the transaction may have ended here
-//! or been rolled back to a savepoint, and then nothing more is written.
+//! Computed rows are staged batch by batch, as received rows are: before each batch the transaction
+//! may have ended here or been rolled back to a savepoint, and then nothing more is written.
 
 use super::reading::{definition, reading};
 use crate::blocking;
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use store::catalog::Table;
 use store::{Changed, Error, PushdownStep, TransactionId};
 
-/// Batches of at least this many rows are staged on another thread: staging takes longer than the switch.
+/// Batches of at least this many rows are staged on another thread: staging takes longer than the
+/// switch.
 const LARGE_ROWS: usize = 256;
 
 /// A DML pushdown, as one transaction's part on this server stages it.

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use store::catalog::TableId;
 use store::{Error, Peers, Write};
 
-/// Stages rows for a transaction. If this server does not own all of them, nothing is staged, and the answer names the
-/// owners.
+/// Stages rows for a transaction. If this server does not own all of them, nothing is staged, and
+/// the answer names the owners.
 pub(super) async fn write(
     node: &Arc<Node>,
     reader: &WireReader,
@@ -48,7 +48,8 @@ pub(super) async fn write(
     }
 }
 
-/// Executes a row operation. If this server does not own the key, nothing is done, and the answer names the owner.
+/// Executes a row operation. If this server does not own the key, nothing is done, and the answer
+/// names the owner.
 pub(super) async fn row_operation(
     node: &Arc<Node>,
     target: &Target,

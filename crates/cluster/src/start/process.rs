@@ -1,6 +1,6 @@
 //! A server of a cluster as a process: its address, its certificate, and how it joins.
 
-use super::Introduction;
+use super::NewServer;
 use super::starting::StartingService;
 use crate::cluster::Cluster;
 use crate::membership::ROOT;
@@ -28,7 +28,7 @@ pub enum Entry {
 
 /// Configuration of a server.
 #[derive(Debug)]
-pub struct Part {
+pub struct ServerConfig {
     /// Its name, unique in the cluster; by default its address.
     pub name: Option<String>,
     /// The address to listen at for other servers: `host:port`; port 0 selects a free port.
@@ -80,10 +80,10 @@ pub enum StartError {
 /// # Errors
 /// See [`StartError`]. A server that the root admitted before the error is evicted later.
 pub async fn start(
-    part: Part,
+    config: ServerConfig,
     open: impl FnOnce(GroupId) -> Result<Arc<Store>, Error>,
 ) -> Result<Started, StartError> {
-    let Part { name, listen: at, advertised, weight, entry } = part;
+    let ServerConfig { name, listen: at, advertised, weight, entry } = config;
     let own = advertised.clone().unwrap_or_else(|| at.clone());
     let (security, token) = secure(&at, &own, &entry).await?;
     let starting = Arc::new(StartingService::new(name.clone().unwrap_or_else(|| own.to_string())));
@@ -94,7 +94,7 @@ pub async fn start(
     }
     let network = Arc::new(Tcp::new(address.clone(), security));
     let name = name.unwrap_or_else(|| address.as_str().to_owned());
-    let introduction = Introduction { name, address, weight };
+    let introduction = NewServer { name, address, weight };
     let cluster = match entry {
         Entry::First => Cluster::found(introduction, open(ROOT)?, network, Handle::current()),
         Entry::Through { first, .. } => {

@@ -3,7 +3,8 @@
 use super::Transactions;
 use crate::messages::{Answer, Reply, Request, garbled};
 
-/// Answers a request of a coordinator, or of a participant of a transaction that is coordinated here.
+/// Answers a request of a coordinator, or of a participant of a transaction that is coordinated
+/// here.
 pub(crate) async fn answer(transactions: &Transactions, request: Request) -> Reply {
     match request {
         Request::RollbackTo { transaction, savepoint, step } => {

@@ -8,8 +8,9 @@
 //!   |---- commit at it ------> visible                |
 //! ```
 //!
-//! A prepared participant that does not learn the outcome asks the root, which answers with the timestamp or aborts the
-//! transaction: all servers see the same outcome. A coordinator that does not learn the decision becomes a participant.
+//! A prepared participant that does not learn the outcome asks the root, which answers with the
+//! timestamp or aborts the transaction: all servers see the same outcome. A coordinator that does
+//! not learn the decision becomes a participant.
 
 use super::Transactions;
 use crate::blocking;
