@@ -1,7 +1,7 @@
 //! Long computations on threads of their own. The runtime of the cluster has few threads; a server
 //! that blocks them misses heartbeats and is evicted.
 
-use crate::messages::garbled;
+use crate::messages::invalid_message;
 use sdds::Timestamp;
 use std::panic::resume_unwind;
 use store::{Error, Prepared, Transaction};
@@ -18,7 +18,7 @@ pub(crate) async fn run<T: Send + 'static>(
         Ok(done) => Ok(done),
         Err(error) => match error.try_into_panic() {
             Ok(panic) => resume_unwind(panic),
-            Err(_) => Err(garbled("the server is stopping")),
+            Err(_) => Err(invalid_message("the server is stopping")),
         },
     }
 }

@@ -4,7 +4,7 @@
 use crate::blocking::{self, LARGE_BYTES};
 use crate::membership::evicted;
 use crate::messages::{
-    Answer, Envelope, Reply, Request, decode, encode_reply, garbled, is_background,
+    Answer, Envelope, Reply, Request, decode, encode_reply, invalid_message, is_background,
 };
 use crate::moving;
 use crate::node::Node;
@@ -82,7 +82,7 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         | Request::RowOperation { .. }
         | Request::DmlPushdown { .. } => rows::answer(node, request).await,
         Request::Run { .. } | Request::Take { .. } | Request::Describe { .. } => {
-            Err(garbled("a request for a stream of rows"))
+            Err(invalid_message("a request for a stream of rows"))
         }
         Request::RollbackTo { .. }
         | Request::RollBack { .. }

@@ -1,7 +1,7 @@
 //! Answers to requests.
 
 use super::blob::Blob;
-use super::codec::{encode, garbled};
+use super::codec::{encode, invalid_message};
 use super::report::ServerReport;
 use crate::membership::{Member, Members};
 use bytes::Bytes;
@@ -114,5 +114,5 @@ pub(crate) fn encode_reply(reply: &Reply) -> Bytes {
 /// The error for an answer that does not belong to the request.
 pub(crate) fn unexpected(answer: &Answer) -> Error {
     let text: String = format!("{answer:?}").chars().take(40).collect();
-    garbled(&format!("unexpected answer {text}"))
+    invalid_message(&format!("unexpected answer {text}"))
 }

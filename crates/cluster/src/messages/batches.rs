@@ -1,6 +1,6 @@
 //! Rows as bytes: Arrow IPC streams of one batch.
 
-use super::codec::garbled;
+use super::codec::invalid_message;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema};
 use arrow::ipc::reader::StreamReader;
@@ -26,7 +26,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<RecordBatch, Error> {
     let mut reader = StreamReader::try_new(Cursor::new(bytes), None)?;
     match reader.next() {
         Some(batch) => Ok(batch?),
-        None => Err(garbled("rows are missing")),
+        None => Err(invalid_message("rows are missing")),
     }
 }
 

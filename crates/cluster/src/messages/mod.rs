@@ -16,7 +16,7 @@ pub(crate) use answer::{
     Adjustment, Answer, HeartbeatAnswer, MoveOrder, Reply, encode_reply, unexpected,
 };
 pub(crate) use blob::Blob;
-pub(crate) use codec::{decode, encode, garbled};
+pub(crate) use codec::{decode, encode, invalid_message};
 pub use envelope::name_of_call;
 pub(crate) use envelope::{Envelope, is_background};
 pub use report::{ImageInfo, MoveInfo, ServerReport};

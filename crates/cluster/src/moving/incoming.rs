@@ -1,7 +1,7 @@
 //! Moves to this server.
 
 use crate::directory::Files;
-use crate::messages::garbled;
+use crate::messages::invalid_message;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use sdds::KeyRange;
@@ -62,7 +62,7 @@ impl IncomingMoves {
 
     fn open(&self, number: u64) -> Result<Arc<Mutex<Incoming>>, Error> {
         let known = self.arrivals.lock().open.get(&number).cloned();
-        known.ok_or_else(|| garbled("an unknown move"))
+        known.ok_or_else(|| invalid_message("an unknown move"))
     }
 
     /// Receives a piece of the rows.
@@ -70,7 +70,8 @@ impl IncomingMoves {
         let incoming = self.open(number)?;
         let mut incoming = incoming.lock();
         incoming.at = Instant::now();
-        let rows = incoming.rows.as_mut().ok_or_else(|| garbled("a move that has ended"))?;
+        let rows =
+            incoming.rows.as_mut().ok_or_else(|| invalid_message("a move that has ended"))?;
         rows.take(piece)?;
         if ends_round {
             rows.end_round()?;
@@ -89,12 +90,13 @@ impl IncomingMoves {
         adopt: Message<()>,
     ) -> Result<(), Error> {
         if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
-            return Err(garbled("a move without its range"));
+            return Err(invalid_message("a move without its range"));
         }
         let incoming = self.open(number)?;
         // ServerReport until all is done, so that the outcome is all or nothing.
         let mut incoming = incoming.lock();
-        let mut rows = incoming.rows.take().ok_or_else(|| garbled("a move that has ended"))?;
+        let mut rows =
+            incoming.rows.take().ok_or_else(|| invalid_message("a move that has ended"))?;
         let file = files.by_id(incoming.table)?;
         rest.map_or(Ok(()), |rest| rows.take(rest))?;
         rows.adopt(accesses)?;

@@ -16,7 +16,7 @@ use super::incoming::SILENCE;
 use super::{Moves, deferred};
 use crate::calls::CallError;
 use crate::directory::File;
-use crate::messages::{Answer, Blob, MoveInfo, MoveOrder, Request, garbled, unexpected};
+use crate::messages::{Answer, Blob, MoveInfo, MoveOrder, Request, invalid_message, unexpected};
 use sdds::balancing::Sizes;
 use sdds::directory::{Level, Message};
 use sdds::{GroupId, KeyRange};
@@ -154,7 +154,7 @@ impl Source<'_> {
         match adopted {
             Ok(()) => {
                 let Message::Adopt { range, epoch, .. } = adopt else {
-                    return Err(garbled("a release"));
+                    return Err(invalid_message("a release"));
                 };
                 out.finish();
                 let outbox = file.handle(Message::Adopted { level: Level::Rows, range, epoch });

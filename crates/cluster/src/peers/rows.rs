@@ -2,7 +2,7 @@
 
 use super::{Found, NodePeers};
 use crate::directory::File;
-use crate::messages::{Answer, Request, WireReader, batches, garbled, unexpected};
+use crate::messages::{Answer, Request, WireReader, batches, invalid_message, unexpected};
 use arrow::array::{Array, ArrayRef};
 use futures::future::join_all;
 use sdds::{GroupId, Key, KeyRange};
@@ -46,7 +46,10 @@ impl NodePeers {
                     found.map_err(|e| e.missing(|| store::key::describe_rows(table, asked)));
                 let (columns, positions) = found?;
                 let place = |position: usize| {
-                    places.get(position).copied().ok_or_else(|| garbled("an invalid position"))
+                    places
+                        .get(position)
+                        .copied()
+                        .ok_or_else(|| invalid_message("an invalid position"))
                 };
                 let positions: Result<Vec<usize>, Error> =
                     positions.into_iter().map(place).collect();
@@ -87,7 +90,7 @@ impl NodePeers {
                     None => Vec::new(),
                 };
                 if columns.iter().any(|column| column.len() != positions.len()) {
-                    return Err(garbled("the numbers of rows and positions differ"));
+                    return Err(invalid_message("the numbers of rows and positions differ"));
                 }
                 Ok((columns, positions.into_iter().map(|position| position as usize).collect()))
             }

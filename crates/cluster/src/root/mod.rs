@@ -10,7 +10,7 @@ mod orders;
 
 use crate::directory::Files;
 use crate::membership::{Members, Membership, ServerLoad, evicted};
-use crate::messages::{Answer, COMMITS_MAX, Reply, Request, garbled};
+use crate::messages::{Answer, COMMITS_MAX, Reply, Request, invalid_message};
 use oracle::Oracle;
 use parking_lot::Mutex;
 use sdds::{GroupId, Timestamp};
@@ -148,5 +148,5 @@ fn no_server(members: &Members, name: &str) -> Error {
 }
 
 fn unexpected_request(request: &Request) -> Error {
-    garbled(&format!("{} is not a request to the root", request.name()))
+    invalid_message(&format!("{} is not a request to the root", request.name()))
 }

@@ -2,7 +2,7 @@
 
 use super::reading::{definition, reading};
 use crate::directory::ADJUSTMENT_ENTRIES;
-use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, batches, garbled};
+use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, batches, invalid_message};
 use crate::node::Node;
 use crate::peers::{Found, NodePeers};
 use sdds::directory::Entry;
@@ -44,7 +44,7 @@ fn columns_of(table: &Table, columns: &[u32]) -> Result<Vec<usize>, Error> {
     if columns.iter().all(|column| *column < table.columns.len()) {
         Ok(columns)
     } else {
-        Err(garbled("a column that the table does not have"))
+        Err(invalid_message("a column that the table does not have"))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::reading::{definition, reading};
 use crate::blocking;
-use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, garbled};
+use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, invalid_message};
 use crate::node::Node;
 use crate::peers::NodePeers;
 use bytes::Bytes;
@@ -39,7 +39,7 @@ pub(super) async fn answer(
     step: u64,
 ) -> Reply {
     let Some(transaction) = reader.transaction else {
-        return Err(garbled("a DML pushdown outside of transactions"));
+        return Err(invalid_message("a DML pushdown outside of transactions"));
     };
     let peers = NodePeers::serving(node, target.hops);
     let reading = reading(node, &reader, &peers).await?;

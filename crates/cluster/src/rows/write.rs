@@ -1,7 +1,9 @@
 //! Writes of other servers.
 
 use super::reading::definition;
-use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, WireWrite, batches, garbled};
+use crate::messages::{
+    Adjustment, Answer, Reply, Target, WireReader, WireWrite, batches, invalid_message,
+};
 use crate::node::Node;
 use crate::peers::NodePeers;
 use crate::routing::View;
@@ -21,7 +23,7 @@ pub(super) async fn write(
     step: u64,
 ) -> Reply {
     let Some(transaction) = reader.transaction else {
-        return Err(garbled("a write outside of transactions"));
+        return Err(invalid_message("a write outside of transactions"));
     };
     let write = match rows {
         WireWrite::Insert(rows) => Write::Insert(batches::read(&rows)?),

@@ -47,7 +47,7 @@ impl Timestamps {
     /// The root's next answer, and the number of waiters before this one.
     pub(crate) async fn ask(&self, calls: &Arc<Calls>) -> Result<(Timestamp, u32), Error> {
         let (answer, place) = self.join(calls);
-        let timestamp = answer.await.map_err(|error| again(&error))?;
+        let timestamp = answer.await.map_err(|error| copy(&error))?;
         Ok((timestamp, place))
     }
 
@@ -96,6 +96,6 @@ impl Timestamps {
 }
 
 /// A copy of an error for each waiter.
-fn again(error: &Error) -> Error {
+fn copy(error: &Error) -> Error {
     encode(error).and_then(|bytes| decode(&bytes)).unwrap_or_else(|error| error)
 }

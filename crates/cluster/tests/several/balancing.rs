@@ -61,7 +61,7 @@ async fn a_bucket_that_many_access_is_divided_among_servers() {
     assert!(rows.len() == 20 && rows.iter().all(|(key, value)| key == value));
     let moves = world.sites[0].cluster.report().await.into_iter();
     let moves = moves.filter_map(|(_, held)| held.ok()).flat_map(|held| held.moves);
-    assert!(moves.into_iter().any(|info| info.reason.contains("accesses a second")));
+    assert!(moves.into_iter().any(|info| info.reason.contains("accesses per second")));
 }
 
 /// Reads the rows of some keys on their owners, many times per second.
