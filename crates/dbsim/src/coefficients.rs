@@ -5,7 +5,7 @@
 //! works on columns, as ours does. Each file says how its figures were measured.
 
 use crate::curve::along;
-use crate::experiment::ARCHITECTURES;
+use crate::hardware::catalog;
 use crate::plan::{Planning, Task, Term};
 use crate::{Curve, Error, Windows};
 use serde::de::{Deserialize, Deserializer, Error as _};
@@ -33,7 +33,7 @@ impl<'de> Deserialize<'de> for Cost {
             return Ok(Self { tuple, byte });
         }
         Err(D::Error::custom(format!(
-            "[{tuple}, {byte}] are not cycles a tuple and a byte, 0 or more"
+            "[{tuple}, {byte}] must be cycles per tuple and per byte of at least 0"
         )))
     }
 }
@@ -294,8 +294,8 @@ impl Coefficients {
     /// # Errors
     /// Never, as long as what is built in is good.
     pub fn usual(architecture: &str) -> Result<Self, Error> {
-        let then = ARCHITECTURES.contains(&architecture);
-        Self::named(if then { "row-at-a-time" } else { "columnar" })
+        let is_published = catalog::is_published(architecture);
+        Self::named(if is_published { "row-at-a-time" } else { "columnar" })
     }
 
     /// Names of those that are built in.

@@ -38,7 +38,7 @@ impl<'de, T: AsRef<[f64]> + Deserialize<'de>> Deserialize<'de> for Curve<T> {
             if point[0] <= last || !point.iter().all(|number| number.is_finite() && *number >= 0.0)
             {
                 return Err(D::Error::custom(format!(
-                    "{point:?} are not a point beyond {last}, and cycles, 0 or more"
+                    "{point:?} must be a point greater than {last} and cycles of at least 0"
                 )));
             }
             last = point[0];
@@ -78,7 +78,7 @@ mod tests {
         for (text, named) in [
             (
                 "[[100, 1, 1], [100, 2, 2]]",
-                "[100.0, 2.0, 2.0] are not a point beyond 100, and cycles",
+                "[100.0, 2.0, 2.0] must be a point greater than 100 and cycles",
             ),
             ("[[0, 1, 1]]", "[0.0, 1.0, 1.0]"),
             ("[[100, 1, -1]]", "[100.0, 1.0, -1.0]"),

@@ -14,7 +14,7 @@ pub enum Error {
         message: String,
     },
     /// There is no description, query or setting of this name.
-    #[error("there is no {what} `{name}`; there are {known}")]
+    #[error("unknown {what} `{name}`; expected one of: {known}")]
     Unknown {
         /// What was looked for.
         what: &'static str,
@@ -41,8 +41,8 @@ pub enum Error {
     },
     /// The hardware cannot hold the tables of the plan.
     #[error(
-        "the tables take {needed_gb:.0} GB and the storage holds {held_gb:.0} GB: \
-         more sites or disks, or a smaller scale"
+        "the tables need {needed_gb:.0} GB but the storage holds only {held_gb:.0} GB; \
+         add sites or disks, or use a smaller scale"
     )]
     TooLarge {
         /// Gigabytes of the tables.

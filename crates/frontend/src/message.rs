@@ -162,10 +162,7 @@ impl Body {
     /// # Errors
     /// There are fewer.
     pub fn take(&mut self, bytes: usize) -> Result<Bytes, ProtocolError> {
-        match bytes <= self.0.len() {
-            true => Ok(self.0.split_to(bytes)),
-            false => Err(short()),
-        }
+        if bytes <= self.0.len() { Ok(self.0.split_to(bytes)) } else { Err(short()) }
     }
 
     /// As many items as the count in front of them says. They are read before anything is reserved.
@@ -210,9 +207,10 @@ impl Body {
     /// # Errors
     /// Something is left.
     pub fn end(&self) -> Result<(), ProtocolError> {
-        match self.0.is_empty() {
-            true => Ok(()),
-            false => Err(violation("the message is longer than what it says")),
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(violation("the message is longer than its contents"))
         }
     }
 }

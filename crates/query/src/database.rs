@@ -1,13 +1,14 @@
 //! A database: a store, and everything that its sessions share.
 
-use crate::bundling::Results;
+use crate::catalog_views::session_context::{DatabaseContext, Running, SessionContext};
+use crate::distributed::{Exchanges, Node};
 use crate::engine::Engine;
-use crate::error::{Error, Result, SqlState};
+use crate::receiver::Receiver;
 use crate::roles;
 use crate::session::presence::Sessions;
-use crate::session::{Names, Session};
-use crate::ship::{Exchanges, Receiver};
+use crate::session::{Context, Session};
 use crate::short::Operations;
+use crate::values::error::{Error, Result, SqlState};
 use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
@@ -66,21 +67,10 @@ pub(crate) struct Shared {
     pub(crate) workers: Option<tokio::runtime::Handle>,
     pub(crate) running: Mutex<BTreeMap<u64, Running>>,
     pub(crate) sessions: Sessions,
-    pub(crate) exchanges: Arc<Exchanges>,
-    pub(crate) results: Arc<Results>,
+    pub(crate) node: Node,
     /// What other servers have done to single rows here.
     pub(crate) operations: Operations,
     next_number: AtomicU64,
-}
-
-/// A statement that is running.
-#[derive(Debug, Clone)]
-pub(crate) struct Running {
-    pub(crate) session: u64,
-    /// Whose rights it has.
-    pub(crate) user: Arc<String>,
-    pub(crate) text: String,
-    pub(crate) started: SystemTime,
 }
 
 impl Database {
@@ -113,6 +103,7 @@ impl Database {
         let store = Store::open(store_options);
         let exchanges = Arc::new(Exchanges::default());
         let engine = Engine::new(&store, threads, &exchanges)?;
+        let node = Node::new(engine.functions.clone(), exchanges);
         let running = Mutex::new(BTreeMap::new());
         let bucket_size = options.bucket_size.unwrap_or(DEFAULT_BUCKET_SIZE);
         let next_number = AtomicU64::new(1);
@@ -125,8 +116,7 @@ impl Database {
             workers,
             running,
             sessions,
-            exchanges,
-            results: Arc::default(),
+            node,
             operations: Operations::default(),
             next_number,
         })))
@@ -198,7 +188,7 @@ impl Database {
             let message = format!("role \"{user}\" is not permitted to log in");
             return Err(Error::new(SqlState::InvalidAuthorization, message));
         }
-        let of_user = |names: &Arc<Names>| **names.login_user.load() == user;
+        let of_user = |session: &Arc<Context>| **session.login_user.load() == user;
         let count = || self.0.sessions.connected().into_iter().filter(of_user).count();
         match role.connection_limit.filter(|_| !role.superuser) {
             Some(limit) if count() > limit as usize => {
@@ -217,6 +207,36 @@ impl Database {
     /// The store below, for tools that look at buckets.
     pub fn store(&self) -> &Arc<Store> {
         &self.0.store
+    }
+}
+
+impl DatabaseContext for Shared {
+    fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    fn bucket_size(&self) -> u64 {
+        self.bucket_size
+    }
+
+    fn running(&self) -> Vec<Running> {
+        self.running.lock().values().cloned().collect()
+    }
+
+    fn connected_sessions(&self) -> Vec<Arc<dyn SessionContext>> {
+        self.sessions.connected().into_iter().map(|session| session as _).collect()
+    }
+
+    fn connected_session(&self, process: i64) -> Option<Arc<dyn SessionContext>> {
+        self.sessions.get(process).map(|session| session as _)
+    }
+
+    fn exchange_count(&self) -> usize {
+        self.node.exchanges.count()
+    }
+
+    fn stored_bundle_count(&self) -> usize {
+        self.node.results.count()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The query engine as all statements of a database share it.
 
-use crate::error::Result;
+use crate::distributed::{Exchanges, ShipFragments};
 use crate::functions;
 use crate::functions::json::operators::JsonOperators;
 use crate::functions::json::order::OrderJson;
@@ -10,7 +10,9 @@ use crate::planner::operators::Operators;
 use crate::planner::scales::Scales;
 use crate::planner::volatile::VolatileColumns;
 use crate::planner::waiting::WaitingValues;
-use crate::ship::{Exchanges, Portable, ShipFragments};
+use crate::scan::BATCH_ROWS;
+use crate::scan::portable::Portable;
+use crate::values::error::Result;
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
@@ -23,8 +25,6 @@ use store::Store;
 
 /// An error about memory names so many of the largest consumers.
 const CONSUMERS_NAMED: usize = 5;
-/// Rows of a batch between operators.
-pub(crate) const BATCH_ROWS: usize = store::CHUNK_ROWS;
 
 /// Bytes, of batches and as much again for their order, up to which rows are sorted together and not batch by batch, to be merged.
 /// Of nine thousand rows that takes a third less; of twenty thousand half by a number and as long by texts, of forty thousand

@@ -7,55 +7,45 @@
 //! The ways in the house: `planner` gives names their meaning, `scan` reads buckets, `dml`, `ddl` and
 //! `copy` change them, `short` is the way without a planner, `system` are the tables about tables.
 
-mod access;
-pub mod binary;
-mod bundling;
-mod bytes;
-mod connection_statements;
+pub(crate) mod catalog_views;
+pub(crate) mod distributed;
+pub(crate) mod parser;
+
 mod copy;
 mod database;
 mod ddl;
 mod dml;
 mod engine;
-mod error;
-mod estimate;
 mod functions;
-mod input;
-mod json;
-mod kinds;
 mod memory_pool;
 mod outcome;
-mod parse;
 mod planner;
 mod predict;
+mod receiver;
 mod roles;
 mod scan;
 mod session;
-mod ship;
 mod short;
-mod sql_state;
-mod statement_kind;
-mod system;
-pub mod text;
-mod translate;
-mod types;
+mod values;
 
-pub use bytes::bytes_of;
-pub use connection_statements::{ConnectionStatement, Declare, Direction, Execute, Fetch};
+pub use crate::catalog_views::session_context::TransactionStatus;
+pub use crate::parser::{Statement, parse};
+pub use crate::values::bytes::bytes_of;
+pub use crate::values::error::{Error, Result, SqlState, Subject};
+pub use crate::values::field::{Field, Origin};
+pub use crate::values::types::{CHAR, NAME, OID, is_record};
 pub use copy::client::{CopyIn, CopyOut};
 pub use database::{Database, Options, TableSize};
-pub use error::{Error, Result, SqlState, Subject};
-pub use outcome::{Field, Origin, Outcome, Progress, Rows, Tag};
-pub use parse::{Statement, parse};
+pub use outcome::{Outcome, Progress, Rows, Tag};
+pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch};
 pub use session::{
     CancelHandle, Control, Description, Listing, Notice, Prepared, ProgressCallback, Session,
-    SettingsSeen, TransactionStatus, activity_text, parameter_of_text,
+    SettingsSeen, activity_text, parameter_of_text,
 };
-pub use types::{CHAR, NAME, OID, is_record};
 
 pub use datafusion::arrow;
 pub use datafusion::common::ScalarValue;
 pub use datafusion::execution::SendableRecordBatchStream;
-pub use statement_kind::StatementKind;
+pub use parser::statement_kind::StatementKind;
 pub use store;
 pub use store::catalog::SqlType;

@@ -1,13 +1,10 @@
 //! What a statement answers: rows as a stream of Arrow batches, or a tag that says what was done.
 
 use crate::session::Control;
-use crate::text::Style;
-use crate::types;
-use datafusion::arrow::datatypes::Field as ArrowField;
+use crate::values::field::Field;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::memory::MemoryStream;
 use std::fmt;
-use store::catalog::SqlType;
 
 /// The answer to one statement.
 pub enum Outcome {
@@ -34,44 +31,6 @@ impl Rows {
     pub(crate) fn ready(fields: Vec<Field>, stream: MemoryStream, command: &'static str) -> Self {
         Self { fields, stream: Box::pin(stream), command, control: Control::default() }
     }
-}
-
-/// A column of a result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Field {
-    /// The name as the statement gives it.
-    pub name: String,
-    /// Its SQL type; `Display` gives PostgreSQL's name.
-    pub sql_type: SqlType,
-    /// Whether the digits and the length of its type were declared, and are told to clients.
-    pub declared: bool,
-    /// How its values are written.
-    pub style: Style,
-    /// The table's column that it is, where it is one unchanged.
-    pub origin: Option<Origin>,
-}
-
-impl Field {
-    /// A computed column.
-    pub(crate) fn computed(name: impl Into<String>, field: &ArrowField) -> Self {
-        let declared = types::is_declared(field);
-        Self { declared, ..Self::new(name, types::of_field(field)) }
-    }
-
-    /// A column that comes from no table.
-    pub fn new(name: impl Into<String>, sql_type: SqlType) -> Self {
-        let (name, style) = (name.into(), Style::default());
-        Self { name, sql_type, declared: true, style, origin: None }
-    }
-}
-
-/// A column of a table, as the catalog numbers both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Origin {
-    /// The table's object id.
-    pub table: u32,
-    /// The column's number in it, from 1.
-    pub column: i16,
 }
 
 /// A command that is complete, and how many rows it concerned.

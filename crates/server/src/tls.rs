@@ -29,7 +29,7 @@ pub fn acceptor(tls: &Tls, hosts: Vec<String>) -> io::Result<Option<TlsAcceptor>
         .map_err(io::Error::other)?
         .with_no_client_auth()
         .with_single_cert(certificates, key)
-        .map_err(|error| io::Error::other(format!("certificate and key do not fit: {error}")))?;
+        .map_err(|error| io::Error::other(format!("certificate and key do not match: {error}")))?;
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     Ok(Some(TlsAcceptor::from(Arc::new(config))))
 }
@@ -41,10 +41,10 @@ fn named(path: &Path, error: impl std::fmt::Display) -> io::Error {
 fn certificates(path: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
     let all = CertificateDer::pem_file_iter(path).map_err(|error| named(path, error))?;
     let all: Vec<_> = all.collect::<Result<_, _>>().map_err(|error| named(path, error))?;
-    match all.is_empty() {
-        true => Err(named(path, "there is no certificate in it (PEM is expected)")),
-        false => Ok(all),
+    if all.is_empty() {
+        return Err(named(path, "the file contains no PEM certificate"));
     }
+    Ok(all)
 }
 
 fn private_key(path: &Path) -> io::Result<PrivateKeyDer<'static>> {

@@ -1,6 +1,6 @@
 //! How long files are. A file that grows past the limit holds more than one idea.
 
-use super::ratchet::Measured;
+use super::measured::Measured;
 use super::workspace::Workspace;
 
 /// Lines of a Rust file.

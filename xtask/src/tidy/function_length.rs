@@ -1,6 +1,6 @@
 //! How long functions are, from `fn` to the closing brace; comments inside count, doc comments do not.
 
-use super::ratchet::Measured;
+use super::measured::Measured;
 use super::workspace::{SourceFile, Workspace};
 use proc_macro2::Span;
 use std::collections::BTreeMap;

@@ -11,6 +11,7 @@ mod function_length;
 mod links;
 mod machine_paths;
 mod marks;
+mod measured;
 mod module_cycles;
 mod module_docs;
 mod pure;

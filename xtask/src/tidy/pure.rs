@@ -13,7 +13,8 @@ use syn::visit::{self, Visit};
 
 /// The pure crates, and the external crates that they may use outside tests.
 const PURE: &[(&str, &[&str])] = &[
-    ("dbsim", &["serde", "thiserror", "toml"]),
+    ("bundling", &["serde", "thiserror"]),
+    ("dbsim", &["bundling", "serde", "thiserror", "toml"]),
     ("sdds", &["imbl", "serde", "smallvec", "thiserror"]),
     ("frontend", &["bytes", "thiserror"]),
 ];

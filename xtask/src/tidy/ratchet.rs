@@ -5,22 +5,11 @@
 //! line that allows more than is needed, until it is lowered or gone.
 
 use super::workspace::Workspace;
-use super::{Finding, file_length, function_length};
+use super::{Finding, file_length, function_length, measured::Measured};
 use std::collections::BTreeMap;
 
 /// The list of exceptions.
 const EXCEPTIONS: &str = "xtask/exceptions.txt";
-
-/// Something with a length and a limit.
-#[derive(Debug, Clone)]
-pub(super) struct Measured {
-    /// What it is, as the list of exceptions names it.
-    pub(super) what: String,
-    pub(super) path: String,
-    pub(super) line: usize,
-    pub(super) lines: usize,
-    pub(super) lines_max: usize,
-}
 
 /// A line of the list of exceptions.
 struct Exception {

@@ -79,9 +79,10 @@ fn findings(file: &SourceFile) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         in_name.map(|found| Finding::of(&file.path, message(&found))).collect();
     let found = matches(&file.text, &file.path);
-    let identifiers = match found.iter().any(|found| found.entry.only_identifiers) {
-        true => identifiers(file),
-        false => BTreeSet::new(),
+    let identifiers = if found.iter().any(|found| found.entry.only_identifiers) {
+        identifiers(file)
+    } else {
+        BTreeSet::new()
     };
     for found in found {
         let line = 1 + file.text[..found.range.start].matches('\n').count();

@@ -1,8 +1,8 @@
 //! What bundles save: the schemes none, optimal and excessive on 4 and 8 smart disks.
 
-use super::{SCALE, Setup, mean, published};
+use super::{Setup, Sizes, mean, published};
 use crate::Error;
-use crate::plan::{Scheme, Selectivity};
+use crate::plan::Scheme;
 
 /// A number of units.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,7 @@ pub fn bundling(setup: &Setup) -> Result<Vec<Bundling>, Error> {
         let architecture = setup.architecture("smart-disk", None)?.with_disks(units)?;
         let mut seconds = [[0.0; 6]; 3];
         for (seconds, scheme) in seconds.iter_mut().zip(Scheme::PUBLISHED) {
-            *seconds = setup.seconds(&architecture, scheme, (SCALE, Selectivity::Medium))?;
+            *seconds = setup.seconds(&architecture, scheme, Sizes::BASE)?;
         }
         Ok(Bundling { units, seconds, published })
     };

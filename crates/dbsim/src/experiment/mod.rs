@@ -7,14 +7,15 @@ mod topologies;
 mod variation;
 mod variations;
 
+pub use crate::hardware::catalog::PUBLISHED as ARCHITECTURES;
 pub use bundling::{Bundling, bundling};
 pub use speedup::{FAMILIES, Family, Speedup, speedup};
 pub use topologies::{Fabric, Topology, topologies};
-pub use variation::Variation;
-pub use variations::{ARCHITECTURES, Normalised, variations};
+pub use variation::{Sizes, Variation};
+pub use variations::{Normalised, variations};
 
 use crate::hardware::{Architecture, SETTINGS, catalog};
-use crate::plan::{Query, Scheme, Selectivity};
+use crate::plan::{Query, Scheme};
 use crate::{Coefficients, Error, Report, simulate};
 
 /// The scale factor of the paper's base.
@@ -67,9 +68,9 @@ impl Setup {
         query: Query,
         architecture: &Architecture,
         scheme: Scheme,
-        (scale, selectivity): (f64, Selectivity),
+        sizes: Sizes,
     ) -> Result<Report, Error> {
-        let plan = query.plan(scale, selectivity)?;
+        let plan = query.plan(sizes.scale, sizes.selectivity)?;
         simulate(&plan, architecture, &self.coefficients, scheme, self.seed)
     }
 
@@ -78,7 +79,7 @@ impl Setup {
         &self,
         architecture: &Architecture,
         scheme: Scheme,
-        sizes: (f64, Selectivity),
+        sizes: Sizes,
     ) -> Result<[f64; 6], Error> {
         let mut seconds = [0.0; 6];
         for (seconds, query) in seconds.iter_mut().zip(Query::ALL) {

@@ -1,9 +1,9 @@
 //! Speed-ups at 8, 16 and 32 disks over 4 (the paper's table 9).
 
-use super::{SCALE, Setup, mean, published};
+use super::{Setup, Sizes, mean, published};
 use crate::Error;
 use crate::hardware::Architecture;
-use crate::plan::{Scheme, Selectivity};
+use crate::plan::Scheme;
 
 /// Disks of which the first number is compared with the others.
 const DISKS: [usize; 4] = [4, 8, 16, 32];
@@ -69,7 +69,7 @@ pub fn speedup(setup: &Setup) -> Result<Vec<Speedup>, Error> {
 fn of_family(setup: &Setup, family: Family, published: Option<[f64; 3]>) -> Result<Speedup, Error> {
     let run = |disks: &usize| {
         let architecture = family.with_disks(*disks, setup)?;
-        setup.seconds(&architecture, Scheme::Optimal, (SCALE, Selectivity::Medium))
+        setup.seconds(&architecture, Scheme::Optimal, Sizes::BASE)
     };
     let seconds = DISKS.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let speedups = std::array::from_fn(|larger| {

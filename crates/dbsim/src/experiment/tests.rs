@@ -62,7 +62,7 @@ fn variations_vary_what_they_say() {
     assert_eq!(varied(Variation::MoreDisks).sites, 16);
     assert_eq!(varied(Variation::LargePage).page_kb, 16.0);
     assert_eq!(varied(Variation::FasterIo), base, "no interconnect");
-    assert_eq!(Variation::LargerDatabase.sizes().0, 30.0);
+    assert_eq!(Variation::LargerDatabase.sizes().scale, 30.0);
     for name in ARCHITECTURES {
         let named = crate::hardware::catalog::named(name, &[]).expect("known");
         for variation in Variation::ALL {
@@ -87,7 +87,7 @@ fn changes_are_of_all_architectures_that_have_such_a_value() {
 #[test]
 fn changes_that_concern_nothing_or_do_not_fit_are_refused() {
     let unknown = changed("row-at-a-time", &["pages=16"]).expect_err("no such value").to_string();
-    assert!(unknown.starts_with("there is no setting `pages`; there are sites, "), "{unknown}");
+    assert!(unknown.starts_with("unknown setting `pages`; expected one of: sites, "), "{unknown}");
     for wrong in ["page_kb", "page_kb=big", "disks=3"] {
         let setup = changed("row-at-a-time", &[wrong]).expect("a name of a value");
         let refused = variations(&setup).expect_err("refused").to_string();

@@ -7,6 +7,20 @@ use crate::Error;
 use crate::hardware::Architecture;
 use crate::plan::Selectivity;
 
+/// How large the database and the queries' filtered tables are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sizes {
+    /// The scale factor.
+    pub scale: f64,
+    /// How much of their tables queries select.
+    pub selectivity: Selectivity,
+}
+
+impl Sizes {
+    /// The base of the paper's experiments.
+    pub const BASE: Self = Self { scale: super::SCALE, selectivity: Selectivity::Medium };
+}
+
 /// What is different from the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Variation {
@@ -97,14 +111,15 @@ impl Variation {
         Ok(architecture)
     }
 
-    /// The scale factor and the selectivities.
-    pub fn sizes(self) -> (f64, Selectivity) {
+    /// The sizes of this variation.
+    pub fn sizes(self) -> Sizes {
+        let base = Sizes::BASE;
         match self {
-            Self::SmallerDatabase => (3.0, Selectivity::Medium),
-            Self::LargerDatabase => (30.0, Selectivity::Medium),
-            Self::HighSelectivity => (super::SCALE, Selectivity::High),
-            Self::LowSelectivity => (super::SCALE, Selectivity::Low),
-            _ => (super::SCALE, Selectivity::Medium),
+            Self::SmallerDatabase => Sizes { scale: 3.0, ..base },
+            Self::LargerDatabase => Sizes { scale: 30.0, ..base },
+            Self::HighSelectivity => Sizes { selectivity: Selectivity::High, ..base },
+            Self::LowSelectivity => Sizes { selectivity: Selectivity::Low, ..base },
+            _ => base,
         }
     }
 }

@@ -2,10 +2,8 @@
 
 use super::{Setup, Variation, mean, published};
 use crate::Error;
+use crate::hardware::catalog::PUBLISHED;
 use crate::plan::Scheme;
-
-/// The paper's architectures, as the catalog names them.
-pub const ARCHITECTURES: [&str; 4] = ["single-host", "cluster-2", "cluster-4", "smart-disk"];
 
 /// A variation: what the six queries take on the four architectures.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +26,7 @@ pub fn variations(setup: &Setup) -> Result<Vec<Normalised>, Error> {
 
 fn normalised(setup: &Setup, variation: Variation) -> Result<Normalised, Error> {
     let mut seconds = [[0.0; 6]; 4];
-    for (seconds, name) in seconds.iter_mut().zip(ARCHITECTURES) {
+    for (seconds, name) in seconds.iter_mut().zip(PUBLISHED) {
         let architecture = variation.of(setup.architecture(name, None)?)?;
         *seconds = setup.seconds(&architecture, Scheme::Optimal, variation.sizes())?;
     }

@@ -1,7 +1,6 @@
 //! An architecture: sites with processors, memory and storage, a network between them, perhaps a central unit.
 
 use super::field::{COUNT_MAX, count, positive};
-use super::settings;
 use super::{Bus, Disk, Interconnect, KIB, Link, MIB, Pool, Processor};
 use crate::Error;
 use serde::Deserialize;
@@ -72,47 +71,25 @@ pub struct Site {
 }
 
 impl Architecture {
-    /// Reads a description; `file` is what errors call it, `changes` are settings like `cpu_mhz=350` (see
-    /// [`super::SETTINGS`]).
-    ///
-    /// # Errors
-    /// [`Error::File`] with the line where the description is wrong, [`Error::Setting`] and [`Error::Unknown`] where a change is.
-    pub fn read(text: &str, file: &str, changes: &[String]) -> Result<Self, Error> {
-        let architecture: Self =
-            toml::from_str(text).map_err(|error| Error::parse(file, &error))?;
-        architecture.check().map_err(|(key, message)| {
-            let line = text.lines().position(|line| line.trim_start().starts_with(key));
-            let message = format!("line {}: {message}", line.map_or(1, |line| line + 1));
-            Error::File { file: file.to_owned(), message }
-        })?;
-        if changes.is_empty() { Ok(architecture) } else { settings::changed(text, changes) }
-    }
-
     /// What no field alone can say; the key that is to blame, and why.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let site = &self.site;
         let homes = [site.disk.is_some(), site.bus.is_some(), site.pool.is_some()];
         let together = self.sites + usize::from(self.central.is_some());
         if homes.iter().filter(|home| **home).count() != 1 {
-            return Err((
-                "[site",
-                "a site has one of disk, bus and pool, for its tables".to_owned(),
-            ));
+            return Err(("[site", "a site needs exactly one of disk, bus and pool".to_owned()));
         }
         if site.disk.is_some() != (site.disks > 0) || site.disks > COUNT_MAX {
-            return Err((
-                "disks",
-                format!("{} disks do not fit what [site.disk] says", site.disks),
-            ));
+            return Err(("disks", format!("{} disks do not match [site.disk]", site.disks)));
         }
         if together > 1 && self.network.is_none() {
-            return Err(("sites", format!("{together} sites need a [network]")));
+            return Err(("sites", format!("{together} machines need a [network]")));
         }
         if self.kind == Arrangement::SingleHost && together > 1 {
-            return Err(("sites", format!("a single host is one site, not {together}")));
+            return Err(("sites", format!("a single host has one machine, not {together}")));
         }
         if self.groups > self.sites {
-            return Err(("groups", format!("{} groups of {} sites", self.groups, self.sites)));
+            return Err(("groups", format!("{} groups for {} sites", self.groups, self.sites)));
         }
         Ok(())
     }
@@ -147,10 +124,10 @@ impl Architecture {
     pub fn with_disks(mut self, disks: usize) -> Result<Self, Error> {
         let wrong = |message: String| Error::Setting { setting: format!("disks={disks}"), message };
         if self.site.disk.is_none() {
-            return Err(wrong(format!("{} has its tables in memory", self.name)));
+            return Err(wrong(format!("{} stores its tables in memory", self.name)));
         }
         if !(1..=COUNT_MAX).contains(&disks) {
-            return Err(wrong(format!("from 1 to {COUNT_MAX}")));
+            return Err(wrong(format!("the number must be from 1 to {COUNT_MAX}")));
         }
         if self.kind == Arrangement::SmartDisk {
             self.sites = disks;
@@ -158,7 +135,10 @@ impl Architecture {
         } else if disks.is_multiple_of(self.sites) {
             self.site.disks = disks / self.sites;
         } else {
-            return Err(wrong(format!("{} hosts cannot share them evenly", self.sites)));
+            return Err(wrong(format!(
+                "the number must be a multiple of the {} hosts",
+                self.sites
+            )));
         }
         Ok(self)
     }

@@ -3,6 +3,9 @@
 use super::{Architecture, settings};
 use crate::Error;
 
+/// The architectures of the smart disk paper.
+pub const PUBLISHED: [&str; 4] = ["single-host", "cluster-2", "cluster-4", "smart-disk"];
+
 /// Names and texts.
 const FILES: &[(&str, &str)] = &[
     ("single-host", include_str!("../../hardware/single-host.toml")),
@@ -18,6 +21,11 @@ const FILES: &[(&str, &str)] = &[
 /// The names, the paper's first.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
+}
+
+/// Whether the smart disk paper describes this architecture.
+pub(crate) fn is_published(name: &str) -> bool {
+    PUBLISHED.contains(&name)
 }
 
 /// The text of a description.
@@ -57,7 +65,7 @@ mod tests {
             assert!(architecture.capacity_gb() > 10.0, "{name}");
         }
         let unknown = named("abacus", &[]).expect_err("unknown").to_string();
-        assert!(unknown.contains("`abacus`; there are single-host, cluster-2"), "{unknown}");
+        assert!(unknown.contains("`abacus`; expected one of: single-host, cluster-2"), "{unknown}");
     }
 
     #[test]

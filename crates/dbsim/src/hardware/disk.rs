@@ -86,7 +86,7 @@ impl TryFrom<[f64; 3]> for Seek {
             return Ok(seek);
         }
         Err(format!(
-            "seek times {least}, {mean}, {most} make no rising curve of the least, mean and longest"
+            "seek times {least}, {mean}, {most} must be the minimum, mean and maximum of a rising curve"
         ))
     }
 }
@@ -99,7 +99,7 @@ impl TryFrom<[f64; 2]> for Transfer {
             return Ok(Self { outer, inner });
         }
         Err(format!(
-            "transfer rates {outer}, {inner} are not two numbers above 0, the outer edge's first"
+            "transfer rates {outer}, {inner} must be greater than 0, and the outer one at least the inner"
         ))
     }
 }
@@ -201,7 +201,7 @@ mod tests {
         let seek = disk().seek_ms;
         assert!((seek.seconds(1e-12) - 0.001_62).abs() < 1e-6);
         assert!((seek.seconds(1.0) - 0.021_77).abs() < 1e-9);
-        assert_eq!(seek.seconds(0.0), 0.0, "who stays does not seek");
+        assert_eq!(seek.seconds(0.0), 0.0, "no distance takes no time");
         // Two random places are x apart with density 2 (1 - x).
         const STEPS: usize = 100_000;
         let mean = |step: usize| {
@@ -264,7 +264,7 @@ mod tests {
         for points in [[8.0, 1.0, 20.0], [-1.0, 1.0, 2.0], [0.0, 1.0, 20.0], [1.0, f64::NAN, 3.0]] {
             assert!(Seek::try_from(points).is_err(), "{points:?}");
         }
-        assert!(Seek::try_from([0.0; 3]).is_ok(), "what has no arm");
+        assert!(Seek::try_from([0.0; 3]).is_ok(), "a drive without an arm");
         assert!(Transfer::try_from([20.0, 30.0]).is_err());
     }
 }

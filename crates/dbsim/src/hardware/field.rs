@@ -8,7 +8,7 @@ pub(crate) fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
-    Err(D::Error::custom(format!("{value} is not a number above 0")))
+    Err(D::Error::custom(format!("{value} is not greater than 0")))
 }
 
 /// A number that is 0 or more.
@@ -17,7 +17,7 @@ pub(crate) fn not_negative<'de, D: Deserializer<'de>>(deserializer: D) -> Result
     if value.is_finite() && value >= 0.0 {
         return Ok(value);
     }
-    Err(D::Error::custom(format!("{value} is not a number of 0 or more")))
+    Err(D::Error::custom(format!("{value} is negative or not finite")))
 }
 
 /// The most of anything that is counted: a simulation of more would not end soon.
@@ -27,5 +27,7 @@ pub(super) const COUNT_MAX: usize = 256;
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     let value = i64::deserialize(deserializer)?;
     let count = usize::try_from(value).ok().filter(|count| (1..=COUNT_MAX).contains(count));
-    count.ok_or_else(|| D::Error::custom(format!("{value} is not a count from 1 to {COUNT_MAX}")))
+    count.ok_or_else(|| {
+        D::Error::custom(format!("{value} is not a whole number from 1 to {COUNT_MAX}"))
+    })
 }

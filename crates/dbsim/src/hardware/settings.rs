@@ -25,15 +25,34 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ("topology", "network.topology"),
 ];
 
+impl Architecture {
+    /// Reads a description; `file` is what errors call it, `changes` are settings like `cpu_mhz=350` (see
+    /// [`super::SETTINGS`]).
+    ///
+    /// # Errors
+    /// [`Error::File`] with the line where the description is wrong, [`Error::Setting`] and [`Error::Unknown`] where a change is.
+    pub fn read(text: &str, file: &str, changes: &[String]) -> Result<Self, Error> {
+        let architecture: Self =
+            toml::from_str(text).map_err(|error| Error::parse(file, &error))?;
+        architecture.check().map_err(|(key, message)| {
+            let line = text.lines().position(|line| line.trim_start().starts_with(key));
+            let message = format!("line {}: {message}", line.map_or(1, |line| line + 1));
+            Error::File { file: file.to_owned(), message }
+        })?;
+        if changes.is_empty() { Ok(architecture) } else { changed(text, changes) }
+    }
+}
+
 /// Reads a description with some values changed.
-pub(super) fn changed(text: &str, changes: &[String]) -> Result<Architecture, Error> {
+fn changed(text: &str, changes: &[String]) -> Result<Architecture, Error> {
     let mut table: Table = text.parse().unwrap_or_default();
     let mut disks = None;
     for change in changes {
         let wrong = |message: &str| setting(change, message);
-        let (name, value) = parts(change).ok_or_else(|| wrong("write it like cpu_mhz=350"))?;
+        let (name, value) =
+            parts(change).ok_or_else(|| wrong("expected NAME=VALUE, like cpu_mhz=350"))?;
         if name == "disks" {
-            disks = Some(value.parse().map_err(|_| wrong("not a count"))?);
+            disks = Some(value.parse().map_err(|_| wrong("not a number of disks"))?);
             continue;
         }
         match slot(&mut table, place(name)) {
@@ -75,7 +94,7 @@ fn place(name: &str) -> &str {
 fn unknown(table: &mut Table, name: &str) -> Error {
     let here = SETTINGS.iter().filter(|(_, place)| slot(table, place).is_some());
     let here: Vec<&str> = here.map(|(short, _)| *short).chain(["disks"]).collect();
-    Error::unknown("setting of this architecture", name, here.into_iter())
+    Error::unknown("setting for this architecture", name, here.into_iter())
 }
 
 fn setting(setting: &str, message: &str) -> Error {
@@ -119,13 +138,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused_by_its_name() {
-        assert!(message(&["cpu_mhz=0"]).starts_with("cpu_mhz=0: 0 is not a number above 0"));
+        assert!(message(&["cpu_mhz=0"]).starts_with("cpu_mhz=0: 0 is not greater than 0"));
         assert!(message(&["cpu_mhz=fast"]).starts_with("cpu_mhz=fast: "));
-        assert!(message(&["cpu_mhz"]).contains("write it like"));
+        assert!(message(&["cpu_mhz"]).contains("expected NAME=VALUE"));
         let colour = message(&["colour=red"]);
-        assert!(colour.contains("`colour`; there are sites, "), "{colour}");
+        assert!(colour.contains("`colour`; expected one of: sites, "), "{colour}");
         assert!(!colour.contains("interconnect_mb_s"), "smart disks have none: {colour}");
-        assert!(message(&["groups=9"]).contains("9 groups of 8 sites"));
+        assert!(message(&["groups=9"]).contains("9 groups for 8 sites"));
         let grouped = ["groups=9".to_owned(), "disks=16".to_owned()];
         assert!(named("smart-disk", &grouped).is_ok(), "sixteen can be nine groups");
         let disks = named("cluster-2", &["disks=5".to_owned()]);

@@ -30,9 +30,16 @@ pub(super) enum Exchange {
     /// That, and all sites get the result.
     Combine { bytes: f64, cycles: f64 },
     /// All sites get what the coordinator has.
-    Spread { bytes: f64 },
+    Broadcast { bytes: f64 },
     /// Every site gets the rows of its keys.
     HashPartition { bytes: f64 },
+}
+
+/// The sender and the receiver of a message, by site.
+#[derive(Debug, Clone, Copy)]
+struct Route {
+    from: usize,
+    to: usize,
 }
 
 impl Machine<'_> {
@@ -41,12 +48,12 @@ impl Machine<'_> {
         match *exchange {
             Exchange::Nothing => after,
             Exchange::Dispatch => {
-                let told = self.spread(BUNDLE_BYTES, 0.0, after);
+                let told = self.broadcast(BUNDLE_BYTES, 0.0, after);
                 self.gather(DONE_BYTES, DONE_BYTES, 0.0, told)
             }
             Exchange::Replicate { bytes } => {
                 let part = bytes / self.architecture.sites as f64;
-                self.everybody(part, after)
+                self.all_to_all(part, after)
             }
             Exchange::Gather { bytes, group_bytes, cycles } => {
                 let part = bytes / self.architecture.sites as f64;
@@ -56,26 +63,26 @@ impl Machine<'_> {
                 let part = bytes / self.architecture.sites as f64;
                 let group_bytes = bytes / self.architecture.groups as f64;
                 let combined = self.gather(part, group_bytes, cycles, after);
-                self.exchange(&Exchange::Spread { bytes }, combined)
+                self.exchange(&Exchange::Broadcast { bytes }, combined)
             }
-            Exchange::Spread { bytes } => {
+            Exchange::Broadcast { bytes } => {
                 let copied = self.coefficients.store.byte * bytes;
-                self.spread(bytes, copied, after)
+                self.broadcast(bytes, copied, after)
             }
             Exchange::HashPartition { bytes } => {
                 let sites = self.architecture.sites as f64;
-                self.everybody(bytes / (sites * sites), after)
+                self.all_to_all(bytes / (sites * sites), after)
             }
         }
     }
 
     /// Every site sends every other so many bytes: first its neighbour, so that not all begin with the same.
-    fn everybody(&mut self, bytes: f64, after: FlowId) -> FlowId {
+    fn all_to_all(&mut self, bytes: f64, after: FlowId) -> FlowId {
         let sites = self.architecture.sites;
         let pairs = (sites..sites * sites).map(|pair| (pair % sites, pair / sites));
         let sent = pairs.map(|(from, further)| {
             let to = (from + further) % sites;
-            self.send((from, to), bytes, 0.0, vec![after])
+            self.send(Route { from, to }, bytes, 0.0, vec![after])
         });
         let sent = sent.collect();
         self.joined(sent, after)
@@ -89,34 +96,41 @@ impl Machine<'_> {
         let mut sent = Vec::new();
         for members in groups {
             let sub = if self.architecture.groups == 1 { center } else { members[0] };
-            let to_sub =
-                members.iter().map(|from| self.send((*from, sub), part, share, vec![after]));
+            let to_sub = members
+                .iter()
+                .map(|from| self.send(Route { from: *from, to: sub }, part, share, vec![after]));
             let to_sub: Vec<_> = to_sub.collect();
             if sub == center {
                 sent.extend(to_sub);
             } else {
                 let copied = self.coefficients.store.byte * group_bytes;
-                sent.push(self.send((sub, center), group_bytes, copied, to_sub));
+                sent.push(self.send(Route { from: sub, to: center }, group_bytes, copied, to_sub));
             }
         }
         self.joined(sent, after)
     }
 
     /// The coordinator sends the same bytes to all, over sub-coordinators where there are groups.
-    fn spread(&mut self, bytes: f64, cycles: f64, after: FlowId) -> FlowId {
+    fn broadcast(&mut self, bytes: f64, cycles: f64, after: FlowId) -> FlowId {
         let (center, groups) = (self.coordinator(), self.groups());
         let mut sent = Vec::new();
         for members in groups {
             let grouped = self.architecture.groups > 1;
             let (sub, before) = if grouped {
-                (members[0], self.send((center, members[0]), bytes, cycles, vec![after]))
+                (
+                    members[0],
+                    self.send(Route { from: center, to: members[0] }, bytes, cycles, vec![after]),
+                )
             } else {
                 (center, after)
             };
             let others = members.iter().filter(|member| !(grouped && **member == sub));
             let to: Vec<_> = others.copied().collect();
             sent.push(before);
-            sent.extend(to.iter().map(|to| self.send((sub, *to), bytes, cycles, vec![before])));
+            sent.extend(
+                to.iter()
+                    .map(|to| self.send(Route { from: sub, to: *to }, bytes, cycles, vec![before])),
+            );
         }
         self.joined(sent, after)
     }
@@ -135,7 +149,7 @@ impl Machine<'_> {
     /// Bytes from one site to another, which then works so many cycles on them. Who sends to itself only works.
     fn send(
         &mut self,
-        (from, to): (usize, usize),
+        Route { from, to }: Route,
         bytes: f64,
         cycles: f64,
         after: Vec<FlowId>,

@@ -1,25 +1,9 @@
-//! The stations of an architecture, and phases as flows through them.
-//!
-//! A site's share of a phase is one flow: each chunk is read, crosses the interconnect, spills and is computed on. A chunk
-//! stands for many pages, of which it takes the time; there are at most [`CHUNKS_MAX`] of them, so that a table of any
-//! size takes as long to simulate.
+//! The stations of an architecture.
 
-use super::exchange::Exchange;
-use super::work::{Place, Work};
-use crate::engine::{Arrivals, Category, Flow, FlowId, Network, StationId, Step, Time};
-use crate::hardware::{Access, Processor};
+use super::work::Place;
+use crate::engine::{FlowId, Network, StationId};
+use crate::hardware::Processor;
 use crate::{Architecture, Coefficients};
-
-/// Chunks of a site's share at most.
-const CHUNKS_MAX: usize = 256;
-/// Bytes that a chunk stands for, where there are fewer chunks.
-const CHUNK_BYTES: f64 = 64.0 * 1024.0;
-/// Chunks for each core at least, so that cores end together.
-const CHUNKS_PER_CORE: usize = 8;
-/// Pages that lie together where something was spilled.
-const EXTENT_PAGES: f64 = 64.0;
-/// Where on a disk spilled things lie: in the middle, a tenth of it.
-const SPILL_PLACE: (f64, f64) = (0.5, 0.1);
 
 /// An architecture as stations, and the phases that it will run.
 #[derive(Debug)]
@@ -36,9 +20,9 @@ pub(super) struct Machine<'a> {
 pub(super) struct Site {
     pub(super) processor: Processor,
     pub(super) cores: StationId,
-    disks: StationId,
-    interconnect: StationId,
-    memory: StationId,
+    pub(super) disks: StationId,
+    pub(super) interconnect: StationId,
+    pub(super) memory: StationId,
     pub(super) link_out: StationId,
     pub(super) link_in: StationId,
 }
@@ -83,94 +67,6 @@ impl<'a> Machine<'a> {
             Place::Sites => (0..self.architecture.sites).collect(),
             Place::Coordinator => vec![self.coordinator()],
         }
-    }
-
-    /// Adds a phase after all that there are.
-    pub(super) fn phase(&mut self, bundle: usize, place: Place, work: &Work, exchange: &Exchange) {
-        let before = self.phases.last().map(|phase| phase.end);
-        let begin = self.network.flow(Flow::barrier(before.into_iter().collect()));
-        let sites = self.sites_of(place);
-        let share = work.times(1.0 / sites.len() as f64);
-        let shares: Vec<_> =
-            sites.iter().map(|site| (*site, self.share(*site, &share, begin))).collect();
-        let computed = shares.iter().map(|(_, flow)| *flow).collect();
-        let computed = self.network.flow(Flow::barrier(computed));
-        let end = self.exchange(exchange, computed);
-        self.phases.push(Phase { bundle, begin, shares, computed, end, times: 1.0 });
-    }
-
-    fn share(&mut self, site: usize, work: &Work, after: FlowId) -> FlowId {
-        let Site { processor, cores, .. } = self.sites[site].clone();
-        let page_bytes = self.architecture.page_bytes();
-        let bytes = work.read + work.fetched * page_bytes + work.spilled + work.unspilled;
-        let least = if processor.cores == 1 { 1 } else { CHUNKS_PER_CORE * processor.cores };
-        let chunks = ((bytes / CHUNK_BYTES).ceil() as usize).clamp(least, CHUNKS_MAX.max(least));
-        let chunk = work.times(1.0 / chunks as f64);
-        let pages = (chunk.read + chunk.spilled + chunk.unspilled) / page_bytes + chunk.fetched;
-        // Memory is read in place: nothing is asked of anybody.
-        let requested = if self.architecture.site.disk.is_some() { pages } else { 0.0 };
-        let requests = self.coefficients.request.cycles(requested, requested * page_bytes);
-        let mut steps = self.storage(site, &chunk, chunks);
-        steps.push(Step::Serve {
-            station: cores,
-            time: Time::from_seconds(processor.seconds(chunk.cycles + requests)),
-            category: Category::Compute,
-        });
-        let window = self.architecture.outstanding.max(processor.cores);
-        let arrivals = Arrivals::Window(window);
-        self.network.flow(Flow { after: vec![after], chunks, arrivals, steps })
-    }
-
-    /// What a chunk reads and writes.
-    fn storage(&self, site: usize, chunk: &Work, chunks: usize) -> Vec<Step> {
-        let page_bytes = self.architecture.page_bytes();
-        let spilled = (chunk.spilled + chunk.unspilled) / page_bytes;
-        let moves = [
-            (Category::Io, chunk.read / page_bytes, 0.0, (0.0, 1.0)),
-            (Category::Io, chunk.fetched, chunk.fetched, (0.0, 1.0)), // anywhere on the disk
-            (Category::Spill, spilled, spilled / EXTENT_PAGES, SPILL_PLACE),
-        ];
-        let moves = moves.into_iter().filter(|(_, pages, ..)| *pages > 0.0);
-        let mut steps = Vec::new();
-        for (category, pages, positionings, (place, span)) in moves {
-            match self.architecture.site.disk {
-                Some(disk) => {
-                    let disks = self.architecture.site.disks;
-                    let held = pages * page_bytes * chunks as f64 / disks as f64;
-                    let covered = (held / (disk.capacity_gb * 1e9)).min(1.0);
-                    let span = if positionings > 0.0 { span } else { covered };
-                    let access = Access {
-                        pages,
-                        page_kb: self.architecture.page_kb,
-                        positionings,
-                        place,
-                        span,
-                    };
-                    steps.push(Step::Disk {
-                        first: self.sites[site].disks,
-                        disks,
-                        access,
-                        category,
-                    });
-                    steps.extend(self.interconnect(site, pages, category));
-                }
-                None => steps.push(self.memory(site, pages * page_bytes, category)),
-            }
-        }
-        steps
-    }
-
-    fn interconnect(&self, site: usize, pages: f64, category: Category) -> Option<Step> {
-        let interconnect = self.architecture.site.interconnect?;
-        let time = Time::from_seconds(interconnect.seconds(pages, self.architecture.page_bytes()));
-        Some(Step::Serve { station: self.sites[site].interconnect, time, category })
-    }
-
-    fn memory(&self, site: usize, bytes: f64, category: Category) -> Step {
-        let bus = self.architecture.site.bus.map(|bus| bus.seconds(bytes));
-        let pool = self.architecture.site.pool.map(|pool| pool.seconds(bytes));
-        let time = Time::from_seconds(bus.or(pool).unwrap_or(0.0));
-        Step::Serve { station: self.sites[site].memory, time, category }
     }
 }
 

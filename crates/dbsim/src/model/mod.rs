@@ -10,6 +10,7 @@
 mod exchange;
 mod machine;
 mod operators;
+mod phase;
 mod report;
 mod work;
 

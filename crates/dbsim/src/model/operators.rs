@@ -47,12 +47,12 @@ pub(super) struct Compiler<'a> {
     /// Cycles of planning that are still to be spent.
     planning: f64,
     /// The join that has the table in which scans look for their rows.
-    sought_for: Option<(OperatorId, f64)>,
+    join_filter: Option<(OperatorId, f64)>,
 }
 
 /// Work with a hash table, in the order in which coefficients have its cycles.
 #[derive(Debug, Clone, Copy)]
-enum WithTable {
+enum TableOperation {
     Build = 1,
     Probe,
     Find,
@@ -80,7 +80,7 @@ impl<'a> Compiler<'a> {
             bundle_of,
             begun: vec![false; bundles.len()],
             planning: costs.planning.cycles(plan),
-            sought_for: None,
+            join_filter: None,
         }
     }
 
@@ -152,7 +152,7 @@ impl<'a> Compiler<'a> {
             + self.costs.of_copies(chosen)
             + self.costs.gather * operator.gathered_rows.min(copied) * row_bytes
             + self.pieces(id);
-        self.made(id, Work { read, ..Work::cycles(cycles) })
+        self.output(id, Work { read, ..Work::cycles(cycles) })
     }
 
     fn index_scan(&self, id: OperatorId) -> Stream {
@@ -161,7 +161,7 @@ impl<'a> Compiler<'a> {
         let bytes = rows * self.stored_row_bytes(id);
         let pages = (bytes / self.machine.architecture.page_bytes()).ceil();
         let cycles = self.costs.index.cycles(operator.rows, operator.bytes()) + self.pieces(id);
-        self.made(id, Work { fetched: operator.rows.min(pages), ..Work::cycles(cycles) })
+        self.output(id, Work { fetched: operator.rows.min(pages), ..Work::cycles(cycles) })
     }
 
     /// Bytes of a row of a scan's table as it is stored.
@@ -202,10 +202,11 @@ impl<'a> Compiler<'a> {
     /// The same where so many rows are sorted together.
     fn terms_of_sorted(&self, id: OperatorId, sorted: f64) -> f64 {
         let operator = &self.plan.operators()[id];
-        let find = if operator.ordered { WithTable::FindInOrder } else { WithTable::Find };
+        let find =
+            if operator.ordered { TableOperation::FindInOrder } else { TableOperation::Find };
         let cycles = |term: &Term| {
-            let table = self.sought_for.filter(|_| term.task == Task::Find);
-            let far = table.map_or(0.0, |(join, rows)| self.with_table(join, rows, find));
+            let table = self.join_filter.filter(|_| term.task == Task::Find);
+            let far = table.map_or(0.0, |(join, rows)| self.table_cycles(join, rows, find));
             self.costs.of_term(term, sorted) + far * term.values
         };
         operator.terms.iter().map(cycles).sum()
@@ -223,7 +224,7 @@ impl<'a> Compiler<'a> {
         work += Work::cycles(
             self.costs.nested_loop.cycles(comparisons, self.plan.operators()[id].bytes()),
         );
-        Stream { place: outer.place, ..self.made(id, work) }
+        Stream { place: outer.place, ..self.output(id, work) }
     }
 
     /// The smaller side is sorted, replicated and merged with each site's part of the larger. What is not in order is
@@ -247,7 +248,7 @@ impl<'a> Compiler<'a> {
         );
         let mut work = outer.work;
         work += Work { spilled: excess, unspilled: excess, ..Work::cycles(joined) };
-        Stream { place: outer.place, ..self.made(id, work) }
+        Stream { place: outer.place, ..self.output(id, work) }
     }
 
     /// The smaller side becomes a hash table, combined of the sites' own and sent to all (or both sides are dealt out by key); a
@@ -256,17 +257,20 @@ impl<'a> Compiler<'a> {
         let (mut build, mut probe) = self.inputs(id);
         let rows = build.rows;
         let sites = self.count(probe.place);
-        let is_apart = build.place == probe.place && sites > 1.0;
-        let hash_partitions = self.machine.architecture.hash_partitions() && is_apart;
+        let is_distributed = build.place == probe.place && sites > 1.0;
+        let hash_partitions = self.machine.architecture.hash_partitions() && is_distributed;
         let table = build.bytes() + build.rows * HASH_ENTRY_BYTES;
         let built = self.costs.hash_build.cycles(rows, build.bytes())
-            + rows * self.with_table(id, rows, WithTable::Build);
+            + rows * self.table_cycles(id, rows, TableOperation::Build);
         build.work += Work::cycles(built);
-        let exchange = match is_apart {
-            true if hash_partitions => Exchange::HashPartition { bytes: build.bytes() },
-            true => Exchange::Combine { bytes: table, cycles: built },
-            false if sites > 1.0 => Exchange::Spread { bytes: table },
-            false => Exchange::Nothing,
+        let exchange = if hash_partitions {
+            Exchange::HashPartition { bytes: build.bytes() }
+        } else if is_distributed {
+            Exchange::Combine { bytes: table, cycles: built }
+        } else if sites > 1.0 {
+            Exchange::Broadcast { bytes: table }
+        } else {
+            Exchange::Nothing
         };
         self.phase(id, build.place, &build.work, &exchange);
         if hash_partitions {
@@ -279,7 +283,7 @@ impl<'a> Compiler<'a> {
             probe.work = Work::default();
         }
         let held = if hash_partitions { table / sites } else { table };
-        let over = self.part_over(held);
+        let over = self.excess_part(held);
         let copies = if hash_partitions { 1.0 } else { sites };
         let rows_over = over * (build.rows * copies + probe.rows);
         let bytes_over = over * (table * copies + probe.bytes());
@@ -289,26 +293,27 @@ impl<'a> Compiler<'a> {
         let [_, large] = self.sides(id);
         let ordered = self.plan.operators()[large].ordered;
         let (look_up, copy) =
-            if ordered { (WithTable::ProbeInOrder, 2) } else { (WithTable::Probe, 1) };
+            if ordered { (TableOperation::ProbeInOrder, 2) } else { (TableOperation::Probe, 1) };
         let mut work = probe.work;
         work += Work {
             spilled: bytes_over,
             unspilled: bytes_over,
             cycles: self.costs.hash_probe.cycles(probe.rows, joined)
-                + probe.rows * self.with_table(id, rows, look_up)
+                + probe.rows * self.table_cycles(id, rows, look_up)
                 + from_table * self.costs.hash_copies.cycles(copy, rows)
                 + self.costs.store.cycles(rows_over, bytes_over)
                 + self.costs.load.cycles(rows_over, bytes_over),
             ..Work::default()
         };
-        Stream { place: probe.place, ..self.made(id, work) }
+        Stream { place: probe.place, ..self.output(id, work) }
     }
 
     /// Cycles that a tuple costs with a join's table of so many rows, beside those that it costs with any.
-    fn with_table(&self, join: OperatorId, rows: f64, work: WithTable) -> f64 {
-        let tables = match self.plan.operators()[join].close_keys {
-            true => &self.costs.array_tables,
-            false => &self.costs.hash_tables,
+    fn table_cycles(&self, join: OperatorId, rows: f64, work: TableOperation) -> f64 {
+        let tables = if self.plan.operators()[join].close_keys {
+            &self.costs.array_tables
+        } else {
+            &self.costs.hash_tables
         };
         tables.cycles(work as usize, rows)
     }
@@ -453,7 +458,7 @@ impl<'a> Compiler<'a> {
         let [first, again] = [operator.children[0], operator.children[1]];
         let begun = self.input(id, first);
         self.phase(id, begun.place, &begun.work, &Exchange::Nothing);
-        self.again_and_again(times, |this| {
+        self.repeated(times, |this| {
             let round = this.input(id, again);
             this.phase(id, round.place, &round.work, &Exchange::Nothing);
         });
@@ -469,8 +474,8 @@ impl<'a> Compiler<'a> {
         let gather = self.gather(&outer, outer.bytes(), 0.0);
         self.phase(id, outer.place, &outer.work, &gather);
         let planning = Work::cycles(self.costs.planning.cycles_of(self.plan, within));
-        let above = self.sought_for.take();
-        self.again_and_again(times, |this| {
+        let above = self.join_filter.take();
+        self.repeated(times, |this| {
             // A bundle of its own is sent out anyway.
             let is_sent =
                 this.machine.sites.len() > 1 && this.bundle_of[within] == this.bundle_of[id];
@@ -480,13 +485,13 @@ impl<'a> Compiler<'a> {
             let gather = this.gather(&answer, answer.bytes(), 0.0);
             this.phase(id, answer.place, &answer.work, &gather);
         });
-        self.sought_for = above;
+        self.join_filter = above;
         let work = Work::cycles(self.terms(id));
         Stream { work, rows, row_bytes, place: Place::Coordinator }
     }
 
     /// What takes place so often, the first time in a bundle with sending this out.
-    fn again_and_again(&mut self, times: f64, once: impl FnOnce(&mut Self)) {
+    fn repeated(&mut self, times: f64, once: impl FnOnce(&mut Self)) {
         let first = self.machine.phases.len();
         once(self);
         self.machine.phases[first..].iter_mut().for_each(|phase| phase.times *= times);
@@ -496,19 +501,19 @@ impl<'a> Compiler<'a> {
     fn values(&self, id: OperatorId) -> Stream {
         let operator = &self.plan.operators()[id];
         let cycles = self.costs.scan.cycles(operator.rows, operator.copied_bytes());
-        Stream { place: Place::Coordinator, ..self.made(id, Work::cycles(cycles)) }
+        Stream { place: Place::Coordinator, ..self.output(id, Work::cycles(cycles)) }
     }
 
     /// The smaller and the larger input of a join: at one place, unless only the smaller one is at the coordinator, who sends it to all.
     fn inputs(&mut self, id: OperatorId) -> (Stream, Stream) {
         let [small, large] = self.sides(id);
         let operators = self.plan.operators();
-        let above = self.sought_for;
+        let above = self.join_filter;
         if operators[id].kind == Kind::HashJoin {
-            self.sought_for = Some((id, operators[small].rows));
+            self.join_filter = Some((id, operators[small].rows));
         }
         let large = self.input(id, large);
-        self.sought_for = above;
+        self.join_filter = above;
         let small = self.input(id, small);
         if small.place == large.place || large.place == Place::Sites {
             return (small, large);
@@ -536,7 +541,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// What an operator hands on, after work and what it computes.
-    fn made(&self, id: OperatorId, mut work: Work) -> Stream {
+    fn output(&self, id: OperatorId, mut work: Work) -> Stream {
         let operator = &self.plan.operators()[id];
         work += Work::cycles(self.terms(id));
         let (rows, row_bytes) = (operator.rows, operator.row_bytes);
@@ -561,7 +566,7 @@ impl<'a> Compiler<'a> {
         let bytes = stream.bytes();
         match (stream.place, to) {
             _ if self.count(to) == 1.0 => Exchange::Nothing,
-            (Place::Coordinator, Place::Sites) => Exchange::Spread { bytes },
+            (Place::Coordinator, Place::Sites) => Exchange::Broadcast { bytes },
             _ => Exchange::Replicate { bytes },
         }
     }
@@ -596,7 +601,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// The part of a site's state that does not fit into its memory.
-    fn part_over(&self, bytes: f64) -> f64 {
+    fn excess_part(&self, bytes: f64) -> f64 {
         if bytes > self.memory() { 1.0 - self.memory() / bytes } else { 0.0 }
     }
 

@@ -9,7 +9,8 @@ pub mod queries;
 mod tables;
 mod term;
 
-pub use bundle::{Bundle, Scheme};
+pub use bundle::{Bundle, usual_scheme};
+pub use bundling::{Kind, Scheme};
 pub use planning::{KINDS as KINDS_OF_PLANNING, Planning};
 pub use queries::{Query, Selectivity};
 pub use term::{Task, Term};
@@ -19,101 +20,6 @@ use crate::hardware::not_negative;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// What an operator does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Reads a table from end to end.
-    SequentialScan,
-    /// Reads rows of a table through an index.
-    IndexScan,
-    /// Looks for each row's matches in a small table.
-    NestedLoopJoin,
-    /// Joins two inputs in order.
-    MergeJoin,
-    /// Joins by a hash table of the smaller input.
-    HashJoin,
-    /// Orders rows.
-    Sort,
-    /// Finds which rows are of a group, and hands them all on.
-    GroupBy,
-    /// Makes one row of each group, or of all rows.
-    Aggregate,
-    /// Computes something of each row and those around it, which come in order.
-    Window,
-    /// Hands on the rows of all its inputs.
-    Union,
-    /// Hands on the rows of its first input, and those of its second, which is run again and again on what it made before.
-    Recursion,
-    /// Makes rows of no table: values that a statement lists, a series.
-    Values,
-    /// Hands on the rows of its first input with what its second says of each: a statement that is planned and run again and again.
-    Subquery,
-}
-
-impl Kind {
-    /// All kinds.
-    pub const ALL: [Self; 13] = [
-        Self::SequentialScan,
-        Self::IndexScan,
-        Self::NestedLoopJoin,
-        Self::MergeJoin,
-        Self::HashJoin,
-        Self::Sort,
-        Self::GroupBy,
-        Self::Aggregate,
-        Self::Window,
-        Self::Union,
-        Self::Recursion,
-        Self::Values,
-        Self::Subquery,
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SequentialScan => "sequential scan",
-            Self::IndexScan => "indexed scan",
-            Self::NestedLoopJoin => "nested-loop join",
-            Self::MergeJoin => "merge join",
-            Self::HashJoin => "hash join",
-            Self::Sort => "sort",
-            Self::GroupBy => "group-by",
-            Self::Aggregate => "aggregate",
-            Self::Window => "window",
-            Self::Union => "union",
-            Self::Recursion => "recursion",
-            Self::Values => "values",
-            Self::Subquery => "subquery",
-        }
-    }
-
-    /// Whether it reads a table.
-    pub fn is_scan(self) -> bool {
-        matches!(self, Self::SequentialScan | Self::IndexScan)
-    }
-
-    /// Whether it joins its two inputs.
-    pub fn is_join(self) -> bool {
-        matches!(self, Self::NestedLoopJoin | Self::MergeJoin | Self::HashJoin)
-    }
-
-    /// Whether it has no inputs.
-    pub fn is_leaf(self) -> bool {
-        self.is_scan() || self == Self::Values
-    }
-
-    /// How many inputs it has: so many, or more if it is a union.
-    fn inputs(self) -> usize {
-        match self {
-            kind if kind.is_leaf() => 0,
-            Self::Recursion | Self::Subquery => 2,
-            kind if kind.is_join() => 2,
-            _ => 1,
-        }
-    }
-}
 
 /// How often something is done again, at most.
 const TIMES_MAX: f64 = 1e12;
@@ -305,9 +211,8 @@ impl Plan {
             message: format!("{name} has no operators"),
         })?;
         match (0..root).find(|id| parents[*id] != 1) {
-            Some(id) => {
-                Err(plan.wrong(id, format!("it is the input of {} operators", parents[id])))
-            }
+            Some(id) => Err(plan
+                .wrong(id, format!("it must be the input of one operator, not {}", parents[id]))),
             None => Ok(plan),
         }
     }
@@ -328,13 +233,13 @@ impl Plan {
         if inputs != kind.inputs() && !is_union {
             let more = if kind == Kind::Union { " or more" } else { "" };
             let wanted = kind.inputs();
-            return Err(format!("a {} has {wanted}{more} inputs, not {inputs}", kind.name()));
+            return Err(format!("a {} takes {wanted}{more} inputs, not {inputs}", kind.name()));
         }
         if let Some(child) = operator.children.iter().find(|child| **child >= id) {
-            return Err(format!("its input {child} does not stand before it"));
+            return Err(format!("its input {child} does not precede it"));
         }
         if kind.is_scan() != operator.table.is_some() {
-            return Err("scans and only they have a table".to_owned());
+            return Err("scans need a table, other operators take none".to_owned());
         }
         let looked_at = operator.rows_looked_at();
         let Operator { rows, row_bytes, functions, columns, pieces, .. } = *operator;
@@ -342,12 +247,14 @@ impl Plan {
         let sizes = [rows, row_bytes, functions, looked_at, columns, pieces, copied, run];
         if sizes.iter().any(|size| !size.is_finite() || *size < 0.0) {
             return Err(format!(
-                "rows, runs, bytes, functions, columns and pieces are 0 or more, not {sizes:?}"
+                "rows, runs, bytes, functions, columns and pieces must be at least 0, not {sizes:?}"
             ));
         }
         if !(1.0..=TIMES_MAX).contains(&operator.times) || operator.times.fract() > 0.0 {
             let times = operator.times;
-            return Err(format!("times is a whole number from 1 to {TIMES_MAX:e}, not {times}"));
+            return Err(format!(
+                "times must be a whole number from 1 to {TIMES_MAX:e}, not {times}"
+            ));
         }
         let rows_in = |child: &OperatorId| self.operators[*child].rows;
         let all = || operator.children.iter().map(rows_in).sum::<f64>();
@@ -370,7 +277,7 @@ impl Plan {
             _ => all().max(1.0),
         };
         if operator.rows > most {
-            return Err(format!("{} rows cannot come from {most}", operator.rows));
+            return Err(format!("{} rows exceed the maximum of {most}", operator.rows));
         }
         Ok(())
     }
@@ -448,39 +355,40 @@ mod tests {
         assert!(Plan::new("mine", vec![scan(), scan(), join(&[0, 1], 2500.0)]).is_ok());
         assert_eq!(
             refused(vec![scan(), scan(), join(&[0, 1], 2501.0)]),
-            "operator 2 (hash join): 2501 rows cannot come from 2500"
+            "operator 2 (hash join): 2501 rows exceed the maximum of 2500"
         );
         assert_eq!(
             refused(vec![scan(), join(&[0], 1.0)]),
-            "operator 1 (hash join): a hash join has 2 inputs, not 1"
+            "operator 1 (hash join): a hash join takes 2 inputs, not 1"
         );
         assert_eq!(
             refused(vec![operator(Kind::SequentialScan, &[], 101.0)]),
-            "operator 0 (sequential scan orders): 101 rows cannot come from 100"
+            "operator 0 (sequential scan orders): 101 rows exceed the maximum of 100"
         );
         assert!(
-            refused(vec![scan(), scan(), operator(Kind::Sort, &[1], 1.0)]).contains("0 operators")
+            refused(vec![scan(), scan(), operator(Kind::Sort, &[1], 1.0)])
+                .contains("one operator, not 0")
         );
-        assert!(refused(vec![operator(Kind::Sort, &[0], 1.0)]).contains("before it"));
-        assert!(refused(vec![scan(), operator(Kind::Sort, &[0], f64::NAN)]).contains("0 or more"));
+        assert!(refused(vec![operator(Kind::Sort, &[0], 1.0)]).contains("does not precede it"));
+        assert!(refused(vec![scan(), operator(Kind::Sort, &[0], f64::NAN)]).contains("at least 0"));
         assert!(refused(Vec::new()).contains("no operators"));
         let few = Operator { looked_at: Some(20.0), ..scan() };
-        assert!(refused(vec![few]).contains("50 rows cannot come from 20"));
+        assert!(refused(vec![few]).contains("50 rows exceed the maximum of 20"));
         let pieces = Operator { pieces: -1.0, ..scan() };
-        assert!(refused(vec![pieces]).contains("pieces are 0 or more"));
+        assert!(refused(vec![pieces]).contains("pieces must be at least 0"));
         let runs = Operator { run_rows: Some(-4.0), ..scan() };
         assert!(refused(vec![runs]).contains("-4.0"));
         let union = operator(Kind::Union, &[], 1.0);
-        assert!(refused(vec![union]).contains("a union has 1 or more inputs, not 0"));
+        assert!(refused(vec![union]).contains("a union takes 1 or more inputs, not 0"));
         let recursion =
             |times: f64, rows| Operator { times, ..operator(Kind::Recursion, &[0, 1], rows) };
         assert!(Plan::new("mine", vec![scan(), scan(), recursion(3.0, 200.0)]).is_ok());
-        assert!(refused(vec![scan(), scan(), recursion(3.0, 201.0)]).contains("come from 200"));
+        assert!(refused(vec![scan(), scan(), recursion(3.0, 201.0)]).contains("maximum of 200"));
         let subquery = |rows| operator(Kind::Subquery, &[0, 1], rows);
-        assert!(refused(vec![scan(), scan(), subquery(51.0)]).contains("come from 50"));
+        assert!(refused(vec![scan(), scan(), subquery(51.0)]).contains("maximum of 50"));
         for times in [0.0, 1.5, 1e13, f64::NAN] {
             let message = refused(vec![scan(), scan(), recursion(times, 1.0)]);
-            assert!(message.contains("times is a whole number from 1 to 1e12"), "{message}");
+            assert!(message.contains("times must be a whole number from 1 to 1e12"), "{message}");
         }
     }
 

@@ -6,7 +6,7 @@ mod report;
 use crate::arguments::{PredictArguments, PredictCommand};
 use anyhow::{Context, Result};
 use dbsim::hardware::{Architecture, catalog};
-use dbsim::plan::{Query, Scheme, Selectivity};
+use dbsim::plan::{Query, Selectivity, usual_scheme};
 use dbsim::{Coefficients, Plan};
 use std::fs;
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ pub(crate) async fn run(arguments: &PredictArguments) -> Result<ExitCode> {
         writeln!(out, "{}: {}", architecture.name, architecture.about)?;
         writeln!(out, "{}: {}\n", coefficients.name, coefficients.about)?;
     }
-    let scheme = arguments.bundling.unwrap_or_else(|| Scheme::usual(&architecture.name));
+    let scheme = arguments.bundling.unwrap_or_else(|| usual_scheme(&architecture.name));
     for plan in plans(arguments)? {
         let report = dbsim::simulate(&plan, &architecture, &coefficients, scheme, arguments.seed)?;
         report::print(arguments, scheme, &plan, &report)?;

@@ -2,14 +2,14 @@
 
 use super::copied;
 use super::options::Options;
-use crate::access::FileUse;
+use crate::catalog_views::access::FileUse;
 use crate::dml::assembly::Assembly;
 use crate::dml::{declared_column, ingest, target};
-use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Outcome, Tag};
 use crate::planner::files::{self, Format};
 use crate::scan::provider::plan_schema;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::json::JsonFormat;

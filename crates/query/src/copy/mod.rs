@@ -5,12 +5,13 @@ pub(crate) mod from;
 mod options;
 pub(crate) mod to;
 
+use crate::catalog_views::pg_catalog::quote_ident;
+use crate::catalog_views::relation_names::find;
+use crate::catalog_views::search_path::SearchPath;
 use crate::dml::declared_column;
-use crate::error::{Error, Result, SqlState};
-use crate::parse::parse;
-use crate::planner::relations::{find, fold};
-use crate::planner::search_path::SearchPath;
-use crate::system::pg_catalog::quote_ident;
+use crate::parser::names::fold;
+use crate::parser::parse_sql;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, Statement};
 use store::catalog::{Catalog, Relation, Table};
 
@@ -56,7 +57,7 @@ fn query_of(
         _ if named.is_empty() => vec!["*".to_owned()],
         _ => named.iter().map(ToString::to_string).collect(),
     };
-    match parse(&format!("SELECT {} FROM {name}", columns.join(", ")))?.remove(0).into_ast() {
+    match parse_sql(&format!("SELECT {} FROM {name}", columns.join(", ")))? {
         Statement::Query(query) => Ok(*query),
         _ => Err(Error::new(SqlState::SyntaxError, format!("{name} is no table"))),
     }

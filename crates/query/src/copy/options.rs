@@ -1,7 +1,7 @@
 //! The options of COPY.
 
-use crate::error::{Error, Result, SqlState};
 use crate::planner::files::Format;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::{CopyOption, CopyTarget, Statement};
 
 /// What COPY was told, with the defaults filled in.

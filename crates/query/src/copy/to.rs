@@ -1,14 +1,14 @@
 //! COPY query TO 'file'.
 
 use super::options::Options;
-use crate::access::FileUse;
-use crate::error::{Error, Result, SqlState};
+use crate::catalog_views::access::FileUse;
 use crate::outcome::{Outcome, Tag};
 use crate::planner::files::Format;
-use crate::planner::relations::Tables;
+use crate::scan::tables::Tables;
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::translate::of_file;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::translate::of_file;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::csv::WriterBuilder;
 use datafusion::arrow::datatypes::SchemaRef;

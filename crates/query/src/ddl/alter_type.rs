@@ -3,15 +3,15 @@
 
 use super::columns::is_integer;
 use super::{dependents, generated};
-use crate::dml::assign::assign;
 use crate::dml::constraints::Constraints;
 use crate::dml::select::{TARGET, all_columns, query};
-use crate::error::{Error, Result, SqlState};
-use crate::parse::parse_expression;
+use crate::parser::parse_expression;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::types;
+use crate::values::assign::assign;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::types;
 use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::common::DFSchema;
 use datafusion::datasource::provider_as_source;

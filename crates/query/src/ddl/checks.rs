@@ -2,10 +2,10 @@
 
 use super::generated::mentions;
 use crate::dml::constraints::Constraints;
-use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::fold;
+use crate::parser::names::fold;
 use crate::session::Frame;
 use crate::session::run::start;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::Ident;
 use futures::TryStreamExt;
 use std::sync::Arc;
@@ -126,9 +126,9 @@ pub(super) async fn is_any_row(
 ) -> Result<bool> {
     let (schema, name) = (&table.schema, &table.name);
     let text = format!("SELECT 1 FROM \"{schema}\".\"{name}\" WHERE {condition} LIMIT 1");
-    let statement = crate::parse::parse(&text)?.remove(0);
+    let query = crate::parser::parse_sql(&text)?;
     let mut planner = frame.planner(transaction);
-    let plan = planner.plan_statement(statement.into_ast()).await?;
+    let plan = planner.plan_statement(query).await?;
     let physical = planner.physical(&plan).await?;
     let batches: Vec<_> = start(frame, physical)?.try_collect().await?;
     Ok(batches.iter().any(|batch| batch.num_rows() > 0))

@@ -2,9 +2,9 @@
 
 use super::checks::Written;
 use super::refused;
-use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::fold;
-use crate::types;
+use crate::parser::names::fold;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::types;
 use datafusion::sql::sqlparser::ast::{
     ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, GeneratedExpressionMode, ObjectName,
     SequenceOptions,

@@ -1,9 +1,10 @@
 //! COMMENT ON.
 
+use crate::catalog_views::relation_names::{find, undefined};
 use crate::dml::{declared_column, target};
-use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::{find, split_name, undefined};
+use crate::parser::names::split_name;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::{CommentObject, ObjectName, Statement};
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -64,7 +65,7 @@ fn column(
     let (table_parts, column) = name.0.split_at(name.0.len().saturating_sub(1));
     let table = target(frame, transaction, &ObjectName(table_parts.to_vec()), Privileges::OWNER)?;
     let column = column.first().and_then(|part| part.as_ident());
-    let column = column.map(crate::planner::relations::fold).unwrap_or_default();
+    let column = column.map(crate::parser::names::fold).unwrap_or_default();
     let index = declared_column(&table, &column)?;
     let mut table = Table::clone(&table);
     table.columns[index].comment = comment;

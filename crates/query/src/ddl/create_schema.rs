@@ -1,8 +1,8 @@
 //! CREATE SCHEMA.
 
-use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::{fold, split_name};
+use crate::parser::names::{fold, split_name};
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::SchemaName;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Schema, is_temporary_schema};

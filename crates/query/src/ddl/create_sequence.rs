@@ -2,9 +2,9 @@
 
 use super::columns::integer;
 use super::place;
-use crate::error::{Error, Result, SqlState};
 use crate::session::Frame;
-use crate::types;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::types;
 use datafusion::sql::sqlparser::ast::{SequenceOptions, Statement};
 use std::sync::Arc;
 use store::DistributedTransaction;

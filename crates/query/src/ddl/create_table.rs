@@ -10,12 +10,13 @@ use super::table_options::TableOptions;
 use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
 use crate::dml::ingest;
-use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Outcome, Tag};
-use crate::parse::parse_expression;
-use crate::planner::relations::{fold, rename_columns};
+use crate::parser::names::fold;
+use crate::parser::parse_expression;
+use crate::planner::relations::rename_columns;
 use crate::session::Frame;
-use crate::types;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::types;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{

@@ -1,9 +1,11 @@
 //! CREATE VIEW. A view of a temporary table is temporary, too, as in PostgreSQL.
 
 use super::place;
-use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::{find, fold, rename_columns};
+use crate::catalog_views::relation_names::find;
+use crate::parser::names::fold;
+use crate::planner::relations::rename_columns;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::CreateView;
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -3,11 +3,11 @@
 //! A view is kept as text, so what it uses is found out when it matters: a relation by the names in the text, a column by the
 //! plan, in which an asterisk has become columns and what nobody uses is gone.
 
-use crate::error::{Error, Result, SqlState};
+use crate::catalog_views::relation_names::{find, find_parts};
+use crate::catalog_views::search_path::SearchPath;
 use crate::planner::Planner;
-use crate::planner::relations::{find, find_parts};
-use crate::planner::search_path::SearchPath;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
 use std::ops::ControlFlow;
@@ -80,9 +80,9 @@ async fn of_column(
 }
 
 fn names(catalog: &Catalog, path: SearchPath<'_>, view: &View, id: RelationId) -> bool {
-    let Ok(statements) = crate::parse::parse(&view.sql) else { return false };
+    let Ok(query) = crate::parser::parse_sql(&view.sql) else { return false };
     let path = path.of_view(&view.search_path);
-    let found = visit_relations(&*statements[0].ast, |name| {
+    let found = visit_relations(&query, |name| {
         let relation = find(catalog, path, name).ok().flatten();
         match relation.is_some_and(|relation| relation.id() == id) {
             true => ControlFlow::Break(()),

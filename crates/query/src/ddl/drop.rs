@@ -1,9 +1,10 @@
 //! DROP TABLE, VIEW, SEQUENCE, SCHEMA.
 
 use super::dependents;
-use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::{find, split_name};
+use crate::catalog_views::relation_names::find;
+use crate::parser::names::split_name;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement};
 use std::sync::Arc;
 use store::DistributedTransaction;

@@ -14,15 +14,13 @@ mod drop;
 mod generated;
 mod place;
 mod refused;
-pub(crate) mod select_into;
-pub(crate) mod sequence_options;
 mod table_options;
 mod truncate;
 
-use crate::error::Result;
 use crate::outcome::{Outcome, Tag};
 use crate::session::Frame;
 use crate::session::temporary;
+use crate::values::error::Result;
 use datafusion::sql::sqlparser::ast::{DiscardObject, Statement};
 use store::DistributedTransaction;
 

@@ -1,8 +1,8 @@
 //! Where a new relation goes: the schema that its name says, the first of the search path, or the session's own.
 
-use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::split_name;
+use crate::parser::names::split_name;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::ObjectName;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, RESERVED_SCHEMAS, Schema, is_temporary_schema};

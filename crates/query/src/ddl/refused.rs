@@ -1,6 +1,6 @@
 //! What PostgreSQL defines and Pando does not: each is refused by its name, with what to do instead.
 
-use crate::error::Error;
+use crate::values::error::Error;
 use datafusion::sql::sqlparser::ast::{
     Statement, TableConstraint, UserDefinedTypeRepresentation as Representation,
 };

@@ -1,9 +1,10 @@
 //! `CREATE TABLE ... WITH (...)`: how large its buckets are, and which table it lies beside.
 
-use crate::error::{Error, Result, SqlState};
-use crate::parse::object_name;
-use crate::planner::relations::{find, fold, undefined};
+use crate::catalog_views::relation_names::{find, undefined};
+use crate::parser::names::fold;
+use crate::parser::object_name;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::{CreateTableOptions, Expr, ObjectName, SqlOption, Value};
 use store::catalog::{BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Catalog, Relation, Table};
 

@@ -1,9 +1,9 @@
 //! TRUNCATE.
 
+use crate::catalog_views::relation_names::find;
 use crate::dml::target;
-use crate::error::Result;
-use crate::planner::relations::find;
 use crate::session::Frame;
+use crate::values::error::Result;
 use datafusion::sql::sqlparser::ast::Truncate;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges};

@@ -1,10 +1,10 @@
 //! Rows as a statement gives them become rows as the table has them: casts, defaults, row ids, checks.
 
-use super::assign::assign;
 use super::constraints::Constraints;
-use crate::error::Result;
-use crate::parse::parse_expression;
+use crate::parser::parse_expression;
 use crate::planner::{self, Planner};
+use crate::values::assign::assign;
+use crate::values::error::Result;
 use datafusion::arrow::array::{
     ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_null_array,
 };

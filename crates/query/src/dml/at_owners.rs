@@ -4,11 +4,11 @@
 //! those; it is over when nothing is left.
 
 use super::{delete, update};
-use crate::error::Result;
-use crate::planner::relations::Tables;
+use crate::dml::pushdown::{DmlPushdown, open};
 use crate::scan::places::{self, Owned};
+use crate::scan::tables::Tables;
 use crate::session::Frame;
-use crate::ship::pushdown::{DmlPushdown, open};
+use crate::values::error::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::TryStreamExt;
@@ -39,9 +39,9 @@ pub(crate) async fn run(
 ) -> Result<u64> {
     // What the statement itself writes is not seen.
     let reading = transaction.reading();
-    let view = pushdown.elsewhere.view();
-    let mut here = pushdown.elsewhere.here().to_vec();
-    let mut owners = pushdown.elsewhere.owners().to_vec();
+    let view = pushdown.elsewhere().view();
+    let mut here = pushdown.elsewhere().here().to_vec();
+    let mut owners = pushdown.elsewhere().owners().to_vec();
     let mut rows = 0;
     for _ in 0..places::ATTEMPTS {
         let others = transaction.pushdowns_elsewhere();
@@ -72,8 +72,9 @@ async fn there(
     (owner, ranges): &Owned,
 ) -> Result<Changed> {
     let bytes = pushdown.to_bytes(ranges, frame).await?;
-    let changed = peers.pushdown(reader, pushdown.elsewhere.view().table(), *owner, bytes).await;
-    let changed = changed.map_err(|error| error.missing(|| pushdown.elsewhere.rows_of(ranges)))?;
+    let changed = peers.pushdown(reader, pushdown.elsewhere().view().table(), *owner, bytes).await;
+    let changed =
+        changed.map_err(|error| error.missing(|| pushdown.elsewhere().rows_of(ranges)))?;
     Ok(changed.of(ranges))
 }
 
@@ -90,9 +91,9 @@ async fn carry_out_here(
         return Ok(changed);
     }
     let bytes = pushdown.to_bytes(ranges, frame).await?;
-    let mut steps = open(&frame.session.shared, reading, &bytes).await?;
+    let mut steps = open(&frame.session.shared.node, reading, &bytes).await?;
     while let Some(step) = steps.try_next().await? {
-        let table = pushdown.elsewhere.view().table().id;
+        let table = pushdown.elsewhere().view().table().id;
         changed.add(transaction.carry_out_here(table, step)?);
     }
     Ok(changed.of(ranges))

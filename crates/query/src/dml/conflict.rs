@@ -1,14 +1,14 @@
 //! INSERT ... ON CONFLICT: what happens to a row whose key exists already.
 
-use super::assign::assign;
 use super::constraints::Constraints;
 use super::declared_column;
 use super::insert::{default_of, is_default};
 use super::update::refuse_value;
-use crate::error::{Error, Result, SqlState};
+use crate::parser::names::fold;
 use crate::planner::Planner;
-use crate::planner::relations::fold;
 use crate::scan::provider::row_schema;
+use crate::values::assign::assign;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;

@@ -1,11 +1,11 @@
 //! NOT NULL and CHECK, what every row of a table must satisfy, and GENERATED columns, which are what the others make of them.
 
-use super::assign::assign;
-use crate::error::{Error, Result, SqlState};
-use crate::parse::parse_expression;
+use crate::parser::parse_expression;
 use crate::planner::{self, Planner};
 use crate::scan::provider::{row_schema, typed_rows};
-use crate::text;
+use crate::values::assign::assign;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::text;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::common::DFSchema;

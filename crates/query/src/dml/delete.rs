@@ -3,13 +3,13 @@
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
 use super::{at_owners, target};
-use crate::error::{Error, Result};
+use crate::dml::pushdown::{Deed, DmlPushdown};
 use crate::outcome::Outcome;
-use crate::planner::relations::Tables;
 use crate::scan::provider::{BucketTable, Columns};
+use crate::scan::tables::Tables;
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::ship::pushdown::{Deed, DmlPushdown};
+use crate::values::error::{Error, Result};
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;

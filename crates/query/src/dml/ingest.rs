@@ -1,9 +1,9 @@
 //! Bulk writes: every partition of a plan fills its own part of one load, in parallel.
 
 use super::assembly::Assembly;
-use crate::error::{Error, Result, SqlState};
 use crate::outcome::Progress;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use futures::StreamExt;

@@ -4,11 +4,11 @@ use super::assembly::Assembly;
 use super::conflict::{self, Resolution};
 use super::returning::{Returning, outcome};
 use super::{declared_column, ingest, target};
-use crate::error::{Error, Result, SqlState};
 use crate::outcome::Outcome;
-use crate::planner::relations::fold;
+use crate::parser::names::fold;
 use crate::session::Frame;
 use crate::session::run::start;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::{
     self, Expr, Insert, ObjectName, OnInsert, Query, SetExpr, Statement, TableObject, Value, Values,
 };
@@ -90,8 +90,7 @@ fn columns(table: &Table, named: &[ObjectName]) -> Result<Vec<usize>> {
 /// The query that gives the rows, and the columns that it gives.
 fn source(table: &Table, insert: &Insert, columns: Vec<usize>) -> Result<(Query, Vec<usize>)> {
     let Some(query) = &insert.source else {
-        let Statement::Query(one_row) = crate::parse::parse("SELECT NULL")?.remove(0).into_ast()
-        else {
+        let Statement::Query(one_row) = crate::parser::parse_sql("SELECT NULL")? else {
             unreachable!("a SELECT is a query");
         };
         let first = columns.into_iter().next().unwrap_or_default();
@@ -130,7 +129,7 @@ fn agree(values: &mut Values, index: usize, sql_type: &SqlType) -> Result<()> {
     if !is_mixed || matches!(sql_type, SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_)) {
         return Ok(());
     }
-    let null = crate::parse::parse_expression(&format!("CAST(NULL AS {sql_type})"))?;
+    let null = crate::parser::parse_expression(&format!("CAST(NULL AS {sql_type})"))?;
     let cells = values.rows.iter_mut().filter_map(|row| row.content.get_mut(index));
     for value in cells.filter(|value| is_text(value)) {
         let mut cast = null.clone();
@@ -159,7 +158,7 @@ pub(crate) fn is_default(value: &Expr) -> bool {
 /// The expression of a column's default.
 pub(crate) fn default_of(table: &Table, column: usize) -> Result<Expr> {
     match &table.columns[column].default {
-        Some(text) => crate::parse::parse_expression(text),
+        Some(text) => crate::parser::parse_expression(text),
         None => Ok(Expr::Value(Value::Null.with_empty_span())),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::assembly::Assembly;
 use super::{declared_column, ingest, target};
-use crate::error::Result;
 use crate::session::Frame;
+use crate::values::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::TableObject;
 use store::DistributedTransaction;
@@ -16,8 +16,8 @@ pub(crate) async fn run(
     table: &str,
     batches: SendableRecordBatchStream,
 ) -> Result<u64> {
-    let statement = crate::parse::parse(&format!("INSERT INTO {table} DEFAULT VALUES"))?.remove(0);
-    let datafusion::sql::sqlparser::ast::Statement::Insert(insert) = statement.into_ast() else {
+    let statement = crate::parser::parse_sql(&format!("INSERT INTO {table} DEFAULT VALUES"))?;
+    let datafusion::sql::sqlparser::ast::Statement::Insert(insert) = statement else {
         unreachable!("an INSERT is an INSERT");
     };
     let TableObject::TableName(name) = &insert.table else {

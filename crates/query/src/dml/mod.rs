@@ -4,24 +4,24 @@
 //! to the transaction. What RETURNING gives is computed from the same rows ([`returning`]). Rows that each change by
 //! themselves are changed where they are ([`at_owners`]).
 
-pub(crate) mod array_literal;
 pub(crate) mod assembly;
-pub(crate) mod assign;
 pub(crate) mod at_owners;
 pub(crate) mod conflict;
 pub(crate) mod constraints;
 pub(crate) mod delete;
 mod ingest;
 pub(crate) mod insert;
-mod lengths;
 pub(crate) mod load;
+pub(crate) mod pushdown;
 mod returning;
 pub(crate) mod select;
 pub(crate) mod update;
 
-use crate::error::{Culprit, Error, Result, SqlState};
-use crate::planner::relations::{Tables, find, split_name, undefined};
+use crate::catalog_views::relation_names::{find, undefined};
+use crate::parser::names::split_name;
+use crate::scan::tables::Tables;
 use crate::session::Frame;
+use crate::values::error::{Culprit, Error, Result, SqlState};
 use datafusion::sql::sqlparser::ast::ObjectName;
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, Table};

@@ -1,11 +1,12 @@
 //! RETURNING: expressions over the rows that a statement wrote.
 
-use crate::error::{Error, Result};
-use crate::outcome::{Field, Outcome, Rows, Tag};
+use crate::outcome::{Outcome, Rows, Tag};
 use crate::planner::Planner;
 use crate::planner::dialect::column_names;
 use crate::planner::origins::field_of;
 use crate::scan::provider::row_schema;
+use crate::values::error::{Error, Result};
+use crate::values::field::Field;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Field as ArrowField, Schema, SchemaRef};
 use datafusion::common::DFSchema;
@@ -104,7 +105,7 @@ fn expand(table: &Table, items: &[SelectItem]) -> Result<Vec<(String, Expr)>> {
                 expanded.push((column_names::shown(expression), expression.clone()));
             }
             SelectItem::ExprWithAlias { expr, alias } => {
-                expanded.push((crate::planner::relations::fold(alias), expr.clone()));
+                expanded.push((crate::parser::names::fold(alias), expr.clone()));
             }
             SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..) => {
                 for column in table.columns.iter().filter(|column| !column.hidden) {

@@ -1,7 +1,7 @@
 //! Queries made from the parts of UPDATE and DELETE.
 
-use crate::error::{Error, Result};
-use crate::planner::relations::fold;
+use crate::parser::names::fold;
+use crate::values::error::{Error, Result};
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement, TableAlias,
     TableFactor, TableWithJoins,
@@ -39,8 +39,7 @@ pub(crate) fn query(
     others: &[TableWithJoins],
     selection: Option<Expr>,
 ) -> Result<Query> {
-    let Statement::Query(mut query) = crate::parse::parse("SELECT 1 FROM t")?.remove(0).into_ast()
-    else {
+    let Statement::Query(mut query) = crate::parser::parse_sql("SELECT 1 FROM t")? else {
         unreachable!("a SELECT is a query");
     };
     let SetExpr::Select(select) = &mut *query.body else {

@@ -1,18 +1,18 @@
 //! UPDATE.
 
-use super::assign::assign;
 use super::constraints::Constraints;
 use super::insert::{default_of, is_default, of_generated, refuses_values};
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
 use super::{at_owners, conflict::assigned_column, target};
-use crate::error::{Error, Result, SqlState};
+use crate::dml::pushdown::{Deed, DmlPushdown};
 use crate::outcome::Outcome;
-use crate::planner::relations::Tables;
 use crate::scan::provider::{BucketTable, Columns};
+use crate::scan::tables::Tables;
 use crate::session::Frame;
 use crate::session::run::start;
-use crate::ship::pushdown::{Deed, DmlPushdown};
+use crate::values::assign::assign;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;

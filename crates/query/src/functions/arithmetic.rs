@@ -3,8 +3,8 @@
 //! [`Checked`] puts these functions in the place of `+`, `-`, `*` and the sign, wherever both sides are
 //! integers. Results have the wider of the two types, as in PostgreSQL.
 
-use crate::error::{Error, SqlState};
-use crate::translate::external;
+use crate::values::error::{Error, SqlState};
+use crate::values::translate::external;
 use datafusion::arrow::array::{ArrayRef, Datum};
 use datafusion::arrow::compute::kernels::numeric::{add, mul, neg, sub};
 use datafusion::arrow::datatypes::DataType;

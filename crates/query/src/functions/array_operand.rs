@@ -1,9 +1,9 @@
 //! A constant like `'{a,b}'` beside a value: an array where the value is one, and text elsewhere.
 
 use super::conversion;
-use crate::json::check::check;
-use crate::translate::external;
-use crate::types;
+use crate::values::json::check::check;
+use crate::values::translate::external;
+use crate::values::types;
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, exec_err};

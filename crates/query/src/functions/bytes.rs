@@ -1,7 +1,7 @@
 //! Functions on bytes that the engine has only for text.
 
 use super::columnar::{Types, function};
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, AsArray, BinaryViewArray, Int32Array};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::logical_expr::ScalarUDF;

@@ -1,7 +1,7 @@
 //! A function that is written over whole columns: the operators of PostgreSQL that the engine lacks.
 
-use crate::error::Result;
-use crate::translate::external;
+use crate::values::error::Result;
+use crate::values::translate::external;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;

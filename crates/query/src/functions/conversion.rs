@@ -1,11 +1,11 @@
 //! A cast to a type, as a function: see [`casts`](crate::planner::casts).
 
 use super::columnar::{Types, function, silent};
-use crate::dml::assign::{Excess, fit, input};
-use crate::error::{Error, Result};
-use crate::text::{Style, TextColumn};
-use crate::translate::external;
-use crate::types;
+use crate::values::assign::{Excess, fit, input};
+use crate::values::error::{Error, Result};
+use crate::values::text::{Style, TextColumn};
+use crate::values::translate::external;
+use crate::values::types;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, StringViewBuilder};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};

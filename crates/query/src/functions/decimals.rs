@@ -5,7 +5,7 @@
 
 use super::columnar::{function, silent};
 use super::intervals;
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, Float64Array, PrimitiveArray,
 };
@@ -240,7 +240,7 @@ fn average_type(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
             (arguments, returns)
         }
         other => {
-            let name = crate::types::of_arrow(other);
+            let name = crate::values::types::of_arrow(other);
             let message = format!("function avg({name}) does not exist");
             return Err(Error::new(SqlState::UndefinedFunction, message));
         }

@@ -5,9 +5,9 @@
 
 use super::columnar::function;
 use super::intervals::INTERVAL;
-use crate::error::{Error, Result, SqlState};
-use crate::text::{civil, days_of};
-use crate::types::of_arrow;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::text::{civil, days_of};
+use crate::values::types::of_arrow;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Float64Array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{

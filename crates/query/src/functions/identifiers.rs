@@ -1,8 +1,8 @@
 //! `parse_ident`: the parts of a qualified name. Grafana looks up the columns of `schema.table` with it.
 
 use super::row_function::{Row, typed_function};
-use crate::error::{Error, Result, SqlState};
-use crate::system::rows::Cell;
+use crate::values::cells::Cell;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 

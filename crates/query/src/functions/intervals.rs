@@ -2,7 +2,7 @@
 //! carried down, and where two intervals are compared.
 
 use super::columnar::{Types, function};
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array};
 use datafusion::arrow::array::{Float64Array, IntervalMonthDayNanoArray};
 use datafusion::arrow::datatypes::{

@@ -1,7 +1,7 @@
 //! A function that there is not. It stands where a statement calls one that nobody knows, until the types of its
 //! arguments are known: then it says what PostgreSQL says, `function f(integer) does not exist`.
 
-use crate::translate::{external, type_name, undefined_function};
+use crate::values::translate::{external, type_name, undefined_function};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{

@@ -4,104 +4,29 @@ pub(crate) mod arithmetic;
 pub(crate) mod array_operand;
 mod arrays;
 pub(crate) mod bytes;
-pub(crate) mod catalog;
 mod columnar;
+pub(crate) mod constant_casts;
 pub(crate) mod conversion;
 pub(crate) mod decimals;
 pub(crate) mod extract;
 mod identifiers;
 pub(crate) mod intervals;
 pub(crate) mod json;
-mod missing;
+pub(crate) mod like_escapes;
+pub(crate) mod missing;
 pub(crate) mod moments;
 pub(crate) mod of_operators;
 mod rounded;
-mod row_function;
-mod sequences;
+pub(crate) mod row_function;
 pub(crate) mod series;
-mod simple;
+pub(crate) mod simple;
 mod sleep;
 
 pub(crate) mod zones;
 
-use crate::error::Result;
-use crate::session::Names;
+use crate::values::error::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
-use datafusion::logical_expr::ScalarUDF;
-use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
-
-/// What the engine's planner takes for more than a function, where no function has its name.
-const OF_THE_PLANNER: [&str; 1] = ["unnest"];
-
-/// The functions that a statement may name. Those that depend on its session are made when the first of
-/// them is named: most statements name none.
-pub(crate) struct Functions<'a> {
-    shared: &'a SessionState,
-    names: &'a Arc<Names>,
-    of_session: OnceLock<HashMap<String, Arc<ScalarUDF>>>,
-}
-
-impl<'a> Functions<'a> {
-    pub(crate) fn new(shared: &'a SessionState, names: &'a Arc<Names>) -> Self {
-        Self { shared, names, of_session: OnceLock::new() }
-    }
-
-    /// The functions that are the same for every session.
-    pub(crate) fn shared(&self) -> &'a SessionState {
-        self.shared
-    }
-
-    /// A function of one value a row.
-    pub(crate) fn scalar(&self, name: &str) -> Option<Arc<ScalarUDF>> {
-        match self.shared.scalar_functions().get(name) {
-            Some(shared) => Some(Arc::clone(shared)),
-            None if self.is_over_rows(name) => None,
-            None => self.of_session().get(name).cloned(),
-        }
-    }
-
-    /// Whether a function over many rows has this name: no function of the session does.
-    fn is_over_rows(&self, name: &str) -> bool {
-        self.shared.aggregate_functions().contains_key(name)
-            || self.shared.window_functions().contains_key(name)
-    }
-
-    /// What stands for a function of a name that no function of any kind has.
-    pub(crate) fn missing(&self, name: &str) -> Option<Arc<ScalarUDF>> {
-        let exists = self.has(name)
-            || self.shared.higher_order_functions().contains_key(name)
-            || OF_THE_PLANNER.contains(&name);
-        (!exists).then(|| Arc::new(missing::function(name)))
-    }
-
-    /// The names of all functions of one value a row.
-    pub(crate) fn scalar_names(&self) -> Vec<String> {
-        self.shared.scalar_functions().keys().chain(self.of_session().keys()).cloned().collect()
-    }
-
-    /// Whether a name that a statement uses is one of a function's names.
-    pub(crate) fn are_same(&self, called: &str, name: &str) -> bool {
-        let aggregate = self.shared.aggregate_functions().get(called);
-        called == name
-            || self.scalar(called).is_some_and(|function| function.name() == name)
-            || aggregate.is_some_and(|function| function.name() == name)
-    }
-
-    /// Whether there is a function of any kind of this name.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.is_over_rows(name)
-            || self.shared.table_functions().contains_key(name)
-            || self.scalar(name).is_some()
-    }
-
-    fn of_session(&self) -> &HashMap<String, Arc<ScalarUDF>> {
-        self.of_session.get_or_init(|| {
-            let functions = of_session(self.names).into_iter();
-            functions.map(|function| (function.name().to_owned(), Arc::new(function))).collect()
-        })
-    }
-}
+use std::sync::Arc;
 
 /// Adds what is the same for every session.
 pub(crate) fn register_shared(engine: &mut SessionState) -> Result<()> {
@@ -130,10 +55,4 @@ pub(crate) fn register_shared(engine: &mut SessionState) -> Result<()> {
     engine.register_function_rewrite(Arc::new(json::casts::JsonTypes))?;
     engine.register_function_rewrite(Arc::new(arithmetic::Checked))?;
     Ok(())
-}
-
-/// What depends on the session: sequences, who and where it is, and what it sees of the catalog.
-fn of_session(names: &Arc<Names>) -> Vec<ScalarUDF> {
-    let functions = sequences::all(names).into_iter().chain(simple::of_session(names));
-    functions.chain(catalog::all(names)).collect()
 }

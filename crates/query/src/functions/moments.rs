@@ -2,8 +2,8 @@
 
 use super::columnar::function;
 use super::intervals::INTERVAL;
-use crate::error::{Error, Result, SqlState};
-use crate::text::{civil, days_of};
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::text::{civil, days_of};
 use datafusion::arrow::array::{
     ArrayRef, AsArray, IntervalMonthDayNanoArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };

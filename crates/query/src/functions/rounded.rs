@@ -5,8 +5,8 @@
 //! 99.5 rounded up. Other types are the engine's. Where the number of digits is no constant, values have the argument's
 //! digits: a column has one number of them.
 
-use crate::error::{Error, SqlState};
-use crate::translate::external;
+use crate::values::error::{Error, SqlState};
+use crate::values::translate::external;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Int64Array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{

@@ -1,10 +1,10 @@
 //! A function that is written for one row at a time: catalog functions see few rows, and read well so.
 
-use crate::error::{Error, Result, SqlState};
-use crate::system::rows::{Cell, array};
-use crate::system::shape::Form;
-use crate::translate::external;
-use crate::types;
+use crate::values::cells::Form;
+use crate::values::cells::{Cell, array};
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::translate::external;
+use crate::values::types;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
@@ -32,7 +32,7 @@ struct RowFunction {
 }
 
 /// A function of so many arguments of any types.
-pub(super) fn function(
+pub(crate) fn function(
     name: &'static str,
     arguments: RangeInclusive<usize>,
     returns: Form,
@@ -42,7 +42,7 @@ pub(super) fn function(
 }
 
 /// A function of its arguments alone, whose result is of a type that Arrow may not know.
-pub(super) fn typed_function(
+pub(crate) fn typed_function(
     name: &'static str,
     arguments: RangeInclusive<usize>,
     sql_type: SqlType,
@@ -59,7 +59,7 @@ pub(super) fn typed_function(
 }
 
 /// A function that gives ids of one of PostgreSQL's types for objects.
-pub(super) fn id_function(
+pub(crate) fn id_function(
     name: &'static str,
     system_type: &'static str,
     body: impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync + 'static,
@@ -69,7 +69,7 @@ pub(super) fn id_function(
 }
 
 /// A function that must be called again for each row.
-pub(super) fn volatile(
+pub(crate) fn volatile(
     name: &'static str,
     arguments: RangeInclusive<usize>,
     returns: Form,
@@ -98,7 +98,7 @@ fn row_function(
 }
 
 /// The arguments of a function at one row.
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     columns: &'a [Column],
     row: usize,
 }
@@ -119,7 +119,7 @@ impl Column {
 
 impl Row<'_> {
     /// How many arguments there are.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.columns.len()
     }
 
@@ -128,7 +128,7 @@ impl Row<'_> {
     }
 
     /// An argument as text; `None` for NULL and where there is no such argument.
-    pub(super) fn text(&self, index: usize) -> Option<&str> {
+    pub(crate) fn text(&self, index: usize) -> Option<&str> {
         let column = self.column(index)?;
         let texts = column.texts.get_or_init(|| cast(&column.array, &DataType::Utf8View).ok());
         let texts = texts.as_ref()?.as_string_view();
@@ -137,7 +137,7 @@ impl Row<'_> {
 
     /// An argument as a number; `None` for NULL, for text that is no number, and where there is no such
     /// argument.
-    pub(super) fn number(&self, index: usize) -> Option<i64> {
+    pub(crate) fn number(&self, index: usize) -> Option<i64> {
         let column = self.column(index)?;
         let numbers = column.numbers.get_or_init(|| cast(&column.array, &DataType::Int64).ok());
         let numbers = numbers.as_ref()?.as_primitive::<Int64Type>();
@@ -145,26 +145,26 @@ impl Row<'_> {
     }
 
     /// An argument as a truth value.
-    pub(super) fn flag(&self, index: usize) -> Option<bool> {
+    pub(crate) fn flag(&self, index: usize) -> Option<bool> {
         let array = &self.column(index)?.array;
         let flags = array.as_boolean_opt()?;
         flags.is_valid(self.row).then(|| flags.value(self.row))
     }
 
     /// Whether any argument is NULL.
-    pub(super) fn has_null(&self) -> bool {
+    pub(crate) fn has_null(&self) -> bool {
         let is_null = |array: &ArrayRef| array.data_type().is_null() || array.is_null(self.row);
         self.columns.iter().any(|column| is_null(&column.array))
     }
 
     /// An argument as it is: its type, the array that it is in, and where in it.
-    pub(super) fn value(&self, index: usize) -> Option<(&SqlType, &ArrayRef, usize)> {
+    pub(crate) fn value(&self, index: usize) -> Option<(&SqlType, &ArrayRef, usize)> {
         let column = self.column(index)?;
         Some((&column.sql_type, &column.array, self.row))
     }
 
     /// The elements of an argument that is an array.
-    pub(super) fn list(&self, index: usize) -> Option<ArrayRef> {
+    pub(crate) fn list(&self, index: usize) -> Option<ArrayRef> {
         let array = &self.column(index)?.array;
         let lists = array.as_list_opt::<i32>()?;
         lists.is_valid(self.row).then(|| lists.value(self.row))

@@ -1,8 +1,6 @@
 //! Small functions: who and where a session is, what version this is, random uuids.
 
-use crate::planner::search_path::SearchPath;
-use crate::session::Names;
-use crate::types;
+use crate::values::types;
 use datafusion::arrow::array::{ArrayRef, StringViewArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
@@ -59,7 +57,8 @@ impl ScalarUDFImpl for TextFunction {
     }
 }
 
-fn function(
+/// A function that gives text.
+pub(crate) fn function(
     name: &'static str,
     signature: Signature,
     body: impl Fn(&ScalarFunctionArgs) -> Result<ColumnarValue> + Send + Sync + 'static,
@@ -89,17 +88,4 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
             Ok(ColumnarValue::Array(uuids))
         }),
     ]
-}
-
-/// What depends on the session.
-pub(crate) fn of_session(names: &Arc<Names>) -> Vec<ScalarUDF> {
-    let names = Arc::clone(names);
-    vec![function("current_schema", Signature::nullary(Volatility::Stable), move |_| {
-        let named = names.search_path.load();
-        let path = SearchPath::new(&named, &names.temporary);
-        let catalog = names.catalog.load();
-        let schema = path.named().find(|schema| catalog.schema(schema).is_some());
-        let schema = schema.map(str::to_owned);
-        Ok(ColumnarValue::Scalar(ScalarValue::Utf8View(schema)))
-    })]
 }

@@ -1,7 +1,7 @@
 //! `AT TIME ZONE`: what the clocks of a zone show at a moment, and the moment at which they show a time.
 
 use super::columnar::function;
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, TimestampMicrosecondArray};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{

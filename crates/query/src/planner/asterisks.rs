@@ -4,8 +4,8 @@
 //! must get other names ([`unique_names`](super::unique_names)).
 
 use super::dialect::column_names;
-use super::relations::fold;
 use super::scopes::{Relation, Scopes};
+use crate::parser::names::fold;
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, Select, SelectItem,
     SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,

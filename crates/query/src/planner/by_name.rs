@@ -2,7 +2,7 @@
 
 use super::scopes::{Scopes, Sources};
 use super::{asterisks, ordered, outer_names, whole_rows};
-use crate::error::{Error, Result};
+use crate::values::error::{Error, Result};
 use datafusion::sql::sqlparser::ast::{
     Expr, Query, Select, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor, VisitorMut,
 };

@@ -6,17 +6,14 @@
 //! quoted constants are done here and now. The rule runs after the engine has added the casts that types ask for.
 
 use super::every_expression;
-use crate::error::{Error, SqlState};
+use crate::functions::constant_casts::fold;
 use crate::functions::conversion;
-use crate::text::Style;
-use crate::translate::external;
-use crate::types;
+use crate::values::text::Style;
+use crate::values::types;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::Cast;
+use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 use store::catalog::SqlType;
@@ -57,39 +54,6 @@ pub(crate) fn converted(expr: Expr, schema: &DFSchema, style: Style) -> Result<T
             false => Ok(Transformed::no(Expr::Cast(cast))),
         }
     })
-}
-
-/// The constant that a cast of a quoted constant is; `None` where it is no such cast, or none to a type whose
-/// values are not told from text.
-pub(crate) fn fold(cast: &Cast) -> Result<Option<Expr>> {
-    let Expr::Literal(value, None) = &*cast.expr else { return Ok(None) };
-    let sql_type = types::of_field(&cast.field);
-    let Some(Some(_)) = value.try_as_str() else { return Ok(None) };
-    if matches!(sql_type, SqlType::Text | SqlType::Other(_)) {
-        return Ok(None);
-    }
-    let value = value_of(value, &sql_type)?.cast_to(cast.field.data_type())?;
-    let metadata = cast.field.metadata();
-    let metadata = (!metadata.is_empty()).then(|| FieldMetadata::from(metadata.clone()));
-    Ok(Some(Expr::Literal(value, metadata)))
-}
-
-/// The value of a type that a text is.
-pub(super) fn value_of(text: &ScalarValue, sql_type: &SqlType) -> Result<ScalarValue> {
-    let array = text.cast_to(&DataType::Utf8View)?.to_array()?;
-    let array = conversion::convert(&array, sql_type).map_err(|error| {
-        external(match text.try_as_str() {
-            Some(Some(text)) if is_about_form(&error) => error.blaming_literal(text),
-            _ => error,
-        })
-    })?;
-    ScalarValue::try_from_array(&array, 0)
-}
-
-/// Whether an error is about how a constant is written, and not about what it is made to fit.
-fn is_about_form(error: &Error) -> bool {
-    let to_fit = [SqlState::NumericValueOutOfRange, SqlState::StringDataRightTruncation];
-    error.message().contains('"') || !to_fit.contains(&error.state())
 }
 
 /// Whether a cast makes whole numbers of others: the engine would cut what is behind the point.

@@ -1,12 +1,12 @@
 //! What the engine's SQL planner asks about names: tables are the statement's own, functions the engine's.
 
 use super::series;
-use crate::error::{Error, SqlState};
-use crate::functions::Functions;
-use crate::functions::catalog::current_setting;
-use crate::system;
-use crate::translate::external;
-use crate::types::Types;
+use crate::catalog_views;
+use crate::catalog_views::functions::Functions;
+use crate::catalog_views::functions::current_setting;
+use crate::values::error::{Error, SqlState};
+use crate::values::translate::external;
+use crate::values::types::Types;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::{TableFunctionArgs, cte_worktable::CteWorkTable};
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -96,7 +96,7 @@ impl ContextProvider for Context<'_> {
 
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         if name == "current_setting" {
-            return Some(Arc::new(current_setting(system::settings(self.engine))));
+            return Some(Arc::new(current_setting(catalog_views::settings(self.engine))));
         }
         self.functions.scalar(name).or_else(|| self.functions.missing(name))
     }

@@ -7,9 +7,12 @@
 mod constants;
 mod find;
 
-use crate::error::{Culprit, Error, SqlState};
-use crate::parse::{self, Lines};
-use crate::translate::{undefined_column, undefined_function, undefined_operator, wrong_argument};
+use crate::parser;
+use crate::parser::Lines;
+use crate::values::error::{Culprit, Error, SqlState};
+use crate::values::translate::{
+    undefined_column, undefined_function, undefined_operator, wrong_argument,
+};
 use constants::{type_of, unreadable, unreadable_operand};
 use datafusion::sql::sqlparser::ast::{Spanned, Statement};
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
@@ -26,10 +29,11 @@ pub(crate) fn placed(error: Error, text: &str, same: impl Fn(&str, &str) -> bool
     if says_all && error.position().is_some() {
         return error;
     }
-    let Some(statement) = parse::parse(text).ok().and_then(|mut all| all.pop()) else {
+    let Some(statement) = parser::parse(text).ok().and_then(|mut all| all.pop()) else {
         return error;
     };
-    let found = look(&culprit, &statement.ast, text, same);
+    let Some(ast) = statement.ast() else { return error };
+    let found = look(&culprit, ast, text, same);
     let (known, place) = match found {
         Some((Some(known), place)) => (known, place),
         Some((None, place)) => (error.clone(), place),
@@ -93,7 +97,7 @@ fn hidden_by_alias(table: &str, alias: &str) -> Error {
 /// Where an operator stands: the last one of its kind before its right side, or the only one.
 fn sign(text: &str, operator: &str, right: Location) -> Option<Location> {
     let written = if operator == "~~" { "LIKE" } else { operator };
-    let tokens = parse::tokens(text).ok()?;
+    let tokens = parser::tokens(text).ok()?;
     let is_sign = |token: &&TokenWithSpan| token.token.to_string().eq_ignore_ascii_case(written);
     let mut signs = tokens.iter().filter(is_sign).map(|token| token.span.start);
     if right.line == 0 {

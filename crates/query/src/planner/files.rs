@@ -1,6 +1,6 @@
 //! Files as tables: `SELECT * FROM 'trips.parquet'`.
 
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::datasource::TableProvider;
 use datafusion::datasource::file_format::FileFormat;

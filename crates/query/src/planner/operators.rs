@@ -5,11 +5,12 @@
 //! result, a function of ours is called. It runs while the engine's SQL planner reads an expression; what
 //! is not mentioned here is the engine's.
 
-use super::{casts, numbers};
-use crate::error::{Error, SqlState};
+use super::numbers;
+use crate::functions::constant_casts;
 use crate::functions::{bytes, decimals, extract, intervals, moments};
-use crate::translate::external;
-use crate::types;
+use crate::values::error::{Error, SqlState};
+use crate::values::translate::external;
+use crate::values::types;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue};
 use datafusion::functions_aggregate::count::count_udaf;
@@ -195,7 +196,7 @@ fn constant(expr: Expr) -> Result<Expr> {
         expr => numbers::of_expression(expr)?,
     };
     match &expr {
-        Expr::Cast(cast) => Ok(match casts::fold(cast)? {
+        Expr::Cast(cast) => Ok(match constant_casts::fold(cast)? {
             Some(constant) => constant,
             None => expr,
         }),
@@ -222,7 +223,8 @@ fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
             match sql_type {
                 // The engine compares text with these as PostgreSQL does.
                 SqlType::Text | SqlType::Varchar(_) | SqlType::Json | SqlType::Other(_) => Ok(expr),
-                _ => casts::value_of(value, sql_type).map(|value| Expr::Literal(value, None)),
+                _ => constant_casts::value_of(value, sql_type)
+                    .map(|value| Expr::Literal(value, None)),
             }
         }
         Expr::Literal(ref value, None) if value.is_null() => {

@@ -5,8 +5,8 @@
 //! has a name that no one can write.
 
 use super::dialect::array_queries::{query_of, select_of};
-use super::relations::fold;
 use super::scopes::Scopes;
+use crate::parser::names::fold;
 use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, Ident, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr,
     TableAlias, TableFactor, TableWithJoins,

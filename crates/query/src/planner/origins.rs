@@ -5,10 +5,10 @@
 //! value can be NULL. A column keeps its origin through aliases, joins, subqueries and groups; an expression has none,
 //! neither has a column of a UNION. A view's columns come from the view.
 
-use crate::outcome::{Field, Origin};
-use crate::planner::search_path::SearchPath;
-use crate::system::pg_catalog::oids;
-use crate::system::pg_catalog::world::{Class, declared};
+use crate::catalog_views::pg_catalog::oids;
+use crate::catalog_views::pg_catalog::world::{Class, declared};
+use crate::catalog_views::search_path::SearchPath;
+use crate::values::field::{Field, Origin};
 use datafusion::common::TableReference;
 use datafusion::logical_expr::{Distinct, Expr, JoinType, LogicalPlan};
 use store::catalog::{Catalog, Relation, SqlType, Table};

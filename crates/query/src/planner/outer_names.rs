@@ -4,10 +4,10 @@
 //! `a.b` for a field of the inner column before it looks at the queries around. So such a name gets parts in front that no
 //! relation has and that the engine passes over where it compares whole names: then it can mean nothing but the outer column.
 
-use super::relations::fold;
 use super::scopes::Scopes;
-use crate::error::{Culprit, Result};
-use crate::translate::undefined_column;
+use crate::parser::names::fold;
+use crate::values::error::{Culprit, Result};
+use crate::values::translate::undefined_column;
 use datafusion::sql::sqlparser::ast::{Expr, Ident};
 
 /// What stands in front of a name that means an outer column: nothing is called so.

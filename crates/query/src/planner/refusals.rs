@@ -1,8 +1,8 @@
 //! Aggregates and window functions where SQL has none. The engine lets some of them through to its own planner of
 //! expressions, which does not know them.
 
-use crate::error::{Error, SqlState};
-use crate::translate::external;
+use crate::values::error::{Error, SqlState};
+use crate::values::translate::external;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::async_udf::AsyncScalarUDF;

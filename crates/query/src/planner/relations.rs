@@ -3,123 +3,22 @@
 use super::Planner;
 use super::files;
 use super::unique_names;
-use crate::access::{Access, FileUse};
-use crate::error::{Error, Result, SqlState};
-use crate::planner::search_path::SearchPath;
+use crate::catalog_views;
+use crate::catalog_views::access::{Access, FileUse};
+use crate::catalog_views::pg_catalog::world::ViewColumns;
+use crate::catalog_views::relation_names::find;
+use crate::parser::names::{fold, split_name};
 use crate::scan::provider::{BucketTable, Columns};
-use crate::system;
-use crate::system::pg_catalog::world::ViewColumns;
-use crate::types;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::types;
 use datafusion::catalog::view::ViewTable;
 use datafusion::datasource::{TableProvider, provider_as_source};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, col};
-use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement};
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use store::catalog::{Catalog, Privileges, Relation, TableId, View};
-use store::{DistributedTransaction, Reading, Snapshot, TableView};
+use store::catalog::{Privileges, Relation, View};
 use syntax::visit_relations;
-
-/// Where a statement reads: what is committed, or a transaction with its own writes.
-pub(crate) trait Tables: Send + Sync {
-    /// The catalog that names are looked up in.
-    fn catalog(&self) -> &Arc<Catalog>;
-    /// A table as the statement sees it.
-    fn table(&self, id: TableId) -> Option<TableView>;
-}
-
-/// This server's alone: for looking at definitions.
-impl Tables for Snapshot {
-    fn catalog(&self) -> &Arc<Catalog> {
-        Snapshot::catalog(self)
-    }
-
-    fn table(&self, id: TableId) -> Option<TableView> {
-        Snapshot::table(self, id)
-    }
-}
-
-impl Tables for Reading {
-    fn catalog(&self) -> &Arc<Catalog> {
-        Reading::catalog(self)
-    }
-
-    fn table(&self, id: TableId) -> Option<TableView> {
-        Reading::table(self, id)
-    }
-}
-
-impl Tables for DistributedTransaction {
-    fn catalog(&self) -> &Arc<Catalog> {
-        DistributedTransaction::catalog(self)
-    }
-
-    fn table(&self, id: TableId) -> Option<TableView> {
-        DistributedTransaction::table(self, id)
-    }
-}
-
-/// A name as SQL means it: lower case, unless it is quoted.
-pub(crate) fn fold(ident: &Ident) -> String {
-    match ident.quote_style {
-        Some(_) => ident.value.clone(),
-        None => ident.value.to_lowercase(),
-    }
-}
-
-/// The schema (if any) and the name of an object; a database name in front is passed over.
-pub(crate) fn split_name(name: &ObjectName) -> Result<(Option<String>, String)> {
-    let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
-    match &parts[..] {
-        [name] => Ok((None, name.clone())),
-        [schema, name] | [_, schema, name] => Ok((Some(schema.clone()), name.clone())),
-        _ => Err(Error::new(SqlState::InvalidName, format!("improper relation name: {name}"))),
-    }
-}
-
-/// The relation of a name, by the search path where the name has no schema.
-pub(crate) fn find<'a>(
-    catalog: &'a Catalog,
-    path: SearchPath<'_>,
-    name: &ObjectName,
-) -> Result<Option<&'a Relation>> {
-    let (schema, name) = split_name(name)?;
-    if let Some(schema) = &schema {
-        path.refuse_others(schema)?;
-    }
-    Ok(find_in(catalog, path, schema.as_deref(), &name))
-}
-
-fn find_in<'a>(
-    catalog: &'a Catalog,
-    path: SearchPath<'_>,
-    schema: Option<&str>,
-    name: &str,
-) -> Option<&'a Relation> {
-    match schema {
-        Some(schema) => catalog.relation(path.resolve(schema), name),
-        None => path.schemas().find_map(|schema| catalog.relation(schema, name)),
-    }
-}
-
-/// The relation of a name in parts, the database's name in front passed over.
-pub(crate) fn find_parts<'a>(
-    catalog: &'a Catalog,
-    path: SearchPath<'_>,
-    parts: &[String],
-) -> Option<&'a Relation> {
-    match parts {
-        [name] => find_in(catalog, path, None, name),
-        [schema, name] | [_, schema, name] => find_in(catalog, path, Some(schema), name),
-        _ => None,
-    }
-}
-
-/// What a relation that does not exist is answered with.
-pub(crate) fn undefined(name: &ObjectName) -> Error {
-    let message = format!("relation \"{}\" does not exist", name.to_string().replace('"', ""));
-    Error::new(SqlState::UndefinedTable, message)
-}
 
 impl Planner<'_> {
     /// Looks up every relation that a statement names. Names that are not found may still be those of
@@ -148,7 +47,7 @@ impl Planner<'_> {
             return files::table(self.engine, path).await.map(Some);
         }
         let (schema, bare) = split_name(name)?;
-        let implicit = schema.is_none() && system::is_implicit(&bare);
+        let implicit = schema.is_none() && catalog_views::is_implicit(&bare);
         let catalog = self.tables.catalog();
         let relation = find(catalog, self.search_path, name)?;
         if let Some(relation) = relation.filter(|_| !implicit) {
@@ -160,24 +59,29 @@ impl Planner<'_> {
                 },
                 Relation::View(view) => Box::pin(self.view(view)).await.map(Some),
                 Relation::Sequence(sequence) => {
-                    Ok(Some(system::sequence_table(self.engine, sequence)?))
+                    Ok(Some(catalog_views::sequence_table(self.engine, sequence)?))
                 }
             };
         }
         if let Some(schema) = schema.as_ref().filter(|name| catalog.schema(name).is_some()) {
             self.access.require_schema(schema, Privileges::USAGE)?;
         }
-        let of_cluster =
-            system::cluster_table(self.engine, self.access, self.tables, schema.as_deref(), &bare);
+        let of_cluster = catalog_views::cluster_table(
+            self.engine,
+            self.access,
+            self.tables,
+            schema.as_deref(),
+            &bare,
+        );
         let of_cluster = of_cluster.await?;
         if of_cluster.is_some() {
             return Ok(of_cluster);
         }
-        let views = match system::lists_view_columns(schema.as_deref(), &bare) {
+        let views = match catalog_views::lists_view_columns(schema.as_deref(), &bare) {
             true => Box::pin(self.view_columns()).await,
             false => ViewColumns::default(),
         };
-        system::table(
+        catalog_views::table(
             self.engine,
             self.functions,
             self.access,
@@ -195,7 +99,7 @@ impl Planner<'_> {
 
     /// The plan of a view's query, with the view's names for columns.
     pub(crate) async fn view_plan(&self, view: &View) -> Result<LogicalPlan> {
-        let statement = crate::parse::parse(&view.sql)?.remove(0);
+        let query = crate::parser::parse_sql(&view.sql)?;
         let mut planner = Planner::new(
             self.engine,
             self.functions,
@@ -205,7 +109,7 @@ impl Planner<'_> {
             self.parameters,
         );
         planner.describes_views = self.describes_views;
-        let plan = planner.plan_statement(statement.into_ast()).await?;
+        let plan = planner.plan_statement(query).await?;
         rename_columns(plan, &view.columns)
     }
 

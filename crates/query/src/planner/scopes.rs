@@ -3,7 +3,8 @@
 //! A walk over the statement tells when it comes to queries and selects, and when it leaves them. Columns that only planning
 //! can name (of an expression without an alias, of files under an asterisk) are not known.
 
-use super::relations::{fold, spelled};
+use super::relations::spelled;
+use crate::parser::names::fold;
 use datafusion::logical_expr::TableSource;
 use datafusion::sql::sqlparser::ast::{
     Expr, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias,

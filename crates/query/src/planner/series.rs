@@ -2,12 +2,12 @@
 
 use super::context::Context;
 use super::{casts, numbers};
-use crate::error::Error;
 use crate::functions::conversion;
 use crate::functions::series::{Series, argument_types, item_type};
-use crate::text::Style;
-use crate::translate::external;
-use crate::types;
+use crate::values::error::Error;
+use crate::values::text::Style;
+use crate::values::translate::external;
+use crate::values::types;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};

@@ -4,8 +4,9 @@
 //! result goes to a client, its columns say what PostgreSQL says: drivers decide by that how to read them. asyncpg
 //! cannot begin without `oid[]` and `"char"`, pgjdbc and Rails split the text of vectors at spaces.
 
-use crate::functions::Functions;
-use crate::types::{self, SYSTEM_TYPE_KEY, TYPE_KEY};
+use crate::catalog_views::functions::Functions;
+use crate::values::types;
+use crate::values::types::{SYSTEM_TYPE_KEY, TYPE_KEY};
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::{Column, Result};

@@ -6,11 +6,11 @@
 //! only after the statement's relations have been looked up.
 
 use super::dialect::build::{arguments, call, literal_text, text};
-use super::relations::fold;
 use super::scopes::Scopes;
 use super::unique_names;
 use crate::functions::json::build::ROW;
 use crate::functions::json::gather::{ITEM, ROW_ITEM};
+use crate::parser::names::fold;
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Select, SelectItem,
 };

@@ -2,7 +2,7 @@
 
 use super::operators::Flow;
 use super::terms::Rows;
-use crate::estimate::{Column, DISTINCT, Guesses, Input, column_of};
+use crate::scan::estimate::{Column, DISTINCT, Guesses, Input, column_of};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{JoinSide, JoinType};
 use datafusion::physical_expr::PhysicalExpr;

@@ -2,7 +2,7 @@
 //! here owns.
 //!
 //! The query is planned as one server alone would plan it, whoever has the rows ([`one_server`]). What is known of the
-//! tables ([`tables`]) and the usual guesses where nothing is ([`crate::estimate`]) make of the operators a plan of [`dbsim`]
+//! tables ([`tables`]) and the usual guesses where nothing is ([`crate::scan::estimate`]) make of the operators a plan of [`dbsim`]
 //! ([`operators`]), which is simulated; [`report`] tells of it in lines of text. With ANALYZE it is run here once, and its
 //! rows are counted; else nothing is run.
 
@@ -20,10 +20,10 @@ mod texts;
 
 pub(crate) use options::{Options, Request};
 
-use crate::error::{Error, Result, SqlState};
-use crate::estimate::Guesses;
-use crate::planner::relations::Tables;
+use crate::scan::estimate::Guesses;
+use crate::scan::tables::Tables;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::physical_plan::execute_stream;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use dbsim::plan::{Scheme, bundle};

@@ -1,9 +1,9 @@
 //! What `EXPLAIN (PREDICT ...)` is asked for: the options that belong to it.
 
 use super::refused;
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use dbsim::hardware::catalog;
-use dbsim::plan::Scheme;
+use dbsim::plan::{Scheme, usual_scheme};
 use dbsim::{Architecture, Coefficients};
 
 /// The largest scale: rows stay numbers that can be counted.
@@ -56,7 +56,7 @@ impl Options {
                 let disks = word.parse().map_err(|_| wrong(name, word, "a number of disks"))?;
                 self.disks = Some(disks);
             }
-            _ => self.bundling = Some(word.parse().map_err(refused)?),
+            _ => self.bundling = Some(scheme(word)?),
         }
         Ok(true)
     }
@@ -93,10 +93,15 @@ impl Options {
             architecture,
             coefficients: Coefficients::usual(name).map_err(refused)?,
             scale: self.scale.unwrap_or(1.0),
-            bundling: self.bundling.unwrap_or_else(|| Scheme::usual(name)),
+            bundling: self.bundling.unwrap_or_else(|| usual_scheme(name)),
             run: analyze,
         }))
     }
+}
+
+fn scheme(word: &str) -> Result<Scheme> {
+    word.parse::<Scheme>()
+        .map_err(|error| Error::new(SqlState::InvalidParameterValue, error.to_string()))
 }
 
 fn scale(word: &str) -> Result<f64> {

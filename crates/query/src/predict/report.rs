@@ -1,7 +1,7 @@
 //! A prediction as lines of text.
 
 use super::options::Request;
-use crate::estimate::Guesses;
+use crate::scan::estimate::Guesses;
 use dbsim::model::Seconds;
 use dbsim::{Plan, Report};
 

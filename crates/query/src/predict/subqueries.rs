@@ -1,9 +1,9 @@
 //! Subqueries that run by row: each is planned once, for values as the rows around it may have them.
 
 use super::tables::statistics;
-use crate::error::Result;
-use crate::estimate::column_of;
 use crate::planner::correlated::{ByRow, SubqueryFunction};
+use crate::scan::estimate::column_of;
+use crate::values::error::Result;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{ColumnStatistics, ScalarValue};

@@ -1,13 +1,13 @@
 //! What the engine knows of the tables of a plan: all their rows, not only those that a query reads.
 
 use super::texts;
-use crate::error::Result;
-use crate::estimate::Column;
-use crate::kinds::scan_of;
-use crate::planner::relations::Tables;
+use crate::distributed::kinds::scan_of;
 use crate::scan::bucket_scan::Piece;
+use crate::scan::estimate::Column;
 use crate::scan::provider::{BucketTable, Columns};
 use crate::scan::spread_scan::SpreadScan;
+use crate::scan::tables::Tables;
+use crate::values::error::Result;
 use datafusion::catalog::TableProvider;
 use datafusion::common::Statistics;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};

@@ -3,8 +3,8 @@
 //! Of a conjunction, what is more than a comparison is computed only of the rows that are left, as scans do it
 //! ([`crate::scan::conjuncts`]).
 
-use crate::estimate::{Column, Guesses, Input, chosen_row_bytes, column_of, fixed_bytes};
 use crate::scan::conjuncts::{FEW, in_order};
+use crate::scan::estimate::{Column, Guesses, Input, chosen_row_bytes, column_of, fixed_bytes};
 use crate::scan::pattern::looks_in_place;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::ScalarValue;

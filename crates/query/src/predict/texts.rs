@@ -1,9 +1,9 @@
 //! How long the texts of a table are: counted in some of its rows, else an equal share of what a row has.
 
-use crate::error::Result;
-use crate::estimate::{Column, copied_row_bytes, fixed_bytes};
 use crate::scan::bucket_scan::Piece;
-use crate::types;
+use crate::scan::estimate::{Column, copied_row_bytes, fixed_bytes};
+use crate::values::error::Result;
+use crate::values::types;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! ALTER ROLE and DROP ROLE.
 
 use super::define::{can_rule, configure, known, may_define, refuse_reserved};
-use super::{RoleName, RoleOption};
-use crate::error::{Error, Result, SqlState};
+use crate::parser::roles::{RoleName, RoleOption};
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, DEFAULT_SCHEMA, Privileges, Role};

@@ -1,9 +1,10 @@
 //! CREATE ROLE, and what its options make of a role.
 
-use super::{RoleOption, password};
-use crate::access::Access;
-use crate::error::{Error, Result, SqlState};
+use super::password;
+use crate::catalog_views::access::Access;
+use crate::parser::roles::RoleOption;
 use crate::session::{Frame, parameter_of_text};
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use store::DistributedTransaction;

@@ -1,11 +1,12 @@
 //! GRANT and REVOKE, and who owns what.
 
 use super::define::known;
-use super::{Grant, GrantedOn, ObjectKind, RoleName};
-use crate::access::{self, Access, denied};
-use crate::error::{Error, Result, SqlState};
-use crate::planner::relations::find_parts;
+use crate::catalog_views::access;
+use crate::catalog_views::access::{Access, denied};
+use crate::catalog_views::relation_names::find_parts;
+use crate::parser::roles::{Grant, GrantedOn, ObjectKind, RoleName};
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Object, PUBLIC, Privileges, Relation, Role};
@@ -323,7 +324,10 @@ pub(super) fn owner(
         return Err(Error::new(SqlState::InsufficientPrivilege, message));
     }
     let is_known = catalog.role(&name).is_some();
-    if !is_known && name != crate::system::pg_catalog::roles::OWNER_NAME && !frame.is_me(&name) {
+    if !is_known
+        && name != crate::catalog_views::pg_catalog::roles::OWNER_NAME
+        && !frame.is_me(&name)
+    {
         return Err(super::define::undefined(&name));
     }
     if let Some(old) = access::owner(&catalog, &object) {

@@ -1,9 +1,10 @@
 //! REASSIGN OWNED and DROP OWNED: what a role has goes to another, or goes, so that the role can be dropped.
 
 use super::define::known;
-use super::{RoleName, grant};
-use crate::error::{Error, Result, SqlState};
+use super::grant;
+use crate::parser::roles::RoleName;
 use crate::session::Frame;
+use crate::values::error::{Error, Result, SqlState};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Privileges, Role};

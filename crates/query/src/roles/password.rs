@@ -1,6 +1,6 @@
 //! What a password is kept as: a SCRAM-SHA-256 verifier (RFC 5803), from which the password cannot be had.
 
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 
 /// The verifier of a password. A client may send one instead of the password (psql's `\password` does).
 ///

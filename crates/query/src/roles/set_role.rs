@@ -3,11 +3,12 @@
 //! Who that is is a setting as others are: it follows the transaction, and may be for it alone.
 
 use super::define::known;
-use crate::access::Access;
-use crate::error::{Error, Result, SqlState};
+use crate::catalog_views::access::Access;
+use crate::catalog_views::session_context::SessionContext;
+use crate::catalog_views::settings::Settings;
 use crate::session::Inner;
-use crate::session::settings::Settings;
 use crate::session::transactions::Conversation;
+use crate::values::error::{Error, Result, SqlState};
 use std::sync::Arc;
 
 impl Inner {
@@ -23,7 +24,7 @@ impl Inner {
     ) -> Result<()> {
         let role = role.map(Arc::new);
         if let Some(role) = &role {
-            let own = self.names.limited(self.names.session_user());
+            let own = self.context.limited(self.context.session_user());
             let allowed = |access: Access<'_>| access.is_superuser() || access.is_in(role);
             let denied = "permission denied to set role";
             self.may_become(conversation, own, role, denied, allowed)?;
@@ -45,10 +46,10 @@ impl Inner {
         local: bool,
         user: Option<String>,
     ) -> Result<()> {
-        let login = self.names.login_user.load_full();
+        let login = self.context.login_user.load_full();
         let user = user.map_or_else(|| Arc::clone(&login), Arc::new);
         if *user != *login {
-            let own = self.names.limited(login);
+            let own = self.context.limited(login);
             let denied = "permission denied to set session authorization";
             let allowed = |access: Access<'_>| access.is_superuser();
             self.may_become(conversation, own, &user, denied, allowed)?;

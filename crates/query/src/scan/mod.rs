@@ -8,15 +8,22 @@
 
 pub(crate) mod bucket_scan;
 pub(crate) mod conjuncts;
+pub(crate) mod estimate;
 pub(crate) mod handed_on;
 pub(crate) mod hint;
 pub(crate) mod key_ranges;
 pub(crate) mod leaf;
 pub(crate) mod pattern;
 pub(crate) mod places;
+pub(crate) mod portable;
 mod prefetch;
 pub(crate) mod provider;
 pub(crate) mod pruning;
+pub(crate) mod shipping;
 pub(crate) mod spread_scan;
 mod statistics;
 pub(crate) mod stream;
+pub(crate) mod tables;
+
+/// Rows of a batch between operators.
+pub(crate) const BATCH_ROWS: usize = store::CHUNK_ROWS;

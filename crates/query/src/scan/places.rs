@@ -1,8 +1,8 @@
 //! Where the rows of key ranges are: which ranges are this server's, and which belong to whom.
 
 use super::bucket_scan::{Coverage, Piece, pieces};
-use crate::error::{Error, SqlState};
-use crate::translate::external;
+use crate::values::error::{Error, SqlState};
+use crate::values::translate::external;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::physical_expr::PhysicalExpr;

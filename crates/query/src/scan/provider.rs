@@ -4,8 +4,8 @@ use super::bucket_scan::BucketScan;
 use super::key_ranges;
 use super::places::{self, Elsewhere};
 use super::spread_scan::SpreadScan;
-use crate::ship::Shipping;
-use crate::types::plan_field;
+use crate::scan::shipping::Shipping;
+use crate::values::types::plan_field;
 use async_trait::async_trait;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -66,7 +66,10 @@ pub(crate) fn row_schema(table: &Table) -> Schema {
 }
 
 /// Rows of a table as expressions over them want them: with the types that Arrow lacks.
-pub(crate) fn typed_rows(table: &Table, rows: &RecordBatch) -> crate::error::Result<RecordBatch> {
+pub(crate) fn typed_rows(
+    table: &Table,
+    rows: &RecordBatch,
+) -> crate::values::error::Result<RecordBatch> {
     let schema = Arc::new(row_schema(table));
     Ok(RecordBatch::try_new(schema, rows.columns().to_vec())?)
 }

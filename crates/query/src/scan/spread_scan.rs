@@ -1,17 +1,17 @@
 //! `SpreadScan`: a scan some of whose rows are on other servers, for as long as a statement is being planned.
 //!
 //! To the optimizer it is one leaf that takes predicates, columns and a limit as a [`BucketScan`] does. In the end
-//! [`ship`](crate::ship) makes of it, and of operators above it, what runs here and what others run. It promises no
+//! the crate `distributed` makes of it, and of operators above it, what runs here and what others run. It promises no
 //! order: rows come from several servers at once.
 
 use super::bucket_scan::BucketScan;
 use super::leaf::leaf;
 use super::places::Elsewhere;
 use super::statistics;
-use crate::ship::{self, Shipping};
+use crate::scan::shipping::Shipping;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, Statistics};
+use datafusion::common::{Result, Statistics, internal_err};
 use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
@@ -111,13 +111,9 @@ impl ExecutionPlan for SpreadScan {
         Ok(self.here.divided(partitions).map(|here| self.with(here)))
     }
 
-    /// Only for plans that are run without having been optimized.
-    fn execute(
-        &self,
-        partition: usize,
-        context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        ship::whole_scan(self)?.execute(partition, context)
+    /// The optimizer's last rule replaces the scan by plan fragments before a plan runs.
+    fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        internal_err!("{self:?} was not made into plan fragments")
     }
 
     /// What is known of the rows of others: how many there are in all, and that servers hold about equal shares.

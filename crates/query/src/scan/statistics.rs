@@ -4,7 +4,7 @@
 //! `count(*)`, `min` and `max` are answered from them without reading (A6, A7).
 
 use super::bucket_scan::{BucketScan, Piece};
-use crate::estimate::{Column, Guesses, Input, row_bytes};
+use crate::scan::estimate::{Column, Guesses, Input, row_bytes};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};

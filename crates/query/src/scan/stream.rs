@@ -4,7 +4,7 @@ use super::bucket_scan::{BucketScan, Piece};
 use super::conjuncts::Conjuncts;
 use super::handed_on::HandedOn;
 use super::hint::{self, Hint};
-use crate::translate::external;
+use crate::values::translate::external;
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::arrow::compute::BatchCoalescer;
 use datafusion::arrow::datatypes::SchemaRef;

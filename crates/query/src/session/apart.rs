@@ -1,9 +1,9 @@
 //! Running a statement on the workers' runtime, so that whoever waits for it can do other things.
 
 use super::Session;
-use crate::error::{Error, Result, SqlState};
 use crate::outcome::{Outcome, Rows};
-use crate::parse::Statement;
+use crate::parser::Statement;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::common::ScalarValue;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use futures::StreamExt;

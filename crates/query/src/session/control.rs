@@ -2,7 +2,7 @@
 //!
 //! A cursor's time stands still between two fetches, and cancelling means the fetch that is running.
 
-use crate::error::{Error, SqlState};
+use crate::values::error::{Error, SqlState};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;

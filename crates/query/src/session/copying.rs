@@ -2,10 +2,11 @@
 
 use super::Inner;
 use super::run::writes_nothing;
-use crate::copy::client::{Assembler, Loaded, Options, Piece, evicted};
+use crate::copy::client::{Assembler, Loaded, Piece, evicted};
 use crate::dml::assembly::Assembly;
-use crate::error::{Result, SqlState};
-use crate::planner::relations::Tables;
+use crate::parser::client_copy::Options;
+use crate::scan::tables::Tables;
+use crate::values::error::{Result, SqlState};
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Table, is_temporary_schema};
@@ -66,7 +67,7 @@ impl Inner {
         pieces: &mut mpsc::Receiver<Piece>,
     ) -> Result<Loaded> {
         let frame = self.frame(&[], text);
-        self.names.see(transaction, &frame);
+        self.context.see(transaction, &frame);
         let tables: &dyn Tables = transaction;
         let assembly = Assembly::new(&frame.planner(tables), &self.shared.store, table, given)?;
         let mut assembler = Assembler {

@@ -8,18 +8,20 @@ use super::{Frame, Inner, Session, explain, places, series};
 use crate::dml::conflict::assigned_column;
 use crate::dml::select::target_of;
 use crate::dml::{declared_column, target};
-use crate::error::{Error, Result, SqlState};
-use crate::outcome::Field;
-use crate::parse::Statement;
-use crate::planner::relations::{Tables, fold};
+use crate::parser::Statement;
+use crate::parser::names::fold;
+use crate::parser::placeholders::placeholder;
+use crate::scan::tables::Tables;
 use crate::session::settings::show_fields;
 use crate::short::Short;
-use crate::types;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::field::Field;
+use crate::values::types;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query,
-    SelectItem, SetExpr, Statement as Ast, TableObject, Value,
+    SelectItem, SetExpr, Statement as Ast, TableObject,
 };
 use futures::future::BoxFuture;
 use std::collections::BTreeMap;
@@ -67,14 +69,19 @@ impl Inner {
             Some(open) => &open.transaction,
             None => &snapshot,
         };
-        if let Ok(Some(short)) = Short::recognise(&frame, tables, &statement.ast) {
+        let Some(ast) = statement.ast() else {
+            return Ok(
+                Known(given.iter().cloned().enumerate().collect()).description(given.len(), None)
+            );
+        };
+        if let Ok(Some(short)) = Short::recognise(&frame, tables, ast) {
             let mut known = Known(given.iter().cloned().enumerate().collect());
             short.parameters().for_each(|(number, sql_type)| known.learn(number, &sql_type));
             let count = known.0.keys().max().map_or(0, |last| last + 1);
             return Ok(known.description(count, short.fields()));
         }
-        self.names.see(tables, &frame);
-        describe(&frame, tables, &statement.ast, given).await
+        self.context.see(tables, &frame);
+        describe(&frame, tables, ast, given).await
     }
 }
 
@@ -130,9 +137,8 @@ async fn describe(
 
 /// What a write does to which table, and the query that finds its rows, where it needs one.
 pub(super) fn source_of_write(ast: &Ast) -> Result<(String, Option<Ast>)> {
-    let parsed = |probe: String| -> Result<Option<Ast>> {
-        Ok(crate::parse::parse(&probe)?.pop().map(Statement::into_ast))
-    };
+    let parsed =
+        |probe: String| -> Result<Option<Ast>> { Ok(Some(crate::parser::parse_sql(&probe)?)) };
     match ast {
         Ast::Insert(insert) => {
             let source = insert.source.clone().map(Ast::Query);
@@ -172,20 +178,6 @@ fn probe(items: &str, target: &str, others: &str, selection: Option<&Expr>) -> S
 fn expression_of(item: &SelectItem) -> Option<&Expr> {
     match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
-        _ => None,
-    }
-}
-
-/// The number of a placeholder, from zero.
-pub(crate) fn placeholder(expression: &Expr) -> Option<usize> {
-    match expression {
-        Expr::Value(value) => match &value.value {
-            Value::Placeholder(name) => {
-                name.strip_prefix('$')?.parse::<usize>().ok()?.checked_sub(1)
-            }
-            _ => None,
-        },
-        Expr::Nested(inner) => placeholder(inner),
         _ => None,
     }
 }
@@ -311,7 +303,7 @@ impl Known {
         count: usize,
     ) -> Result<()> {
         if count > 0 {
-            let ast = crate::parse::parse(probe)?.remove(0).into_ast();
+            let ast = crate::parser::parse_sql(probe)?;
             self.infer(frame, tables, &ast, count).await?;
         }
         Ok(())
@@ -405,6 +397,6 @@ fn without_any(mut ast: Ast) -> (Ast, Vec<usize>) {
 pub fn parameter_of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue> {
     use datafusion::arrow::array::{ArrayRef, StringViewArray};
     let array: ArrayRef = Arc::new(StringViewArray::from_iter_values([text]));
-    let array = crate::dml::assign::input(&array, sql_type)?;
+    let array = crate::values::assign::input(&array, sql_type)?;
     Ok(ScalarValue::try_from_array(&array, 0)?)
 }

@@ -10,13 +10,14 @@ use super::settings::text_rows;
 use super::transactions::Conversation;
 use super::{Frame, Inner};
 use crate::Statement;
-use crate::bundling::{Bundling, Shown};
+use crate::distributed::bundles::{Bundling, Shown};
+use crate::distributed::metrics::Measuring;
 use crate::dml::at_owners;
-use crate::error::{Error, Result, SqlState};
-use crate::outcome::{Field, Outcome};
+use crate::outcome::Outcome;
 use crate::planner::unique_names;
 use crate::predict;
-use crate::ship::metrics::Measuring;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::field::Field;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::metrics::Metric;
@@ -64,14 +65,14 @@ impl Inner {
         frame: &Frame<'_>,
         whole: &Statement,
     ) -> Result<Outcome> {
-        let ast = &*whole.ast;
-        let Ast::Explain { statement, analyze, verbose, options, .. } = ast else {
+        let Some(ast @ Ast::Explain { statement, analyze, verbose, options, .. }) = whole.ast()
+        else {
             return Err(Error::unsupported("only EXPLAIN explains"));
         };
         let options = Options::of(*analyze, *verbose, options.as_deref().unwrap_or_default())?;
         if let Some(request) = &options.predict {
             let tables = self.reading(conversation).await?;
-            self.names.see(&tables, frame);
+            self.context.see(&tables, frame);
             let lines = predict::lines(frame, &tables, statement, request).await?;
             return text_rows("EXPLAIN", &[(COLUMN, lines)]);
         }
@@ -112,12 +113,15 @@ impl Inner {
     }
 
     pub(super) async fn plan_to_predict(&self, sql: &str) -> Result<dbsim::Plan> {
-        let statement = crate::parse::one(sql)?;
+        let statement = crate::parser::one(sql)?;
+        let Some(ast) = statement.ast() else {
+            return Err(Error::unsupported("only queries are predicted"));
+        };
         let mut conversation = self.conversation.lock().await;
         let frame = self.frame(&[], &statement.text);
         let tables = self.reading(&mut conversation).await?;
-        self.names.see(&tables, &frame);
-        let (plan, _) = predict::plan_of(&frame, &tables, &statement.ast, 1.0, true).await?;
+        self.context.see(&tables, &frame);
+        let (plan, _) = predict::plan_of(&frame, &tables, ast, 1.0, true).await?;
         Ok(plan)
     }
 
@@ -128,7 +132,7 @@ impl Inner {
         statement: &Ast,
     ) -> Result<Explained> {
         let tables = self.reading(conversation).await?;
-        self.names.see(&tables, frame);
+        self.context.see(&tables, frame);
         let (deed, query) = match statement {
             Ast::Query(_) => (None, Some(statement.clone())),
             _ => {
@@ -155,7 +159,7 @@ impl Inner {
             };
             logical = Some(plan);
         }
-        let bundling = Bundling::of(&frame.settings);
+        let bundling = Bundling::of(|name| frame.settings.get(name));
         Ok(Explained { deed, logical, physical, bundling, planning: Duration::ZERO, run: None })
     }
 }

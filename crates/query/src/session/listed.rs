@@ -1,13 +1,13 @@
 //! What a connection keeps under names, as `pg_prepared_statements` and `pg_cursors` list it. An entry is there as
 //! long as its [`Listing`] is.
 
-use super::{Names, Session};
+use super::{Context, Session};
+use crate::catalog_views::session_context::{Entry, Kind};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
-use store::catalog::SqlType;
 
 /// What is listed, in the order of its coming.
 #[derive(Debug, Default)]
@@ -19,37 +19,10 @@ struct Entries {
     entries: BTreeMap<u64, Arc<Entry>>,
 }
 
-/// Something under a name.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) name: String,
-    /// The statement that made it.
-    pub(crate) statement: String,
-    pub(crate) made: SystemTime,
-    pub(crate) kind: Kind,
-}
-
-/// What is under a name.
-#[derive(Debug)]
-pub(crate) enum Kind {
-    Prepared {
-        /// Whether PREPARE made it, and not a message.
-        from_sql: bool,
-        /// The types of its parameters, once they are known.
-        parameters: OnceLock<Vec<SqlType>>,
-        executions: AtomicU64,
-    },
-    Cursor {
-        holds: bool,
-        is_binary: bool,
-        scrolls: bool,
-    },
-}
-
 /// Keeps an entry listed.
 #[derive(Debug)]
 pub struct Listing {
-    names: Arc<Names>,
+    context: Arc<Context>,
     number: u64,
     entry: Arc<Entry>,
 }
@@ -79,7 +52,7 @@ impl Listing {
 
 impl Drop for Listing {
     fn drop(&mut self) {
-        self.names.listed.0.lock().entries.remove(&self.number);
+        self.context.listed.0.lock().entries.remove(&self.number);
     }
 }
 
@@ -106,12 +79,12 @@ impl Session {
     fn list(&self, name: &str, statement: &str, kind: Kind) -> Listing {
         let (name, statement) = (name.to_owned(), statement.to_owned());
         let entry = Arc::new(Entry { name, statement, made: SystemTime::now(), kind });
-        let names = Arc::clone(&self.inner().names);
-        let mut listed = names.listed.0.lock();
+        let context = Arc::clone(&self.inner().context);
+        let mut listed = context.listed.0.lock();
         listed.last += 1;
         let number = listed.last;
         listed.entries.insert(number, Arc::clone(&entry));
         drop(listed);
-        Listing { names, number, entry }
+        Listing { context, number, entry }
     }
 }

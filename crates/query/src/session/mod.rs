@@ -5,9 +5,11 @@
 
 mod apart;
 mod cancel;
+pub(crate) mod context;
 mod control;
 mod copying;
 mod describe;
+mod execute;
 mod explain;
 pub(crate) mod listed;
 mod outcome_stream;
@@ -21,28 +23,36 @@ pub(crate) mod settings;
 pub(crate) mod temporary;
 pub(crate) mod transactions;
 
+pub(crate) use crate::catalog_views::session_context::TransactionStatus;
 pub use cancel::CancelHandle;
+pub(crate) use context::Context;
+pub use context::Notice;
 pub use control::Control;
-pub(crate) use describe::placeholder;
 pub use describe::{Description, parameter_of_text};
 pub use listed::Listing;
 pub use prepared::Prepared;
 pub use presence::activity_text;
-pub use transactions::TransactionStatus;
 
-use crate::access::Access;
-use crate::bundling::Bundling;
+use crate::catalog_views;
+use crate::catalog_views::Origin;
+use crate::catalog_views::access::Access;
+use crate::catalog_views::functions::Functions;
+use crate::catalog_views::search_path::SearchPath;
+use crate::catalog_views::session_context::{DatabaseContext, SessionContext};
+use crate::catalog_views::settings::{Settings, values_of};
 use crate::database::Shared;
-use crate::error::{Error, Result, SqlState};
-use crate::functions::Functions;
+use crate::distributed::bundles::Bundling;
 use crate::outcome::{Outcome, Progress, Rows};
-use crate::parse::{self, Statement};
+use crate::parser;
+use crate::parser::Statement;
+use crate::parser::roles::RoleName;
 use crate::planner::Planner;
-use crate::planner::relations::Tables;
-use crate::planner::search_path::SearchPath;
-use crate::roles::{self, RoleName};
-use crate::system::{self, Origin};
-use crate::text::Style;
+use crate::roles;
+use crate::scan::portable::Portable;
+use crate::scan::shipping::Shipping;
+use crate::scan::tables::Tables;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::text::Style;
 use arc_swap::ArcSwap;
 use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
@@ -52,16 +62,11 @@ use futures::future::BoxFuture;
 use listed::Listed;
 use parking_lot::Mutex;
 use presence::Presence;
-use settings::{Settings, values_of};
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use store::DistributedTransaction;
-use store::catalog::{Catalog, Object, RelationId, temporary_schema};
+use store::catalog::{Catalog, Object, temporary_schema};
 use transactions::Conversation;
-
-/// Who a session belongs to that nobody has logged in to.
-pub(crate) const DEFAULT_USER: &str = "pando";
 
 /// Called with how far a load has come.
 pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
@@ -74,15 +79,6 @@ pub struct Session(Arc<Inner>);
 #[derive(Debug, Default)]
 pub struct SettingsSeen(Option<Arc<Settings>>);
 
-/// What a statement has to say beside its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
-    /// `NOTICE` or `WARNING`.
-    pub severity: &'static str,
-    /// Code and text; nothing has failed.
-    pub error: Error,
-}
-
 /// The session's state.
 pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
@@ -92,30 +88,7 @@ pub(crate) struct Inner {
     /// What the settings were when the session began: RESET goes back to it.
     first_settings: ArcSwap<Settings>,
     progress: Mutex<Option<ProgressCallback>>,
-    pub(crate) names: Arc<Names>,
-}
-
-/// What functions need to know of their session.
-#[derive(Debug)]
-pub(crate) struct Names {
-    pub(crate) shared: Arc<Shared>,
-    /// The catalog that the running statement sees.
-    pub(crate) catalog: ArcSwap<Catalog>,
-    pub(crate) search_path: ArcSwap<Vec<String>>,
-    /// The schema of the session's temporary relations.
-    pub(crate) temporary: String,
-    /// Who opened the session.
-    pub(crate) login_user: ArcSwap<String>,
-    /// The session belongs to whom it says: not everybody could have opened it.
-    pub(crate) authenticated: AtomicBool,
-    pub(crate) settings: Arc<ArcSwap<Settings>>,
-    pub(crate) presence: Presence,
-    pub(crate) listed: Listed,
-    notices: Mutex<Vec<Notice>>,
-    /// What `set_config` asked for since the last statement began.
-    pub(crate) asked_settings: Mutex<Vec<(String, String, bool)>>,
-    /// What this session last got from each sequence, and from any.
-    pub(crate) last_values: Mutex<(HashMap<RelationId, i64>, Option<i64>)>,
+    pub(crate) context: Arc<Context>,
 }
 
 /// One running statement's surroundings.
@@ -130,36 +103,11 @@ pub(crate) struct Frame<'a> {
     pub(crate) text: &'a str,
 }
 
-impl Names {
-    /// Whose rights statements have; `None` may do everything.
-    pub(crate) fn role(&self) -> Option<Arc<String>> {
-        self.limited(self.user())
-    }
-
-    /// The same role, unless it is one whose name was taken at its word when the session was opened.
-    pub(crate) fn limited(&self, role: Arc<String>) -> Option<Arc<String>> {
-        let login = self.login_user.load();
-        let own = Arc::ptr_eq(&role, &login) || *role == **login;
-        (self.authenticated.load(Ordering::Relaxed) || !own).then_some(role)
-    }
-
-    /// Whose rights statements have.
-    pub(crate) fn user(&self) -> Arc<String> {
-        let settings = self.settings.load();
-        Arc::clone(settings.role.as_ref().unwrap_or(&settings.session_user))
-    }
-
-    /// Who the session belongs to, or pretends to belong to.
-    pub(crate) fn session_user(&self) -> Arc<String> {
-        Arc::clone(&self.settings.load().session_user)
-    }
-}
-
 impl Session {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
         let presence = Presence::new(&shared);
-        let names = Arc::new(Names {
+        let context = Arc::new(Context {
             catalog: ArcSwap::new(shared.store.catalog()),
             search_path: ArcSwap::from_pointee(settings.load().search_path.clone()),
             login_user: ArcSwap::new(Arc::clone(&settings.load().session_user)),
@@ -169,18 +117,18 @@ impl Session {
             presence,
             listed: Listed::default(),
             notices: Mutex::default(),
-            asked_settings: Mutex::default(),
+            requested_settings: Mutex::default(),
             last_values: Mutex::default(),
             shared: Arc::clone(&shared),
         });
-        shared.sessions.put(&names);
+        shared.sessions.put(&context);
         Self(Arc::new(Inner {
             number: shared.next_number(),
             conversation: tokio::sync::Mutex::new(Conversation::new(Arc::clone(&settings))),
             first_settings: ArcSwap::new(settings.load_full()),
             settings,
             progress: Mutex::new(None),
-            names,
+            context,
             shared,
         }))
     }
@@ -190,7 +138,7 @@ impl Session {
     /// # Errors
     /// 42601; positions count from the script's beginning.
     pub fn parse(&self, script: &str) -> Result<Vec<Statement>> {
-        parse::parse(script)
+        parser::parse(script)
     }
 
     async fn run_here(&self, statement: &Statement, parameters: &[ScalarValue]) -> Result<Outcome> {
@@ -222,7 +170,7 @@ impl Session {
     /// # Errors
     /// As [`Self::query`].
     pub async fn query_with(&self, sql: &str, parameters: &[ScalarValue]) -> Result<Rows> {
-        match self.run(&parse::one(sql)?, parameters).await? {
+        match self.run(&parser::one(sql)?, parameters).await? {
             Outcome::Rows(rows) => Ok(rows),
             Outcome::Done(tag) => {
                 Err(Error::new(SqlState::SyntaxError, format!("{} gives no rows", tag.command)))
@@ -235,7 +183,7 @@ impl Session {
     /// # Errors
     /// As [`Self::parse`].
     pub async fn prepare(&self, sql: &str) -> Result<Prepared> {
-        Ok(Prepared::new(self.clone(), parse::one(sql)?))
+        Ok(Prepared::new(self.clone(), parser::one(sql)?))
     }
 
     /// Begins a transaction.
@@ -284,12 +232,12 @@ impl Session {
 
     /// A handle that cancels the running statement, from any thread.
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.0.names.presence.cancellation.handle()
+        self.0.context.presence.cancellation.handle()
     }
 
     /// The catalog as the last statement saw it.
     pub fn catalog(&self) -> Arc<Catalog> {
-        self.0.names.catalog.load_full()
+        self.0.context.catalog.load_full()
     }
 
     /// Whether a transaction is open.
@@ -340,26 +288,26 @@ impl Session {
     /// A statement whose rows were left for a while goes on: it can be cancelled, and has its time.
     pub fn resume(&self, rows: &Rows) {
         if let Some(token) = rows.control.resume(self.0.settings.load().statement_timeout) {
-            self.0.names.presence.cancellation.resume(token);
+            self.0.context.presence.cancellation.resume(token);
         }
     }
 
     /// A statement's rows are left for a while: until [`Self::resume`] its time stands still.
     pub fn pause(&self, rows: &Rows) {
         rows.control.pause();
-        self.0.names.presence.cancellation.begin();
+        self.0.context.presence.cancellation.begin();
     }
 
     /// Marks the open transaction as failed: a message around a statement was wrong.
     pub async fn fail(&self) {
         self.0.conversation.lock().await.fail();
-        self.0.names.asked_settings.lock().clear();
+        self.0.context.requested_settings.lock().clear();
     }
 
     /// Everything that has come is answered: what functions have set is taken over.
     pub async fn settle(&self) -> TransactionStatus {
         let mut conversation = self.0.conversation.lock().await;
-        self.0.apply_asked_settings(&mut conversation);
+        self.0.apply_requested_settings(&mut conversation);
         conversation.status()
     }
 
@@ -375,7 +323,7 @@ impl Session {
 
     /// What statements had to say since the last call.
     pub fn take_notices(&self) -> Vec<Notice> {
-        std::mem::take(&mut *self.0.names.notices.lock())
+        std::mem::take(&mut *self.0.context.notices.lock())
     }
 
     /// The value of a setting, by its lower-case name.
@@ -414,25 +362,25 @@ impl Session {
     /// Says who the session belongs to, and whether that has been proven. Who was let in without a proof may
     /// do everything.
     pub fn log_in(&self, user: &str, authenticated: bool) {
-        let names = &self.0.names;
+        let context = &self.0.context;
         let user = Arc::new(user.to_owned());
-        names.login_user.store(Arc::clone(&user));
+        context.login_user.store(Arc::clone(&user));
         let mut settings = Settings::clone(&self.0.settings.load());
         settings.session_user = user;
         let settings = Arc::new(settings);
         self.0.first_settings.store(Arc::clone(&settings));
         self.0.settings.store(settings);
-        names.authenticated.store(authenticated, Ordering::Relaxed);
+        context.authenticated.store(authenticated, Ordering::Relaxed);
     }
 
     /// Who the session belongs to.
     pub fn user(&self) -> String {
-        self.0.names.session_user().to_string()
+        self.0.context.session_user().to_string()
     }
 
     /// Whether the session may do everything.
     pub fn is_superuser(&self) -> bool {
-        self.0.names.is_superuser()
+        self.0.context.is_superuser()
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
@@ -443,8 +391,9 @@ impl Session {
 impl Inner {
     pub(crate) fn frame<'a>(&'a self, parameters: &'a [ScalarValue], text: &'a str) -> Frame<'a> {
         let settings = self.settings.load_full();
-        let functions = Functions::new(&self.shared.engine.functions, &self.names);
-        let (engine, role) = (OnceLock::new(), self.names.role());
+        let functions =
+            Functions::new(&self.shared.engine.functions, Arc::clone(&self.context) as _);
+        let (engine, role) = (OnceLock::new(), self.context.role());
         Frame { session: self, engine, functions, settings, role, parameters, text }
     }
 
@@ -457,23 +406,8 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        temporary::end(&self.shared.store, &self.names.temporary);
-        self.shared.sessions.remove(self.names.presence.process);
-    }
-}
-
-impl Names {
-    /// Whether the session may do everything.
-    pub(crate) fn is_superuser(&self) -> bool {
-        let catalog = self.shared.store.catalog();
-        Access::new(&catalog, self.role().as_deref().map(String::as_str)).is_superuser()
-    }
-
-    /// Leaves something to say for the client.
-    pub(crate) fn say(&self, severity: &'static str, error: Error) {
-        if self.settings.load().wants(severity) {
-            self.notices.lock().push(Notice { severity, error });
-        }
+        temporary::end(&self.shared.store, &self.context.temporary);
+        self.shared.sessions.remove(self.context.presence.process);
     }
 }
 
@@ -483,24 +417,30 @@ impl Frame<'_> {
         self.engine.get_or_init(|| {
             let settings = Arc::clone(&self.settings);
             let engine = &self.session.shared.engine.for_statement;
-            let mut engine = match Bundling::of(&settings) {
+            let mut engine = match Bundling::of(|name| settings.get(name)) {
                 Some(bundling) => bundling.engine(engine),
                 None => engine.clone(),
             };
             engine.mark_start_execution();
-            let shared = Arc::downgrade(&self.session.shared);
+            let shared: Arc<dyn DatabaseContext> = Arc::clone(&self.session.shared) as _;
+            let shared = Arc::downgrade(&shared);
             if settings.style() != Style::default() {
                 settings.style().hang(engine.config_mut().options_mut());
             }
-            let names = Arc::clone(&self.session.names);
-            system::install(engine.config_mut(), Origin { shared, names, settings });
+            let partitions = engine.config().target_partitions();
+            if let Some(portable) = engine.config().get_extension::<Portable>() {
+                let shipping = Shipping::new(portable, partitions, |name| settings.get(name));
+                engine.config_mut().set_extension(Arc::new(shipping));
+            }
+            let session: Arc<dyn SessionContext> = Arc::clone(&self.session.context) as _;
+            catalog_views::install(engine.config_mut(), Origin { shared, session, settings });
             engine
         })
     }
 
     /// Where the statement's names are looked up.
     pub(crate) fn path(&self) -> SearchPath<'_> {
-        SearchPath::new(&self.settings.search_path, &self.session.names.temporary)
+        SearchPath::new(&self.settings.search_path, &self.session.context.temporary)
     }
 
     /// What the statement may do.
@@ -514,18 +454,18 @@ impl Frame<'_> {
         transaction: &mut DistributedTransaction,
         object: Object,
     ) -> Result<()> {
-        let user = self.session.names.user();
+        let user = self.session.context.user();
         let known = transaction.catalog().role(&user).is_some();
         roles::own(transaction, known.then_some(user.as_str()), object)
     }
 
     /// The name of a role as a statement names it.
     pub(crate) fn role_named(&self, name: &RoleName) -> Result<String> {
-        let names = &self.session.names;
+        let context = &self.session.context;
         match name {
             RoleName::Named(name) => Ok(name.clone()),
-            RoleName::Current => Ok(names.user().to_string()),
-            RoleName::Session => Ok(names.session_user().to_string()),
+            RoleName::Current => Ok(context.user().to_string()),
+            RoleName::Session => Ok(context.session_user().to_string()),
             RoleName::Public => {
                 let message = "role \"public\" does not exist";
                 Err(Error::new(SqlState::UndefinedObject, message))
@@ -535,8 +475,8 @@ impl Frame<'_> {
 
     /// Whether a name is that of whoever runs the statement.
     pub(crate) fn is_me(&self, name: &str) -> bool {
-        let names = &self.session.names;
-        *names.user() == name || *names.session_user() == name
+        let context = &self.session.context;
+        *context.user() == name || *context.session_user() == name
     }
 
     /// Tells the client that something exists already and nothing was done.

@@ -2,8 +2,8 @@
 
 use super::transactions::Failure;
 use super::{Control, Inner};
-use crate::error::Error;
-use crate::translate::external;
+use crate::values::error::Error;
+use crate::values::translate::external;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;

@@ -2,7 +2,7 @@
 //! `coalesce($1, n)`, `substr($1, $2)`, `WHERE $1`, `SELECT n UNION SELECT $1`.
 
 use crate::functions::series::SERIES;
-use crate::types;
+use crate::values::types;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::types::NativeType;

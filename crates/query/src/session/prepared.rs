@@ -1,12 +1,14 @@
 //! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
 
-use super::{Description, Session, TransactionStatus};
-use crate::error::{Result, SqlState};
+use super::{Description, Session};
+use crate::catalog_views::session_context::SessionContext;
+use crate::catalog_views::session_context::TransactionStatus;
 use crate::outcome::Outcome;
-use crate::parse::Statement;
+use crate::parser::Statement;
 use crate::planner::error_position;
 use crate::short::Short;
-use crate::text::Style;
+use crate::values::error::{Result, SqlState};
+use crate::values::text::Style;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -120,7 +122,7 @@ impl Prepared {
         tables: impl FnOnce() -> Reading,
     ) -> Result<Option<Arc<Short>>> {
         let inner = self.session.inner();
-        let user = inner.names.user();
+        let user = inner.context.user();
         let mut known = self.short.lock();
         match &*known {
             Some((of, by, short)) if Arc::ptr_eq(of, catalog) && Arc::ptr_eq(by, &user) => {
@@ -128,8 +130,11 @@ impl Prepared {
             }
             _ => {
                 let (tables, frame) = (tables(), inner.frame(&[], &self.statement.text));
-                inner.names.see(&tables, &frame);
-                let short = Short::recognise(&frame, &tables, &self.statement.ast)?.map(Arc::new);
+                inner.context.see(&tables, &frame);
+                let short = match self.statement.ast() {
+                    Some(ast) => Short::recognise(&frame, &tables, ast)?.map(Arc::new),
+                    None => None,
+                };
                 *known = Some((Arc::clone(tables.catalog()), Arc::clone(&user), short.clone()));
                 Ok(short)
             }

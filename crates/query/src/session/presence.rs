@@ -4,7 +4,9 @@
 //! connected to, inside programs, have a number too and are not listed.
 
 use super::cancel::Cancellation;
-use super::{Names, Session, TransactionStatus};
+use super::{Context, Session};
+use crate::catalog_views::session_context::TransactionStatus;
+use crate::catalog_views::session_context::{Activity, SessionContext};
 use crate::database::Shared;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -26,7 +28,7 @@ pub(crate) struct Sessions(Mutex<Known>);
 #[derive(Debug, Default)]
 struct Known {
     last: u32,
-    sessions: BTreeMap<u32, Weak<Names>>,
+    sessions: BTreeMap<u32, Weak<Context>>,
 }
 
 impl Sessions {
@@ -41,7 +43,7 @@ impl Sessions {
         }
     }
 
-    pub(crate) fn put(&self, names: &Arc<Names>) {
+    pub(crate) fn put(&self, names: &Arc<Context>) {
         self.0.lock().sessions.insert(names.presence.process, Arc::downgrade(names));
     }
 
@@ -50,14 +52,14 @@ impl Sessions {
     }
 
     /// The session of a process number, if somebody is connected to it.
-    pub(crate) fn get(&self, process: i64) -> Option<Arc<Names>> {
+    pub(crate) fn get(&self, process: i64) -> Option<Arc<Context>> {
         let process = u32::try_from(process).ok()?;
         let session = self.0.lock().sessions.get(&process)?.upgrade()?;
         session.presence.activity().is_connected.then_some(session)
     }
 
     /// The sessions that somebody is connected to.
-    pub(crate) fn connected(&self) -> Vec<Arc<Names>> {
+    pub(crate) fn connected(&self) -> Vec<Arc<Context>> {
         let sessions: Vec<_> = self.0.lock().sessions.values().filter_map(Weak::upgrade).collect();
         sessions.into_iter().filter(|names| names.presence.activity().is_connected).collect()
     }
@@ -72,33 +74,6 @@ pub(crate) struct Presence {
     /// Somebody wants it to end.
     pub(crate) terminated: CancellationToken,
     activity: Mutex<Activity>,
-}
-
-/// What a session is doing.
-#[derive(Debug, Clone)]
-pub(crate) struct Activity {
-    is_connected: bool,
-    pub(crate) client: Option<SocketAddr>,
-    /// Whether a statement is running.
-    pub(crate) is_active: bool,
-    pub(crate) status: TransactionStatus,
-    /// The statement that is running, or was last.
-    pub(crate) query: Arc<str>,
-    pub(crate) query_began: Option<SystemTime>,
-    pub(crate) transaction_began: Option<SystemTime>,
-    pub(crate) changed: SystemTime,
-}
-
-impl Activity {
-    /// As `pg_stat_activity` says it.
-    pub(crate) fn state(&self) -> &'static str {
-        match (self.is_active, self.status) {
-            (true, _) => "active",
-            (false, TransactionStatus::Idle) => "idle",
-            (false, TransactionStatus::Open) => "idle in transaction",
-            (false, TransactionStatus::Failed) => "idle in transaction (aborted)",
-        }
-    }
 }
 
 impl Presence {
@@ -131,30 +106,30 @@ impl Presence {
 impl Session {
     /// The number that the session is known by to those who cancel or end it.
     pub fn process(&self) -> u32 {
-        self.inner().names.presence.process
+        self.inner().context.presence.process
     }
 
     /// Somebody is connected, from there.
     pub fn connected(&self, client: Option<SocketAddr>) {
-        let mut activity = self.inner().names.presence.activity.lock();
+        let mut activity = self.inner().context.presence.activity.lock();
         activity.is_connected = true;
         activity.client = client;
     }
 
     /// Whether somebody has ended the session.
     pub fn is_terminated(&self) -> bool {
-        self.inner().names.presence.terminated.is_cancelled()
+        self.inner().context.presence.terminated.is_cancelled()
     }
 
     /// Ready when somebody wants the session to end.
     pub async fn terminated(&self) {
-        self.inner().names.presence.terminated.cancelled().await;
+        self.inner().context.presence.terminated.cancelled().await;
     }
 
     /// What has come from the client is being worked on, as [`activity_text`] says it.
     pub fn works_on(&self, query: &Arc<str>) {
         let now = SystemTime::now();
-        let mut activity = self.inner().names.presence.activity.lock();
+        let mut activity = self.inner().context.presence.activity.lock();
         activity.query = Arc::clone(query);
         activity.is_active = true;
         activity.query_began = Some(now);
@@ -164,7 +139,7 @@ impl Session {
 
     /// Everything that has come is answered.
     pub fn rests(&self, status: TransactionStatus) {
-        let mut activity = self.inner().names.presence.activity.lock();
+        let mut activity = self.inner().context.presence.activity.lock();
         activity.status = status;
         if status == TransactionStatus::Idle {
             activity.transaction_began = None;

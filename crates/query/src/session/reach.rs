@@ -2,9 +2,9 @@
 
 use super::Inner;
 use super::transactions::Conversation;
-use crate::error::Result;
-use crate::planner::relations::fold;
-use crate::system;
+use crate::catalog_views;
+use crate::parser::names::fold;
+use crate::values::error::Result;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
 use std::ops::ControlFlow;
 use store::{Error, Reading};
@@ -36,7 +36,7 @@ fn reach(statement: &Ast) -> Reach {
 fn is_system(name: &ObjectName) -> bool {
     let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
     match &parts[..] {
-        [name] => system::is_implicit(name),
+        [name] => catalog_views::is_implicit(name),
         [schema, _] => SYSTEM_SCHEMAS.contains(&schema.as_str()),
         _ => false,
     }
@@ -83,7 +83,7 @@ mod tests {
             ("SELECT 1 WHERE EXISTS (SELECT 1 FROM public.pg_class)", Reach::Tables),
             ("SELECT * FROM pg_class WHERE relname IN (SELECT name FROM t)", Reach::Tables),
         ] {
-            let parsed = crate::parse::parse(sql).expect(sql);
+            let parsed = crate::parser::parse(sql).expect(sql);
             assert_eq!(reach(&parsed[0].ast), expected, "{sql}");
         }
     }

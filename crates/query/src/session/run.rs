@@ -1,16 +1,20 @@
 //! The life of a statement: gate, dispatch, and what happens to the transaction when it fails.
 
 use super::outcome_stream::{OutcomeStream, RunningMark};
-use super::settings::isolation::Isolation;
 use super::transactions::Conversation;
-use super::{Control, Frame, Inner, TransactionStatus, temporary};
-use crate::database::Running;
-use crate::error::{Error, Result, SqlState};
-use crate::outcome::{Field, Outcome, Rows, Tag};
-use crate::parse::Statement;
+use super::{Control, Frame, Inner, temporary};
+use crate::catalog_views::session_context::Running;
+use crate::catalog_views::session_context::SessionContext;
+use crate::catalog_views::session_context::TransactionStatus;
+use crate::catalog_views::settings::isolation::Isolation;
+use crate::outcome::{Outcome, Rows, Tag};
+use crate::parser::names::fold;
+use crate::parser::{Body, Statement};
 use crate::planner::error_position;
-use crate::planner::relations::{Tables, fold};
 use crate::roles;
+use crate::scan::tables::Tables;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::field::Field;
 use crate::{copy, ddl, dml};
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
@@ -34,7 +38,7 @@ impl Inner {
         parameters: &[ScalarValue],
     ) -> Result<Outcome> {
         let mut conversation = self.conversation.lock().await;
-        self.apply_asked_settings(&mut conversation);
+        self.apply_requested_settings(&mut conversation);
         let control = self.begin_statement();
         let mark = self.mark(me, &statement.text);
         let result = tokio::select! {
@@ -59,8 +63,9 @@ impl Inner {
 
     fn mark(&self, me: &Arc<Self>, text: &str) -> RunningMark {
         let statement = self.shared.next_number();
-        let (user, text) = (self.names.login_user.load_full(), text.to_owned());
-        let running = Running { session: self.number, user, text, started: SystemTime::now() };
+        let (user, text) = (self.context.login_user.load_full(), text.to_owned());
+        let running =
+            Running { statement, session: self.number, user, text, started: SystemTime::now() };
         self.shared.running.lock().insert(statement, running);
         RunningMark { session: Arc::clone(me), statement }
     }
@@ -73,31 +78,36 @@ impl Inner {
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
-        if let Some(outcome) = self.control(conversation, &statement.ast).await? {
+        if let Some(ast) = statement.ast()
+            && let Some(outcome) = self.control(conversation, ast).await?
+        {
             return Ok(outcome);
         }
         conversation.refuse_if_failed()?;
         statement.refuse_without_connection()?;
         let frame = self.frame(parameters, &statement.text);
-        if let Some(statement) = &statement.alter_system {
-            return self.alter_system(conversation, statement).await;
-        }
-        if statement.about_roles.is_some() {
-            return self.write(conversation, &frame, statement).await;
-        }
-        match &*statement.ast {
+        let ast = match statement.body() {
+            Body::Sql(ast) => ast,
+            Body::AlterSystem(statement) => {
+                return self.alter_system(conversation, statement).await;
+            }
+            Body::Role(_) | Body::Cursor(_) | Body::ClientCopy(_) => {
+                return self.write(conversation, &frame, statement).await;
+            }
+        };
+        match ast {
             Ast::Query(query) if query_writes(query).is_some() => {
                 Err(Error::unsupported("INSERT, UPDATE and DELETE inside WITH are not supported"))
             }
-            Ast::Query(_) => self.read(conversation, &frame, statement, control, mark).await,
+            Ast::Query(_) => self.read(conversation, &frame, ast, control, mark).await,
             Ast::Explain { .. } => self.explain(conversation, &frame, statement).await,
             Ast::Set(set) => self.set(conversation, set),
             Ast::ShowVariable { variable } => self.show(variable),
             Ast::Reset(reset) => self.reset(conversation, reset),
             Ast::Copy { to: true, .. } => {
                 let tables = self.reading(conversation).await?;
-                self.names.see(&tables, &frame);
-                copy::to::run(&frame, &tables, &statement.ast).await
+                self.context.see(&tables, &frame);
+                copy::to::run(&frame, &tables, ast).await
             }
             _ => self.write(conversation, &frame, statement).await,
         }
@@ -197,30 +207,30 @@ impl Inner {
     /// What ends the statement that begins now.
     pub(super) fn begin_statement(&self) -> Control {
         let timeout = self.settings.load().statement_timeout;
-        Control::new(self.names.presence.cancellation.begin(), timeout)
+        Control::new(self.context.presence.cancellation.begin(), timeout)
     }
 
     /// Leaves a warning for the client.
     pub(crate) fn warn(&self, state: SqlState, message: impl Into<String>) {
-        self.names.say("WARNING", Error::new(state, message));
+        self.context.say("WARNING", Error::new(state, message));
     }
 
     /// Leaves a notice for the client, with a detail.
     pub(crate) fn notice_with(&self, state: SqlState, message: String, detail: String) {
         let error = Error::new(state, message).with_detail(detail);
-        self.names.say("NOTICE", error);
+        self.context.say("NOTICE", error);
     }
 
     /// Leaves a notice for the client.
     pub(crate) fn notice(&self, state: SqlState, message: impl Into<String>) {
-        self.names.say("NOTICE", Error::new(state, message));
+        self.context.say("NOTICE", Error::new(state, message));
     }
 
     async fn read(
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
-        statement: &Statement,
+        query: &Ast,
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
@@ -230,8 +240,8 @@ impl Inner {
             _ => 0,
         };
         let (reading, fields, stream) = loop {
-            let reading = self.reading_for(conversation, &statement.ast).await?;
-            match self.begin_reading(frame, statement, &reading, retries > 0).await {
+            let reading = self.reading_for(conversation, query).await?;
+            match self.begin_reading(frame, query, &reading, retries > 0).await {
                 Ok((fields, stream)) => break (reading, fields, stream),
                 Err(error) if error.is_retryable() && retries > 0 => {
                     retries -= 1;
@@ -249,13 +259,13 @@ impl Inner {
     async fn begin_reading(
         &self,
         frame: &Frame<'_>,
-        statement: &Statement,
+        query: &Ast,
         reading: &Reading,
         may_repeat: bool,
     ) -> Result<(Vec<Field>, SendableRecordBatchStream)> {
-        self.names.see(reading, frame);
+        self.context.see(reading, frame);
         let mut planner = frame.planner(reading);
-        let plan = planner.plan_statement(Ast::clone(&statement.ast)).await?;
+        let plan = planner.plan_statement(query.clone()).await?;
         let (plan, fields) = planner.shown(plan)?;
         let physical = planner.physical(&plan).await?;
         let mut stream = execute_stream(Arc::clone(&physical), frame.engine().task_ctx())?;
@@ -287,7 +297,7 @@ impl Inner {
                 Some(open) => Arc::clone(open.transaction.catalog()),
                 None => self.shared.store.catalog(),
             };
-            if !temporary::is_target(frame, &catalog, &statement.ast) {
+            if !statement.ast().is_some_and(|ast| temporary::is_target(frame, &catalog, ast)) {
                 return Err(writes_nothing(&command_of(statement)));
             }
         }
@@ -320,11 +330,14 @@ impl Inner {
         transaction: &mut DistributedTransaction,
         statement: &Statement,
     ) -> Result<Outcome> {
-        self.names.see(transaction, frame);
-        if let Some(statement) = &statement.about_roles {
-            return roles::run(frame, transaction, statement);
-        }
-        let ast = &*statement.ast;
+        self.context.see(transaction, frame);
+        let ast = match statement.body() {
+            Body::Sql(ast) => ast,
+            Body::Role(statement) => return roles::run(frame, transaction, statement),
+            Body::AlterSystem(_) | Body::Cursor(_) | Body::ClientCopy(_) => {
+                return Err(Error::unsupported("the statement changes no rows or definitions"));
+            }
+        };
         let outcome = match ast {
             Ast::Insert(insert) => dml::insert::run(frame, transaction, insert).await,
             Ast::Update(update) => dml::update::run(frame, transaction, update).await,
@@ -332,7 +345,7 @@ impl Inner {
             Ast::Copy { to: false, .. } => copy::from::run(frame, transaction, ast).await,
             other => ddl::run(frame, transaction, other).await,
         };
-        self.names.see(transaction, frame);
+        self.context.see(transaction, frame);
         // Constants are read as their columns' types when rows are assembled, and have a place in the text.
         outcome.map_err(|error| error_position::placed(error, &statement.text, |_, _| false))
     }
@@ -391,10 +404,12 @@ pub(super) fn writes_nothing(command: &str) -> Error {
 
 /// A statement's command: `INSERT`, `CREATE TABLE`.
 fn command_of(statement: &Statement) -> String {
-    let ast = &*statement.ast;
-    if let Some(about_roles) = &statement.about_roles {
-        return about_roles.command().to_owned();
-    }
+    let ast = match statement.body() {
+        Body::Sql(ast) => ast,
+        Body::Role(statement) => return statement.command().to_owned(),
+        Body::AlterSystem(_) => return "ALTER SYSTEM".to_owned(),
+        Body::Cursor(_) | Body::ClientCopy(_) => return "statement".to_owned(),
+    };
     let words = match ast {
         Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) => 1,
         _ => 2,
@@ -425,7 +440,7 @@ fn query_writes(query: &datafusion::sql::sqlparser::ast::Query) -> Option<()> {
     any.then_some(())
 }
 
-impl super::Names {
+impl super::Context {
     /// Lets functions see what the statement sees.
     pub(crate) fn see(&self, tables: &dyn Tables, frame: &Frame<'_>) {
         self.catalog.store(Arc::clone(tables.catalog()));

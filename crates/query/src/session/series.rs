@@ -1,9 +1,9 @@
 //! Parameters among the arguments of `generate_series` have the type of the others: numbers as they are written,
 //! else `integer`.
 
-use super::describe::placeholder;
-use crate::planner::relations::fold;
-use crate::types;
+use crate::parser::names::fold;
+use crate::parser::placeholders::placeholder;
+use crate::values::types;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, ObjectName, Statement, TableFactor, Value, Visitor,
 };

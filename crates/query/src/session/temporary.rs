@@ -1,7 +1,7 @@
 //! A session's temporary relations, which end with it.
 
 use super::Frame;
-use crate::planner::relations::find;
+use crate::catalog_views::relation_names::find;
 use datafusion::sql::sqlparser::ast::{
     FromTable, ObjectName, Statement, TableFactor, TableObject, TableWithJoins,
 };

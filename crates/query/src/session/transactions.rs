@@ -1,23 +1,13 @@
 //! The session's transaction: none, open, or failed and waiting for ROLLBACK.
 
-use super::settings::Settings;
 use super::settings::scopes::{self, Mark, Scope};
-use crate::error::{Error, Result, SqlState};
+use crate::catalog_views::session_context::TransactionStatus;
+use crate::catalog_views::settings::Settings;
+use crate::values::error::{Error, Result, SqlState};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::{DistributedSavepoint, DistributedTransaction, Store};
-
-/// Whether a transaction is open, as clients are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TransactionStatus {
-    /// Each statement commits by itself.
-    Idle,
-    /// Inside a transaction.
-    Open,
-    /// Inside a transaction that can only be rolled back.
-    Failed,
-}
 
 /// The session's transaction and its savepoints.
 #[derive(Debug)]

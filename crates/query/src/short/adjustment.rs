@@ -5,7 +5,7 @@
 
 use super::operand::Operand;
 use super::{Action, Short};
-use crate::error::Result;
+use crate::values::error::Result;
 use datafusion::common::ScalarValue;
 use sdds::directory::Entry;
 use sdds::{Bound, Key};

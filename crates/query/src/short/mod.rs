@@ -18,10 +18,11 @@ mod row_update;
 pub(crate) use operation::{Operations, perform};
 
 use crate::dml::assembly::Assembly;
-use crate::dml::assign::assign;
-use crate::error::Result;
-use crate::outcome::{Field, Outcome, Rows, Tag};
-use crate::types;
+use crate::outcome::{Outcome, Rows, Tag};
+use crate::values::assign::assign;
+use crate::values::error::Result;
+use crate::values::field::Field;
+use crate::values::types;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};

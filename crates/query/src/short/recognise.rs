@@ -3,18 +3,20 @@
 use super::operand::Operand;
 use super::row_update::RowUpdate;
 use super::{Action, Short, operation};
+use crate::catalog_views::relation_names::find;
 use crate::dml::assembly::Assembly;
 use crate::dml::conflict::assigned_column;
 use crate::dml::constraints::Constraints;
 use crate::dml::{declared_column, insert::is_default};
-use crate::error::Result;
+use crate::parser::names::fold;
 use crate::planner::inputs::Inputs;
 use crate::planner::is_lasting;
 use crate::planner::origins::field_of;
-use crate::planner::relations::{Tables, find, fold};
 use crate::scan::provider::{plan_schema, row_schema};
+use crate::scan::shipping::Shipping;
+use crate::scan::tables::Tables;
 use crate::session::Frame;
-use crate::ship::Shipping;
+use crate::values::error::Result;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
     AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, GroupByExpr, Insert, Query, Select,

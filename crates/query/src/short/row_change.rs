@@ -1,7 +1,7 @@
 //! A change of one row, with all values known.
 
 use super::row_update::RowUpdate;
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use sdds::Key;
 use std::sync::Arc;

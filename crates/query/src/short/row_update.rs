@@ -1,10 +1,10 @@
 //! An UPDATE of one row by its key: the row is read, some of its columns are set, and it is checked and written.
 
-use crate::dml::assign::assign;
 use crate::dml::constraints::Constraints;
-use crate::error::Result;
 use crate::planner::inputs::Inputs;
 use crate::scan::provider::typed_rows;
+use crate::values::assign::assign;
+use crate::values::error::Result;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::physical_expr::PhysicalExpr;

@@ -11,10 +11,12 @@
 
 mod driver;
 mod figures;
+mod parameters;
 mod phases;
 mod random;
 mod site;
 mod world;
 
 pub use figures::{Figures, Messages, Sizes, Window};
-pub use phases::{Grown, Newcomers, Parameters, Progress, run};
+pub use parameters::Parameters;
+pub use phases::{Grown, Newcomers, Progress, run};

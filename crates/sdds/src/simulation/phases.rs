@@ -3,29 +3,13 @@
 
 use super::driver::{Driver, Mix};
 use super::figures::{Figures, Messages, Sizes, Window};
+use super::parameters::Parameters;
 use super::random::Random;
 use super::site::END;
 use super::world::World;
 use crate::directory::Counters;
 use crate::{GroupId, KeyRange};
 use std::sync::Arc;
-
-/// What to simulate.
-#[derive(Debug, Clone, Copy)]
-pub struct Parameters {
-    /// Servers, from the beginning; at least 1.
-    pub servers: usize,
-    /// Buckets that the file grows to.
-    pub buckets: u64,
-    /// Clients that work at a time; at least 1.
-    pub clients: usize,
-    /// Keys that a bucket holds; at least 2.
-    pub bucket_keys: usize,
-    /// Entries of a page of the directory.
-    pub page_entries: usize,
-    /// Where the random numbers begin.
-    pub seed: u64,
-}
 
 /// What a simulation is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::driver::{Driver, Mix};
 use super::figures::Messages;
-use super::phases::Parameters;
+use super::parameters::Parameters;
 use super::site::{Bucket, Operation, Site};
 use crate::directory::{ClientEffect, Content, Counters, Effect, Level, Message, Reply};
 use crate::directory::{Server, Settings};

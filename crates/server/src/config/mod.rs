@@ -3,12 +3,13 @@
 //! Every setting is a text until all sources are gathered ([`Values`]), so that each can say where it came
 //! from; then all are read at once ([`Config`]). Nothing here touches the environment or a file.
 
+mod limits;
 mod parse;
 mod values;
 
+pub use limits::Limits;
 pub use values::{Source, Values};
 
-use crate::pg::Limits;
 use parse::{duration, optional, size};
 use std::net::SocketAddr;
 use std::path::PathBuf;

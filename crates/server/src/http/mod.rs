@@ -50,9 +50,10 @@ async fn page_of(State(shared): State<Arc<Shared>>) -> Html<String> {
 }
 
 async fn healthz(State(shared): State<Arc<Shared>>) -> (StatusCode, &'static str) {
-    match shared.stopping.is_cancelled() {
-        true => (StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
-        false => (StatusCode::OK, "ok\n"),
+    if shared.stopping.is_cancelled() {
+        (StatusCode::SERVICE_UNAVAILABLE, "stopping\n")
+    } else {
+        (StatusCode::OK, "ok\n")
     }
 }
 

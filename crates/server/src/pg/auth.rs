@@ -1,8 +1,8 @@
 //! Who a client is: SCRAM-SHA-256 (RFC 5802, 7677) where there are users, trust where there are none.
 
 use super::Listener;
-use super::connection::{Stream, Wire};
 use super::error::Ending;
+use super::wire::{Stream, Wire};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::{BufMut, BytesMut};

@@ -1,9 +1,9 @@
 //! COPY from and to the client.
 
-use super::connection::{Connection, Stream};
-use super::error::Ending;
-use super::extended::{Answer, attempt};
+use super::connection::Connection;
+use super::error::{Answer, Ending, attempt};
 use super::oid;
+use super::wire::Stream;
 use bytes::BufMut;
 use frontend::{Format, Message};
 use query::{Error, SqlState, Statement};
@@ -16,9 +16,10 @@ const PULSE: Duration = Duration::from_millis(200);
 impl<S: Stream> Connection<S> {
     /// Runs a COPY whose other end is the client.
     pub(crate) async fn copy(&mut self, statement: &Statement) -> Answer {
-        match statement.is_copy_in() {
-            true => self.copy_in(statement).await,
-            false => self.copy_out(statement).await,
+        if statement.is_copy_in() {
+            self.copy_in(statement).await
+        } else {
+            self.copy_out(statement).await
         }
     }
 

@@ -1,11 +1,12 @@
 //! Cursors in SQL: DECLARE, FETCH, MOVE. A cursor is a portal whose rows are fetched by statements.
 
-use super::connection::{Connection, Stream};
-use super::extended::{Answer, attempt};
+use super::connection::Connection;
+use super::error::{Answer, attempt};
 use super::held::Held;
 use super::portal::{Kind, Portal, State};
 use super::prepared::{Prepared, changed_result};
 use super::reading::Reading;
+use super::wire::Stream;
 use frontend::Format;
 use query::{Declare, Error, Fetch, Outcome, ScalarValue, SqlState, TransactionStatus};
 use std::sync::Arc;

@@ -4,6 +4,19 @@ use frontend::ProtocolError;
 use query::{Error, SqlState};
 use std::io;
 
+/// What was asked is answered, or has failed; or the connection ends.
+pub(crate) type Answer<T = ()> = Result<Result<T, Error>, Ending>;
+
+macro_rules! attempt {
+    ($result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(error) => return Ok(Err(error)),
+        }
+    };
+}
+pub(crate) use attempt;
+
 /// Why a connection ends.
 #[derive(Debug)]
 pub(crate) enum Ending {

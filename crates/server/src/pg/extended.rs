@@ -3,11 +3,12 @@
 //! Execute outside a transaction commits by itself when Sync comes right behind it. Otherwise more may
 //! come that belongs to it, and everything up to Sync is one transaction.
 
-use super::connection::{Connection, Stream};
-use super::error::Ending;
+use super::connection::Connection;
+use super::error::{Answer, attempt};
 use super::portal::{Kind, Portal, State};
 use super::prepared::{Prepared, changed_result};
 use super::reading::Reading;
+use super::wire::Stream;
 use super::{oid, parameters};
 use frontend::{Bind, Format, Message, Target};
 use query::{
@@ -15,19 +16,6 @@ use query::{
 };
 use std::sync::Arc;
 use std::time::Instant;
-
-/// What was asked is answered, or has failed; or the connection ends.
-pub(crate) type Answer<T = ()> = Result<Result<T, Error>, Ending>;
-
-macro_rules! attempt {
-    ($result:expr) => {
-        match $result {
-            Ok(value) => value,
-            Err(error) => return Ok(Err(error)),
-        }
-    };
-}
-pub(crate) use attempt;
 
 impl<S: Stream> Connection<S> {
     pub(crate) async fn extended(&mut self, message: Message) -> Answer {

@@ -22,17 +22,21 @@ mod lanes;
 mod oid;
 mod parameters;
 mod portal;
+mod prepare;
 mod prepared;
 mod reading;
 mod rows;
+mod serve;
 mod simple;
 mod startup;
 mod steer;
+mod wire;
 #[cfg(test)]
 mod writes;
 
 pub use oid::type_oid;
 
+use crate::config::Limits;
 use crate::metrics::Metrics;
 use cancel::Cancels;
 use lanes::Lanes;
@@ -45,27 +49,6 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-
-/// What a client may take.
-#[derive(Debug, Clone)]
-pub struct Limits {
-    /// Bytes of a message.
-    pub message_bytes_max: usize,
-    /// Time from the first byte to the end of log-in.
-    pub startup_timeout: Duration,
-    /// Connections at a time.
-    pub connections_max: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            message_bytes_max: 256 << 20,
-            startup_timeout: Duration::from_secs(60),
-            connections_max: 10_000,
-        }
-    }
-}
 
 /// How a door is opened.
 #[derive(Default)]

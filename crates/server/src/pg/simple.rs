@@ -1,8 +1,8 @@
 //! The simple protocol: a text of statements, all answers in text.
 
-use super::connection::{Connection, Stream};
-use super::error::Ending;
-use super::extended::{Answer, attempt};
+use super::connection::Connection;
+use super::error::{Answer, Ending, attempt};
+use super::wire::Stream;
 use query::{ConnectionStatement, Outcome, Statement};
 use std::sync::Arc;
 use std::time::Instant;

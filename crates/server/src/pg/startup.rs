@@ -2,9 +2,10 @@
 
 use super::backend::Output;
 use super::cancel::{SECRET_BYTES, SECRET_BYTES_OLD};
-use super::connection::{Connection, Stream, Wire};
+use super::connection::Connection;
 use super::error::Ending;
 use super::held::Held;
+use super::wire::{Stream, Wire};
 use super::{Listener, Stopping, auth};
 use crate::tls;
 use frontend::violation;

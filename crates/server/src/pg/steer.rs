@@ -1,9 +1,10 @@
 //! Statements that a connection carries out itself: prepared statements and cursors by their SQL names.
 
-use super::connection::{Connection, Stream};
+use super::connection::Connection;
 use super::cursors::no_cursor;
-use super::extended::{Answer, attempt};
+use super::error::{Answer, attempt};
 use super::prepared::no_statement;
+use super::wire::Stream;
 use frontend::Format;
 use query::{ConnectionStatement, Error, ScalarValue, SqlState, TransactionStatus};
 

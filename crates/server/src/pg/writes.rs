@@ -1,6 +1,7 @@
 //! How often a connection writes: once for everything that came together.
 
-use super::connection::{Connection, Wire};
+use super::connection::Connection;
+use super::wire::Wire;
 use super::{Listener, ListenerOptions, Stopping};
 use crate::metrics::Metrics;
 use query::{Database, Options};

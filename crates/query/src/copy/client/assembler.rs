@@ -2,7 +2,7 @@
 //! column it is; with ON_ERROR ignore such rows are passed over.
 
 use crate::dml::assembly::Assembly;
-use crate::error::{Error, Result, SqlState};
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::DataType;
 

@@ -1,7 +1,7 @@
 //! COPY's binary format: a signature, then each row as a count and its values with their lengths.
 
-use crate::binary::read;
-use crate::error::{Error, Result, SqlState};
+use crate::values::binary::read;
+use crate::values::error::{Error, Result, SqlState};
 use bytes::Buf;
 use datafusion::common::ScalarValue;
 use store::catalog::SqlType;

@@ -1,8 +1,8 @@
 //! COPY's csv format: values in quotes may hold anything; an unquoted NULL text is NULL.
 
-use super::options::{Form, Options};
 use super::text::Line;
-use crate::error::{Error, Result, SqlState};
+use crate::parser::client_copy::{Form, Options};
+use crate::values::error::{Error, Result, SqlState};
 
 /// Cuts csv into lines and values.
 pub(super) struct Reader {

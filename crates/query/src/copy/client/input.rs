@@ -3,17 +3,18 @@
 //! The connection's task cuts bytes into values; another one casts them and loads the rows. Between them
 //! go batches, so both work at once and neither runs far ahead.
 
-use super::options::Form;
-use super::parse::wrong_direction;
 use super::rows_of_text::RowsOfText;
 use super::rows_of_values::RowsOfValues;
-use super::{What, binary, csv, text};
+use super::wrong_direction;
+use super::{binary, csv, text};
 use crate::copy::copied;
 use crate::dml::target;
-use crate::error::{Error, Result, SqlState};
 use crate::outcome::Tag;
-use crate::parse::Statement;
+use crate::parser::client_copy::Form;
+use crate::parser::client_copy::What;
+use crate::parser::{Body, Statement};
 use crate::session::Session;
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::Ident;
 use futures::future::BoxFuture;
@@ -71,7 +72,7 @@ impl Session {
     }
 
     async fn begin_copy_in(&self, statement: &Statement) -> Result<CopyIn> {
-        let Some(copy) = &statement.client_copy else { return Err(wrong_direction()) };
+        let Body::ClientCopy(copy) = statement.body() else { return Err(wrong_direction()) };
         let What::In { table, columns } = &copy.what else { return Err(wrong_direction()) };
         let (definition, given) = self.copy_target(statement, table, columns).await?;
         let column = |index: &usize| &definition.columns[*index];

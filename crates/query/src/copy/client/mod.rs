@@ -4,9 +4,7 @@ mod assembler;
 mod binary;
 mod csv;
 mod input;
-mod options;
 mod output;
-mod parse;
 mod rows_of_text;
 mod rows_of_values;
 mod text;
@@ -16,25 +14,9 @@ pub use input::CopyIn;
 pub(crate) use input::{Loaded, Piece, evicted};
 pub use output::CopyOut;
 
-pub(crate) use options::Options;
-pub(crate) use parse::parse;
+use crate::values::error::{Error, SqlState};
 
-use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query};
-
-/// A COPY whose other end is the client.
-#[derive(Debug, Clone)]
-pub(crate) struct ClientCopy {
-    pub(crate) what: What,
-    pub(crate) options: Options,
-}
-
-/// What is copied, and in which direction.
-#[derive(Debug, Clone)]
-pub(crate) enum What {
-    /// From the client into a table.
-    In { table: ObjectName, columns: Vec<Ident> },
-    /// From a query to the client.
-    Out { query: Box<Query> },
-    /// From a table to the client.
-    OutOf { table: ObjectName, columns: Vec<Ident> },
+/// COPY in a direction that its statement does not have.
+pub(super) fn wrong_direction() -> Error {
+    Error::new(SqlState::SyntaxError, "COPY goes the other way")
 }

@@ -1,15 +1,16 @@
 //! COPY TO STDOUT: rows as bytes.
 
-use super::options::{Form, Header, Options};
-use super::parse::wrong_direction;
-use super::{What, binary, csv, text};
-use crate::binary::BinaryColumn;
+use super::wrong_direction;
+use super::{binary, csv, text};
 use crate::copy::query_of;
-use crate::error::Result;
 use crate::outcome::{Outcome, Rows, Tag};
-use crate::parse::Statement;
+use crate::parser::client_copy::What;
+use crate::parser::client_copy::{Form, Header, Options};
+use crate::parser::{Body, Statement};
 use crate::session::{Control, Session};
-use crate::text::TextColumn;
+use crate::values::binary::BinaryColumn;
+use crate::values::error::Result;
+use crate::values::text::TextColumn;
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, Statement as Ast};
@@ -37,7 +38,7 @@ impl Session {
         statement: &Statement,
         item_oid: fn(&SqlType) -> u32,
     ) -> Result<CopyOut> {
-        let Some(copy) = &statement.client_copy else { return Err(wrong_direction()) };
+        let Body::ClientCopy(copy) = statement.body() else { return Err(wrong_direction()) };
         let query = match &copy.what {
             What::Out { query } => query.clone(),
             What::OutOf { table, columns } => {

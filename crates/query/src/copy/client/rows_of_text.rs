@@ -1,9 +1,9 @@
 //! Rows that come as texts, gathered into batches; the load casts them to the columns' types.
 
 use super::input::BATCH_ROWS;
-use super::options::{Header, Options};
 use super::text::{Line, not_utf8};
-use crate::error::{Error, Result, SqlState};
+use crate::parser::client_copy::{Header, Options};
+use crate::values::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringViewBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Rows that come in binary, gathered into batches.
 
-use crate::error::Result;
+use crate::values::error::Result;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::ScalarValue;

@@ -1,7 +1,7 @@
 //! COPY's text format: a line a row, a tab between columns, backslashes before what would be misread.
 
-use super::options::Options;
-use crate::error::{Error, Result, SqlState};
+use crate::parser::client_copy::Options;
+use crate::values::error::{Error, Result, SqlState};
 
 /// What one line holds, handed over column by column. `None` is NULL.
 pub(super) trait Line {

@@ -3,10 +3,10 @@
 use super::super::row_function::{Row, typed_function};
 use super::arguments::{document, strict, texts, texts_from};
 use super::{ARGUMENTS_MAX, Kind};
-use crate::error::Result;
-use crate::json::raw::{Value, elements};
-use crate::json::{access, contain, invalid};
-use crate::system::rows::Cell;
+use crate::values::cells::Cell;
+use crate::values::error::Result;
+use crate::values::json::raw::{Value, elements};
+use crate::values::json::{access, contain, invalid};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 

@@ -2,11 +2,11 @@
 
 use super::super::row_function::Row;
 use super::Kind;
-use crate::dml::array_literal;
-use crate::error::Result;
-use crate::json::check::check;
-use crate::json::normal::normal;
-use crate::system::rows::Cell;
+use crate::values::array_literal;
+use crate::values::cells::Cell;
+use crate::values::error::Result;
+use crate::values::json::check::check;
+use crate::values::json::normal::normal;
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;

@@ -4,11 +4,11 @@ use super::super::row_function::{Row, typed_function};
 use super::arguments::texts;
 use super::write::{BY_LINE, SHORT, write};
 use super::{ARGUMENTS_MAX, Kind};
-use crate::error::{Error, Result, SqlState};
-use crate::json::invalid;
-use crate::json::normal::of_json;
-use crate::json::string::quote;
-use crate::system::rows::Cell;
+use crate::values::cells::Cell;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::json::invalid;
+use crate::values::json::normal::of_json;
+use crate::values::json::string::quote;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
@@ -40,8 +40,8 @@ fn refuse_no_row(row: &Row<'_>) -> Result<()> {
             Ok(())
         }
         Some((sql_type, ..)) => {
-            let name = crate::types::name_without_length(sql_type);
-            Err(crate::translate::undefined_function("row_to_json", &[name]))
+            let name = crate::values::types::name_without_length(sql_type);
+            Err(crate::values::translate::undefined_function("row_to_json", &[name]))
         }
         None => Ok(()),
     }

@@ -8,14 +8,15 @@ use super::super::row_function::{Row, typed_function};
 use super::arguments::{document, strict};
 use super::operators::no_operator;
 use super::{Kind, call, order, styled};
-use crate::error::{Error, SqlState};
-use crate::json::invalid;
-use crate::json::raw::Value;
-use crate::planner::casts::fold;
-use crate::system::rows::Cell;
-use crate::text::Style;
-use crate::translate::external;
-use crate::types::{self, name_without_length, of_expression};
+use crate::functions::constant_casts::fold;
+use crate::values::cells::Cell;
+use crate::values::error::{Error, SqlState};
+use crate::values::json::invalid;
+use crate::values::json::raw::Value;
+use crate::values::text::Style;
+use crate::values::translate::external;
+use crate::values::types;
+use crate::values::types::{name_without_length, of_expression};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
@@ -44,7 +45,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
 }
 
 /// A value that must be of a kind, for a type that the second argument names.
-fn scalar(row: &Row<'_>, wanted: &str) -> crate::error::Result<Cell> {
+fn scalar(row: &Row<'_>, wanted: &str) -> crate::values::error::Result<Cell> {
     let document = document(row, 0, Kind::Jsonb)?;
     match Value::of(&document) {
         Value::Number(digits) if wanted == "number" => Ok(digits.into()),

@@ -3,11 +3,12 @@
 use super::super::row_function::{Row, typed_function};
 use super::Kind;
 use super::arguments::{document, strict, texts};
-use crate::error::Result;
-use crate::json::change::{self, Edit};
-use crate::json::normal::of_json;
-use crate::json::pretty::pretty;
-use crate::system::rows::Cell;
+use crate::values::cells::Cell;
+use crate::values::error::Result;
+use crate::values::json::change;
+use crate::values::json::change::Edit;
+use crate::values::json::normal::of_json;
+use crate::values::json::pretty::pretty;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 

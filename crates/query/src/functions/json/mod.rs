@@ -5,7 +5,7 @@
 //! same for casts, comparisons and ORDER BY. Functions that only other parts of Pando name have no name that PostgreSQL
 //! has: those that gather rows and those that give them (`planner::dialect`).
 //!
-//! What JSON is, and all work on its text, is in [`json`](crate::json).
+//! What JSON is, and all work on its text, is in [`json`](crate::values::json).
 
 mod access;
 mod arguments;

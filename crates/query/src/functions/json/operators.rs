@@ -5,9 +5,10 @@
 //! makes them in several ways.
 
 use super::call;
-use crate::error::{Error, SqlState};
-use crate::translate::{external, undefined_operator};
-use crate::types::{self, name_without_length, of_expression};
+use crate::values::error::{Error, SqlState};
+use crate::values::translate::{external, undefined_operator};
+use crate::values::types;
+use crate::values::types::{name_without_length, of_expression};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::planner::{

@@ -1,11 +1,12 @@
 //! `jsonb` values by their place in the order of all: bytes that compare as the values do.
 
 use super::call;
-use crate::error::{Error, SqlState};
-use crate::json::normal::normal;
-use crate::json::order;
-use crate::translate::external;
-use crate::types::{self, of_expression};
+use crate::values::error::{Error, SqlState};
+use crate::values::json::normal::normal;
+use crate::values::json::order;
+use crate::values::translate::external;
+use crate::values::types;
+use crate::values::types::of_expression;
 use datafusion::arrow::array::{Array, AsArray, BinaryArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
@@ -52,7 +53,7 @@ impl ScalarUDFImpl for Order {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let is_jsonb = types::of_field(&args.arg_fields[0]) == SqlType::Jsonb;
-        let place = |text: Option<&str>| -> crate::error::Result<Option<Vec<u8>>> {
+        let place = |text: Option<&str>| -> crate::values::error::Result<Option<Vec<u8>>> {
             let Some(text) = text else { return Ok(None) };
             match is_jsonb {
                 true => order::key(text).map(Some),
@@ -63,7 +64,7 @@ impl ScalarUDFImpl for Order {
         let values = args.args[0].to_array(if scalar { 1 } else { args.number_rows })?;
         let values = cast(&values, &DataType::Utf8View)?;
         let places = values.as_string_view().iter().map(place);
-        let places = places.collect::<crate::error::Result<Vec<_>>>().map_err(external)?;
+        let places = places.collect::<crate::values::error::Result<Vec<_>>>().map_err(external)?;
         let places: Arc<dyn Array> = Arc::new(places.into_iter().collect::<BinaryArray>());
         match scalar {
             true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&places, 0)?)),

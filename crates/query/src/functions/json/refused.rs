@@ -2,7 +2,7 @@
 
 use super::super::row_function::typed_function;
 use super::ARGUMENTS_MAX;
-use crate::error::Error;
+use crate::values::error::Error;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 

@@ -4,11 +4,11 @@
 use super::super::row_function::{Row, typed_function};
 use super::Kind;
 use super::arguments::{document, strict};
-use crate::error::{Error, Result};
-use crate::json::access;
-use crate::json::invalid;
-use crate::json::raw::{Value, elements, entries};
-use crate::system::rows::Cell;
+use crate::values::cells::Cell;
+use crate::values::error::{Error, Result};
+use crate::values::json::access;
+use crate::values::json::invalid;
+use crate::values::json::raw::{Value, elements, entries};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 

@@ -5,8 +5,8 @@
 use super::build::ROW;
 use super::gather::{ITEM, MEMBER, ROW_ITEM};
 use crate::functions::conversion;
-use crate::text::Style;
-use crate::types::of_expression;
+use crate::values::text::Style;
+use crate::values::types::of_expression;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::Expr;

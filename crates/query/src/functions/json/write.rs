@@ -1,10 +1,10 @@
 //! Any value of SQL as JSON: numbers and truth values bare, JSON as it is, arrays and rows by their parts, and the
 //! text of everything else between quotes.
 
-use crate::error::Result;
-use crate::json::string::quote;
-use crate::text::write_value;
-use crate::types;
+use crate::values::error::Result;
+use crate::values::json::string::quote;
+use crate::values::text::write_value;
+use crate::values::types;
 use datafusion::arrow::array::{Array, AsArray};
 use store::catalog::SqlType;
 

@@ -2,8 +2,8 @@
 
 use super::bind::bind;
 use super::by_row::ByRow;
-use crate::error::{Error, SqlState};
-use crate::translate::external;
+use crate::values::error::{Error, SqlState};
+use crate::values::translate::external;
 use async_trait::async_trait;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
 use datafusion::arrow::compute::{cast, concat_batches};

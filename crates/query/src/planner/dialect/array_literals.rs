@@ -6,10 +6,11 @@
 use super::build::{
     arguments_mut, call, called, cast, column, literal_text, take, text, type_name,
 };
+use crate::catalog_views::shape;
 use crate::functions::array_operand::ARRAY_OPERAND;
-use crate::json::check::check;
-use crate::system::shape::{self, Form};
-use crate::types::CHOOSES;
+use crate::values::cells::Form;
+use crate::values::json::check::check;
+use crate::values::types::CHOOSES;
 use datafusion::sql::sqlparser::ast::{
     Array, ArrayElemTypeDef, BinaryOperator, DataType, Expr, Value,
 };

@@ -1,6 +1,6 @@
 //! Small pieces of statements, made by hand.
 
-use crate::planner::relations::fold;
+use crate::parser::names::fold;
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, Ident, ObjectName, Value,

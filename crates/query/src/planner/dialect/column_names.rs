@@ -3,7 +3,7 @@
 //! Drivers and tools look columns up by these names; the engine would use the whole expression.
 
 use super::build::{last, type_name};
-use crate::planner::relations::fold;
+use crate::parser::names::fold;
 use crate::planner::unique_names;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitorMut,
@@ -120,7 +120,7 @@ fn cast_name(expr: &Expr) -> Option<String> {
 
 /// The name in the type catalog, which is what an unnamed cast is called.
 fn name_of_type(written: &str) -> String {
-    use crate::system::pg_catalog::type_catalog;
+    use crate::catalog_views::pg_catalog::type_catalog;
     let entry = type_catalog::by_name(written).and_then(type_catalog::by_oid);
     entry.map_or_else(|| written.to_owned(), |entry| entry.name.to_owned())
 }

@@ -3,7 +3,7 @@
 //! pgjdbc asks for primary keys and indexes so.
 
 use super::build::{arguments, call, called, text};
-use crate::planner::relations::fold;
+use crate::parser::names::fold;
 use datafusion::sql::sqlparser::ast::{AccessExpr, Expr};
 
 /// The function that gives each element of an array with its number.

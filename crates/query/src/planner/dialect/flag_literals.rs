@@ -1,7 +1,8 @@
 //! `indisprimary = 'f'`: truth values of the system's tables that are compared with text. Rails asks so.
 
 use super::build::{column, literal_text};
-use crate::system::shape::{self, Form};
+use crate::catalog_views::shape;
+use crate::values::cells::Form;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value};
 
 pub(super) fn rewrite(expr: &mut Expr) {

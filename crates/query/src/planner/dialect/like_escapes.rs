@@ -1,6 +1,7 @@
 //! `LIKE 'pg/_%' ESCAPE '/'`: the engine knows the backslash only. SQLAlchemy escapes with a slash.
 
 use super::build::{call, literal_text, take, text};
+use crate::functions::like_escapes::with_backslashes;
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
 
 pub(super) fn rewrite(expr: &mut Expr) {
@@ -20,33 +21,4 @@ fn character(value: &ValueWithSpan) -> Option<char> {
     let Value::SingleQuotedString(text) = &value.value else { return None };
     let mut characters = text.chars();
     characters.next().filter(|c| *c != '\\' && characters.next().is_none())
-}
-
-/// The pattern with a backslash as its escape.
-pub(crate) fn with_backslashes(pattern: &str, escape: char) -> String {
-    let mut out = String::new();
-    let mut characters = pattern.chars();
-    while let Some(c) = characters.next() {
-        if c == escape {
-            out.push('\\');
-            out.extend(characters.next());
-        } else if c == '\\' {
-            out.push_str("\\\\");
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::with_backslashes;
-
-    #[test]
-    fn another_escape_becomes_a_backslash() {
-        assert_eq!(with_backslashes("pg/_%", '/'), "pg\\_%");
-        assert_eq!(with_backslashes("a//b", '/'), "a\\/b");
-        assert_eq!(with_backslashes("a\\b", '/'), "a\\\\b");
-    }
 }

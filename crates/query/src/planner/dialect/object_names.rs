@@ -5,7 +5,7 @@
 //! every tool write them.
 
 use super::build::{arguments, arguments_mut, call, called, literal_text, take, type_name};
-use crate::functions::catalog::CAST_FUNCTIONS;
+use crate::catalog_views::functions::CAST_FUNCTIONS;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Query, Select, SelectItem, SetExpr, Statement,
 };

@@ -40,7 +40,7 @@ fn like((negated, any_case): (bool, bool), expr: Box<Expr>, pattern: Box<Expr>) 
 
 fn strip(name: &mut ObjectName) {
     let schema = match &name.0[..] {
-        [schema, _] => schema.as_ident().map(crate::planner::relations::fold),
+        [schema, _] => schema.as_ident().map(crate::parser::names::fold),
         _ => None,
     };
     if schema.is_some_and(|schema| SCHEMAS.contains(&schema.as_str())) {

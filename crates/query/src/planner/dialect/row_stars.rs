@@ -4,7 +4,7 @@
 
 use super::build::{arguments, called};
 use super::set_functions;
-use crate::parse::ALL_FIELDS;
+use crate::parser::ALL_FIELDS;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Expr, Ident, ObjectName, Select, SelectItem, SelectItemQualifiedWildcardKind,
     Statement, VisitorMut, WildcardAdditionalOptions,

@@ -7,10 +7,11 @@
 use super::array_queries::{query_of, select_of};
 use super::build::{arguments, call, called, column, last, number};
 use super::subscripts::is_vector;
-use crate::functions::catalog::SUBSCRIPTS;
+use crate::catalog_views::functions::SUBSCRIPTS;
+use crate::catalog_views::shape;
+use crate::catalog_views::shape::Shape;
 use crate::functions::json::rows::{ROWS_FUNCTIONS, RowsColumn};
 use crate::functions::series::SERIES;
-use crate::system::shape::{self, Shape};
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, SelectItem, Statement, TableAlias,
     TableAliasColumnDef, TableFactor, VisitorMut,

@@ -1,7 +1,7 @@
 //! `indkey[0]`: vectors begin at 0, where arrays begin at 1. SQLAlchemy, DBeaver and Rails ask so.
 
 use super::build::{column, number, take};
-use crate::system::shape;
+use crate::catalog_views::shape;
 use datafusion::sql::sqlparser::ast::{AccessExpr, BinaryOperator, Expr, Subscript};
 
 pub(super) fn rewrite(expr: &mut Expr) {

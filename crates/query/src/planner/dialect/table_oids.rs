@@ -5,8 +5,8 @@
 //! computed when they are asked for: all are of the same transaction, and none is old (`age` is 0).
 
 use super::build::{cast, last, number, take, text};
-use crate::planner::relations::fold;
-use crate::system::shape;
+use crate::catalog_views::shape;
+use crate::parser::names::fold;
 use datafusion::sql::sqlparser::ast::{
     DataType, Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
     VisitorMut,

@@ -1,7 +1,7 @@
 //! The types of constants in a statement, and constants that are none of the type that is asked for.
 
-use crate::error::Error;
-use crate::translate::refused_text;
+use crate::values::error::Error;
+use crate::values::translate::refused_text;
 use datafusion::sql::sqlparser::ast::{Expr, Spanned, Value};
 use datafusion::sql::sqlparser::tokenizer::Span;
 
@@ -55,7 +55,7 @@ pub(super) fn unreadable(expr: &Expr, wanted: &str) -> Option<Error> {
             text.trim().parse::<f64>().is_ok()
         }
         "boolean" => ["t", "true", "f", "false", "on", "off", "1", "0"].contains(&text),
-        "interval" => crate::input::interval::parse(text).is_some(),
+        "interval" => crate::values::input::interval::parse(text).is_some(),
         _ => return None,
     };
     (!readable).then(|| refused_text(text, wanted))

@@ -1,7 +1,7 @@
 //! Looks for parts of a statement.
 
 use super::constants::{may_have, type_of};
-use crate::planner::relations::fold;
+use crate::parser::names::fold;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     JoinConstraint, JoinOperator, LimitClause, Query, Select, Spanned, Statement, TableFactor,

@@ -1,9 +1,9 @@
 //! Aggregates, with groups and without.
 
 use super::{Builder, Flow, at_least_one, column};
-use crate::error::Result;
-use crate::estimate::Column;
-use crate::kinds;
+use crate::distributed::kinds;
+use crate::scan::estimate::Column;
+use crate::values::error::Result;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 use dbsim::plan::Kind;

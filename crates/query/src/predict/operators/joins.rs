@@ -1,10 +1,10 @@
 //! Joins of all kinds.
 
 use super::{Builder, Flow, missing};
-use crate::error::Result;
-use crate::estimate::copied_row_bytes;
-use crate::kinds;
+use crate::distributed::kinds;
 use crate::predict::joins::Join;
+use crate::scan::estimate::copied_row_bytes;
+use crate::values::error::Result;
 use datafusion::common::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;

@@ -1,9 +1,9 @@
 //! Orders, and what is computed of rows in order.
 
 use super::{Builder, Flow, at_least_one, column};
-use crate::error::Result;
-use crate::estimate::{Column, fixed_bytes};
 use crate::predict::terms::Rows;
+use crate::scan::estimate::{Column, fixed_bytes};
+use crate::values::error::Result;
 use datafusion::arrow::datatypes::Schema;
 use datafusion::physical_expr::window::{
     SlidingAggregateWindowExpr, StandardWindowExpr, WindowExpr,

@@ -1,14 +1,14 @@
 //! Scans of tables, with their predicates.
 
 use super::{Builder, Flow, at_least_one};
-use crate::engine::BATCH_ROWS;
-use crate::error::{Error, Result};
-use crate::estimate::{Column, Input, compared, copied_row_bytes, percent, row_bytes};
 use crate::predict::terms::{Rows, listed};
+use crate::scan::BATCH_ROWS;
 use crate::scan::bucket_scan::BucketScan;
 use crate::scan::conjuncts::name_of_rows_left;
+use crate::scan::estimate::{Column, Input, compared, copied_row_bytes, percent, row_bytes};
 use crate::scan::stream::handed_on_whole;
 use crate::scan::{handed_on, hint};
+use crate::values::error::{Error, Result};
 use datafusion::physical_plan::ExecutionPlan;
 use dbsim::plan::{Kind, Table, Task, Term};
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Rows that come from several places, or from no table.
 
 use super::{Builder, Flow, at_least_one};
-use crate::error::Result;
-use crate::estimate::Column;
 use crate::planner::series;
 use crate::predict::tables::statistics;
+use crate::scan::estimate::Column;
+use crate::values::error::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::memory::LazyMemoryExec;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;

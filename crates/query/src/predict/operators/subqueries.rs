@@ -1,9 +1,9 @@
 //! Subqueries that run once for each set of values of the rows around them.
 
 use super::{Builder, Flow, column};
-use crate::error::Result;
-use crate::estimate::Column;
 use crate::predict::subqueries::{Subquery, calls};
+use crate::scan::estimate::Column;
+use crate::values::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use dbsim::plan::Kind;

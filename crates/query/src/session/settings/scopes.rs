@@ -1,8 +1,8 @@
 //! How long the value of a setting stays: SET outlives its transaction when that is committed, SET LOCAL never does,
 //! and a rollback undoes both.
 
-use super::Settings;
-use crate::error::Result;
+use crate::catalog_views::settings::Settings;
+use crate::values::error::Result;
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 

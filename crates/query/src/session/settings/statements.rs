@@ -1,11 +1,13 @@
 //! SET, SHOW and RESET, and what `set_config` asks for.
 
-use super::{Settings, known, system, unknown, values_of};
-use crate::error::{Error, Result, SqlState};
-use crate::outcome::{Field, Outcome, Rows, Tag};
-use crate::planner::relations::fold;
+use crate::catalog_views::session_context::{SessionContext, SettingRequest};
+use crate::catalog_views::settings::{Settings, cluster, known, unknown, values_of};
+use crate::outcome::{Outcome, Rows, Tag};
+use crate::parser::names::fold;
 use crate::session::Inner;
 use crate::session::transactions::Conversation;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::field::Field;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use datafusion::physical_plan::memory::MemoryStream;
@@ -137,9 +139,9 @@ impl Inner {
     }
 
     /// Takes over what `set_config` asked for in the statement before.
-    pub(crate) fn apply_asked_settings(&self, conversation: &mut Conversation) {
-        let asked = std::mem::take(&mut *self.names.asked_settings.lock());
-        for (name, value, local) in asked {
+    pub(crate) fn apply_requested_settings(&self, conversation: &mut Conversation) {
+        let asked = std::mem::take(&mut *self.context.requested_settings.lock());
+        for SettingRequest { name, value, is_local: local } in asked {
             if local && conversation.open().is_none() {
                 continue;
             }
@@ -158,12 +160,7 @@ impl Inner {
         let first = self.first_settings.load_full();
         match &reset.reset {
             Reset::ALL => conversation.change_settings(false, |settings| {
-                *settings = Settings {
-                    read_only: settings.read_only,
-                    session_user: Arc::clone(&settings.session_user),
-                    role: settings.role.clone(),
-                    ..Settings::clone(&first)
-                };
+                settings.reset_all(&first);
                 Ok(())
             })?,
             Reset::ConfigurationParameter(name) => {
@@ -186,7 +183,7 @@ impl Inner {
         let store = &self.shared.store;
         if name == "all" {
             let mut all = settings.all();
-            system::with_values(store, &mut all);
+            cluster::with_values(store, &mut all);
             let (names, values): (Vec<_>, Vec<_>) = all.into_iter().unzip();
             let meaning = |name: &String| known::find(name).map_or("", |known| known.meaning);
             let meanings = names.iter().map(|name| meaning(name).to_owned()).collect();
@@ -194,10 +191,10 @@ impl Inner {
             return text_rows("SHOW", &columns);
         }
         let own = match name.as_str() {
-            "is_superuser" if !self.names.is_superuser() => Some("off".to_owned()),
+            "is_superuser" if !self.context.is_superuser() => Some("off".to_owned()),
             "role" => Some(settings.role.as_deref().map_or("none", String::as_str).to_owned()),
             "session_authorization" => Some(settings.session_user.to_string()),
-            name => system::value(store, name),
+            name => cluster::value(store, name),
         };
         match own.or_else(|| settings.get(&name)) {
             Some(value) => text_rows("SHOW", &[(&name, vec![value])]),

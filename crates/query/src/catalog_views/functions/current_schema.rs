@@ -1,0 +1,21 @@
+//! `current_schema`: the first schema of the search path that exists.
+
+use crate::catalog_views::search_path::SearchPath;
+use crate::catalog_views::session_context::SessionContext;
+use crate::functions::simple::function;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Signature, Volatility};
+use std::sync::Arc;
+
+/// The function.
+pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
+    let session = Arc::clone(session);
+    vec![function("current_schema", Signature::nullary(Volatility::Stable), move |_| {
+        let named = session.search_path();
+        let path = SearchPath::new(&named, session.temporary_schema());
+        let catalog = session.catalog();
+        let schema = path.named().find(|schema| catalog.schema(schema).is_some());
+        let schema = schema.map(str::to_owned);
+        Ok(ColumnarValue::Scalar(ScalarValue::Utf8View(schema)))
+    })]
+}

@@ -1,0 +1,202 @@
+//! nextval, currval, setval, lastval.
+
+use crate::catalog_views::access::{Access, denied};
+use crate::catalog_views::relation_names::find;
+use crate::catalog_views::search_path::SearchPath;
+use crate::catalog_views::session_context::SessionContext;
+use crate::parser::object_name;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::translate::external;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use store::catalog::{Catalog, Object, Privileges, Relation, Sequence};
+
+/// What a function does with a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Action {
+    Next,
+    Current,
+    Set,
+    Last,
+}
+
+/// The functions, for one session.
+pub(crate) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
+    [Action::Next, Action::Current, Action::Set, Action::Last]
+        .map(|action| ScalarUDF::new_from_impl(Function::new(action, Arc::clone(session))))
+        .into()
+}
+
+#[derive(Debug)]
+struct Function {
+    action: Action,
+    session: Arc<dyn SessionContext>,
+    signature: Signature,
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.action == other.action && Arc::ptr_eq(&self.session, &other.session)
+    }
+}
+
+impl Eq for Function {}
+
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.action.hash(state);
+        Arc::as_ptr(&self.session).hash(state);
+    }
+}
+
+impl Function {
+    fn new(action: Action, session: Arc<dyn SessionContext>) -> Self {
+        let signature = match action {
+            Action::Last => Signature::nullary(Volatility::Volatile),
+            _ => Signature::variadic_any(Volatility::Volatile),
+        };
+        Self { action, session, signature }
+    }
+
+    fn call(&self, arrays: &[ArrayRef], rows: usize) -> Result<Vec<i64>> {
+        if self.action == Action::Last {
+            let last = self.session.last_values().lock().last;
+            let last = last.ok_or_else(|| not_yet("lastval is not yet defined in this session"))?;
+            return Ok(vec![last; rows]);
+        }
+        let texts = arrays.first().ok_or_else(|| wrong_arguments(self.action))?;
+        let texts = cast(texts, &DataType::Utf8View)?;
+        (0..rows)
+            .map(|row| {
+                let sequence = self.sequence(texts.as_string_view().value(row))?;
+                match self.action {
+                    Action::Next => self.next(&sequence),
+                    Action::Current => self.current(&sequence),
+                    Action::Set => self.set(&sequence, arrays, row),
+                    Action::Last => unreachable!("answered above"),
+                }
+            })
+            .collect()
+    }
+
+    fn sequence(&self, text: &str) -> Result<Arc<Sequence>> {
+        let name = object_name(text)?;
+        let catalog = self.session.catalog();
+        let named = self.session.search_path();
+        match find(&catalog, SearchPath::new(&named, self.session.temporary_schema()), &name)? {
+            Some(relation @ Relation::Sequence(sequence)) => {
+                self.require(&catalog, relation)?;
+                Ok(Arc::clone(sequence))
+            }
+            Some(other) => {
+                let message = format!("\"{}\" is not a sequence", other.name());
+                Err(Error::new(SqlState::WrongObjectType, message))
+            }
+            None => Err(crate::catalog_views::relation_names::undefined(&name)),
+        }
+    }
+
+    /// Refuses what the session may not do with a sequence.
+    fn require(&self, catalog: &Catalog, relation: &Relation) -> Result<()> {
+        let role = self.session.role();
+        let access = Access::new(catalog, role.as_deref().map(String::as_str));
+        let enough = match self.action {
+            Action::Set => Privileges::UPDATE,
+            Action::Next => Privileges::USAGE.union(Privileges::UPDATE),
+            Action::Current | Action::Last => Privileges::USAGE.union(Privileges::SELECT),
+        };
+        match access.privileges(&Object::Relation(relation.id())).intersects(enough) {
+            true => Ok(()),
+            false => Err(denied("sequence", relation.name())),
+        }
+    }
+
+    fn remember(&self, sequence: &Sequence, value: i64) {
+        let mut last = self.session.last_values().lock();
+        last.by_sequence.insert(sequence.id, value);
+        last.last = Some(value);
+    }
+
+    fn next(&self, sequence: &Sequence) -> Result<i64> {
+        let value = self.session.database().store().sequence_next(sequence, 1)?;
+        self.remember(sequence, value);
+        Ok(value)
+    }
+
+    fn current(&self, sequence: &Sequence) -> Result<i64> {
+        let last = self.session.last_values().lock();
+        last.by_sequence.get(&sequence.id).copied().ok_or_else(|| {
+            let name = &sequence.name;
+            not_yet(&format!("currval of sequence \"{name}\" is not yet defined in this session"))
+        })
+    }
+
+    fn set(&self, sequence: &Sequence, arrays: &[ArrayRef], row: usize) -> Result<i64> {
+        let value = arrays.get(1).ok_or_else(|| wrong_arguments(self.action))?;
+        let value = cast(value, &DataType::Int64)?;
+        let value = value.as_primitive::<Int64Type>().value(row);
+        let called = match arrays.get(2) {
+            Some(flag) => cast(flag, &DataType::Boolean)?.as_boolean().value(row),
+            None => true,
+        };
+        self.session.database().store().sequence_set(sequence, value, called)?;
+        if called {
+            self.remember(sequence, value);
+        }
+        Ok(value)
+    }
+}
+
+fn not_yet(message: &str) -> Error {
+    Error::new(SqlState::ObjectNotInPrerequisiteState, message)
+}
+
+fn wrong_arguments(action: Action) -> Error {
+    let call = match action {
+        Action::Next => "nextval('sequence')",
+        Action::Current => "currval('sequence')",
+        Action::Set => "setval('sequence', value [, is_called])",
+        Action::Last => "lastval()",
+    };
+    Error::new(SqlState::UndefinedFunction, format!("the function is called as {call}"))
+}
+
+impl ScalarUDFImpl for Function {
+    fn name(&self) -> &str {
+        match self.action {
+            Action::Next => "nextval",
+            Action::Current => "currval",
+            Action::Set => "setval",
+            Action::Last => "lastval",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> datafusion::common::Result<DataType> {
+        Ok(DataType::Int64)
+    }
+
+    fn invoke_with_args(
+        &self,
+        args: ScalarFunctionArgs,
+    ) -> datafusion::common::Result<ColumnarValue> {
+        let rows = args.number_rows;
+        let arrays = args.args.iter().map(|arg| arg.to_array(rows));
+        let arrays = arrays.collect::<datafusion::common::Result<Vec<_>>>()?;
+        if arrays.iter().any(|array| array.null_count() > 0) {
+            let nulls = datafusion::arrow::array::new_null_array(&DataType::Int64, rows);
+            return Ok(ColumnarValue::Array(nulls));
+        }
+        let values = self.call(&arrays, rows).map_err(external)?;
+        Ok(ColumnarValue::Array(Arc::new(Int64Array::from(values))))
+    }
+}

@@ -1,0 +1,87 @@
+//! How much memory things take.
+
+use super::Sight;
+use crate::catalog_views::pg_catalog::world::Class;
+use crate::catalog_views::session_context::SessionContext;
+use crate::functions::row_function::{Row, function};
+use crate::values::cells::Cell;
+use crate::values::cells::Form;
+use datafusion::logical_expr::ScalarUDF;
+use std::sync::Arc;
+use store::catalog::Relation;
+
+/// The functions.
+pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
+    let mut all = Vec::new();
+    let of_tables = [("pg_relation_size", 2), ("pg_total_relation_size", 1), ("pg_table_size", 1)];
+    for (name, most) in of_tables {
+        let session = Arc::clone(session);
+        all.push(function(name, 1..=most, Form::Number, move |row| Ok(table(&*session, row))));
+    }
+    // The key is the order of the rows: there is no index beside them.
+    all.push(function("pg_indexes_size", 1..=1, Form::Number, |_| Ok(Cell::Number(0))));
+    for name in ["pg_database_size", "pg_tablespace_size"] {
+        let session = Arc::clone(session);
+        all.push(function(name, 1..=1, Form::Number, move |_| {
+            let bytes = session.database().store().memory().table_bytes();
+            Ok(i64::try_from(bytes).unwrap_or(i64::MAX).into())
+        }));
+    }
+    all.push(function("pg_size_pretty", 1..=1, Form::Text, |row| {
+        Ok(row.number(0).map(pretty).into())
+    }));
+    all
+}
+
+fn table(session: &dyn SessionContext, row: &Row<'_>) -> Cell {
+    let sight = Sight::of(session);
+    match sight.class(row, 0) {
+        Some(Class::Relation(Relation::Table(table))) => {
+            let buckets = session.database().store().bucket_infos(table.id);
+            let bytes: u64 = buckets.iter().map(|bucket| bucket.bytes).sum();
+            i64::try_from(bytes).unwrap_or(i64::MAX).into()
+        }
+        Some(_) => Cell::Number(0),
+        None => Cell::Null,
+    }
+}
+
+/// Bytes with the largest unit that leaves at least ten of it, as PostgreSQL writes them.
+fn pretty(bytes: i64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    let limit = 10 * 1024;
+    if bytes.unsigned_abs() < limit {
+        return format!("{bytes} bytes");
+    }
+    // One bit more is kept than shown, to round by.
+    let mut halves = bytes / 512;
+    for unit in UNITS {
+        if halves.unsigned_abs() < 2 * limit - 1 || unit == "PB" {
+            let rounded = if halves < 0 { (halves - 1) / 2 } else { (halves + 1) / 2 };
+            return format!("{rounded} {unit}");
+        }
+        halves /= 1024;
+    }
+    unreachable!("the last unit takes everything")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pretty;
+
+    #[test]
+    fn sizes_are_written_as_postgresql_does() {
+        let all = [
+            (0, "0 bytes"),
+            (10_239, "10239 bytes"),
+            (10_240, "10 kB"),
+            (1_000_000, "977 kB"),
+            (10_485_760, "10 MB"),
+            (123_456_789_012, "115 GB"),
+            (-20_000, "-20 kB"),
+        ];
+        for (bytes, written) in all {
+            assert_eq!(pretty(bytes), written);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! information_schema.columns and element_types.
+
+use super::super::pg_catalog::definitions;
+use super::super::pg_catalog::type_catalog;
+use super::super::pg_catalog::world::{DATABASE, World, declared};
+use super::super::rows::TableRows;
+use super::yes;
+use crate::values::cells::Cell;
+use store::catalog::{Column, Identity, Sequence, SqlType};
+
+/// Bytes of the longest character.
+const CHARACTER_BYTES: i64 = 4;
+/// Bytes that text without a declared length can have, as PostgreSQL tells it.
+const TEXT_BYTES: i64 = 1 << 30;
+
+/// The view `columns`.
+pub(super) fn columns(world: &World<'_>, rows: &mut TableRows) {
+    for table in world.tables() {
+        for (number, column) in declared(table) {
+            let name = (table.schema.as_str(), table.name.as_str(), column.name.as_str());
+            column_row(name, number, &column.sql_type, true, rows);
+            rows.set_last("is_nullable", yes(column.nullable));
+            if column.identity.is_none() {
+                let default = column.default.as_deref().map(definitions::default);
+                rows.set_last("column_default", default.into());
+            }
+            if let Some(expression) = &column.generated {
+                rows.set_last("is_generated", "ALWAYS".into());
+                rows.set_last("generation_expression", expression.clone().into());
+            }
+            let owned = world.sequences().find(|s| s.owned_by == Some((table.id, column.id)));
+            identity(column, owned.map(|sequence| &**sequence), rows);
+        }
+    }
+    for (view, columns) in world.views() {
+        for (number, (name, sql_type)) in (1..).zip(columns) {
+            let name = (view.schema.as_str(), view.name.as_str(), name.as_str());
+            column_row(name, number, sql_type, false, rows);
+        }
+    }
+}
+
+fn column_row(
+    (schema, table, column): (&str, &str, &str),
+    number: i64,
+    sql_type: &SqlType,
+    updatable: bool,
+    rows: &mut TableRows,
+) {
+    let (precision, radix, scale) = numeric(sql_type);
+    let length = length(sql_type);
+    let text = matches!(sql_type, SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_));
+    let octets = text.then(|| length.map_or(TEXT_BYTES, |n| n.saturating_mul(CHARACTER_BYTES)));
+    rows.row([
+        ("table_catalog", DATABASE.into()),
+        ("table_schema", schema.into()),
+        ("table_name", table.into()),
+        ("column_name", column.into()),
+        ("ordinal_position", number.into()),
+        ("is_nullable", yes(true)),
+        ("data_type", data_type(sql_type).into()),
+        ("character_maximum_length", length.into()),
+        ("character_octet_length", octets.into()),
+        ("numeric_precision", precision.into()),
+        ("numeric_precision_radix", radix.into()),
+        ("numeric_scale", scale.into()),
+        ("datetime_precision", moment_digits(sql_type).into()),
+        ("udt_catalog", DATABASE.into()),
+        ("udt_schema", "pg_catalog".into()),
+        ("udt_name", udt(sql_type).into()),
+        ("dtd_identifier", number.to_string().into()),
+        ("is_self_referencing", yes(false)),
+        ("is_identity", yes(false)),
+        ("identity_cycle", yes(false)),
+        ("is_generated", "NEVER".into()),
+        ("is_updatable", yes(updatable)),
+    ]);
+}
+
+fn identity(column: &Column, sequence: Option<&Sequence>, rows: &mut TableRows) {
+    let Some(identity) = column.identity else { return };
+    let generation = match identity {
+        Identity::Always => "ALWAYS",
+        Identity::ByDefault => "BY DEFAULT",
+    };
+    rows.set_last("is_identity", yes(true));
+    rows.set_last("identity_generation", generation.into());
+    if let Some(sequence) = sequence {
+        rows.set_last("identity_start", sequence.start.into());
+        rows.set_last("identity_increment", sequence.increment.into());
+        rows.set_last("identity_minimum", sequence.min.into());
+        rows.set_last("identity_maximum", sequence.max.into());
+        rows.set_last("identity_cycle", yes(sequence.cycle));
+    }
+}
+
+fn data_type(sql_type: &SqlType) -> String {
+    match sql_type {
+        SqlType::Array(_) => "ARRAY".to_owned(),
+        other => type_catalog::format(type_catalog::of_sql(other).0, None),
+    }
+}
+
+fn udt(sql_type: &SqlType) -> &'static str {
+    type_catalog::by_oid(type_catalog::of_sql(sql_type).0).map_or("text", |entry| entry.name)
+}
+
+fn length(sql_type: &SqlType) -> Option<i64> {
+    match sql_type {
+        SqlType::Varchar(Some(n)) | SqlType::Char(n) => Some(i64::from(*n)),
+        _ => None,
+    }
+}
+
+/// Precision, its radix, and scale.
+fn numeric(sql_type: &SqlType) -> (Option<i64>, Option<i64>, Option<i64>) {
+    match sql_type {
+        numeric if *numeric == SqlType::NUMERIC => (None, Some(10), None),
+        SqlType::Numeric { precision, scale } => {
+            (Some(i64::from(*precision)), Some(10), Some(i64::from(*scale)))
+        }
+        SqlType::SmallInt => (Some(16), Some(2), Some(0)),
+        SqlType::Integer => (Some(32), Some(2), Some(0)),
+        SqlType::BigInt => (Some(64), Some(2), Some(0)),
+        SqlType::Real => (Some(24), Some(2), None),
+        SqlType::Double => (Some(53), Some(2), None),
+        _ => (None, None, None),
+    }
+}
+
+fn moment_digits(sql_type: &SqlType) -> Option<i64> {
+    match sql_type {
+        SqlType::Date => Some(0),
+        SqlType::Time | SqlType::Timestamp | SqlType::TimestampTz | SqlType::Interval => Some(6),
+        _ => None,
+    }
+}
+
+/// The view `element_types`: what arrays are arrays of.
+pub(super) fn element_types(world: &World<'_>, rows: &mut TableRows) {
+    for table in world.tables() {
+        for (number, column) in declared(table) {
+            let SqlType::Array(element) = &column.sql_type else { continue };
+            let named: Cell = udt(element).into();
+            rows.row([
+                ("object_catalog", DATABASE.into()),
+                ("object_schema", table.schema.as_str().into()),
+                ("object_name", table.name.as_str().into()),
+                ("object_type", "TABLE".into()),
+                ("collection_type_identifier", number.to_string().into()),
+                ("data_type", data_type(element).into()),
+                ("udt_catalog", DATABASE.into()),
+                ("udt_schema", "pg_catalog".into()),
+                ("udt_name", named),
+                ("dtd_identifier", format!("a{number}").into()),
+            ]);
+        }
+    }
+}

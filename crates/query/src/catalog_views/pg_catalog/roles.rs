@@ -1,0 +1,203 @@
+//! pg_roles and its relatives. The one place that says who there is, who owns what and who may do what.
+//!
+//! [`OWNER_NAME`] is always there: it owns what nobody else does, and everybody is it where no role was made.
+
+use super::super::rows::TableRows;
+use super::oids;
+use crate::catalog_views::access;
+use crate::values::cells::Cell;
+use std::sync::Arc;
+use store::catalog::{Catalog, Object, Privileges};
+
+/// The id of the role that is always there.
+pub(crate) const OWNER: i64 = 10;
+/// Its name.
+pub(crate) const OWNER_NAME: &str = "pando";
+
+/// A role.
+pub(crate) struct RoleEntry {
+    pub(crate) oid: i64,
+    pub(crate) name: String,
+    pub(crate) superuser: bool,
+    pub(crate) can_log_in: bool,
+    create_role: bool,
+    create_database: bool,
+    inherit: bool,
+    connection_limit: Option<u32>,
+    valid_until: Option<i64>,
+    verifier: Option<String>,
+}
+
+/// All roles.
+pub(crate) fn all(catalog: &Catalog) -> Vec<RoleEntry> {
+    let own = catalog.roles().map(|role| RoleEntry {
+        oid: oids::role(&role.name),
+        name: role.name.clone(),
+        superuser: role.superuser,
+        can_log_in: role.login,
+        create_role: role.superuser || role.create_role,
+        create_database: role.superuser || role.create_database,
+        inherit: role.inherit,
+        connection_limit: role.connection_limit,
+        valid_until: role.valid_until,
+        verifier: role.verifier.clone(),
+    });
+    let mut all: Vec<RoleEntry> = own.collect();
+    if !all.iter().any(|role| role.name == OWNER_NAME) {
+        // Once there are roles, nobody logs in as the one that was always there.
+        let can_log_in = all.is_empty();
+        let name = OWNER_NAME.to_owned();
+        all.push(RoleEntry {
+            oid: OWNER,
+            name,
+            superuser: true,
+            can_log_in,
+            create_role: true,
+            create_database: true,
+            inherit: true,
+            connection_limit: None,
+            valid_until: None,
+            verifier: None,
+        });
+    }
+    all
+}
+
+/// The name of a role, as `pg_get_userbyid` gives it.
+pub(crate) fn name_of(catalog: &Catalog, oid: i64) -> String {
+    let found = all(catalog).into_iter().find(|role| role.oid == oid);
+    found.map_or_else(|| format!("unknown (OID={oid})"), |role| role.name)
+}
+
+/// The name of the role that owns something.
+pub(crate) fn owner_name<'a>(catalog: &'a Catalog, object: &Object) -> &'a str {
+    access::owner(catalog, object).map_or(OWNER_NAME, |role| role.name.as_str())
+}
+
+/// The id of the role that owns something.
+pub(crate) fn owner(catalog: &Catalog, object: &Object) -> i64 {
+    oids::role(owner_name(catalog, object))
+}
+
+/// One role's privileges on something; `None` is everybody.
+pub(crate) struct Granted<'a> {
+    pub(crate) to: Option<&'a str>,
+    pub(crate) privileges: Privileges,
+}
+
+/// Who may do what with something that `all` can be done with, its owner first.
+pub(crate) fn granted<'a>(
+    catalog: &'a Catalog,
+    object: &Object,
+    all: Privileges,
+) -> Vec<Granted<'a>> {
+    let owner = owner_name(catalog, object);
+    let mut granted = vec![Granted { to: Some(owner), privileges: all }];
+    for role in catalog.roles().chain([catalog.public()]).filter(|role| role.name != owner) {
+        let privileges = role.privileges(object);
+        if !privileges.is_empty() {
+            let to = (!Arc::ptr_eq(role, catalog.public())).then_some(role.name.as_str());
+            granted.push(Granted { to, privileges });
+        }
+    }
+    granted
+}
+
+/// The privileges on something as PostgreSQL writes them (`alice=rw/pando`); `None` where only the owner has any.
+pub(super) fn access_list(
+    catalog: &Catalog,
+    object: &Object,
+    all: Privileges,
+) -> Option<Vec<String>> {
+    let owner = owner_name(catalog, object);
+    let granted = granted(catalog, object, all);
+    let entry = |granted: &Granted<'_>| {
+        format!("{}={}/{owner}", granted.to.unwrap_or_default(), letters(granted.privileges))
+    };
+    (granted.len() > 1).then(|| granted.iter().map(entry).collect())
+}
+
+/// Privileges in the order in which PostgreSQL writes them; an asterisk says that one may be handed on.
+fn letters(privileges: Privileges) -> String {
+    let all = [
+        (Privileges::INSERT, 'a'),
+        (Privileges::SELECT, 'r'),
+        (Privileges::UPDATE, 'w'),
+        (Privileges::DELETE, 'd'),
+        (Privileges::TRUNCATE, 'D'),
+        (Privileges::REFERENCES, 'x'),
+        (Privileges::TRIGGER, 't'),
+        (Privileges::USAGE, 'U'),
+        (Privileges::CREATE, 'C'),
+    ];
+    let mut letters = String::new();
+    for (one, letter) in all {
+        if privileges.contains(one) {
+            letters.push(letter);
+        }
+        if privileges.grantable().contains(one) {
+            letters.push('*');
+        }
+    }
+    letters
+}
+
+/// pg_auth_members.
+pub(super) fn members(catalog: &Catalog, rows: &mut TableRows) {
+    for member in catalog.roles() {
+        for (role, admin) in &member.member_of {
+            rows.row([
+                ("roleid", oids::role(role).into()),
+                ("member", oids::role(&member.name).into()),
+                ("grantor", OWNER.into()),
+                ("admin_option", (*admin).into()),
+            ]);
+        }
+    }
+}
+
+/// What those see who see no passwords.
+const HIDDEN: &str = "********";
+
+/// pg_roles, and pg_authid, which has the same columns in another order and shows verifiers.
+pub(super) fn roles(catalog: &Catalog, shows_verifiers: bool, rows: &mut TableRows) {
+    for role in all(catalog) {
+        rows.row([
+            ("oid", role.oid.into()),
+            ("rolname", role.name.into()),
+            ("rolsuper", role.superuser.into()),
+            ("rolinherit", role.inherit.into()),
+            ("rolcreaterole", role.create_role.into()),
+            ("rolcreatedb", role.create_database.into()),
+            ("rolcanlogin", role.can_log_in.into()),
+            ("rolbypassrls", role.superuser.into()),
+            ("rolreplication", role.superuser.into()),
+            ("rolconnlimit", role.connection_limit.map_or(-1, i64::from).into()),
+            ("rolpassword", password(role.verifier, shows_verifiers)),
+            ("rolvaliduntil", role.valid_until.into()),
+        ]);
+    }
+}
+
+fn password(verifier: Option<String>, shows_verifiers: bool) -> Cell {
+    match shows_verifiers {
+        true => verifier.into(),
+        false => HIDDEN.into(),
+    }
+}
+
+/// pg_user, and pg_shadow, which shows verifiers.
+pub(super) fn users(catalog: &Catalog, shows_verifiers: bool, rows: &mut TableRows) {
+    for role in all(catalog).into_iter().filter(|role| role.can_log_in) {
+        rows.row([
+            ("usesysid", role.oid.into()),
+            ("usename", role.name.into()),
+            ("usecreatedb", role.create_database.into()),
+            ("usesuper", role.superuser.into()),
+            ("userepl", false.into()),
+            ("usebypassrls", role.superuser.into()),
+            ("passwd", password(role.verifier, shows_verifiers)),
+            ("valuntil", role.valid_until.into()),
+        ]);
+    }
+}

@@ -1,0 +1,102 @@
+//! pg_sequence, pg_sequences, and pg_depend, which says whose sequence is whose.
+
+use super::super::rows::TableRows;
+use super::world::{World, declared};
+use super::{oids, roles, type_catalog};
+use store::catalog::{Catalog, Object, Relation, Sequence};
+
+/// pg_sequence.
+pub(super) fn definitions(world: &World<'_>, rows: &mut TableRows) {
+    for sequence in world.sequences() {
+        rows.row([
+            ("seqrelid", oids::relation(sequence.id).into()),
+            ("seqtypid", type_catalog::INT8.into()),
+            ("seqstart", sequence.start.into()),
+            ("seqincrement", sequence.increment.into()),
+            ("seqmax", sequence.max.into()),
+            ("seqmin", sequence.min.into()),
+            ("seqcache", 1_i64.into()),
+            ("seqcycle", sequence.cycle.into()),
+        ]);
+    }
+}
+
+/// pg_sequences.
+pub(super) fn states(world: &World<'_>, rows: &mut TableRows) {
+    for sequence in world.sequences() {
+        // Where nobody can be asked, it is not known.
+        let last = world.database.store().sequence_last(sequence).ok().flatten();
+        rows.row([
+            ("schemaname", sequence.schema.as_str().into()),
+            ("sequencename", sequence.name.as_str().into()),
+            (
+                "sequenceowner",
+                roles::owner_name(world.catalog, &Object::Relation(sequence.id)).into(),
+            ),
+            ("data_type", type_catalog::INT8.into()),
+            ("start_value", sequence.start.into()),
+            ("min_value", sequence.min.into()),
+            ("max_value", sequence.max.into()),
+            ("increment_by", sequence.increment.into()),
+            ("cycle", sequence.cycle.into()),
+            ("cache_size", 1_i64.into()),
+            ("last_value", last.into()),
+        ]);
+    }
+}
+
+/// The number of the column that a sequence belongs to, with its table's id.
+pub(crate) fn owner(catalog: &Catalog, sequence: &Sequence) -> Option<(i64, i64)> {
+    let (table, column) = sequence.owned_by?;
+    let Relation::Table(table) = catalog.relation_by_id(table.relation())? else { return None };
+    let (number, _) = declared(table).find(|(_, declared)| declared.id == column)?;
+    Some((oids::relation(table.id.relation()), number))
+}
+
+/// pg_depend: columns own their sequences, tables their indexes and constraints, columns their defaults.
+pub(super) fn dependencies(world: &World<'_>, rows: &mut TableRows) {
+    let mut depend = |of: (i64, i64), on: (i64, i64, i64), kind: &str| {
+        rows.row([
+            ("classid", of.0.into()),
+            ("objid", of.1.into()),
+            ("refclassid", on.0.into()),
+            ("refobjid", on.1.into()),
+            ("refobjsubid", on.2.into()),
+            ("deptype", kind.into()),
+        ]);
+    };
+    for sequence in world.sequences() {
+        if let Some((table, column)) = owner(world.catalog, sequence) {
+            let kind = if is_identity(world.catalog, sequence) { "i" } else { "a" };
+            let sequence = (oids::PG_CLASS, oids::relation(sequence.id));
+            depend(sequence, (oids::PG_CLASS, table, column), kind);
+        }
+    }
+    for table in world.tables() {
+        let id = table.id.relation();
+        let relation = oids::relation(id);
+        for (number, column) in
+            declared(table).filter(|(_, c)| c.default.is_some() || c.generated.is_some())
+        {
+            let default = (oids::PG_ATTRDEF, oids::default(id, column.id.0));
+            depend(default, (oids::PG_CLASS, relation, number), "a");
+        }
+        if !table.has_hidden_key() {
+            let constraint = oids::key_constraint(id);
+            let index = (oids::PG_CLASS, oids::key_index(id));
+            depend(index, (oids::PG_CONSTRAINT, constraint, 0), "i");
+            depend((oids::PG_CONSTRAINT, constraint), (oids::PG_CLASS, relation, 0), "a");
+        }
+    }
+}
+
+/// Whether a sequence serves a GENERATED ... AS IDENTITY column.
+pub(crate) fn is_identity(catalog: &Catalog, sequence: &Sequence) -> bool {
+    let Some((table, column)) = sequence.owned_by else { return false };
+    match catalog.relation_by_id(table.relation()) {
+        Some(Relation::Table(table)) => {
+            table.columns.iter().any(|c| c.id == column && c.identity.is_some())
+        }
+        _ => false,
+    }
+}

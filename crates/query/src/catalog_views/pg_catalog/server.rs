@@ -1,0 +1,152 @@
+//! The tables about the server: database, settings, what is running, and the few objects that are always the same.
+
+use super::super::rows::TableRows;
+use super::world::{DATABASE, World};
+use super::{oids, roles};
+use crate::catalog_views::settings::known;
+use crate::catalog_views::settings::known::Kind;
+use crate::values::cells::Cell;
+
+/// pg_database.
+pub(super) fn databases(rows: &mut TableRows) {
+    rows.row([
+        ("oid", oids::DATABASE.into()),
+        ("datname", DATABASE.into()),
+        ("datdba", roles::OWNER.into()),
+        ("encoding", 6_i64.into()),
+        ("datlocprovider", "c".into()),
+        ("datallowconn", true.into()),
+        ("datconnlimit", (-1_i64).into()),
+        ("dattablespace", DEFAULT_TABLESPACE.into()),
+        ("datcollate", "C".into()),
+        ("datctype", "C".into()),
+    ]);
+}
+
+const DEFAULT_TABLESPACE: i64 = 1663;
+
+/// pg_tablespace.
+pub(super) fn tablespaces(rows: &mut TableRows) {
+    for (oid, name) in [(DEFAULT_TABLESPACE, "pg_default"), (1664, "pg_global")] {
+        let owner = roles::OWNER.into();
+        rows.row([("oid", oid.into()), ("spcname", name.into()), ("spcowner", owner)]);
+    }
+}
+
+/// pg_am.
+pub(super) fn access_methods(rows: &mut TableRows) {
+    for (oid, name, kind) in [(oids::HEAP, "heap", "t"), (oids::BTREE, "btree", "i")] {
+        rows.row([("oid", oid.into()), ("amname", name.into()), ("amtype", kind.into())]);
+    }
+}
+
+/// pg_language.
+pub(super) fn languages(rows: &mut TableRows) {
+    for (oid, name) in [(12_i64, "internal"), (14, "sql")] {
+        let trusted = (name == "sql").into();
+        let owner = roles::OWNER.into();
+        let cells = [
+            ("oid", oid.into()),
+            ("lanname", name.into()),
+            ("lanpltrusted", trusted),
+            ("lanowner", owner),
+        ];
+        rows.row(cells);
+    }
+}
+
+/// pg_collation.
+pub(super) fn collations(rows: &mut TableRows) {
+    let all = [(oids::DEFAULT_COLLATION, "default", "d"), (950, "C", "c"), (951, "POSIX", "c")];
+    for (oid, name, provider) in all {
+        let locale: Cell = (provider == "c").then(|| name.to_owned()).into();
+        rows.row([
+            ("oid", oid.into()),
+            ("collname", name.into()),
+            ("collnamespace", oids::PG_CATALOG.into()),
+            ("collowner", roles::OWNER.into()),
+            ("collprovider", provider.into()),
+            ("collisdeterministic", true.into()),
+            ("collencoding", (-1_i64).into()),
+            ("collcollate", locale.clone()),
+            ("collctype", locale),
+        ]);
+    }
+}
+
+/// pg_settings.
+pub(super) fn settings(world: &World<'_>, rows: &mut TableRows) {
+    for (name, value) in world.settings {
+        let known = known::find(name);
+        let kind = known.map_or(Kind::Text, |known| known.kind);
+        let (vartype, unit) = match kind {
+            Kind::Flag => ("bool", None),
+            Kind::Number(..) => ("integer", None),
+            Kind::Duration => ("integer", Some("ms")),
+            Kind::Choice(_) => ("enum", None),
+            Kind::Text | Kind::Encoding | Kind::Always | Kind::Internal | Kind::System => {
+                ("string", None)
+            }
+        };
+        let context = match kind {
+            Kind::Internal => "internal",
+            Kind::System => "sighup",
+            _ => "user",
+        };
+        let default = known.map_or(value.as_str(), |known| known.default);
+        let source = match kind {
+            _ if default == value => "default",
+            Kind::System => "configuration file",
+            _ => "session",
+        };
+        let choices: Cell = match kind {
+            Kind::Choice(choices) => {
+                choices.iter().map(|choice| (*choice).to_owned()).collect::<Vec<_>>().into()
+            }
+            _ => Cell::Null,
+        };
+        rows.row([
+            ("name", name.as_str().into()),
+            ("setting", value.as_str().into()),
+            ("unit", unit.into()),
+            ("category", "Pando".into()),
+            ("short_desc", known.map_or("", |known| known.meaning).into()),
+            ("context", context.into()),
+            ("vartype", vartype.into()),
+            ("source", source.into()),
+            ("enumvals", choices),
+            ("boot_val", default.into()),
+            ("reset_val", default.into()),
+            ("pending_restart", false.into()),
+        ]);
+    }
+}
+
+/// pg_stat_database.
+pub(super) fn database_statistics(world: &World<'_>, rows: &mut TableRows) {
+    let counters = world.database.store().counters();
+    rows.row([
+        ("datid", oids::DATABASE.into()),
+        ("datname", DATABASE.into()),
+        ("numbackends", (world.database.connected_sessions().len() as i64).into()),
+        ("xact_commit", i64::try_from(counters.commits).unwrap_or(i64::MAX).into()),
+        ("xact_rollback", i64::try_from(counters.conflicts).unwrap_or(i64::MAX).into()),
+    ]);
+    rows.no_other_counts();
+}
+
+/// pg_timezone_names: what `SET timezone` takes.
+pub(super) fn time_zones(rows: &mut TableRows) {
+    for name in ["Etc/UTC", "GMT", "UTC"] {
+        let short = if name == "GMT" { "GMT" } else { "UTC" };
+        rows.row([("name", name.into()), ("abbrev", short.into()), ("is_dst", false.into())]);
+    }
+}
+
+/// pg_get_keywords(): the words that need quotes as names.
+pub(super) fn keywords(rows: &mut TableRows) {
+    for word in crate::parser::RESERVED {
+        let reserved = ("catdesc", "reserved".into());
+        rows.row([("word", word.into()), ("catcode", "R".into()), reserved]);
+    }
+}

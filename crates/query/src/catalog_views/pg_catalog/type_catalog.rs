@@ -1,0 +1,268 @@
+//! Types as PostgreSQL numbers and names them.
+
+use crate::values::types::is_record;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use store::catalog::SqlType;
+
+/// The file of `pg_type`, as PostgreSQL has it.
+pub(crate) const FILE: &str = include_str!("data/pg_type.tsv");
+
+/// `boolean`
+pub(crate) const BOOL: i64 = 16;
+/// `bigint`
+pub(crate) const INT8: i64 = 20;
+/// `smallint`
+pub(crate) const INT2: i64 = 21;
+/// `integer`
+pub(crate) const INT4: i64 = 23;
+/// `text`
+pub(crate) const TEXT: i64 = 25;
+const JSON: i64 = 114;
+const JSONB: i64 = 3802;
+const FLOAT4: i64 = 700;
+const FLOAT8: i64 = 701;
+const BYTEA: i64 = 17;
+const BPCHAR: i64 = 1042;
+const VARCHAR: i64 = 1043;
+const DATE: i64 = 1082;
+const TIME: i64 = 1083;
+const TIMESTAMP: i64 = 1114;
+const TIMESTAMPTZ: i64 = 1184;
+const INTERVAL: i64 = 1186;
+const BIT: i64 = 1560;
+const VARBIT: i64 = 1562;
+const NUMERIC: i64 = 1700;
+const UUID: i64 = 2950;
+const RECORD: i64 = 2249;
+
+/// `record_in`, which reads rows
+pub(crate) const RECORD_IN: i64 = 2290;
+/// `record_out`, which writes rows
+pub(crate) const RECORD_OUT: i64 = 2291;
+/// `record_recv`, which reads rows from a client's bytes
+pub(crate) const RECORD_RECEIVE: i64 = 2402;
+/// `record_send`, which writes rows as bytes
+pub(crate) const RECORD_SEND: i64 = 2403;
+
+/// Bytes that PostgreSQL counts into the type modifier of lengths and precisions.
+const HEADER: i64 = 4;
+
+/// What SQL calls types whose catalog name is another.
+const SQL_NAMES: [(i64, &str); 18] = [
+    (BOOL, "boolean"),
+    (18, "\"char\""),
+    (INT8, "bigint"),
+    (INT2, "smallint"),
+    (INT4, "integer"),
+    (FLOAT4, "real"),
+    (FLOAT8, "double precision"),
+    (BPCHAR, "character"),
+    (VARCHAR, "character varying"),
+    (TIME, "time without time zone"),
+    (TIMESTAMP, "timestamp without time zone"),
+    (TIMESTAMPTZ, "timestamp with time zone"),
+    (1266, "time with time zone"),
+    (BIT, "bit"),
+    (VARBIT, "bit varying"),
+    (2276, "\"any\""),
+    // Names that are not in the catalog, and mean what is.
+    (NUMERIC, "numeric"),
+    (INTERVAL, "interval"),
+];
+
+/// Other spellings that a statement may use for a type.
+const SPELLINGS: [(&str, i64); 14] = [
+    ("int", INT4),
+    ("decimal", NUMERIC),
+    ("dec", NUMERIC),
+    ("float", FLOAT8),
+    ("char", BPCHAR),
+    ("varchar", VARCHAR),
+    ("time", TIME),
+    ("timestamp", TIMESTAMP),
+    ("string", TEXT),
+    ("serial", INT4),
+    ("bigserial", INT8),
+    ("smallserial", INT2),
+    ("varbit", VARBIT),
+    ("datetime", TIMESTAMP),
+];
+
+/// What others need to know of a type.
+#[derive(Debug)]
+pub(crate) struct TypeEntry {
+    pub(crate) oid: i64,
+    pub(crate) name: &'static str,
+    pub(crate) length: i64,
+    pub(crate) by_value: bool,
+    pub(crate) element: i64,
+    pub(crate) array: i64,
+    pub(crate) align: &'static str,
+    pub(crate) storage: &'static str,
+    pub(crate) collation: i64,
+}
+
+static TYPES: LazyLock<Vec<TypeEntry>> = LazyLock::new(|| {
+    let mut lines = FILE.lines();
+    let header: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
+    let at = |name: &str| header.iter().position(|column| *column == name).unwrap_or(usize::MAX);
+    lines
+        .map(|line| {
+            let values: Vec<&'static str> = line.split('\t').collect();
+            let text = |name: &str| values.get(at(name)).copied().unwrap_or_default();
+            let number = |name: &str| text(name).parse().unwrap_or_default();
+            TypeEntry {
+                oid: number("oid"),
+                name: text("typname"),
+                length: number("typlen"),
+                by_value: text("typbyval") == "t",
+                element: number("typelem"),
+                array: number("typarray"),
+                align: text("typalign"),
+                storage: text("typstorage"),
+                collation: number("typcollation"),
+            }
+        })
+        .collect()
+});
+
+static BY_OID: LazyLock<HashMap<i64, &'static TypeEntry>> =
+    LazyLock::new(|| TYPES.iter().map(|entry| (entry.oid, entry)).collect());
+
+static BY_NAME: LazyLock<HashMap<&'static str, i64>> = LazyLock::new(|| {
+    let own = TYPES.iter().map(|entry| (entry.name, entry.oid));
+    let sql = SQL_NAMES.iter().map(|(oid, name)| (*name, *oid));
+    own.chain(SPELLINGS).chain(sql).collect()
+});
+
+/// The type of an id.
+pub(crate) fn by_oid(oid: i64) -> Option<&'static TypeEntry> {
+    BY_OID.get(&oid).copied()
+}
+
+/// The id of a type that is written in SQL: `int4`, `character varying(10)`, `pg_catalog.text[]`.
+pub(crate) fn by_name(written: &str) -> Option<i64> {
+    let written = written.trim();
+    let written = written.strip_prefix("pg_catalog.").unwrap_or(written);
+    if let Some(element) = written.strip_suffix("[]") {
+        return by_name(element).and_then(by_oid).map(|entry| entry.array);
+    }
+    if let Some(quoted) = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        return TYPES.iter().find(|entry| entry.name == quoted).map(|entry| entry.oid);
+    }
+    let lower = written.to_lowercase();
+    let without_length = match (lower.find('('), lower.find(')')) {
+        (Some(open), Some(close)) if open < close => {
+            format!("{}{}", lower[..open].trim_end(), &lower[close + 1..])
+        }
+        _ => lower,
+    };
+    BY_NAME.get(without_length.as_str()).copied()
+}
+
+/// Id and modifier of a column's type.
+pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
+    match sql_type {
+        SqlType::Boolean => (BOOL, -1),
+        SqlType::SmallInt => (INT2, -1),
+        SqlType::Integer => (INT4, -1),
+        SqlType::BigInt => (INT8, -1),
+        SqlType::Real => (FLOAT4, -1),
+        SqlType::Double => (FLOAT8, -1),
+        numeric if *numeric == SqlType::NUMERIC => (NUMERIC, -1),
+        SqlType::Numeric { precision, scale } => {
+            (NUMERIC, ((i64::from(*precision) << 16) | (i64::from(*scale) & 0x7ff)) + HEADER)
+        }
+        row if is_record(row) => (RECORD, -1),
+        SqlType::Text | SqlType::Other(_) => (TEXT, -1),
+        SqlType::Varchar(None) => (VARCHAR, -1),
+        SqlType::Varchar(Some(n)) => (VARCHAR, i64::from(*n) + HEADER),
+        SqlType::Char(n) => (BPCHAR, i64::from(*n) + HEADER),
+        SqlType::Bytea => (BYTEA, -1),
+        SqlType::Date => (DATE, -1),
+        SqlType::Time => (TIME, -1),
+        SqlType::Timestamp => (TIMESTAMP, -1),
+        SqlType::TimestampTz => (TIMESTAMPTZ, -1),
+        SqlType::Interval => (INTERVAL, -1),
+        SqlType::Uuid => (UUID, -1),
+        SqlType::Json => (JSON, -1),
+        SqlType::Jsonb => (JSONB, -1),
+        SqlType::Array(item) => {
+            let (element, modifier) = of_sql(item);
+            // An array of arrays has its innermost element's type, as in PostgreSQL.
+            match by_oid(element) {
+                Some(entry) if entry.array != 0 => (entry.array, modifier),
+                _ => (element, modifier),
+            }
+        }
+    }
+}
+
+/// What SQL calls a type; `modifier` is its length or precision, as `atttypmod` has it.
+pub(crate) fn format(oid: i64, modifier: Option<i64>) -> String {
+    if oid == 0 {
+        return "-".to_owned();
+    }
+    let Some(entry) = by_oid(oid) else { return "???".to_owned() };
+    if entry.element != 0 && entry.name.starts_with('_') {
+        return format!("{}[]", format(entry.element, modifier));
+    }
+    if oid == BPCHAR && modifier == Some(-1) {
+        return "bpchar".to_owned();
+    }
+    let name = SQL_NAMES.iter().find(|(known, _)| *known == oid).map_or(entry.name, |(_, n)| n);
+    match (oid, modifier.filter(|modifier| *modifier >= 0)) {
+        (BPCHAR | VARCHAR, Some(modifier)) => format!("{name}({})", modifier - HEADER),
+        (BIT | VARBIT, Some(length)) => format!("{name}({length})"),
+        (NUMERIC, Some(modifier)) => {
+            let modifier = modifier - HEADER;
+            format!("{name}({},{})", (modifier >> 16) & 0xffff, modifier & 0x7ff)
+        }
+        (TIME | TIMESTAMP | TIMESTAMPTZ, Some(digits)) => match name.split_once(' ') {
+            Some((first, rest)) => format!("{first}({digits}) {rest}"),
+            None => format!("{name}({digits})"),
+        },
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_found_however_they_are_written() {
+        for (written, oid) in [
+            ("int4", 23),
+            ("pg_catalog.int4", 23),
+            ("integer", 23),
+            ("INTEGER", 23),
+            ("\"char\"", 18),
+            ("char", 1042),
+            ("character varying(10)", 1043),
+            ("timestamp(3) with time zone", 1184),
+            ("text[]", 1009),
+            ("_text", 1009),
+            ("name", 19),
+        ] {
+            assert_eq!(by_name(written), Some(oid), "{written}");
+        }
+        assert_eq!(by_name("nonsense"), None);
+    }
+
+    #[test]
+    fn modifiers_are_written_as_sql_has_them() {
+        let written = |sql_type: SqlType| {
+            let (oid, modifier) = of_sql(&sql_type);
+            format(oid, Some(modifier))
+        };
+        assert_eq!(written(SqlType::Numeric { precision: 8, scale: 2 }), "numeric(8,2)");
+        assert_eq!(written(SqlType::Varchar(Some(10))), "character varying(10)");
+        assert_eq!(written(SqlType::Array(Box::new(SqlType::Text))), "text[]");
+        assert_eq!(written(SqlType::TimestampTz), "timestamp with time zone");
+        assert_eq!(format(1042, None), "character");
+        assert_eq!(format(0, None), "-");
+        assert_eq!(format(4711, None), "???");
+    }
+}

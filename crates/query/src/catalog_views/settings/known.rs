@@ -1,0 +1,316 @@
+//! The settings that there are: what each can be, and what it is at first.
+//!
+//! Clients set many that PostgreSQL has and that do nothing here (planner hints), or that are always so: they are
+//! taken, kept and shown.
+
+use crate::values::error::{Error, Result, SqlState};
+use std::time::Duration;
+
+/// A setting.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    pub(crate) default: &'static str,
+    pub(crate) kind: Kind,
+    /// What it is, in a line.
+    pub(crate) meaning: &'static str,
+}
+
+/// What a setting can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Flag,
+    Number(i64, i64),
+    Choice(&'static [&'static str]),
+    /// Milliseconds; 0 is no limit.
+    Duration,
+    /// How text is written on the wire.
+    Encoding,
+    /// Other values are understood and not possible.
+    Always,
+    /// Nobody sets it.
+    Internal,
+    /// ALTER SYSTEM sets it, for all servers.
+    System,
+}
+
+const fn known(
+    name: &'static str,
+    default: &'static str,
+    kind: Kind,
+    meaning: &'static str,
+) -> Known {
+    Known { name, default, kind, meaning }
+}
+
+const MESSAGES: Kind = Kind::Choice(&[
+    "debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error",
+]);
+const ISOLATION: Kind =
+    Kind::Choice(&["serializable", "repeatable read", "read committed", "read uncommitted"]);
+
+/// All of them, by name.
+#[rustfmt::skip]
+pub(crate) const KNOWN: &[Known] = &[
+    known("application_name", "", Kind::Text, "Sets the application name to be reported in statistics and logs."),
+    known("block_size", "8192", Kind::Internal, "Shows the size of a disk block."),
+    known("bytea_output", "hex", Kind::Choice(&["escape", "hex"]), "Sets the output format for bytea."),
+    known("check_function_bodies", "on", Kind::Flag, "Checks routine bodies when they are made."),
+    known("client_encoding", "UTF8", Kind::Encoding, "Sets the client's character set encoding."),
+    known("client_min_messages", "notice", MESSAGES, "Sets the message levels that are sent to the client."),
+    known("datestyle", "ISO, MDY", Kind::Always, "Sets the display format for date and time values."),
+    known("default_table_access_method", "heap", Kind::Always, "Sets the default table access method for new tables."),
+    known("default_tablespace", "", Kind::Text, "Sets the default tablespace to create tables and indexes in."),
+    known("default_transaction_deferrable", "off", Kind::Flag, "Sets the default deferrable status of new transactions."),
+    known("default_transaction_isolation", "repeatable read", ISOLATION, "Sets the transaction isolation level of each new transaction."),
+    known("default_transaction_read_only", "off", Kind::Flag, "Sets the default read-only status of new transactions."),
+    known("enable_seqscan", "on", Kind::Flag, "Enables the planner's use of sequential-scan plans."),
+    known("escape_string_warning", "on", Kind::Flag, "Warn about backslash escapes in ordinary string literals."),
+    known("extra_float_digits", "1", Kind::Number(-15, 3), "Sets the number of digits displayed for floating-point values."),
+    known("geqo", "on", Kind::Flag, "Enables genetic query optimization."),
+    known("idle_in_transaction_session_timeout", "0", Kind::Duration, "Sets the maximum allowed idle time between queries, when in a transaction."),
+    known("idle_session_timeout", "0", Kind::Duration, "Sets the maximum allowed idle time between queries, when not in a transaction."),
+    known("in_hot_standby", "off", Kind::Internal, "Shows whether hot standby is currently active."),
+    known("integer_datetimes", "on", Kind::Internal, "Shows whether datetimes are integer based."),
+    known("intervalstyle", "postgres", Kind::Choice(&["postgres", "postgres_verbose", "sql_standard", "iso_8601"]), "Sets the display format for interval values."),
+    known("is_superuser", "on", Kind::Internal, "Shows whether the current user is a superuser."),
+    known("jit", "off", Kind::Flag, "Allow JIT compilation."),
+    known("lc_collate", "C", Kind::Internal, "Shows the collation order locale."),
+    known("lc_ctype", "C", Kind::Internal, "Shows the character classification and case conversion locale."),
+    known("lc_messages", "C", Kind::Text, "Sets the language in which messages are displayed."),
+    known("lock_timeout", "0", Kind::Duration, "Sets the maximum allowed duration of any wait for a lock. Nothing waits for one here: of two that write the same row, the second to commit fails (40001)."),
+    known("log_destination", "stderr", Kind::Internal, "Sets the destination for server log output."),
+    known("log_statement", "none", Kind::Choice(&["none", "ddl", "mod", "all"]), "Sets the type of statements logged."),
+    known("max_connections", "10000", Kind::Internal, "Sets the maximum number of concurrent connections."),
+    known("max_identifier_length", "63", Kind::Internal, "Shows the maximum identifier length."),
+    known("max_index_keys", "32", Kind::Internal, "Shows the maximum number of index keys."),
+    known("pando.adjustments", "off", Kind::Flag, "Sets whether a client that asks for another server's row is told whose the keys around it are."),
+    known("pando.broadcast_bytes", "8388608", Kind::Number(0, 8_388_608), "Sets how many bytes a join sends to all servers, at most; with more, both sides are dealt out."),
+    known("pando.bundle_bytes", "268435456", Kind::Number(0, i64::MAX), "Sets how many bytes of rows between two fragments a server keeps in memory, at most; more go to disk."),
+    known("pando.bundling", "pipelined", Kind::Choice(&["pipelined", "none", "optimal", "excessive"]), "Sets which operators run together, between two places where rows are stored; pipelined stores none."),
+    known("pando.fan_in", "16", Kind::Number(2, 1_000_000), "Sets from how many servers one takes parts of an answer that it combines; of more, some combine those of others first."),
+    known("pando.gather", "auto", Kind::Choice(&["auto", "push", "pull"]), "Sets how rows of other servers come: as they send them, or a few servers at a time; auto pulls from more than 16."),
+    known("pando.move_bytes_per_second", "0", Kind::System, "Sets how many bytes a server gives to others in a second at most; 0 is no limit."),
+    known("pando.moves", "running", Kind::System, "Sets whether buckets move between servers."),
+    known("pando.pull_window", "8", Kind::Number(1, 65_536), "Sets from how many servers rows are pulled at a time."),
+    known("pando.shipping", "on", Kind::Flag, "Sets whether operators run on the servers that own the rows."),
+    known("pando.termination", "deterministic", Kind::Choice(&["deterministic"]), "Shows when a scan has ended: when all who own rows have answered. The experiment pando bench range also knows another way."),
+    known("password_encryption", "scram-sha-256", Kind::Choice(&["scram-sha-256"]), "Chooses the algorithm for encrypting passwords."),
+    known("row_security", "on", Kind::Flag, "Enable row security."),
+    known("search_path", "public", Kind::Text, "Sets the schema search order for names that are not schema-qualified."),
+    known("server_encoding", "UTF8", Kind::Internal, "Shows the server (database) character set encoding."),
+    known("server_version", "15.0 (Pando 0.1.0)", Kind::Internal, "Shows the server version."),
+    known("server_version_num", "150000", Kind::Internal, "Shows the server version as an integer."),
+    known("standard_conforming_strings", "on", Kind::Always, "Causes '...' strings to treat backslashes literally."),
+    known("statement_timeout", "0", Kind::Duration, "Sets the maximum allowed duration of any statement."),
+    known("synchronous_commit", "on", Kind::Text, "Sets the current transaction's synchronization level."),
+    known("timezone", "UTC", Kind::Always, "Sets the time zone for displaying and interpreting time stamps."),
+    known("transaction_deferrable", "off", Kind::Flag, "Whether to defer a read-only serializable transaction."),
+    known("transaction_isolation", "repeatable read", ISOLATION, "Sets the current transaction's isolation level."),
+    known("transaction_read_only", "off", Kind::Flag, "Sets the current transaction's read-only status."),
+    known("wal_level", "minimal", Kind::Internal, "Sets the level of information written to the WAL."),
+    known("work_mem", "4MB", Kind::Text, "Sets the maximum memory to be used for query workspaces."),
+    known("xmloption", "content", Kind::Choice(&["content", "document"]), "Sets whether XML data is a document or a fragment."),
+];
+
+/// The setting of a lower-case name.
+pub(crate) fn find(name: &str) -> Option<&'static Known> {
+    KNOWN.binary_search_by(|known| known.name.cmp(name)).ok().map(|index| &KNOWN[index])
+}
+
+impl Known {
+    /// Whether no session has it its own way.
+    pub(crate) fn is_fixed(&self) -> bool {
+        matches!(self.kind, Kind::Internal | Kind::System)
+    }
+
+    /// A value as it is kept and shown.
+    ///
+    /// # Errors
+    /// 22023 for what it cannot be, 55P02 for what nobody sets.
+    pub(crate) fn canonical(&self, value: &str) -> Result<String> {
+        let lower = value.to_lowercase();
+        match self.kind {
+            Kind::Text => Ok(value.to_owned()),
+            Kind::Flag => {
+                flag(self.name, &lower).map(|flag| if flag { "on" } else { "off" }.to_owned())
+            }
+            Kind::Number(least, most) => {
+                let number: i64 = value.trim().parse().map_err(|_| self.invalid(value))?;
+                match (least..=most).contains(&number) {
+                    true => Ok(number.to_string()),
+                    false => Err(self.outside(&number.to_string(), least, most)),
+                }
+            }
+            Kind::Choice(choices) => match choices.iter().find(|choice| **choice == lower) {
+                Some(choice) => Ok((*choice).to_owned()),
+                None => {
+                    let hint = format!("Available values: {}.", choices.join(", "));
+                    Err(self.invalid(value).with_hint(hint))
+                }
+            },
+            Kind::Duration => Ok(shown(self.duration(value)?)),
+            Kind::Encoding => {
+                match lower.replace(|c: char| !c.is_ascii_alphanumeric(), "").as_str() {
+                    "utf8" | "unicode" => Ok("UTF8".to_owned()),
+                    // The bytes of text are not looked at: so they are UTF-8.
+                    "sqlascii" => Ok("SQL_ASCII".to_owned()),
+                    _ => {
+                        Err(self.invalid(value).with_hint("Text is always sent and taken in UTF8."))
+                    }
+                }
+            }
+            Kind::Always if is_same(self, value) => Ok(self.default.to_owned()),
+            Kind::Always => {
+                Err(self.invalid(value).with_hint(format!("It is always {}.", self.default)))
+            }
+            Kind::Internal | Kind::System if lower == self.default.to_lowercase() => {
+                Ok(self.default.to_owned())
+            }
+            Kind::System => {
+                let message = format!("parameter \"{}\" cannot be changed now", self.name);
+                let error = Error::new(SqlState::CantChangeRuntimeParameter, message);
+                Err(error.with_hint("ALTER SYSTEM SET changes it, for all servers."))
+            }
+            Kind::Internal => {
+                let message = format!("parameter \"{}\" cannot be changed", self.name);
+                Err(Error::new(SqlState::CantChangeRuntimeParameter, message))
+            }
+        }
+    }
+
+    /// PostgreSQL's durations: milliseconds, or a number with a unit. Zero is no limit.
+    pub(super) fn duration(&self, text: &str) -> Result<Option<Duration>> {
+        const MOST: i64 = i32::MAX as i64;
+        let text = text.trim();
+        let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
+        let (number, unit) = text.split_at(text.len() - text.trim_start_matches(digits).len());
+        let millis = match unit.trim() {
+            "us" => Some(0.001),
+            "" | "ms" => Some(1.0),
+            "s" => Some(1e3),
+            "min" => Some(60e3),
+            "h" => Some(3600e3),
+            "d" => Some(86_400e3),
+            _ => None,
+        };
+        let number: Option<f64> = number.parse().ok();
+        let Some(millis) = number.zip(millis).map(|(number, unit)| (number * unit).round()) else {
+            let hint = "Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".";
+            return Err(self.invalid(text).with_hint(hint));
+        };
+        let millis = millis as i64;
+        if !(0..=MOST).contains(&millis) {
+            return Err(self.outside(&format!("{millis} ms"), 0, MOST));
+        }
+        Ok((millis > 0).then(|| Duration::from_millis(millis.unsigned_abs())))
+    }
+
+    fn invalid(&self, value: &str) -> Error {
+        let message = format!("invalid value for parameter \"{}\": \"{value}\"", self.name);
+        Error::new(SqlState::InvalidParameterValue, message)
+    }
+
+    fn outside(&self, number: &str, least: i64, most: i64) -> Error {
+        let name = self.name;
+        let message = format!(
+            "{number} is outside the valid range for parameter \"{name}\" ({least} .. {most})"
+        );
+        Error::new(SqlState::InvalidParameterValue, message)
+    }
+}
+
+/// A truth value, which may be written short.
+fn flag(name: &str, value: &str) -> Result<bool> {
+    let is = |word: &str| !value.is_empty() && word.starts_with(value);
+    match value {
+        "1" | "on" => Ok(true),
+        "0" => Ok(false),
+        _ if is("true") || is("yes") => Ok(true),
+        _ if is("false") || is("no") || value == "of" || value == "off" => Ok(false),
+        _ => {
+            let message = format!("parameter \"{name}\" requires a Boolean value");
+            Err(Error::new(SqlState::InvalidParameterValue, message))
+        }
+    }
+}
+
+/// A duration as PostgreSQL shows it: in the largest unit that it is a whole number of.
+pub(super) fn shown(limit: Option<Duration>) -> String {
+    let millis = limit.map_or(0, |limit| limit.as_millis());
+    let units = [("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)];
+    let whole = units.iter().find(|(_, unit)| millis > 0 && millis.is_multiple_of(*unit));
+    whole.map_or("0".to_owned(), |(name, unit)| format!("{}{name}", millis / unit))
+}
+
+/// Whether a value means what a setting always is.
+fn is_same(known: &Known, value: &str) -> bool {
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
+    let value = plain(value);
+    plain(known.default) == value
+        || match known.name {
+            "timezone" => matches!(value.as_str(), "etc/utc" | "gmt" | "0" | "+00:00" | "zulu"),
+            "datestyle" => value.starts_with("iso"),
+            _ => false,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn canonical(name: &str, value: &str) -> Result<String, String> {
+        let known = find(name).expect("is known");
+        known.canonical(value).map_err(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn settings_are_in_order_and_can_be_what_they_are() {
+        assert!(KNOWN.is_sorted_by_key(|known| known.name));
+        for known in KNOWN {
+            assert_eq!(
+                known.canonical(known.default).as_deref(),
+                Ok(known.default),
+                "{}",
+                known.name
+            );
+        }
+    }
+
+    #[test]
+    fn durations_have_units_and_are_shown_in_the_largest() {
+        for (given, expected) in [
+            ("1500", "1500ms"),
+            ("9000", "9s"),
+            ("2min", "2min"),
+            ("1.5s", "1500ms"),
+            ("0", "0"),
+            ("24h", "1d"),
+        ] {
+            assert_eq!(canonical("statement_timeout", given).as_deref(), Ok(expected), "{given}");
+        }
+        let message = canonical("statement_timeout", "-1").expect_err("refused");
+        assert_eq!(
+            message,
+            "-1 ms is outside the valid range for parameter \"statement_timeout\" (0 .. 2147483647)"
+        );
+        let message = canonical("lock_timeout", "5 parsecs").expect_err("refused");
+        assert_eq!(message, "invalid value for parameter \"lock_timeout\": \"5 parsecs\"");
+    }
+
+    #[test]
+    fn flags_choices_and_encodings_are_shown_in_one_way() {
+        assert_eq!(canonical("row_security", "FALSE").as_deref(), Ok("off"));
+        assert_eq!(canonical("row_security", "y").as_deref(), Ok("on"));
+        assert!(canonical("row_security", "o").is_err());
+        assert_eq!(canonical("client_min_messages", "WARNING").as_deref(), Ok("warning"));
+        assert!(canonical("client_min_messages", "loud").is_err());
+        assert_eq!(canonical("client_encoding", "utf-8").as_deref(), Ok("UTF8"));
+        assert_eq!(canonical("client_encoding", "sql_ascii").as_deref(), Ok("SQL_ASCII"));
+        assert!(canonical("client_encoding", "LATIN1").is_err());
+        assert!(canonical("server_version", "16").is_err());
+        assert_eq!(canonical("extra_float_digits", "3").as_deref(), Ok("3"));
+        assert!(canonical("extra_float_digits", "4").is_err());
+    }
+}

@@ -1,0 +1,66 @@
+//! Rows that other servers send, as the rows of an operator.
+
+use super::metrics::FragmentMetrics;
+use crate::values::error::{Error, Result as QueryResult};
+use crate::values::translate::external;
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
+use futures::{Stream, StreamExt};
+use std::sync::Arc;
+
+/// Rows that keep alive what they come from, for as long as they are read.
+pub(crate) fn holding<R: Stream>(rows: R, held: impl Send) -> impl Stream<Item = R::Item> {
+    rows.map(move |batch| {
+        let _ = &held;
+        batch
+    })
+}
+
+/// Takes in what is sent.
+pub(super) struct Received {
+    schema: SchemaRef,
+    bytes: Count,
+    rows: Count,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl Received {
+    /// For one partition of an operator with this schema.
+    pub(super) fn new(
+        schema: SchemaRef,
+        metrics: &ExecutionPlanMetricsSet,
+        partition: usize,
+    ) -> Self {
+        Self {
+            schema,
+            bytes: MetricBuilder::new(metrics).counter("bytes_received", partition),
+            rows: MetricBuilder::new(metrics).output_rows(partition),
+            metrics: metrics.clone(),
+        }
+    }
+
+    /// A batch from another server.
+    pub(super) fn take(&self, batch: Result<RecordBatch, store::Error>) -> Result<RecordBatch> {
+        let batch = batch.map_err(Error::from).and_then(|batch| self.fitted(batch));
+        batch.map_err(external)
+    }
+
+    /// A batch that was here already.
+    pub(super) fn count(&self, batch: &RecordBatch) {
+        self.rows.add(batch.num_rows());
+    }
+
+    fn fitted(&self, batch: RecordBatch) -> QueryResult<RecordBatch> {
+        if let Some(metrics) = FragmentMetrics::of_batch(&batch) {
+            metrics.note(&self.metrics);
+            return Ok(RecordBatch::new_empty(Arc::clone(&self.schema)));
+        }
+        self.bytes.add(batch.get_array_memory_size());
+        self.count(&batch);
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let (schema, columns) = (Arc::clone(&self.schema), batch.columns().to_vec());
+        Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+    }
+}

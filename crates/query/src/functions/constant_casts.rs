@@ -1,0 +1,45 @@
+//! Casts of quoted constants, done when the statement is planned.
+
+use super::conversion;
+use crate::values::error::{Error, SqlState};
+use crate::values::translate::external;
+use crate::values::types;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::metadata::FieldMetadata;
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::Cast;
+use store::catalog::SqlType;
+
+/// The constant that a cast of a quoted constant is; `None` where it is no such cast, or none to a type whose
+/// values are not told from text.
+pub(crate) fn fold(cast: &Cast) -> Result<Option<Expr>> {
+    let Expr::Literal(value, None) = &*cast.expr else { return Ok(None) };
+    let sql_type = types::of_field(&cast.field);
+    let Some(Some(_)) = value.try_as_str() else { return Ok(None) };
+    if matches!(sql_type, SqlType::Text | SqlType::Other(_)) {
+        return Ok(None);
+    }
+    let value = value_of(value, &sql_type)?.cast_to(cast.field.data_type())?;
+    let metadata = cast.field.metadata();
+    let metadata = (!metadata.is_empty()).then(|| FieldMetadata::from(metadata.clone()));
+    Ok(Some(Expr::Literal(value, metadata)))
+}
+
+/// The value of a type that a text is.
+pub(crate) fn value_of(text: &ScalarValue, sql_type: &SqlType) -> Result<ScalarValue> {
+    let array = text.cast_to(&DataType::Utf8View)?.to_array()?;
+    let array = conversion::convert(&array, sql_type).map_err(|error| {
+        external(match text.try_as_str() {
+            Some(Some(text)) if is_about_form(&error) => error.blaming_literal(text),
+            _ => error,
+        })
+    })?;
+    ScalarValue::try_from_array(&array, 0)
+}
+
+/// Whether an error is about how a constant is written, and not about what it is made to fit.
+fn is_about_form(error: &Error) -> bool {
+    let to_fit = [SqlState::NumericValueOutOfRange, SqlState::StringDataRightTruncation];
+    error.message().contains('"') || !to_fit.contains(&error.state())
+}

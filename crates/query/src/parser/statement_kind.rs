@@ -1,0 +1,79 @@
+//! What kind of statement a statement is, for those who count them.
+
+use super::{Body, Statement};
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+
+/// A kind of statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StatementKind {
+    /// Queries, EXPLAIN and FETCH.
+    Select,
+    /// INSERT.
+    Insert,
+    /// UPDATE.
+    Update,
+    /// DELETE.
+    Delete,
+    /// COPY in either direction.
+    Copy,
+    /// BEGIN, COMMIT, ROLLBACK, savepoints.
+    Transaction,
+    /// SET, SHOW, RESET.
+    Setting,
+    /// Everything that changes definitions.
+    Definition,
+}
+
+impl StatementKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::Select,
+        Self::Insert,
+        Self::Update,
+        Self::Delete,
+        Self::Copy,
+        Self::Transaction,
+        Self::Setting,
+        Self::Definition,
+    ];
+
+    /// Its name in metrics and logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Select => "select",
+            Self::Insert => "insert",
+            Self::Update => "update",
+            Self::Delete => "delete",
+            Self::Copy => "copy",
+            Self::Transaction => "transaction",
+            Self::Setting => "setting",
+            Self::Definition => "definition",
+        }
+    }
+}
+
+impl Statement {
+    /// What kind it is.
+    pub fn kind(&self) -> StatementKind {
+        let ast = match self.body() {
+            Body::ClientCopy(_) => return StatementKind::Copy,
+            Body::Cursor(_) => return StatementKind::Select,
+            Body::Role(_) | Body::AlterSystem(_) => return StatementKind::Definition,
+            Body::Sql(ast) => ast,
+        };
+        match ast {
+            Ast::Query(_) | Ast::Explain { .. } | Ast::Execute { .. } => StatementKind::Select,
+            Ast::Insert(_) => StatementKind::Insert,
+            Ast::Update(_) => StatementKind::Update,
+            Ast::Delete(_) => StatementKind::Delete,
+            Ast::Copy { .. } => StatementKind::Copy,
+            Ast::StartTransaction { .. }
+            | Ast::Commit { .. }
+            | Ast::Rollback { .. }
+            | Ast::Savepoint { .. }
+            | Ast::ReleaseSavepoint { .. } => StatementKind::Transaction,
+            Ast::Set(_) | Ast::ShowVariable { .. } | Ast::Reset(_) => StatementKind::Setting,
+            _ => StatementKind::Definition,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Carrying out what other servers ask of this one: plan fragments, DML pushdowns and operations on single rows.
+//!
+//! Bytes from the network are not trusted: whatever is wrong with them is an error, also where the engine would panic.
+
+use crate::catalog_views::own_part;
+use crate::database::Shared;
+use crate::distributed::{Sender, out_of_range};
+use crate::dml::pushdown;
+use crate::short;
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::translate::told;
+use bytes::Bytes;
+use datafusion::arrow::array::RecordBatch;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt, TryStreamExt};
+use sdds::Key;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Weak};
+use store::{BatchStream, ExchangeId, Fragments, PushdownSteps, Reading};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// Batches, or steps of a DML pushdown, that are computed ahead of their consumer.
+const ITEMS_AHEAD: usize = 2;
+
+/// Runs fragments on a database's workers.
+#[derive(Debug)]
+pub(crate) struct Receiver(Weak<Shared>);
+
+impl Receiver {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self(Arc::downgrade(shared))
+    }
+}
+
+impl Receiver {
+    /// What a task on the workers sends. It ends with the stream.
+    fn serve<T: Send + 'static, A: Future<Output = Result<()>> + Send + 'static>(
+        &self,
+        answer: impl FnOnce(Arc<Shared>, Sender<T>) -> A,
+    ) -> BoxStream<'static, std::result::Result<T, store::Error>> {
+        let Some(shared) = self.0.upgrade() else { return failed(closed()) };
+        let (sender, received) = mpsc::channel(ITEMS_AHEAD);
+        let workers = shared.workers.clone().unwrap_or_else(Handle::current);
+        let answered = AssertUnwindSafe(answer(shared, sender.clone())).catch_unwind();
+        let mut tasks = JoinSet::new();
+        let task = async move {
+            let error = match answered.await {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error,
+                Err(_) => Error::new(SqlState::InternalError, "a fragment cannot be run"),
+            };
+            // Who does not listen any more does not want to know.
+            let _ = sender.send(Err(told(error))).await;
+        };
+        tasks.spawn_on(task, &workers);
+        futures::stream::unfold((received, tasks), |(mut received, tasks)| async move {
+            Some((received.recv().await?, (received, tasks)))
+        })
+        .boxed()
+    }
+}
+
+impl Fragments for Receiver {
+    fn run(&self, reading: Reading, fragment: Bytes) -> BatchStream {
+        self.serve(
+            |shared, batches| async move { shared.node.run(&reading, &fragment, &batches).await },
+        )
+    }
+
+    fn pushdown(&self, reading: Reading, pushdown: Bytes) -> PushdownSteps {
+        self.serve(|shared, steps| async move {
+            let mut all = pushdown::open(&shared.node, &reading, &pushdown).await?;
+            while let Some(step) = all.try_next().await? {
+                if steps.send(Ok(step)).await.is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn row_operation(
+        &self,
+        key: Key,
+        operation: Bytes,
+    ) -> BoxFuture<'static, std::result::Result<u64, store::Error>> {
+        let shared = self.0.upgrade();
+        Box::pin(async move {
+            let Some(shared) = shared else { return Err(told(closed())) };
+            let work = short::perform(&shared, key, &operation);
+            // What the engine stumbles over is malformed.
+            let stumbled = |_| Err(told(out_of_range("a row operation cannot be carried out")));
+            AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(stumbled)
+        })
+    }
+
+    fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream {
+        let Some(shared) = self.0.upgrade() else { return failed(closed()) };
+        match shared.node.exchanges.take(exchange, part) {
+            Ok(rows) => rows.map_err(|error| told(error.into())).boxed(),
+            Err(error) => failed(error),
+        }
+    }
+
+    fn describe(&self, name: &str) -> Option<RecordBatch> {
+        own_part(&*self.0.upgrade()?, name)
+    }
+}
+
+fn closed() -> Error {
+    Error::new(SqlState::AdminShutdown, "the database is closed")
+}
+
+fn failed<T: Send + 'static>(
+    error: Error,
+) -> BoxStream<'static, std::result::Result<T, store::Error>> {
+    futures::stream::iter([Err(told(error))]).boxed()
+}

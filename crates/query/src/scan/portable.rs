@@ -1,0 +1,118 @@
+//! What means the same on every server: expressions of known kinds over functions that every engine has by name and
+//! whose value depends on their arguments alone.
+//!
+//! Constants of the statement (`now()`, `current_user`) are values by the time a plan is made. What is left that
+//! depends on the session, or on chance, is evaluated by the statement's own server.
+
+use crate::functions::of_operators;
+use datafusion::arrow::datatypes::Schema;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::{AggregateUDF, ScalarUDF, Volatility};
+use datafusion::physical_expr::expressions::{
+    BinaryExpr, CaseExpr, CastExpr, Column, DynamicFilterPhysicalExpr, InListExpr, IsNotNullExpr,
+    IsNullExpr, LikeExpr, Literal, NegativeExpr, NotExpr, TryCastExpr,
+};
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_expr_common::physical_expr::snapshot_generation;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::joins::HashJoinExec;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Whether an expression compares columns with constants, and nothing else.
+pub(crate) fn is_plain(expression: &Arc<dyn PhysicalExpr>) -> bool {
+    let other = |part: &Arc<dyn PhysicalExpr>| {
+        let known = part.downcast_ref::<Column>().is_some()
+            || part.downcast_ref::<BinaryExpr>().is_some()
+            || part.downcast_ref::<InListExpr>().is_some()
+            || part.downcast_ref::<Literal>().is_some() && is_of_arrow(part);
+        Ok(!known)
+    };
+    !expression.exists(other).unwrap_or(true)
+}
+
+/// Whether a constant or an answer is of a type that Arrow has.
+fn is_of_arrow(part: &Arc<dyn PhysicalExpr>) -> bool {
+    part.return_field(&Schema::empty()).is_ok_and(|field| field.metadata().is_empty())
+}
+
+/// The functions that every server has.
+#[derive(Debug)]
+pub(crate) struct Portable {
+    scalar: HashMap<String, Arc<ScalarUDF>>,
+    aggregate: HashMap<String, Arc<AggregateUDF>>,
+}
+
+impl Portable {
+    pub(crate) fn new(functions: &SessionState) -> Self {
+        Self {
+            scalar: functions.scalar_functions().clone(),
+            aggregate: functions.aggregate_functions().clone(),
+        }
+    }
+
+    /// Whether a scan on several servers can take a filter. One that changes while it runs is only a hint.
+    pub(crate) fn filter(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
+        snapshot_generation(filter) != 0 || self.expression(filter)
+    }
+
+    /// Whether an expression means the same everywhere.
+    pub(crate) fn expression(&self, expression: &Arc<dyn PhysicalExpr>) -> bool {
+        let stays = |part: &Arc<dyn PhysicalExpr>| Ok(!self.is_portable(part));
+        !expression.exists(stays).unwrap_or(true)
+    }
+
+    /// Whether all that an operator computes means the same everywhere.
+    pub(crate) fn operator(&self, plan: &dyn ExecutionPlan) -> bool {
+        let mut portable = true;
+        let visited = plan.apply_expressions(&mut |expression| {
+            let own = expression.downcast_ref::<DynamicFilterPhysicalExpr>().is_some();
+            portable &= own || self.expression(expression);
+            Ok(TreeNodeRecursion::Continue)
+        });
+        let aggregates = plan.downcast_ref::<AggregateExec>().is_none_or(|aggregate| {
+            aggregate.aggr_expr().iter().all(|call| self.has_aggregate(call.fun()))
+        });
+        let filter = plan.downcast_ref::<HashJoinExec>().and_then(HashJoinExec::filter);
+        let filter = filter.is_none_or(|filter| self.expression(filter.expression()));
+        visited.is_ok() && portable && aggregates && filter
+    }
+
+    fn has_aggregate(&self, function: &AggregateUDF) -> bool {
+        self.aggregate.get(function.name()).is_some_and(|known| **known == *function)
+    }
+
+    fn is_portable(&self, part: &Arc<dyn PhysicalExpr>) -> bool {
+        if let Some(call) = part.downcast_ref::<ScalarFunctionExpr>() {
+            let function = call.fun();
+            let known = self.scalar.get(function.name()).cloned();
+            let known = known.or_else(|| of_operators::named(function.name()));
+            let immutable = function.signature().volatility == Volatility::Immutable;
+            // The type of an answer that Arrow lacks would be lost on the way.
+            let plain = is_of_arrow(part);
+            return immutable && plain && known.is_some_and(|known| *known == *function);
+        }
+        if let Some(cast) = part.downcast_ref::<CastExpr>() {
+            let usual = CastExpr::new(Arc::clone(cast.expr()), cast.cast_type().clone(), None);
+            let as_usual = cast.cast_options() == usual.cast_options();
+            return as_usual && cast.target_field().metadata().is_empty();
+        }
+        if let Some(cast) = part.downcast_ref::<TryCastExpr>() {
+            return cast.target_field().metadata().is_empty();
+        }
+        if part.downcast_ref::<Literal>().is_some() {
+            return is_of_arrow(part);
+        }
+        part.downcast_ref::<Column>().is_some()
+            || part.downcast_ref::<BinaryExpr>().is_some()
+            || part.downcast_ref::<CaseExpr>().is_some()
+            || part.downcast_ref::<InListExpr>().is_some()
+            || part.downcast_ref::<IsNullExpr>().is_some()
+            || part.downcast_ref::<IsNotNullExpr>().is_some()
+            || part.downcast_ref::<LikeExpr>().is_some()
+            || part.downcast_ref::<NegativeExpr>().is_some()
+            || part.downcast_ref::<NotExpr>().is_some()
+    }
+}

@@ -1,0 +1,139 @@
+//! The part of a session that functions, system tables and other sessions see.
+
+use super::listed::Listed;
+use super::presence::Presence;
+use crate::catalog_views::access::Access;
+use crate::catalog_views::session_context::{
+    Activity, DatabaseContext, Entry, LastValues, SessionContext, SettingRequest,
+};
+use crate::catalog_views::settings::Settings;
+use crate::database::Shared;
+use crate::values::error::Error;
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+use store::catalog::Catalog;
+
+/// A warning or notice that belongs to a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// `NOTICE` or `WARNING`.
+    pub severity: &'static str,
+    /// Code and text; nothing has failed.
+    pub error: Error,
+}
+
+/// The part of a session that functions, system tables and other sessions see.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) shared: Arc<Shared>,
+    /// The catalog that the running statement sees.
+    pub(crate) catalog: ArcSwap<Catalog>,
+    pub(crate) search_path: ArcSwap<Vec<String>>,
+    /// The schema of the session's temporary relations.
+    pub(crate) temporary: String,
+    /// Who opened the session.
+    pub(crate) login_user: ArcSwap<String>,
+    /// The session belongs to whom it says: not everybody could have opened it.
+    pub(crate) authenticated: AtomicBool,
+    pub(crate) settings: Arc<ArcSwap<Settings>>,
+    pub(crate) presence: Presence,
+    pub(crate) listed: Listed,
+    pub(super) notices: Mutex<Vec<Notice>>,
+    /// What `set_config` asked for since the last statement began.
+    pub(crate) requested_settings: Mutex<Vec<SettingRequest>>,
+    pub(super) last_values: Mutex<LastValues>,
+}
+
+impl Context {
+    /// Whether the session may do everything.
+    pub(crate) fn is_superuser(&self) -> bool {
+        let catalog = self.shared.store.catalog();
+        Access::new(&catalog, self.role().as_deref().map(String::as_str)).is_superuser()
+    }
+}
+
+impl SessionContext for Context {
+    fn database(&self) -> Arc<dyn DatabaseContext> {
+        Arc::clone(&self.shared) as _
+    }
+
+    fn catalog(&self) -> Arc<Catalog> {
+        self.catalog.load_full()
+    }
+
+    fn search_path(&self) -> Arc<Vec<String>> {
+        self.search_path.load_full()
+    }
+
+    fn temporary_schema(&self) -> &str {
+        &self.temporary
+    }
+
+    fn login_user(&self) -> Arc<String> {
+        self.login_user.load_full()
+    }
+
+    fn session_user(&self) -> Arc<String> {
+        Arc::clone(&self.settings.load().session_user)
+    }
+
+    fn user(&self) -> Arc<String> {
+        let settings = self.settings.load();
+        Arc::clone(settings.role.as_ref().unwrap_or(&settings.session_user))
+    }
+
+    fn role(&self) -> Option<Arc<String>> {
+        self.limited(self.user())
+    }
+
+    fn limited(&self, role: Arc<String>) -> Option<Arc<String>> {
+        let login = self.login_user.load();
+        let own = Arc::ptr_eq(&role, &login) || *role == **login;
+        (self.authenticated.load(Ordering::Relaxed) || !own).then_some(role)
+    }
+
+    fn settings(&self) -> Arc<Settings> {
+        self.settings.load_full()
+    }
+
+    fn process(&self) -> u32 {
+        self.presence.process
+    }
+
+    fn begun(&self) -> SystemTime {
+        self.presence.begun
+    }
+
+    fn activity(&self) -> Activity {
+        self.presence.activity()
+    }
+
+    fn named_entries(&self) -> Vec<Arc<Entry>> {
+        self.listed.all()
+    }
+
+    fn last_values(&self) -> &Mutex<LastValues> {
+        &self.last_values
+    }
+
+    fn say(&self, severity: &'static str, error: Error) {
+        if self.settings.load().wants(severity) {
+            self.notices.lock().push(Notice { severity, error });
+        }
+    }
+
+    fn request_setting(&self, request: SettingRequest) {
+        self.requested_settings.lock().push(request);
+    }
+
+    fn cancel(&self) {
+        self.presence.cancellation.handle().cancel();
+    }
+
+    fn terminate(&self) {
+        self.presence.terminated.cancel();
+    }
+}

@@ -1,0 +1,136 @@
+//! One value from its binary form.
+
+use super::{EPOCH_DAYS, EPOCH_MICROS, JSONB_VERSION, numeric};
+use crate::values::error::{Error, Result, SqlState};
+use crate::values::types;
+use bytes::Buf;
+use datafusion::arrow::datatypes::{DataType, IntervalMonthDayNano};
+use datafusion::common::ScalarValue;
+use store::catalog::SqlType;
+
+/// Nanoseconds of a microsecond.
+const NANOS_PER_MICRO: i64 = 1000;
+
+fn bad(sql_type: &SqlType) -> Error {
+    let message = format!("incorrect binary data format for type {sql_type}");
+    Error::new(SqlState::InvalidBinaryRepresentation, message)
+}
+
+/// A value of a type.
+///
+/// # Errors
+/// 22P03: the bytes are no value of the type. 22003: it is one that we cannot hold.
+pub(crate) fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
+    let mut rest = bytes;
+    let short = |_| bad(sql_type);
+    let value = match sql_type {
+        SqlType::Boolean => match rest.try_get_u8().map_err(short)? {
+            0 => ScalarValue::Boolean(Some(false)),
+            1 => ScalarValue::Boolean(Some(true)),
+            _ => return Err(bad(sql_type)),
+        },
+        SqlType::SmallInt => ScalarValue::Int16(Some(rest.try_get_i16().map_err(short)?)),
+        SqlType::Integer => ScalarValue::Int32(Some(rest.try_get_i32().map_err(short)?)),
+        SqlType::Other(DataType::UInt32) => {
+            ScalarValue::UInt32(Some(rest.try_get_u32().map_err(short)?))
+        }
+        SqlType::BigInt => ScalarValue::Int64(Some(rest.try_get_i64().map_err(short)?)),
+        SqlType::Real => ScalarValue::Float32(Some(rest.try_get_f32().map_err(short)?)),
+        SqlType::Double => ScalarValue::Float64(Some(rest.try_get_f64().map_err(short)?)),
+        SqlType::Numeric { .. } => {
+            let (value, scale) = numeric::read(std::mem::take(&mut rest))?;
+            ScalarValue::Decimal128(Some(value), 38, scale)
+        }
+        oid if *oid == types::OID => ScalarValue::UInt32(Some(rest.try_get_u32().map_err(short)?)),
+        SqlType::Char(_) => {
+            let all = std::mem::take(&mut rest);
+            // Trailing blanks do not count.
+            let end = all.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+            text(&all[..end])?
+        }
+        SqlType::Text | SqlType::Varchar(_) | SqlType::Json | SqlType::Other(_) => {
+            text(std::mem::take(&mut rest))?
+        }
+        SqlType::Jsonb => match rest.try_get_u8().map_err(short)? {
+            JSONB_VERSION => text(std::mem::take(&mut rest))?,
+            other => {
+                let message = format!("unsupported jsonb version number {other}");
+                return Err(Error::new(SqlState::InternalError, message));
+            }
+        },
+        SqlType::Uuid => {
+            let uuid =
+                uuid::Uuid::from_slice(std::mem::take(&mut rest)).map_err(|_| bad(sql_type))?;
+            ScalarValue::Utf8View(Some(uuid.hyphenated().to_string()))
+        }
+        SqlType::Bytea => ScalarValue::BinaryView(Some(std::mem::take(&mut rest).to_vec())),
+        SqlType::Date => {
+            let days = rest.try_get_i32().map_err(short)?;
+            ScalarValue::Date32(Some(days.checked_add(EPOCH_DAYS).ok_or_else(|| bad(sql_type))?))
+        }
+        SqlType::Time => ScalarValue::Time64Microsecond(Some(rest.try_get_i64().map_err(short)?)),
+        SqlType::Timestamp | SqlType::TimestampTz => {
+            let micros = rest.try_get_i64().map_err(short)?;
+            let micros = micros.checked_add(EPOCH_MICROS).ok_or_else(|| bad(sql_type))?;
+            let zone = (*sql_type == SqlType::TimestampTz).then(|| "+00:00".into());
+            ScalarValue::TimestampMicrosecond(Some(micros), zone)
+        }
+        SqlType::Interval => {
+            let micros = rest.try_get_i64().map_err(short)?;
+            let days = rest.try_get_i32().map_err(short)?;
+            let months = rest.try_get_i32().map_err(short)?;
+            let nanos = micros.checked_mul(NANOS_PER_MICRO).ok_or_else(|| bad(sql_type))?;
+            let interval = IntervalMonthDayNano::new(months, days, nanos);
+            ScalarValue::IntervalMonthDayNano(Some(interval))
+        }
+        SqlType::Array(item) => list(std::mem::take(&mut rest), sql_type, item)?,
+    };
+    match rest.is_empty() {
+        true => Ok(value),
+        false => Err(bad(sql_type)),
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<ScalarValue> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(ScalarValue::Utf8View(Some(text.to_owned()))),
+        Err(_) => {
+            let message = "invalid byte sequence for encoding \"UTF8\"";
+            Err(Error::new(SqlState::CharacterNotInRepertoire, message))
+        }
+    }
+}
+
+fn list(mut bytes: &[u8], sql_type: &SqlType, item: &SqlType) -> Result<ScalarValue> {
+    let short = |_| bad(sql_type);
+    let dimensions = bytes.try_get_i32().map_err(short)?;
+    let _has_nulls = bytes.try_get_i32().map_err(short)?;
+    let _item_oid = bytes.try_get_u32().map_err(short)?;
+    let mut values = Vec::new();
+    match dimensions {
+        0 => {}
+        1 => {
+            let count = bytes.try_get_i32().map_err(short)?;
+            let _lower = bytes.try_get_i32().map_err(short)?;
+            for _ in 0..count {
+                let length = bytes.try_get_i32().map_err(short)?;
+                let Ok(length) = usize::try_from(length) else {
+                    values.push(ScalarValue::try_from(item.arrow())?);
+                    continue;
+                };
+                if length > bytes.len() {
+                    return Err(bad(sql_type));
+                }
+                let (value, rest) = bytes.split_at(length);
+                bytes = rest;
+                let value = read(value, item)?;
+                values.push(value.cast_to(&item.arrow())?);
+            }
+        }
+        _ => return Err(Error::unsupported("arrays of several dimensions are not supported")),
+    }
+    match bytes.is_empty() {
+        true => Ok(ScalarValue::List(ScalarValue::new_list_nullable(&values, &item.arrow()))),
+        false => Err(bad(sql_type)),
+    }
+}

@@ -1,0 +1,287 @@
+//! `jsonb` values made of others: parts set, inserted, deleted, joined. What is not concerned stays as it is written.
+
+use super::access;
+use super::invalid;
+use super::normal::{Member, array, object};
+use super::raw::{Value, elements, entries};
+use super::string::{quote, unescape};
+use crate::values::error::{Error, Result, SqlState};
+use std::borrow::Cow;
+
+/// What is done at the end of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Edit {
+    /// The value there is replaced, or made where there is none.
+    Set { create: bool },
+    /// A value is put before the one there, or after it.
+    Insert { after: bool },
+    /// The value there goes.
+    Delete,
+}
+
+impl Edit {
+    fn makes(self) -> bool {
+        !matches!(self, Self::Set { create: false } | Self::Delete)
+    }
+}
+
+/// The value with its part at the end of a path changed.
+///
+/// # Errors
+/// 22023, 22004, 22P02: the path is none in this value.
+pub(crate) fn edit(text: &str, path: &[Option<String>], new: &str, edit: Edit) -> Result<String> {
+    let value = Value::of(text);
+    if value.is_scalar() {
+        let what = if edit == Edit::Delete { "delete" } else { "set" };
+        return Err(invalid(format!("cannot {what} path in scalar")));
+    }
+    let is_empty = matches!(text, "[]" | "{}");
+    if path.is_empty() || is_empty && !edit.makes() {
+        return Ok(text.to_owned());
+    }
+    at(text, Steps { all: path, level: 0 }, new, edit)
+}
+
+/// A path, and how far it has been walked.
+#[derive(Clone, Copy)]
+struct Steps<'a> {
+    all: &'a [Option<String>],
+    level: usize,
+}
+
+impl<'a> Steps<'a> {
+    fn step(&self) -> Result<&'a str> {
+        self.all.get(self.level).and_then(|step| step.as_deref()).ok_or_else(|| {
+            let message = format!("path element at position {} is null", self.level + 1);
+            Error::new(SqlState::NullValueNotAllowed, message)
+        })
+    }
+
+    fn index(&self) -> Result<i64> {
+        let step = self.step()?;
+        access::index(step).ok_or_else(|| {
+            let position = self.level + 1;
+            let message =
+                format!("path element at position {position} is not an integer: \"{step}\"");
+            Error::new(SqlState::InvalidTextRepresentation, message)
+        })
+    }
+
+    fn is_last(&self) -> bool {
+        self.level + 1 == self.all.len()
+    }
+
+    fn next(self) -> Self {
+        Self { level: self.level + 1, ..self }
+    }
+}
+
+fn at(text: &str, steps: Steps<'_>, new: &str, edit: Edit) -> Result<String> {
+    let step = steps.step()?;
+    match Value::of(text) {
+        Value::Object(whole) => at_key(whole, step, steps, new, edit),
+        Value::Array(whole) => at_index(whole, steps, new, edit),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+fn at_key(text: &str, key: &str, steps: Steps<'_>, new: &str, edit: Edit) -> Result<String> {
+    let mut members = entries(text).collect::<Result<Vec<Member<'_>>>>()?;
+    let found = members.iter().position(|(name, _)| name == key);
+    let inner;
+    match (found, steps.is_last()) {
+        (Some(_), true) if matches!(edit, Edit::Insert { .. }) => {
+            return Err(invalid("cannot replace existing key")
+                .with_hint("Try using the function jsonb_set to replace key value."));
+        }
+        (Some(found), true) if edit == Edit::Delete => {
+            members.remove(found);
+        }
+        (Some(found), true) => members[found].1 = new,
+        (None, true) if edit.makes() => members.push((Cow::Borrowed(key), new)),
+        (Some(found), false) => {
+            inner = at(members[found].1, steps.next(), new, edit)?;
+            members[found].1 = &inner;
+        }
+        (None, _) => {}
+    }
+    Ok(object(members))
+}
+
+fn at_index(text: &str, steps: Steps<'_>, new: &str, edit: Edit) -> Result<String> {
+    let index = steps.index()?;
+    let mut items: Vec<&str> = elements(text).collect();
+    let count = items.len() as i64;
+    let place = if index < 0 { index + count } else { index };
+    let found = usize::try_from(place).ok().filter(|place| *place < items.len());
+    let inner;
+    match (found, steps.is_last()) {
+        (Some(found), true) => match edit {
+            Edit::Set { .. } => items[found] = new,
+            Edit::Insert { after } => items.insert(found + usize::from(after), new),
+            Edit::Delete => {
+                items.remove(found);
+            }
+        },
+        (None, true) if edit.makes() => items.insert(if place < 0 { 0 } else { items.len() }, new),
+        (Some(found), false) => {
+            inner = at(items[found], steps.next(), new, edit)?;
+            items[found] = &inner;
+        }
+        (None, _) => {}
+    }
+    Ok(array(items))
+}
+
+/// The value without some keys: members of an object, strings of an array.
+///
+/// # Errors
+/// 22023: it is a scalar.
+pub(crate) fn without_keys(text: &str, keys: &[&str]) -> Result<String> {
+    match Value::of(text) {
+        Value::Object(whole) => {
+            let mut members = entries(whole).collect::<Result<Vec<Member<'_>>>>()?;
+            members.retain(|(key, _)| !keys.contains(&&**key));
+            Ok(object(members))
+        }
+        Value::Array(whole) => {
+            let mut kept = Vec::new();
+            for element in elements(whole) {
+                let goes = match Value::of(element) {
+                    Value::Text(quoted) => keys.contains(&&*unescape(quoted)?),
+                    _ => false,
+                };
+                if !goes {
+                    kept.push(element);
+                }
+            }
+            Ok(array(kept))
+        }
+        _ => Err(invalid("cannot delete from scalar")),
+    }
+}
+
+/// The array without the element at an index.
+///
+/// # Errors
+/// 22023: it is no array.
+pub(crate) fn without_index(text: &str, index: i64) -> Result<String> {
+    match Value::of(text) {
+        Value::Array(whole) => {
+            let mut items: Vec<&str> = elements(whole).collect();
+            let place = if index < 0 { index + items.len() as i64 } else { index };
+            if let Some(place) = usize::try_from(place).ok().filter(|place| *place < items.len()) {
+                items.remove(place);
+            }
+            Ok(array(items))
+        }
+        Value::Object(_) => Err(invalid("cannot delete from object using integer index")),
+        _ => Err(invalid("cannot delete from scalar")),
+    }
+}
+
+/// Two objects as one, or the elements of both, where what is no array is an element.
+pub(crate) fn joined(left: &str, right: &str) -> Result<String> {
+    if let (Value::Object(left), Value::Object(right)) = (Value::of(left), Value::of(right)) {
+        let members = entries(left).chain(entries(right));
+        return Ok(object(members.collect::<Result<Vec<_>>>()?));
+    }
+    let items = |text| -> Vec<&str> {
+        match Value::of(text) {
+            Value::Array(array) => elements(array).collect(),
+            _ => vec![text],
+        }
+    };
+    Ok(array(items(left).into_iter().chain(items(right))))
+}
+
+/// The value without members that are null, in `json`'s shortest form.
+pub(crate) fn without_nulls(text: &str) -> Result<String> {
+    let mut out = String::with_capacity(text.len());
+    strip(text, &mut out)?;
+    Ok(out)
+}
+
+fn strip(text: &str, out: &mut String) -> Result<()> {
+    match Value::of(text) {
+        Value::Array(whole) => {
+            out.push('[');
+            for (index, element) in elements(whole).enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                strip(element, out)?;
+            }
+            out.push(']');
+        }
+        Value::Object(whole) => {
+            let members = entries(whole).collect::<Result<Vec<Member<'_>>>>()?;
+            let kept = members.into_iter().filter(|(_, value)| Value::of(value) != Value::Null);
+            out.push('{');
+            for (index, (key, value)) in kept.enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                quote(&key, out);
+                out.push(':');
+                strip(value, out)?;
+            }
+            out.push('}');
+        }
+        Value::Text(quoted) => quote(&unescape(quoted)?, out),
+        _ => out.push_str(text),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ARRAY: &str = "{\"a\": [1, 2]}";
+
+    fn done(text: &str, path: &str, what: Edit) -> String {
+        let path: Vec<_> = path.split('.').map(|step| Some(step.to_owned())).collect();
+        edit(text, &path, "9", what).unwrap_or_else(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn parts_are_set() {
+        let set = Edit::Set { create: true };
+        assert_eq!(done(ARRAY, "a.0", set), "{\"a\": [9, 2]}");
+        assert_eq!(done(ARRAY, "a.-1", set), "{\"a\": [1, 9]}");
+        assert_eq!(done(ARRAY, "a.7", set), "{\"a\": [1, 2, 9]}");
+        assert_eq!(done(ARRAY, "a.-7", set), "{\"a\": [9, 1, 2]}");
+        assert_eq!(done(ARRAY, "b", set), "{\"a\": [1, 2], \"b\": 9}");
+        assert_eq!(done(ARRAY, "b", Edit::Set { create: false }), ARRAY);
+        assert_eq!(done(ARRAY, "b.c", set), ARRAY);
+        assert_eq!(done("[1]", "x", set), "path element at position 1 is not an integer: \"x\"");
+        assert_eq!(done("1", "a", set), "cannot set path in scalar");
+        assert!(edit("{}", &[None], "1", set).is_err());
+    }
+
+    #[test]
+    fn parts_are_inserted_and_deleted() {
+        let (before, after) = (Edit::Insert { after: false }, Edit::Insert { after: true });
+        assert_eq!(done(ARRAY, "a.0", before), "{\"a\": [9, 1, 2]}");
+        assert_eq!(done(ARRAY, "a.0", after), "{\"a\": [1, 9, 2]}");
+        assert_eq!(done(ARRAY, "a.-9", after), "{\"a\": [9, 1, 2]}");
+        assert_eq!(done(ARRAY, "a", before), "cannot replace existing key");
+        assert_eq!(done(ARRAY, "a.-1", Edit::Delete), "{\"a\": [1]}");
+        assert_eq!(done(ARRAY, "a.9", Edit::Delete), ARRAY);
+        assert_eq!(done("[]", "x", Edit::Delete), "[]");
+    }
+
+    #[test]
+    fn values_are_joined() {
+        for (left, right, both) in [
+            ("[1]", "2", "[1, 2]"),
+            ("{\"a\": 1}", "{\"a\": 2, \"b\": 3}", "{\"a\": 2, \"b\": 3}"),
+            ("{\"a\": 1}", "[1]", "[{\"a\": 1}, 1]"),
+            ("[]", "{}", "[{}]"),
+            ("1", "2", "[1, 2]"),
+        ] {
+            assert_eq!(joined(left, right).as_deref(), Ok(both));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `jsonb`'s normal form: `{"b": 1, "aa": [1.50, "x"]}`.
+//!
+//! A blank follows each colon and comma. Keys are ordered by length and then by bytes, and of equal ones the last
+//! has remained. Strings have escapes only where they must; numbers are spelt as `numeric` spells them.
+
+use super::check::check;
+use super::number;
+use super::raw::{Value, elements, entries};
+use super::string::{quote, unescape};
+use crate::values::error::Result;
+use std::borrow::Cow;
+
+/// The normal form of a text.
+///
+/// # Errors
+/// As [`check`], and 22P05, 22003: strings or numbers in it are none that SQL holds.
+pub(crate) fn normal(text: &str) -> Result<String> {
+    check(text)?;
+    let mut out = String::with_capacity(text.len());
+    write(text, &mut out).map_err(|error| error.blaming_literal(text))?;
+    Ok(out)
+}
+
+/// The normal form of a value that is JSON already.
+pub(crate) fn of_json(text: &str) -> Result<String> {
+    let mut out = String::with_capacity(text.len());
+    write(text, &mut out)?;
+    Ok(out)
+}
+
+fn write(text: &str, out: &mut String) -> Result<()> {
+    match Value::of(text) {
+        Value::Null => out.push_str("null"),
+        Value::Boolean(value) => out.push_str(if value { "true" } else { "false" }),
+        Value::Number(digits) => number::write_normal(digits, out)?,
+        Value::Text(quoted) => quote(&unescape(quoted)?, out),
+        Value::Array(array) => {
+            out.push('[');
+            for (index, element) in elements(array).enumerate() {
+                separate(index, out);
+                write(element, out)?;
+            }
+            out.push(']');
+        }
+        Value::Object(object) => {
+            let members = ordered(entries(object).collect::<Result<Vec<_>>>()?);
+            out.push('{');
+            for (index, (key, value)) in members.into_iter().enumerate() {
+                separate(index, out);
+                quote(&key, out);
+                out.push_str(": ");
+                write(value, out)?;
+            }
+            out.push('}');
+        }
+    }
+    Ok(())
+}
+
+fn separate(index: usize, out: &mut String) {
+    if index > 0 {
+        out.push_str(", ");
+    }
+}
+
+/// A member: its key's text, and its value.
+pub(super) type Member<'a> = (Cow<'a, str>, &'a str);
+
+/// Members in the order of their keys, of equal ones the last.
+pub(super) fn ordered(mut members: Vec<Member<'_>>) -> Vec<Member<'_>> {
+    members.sort_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+    let mut unique: Vec<Member<'_>> = Vec::with_capacity(members.len());
+    for member in members {
+        match unique.last_mut() {
+            Some(last) if last.0 == member.0 => *last = member,
+            _ => unique.push(member),
+        }
+    }
+    unique
+}
+
+/// An object of members whose values are in normal form.
+pub(super) fn object(members: Vec<Member<'_>>) -> String {
+    let mut out = String::from("{");
+    for (index, (key, value)) in ordered(members).into_iter().enumerate() {
+        separate(index, &mut out);
+        quote(&key, &mut out);
+        out.push_str(": ");
+        out.push_str(value);
+    }
+    out.push('}');
+    out
+}
+
+/// An array of elements that are in normal form.
+pub(super) fn array<'a>(elements: impl IntoIterator<Item = &'a str>) -> String {
+    let mut out = String::from("[");
+    for (index, element) in elements.into_iter().enumerate() {
+        separate(index, &mut out);
+        out.push_str(element);
+    }
+    out.push(']');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_one_form() {
+        for (given, form) in [
+            (" { \"bb\":1,\"a\" :[ 1 ,2 ] } ", "{\"a\": [1, 2], \"bb\": 1}"),
+            (
+                "{\"a\":1,\"a\":2,\"b\":{\"z\":null,\"y\":{}}}",
+                "{\"a\": 2, \"b\": {\"y\": {}, \"z\": null}}",
+            ),
+            ("{\"\\u0061\":1,\"a\":true}", "{\"a\": true}"),
+            ("{\"é\":1,\"zz\":2,\"abc\":3}", "{\"zz\": 2, \"é\": 1, \"abc\": 3}"),
+            ("[]", "[]"),
+            ("{ }", "{}"),
+            ("\"\\u00e9\\/\"", "\"é/\""),
+            ("[1e2,1.50,-0]", "[100, 1.50, 0]"),
+        ] {
+            let once = normal(given).expect(given);
+            assert_eq!(once, form);
+            assert_eq!(normal(&once).expect("normal"), once, "the form is its own form");
+        }
+    }
+
+    #[test]
+    fn what_sql_does_not_hold_is_refused() {
+        for bad in ["\"\\u0000\"", "[\"\\ud834\"]", "{\"\\u0000\":1}", "1e200000", "[1"] {
+            assert!(normal(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_deepest_value_is_walked_through() {
+        let depth = super::super::check::DEPTH_MAX;
+        let nested = format!("{}1{}", "{\"a\": ".repeat(depth), "}".repeat(depth));
+        assert_eq!(normal(&nested).as_deref(), Ok(&*nested));
+    }
+}

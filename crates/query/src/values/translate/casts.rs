@@ -1,0 +1,110 @@
+//! Casts of text that failed in the engine, as PostgreSQL's input functions say it.
+
+use super::type_names;
+use crate::values::error::{Error, SqlState};
+
+/// `Cannot cast string 'abc' to value of Int32 type`, in PostgreSQL's words.
+pub(super) fn of_text(message: &str) -> Option<Error> {
+    if let Some((_, value)) = message.split_once("nvalid input syntax for type interval: \"") {
+        return Some(refused(value.strip_suffix('"').unwrap_or(value), "interval"));
+    }
+    let forms = ["Cannot cast string '", "Cannot cast value '"];
+    let (_, rest) = forms.iter().find_map(|form| message.split_once(form))?;
+    let (value, rest) = rest.rsplit_once("' to value of ")?;
+    Some(refused(value, &type_names::of(rest.strip_suffix(" type")?)))
+}
+
+/// A text that is no value of a type, or of none that the type can hold.
+pub(crate) fn refused(value: &str, type_name: &str) -> Error {
+    let short = type_name.strip_suffix(" without time zone").unwrap_or(type_name);
+    let syntax =
+        |state| Error::new(state, format!("invalid input syntax for type {short}: \"{value}\""));
+    let range = |what: String| Error::new(SqlState::NumericValueOutOfRange, what);
+    let error = match short {
+        "smallint" | "integer" | "bigint" | "oid" if is_whole_number(value) => {
+            range(format!("value \"{value}\" is out of range for type {short}"))
+        }
+        "real" | "double precision" if value.trim().parse::<f64>().is_ok() => {
+            range(format!("\"{value}\" is out of range for type {short}"))
+        }
+        "numeric" if value.trim().parse::<f64>().is_ok() => {
+            range("value overflows numeric format".to_owned())
+        }
+        "date" | "time" | "timestamp" | "timestamp with time zone" | "time with time zone" => {
+            match looks_like_moment(value) {
+                true => Error::new(
+                    SqlState::DatetimeFieldOverflow,
+                    format!("date/time field value out of range: \"{value}\""),
+                ),
+                false => syntax(SqlState::InvalidDatetimeFormat),
+            }
+        }
+        "interval" => syntax(SqlState::InvalidDatetimeFormat),
+        _ => syntax(SqlState::InvalidTextRepresentation),
+    };
+    error.blaming_literal(value)
+}
+
+fn is_whole_number(text: &str) -> bool {
+    let digits = text.trim().trim_start_matches(['-', '+']);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text has the form of a date or a time, whatever its fields say: `2024-13-40`, `25:00`.
+fn looks_like_moment(text: &str) -> bool {
+    let text = text.trim();
+    let (first, rest) = text.split_once([' ', 'T']).unwrap_or((text, ""));
+    let numbers = |text: &str, separator: char, counts: std::ops::RangeInclusive<usize>| {
+        let mut fields = text.split(separator);
+        counts.contains(&text.split(separator).count())
+            && fields.all(|field| {
+                let field = field.trim_end_matches(|c: char| c == '.' || c.is_ascii_digit());
+                field.is_empty()
+            })
+            && !text.split(separator).any(str::is_empty)
+    };
+    let is_time = |text: &str| {
+        let at = text.find(['+', '-', 'Z', 'z']).unwrap_or(text.len());
+        numbers(text[..at].trim(), ':', 2..=3)
+    };
+    match numbers(first, '-', 3..=3) {
+        true => rest.is_empty() || is_time(rest),
+        false => is_time(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_refused_by_syntax_or_by_range() {
+        for (value, type_name, code, message) in [
+            ("abc", "integer", "22P02", "invalid input syntax for type integer: \"abc\""),
+            ("99999", "smallint", "22003", "value \"99999\" is out of range for type smallint"),
+            (
+                "1e999",
+                "double precision",
+                "22003",
+                "\"1e999\" is out of range for type double precision",
+            ),
+            ("nope", "date", "22007", "invalid input syntax for type date: \"nope\""),
+            ("2024-02-30", "date", "22008", "date/time field value out of range: \"2024-02-30\""),
+            (
+                "25:00:00",
+                "time without time zone",
+                "22008",
+                "date/time field value out of range: \"25:00:00\"",
+            ),
+            (
+                "2024-1-1 x",
+                "timestamp",
+                "22007",
+                "invalid input syntax for type timestamp: \"2024-1-1 x\"",
+            ),
+        ] {
+            let error = refused(value, type_name);
+            assert_eq!((error.state().code(), error.message()), (code, message));
+        }
+    }
+}

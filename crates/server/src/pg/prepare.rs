@@ -1,0 +1,129 @@
+//! Preparing, describing and executing prepared statements.
+
+use super::connection::Connection;
+use super::prepared::{Prepared, changed_result, no_statement};
+use super::wire::Stream;
+use query::{
+    ConnectionStatement, Description, Error, Execute, Field, Listing, Outcome, ScalarValue,
+    SqlState, SqlType, Statement,
+};
+use std::sync::{Arc, OnceLock};
+
+impl<S: Stream> Connection<S> {
+    /// Takes a statement in under a name; the empty one is free for everybody.
+    pub(crate) fn prepare(
+        &mut self,
+        name: &str,
+        text: &str,
+        statement: Option<Statement>,
+        given: Vec<Option<SqlType>>,
+        from_sql: bool,
+    ) -> Result<Arc<Prepared>, Error> {
+        if !name.is_empty() && self.statements.contains_key(name) {
+            let message = format!("prepared statement \"{name}\" already exists");
+            return Err(Error::new(SqlState::DuplicatePreparedStatement, message));
+        }
+        let shown = statement.as_ref().filter(|statement| statement.keeps_secret());
+        let text = shown.map_or_else(|| text.to_owned(), |statement| statement.text.clone());
+        let statement = statement.map(|statement| {
+            let statement = statement.with_parameters(&given);
+            let prepared = self.session.prepare_statement(statement.clone());
+            (statement, prepared)
+        });
+        let listing = (!name.is_empty()).then(|| self.session.list_prepared(name, &text, from_sql));
+        let (text, description) = (query::activity_text(&text), OnceLock::new());
+        Ok(Arc::new(Prepared { statement, text, given, description, listing }))
+    }
+
+    /// PREPARE: what it is made of is looked at now.
+    pub(crate) async fn prepare_by_statement(
+        &mut self,
+        name: String,
+        text: &str,
+        statement: Statement,
+        types: Vec<Option<SqlType>>,
+    ) -> Result<(), Error> {
+        let prepared = self.prepare(&name, text, Some(statement), types, true)?;
+        self.description(&prepared).await?;
+        self.statements.insert(name, prepared);
+        Ok(())
+    }
+
+    /// The prepared statement of a name.
+    pub(crate) fn statement(&self, name: &str) -> Result<Arc<Prepared>, Error> {
+        self.statements.get(name).cloned().ok_or_else(|| no_statement(name))
+    }
+
+    /// EXECUTE of a prepared statement, or EXPLAIN of that.
+    pub(crate) async fn execute_by_statement(
+        &mut self,
+        execute: &Execute,
+        values: &[ScalarValue],
+    ) -> Result<Outcome, Error> {
+        self.session.refuse_if_failed().await?;
+        let prepared = self.statement(&execute.name)?;
+        let Some((statement, planned)) = &prepared.statement else {
+            return Err(Error::new(SqlState::SyntaxError, "there is nothing to execute"));
+        };
+        let description = self.description(&prepared).await?;
+        let values = execute.values(&self.session, &description.parameters, values).await?;
+        if let Some(explain) = execute.explained(statement) {
+            return self.session.run(&explain, &values).await;
+        }
+        prepared.listing.iter().for_each(Listing::executed);
+        match planned.execute(&values).await? {
+            Outcome::Rows(rows) if prepared.promised_others(&rows) => Err(changed_result()),
+            outcome => Ok(outcome),
+        }
+    }
+
+    /// What a statement takes and gives; found out once.
+    pub(crate) async fn description(
+        &mut self,
+        prepared: &Prepared,
+    ) -> Result<Arc<Description>, Error> {
+        if let Some(known) = prepared.description.get() {
+            return Ok(Arc::clone(known));
+        }
+        let nothing = Description { parameters: Vec::new(), fields: None };
+        let description = match &prepared.statement {
+            None => nothing,
+            Some((statement, planned)) => match statement.for_connection().transpose()? {
+                // What a name stands for can be another thing the next time: it is not kept.
+                Some(ConnectionStatement::Fetch(fetch)) => {
+                    let fields = match self.portals.get(&fetch.cursor) {
+                        Some(portal) if !fetch.moves => portal.fields().map(<[Field]>::to_vec),
+                        _ => None,
+                    };
+                    return Ok(Arc::new(Description { fields, ..nothing }));
+                }
+                Some(ConnectionStatement::Execute(execute)) => {
+                    return Ok(Arc::new(self.description_of_execute(&execute).await?));
+                }
+                Some(ConnectionStatement::Declare(declare)) => {
+                    let planned = self.session.prepare_statement(declare.query);
+                    let described = planned.describe(&prepared.given).await?;
+                    Description { fields: None, ..described }
+                }
+                Some(_) => nothing,
+                None if statement.is_client_copy() => nothing,
+                None => planned.describe(&prepared.given).await?,
+            },
+        };
+        prepared.listing.iter().for_each(|listing| listing.described(&description));
+        Ok(Arc::clone(prepared.description.get_or_init(|| Arc::new(description))))
+    }
+
+    async fn description_of_execute(&mut self, execute: &Execute) -> Result<Description, Error> {
+        let target = self.statement(&execute.name)?;
+        let described = Box::pin(self.description(&target)).await?;
+        let parameters = execute.parameters(&described.parameters);
+        let explained =
+            target.statement.as_ref().and_then(|(statement, _)| execute.explained(statement));
+        let fields = match explained {
+            Some(explain) => self.session.prepare_statement(explain).describe(&[]).await?.fields,
+            None => described.fields.clone(),
+        };
+        Ok(Description { parameters, fields })
+    }
+}
