@@ -3,7 +3,7 @@
 
 use cluster::net::Address;
 use cluster::net::local::{Hub, Link};
-use cluster::{Cluster, Introduction};
+use cluster::{Cluster, NewServer};
 use query::{Database, Error, Options};
 use std::sync::Arc;
 use tokio::runtime::Handle;
@@ -64,7 +64,7 @@ impl InProcess {
         let name = name(self.servers.len());
         let address = Address::new(name.as_str());
         let network = Arc::new(self.hub.network(address.clone()));
-        let introduction = Introduction { name: name.clone(), address: address.clone(), weight: 1 };
+        let introduction = NewServer { name: name.clone(), address: address.clone(), weight: 1 };
         let mut opened = None;
         let mut open = |group| {
             let options = Options { cluster: Some(group), ..self.options.clone() };

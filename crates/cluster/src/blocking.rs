@@ -1,15 +1,16 @@
-//! Work that takes long between two points of waiting, done on a thread of its own: the runtime of the cluster has few threads,
-//! and what they cannot come to meanwhile are heartbeats. A server whose heartbeats do not go out is given up.
+//! Long computations on threads of their own. The runtime of the cluster has few threads; a server
+//! that blocks them misses heartbeats and is evicted.
 
-use crate::messages::garbled;
+use crate::messages::invalid_message;
 use sdds::Timestamp;
 use std::panic::resume_unwind;
 use store::{Error, Prepared, Transaction};
 
-/// Rows of so many bytes are worked on apart: what takes longer than handing it to another thread by far.
+/// Rows of at least this many bytes are handled on another thread: the work takes longer than the
+/// switch.
 pub(crate) const LARGE_BYTES: u64 = 64 << 10;
 
-/// Does something on a thread of its own. It goes on when nobody waits for it any more.
+/// Runs `work` on a thread of its own. Completes even if the caller is dropped.
 pub(crate) async fn run<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
@@ -17,12 +18,12 @@ pub(crate) async fn run<T: Send + 'static>(
         Ok(done) => Ok(done),
         Err(error) => match error.try_into_panic() {
             Ok(panic) => resume_unwind(panic),
-            Err(_) => Err(garbled("the server is stopping")),
+            Err(_) => Err(invalid_message("the server is stopping")),
         },
     }
 }
 
-/// Makes writes visible.
+/// Commits prepared writes.
 pub(crate) async fn commit(prepared: Prepared, timestamp: Timestamp) {
     if prepared.bytes() < LARGE_BYTES {
         return prepared.commit(timestamp);
@@ -30,7 +31,7 @@ pub(crate) async fn commit(prepared: Prepared, timestamp: Timestamp) {
     let _ = run(move || prepared.commit(timestamp)).await;
 }
 
-/// Gets writes ready to be committed.
+/// Prepares a transaction.
 pub(crate) async fn prepare(transaction: Transaction) -> Result<Option<Prepared>, Error> {
     if transaction.bytes() < LARGE_BYTES {
         return transaction.prepare();

@@ -1,9 +1,9 @@
 //! One server of a cluster, for programs.
 
-use crate::calls::{Counted, DEADLINE};
+use crate::calls::{CountingNetwork, DEADLINE};
 use crate::heartbeat;
 use crate::membership::{Member, Members, ROOT};
-use crate::messages::{Held, Request};
+use crate::messages::{Request, ServerReport};
 use crate::moving;
 use crate::node::Node;
 use crate::peers::NodePeers;
@@ -22,12 +22,13 @@ use tokio::runtime::Handle;
 pub struct Cluster(Arc<Node>);
 
 impl Cluster {
-    /// Connects the store to the cluster, and starts the periodic work. `now` is the newest known timestamp.
+    /// Connects the store to the cluster, and starts the periodic work. `now` is the newest known
+    /// timestamp.
     pub(crate) fn start(
         member: &Member,
         members: Members,
         store: Arc<Store>,
-        network: Counted,
+        network: CountingNetwork,
         runtime: Handle,
         now: Timestamp,
     ) -> Self {
@@ -43,8 +44,9 @@ impl Cluster {
         let _ = self.0.fragments.set(fragments);
     }
 
-    /// Sets the address at which PostgreSQL clients connect to this server, `host:port`. The other servers learn it, and
-    /// tell it to clients that address owners directly. Later calls have no effect.
+    /// Sets the address at which PostgreSQL clients connect to this server, `host:port`. The other
+    /// servers learn it, and tell it to clients that address owners directly. Later calls have no
+    /// effect.
     pub fn set_pg(&self, address: String) {
         let _ = self.0.membership.pg.set(address);
     }
@@ -69,16 +71,19 @@ impl Cluster {
         Arc::new(NodePeers::coordinating(&self.0))
     }
 
-    /// Stops this server: it sends no heartbeats, answers no requests, and moves nothing. Running statements of its clients
-    /// fail as if the other servers could not be reached. The root evicts it after a while.
+    /// Stops this server: it sends no heartbeats, answers no requests, and moves nothing. Running
+    /// statements of its clients fail as if the other servers could not be reached. The root evicts
+    /// it after a while.
     ///
-    /// To lose no rows, empty the server first ([`Self::set_weight`]). A cluster and its store refer to each other: without
-    /// this call running work continues after the last handle is dropped.
+    /// To lose no rows, empty the server first ([`Self::set_weight`]). A cluster and its store
+    /// refer to each other: without this call running work continues after the last handle is
+    /// dropped.
     pub fn stop(&self) {
         self.0.calls.stopped.cancel();
     }
 
-    /// Tells the root that this server leaves, and [stops](Self::stop) it. Rows that are still here are lost.
+    /// Tells the root that this server leaves, and [stops](Self::stop) it. Rows that are still here
+    /// are lost.
     pub async fn leave(&self) {
         if self.0.calls.root.is_none() {
             match tokio::time::timeout(DEADLINE, say_goodbye(&self.0)).await {
@@ -95,11 +100,12 @@ impl Cluster {
     }
 
     /// The state of every server; an error for those that cannot be reached.
-    pub async fn report(&self) -> Vec<(Member, Result<Held, Error>)> {
+    pub async fn report(&self) -> Vec<(Member, Result<ServerReport, Error>)> {
         report::report(&self.0).await
     }
 
-    /// Changes a server's share of every table, relative to the other servers. Zero empties the server.
+    /// Changes a server's share of every table, relative to the other servers. Zero empties the
+    /// server.
     ///
     /// # Errors
     /// 42704 if no server has this name; [`Error::Unreachable`] if the root cannot be reached.
@@ -116,12 +122,12 @@ impl Cluster {
         Ok(self.0.calls.ask_root(&Request::ChangeMoves { change }).await.map(drop)?)
     }
 
-    /// Moves a range that this server owns to another group, regardless of balance. Completes even if the caller is
-    /// dropped.
+    /// Moves a range that this server owns to another group, regardless of balance. Completes even
+    /// if the caller is dropped.
     ///
     /// # Errors
-    /// [`Error::NotOwned`]; 55P03 if transactions keep writing to the range, or during another move;
-    /// [`Error::Unreachable`]. The range is then still here.
+    /// [`Error::NotOwned`]; 55P03 if transactions keep writing to the range, or during another
+    /// move; [`Error::Unreachable`]. The range is then still here.
     pub async fn give(&self, table: TableId, range: &KeyRange, to: GroupId) -> Result<(), Error> {
         moving::give(&self.0.moves, table, range, to).await
     }

@@ -1,7 +1,8 @@
-//! Periodic work of a server: heartbeats to the root, the outcome of silent transactions, moves, and clean-up.
+//! Periodic work of a server: heartbeats to the root, the outcome of silent transactions, moves,
+//! and clean-up.
 
 use crate::membership::{EVICTED, ROOT};
-use crate::messages::{Answer, Beat, Heartbeat, Request, unexpected};
+use crate::messages::{Answer, Heartbeat, HeartbeatAnswer, Request, unexpected};
 use crate::moving;
 use crate::node::Node;
 use crate::report;
@@ -20,7 +21,8 @@ const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Starts the periodic work. It ends when the server stops, or its last handle is dropped.
 pub(crate) fn start(node: &Arc<Node>) {
     every_period(node, |node| async move { beat(&node).await }.boxed());
-    // Apart from heartbeats: asking for outcomes may take long, and a server without heartbeats is evicted.
+    // Apart from heartbeats: asking for outcomes may take long, and a server without heartbeats is
+    // evicted.
     every_period(node, |node| async move { node.transactions.resolve().await }.boxed());
     every_period(node, |node| async move { clean_up(&node) }.boxed());
     every_period(node, |node| moving::follow(Arc::clone(&node.moves)).boxed());
@@ -69,7 +71,7 @@ async fn beat(node: &Node) {
 }
 
 /// Sends a heartbeat to the root.
-async fn tell(node: &Node) -> Result<Beat, Error> {
+async fn tell(node: &Node) -> Result<HeartbeatAnswer, Error> {
     let oldest = node.transactions.low_watermark.lock().oldest(node.store.oldest_snapshot());
     let heartbeat = Heartbeat {
         group: node.membership.here,
@@ -83,13 +85,13 @@ async fn tell(node: &Node) -> Result<Beat, Error> {
     }
     let request = Request::Heartbeat(heartbeat);
     match node.calls.ask_within(ROOT, &request, HEARTBEAT_TIMEOUT).await? {
-        Answer::Beat(beat) => Ok(*beat),
+        Answer::Heartbeat(beat) => Ok(*beat),
         other => Err(unexpected(&other)),
     }
 }
 
 /// Applies the root's answer to a heartbeat.
-fn follow(node: &Node, beat: Beat) {
+fn follow(node: &Node, beat: HeartbeatAnswer) {
     node.transactions.low_watermark.lock().learn(beat.now);
     node.store.observe(beat.now);
     node.transactions.raise_horizon(beat.horizon);

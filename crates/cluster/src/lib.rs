@@ -1,19 +1,23 @@
-//! One server of a cluster: membership, owners of keys, distributed transactions, and moves of rows.
+//! One server of a cluster: membership, owners of keys, distributed transactions, and moves of
+//! rows.
 //!
 //! From the bottom up; a module uses those above it in this list only:
 //!
-//! - `membership`: the servers of the cluster. `messages`: requests and answers. `blocking`: long computations.
+//! - `membership`: the servers of the cluster. `messages`: requests and answers. `blocking`: long
+//!   computations.
 //! - `directory`: the owners of keys, as this server knows them.
 //! - `root`: the first server's part: admission, timestamps and outcomes, balancing.
 //! - `calls`: calls to other servers.
 //! - `transactions`: commits on several servers, snapshots, timestamps.
 //! - `routing`: finding owners. `moving`: moves of rows between servers.
 //! - `node`: all of this as one value. `report`: its state as system tables.
-//! - `peers`: other servers, as transactions here use them. `rows`: rows here, as other servers use them.
+//! - `peers`: other servers, as transactions here use them. `rows`: rows here, as other servers use
+//!   them.
 //! - `service`: answers to requests. `heartbeat`: periodic work.
 //! - `cluster`: the public handle. `start`: founding and joining a cluster.
 //!
-//! The network is the crate [`net`]. What a statement means is up to `query`, what a server stores up to `store`.
+//! The network is the crate [`net`]. What a statement means is up to `query`, what a server stores
+//! up to `store`.
 
 mod blocking;
 mod calls;
@@ -35,6 +39,6 @@ mod transactions;
 
 pub use cluster::Cluster;
 pub use membership::{Member, Members, ServerLoad, TableLoad};
-pub use messages::{Held, ImageInfo, MoveInfo, name_of_call};
+pub use messages::{ImageInfo, MoveInfo, ServerReport, name_of_call};
 pub use net;
-pub use start::{Entry, Introduction, Part, StartError, Started, start};
+pub use start::{Entry, NewServer, ServerConfig, StartError, Started, start};

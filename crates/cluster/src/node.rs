@@ -1,6 +1,6 @@
 //! The parts of one server of a cluster. State only: the modules that use it are above.
 
-use crate::calls::{Calls, Counted};
+use crate::calls::{Calls, CountingNetwork};
 use crate::directory::Files;
 use crate::membership::{Member, Members, Membership, ROOT};
 use crate::moving::Moves;
@@ -37,7 +37,7 @@ impl Node {
         member: &Member,
         members: Members,
         store: Arc<Store>,
-        network: Counted,
+        network: CountingNetwork,
         runtime: Handle,
         now: Timestamp,
     ) -> Self {

@@ -1,9 +1,10 @@
-//! Answers the requests of other servers: decodes them, and passes them to the part that they are about.
+//! Answers the requests of other servers: decodes them, and passes them to the part that they are
+//! about.
 
 use crate::blocking::{self, LARGE_BYTES};
 use crate::membership::evicted;
 use crate::messages::{
-    Answer, Envelope, Reply, Request, decode, encode_reply, garbled, is_background,
+    Answer, Envelope, Reply, Request, decode, encode_reply, invalid_message, is_background,
 };
 use crate::moving;
 use crate::node::Node;
@@ -68,7 +69,7 @@ fn open(node: &Node, envelope: Envelope) -> Result<Request, Error> {
         return Err(Error::unreachable(node.membership.name.clone(), reason));
     }
     match envelope.from.filter(|from| node.membership.is_lost(*from)) {
-        Some(lost) => Err(evicted(lost)),
+        Some(lost) => Err(evicted(&node.membership.name_of(lost))),
         None => Ok(envelope.request),
     }
 }
@@ -81,14 +82,14 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         | Request::RowOperation { .. }
         | Request::DmlPushdown { .. } => rows::answer(node, request).await,
         Request::Run { .. } | Request::Take { .. } | Request::Describe { .. } => {
-            Err(garbled("a request for a stream of rows"))
+            Err(invalid_message("a request for a stream of rows"))
         }
         Request::RollbackTo { .. }
         | Request::RollBack { .. }
         | Request::Prepare { .. }
         | Request::Commit { .. }
         | Request::IsRunning { .. } => transactions::answer(&node.transactions, request).await,
-        Request::Owned { .. } | Request::Whose { .. } | Request::Directory { .. } => {
+        Request::ListOwned { .. } | Request::FindOwners { .. } | Request::Directory { .. } => {
             routing::answer(&node.routing, request).await
         }
         Request::MoveIn { .. }
@@ -113,7 +114,8 @@ async fn answer(node: &Arc<Node>, request: Request) -> Reply {
     }
 }
 
-/// Answers a request to the root. Other servers forward [`Request::Join`] only: a new server may know any member.
+/// Answers a request to the root. Other servers forward [`Request::Join`] only: a new server may
+/// know any member.
 async fn to_root(node: &Node, request: Request) -> Reply {
     match &node.calls.root {
         Some(root) => root.answer(&request).await,

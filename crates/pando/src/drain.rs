@@ -80,7 +80,7 @@ async fn follow(
                 writeln!(out, "Server {name} is empty: it can be stopped.")?;
                 return Ok(ExitCode::SUCCESS);
             }
-            "lost" => bail!("server {name} was given up before it was empty"),
+            "lost" => bail!("server {name} was evicted before it was empty"),
             _ if seen.weight > 0 && has_begun => {
                 bail!("server {name} was given weight {}", seen.weight)
             }

@@ -6,7 +6,7 @@ mod failure;
 mod traffic;
 
 pub(crate) use failure::CallError;
-pub(crate) use traffic::Counted;
+pub(crate) use traffic::CountingNetwork;
 
 use crate::membership::{Membership, ROOT};
 use crate::messages::{Answer, Envelope, Reply, Request, decode, encode};
@@ -27,7 +27,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Calls {
     membership: Arc<Membership>,
-    network: Counted,
+    network: CountingNetwork,
     /// Runs the tasks of this server, apart from those of its clients and queries.
     pub(crate) runtime: Handle,
     /// Set on the root server.
@@ -39,7 +39,7 @@ pub(crate) struct Calls {
 impl Calls {
     pub(crate) fn new(
         membership: Arc<Membership>,
-        network: Counted,
+        network: CountingNetwork,
         runtime: Handle,
         root: Option<Root>,
     ) -> Self {
@@ -51,7 +51,8 @@ impl Calls {
         &self.network.counters
     }
 
-    /// The address and name of a group's server. If the group is unknown, the root is asked for newer members first.
+    /// The address and name of a group's server. If the group is unknown, the root is asked for
+    /// newer members first.
     async fn find(&self, group: GroupId) -> Result<(Address, String), Error> {
         if self.membership.list.read().get(group).is_none() {
             self.refresh_members().await;
@@ -94,7 +95,8 @@ impl Calls {
             Ok(answer) => answer,
             Err(error) => return Err(CallError::of(error, &name)),
         };
-        // An answer that cannot be decoded is an answer all the same: the request may have been executed.
+        // An answer that cannot be decoded is an answer all the same: the request may have been
+        // executed.
         decode::<Reply>(&answer).map_err(CallError::Unknown)?.map_err(CallError::NotDone)
     }
 

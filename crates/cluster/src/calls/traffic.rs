@@ -1,7 +1,8 @@
-//! What a server and the others say to each other, counted: requests and answers, with their bytes as they are encoded,
-//! before frames and encryption.
+//! Counters of messages: requests and answers with their encoded bytes, before frames and
+//! encryption.
 //!
-//! Heartbeats, and questions how much was said, are left out: what remains is what statements and moves cost.
+//! Heartbeats and reports are not counted, so that the counters show the cost of statements and
+//! moves.
 
 use crate::messages::is_background;
 use bytes::Bytes;
@@ -12,14 +13,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use store::{MessageCount, Traffic};
 
-/// Messages in one direction so far.
+/// Messages in one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Way {
     messages: AtomicU64,
     bytes: AtomicU64,
 }
 
-/// What a server has counted since its start.
+/// Messages since the start of the server.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) sent: Way,
@@ -27,7 +28,7 @@ pub(crate) struct Counters {
 }
 
 impl Way {
-    /// One more message.
+    /// Counts a message.
     pub(crate) fn count(&self, message: &Bytes) {
         self.messages.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(message.len() as u64, Ordering::Relaxed);
@@ -40,27 +41,27 @@ impl Way {
 }
 
 impl Counters {
-    /// All so far.
+    /// The current values.
     pub(crate) fn traffic(&self) -> Traffic {
         Traffic { sent: self.sent.count_so_far(), received: self.received.count_so_far() }
     }
 }
 
-/// A server's way to the others, which counts. Calls count when they are made, answers when they are read.
+/// A network that counts messages. Requests count when they are made, answers when they are read.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct CountingNetwork {
     network: Arc<dyn Network>,
-    /// What is said over it, and to this server's service.
+    /// Messages over this network, and of this server's service.
     pub(crate) counters: Arc<Counters>,
 }
 
-impl Counted {
+impl CountingNetwork {
     pub(crate) fn new(network: Arc<dyn Network>) -> Self {
         Self { network, counters: Arc::default() }
     }
 }
 
-impl Network for Counted {
+impl Network for CountingNetwork {
     fn call(
         &self,
         to: &Address,

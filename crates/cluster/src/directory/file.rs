@@ -1,8 +1,8 @@
-//! Whose keys are whose, as one server knows it: for each table the state machine that says what is its own and keeps
-//! its pages of the directory, and the image of what is not.
+//! The owners of one table's keys, as this server knows them: the state machine of its own keys and
+//! directory pages, and the image of the others.
 //!
-//! A server that coordinates asks whoever its image names, and is corrected. A server that is asked for keys that are
-//! not its own does not guess: it goes by the directory, which ends after two steps ([`sdds::directory`]).
+//! A coordinator uses its image, which owners correct. A server that is asked for keys that it does
+//! not own uses the directory, which takes at most two steps ([`sdds::directory`]).
 
 use crate::membership::ROOT;
 use parking_lot::Mutex;
@@ -16,21 +16,21 @@ use store::Finding;
 use store::catalog::{Table, TableId};
 use tokio::sync::Notify;
 
-/// Entries that an adjustment carries at most.
+/// Maximum number of entries of an adjustment.
 pub(crate) const ADJUSTMENT_ENTRIES: usize = 512;
 
-/// Entries on either side of a key that a client is told of.
+/// Number of entries on either side of a key that clients are told.
 const NEIGHBOURS: usize = 128;
 
-/// Pages of the directory that have come are known to have come until so many others have.
+/// Number of received directory pages that are remembered to ignore duplicates.
 const PAGES_REMEMBERED: usize = 1 << 10;
 
-/// What a server knows of one table's file.
+/// The distributed file of one table.
 #[derive(Debug)]
 pub(crate) struct File {
     table: TableId,
     state: Mutex<State>,
-    /// Keys have arrived somewhere.
+    /// Notified when keys have arrived somewhere.
     moved: Notify,
     counters: Counters,
 }
@@ -39,12 +39,12 @@ pub(crate) struct File {
 struct State {
     server: Server<()>,
     image: Image,
-    /// Where the last pages that have come begin, and at which epoch: one that comes again must not undo what this server
-    /// has noted on it since.
+    /// Low bound and epoch of the last pages received: a duplicate must not undo later changes of
+    /// the page.
     pages: VecDeque<(Bound, Epoch)>,
 }
 
-/// [`Finding`] while it is counted.
+/// Counters of [`Finding`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) requests: AtomicU64,
@@ -53,14 +53,15 @@ pub(crate) struct Counters {
     pub(crate) broadcasts: AtomicU64,
 }
 
-/// Messages of the directory that are to be sent.
+/// Messages of the directory to be sent.
 pub(crate) type Outbox = Vec<(GroupId, Message<()>)>;
 
-/// Who has parts of a range, in order.
+/// Parts of a range in key order, each with a group.
 pub(crate) type Parts = Vec<(KeyRange, GroupId)>;
 
 impl File {
-    /// Opens the file of a table. `groups` are the members of the cluster; only the root server needs them.
+    /// Opens the file of a table. `groups` are the members of the cluster; only the root server
+    /// needs them.
     pub(super) fn open(table: &Table, here: GroupId, groups: &[GroupId]) -> Self {
         let mut server = Server::of_new_file(here, ROOT, table.home, Settings::default());
         if here == ROOT {
@@ -83,7 +84,7 @@ impl File {
         &self.counters
     }
 
-    /// What finding owners has cost so far.
+    /// Statistics of finding owners.
     pub(crate) fn finding(&self) -> Finding {
         let Counters { requests, forwards, adjustments, broadcasts } = &self.counters;
         Finding {
@@ -94,14 +95,14 @@ impl File {
         }
     }
 
-    /// Waits until keys have arrived somewhere, from when it is called.
+    /// Waits until keys arrive somewhere after this call.
     pub(crate) fn moved(&self) -> impl Future<Output = ()> + '_ {
         let mut moved = Box::pin(self.moved.notified());
         moved.as_mut().enable();
         moved
     }
 
-    /// Who is believed to own what in a range, by the image; `None` while some of it is leaving.
+    /// The owners of a range according to the image; `None` while some of it is leaving.
     pub(crate) fn believed(&self, range: &KeyRange) -> Option<Parts> {
         let mut state = self.state.lock();
         let here = state.server.group();
@@ -123,8 +124,8 @@ impl File {
         Some(parts)
     }
 
-    /// Who has what in a range, or knows more about it than this server; `None` while some of it is leaving. Whoever has
-    /// asked can learn from the pages that were looked at.
+    /// The owners of a range according to the directory, or groups that know more; `None` while
+    /// some of it is leaving. Adds entries of the directory pages that were used to `found`.
     pub(crate) fn known(&self, range: &KeyRange, found: &mut Vec<Entry>) -> Option<Parts> {
         let state = self.state.lock();
         let here = state.server.group();
@@ -135,7 +136,7 @@ impl File {
                 Way::Wait => return None,
                 Way::Here => push(&mut parts, part, here),
                 Way::To { group, page } => {
-                    // A page that several parts go by is told once.
+                    // A page that answers several parts is added once.
                     if page.first() != told.as_ref() && found.len() < ADJUSTMENT_ENTRIES {
                         told = page.first().cloned();
                         found.extend(page);
@@ -147,7 +148,8 @@ impl File {
         Some(parts)
     }
 
-    /// Who is believed to own the keys around one that is another server's; nothing for a key that is owned here.
+    /// Believed owners of the keys around one that another server owns; empty for a key that is
+    /// owned here.
     pub(crate) fn around(&self, key: &Key) -> Vec<Entry> {
         let mut state = self.state.lock();
         for (_, way) in state.server.ways(&KeyRange::point(key)) {
@@ -166,35 +168,36 @@ impl File {
         entries
     }
 
-    /// What this server owns of a range, for an adjustment.
+    /// The parts of a range that this server owns, as entries.
     pub(crate) fn own(&self, range: &KeyRange) -> Vec<Entry> {
         own(&self.state.lock().server, range)
     }
 
-    /// Learns from an answer.
+    /// Applies an adjustment.
     pub(crate) fn learn(&self, entries: &[Entry]) {
         if self.state.lock().image.learn_all(entries) {
             self.counters.adjustments.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Entries of the image, for whoever looks.
+    /// The entries of the image.
     pub(crate) fn image(&self) -> Vec<Entry> {
         self.state.lock().image.iter().collect()
     }
 
-    /// Bytes of its part of the directory.
+    /// Memory of the directory pages and the image in bytes.
     pub(crate) fn directory_bytes(&self) -> u64 {
         let state = self.state.lock();
         (state.server.directory_bytes() + state.image.bytes()) as u64
     }
 
-    /// Pages of the directory that this server keeps.
+    /// Number of directory pages on this server.
     pub(crate) fn pages(&self) -> u64 {
         self.state.lock().server.pages().owned(&KeyRange::all()).len() as u64
     }
 
-    /// Takes a message of the directory in; what is to be sent comes back. A page that has come before changes nothing.
+    /// Handles a message of the directory. Returns the messages to be sent. A duplicate page has no
+    /// effect.
     pub(crate) fn handle(&self, message: Message<()>) -> Outbox {
         if let Message::Adopt { range, epoch, content: Content::Page(_), .. } = &message {
             let mut state = self.state.lock();
@@ -210,17 +213,17 @@ impl File {
         self.step(|server, effects| server.handle(message, effects))
     }
 
-    /// A message was not delivered.
+    /// Handles the failed delivery of a message.
     pub(crate) fn undelivered(&self, to: GroupId, message: Message<()>) -> Outbox {
         self.step(|server, effects| server.unreachable(to, message, effects))
     }
 
-    /// What is due from time to time.
+    /// Does periodic work.
     pub(crate) fn heartbeat(&self) -> Outbox {
         self.step(Server::heartbeat)
     }
 
-    /// Gives the pages of the directory that are kept here to another group: a server that is emptied takes none with it.
+    /// Gives all directory pages on this server to another group.
     pub(crate) fn give_pages(&self, to: GroupId) -> Outbox {
         self.step(|server, effects| {
             for (range, _) in server.pages().owned(&KeyRange::all()) {
@@ -230,13 +233,14 @@ impl File {
         })
     }
 
-    /// A group has joined; for the root group.
+    /// Notes that a group has joined. Only the root server needs this.
     pub(crate) fn join(&self, group: GroupId) {
         self.state.lock().server.join(group);
     }
 
-    /// Gives rows away, once `freeze` has made sure that nobody uses them: both or nothing, with nobody looking in
-    /// between. The new owner is to be told what comes back.
+    /// Releases a range to another group if `freeze` succeeds: both or nothing, atomically for
+    /// readers of this file. Returns the message for the new owner; `None` if this server does not
+    /// own all of the range.
     pub(crate) fn release<E>(
         &self,
         range: &KeyRange,
@@ -264,21 +268,21 @@ impl File {
         self.moved.notify_waiters();
         let outbox = effects.into_iter().filter_map(|effect| match effect {
             Effect::Send { to, message } => Some((to, message)),
-            // Requests do not go through the state machine here: there is none to serve or to answer.
+            // Requests are not routed by the state machine here.
             Effect::Serve(_) | Effect::Reply { .. } => None,
         });
         outbox.collect()
     }
 }
 
-/// What a server owns of a range.
+/// The parts of a range that a server owns.
 fn own(server: &Server<()>, range: &KeyRange) -> Vec<Entry> {
     let group = server.group();
     let owned = server.rows().owned(range).into_iter().take(ADJUSTMENT_ENTRIES);
     owned.map(|(range, epoch)| Entry { range, owner: Owner { group, epoch } }).collect()
 }
 
-/// Adds a part, to the one before it where that has the same owner.
+/// Appends a part, merged with the last one if the owner is the same.
 fn push(parts: &mut Parts, range: KeyRange, owner: GroupId) {
     match parts.last_mut() {
         Some((last, same)) if *same == owner && last.high == range.low => last.high = range.high,

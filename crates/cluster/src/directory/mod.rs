@@ -1,4 +1,5 @@
-//! The distributed directory and the images, as this server has them: the state that says which group owns which keys.
+//! The distributed directory and the images, as this server has them: the state that says which
+//! group owns which keys.
 //!
 //! `files`: all tables. `file`: one table.
 

@@ -4,30 +4,30 @@ use sdds::Timestamp;
 use serde::{Deserialize, Serialize};
 use store::catalog::TableId;
 
-/// What a server holds.
+/// What a server stores.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerLoad {
-    /// Its tables' shares; those of which it has nothing are left out.
+    /// The tables of which it has buckets.
     pub tables: Vec<TableLoad>,
-    /// Whether it is giving something away just now.
+    /// Whether a move from it is running.
     pub is_moving: bool,
     /// The newest timestamp that it knows.
     pub newest: Timestamp,
 }
 
-/// What a server holds of a table.
+/// What a server stores of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableLoad {
     /// The table.
     pub table: TableId,
-    /// Bytes in its buckets there.
+    /// Bytes in its buckets.
     pub bytes: u64,
-    /// Rows there.
+    /// Rows in its buckets.
     pub rows: u64,
-    /// Buckets there.
+    /// Number of its buckets.
     pub buckets: u64,
-    /// How often they are accessed a second, on average over a while.
+    /// Accesses per second to its buckets, averaged over about 10 s.
     pub accesses: u64,
-    /// At how many bytes one splits.
+    /// The size in bytes at which a bucket splits.
     pub bucket_size: u64,
 }

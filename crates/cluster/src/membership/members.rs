@@ -1,56 +1,62 @@
-//! Who is part of the cluster, as the root knows it and tells the others.
+//! The list of members, as the root maintains it and sends it to all servers.
 
 use sdds::GroupId;
 use serde::{Deserialize, Serialize};
 use store::{MoveSetting, MoveSettings};
 
-/// A server.
+/// A server of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// The group that it leads.
     pub group: GroupId,
-    /// What people call it; unique.
+    /// Its name, unique among the present members.
     pub name: String,
-    /// Where other servers call it.
+    /// Its address for other servers.
     pub address: String,
-    /// Where PostgreSQL clients call it; `None` until it has said.
+    /// Its address for PostgreSQL clients; `None` until it has reported it.
     pub pg: Option<String>,
-    /// How large a share of each table it should have, relative to the others; zero while it is emptied.
+    /// Its share of each table, relative to the other servers; zero while it is drained.
     pub weight: u32,
-    /// Whether the root has given it up: it did not call for a while, and what it held is gone.
+    /// Whether it is no longer a member: it left, or it was evicted and its rows are lost.
     pub is_lost: bool,
-    /// Whether it has said good-bye, with nothing that could be lost. Until all have heard that, it still answers.
+    /// Whether it has said that it leaves without losing rows. Until all other servers know that,
+    /// it still answers.
     pub has_left: bool,
 }
 
-/// Everybody who has ever joined.
+/// All servers that have ever joined.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Members {
-    /// Grows with each change.
+    /// Increases with each change.
     pub version: u64,
-    /// In the order in which they joined: a member's place is its group's number.
+    /// In the order in which they joined: the index of a member is the number of its group.
     pub list: Vec<Member>,
-    /// How rows move.
+    /// Settings of moves.
     pub moves: MoveSettings,
 }
 
 impl Members {
-    /// A member.
+    /// The member of a group.
     pub fn get(&self, group: GroupId) -> Option<&Member> {
         self.list.get(usize::try_from(group.0).ok()?)
     }
 
-    /// Those who have not been given up.
+    /// The name of a group's server, or the group's number if it is unknown.
+    pub(crate) fn name_of(&self, group: GroupId) -> String {
+        self.get(group).map_or_else(|| group.to_string(), |member| member.name.clone())
+    }
+
+    /// The members that have neither left nor been evicted.
     pub fn present(&self) -> impl Iterator<Item = &Member> {
         self.list.iter().filter(|member| !member.is_lost)
     }
 
-    /// The present member of a name.
+    /// The present member with a name.
     pub fn named(&self, name: &str) -> Option<&Member> {
         self.present().find(|member| member.name == name)
     }
 
-    /// Takes a server in.
+    /// Adds a server.
     pub(crate) fn join(&mut self, name: String, address: String, weight: u32) -> Member {
         let group = GroupId(self.list.len() as u64);
         let (pg, is_lost, has_left) = (None, false, false);
@@ -60,7 +66,7 @@ impl Members {
         member
     }
 
-    /// Notes where PostgreSQL clients call a server.
+    /// Sets the address of a server for PostgreSQL clients.
     pub(crate) fn set_pg(&mut self, group: GroupId, pg: &str) {
         let member = self.list.iter_mut().find(|member| member.group == group);
         if let Some(member) = member.filter(|member| member.pg.as_deref() != Some(pg)) {
@@ -69,7 +75,7 @@ impl Members {
         }
     }
 
-    /// Gives a server up.
+    /// Marks a server as lost.
     pub(crate) fn lose(&mut self, group: GroupId) {
         let index = usize::try_from(group.0).ok();
         if let Some(member) = index.and_then(|index| self.list.get_mut(index)) {
@@ -78,7 +84,7 @@ impl Members {
         }
     }
 
-    /// Notes whether a server leaves, with nothing that could be lost. It gets nothing more then.
+    /// Sets whether a server leaves without losing rows. It receives no more rows.
     pub(crate) fn set_left(&mut self, group: GroupId, has_left: bool) {
         if let Some(member) = self.list.iter_mut().find(|member| member.group == group) {
             (member.has_left, member.weight) = (has_left, 0);
@@ -86,13 +92,13 @@ impl Members {
         }
     }
 
-    /// Changes how rows move.
+    /// Changes a setting of moves.
     pub(crate) fn change_moves(&mut self, change: MoveSetting) {
         self.moves.change(change);
         self.version += 1;
     }
 
-    /// Changes a present member's share; whether there is such a member.
+    /// Sets the weight of a present member. Returns false if there is none with this name.
     pub(crate) fn set_weight(&mut self, name: &str, weight: u32) -> bool {
         let member = self.list.iter_mut().find(|member| !member.is_lost && member.name == name);
         if let Some(member) = member {

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::Error;
 
-/// The group that leads the cluster: membership, timestamps, sequences. Its server is the first one.
+/// The group that leads the cluster: membership, timestamps, sequences. Its server is the first
+/// one.
 pub(crate) const ROOT: GroupId = GroupId(0);
 
 /// The root evicts a server after this time without a heartbeat.
@@ -64,17 +65,16 @@ impl Membership {
                 is_lost: !member.has_left,
                 keys: String::new(),
             }),
-            None => Err(Error::unreachable(
-                group.to_string(),
-                "it is not in this server's list of members",
-            )),
+            None => {
+                let reason = format!("this server knows no member with the number {group}");
+                Err(Error::unreachable("", reason))
+            }
         }
     }
 
     /// The name of a group's server, or its number if the server is unknown.
     pub(crate) fn name_of(&self, group: GroupId) -> String {
-        let members = self.list.read();
-        members.get(group).map_or_else(|| group.to_string(), |member| member.name.clone())
+        self.list.read().name_of(group)
     }
 
     /// Replaces the list of members if `members` is newer.
@@ -102,7 +102,7 @@ impl Membership {
 
     /// The error for requests to this server after its eviction.
     pub(crate) fn eviction(&self) -> Option<Error> {
-        self.is_evicted.load(Ordering::Relaxed).then(|| evicted(self.here))
+        self.is_evicted.load(Ordering::Relaxed).then(|| evicted(&self.name))
     }
 
     /// Notes that the root has evicted this server. Returns whether that is new.
@@ -111,12 +111,12 @@ impl Membership {
     }
 }
 
-/// The answer to requests of an evicted server.
-pub(crate) fn evicted(group: GroupId) -> Error {
+/// The answer to requests of the evicted server with this name.
+pub(crate) fn evicted(name: &str) -> Error {
     Error::Remote {
         sql_state: EVICTED.into(),
         message: format!(
-            "server {group} sent no heartbeat for {} s and was evicted from the cluster",
+            "server \"{name}\" sent no heartbeat for {} s and was evicted from the cluster",
             EVICTION_TIMEOUT.as_secs()
         ),
         detail: Some("Its rows are lost to the cluster.".into()),

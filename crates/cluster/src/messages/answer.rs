@@ -1,8 +1,8 @@
 //! Answers to requests.
 
 use super::blob::Blob;
-use super::codec::{encode, garbled};
-use super::report::Held;
+use super::codec::{encode, invalid_message};
+use super::report::ServerReport;
 use crate::membership::{Member, Members};
 use bytes::Bytes;
 use sdds::balancing::Sizes;
@@ -12,34 +12,34 @@ use serde::{Deserialize, Serialize};
 use store::catalog::{Catalog, TableId};
 use store::{Error, TableTotal};
 
-/// What the root answers.
+/// The root's answer to a heartbeat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Beat {
+pub(crate) struct HeartbeatAnswer {
     pub(crate) now: Timestamp,
-    /// Versions that no snapshot at or after this can see may go.
+    /// Row versions that no snapshot at or after this needs may be removed.
     pub(crate) horizon: Timestamp,
-    /// Where the caller knows an older version.
+    /// Set if the sender has an older list.
     pub(crate) members: Option<Members>,
-    /// What each table has on all servers.
+    /// The size of each table on all servers.
     pub(crate) totals: Vec<(TableId, TableTotal)>,
-    /// What it should give to others.
-    pub(crate) orders: Vec<Order>,
+    /// What the sender should move to other servers.
+    pub(crate) orders: Vec<MoveOrder>,
 }
 
-/// What of a table should move.
+/// A move that the root orders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct MoveOrder {
     pub(crate) table: TableId,
     pub(crate) to: GroupId,
-    /// More than this is not to move.
+    /// Maximum size to move.
     pub(crate) size_max: u64,
-    /// How that is reckoned.
+    /// The measure of size.
     pub(crate) sizes: Sizes,
-    /// Why, for whoever looks.
+    /// Why, for `pando.moves`.
     pub(crate) reason: String,
 }
 
-/// An answer, or one of several.
+/// An answer, or one of a stream.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Answer {
     Done,
@@ -49,13 +49,13 @@ pub(crate) enum Answer {
         catalog: Catalog,
         timestamp: Timestamp,
     },
-    Beat(Box<Beat>),
+    Heartbeat(Box<HeartbeatAnswer>),
     Timestamp(Timestamp),
-    /// None: it was rolled back.
+    /// `None` if it was rolled back.
     Outcome(Option<Timestamp>),
     Value(Option<i64>),
-    Report(Box<Held>),
-    /// Rows in the order of their positions.
+    Report(Box<ServerReport>),
+    /// Rows, and for each the position of its key in the request.
     Found {
         rows: Option<Blob>,
         positions: Vec<u32>,
@@ -64,20 +64,20 @@ pub(crate) enum Answer {
     Written {
         rows: u64,
     },
-    /// How many rows an owner has changed, and the keys that it has left out: they are another's.
+    /// The number of changed rows, and the ranges that the server does not own.
     Changed {
         rows: u64,
         rest: Vec<KeyRange>,
         adjustment: Adjustment,
     },
-    /// Some keys are another's; nothing was done.
+    /// The server does not own all keys; nothing was done.
     NotOwned {
         range: KeyRange,
         adjustment: Adjustment,
     },
-    /// Some of the rows that a fragment or an exchange gives.
+    /// A batch of the rows of a fragment or an exchange.
     Batch(Blob),
-    /// What whoever has sent a fragment can learn: beside its rows, and at their end.
+    /// An adjustment for the sender of a fragment.
     Adjustment(Adjustment),
     Owners(Vec<Entry>),
     Move(u64),
@@ -86,14 +86,14 @@ pub(crate) enum Answer {
     Members(Members),
 }
 
-/// What the image of whoever asked can learn: entries by table, and how often requests were passed on.
+/// Image adjustment: entries for the sender's image, and how often requests were forwarded.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Adjustment {
     pub(crate) forwards: u32,
     pub(crate) entries: Vec<(TableId, Entry)>,
 }
 
-/// One answer, or what went wrong.
+/// An answer or an error.
 pub(crate) type Reply = Result<Answer, Error>;
 
 impl Adjustment {
@@ -114,5 +114,5 @@ pub(crate) fn encode_reply(reply: &Reply) -> Bytes {
 /// The error for an answer that does not belong to the request.
 pub(crate) fn unexpected(answer: &Answer) -> Error {
     let text: String = format!("{answer:?}").chars().take(40).collect();
-    garbled(&format!("unexpected answer {text}"))
+    invalid_message(&format!("unexpected answer {text}"))
 }

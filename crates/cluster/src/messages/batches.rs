@@ -1,6 +1,6 @@
-//! Rows on their way between servers: Arrow IPC streams of one batch.
+//! Rows as bytes: Arrow IPC streams of one batch.
 
-use super::codec::garbled;
+use super::codec::invalid_message;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema};
 use arrow::ipc::reader::StreamReader;
@@ -10,10 +10,10 @@ use std::io::Cursor;
 use std::sync::Arc;
 use store::{Error, compact_views};
 
-/// Rows of one piece at most of this size are meant to travel; a piece may be larger by a row.
+/// Target size of a piece in bytes. A piece may be larger by one row.
 pub(crate) const PIECE_BYTES: usize = 1 << 20;
 
-/// Writes a batch; of texts that it shares with other rows, its own alone.
+/// Encodes a batch, without string data that belongs to other rows.
 pub(crate) fn write(batch: &RecordBatch) -> Result<Bytes, Error> {
     let batch = &compact(batch);
     let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema())?;
@@ -21,16 +21,17 @@ pub(crate) fn write(batch: &RecordBatch) -> Result<Bytes, Error> {
     Ok(writer.into_inner()?.into())
 }
 
-/// Reads a batch.
+/// Decodes a batch.
 pub(crate) fn read(bytes: &[u8]) -> Result<RecordBatch, Error> {
     let mut reader = StreamReader::try_new(Cursor::new(bytes), None)?;
     match reader.next() {
         Some(batch) => Ok(batch?),
-        None => Err(garbled("rows are missing")),
+        None => Err(invalid_message("rows are missing")),
     }
 }
 
-/// Few rows that a filter has left may hold the texts of a whole chunk.
+/// Copies the strings of a batch: a few filtered rows may refer to the string data of a whole
+/// chunk.
 fn compact(batch: &RecordBatch) -> RecordBatch {
     let columns = batch.columns().iter().map(compact_views).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -38,7 +39,7 @@ fn compact(batch: &RecordBatch) -> RecordBatch {
     compacted.unwrap_or_else(|_| batch.clone())
 }
 
-/// A batch in pieces that are small enough to travel.
+/// Divides a batch into pieces that are small enough to send.
 pub(crate) fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + use<> {
     let batch = compact(batch);
     let rows = batch.num_rows();
@@ -47,7 +48,7 @@ pub(crate) fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> +
     (0..rows.max(1)).step_by(step).map(move |start| batch.slice(start, step.min(rows - start)))
 }
 
-/// Columns without names as a batch of so many rows.
+/// A batch of unnamed columns.
 pub(crate) fn of_columns(columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
     let fields = columns.iter().map(|column| Field::new("", column.data_type().clone(), true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));

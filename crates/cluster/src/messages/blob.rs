@@ -1,4 +1,4 @@
-//! Bytes inside messages, written as they are and not one by one.
+//! Bytes within messages, encoded as a block and not one by one.
 
 use bytes::Bytes;
 use serde::de::{Error, Visitor};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
 
-/// Bytes.
+/// A block of bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Blob(pub(crate) Bytes);
 

@@ -4,19 +4,20 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use store::Error;
 
-/// Writes a value for another server.
+/// Encodes a value for another server.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Error> {
-    let bytes = postcard::to_allocvec(value).map_err(|error| garbled(&error.to_string()))?;
+    let bytes =
+        postcard::to_allocvec(value).map_err(|error| invalid_message(&error.to_string()))?;
     Ok(bytes.into())
 }
 
-/// Reads what another server wrote.
+/// Decodes a value of another server.
 pub(crate) fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
-    postcard::from_bytes(bytes).map_err(|error| garbled(&error.to_string()))
+    postcard::from_bytes(bytes).map_err(|error| invalid_message(&error.to_string()))
 }
 
-/// What is not a message.
-pub(crate) fn garbled(reason: &str) -> Error {
+/// The error for an invalid message.
+pub(crate) fn invalid_message(reason: &str) -> Error {
     Error::Remote {
         sql_state: "08P01".into(),
         message: format!("a message between servers cannot be read: {reason}"),

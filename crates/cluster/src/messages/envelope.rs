@@ -5,11 +5,11 @@ use super::request::Request;
 use sdds::GroupId;
 use serde::{Deserialize, Serialize};
 
-/// The variant indexes of [`Request::Heartbeat`] and [`Request::Report`].
+/// Variant indexes of [`Request::Heartbeat`] and [`Request::Report`].
 const HEARTBEAT: u32 = 1;
 const REPORT: u32 = 12;
 
-/// Who asks whom. A server that joins has no group yet, and knows nobody's.
+/// A request with its sender and receiver. A joining server has no group yet and knows no other's.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Envelope {
     pub(crate) from: Option<GroupId>,
@@ -17,14 +17,14 @@ pub(crate) struct Envelope {
     pub(crate) request: Request,
 }
 
-/// What a call between servers is about, in a word; `None` for what is none.
+/// The name of the request in an encoded call; `None` if it cannot be decoded.
 pub fn name_of_call(bytes: &[u8]) -> Option<String> {
     decode::<Envelope>(bytes).ok().map(|envelope| envelope.request.name())
 }
 
-/// Whether a call goes on by itself (a heartbeat), or asks how much was said (a report). What is no call is neither.
+/// Whether a call is left out of the counters: heartbeats, and reports, which ask for the counters.
 pub(crate) fn is_background(bytes: &[u8]) -> bool {
-    /// What a [`Envelope`] begins with; a request begins with its place among all.
+    /// The first fields of an [`Envelope`], and the variant index of its request.
     type Heading = (Option<GroupId>, Option<GroupId>, u32);
     let heading = postcard::take_from_bytes::<Heading>(bytes);
     heading.is_ok_and(|((_, _, request), _)| request == HEARTBEAT || request == REPORT)

@@ -12,10 +12,12 @@ mod envelope;
 mod report;
 mod request;
 
-pub(crate) use answer::{Adjustment, Answer, Beat, Order, Reply, encode_reply, unexpected};
+pub(crate) use answer::{
+    Adjustment, Answer, HeartbeatAnswer, MoveOrder, Reply, encode_reply, unexpected,
+};
 pub(crate) use blob::Blob;
-pub(crate) use codec::{decode, encode, garbled};
+pub(crate) use codec::{decode, encode, invalid_message};
 pub use envelope::name_of_call;
 pub(crate) use envelope::{Envelope, is_background};
-pub use report::{Held, ImageInfo, MoveInfo};
+pub use report::{ImageInfo, MoveInfo, ServerReport};
 pub(crate) use request::{COMMITS_MAX, Heartbeat, Request, Target, WireReader, WireWrite};

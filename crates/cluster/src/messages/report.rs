@@ -7,68 +7,68 @@ use serde::{Deserialize, Serialize};
 use store::catalog::TableId;
 use store::{Finding, Traffic};
 
-/// What one server holds and does.
+/// The state of a server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Held {
-    /// Its tables.
+pub struct ServerReport {
+    /// What it stores.
     pub load: ServerLoad,
-    /// Bytes of rows and queries in its memory.
+    /// Memory of rows and queries in bytes.
     pub memory: u64,
-    /// The last moves from there.
+    /// The last moves from it, newest last.
     pub moves: Vec<MoveInfo>,
-    /// What finding rows has cost there.
+    /// Its images and their statistics.
     pub images: Vec<ImageInfo>,
-    /// Transactions of its own clients that have written on other servers and go on.
+    /// Running transactions of its clients that have written on other servers.
     pub coordinated: u64,
-    /// Transactions that have a part there and are coordinated elsewhere.
+    /// Transactions of other coordinators with a part on it.
     pub participating: u64,
-    /// What it has said to other servers and heard from them.
+    /// Messages that it has sent and received.
     pub traffic: Traffic,
 }
 
-/// A server's image of one table, and what it has cost.
+/// A server's image of one table, and its statistics.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ImageInfo {
     /// The table.
     pub table: TableId,
-    /// Who is believed to own what.
+    /// Believed owners of ranges.
     pub entries: Vec<Entry>,
-    /// What finding rows has cost with it.
+    /// Statistics of finding rows with it.
     pub finding: Finding,
-    /// Bytes of the directory and the image.
+    /// Memory of the server's directory pages and image in bytes.
     pub bytes: u64,
-    /// Pages of the directory that the server keeps.
+    /// Number of directory pages on the server.
     pub pages: u64,
 }
 
-impl Held {
-    /// Something of all tables.
+impl ServerReport {
+    /// The sum of a value over all tables.
     pub(crate) fn sum(&self, of: fn(&TableLoad) -> u64) -> u64 {
         self.load.tables.iter().map(of).sum()
     }
 }
 
-/// A move, as its source sees it.
+/// A move, as seen by its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoveInfo {
     /// The table.
     pub table: TableId,
-    /// The keys.
+    /// The range of keys.
     pub range: KeyRange,
-    /// To which group.
+    /// The destination.
     pub to: GroupId,
-    /// Why.
+    /// Why it was moved.
     pub reason: String,
-    /// `copying`, `waiting` for transactions that write there, `done`, or what went wrong.
+    /// `copying`, `waiting` for transactions that write there, `done`, or an error.
     pub state: String,
-    /// Bytes to carry, as the buckets count them.
+    /// Size of the buckets in bytes.
     pub bytes: u64,
-    /// Bytes that have been sent.
+    /// Bytes sent so far.
     pub sent: u64,
-    /// Microseconds since its begin, or that it took.
+    /// Duration so far in microseconds.
     pub micros: u64,
-    /// Microseconds for which requests had to wait.
+    /// Microseconds for which requests waited.
     pub frozen_micros: u64,
-    /// Rows, or versions of them, that were sent in that time.
+    /// Row versions sent in that time.
     pub frozen_rows: u64,
 }

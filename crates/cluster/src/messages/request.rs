@@ -11,123 +11,127 @@ use store::{ExchangeId, MoveSetting, Reader, TransactionId};
 /// Maximum number of commits of one [`Request::Next`].
 pub(crate) const COMMITS_MAX: u32 = 1 << 12;
 
-/// A request.
+/// A request. The order of the variants is part of the encoding.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// To the root: take me in.
+    /// To the root: adds a server to the cluster.
     Join { name: String, address: String, weight: u32 },
-    /// To the root, again and again.
+    /// To the root: the periodic report of a server.
     Heartbeat(Heartbeat),
-    /// To the root: a timestamp that sees every commit so far.
+    /// To the root: asks for a timestamp that sees every commit so far.
     Now,
-    /// To the root: this transaction is prepared wherever it has written; commit it.
+    /// To the root: commits a transaction that is prepared on all participants.
     Decide {
         transaction: TransactionId,
-        /// The groups beside the coordinator's that are prepared.
+        /// The prepared groups except the coordinator's.
         others: Vec<GroupId>,
-        /// Where it changes the catalog: the members that its coordinator has made take part.
+        /// If it changes the catalog: the version of the list of members that take part.
         members: Option<u64>,
     },
-    /// To the root: what became of a transaction that is prepared here and whose coordinator is silent.
+    /// To the root: the outcome of a transaction that is prepared on the sender.
     Outcome { transaction: TransactionId },
-    /// To the root: who is part of the cluster?
+    /// To the root: the list of members.
     Members,
-    /// To the root: values of a sequence.
+    /// To the root: the next values of a sequence.
     SequenceNext { sequence: Sequence, count: u32 },
-    /// To the root: a sequence stands elsewhere.
+    /// To the root: sets a sequence.
     SequenceSet { sequence: Sequence, last: i64, called: bool },
-    /// To the root: where a sequence stands.
+    /// To the root: the last value of a sequence.
     SequenceLast { sequence: Sequence },
-    /// To the root: this server shall have so large a share; zero empties it.
+    /// To the root: sets the weight of a server; zero drains it.
     SetWeight { name: String, weight: u32 },
-    /// To the root: rows shall move in another way.
+    /// To the root: changes a setting of moves.
     ChangeMoves { change: MoveSetting },
-    /// To the root: the group's server ends, and whether nothing is lost with it.
+    /// To the root: the group's server leaves, and whether it has no rows left.
     Leave { group: GroupId, is_empty: bool },
-    /// To any server: what it holds and does.
+    /// To any server: its state.
     Report,
-    /// To any server: its rows of a table that has rows of all servers, as those of a fragment.
+    /// To any server: its rows of a system table that has rows of all servers, as a stream of
+    /// batches.
     Describe { name: String },
-    /// To an owner: rows by key.
+    /// To an owner: rows by key at a snapshot.
     Get { reader: WireReader, target: Target, keys: Vec<Key>, columns: Vec<u32> },
-    /// To an owner: rows to write.
+    /// To an owner: rows to stage.
     Write {
         reader: WireReader,
         target: Target,
         write: WireWrite,
-        /// How often its transaction went back to a savepoint before.
+        /// How often its transaction has rolled back to a savepoint before.
         step: u64,
     },
-    /// To an owner: an pushdown, to be carried out on its rows.
+    /// To an owner: a DML pushdown to execute on its rows.
     DmlPushdown {
         reader: WireReader,
         target: Target,
         pushdown: Blob,
-        /// How often its transaction went back to a savepoint before.
+        /// How often its transaction has rolled back to a savepoint before.
         step: u64,
     },
-    /// To a server: a fragment to run; batches come back, and then a trailer.
+    /// To any server: runs a plan fragment. The answers are batches and adjustments.
     Run { reader: WireReader, hops: u32, fragment: Blob },
-    /// Undo what was written at a savepoint or later.
+    /// To a participant: rolls back to a savepoint.
     RollbackTo { transaction: TransactionId, savepoint: u64, step: u64 },
-    /// Undo everything.
+    /// To a participant: rolls back.
     RollBack { transaction: TransactionId },
-    /// Get ready to commit.
+    /// To a participant: prepares to commit.
     Prepare {
         reader: WireReader,
-        /// Whether it has certainly written there.
+        /// Whether the transaction has certainly written there.
         has_written: bool,
-        /// The commit will be after this.
+        /// The commit timestamp will be greater.
         newest: Timestamp,
     },
-    /// It is committed.
+    /// To a participant: commits.
     Commit { transaction: TransactionId, timestamp: Timestamp },
-    /// To a coordinator: does this transaction go on?
+    /// To a coordinator: whether a transaction is still running.
     IsRunning { transaction: TransactionId },
-    /// To anybody: what of this is yours?
-    Owned { table: TableId, range: KeyRange },
-    /// Who owns these keys?
-    Whose { table: TableId, range: KeyRange, hops: u32 },
-    /// The directory's own messages.
+    /// To any server: the parts of a range that it owns.
+    ListOwned { table: TableId, range: KeyRange },
+    /// To any server: the owners of a range.
+    FindOwners { table: TableId, range: KeyRange, hops: u32 },
+    /// A message of the directory.
     Directory { table: TableId, message: Message<()> },
-    /// Rows are coming; the answer names the move.
+    /// To the destination of a move: begins it. The answer is its number.
     MoveIn { table: TableId, range: KeyRange },
-    /// Some of them; the last piece of a round says so.
+    /// A piece of the rows. The last piece of a round is marked.
     MovePiece { number: u64, piece: Blob, ends_round: bool },
-    /// With this last piece, if there is one, all are there: own them. They were accessed so often a second.
+    /// The last piece, if any: the destination owns the range from now on. `accesses` is the access
+    /// rate per second at the source.
     MoveAdopt { number: u64, rest: Option<Blob>, adopt: Message<()>, accesses: u64 },
-    /// They are not coming after all.
+    /// Discards a move.
     MoveDrop { number: u64 },
-    /// Whether they were adopted, for a source who lost the answer. If not, they will not be any more.
+    /// Whether a move was adopted, for a source that lost the answer. If not, the move is
+    /// discarded.
     MoveOutcome { number: u64 },
-    /// To a server that deals out an exchange: one part of it; batches come back.
+    /// To a producer of an exchange: one part of its rows, as a stream of batches.
     Take { exchange: ExchangeId, part: u32 },
-    /// To the root: timestamps of so many commits, of transactions that have written on the sender alone; the first comes back.
+    /// To the root: consecutive commit timestamps of transactions that have written on the sender
+    /// alone. The answer is the first.
     Next { count: u32 },
-    /// To an owner: a row by key, as it is now.
+    /// To an owner: the newest version of a row.
     Newest { target: Target, key: Key, columns: Vec<u32> },
-    /// To an owner: a row operation, a transaction of its own.
+    /// To an owner: a row operation, which is a transaction of its own.
     RowOperation { target: Target, key: Key, operation: Blob },
 }
 
 impl Request {
-    /// Its first word, for logs and tests.
+    /// The name of the variant, for logs and tests.
     pub(crate) fn name(&self) -> String {
         format!("{self:?}").chars().take_while(|c| c.is_alphanumeric()).collect()
     }
 }
 
-/// A table, and how its image led here.
+/// The table of a request, and the hops so far.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Target {
     pub(crate) table: TableId,
-    /// Of the definition that the coordinator plans with.
+    /// The version of the coordinator's definition of the table.
     pub(crate) version: u32,
-    /// How often the request was passed on.
+    /// The number of servers that the request has reached, including the receiver.
     pub(crate) hops: u32,
 }
 
-/// A [`Reader`].
+/// An encoded [`Reader`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct WireReader {
     pub(crate) timestamp: Timestamp,
@@ -156,7 +160,7 @@ impl WireReader {
     }
 }
 
-/// A [`store::Write`], with its rows written.
+/// A [`store::Write`] with encoded rows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum WireWrite {
     Insert(Blob),
@@ -165,15 +169,15 @@ pub(crate) enum WireWrite {
     Delete(Vec<Key>),
 }
 
-/// What a server tells the root from time to time.
+/// The periodic report of a server to the root.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Heartbeat {
     pub(crate) group: GroupId,
-    /// No snapshot before this will be taken there any more.
+    /// No snapshot on this server is older, now or later.
     pub(crate) oldest: Timestamp,
-    /// The members as it knows them.
+    /// The version of its list of members.
     pub(crate) members: u64,
     pub(crate) load: ServerLoad,
-    /// Where PostgreSQL clients call it.
+    /// Its address for PostgreSQL clients.
     pub(crate) pg: Option<String>,
 }

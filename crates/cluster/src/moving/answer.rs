@@ -1,7 +1,7 @@
 //! Answers requests of the sources of moves to this server.
 
 use super::Moves;
-use crate::messages::{Answer, Reply, Request, garbled};
+use crate::messages::{Answer, Reply, Request, invalid_message};
 
 /// Answers a request of a source.
 pub(crate) fn answer(moves: &Moves, request: Request) -> Reply {
@@ -24,6 +24,6 @@ pub(crate) fn answer(moves: &Moves, request: Request) -> Reply {
             Ok(Answer::Done)
         }
         Request::MoveOutcome { number } => Ok(Answer::Adopted(incoming.outcome(number))),
-        other => Err(garbled(&format!("{} is not about a move", other.name()))),
+        other => Err(invalid_message(&format!("{} is not about a move", other.name()))),
     }
 }

@@ -1,12 +1,13 @@
-//! Tables that lie beside another one (`WITH (colocate_with = other)`): a row of theirs is to be on the server that owns
-//! the key of the other table with which its own key begins.
+//! Moves of colocated tables (`WITH (colocate_with = other)`): a row belongs on the server that
+//! owns the key of the other table with which the row's key begins.
 //!
-//! The root does not balance such a table. Every server gives away what it has of it and belongs elsewhere, cut at the
-//! other table's borders. No answer depends on that: whoever looks for rows in the wrong place finds them by the directory.
+//! The root does not balance such tables. Every server moves away what belongs elsewhere, cut at
+//! the borders of the other table. Correctness does not depend on that: misplaced rows are found by
+//! the directory.
 
 use super::Moves;
 use super::orders::{ORDER_TIME, carry_out_one};
-use crate::messages::{Answer, Order, Request};
+use crate::messages::{Answer, MoveOrder, Request};
 use crate::routing::View;
 use sdds::balancing::Sizes;
 use sdds::{GroupId, KeyRange};
@@ -14,16 +15,16 @@ use std::sync::Arc;
 use std::time::Instant;
 use store::catalog::{Relation, Table, TableId};
 
-/// Keys that are to be given to another group.
+/// Keys that belong to another group.
 struct Misplaced {
     table: TableId,
     range: KeyRange,
     to: GroupId,
-    /// Bytes of the bucket that they are in.
+    /// Size of their bucket in bytes.
     bytes: u64,
 }
 
-/// Gives away what belongs elsewhere, a bucket at a time.
+/// Moves away misplaced keys, one bucket at a time.
 pub(crate) async fn follow(moves: Arc<Moves>) {
     let Some(mut found) = misplaced(&moves).await else { return };
     let Some(_guard) = moves.begin() else { return };
@@ -32,7 +33,7 @@ pub(crate) async fn follow(moves: Arc<Moves>) {
         let reason = "colocated with rows of another table".to_owned();
         let sizes = Sizes::default();
         let (table, to, size_max) = (found.table, found.to, found.bytes);
-        let order = Order { table, to, size_max, sizes, reason };
+        let order = MoveOrder { table, to, size_max, sizes, reason };
         let given = carry_out_one(&moves, &order, &found.range, found.bytes).await;
         if !given || begun.elapsed() > ORDER_TIME {
             return;
@@ -44,7 +45,7 @@ pub(crate) async fn follow(moves: Arc<Moves>) {
     }
 }
 
-/// The first keys here that belong elsewhere.
+/// The first misplaced keys on this server.
 async fn misplaced(moves: &Arc<Moves>) -> Option<Misplaced> {
     let store = &moves.routing.store;
     let catalog = store.catalog();
@@ -66,14 +67,14 @@ async fn misplaced(moves: &Arc<Moves>) -> Option<Misplaced> {
     None
 }
 
-/// Another group that owns the first keys of a range, and which, by the directory: two images that are both out of date must
-/// not send rows to and fro.
+/// Another group that owns the first keys of a range, confirmed by the directory: two outdated
+/// images must not send rows back and forth.
 async fn owner(moves: &Arc<Moves>, table: &Table, range: &KeyRange) -> Option<(KeyRange, GroupId)> {
     let routing = &moves.routing;
     let view = View::coordinating(Arc::clone(routing));
     let file = routing.files.of(table);
     let (part, believed) = view.parts(&file, range).await.ok()?.into_iter().next()?;
-    let request = Request::Whose { table: table.id, range: part, hops: 1 };
+    let request = Request::FindOwners { table: table.id, range: part, hops: 1 };
     let Ok(Answer::Owners(entries)) = routing.calls.ask(believed, &request).await else {
         return None;
     };
@@ -82,7 +83,7 @@ async fn owner(moves: &Arc<Moves>, table: &Table, range: &KeyRange) -> Option<(K
     owner.filter(|(_, group)| *group != routing.membership.here)
 }
 
-/// The first keys of some ranges that are in none of the others. Both are in key order.
+/// The first keys of `ranges` that are in none of `others`. Both are in key order.
 fn first_outside(ranges: &[KeyRange], others: &[KeyRange]) -> Option<KeyRange> {
     for range in ranges {
         let mut rest = range.clone();

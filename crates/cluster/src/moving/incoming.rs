@@ -1,7 +1,7 @@
 //! Moves to this server.
 
 use crate::directory::Files;
-use crate::messages::garbled;
+use crate::messages::invalid_message;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use sdds::KeyRange;
@@ -19,7 +19,8 @@ const ADOPTED_REMEMBERED: usize = 1 << 16;
 /// Received rows are dropped after this time without a message of their source.
 pub(super) const SILENCE: Duration = Duration::from_secs(60);
 
-/// The moves to this server, by number. Each is adopted once, or never: a source relies on the answer.
+/// The moves to this server, by number. Each is adopted once, or never: a source relies on the
+/// answer.
 #[derive(Debug, Default)]
 pub(crate) struct IncomingMoves {
     next: AtomicU64,
@@ -28,8 +29,8 @@ pub(crate) struct IncomingMoves {
 
 #[derive(Debug, Default)]
 struct Arrivals {
-    /// Each has its own lock, so that moves do not wait for each other. It may be taken before the lock of all, and
-    /// never after.
+    /// Each has its own lock, so that moves do not wait for each other. It may be taken before the
+    /// lock of all, and never after.
     open: BTreeMap<u64, Arc<Mutex<Incoming>>>,
     adopted: BTreeSet<u64>,
 }
@@ -61,7 +62,7 @@ impl IncomingMoves {
 
     fn open(&self, number: u64) -> Result<Arc<Mutex<Incoming>>, Error> {
         let known = self.arrivals.lock().open.get(&number).cloned();
-        known.ok_or_else(|| garbled("an unknown move"))
+        known.ok_or_else(|| invalid_message("an unknown move"))
     }
 
     /// Receives a piece of the rows.
@@ -69,7 +70,8 @@ impl IncomingMoves {
         let incoming = self.open(number)?;
         let mut incoming = incoming.lock();
         incoming.at = Instant::now();
-        let rows = incoming.rows.as_mut().ok_or_else(|| garbled("a move that has ended"))?;
+        let rows =
+            incoming.rows.as_mut().ok_or_else(|| invalid_message("a move that has ended"))?;
         rows.take(piece)?;
         if ends_round {
             rows.end_round()?;
@@ -77,7 +79,8 @@ impl IncomingMoves {
         Ok(())
     }
 
-    /// Receives the rest and adopts all rows. `accesses` is their access rate per second at the source.
+    /// Receives the rest and adopts all rows. `accesses` is their access rate per second at the
+    /// source.
     pub(super) fn adopt(
         &self,
         files: &Files,
@@ -87,12 +90,13 @@ impl IncomingMoves {
         adopt: Message<()>,
     ) -> Result<(), Error> {
         if !matches!(adopt, Message::Adopt { content: Content::Rows, .. }) {
-            return Err(garbled("a move without its range"));
+            return Err(invalid_message("a move without its range"));
         }
         let incoming = self.open(number)?;
-        // Held until all is done, so that the outcome is all or nothing.
+        // ServerReport until all is done, so that the outcome is all or nothing.
         let mut incoming = incoming.lock();
-        let mut rows = incoming.rows.take().ok_or_else(|| garbled("a move that has ended"))?;
+        let mut rows =
+            incoming.rows.take().ok_or_else(|| invalid_message("a move that has ended"))?;
         let file = files.by_id(incoming.table)?;
         rest.map_or(Ok(()), |rest| rows.take(rest))?;
         rows.adopt(accesses)?;

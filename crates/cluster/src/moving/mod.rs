@@ -1,7 +1,8 @@
 //! Moving keys with their rows from one server to another, while both serve requests.
 //!
 //! - `incoming`: moves to this server. `answer`: requests of their sources.
-//! - `outgoing`: moves from this server, their pauses and limits. `source`: the protocol of one move.
+//! - `outgoing`: moves from this server, their pauses and limits. `source`: the protocol of one
+//!   move.
 //! - `orders`: moves that the root orders. `colocation`: moves of colocated tables.
 
 mod answer;
@@ -57,7 +58,8 @@ impl Moves {
         }
     }
 
-    /// Begins a move from here; `None` during another move, after a failed one, and while moves are paused.
+    /// Begins a move from here; `None` during another move, after a failed one, and while moves are
+    /// paused.
     fn begin(self: &Arc<Self>) -> Option<MoveGuard> {
         let is_paused =
             self.outgoing.is_backing_off() || self.routing.membership.list.read().moves.is_paused;

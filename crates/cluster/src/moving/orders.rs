@@ -2,7 +2,7 @@
 
 use super::Moves;
 use super::source::move_range;
-use crate::messages::Order;
+use crate::messages::MoveOrder;
 use sdds::KeyRange;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,8 +11,9 @@ use store::BucketInfo;
 /// How long an order is carried out before the root is asked again.
 pub(super) const ORDER_TIME: Duration = Duration::from_secs(2);
 
-/// Carries out the first order for which there is something to move, in its own task. Does nothing during another move.
-pub(crate) fn carry_out(moves: &Arc<Moves>, orders: Vec<Order>) {
+/// Carries out the first order for which there is something to move, in its own task. Does nothing
+/// during another move.
+pub(crate) fn carry_out(moves: &Arc<Moves>, orders: Vec<MoveOrder>) {
     if moves.outgoing.is_resting() {
         return;
     }
@@ -29,7 +30,7 @@ pub(crate) fn carry_out(moves: &Arc<Moves>, orders: Vec<Order>) {
 }
 
 /// Carries out an order. Returns false if there was nothing to do.
-async fn has_carried_out(moves: &Arc<Moves>, order: &Order) -> bool {
+async fn has_carried_out(moves: &Arc<Moves>, order: &MoveOrder) -> bool {
     let (begun, mut left) = (Instant::now(), order.size_max);
     let mut did_something = false;
     while left > 0 && begun.elapsed() < ORDER_TIME {
@@ -52,7 +53,7 @@ async fn has_carried_out(moves: &Arc<Moves>, order: &Order) -> bool {
 /// Moves one bucket. Returns whether that succeeded.
 pub(super) async fn carry_out_one(
     moves: &Arc<Moves>,
-    order: &Order,
+    order: &MoveOrder,
     range: &KeyRange,
     bytes: u64,
 ) -> bool {
@@ -76,10 +77,11 @@ enum Choice {
     Nothing,
 }
 
-/// Chooses the bucket to move: of the largest ones that fit the order, within a factor of two, the one with the highest
-/// keys. So an order moves adjacent buckets, and an owner's keys stay contiguous. If no bucket fits the whole order, and
-/// accesses make up much of the size of the most accessed one, it is split between its accesses.
-fn choose(moves: &Moves, order: &Order, size_max: u64) -> Choice {
+/// Chooses the bucket to move: of the largest ones that fit the order, within a factor of two, the
+/// one with the highest keys. So an order moves adjacent buckets, and an owner's keys stay
+/// contiguous. If no bucket fits the whole order, and accesses make up much of the size of the most
+/// accessed one, it is split between its accesses.
+fn choose(moves: &Moves, order: &MoveOrder, size_max: u64) -> Choice {
     let store = &moves.routing.store;
     let mut buckets: Vec<BucketInfo> = store.bucket_infos(order.table);
     buckets.retain(|bucket| !bucket.is_leaving);

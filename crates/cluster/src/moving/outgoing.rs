@@ -1,4 +1,5 @@
-//! Moves from this server: the history, the pauses after failures, and the limit of bytes per second.
+//! Moves from this server: the history, the pauses after failures, and the limit of bytes per
+//! second.
 
 use super::ACCESS_AVERAGING;
 use crate::messages::MoveInfo;

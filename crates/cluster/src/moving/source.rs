@@ -9,13 +9,14 @@
 //!   drop, record in the directory <─────
 //! ```
 //!
-//! Between freeze and adoption, requests for these keys wait. Rounds of changes are sent before, until few are left.
+//! Between freeze and adoption, requests for these keys wait. Rounds of changes are sent before,
+//! until few are left.
 
 use super::incoming::SILENCE;
 use super::{Moves, deferred};
 use crate::calls::CallError;
 use crate::directory::File;
-use crate::messages::{Answer, Blob, MoveInfo, Order, Request, garbled, unexpected};
+use crate::messages::{Answer, Blob, MoveInfo, MoveOrder, Request, invalid_message, unexpected};
 use sdds::balancing::Sizes;
 use sdds::directory::{Level, Message};
 use sdds::{GroupId, KeyRange};
@@ -24,7 +25,8 @@ use std::time::{Duration, Instant};
 use store::catalog::TableId;
 use store::{Busy, Error, MoveOut};
 
-/// How often a freeze is tried while transactions have written to the rows, before the move is deferred.
+/// How often a freeze is tried while transactions have written to the rows, before the move is
+/// deferred.
 const FREEZES: u32 = 100;
 
 /// The pause between two tries to freeze.
@@ -33,18 +35,19 @@ const FREEZE_PAUSE: Duration = Duration::from_millis(10);
 /// Bytes of a round of changes that are few enough to freeze.
 const REST_BYTES: u64 = 64 << 10;
 
-/// Maximum number of rounds. Rows that are written faster than they are sent would otherwise never move.
+/// Maximum number of rounds. Rows that are written faster than they are sent would otherwise never
+/// move.
 const ROUNDS_MAX: u32 = 10;
 
 /// The pause between two questions to the destination.
 const ASK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Moves a range that this server owns to another group, regardless of balance. Completes even if the caller is dropped:
-/// rows that may have arrived must not be taken back.
+/// Moves a range that this server owns to another group, regardless of balance. Completes even if
+/// the caller is dropped: rows that may have arrived must not be taken back.
 ///
 /// # Errors
-/// [`Error::NotOwned`]; 55P03 if transactions keep writing to the range, or during another move; [`Error::Unreachable`].
-/// The range is then still here.
+/// [`Error::NotOwned`]; 55P03 if transactions keep writing to the range, or during another move;
+/// [`Error::Unreachable`]. The range is then still here.
 pub(crate) async fn give(
     moves: &Arc<Moves>,
     table: TableId,
@@ -56,7 +59,7 @@ pub(crate) async fn give(
     }
     let guard = moves.begin_now().ok_or_else(|| deferred("another move is running"))?;
     let (range, sizes) = (range.clone(), Sizes::default());
-    let order = Order { table, to, size_max: u64::MAX, sizes, reason: "requested".into() };
+    let order = MoveOrder { table, to, size_max: u64::MAX, sizes, reason: "requested".into() };
     let moving = async move { move_range(&guard.0, &order, &range, 0).await };
     let moved = moves.routing.calls.runtime.spawn(moving);
     moved.await.unwrap_or_else(|_| Err(deferred("the move was interrupted")))
@@ -65,7 +68,7 @@ pub(crate) async fn give(
 /// Moves a range to another group, and records that in the history.
 pub(super) async fn move_range(
     moves: &Arc<Moves>,
-    order: &Order,
+    order: &MoveOrder,
     range: &KeyRange,
     bytes: u64,
 ) -> Result<(), Error> {
@@ -90,7 +93,7 @@ pub(super) async fn move_range(
     result
 }
 
-async fn begin(moves: &Arc<Moves>, order: &Order, out: MoveOut) -> Result<(), Error> {
+async fn begin(moves: &Arc<Moves>, order: &MoveOrder, out: MoveOut) -> Result<(), Error> {
     let file = moves.routing.files.by_id(order.table)?;
     let request = Request::MoveIn { table: order.table, range: out.range().clone() };
     let number = match moves.routing.calls.ask(order.to, &request).await? {
@@ -119,7 +122,7 @@ async fn call_off(moves: Arc<Moves>, to: GroupId, number: u64) {
 /// A move that its destination knows by a number.
 struct Source<'a> {
     moves: &'a Arc<Moves>,
-    order: &'a Order,
+    order: &'a MoveOrder,
     number: u64,
     file: Arc<File>,
     out: MoveOut,
@@ -151,7 +154,7 @@ impl Source<'_> {
         match adopted {
             Ok(()) => {
                 let Message::Adopt { range, epoch, .. } = adopt else {
-                    return Err(garbled("a release"));
+                    return Err(invalid_message("a release"));
                 };
                 out.finish();
                 let outbox = file.handle(Message::Adopted { level: Level::Rows, range, epoch });
@@ -160,7 +163,8 @@ impl Source<'_> {
                 Ok(())
             }
             Err(error) => {
-                // Not adopted: the keys are owned here again, at the epoch meant for the destination.
+                // Not adopted: the keys are owned here again, at the epoch meant for the
+                // destination.
                 drop(out);
                 let outbox = file.undelivered(order.to, adopt);
                 note();
@@ -197,7 +201,8 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Sends the last changes and lets the destination adopt the rows. An error means that it has not adopted them.
+    /// Sends the last changes and lets the destination adopt the rows. An error means that it has
+    /// not adopted them.
     async fn hand_over(&mut self, adopt: &Message<()>) -> Result<(), Error> {
         let (moves, order, number) = (self.moves, self.order, self.number);
         let calls = &moves.routing.calls;

@@ -1,6 +1,7 @@
 //! The other servers, as transactions of this server use them ([`store::Peers`]).
 //!
-//! `rows`: rows by key. `writes`: writes and DML pushdowns. `streams`: plan fragments and exchanges.
+//! `rows`: rows by key. `writes`: writes and DML pushdowns. `streams`: plan fragments and
+//! exchanges.
 
 mod rows;
 mod streams;
@@ -23,8 +24,8 @@ use store::{
     Prepared, Reader, Snapshot, TableTotal, Traffic, TransactionId, Whereabouts, Write,
 };
 
-/// How long a reader of the newest version of a row waits for a prepared transaction that writes it. Less than the time
-/// limit of calls; a participant asks for the outcome after 2 s.
+/// How long a reader of the newest version of a row waits for a prepared transaction that writes
+/// it. Less than the time limit of calls; a participant asks for the outcome after 2 s.
 const ROW_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Time limit of the first rows of a plan fragment, and of a DML pushdown.
@@ -225,7 +226,7 @@ impl Peers for NodePeers {
     fn change_moves(&self, change: MoveSetting) -> Result<(), Error> {
         self.node.calls.ask_root_blocking(Request::ChangeMoves { change })?;
         if self.node.calls.root.is_none() {
-            // The root tells it with the next heartbeat; whoever has changed it may look before.
+            // The root's next heartbeat would tell it; the caller may look before.
             self.node.membership.list.write().moves.change(change);
         }
         Ok(())

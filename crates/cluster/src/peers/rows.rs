@@ -2,7 +2,7 @@
 
 use super::{Found, NodePeers};
 use crate::directory::File;
-use crate::messages::{Answer, Request, WireReader, batches, garbled, unexpected};
+use crate::messages::{Answer, Request, WireReader, batches, invalid_message, unexpected};
 use arrow::array::{Array, ArrayRef};
 use futures::future::join_all;
 use sdds::{GroupId, Key, KeyRange};
@@ -30,7 +30,8 @@ impl NodePeers {
                 columns,
             };
             async move {
-                // A coordinator looks at its own keys itself: it alone knows what its client has written there.
+                // A coordinator reads its own keys itself: only its session has the uncommitted
+                // writes.
                 let is_asking = reader.transaction.is_some_and(|t| t.coordinator == owner);
                 let range = KeyRange::point(&keys[places[0]]);
                 if owner == self.node.membership.here {
@@ -45,7 +46,10 @@ impl NodePeers {
                     found.map_err(|e| e.missing(|| store::key::describe_rows(table, asked)));
                 let (columns, positions) = found?;
                 let place = |position: usize| {
-                    places.get(position).copied().ok_or_else(|| garbled("an invalid position"))
+                    places
+                        .get(position)
+                        .copied()
+                        .ok_or_else(|| invalid_message("an invalid position"))
                 };
                 let positions: Result<Vec<usize>, Error> =
                     positions.into_iter().map(place).collect();
@@ -86,7 +90,7 @@ impl NodePeers {
                     None => Vec::new(),
                 };
                 if columns.iter().any(|column| column.len() != positions.len()) {
-                    return Err(garbled("rows and positions differ in number"));
+                    return Err(invalid_message("the numbers of rows and positions differ"));
                 }
                 Ok((columns, positions.into_iter().map(|position| position as usize).collect()))
             }
@@ -98,7 +102,7 @@ impl NodePeers {
         }
     }
 
-    /// Places of keys by whoever owns them or knows more.
+    /// Positions of keys by group: the owner, or one that knows more.
     async fn by_owner(
         &self,
         file: &File,
@@ -114,7 +118,7 @@ impl NodePeers {
     }
 }
 
-/// Rows from several owners as those of one.
+/// Concatenates the rows of several owners.
 fn merge(
     found: Vec<Result<Found, Error>>,
     table: &Table,
@@ -139,7 +143,7 @@ fn merge(
     Ok((merged, all))
 }
 
-/// An error that says which row its server has, if it could not be reached.
+/// Adds the row to the error of an unreachable server.
 pub(super) fn missing(error: Error, table: &Table, key: &Key) -> Error {
     error.missing(|| store::key::describe_rows(table, std::iter::once(key)))
 }

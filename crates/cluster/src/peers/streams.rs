@@ -13,7 +13,7 @@ use store::catalog::TableId;
 use store::{BatchStream, Delivery, Error, Reader};
 
 impl NodePeers {
-    /// Sends a fragment that has come so many hops when it arrives.
+    /// Sends a plan fragment that arrives after `hops` hops.
     pub(super) fn send(
         &self,
         reader: &Reader,
@@ -62,7 +62,7 @@ impl NodePeers {
         Ok(Some(arrow::compute::concat_batches(&first.schema(), &batches)?))
     }
 
-    /// One of the answers to a request for rows.
+    /// Decodes one answer to a request for rows; `None` for an adjustment, which is applied.
     fn batch(
         &self,
         answer: Result<Bytes, NetError>,
@@ -78,7 +78,7 @@ impl NodePeers {
                 for table in tables {
                     if let Ok(file) = self.node.files.by_id(table) {
                         self.view.learn(&file, rest.clone());
-                        // They are counted once.
+                        // Forwards are counted once.
                         rest.forwards = 0;
                     }
                 }

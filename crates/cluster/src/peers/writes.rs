@@ -3,7 +3,9 @@
 use super::rows::missing;
 use super::{NodePeers, RUN_DEADLINE};
 use crate::calls::CallError;
-use crate::messages::{Answer, Request, WireReader, WireWrite, batches, garbled, unexpected};
+use crate::messages::{
+    Answer, Request, WireReader, WireWrite, batches, invalid_message, unexpected,
+};
 use crate::transactions::unknown_outcome;
 use bytes::Bytes;
 use sdds::{GroupId, Key};
@@ -44,7 +46,7 @@ impl NodePeers {
     ) -> Result<u64, Error> {
         let file = self.node.files.of(table);
         let Some(transaction) = reader.transaction else {
-            return Err(garbled("a write outside of transactions"));
+            return Err(invalid_message("a write outside of transactions"));
         };
         let (step, _) = self.node.transactions.coordinated.writes(transaction, owner);
         let write = match write {
@@ -78,7 +80,7 @@ impl NodePeers {
     ) -> Result<Changed, Error> {
         let file = self.node.files.of(table);
         let Some(transaction) = reader.transaction else {
-            return Err(garbled("a DML pushdown outside of transactions"));
+            return Err(invalid_message("a DML pushdown outside of transactions"));
         };
         let (step, is_first) = self.node.transactions.coordinated.writes(transaction, owner);
         let request = Request::DmlPushdown {

@@ -9,13 +9,13 @@ pub(crate) use load::load;
 pub(crate) use tables::table;
 
 use crate::membership::Member;
-use crate::messages::{Answer, Held, ImageInfo, Request, unexpected};
+use crate::messages::{Answer, ImageInfo, Request, ServerReport, unexpected};
 use crate::node::Node;
 use futures::future::join_all;
 use store::Error;
 
 /// The state of all servers; an error for those that cannot be reached.
-pub(crate) async fn report(node: &Node) -> Vec<(Member, Result<Held, Error>)> {
+pub(crate) async fn report(node: &Node) -> Vec<(Member, Result<ServerReport, Error>)> {
     let members = node.membership.list.read().clone();
     let asked = members.list.iter().map(|member| async {
         let held = if member.group == node.membership.here {
@@ -28,7 +28,7 @@ pub(crate) async fn report(node: &Node) -> Vec<(Member, Result<Held, Error>)> {
     join_all(asked).await
 }
 
-async fn ask(node: &Node, member: &Member) -> Result<Held, Error> {
+async fn ask(node: &Node, member: &Member) -> Result<ServerReport, Error> {
     match node.calls.ask(member.group, &Request::Report).await? {
         Answer::Report(held) => Ok(*held),
         other => Err(unexpected(&other)),
@@ -36,7 +36,7 @@ async fn ask(node: &Node, member: &Member) -> Result<Held, Error> {
 }
 
 /// The state of this server.
-pub(crate) fn held(node: &Node) -> Held {
+pub(crate) fn held(node: &Node) -> ServerReport {
     let images = node.files.all().into_iter().map(|file| ImageInfo {
         table: file.table(),
         entries: file.image(),
@@ -44,7 +44,7 @@ pub(crate) fn held(node: &Node) -> Held {
         bytes: file.directory_bytes(),
         pages: file.pages(),
     });
-    Held {
+    ServerReport {
         load: load(node),
         memory: node.store.memory().table_bytes() + node.store.memory().query_bytes(),
         moves: node.moves.outgoing.list(),

@@ -1,8 +1,8 @@
-//! Tables about the cluster, as people look at them.
+//! System tables about the cluster.
 
 use super::report;
 use crate::membership::{Member, ROOT, TableLoad};
-use crate::messages::{Held, MoveInfo};
+use crate::messages::{MoveInfo, ServerReport};
 use crate::node::Node;
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::{Field, Schema};
@@ -11,13 +11,13 @@ use std::sync::Arc;
 use store::catalog::{Catalog, TableId};
 use store::{Error, Finding, Traffic, key};
 
-/// A table of this name; `None` where there is none.
+/// The system table with this name; `None` if there is none.
 pub(crate) async fn table(node: &Node, name: &str) -> Result<Option<RecordBatch>, Error> {
     if !["servers", "groups", "shares", "moves", "images"].contains(&name) {
         return Ok(None);
     }
     let mut report = report(node).await;
-    // Nothing was lost with those that have left: nobody looks for them any more.
+    // Servers that left without loss are not listed.
     report.retain(|(member, _)| !(member.is_lost && member.has_left));
     let catalog = node.store.catalog();
     let rows = match name {
@@ -30,9 +30,9 @@ pub(crate) async fn table(node: &Node, name: &str) -> Result<Option<RecordBatch>
     Ok(Some(rows?))
 }
 
-type Report = [(Member, Result<Held, Error>)];
+type Report = [(Member, Result<ServerReport, Error>)];
 
-/// Columns under way to a batch.
+/// Builds a batch column by column.
 #[derive(Default)]
 struct Columns(Vec<(Field, ArrayRef)>);
 
@@ -66,7 +66,7 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
     let sum = |of: fn(&TableLoad) -> u64| held().map(move |held| held.map(|held| held.sum(of)));
     let traffic =
         |of: fn(&Traffic) -> u64| held().map(move |held| held.map(|held| of(&held.traffic)));
-    let state = |(member, held): &(Member, Result<Held, Error>)| {
+    let state = |(member, held): &(Member, Result<ServerReport, Error>)| {
         let state = match held {
             _ if member.has_left => "left",
             _ if member.is_lost => "lost",
@@ -97,10 +97,10 @@ fn servers(report: &Report, here: GroupId) -> Result<RecordBatch, Error> {
         .batch()
 }
 
-/// Replica groups; a group is one server so far.
+/// Replica groups. A group has one server.
 fn groups(report: &Report) -> Result<RecordBatch, Error> {
     let held = || report.iter().map(|(_, held)| held.as_ref().ok());
-    let pages = |held: &Held| held.images.iter().map(|image| image.pages).sum();
+    let pages = |held: &ServerReport| held.images.iter().map(|image| image.pages).sum();
     let name = |(member, _): &(Member, _)| Some(member.name.clone());
     Columns::default()
         .number("number", report.iter().map(|(member, _)| Some(member.group.0)))
@@ -123,8 +123,8 @@ fn names(catalog: &Catalog, table: TableId) -> (Option<String>, Option<String>) 
     }
 }
 
-/// The present parts of a report.
-fn present(report: &Report) -> impl Iterator<Item = (&Member, &Held)> + Clone {
+/// The reachable servers of a report.
+fn present(report: &Report) -> impl Iterator<Item = (&Member, &ServerReport)> + Clone {
     report.iter().filter_map(|(member, held)| Some((member, held.as_ref().ok()?)))
 }
 

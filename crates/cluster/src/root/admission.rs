@@ -8,25 +8,25 @@ use std::time::{Duration, Instant};
 use store::Error;
 
 /// How long a leaving server waits until all others know that it leaves.
-const FAREWELL: Duration = Duration::from_secs(1);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Root {
-    /// Takes a server in. Transactions that change the catalog and have not heard of it are refused from now on, so that
-    /// the catalog which it is given is the one that it goes on with.
+    /// Adds a server. Transactions that change the catalog without it are refused from now on, so
+    /// the catalog that it receives stays valid.
     pub(super) async fn join(&self, name: &str, address: &str, weight: u32) -> Reply {
         let (member, members, timestamp) = {
             let mut members = self.membership.list.write();
             let of_name = members.named(name).map(|known| (known.group, known.address == address));
             if let Some((group, true)) = of_name.filter(|(group, _)| *group != self.membership.here)
             {
-                // Nobody else can listen there: the one that we know has ended.
+                // Only one server can listen at an address: the known one has ended.
                 members.lose(group);
             } else if of_name.is_some() {
                 return Err(Error::Remote {
                     sql_state: "42710".into(),
-                    message: format!("a server named \"{name}\" is part of the cluster already"),
+                    message: format!("server \"{name}\" is already a member of the cluster"),
                     detail: None,
-                    hint: Some("Give every server a name of its own (--name).".into()),
+                    hint: Some("Give every server its own name (--name).".into()),
                 });
             }
             let member = members.join(name.to_owned(), address.to_owned(), weight);
@@ -40,8 +40,8 @@ impl Root {
         Ok(Answer::Joined { member, members, catalog, timestamp })
     }
 
-    /// Lets a server go that ends by itself. One that is empty stays until all others have heard of it, so that nobody
-    /// looks there for rows any more.
+    /// Removes a server that leaves. An empty server stays until all others know that it leaves, so
+    /// that they look for no rows there.
     pub(super) async fn leave(&self, group: GroupId, is_empty: bool) {
         if group == self.membership.here || self.membership.is_lost(group) {
             return;
@@ -49,16 +49,16 @@ impl Root {
         if is_empty {
             self.membership.list.write().set_left(group, true);
             let version = self.membership.list.read().version;
-            let have_heard = || self.heartbeats.lock().values().all(|call| call.members >= version);
+            let have_heard = || self.heartbeats.lock().values().all(|last| last.members >= version);
             let begun = Instant::now();
-            while !have_heard() && begun.elapsed() < FAREWELL {
-                tokio::time::sleep(FAREWELL / 100).await;
+            while !have_heard() && begun.elapsed() < LEAVE_TIMEOUT {
+                tokio::time::sleep(LEAVE_TIMEOUT / 100).await;
             }
         }
         let last = self.heartbeats.lock().remove(&group);
         let mut members = self.membership.list.write();
-        if last.is_some_and(|call| !call.load.tables.is_empty()) {
-            // Rows that were on their way to it have arrived meanwhile.
+        if last.is_some_and(|last| !last.load.tables.is_empty()) {
+            // Rows have arrived there meanwhile.
             members.set_left(group, false);
         }
         members.lose(group);

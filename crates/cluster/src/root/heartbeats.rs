@@ -2,7 +2,7 @@
 
 use super::{LastHeartbeat, Root};
 use crate::membership::{EVICTION_TIMEOUT, ServerLoad, evicted};
-use crate::messages::{Beat, Heartbeat};
+use crate::messages::{Heartbeat, HeartbeatAnswer};
 use sdds::{GroupId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -10,18 +10,19 @@ use store::catalog::TableId;
 use store::{Error, TableTotal};
 
 impl Root {
+    /// Records a heartbeat.
     pub(super) fn note(&self, group: GroupId, oldest: Timestamp, members: u64, load: ServerLoad) {
         self.heartbeats
             .lock()
             .insert(group, LastHeartbeat { at: Instant::now(), oldest, members, load });
     }
 
-    /// Notes what a server says of itself, and tells it what it should know and do.
-    pub(crate) fn heartbeat(&self, heartbeat: &Heartbeat) -> Result<Beat, Error> {
+    /// Handles the heartbeat of a server.
+    pub(crate) fn heartbeat(&self, heartbeat: &Heartbeat) -> Result<HeartbeatAnswer, Error> {
         let members = self.membership.list.read().clone();
         match members.get(heartbeat.group) {
             Some(member) if !member.is_lost => {}
-            _ => return Err(evicted(heartbeat.group)),
+            _ => return Err(evicted(&members.name_of(heartbeat.group))),
         }
         if let Some(pg) = &heartbeat.pg {
             self.membership.list.write().set_pg(heartbeat.group, pg);
@@ -29,7 +30,7 @@ impl Root {
         self.note(heartbeat.group, heartbeat.oldest, heartbeat.members, heartbeat.load.clone());
         self.evict_silent();
         if heartbeat.group == self.membership.here {
-            // A file may have been opened by somebody who did not know of the last to join.
+            // A file may have been opened before the last server joined.
             for file in self.files.all() {
                 members.present().for_each(|member| file.join(member.group));
             }
@@ -41,19 +42,19 @@ impl Root {
         };
         let now = self.oracle.lock().now();
         let heartbeats = self.heartbeats.lock();
-        let horizon = heartbeats.values().map(|call| call.oldest).min().unwrap_or(now);
+        let horizon = heartbeats.values().map(|last| last.oldest).min().unwrap_or(now);
         let members = (members.version != heartbeat.members).then_some(members);
-        let totals = totals(heartbeats.values().map(|call| &call.load));
-        Ok(Beat { now, horizon, members, totals, orders })
+        let totals = totals(heartbeats.values().map(|last| &last.load));
+        Ok(HeartbeatAnswer { now, horizon, members, totals, orders })
     }
 
-    /// Gives up servers that have not called for too long.
+    /// Evicts servers whose heartbeats are missing.
     fn evict_silent(&self) {
         let mut heartbeats = self.heartbeats.lock();
         let is_lost = |group: GroupId| self.membership.is_lost(group);
         heartbeats.retain(|group, _| !is_lost(*group));
-        let silent = heartbeats.iter().filter(|(group, call)| {
-            **group != self.membership.here && call.at.elapsed() > EVICTION_TIMEOUT
+        let silent = heartbeats.iter().filter(|(group, last)| {
+            **group != self.membership.here && last.at.elapsed() > EVICTION_TIMEOUT
         });
         for group in silent.map(|(group, _)| *group).collect::<Vec<_>>() {
             heartbeats.remove(&group);
@@ -63,7 +64,7 @@ impl Root {
     }
 }
 
-/// What each table has on all servers together.
+/// The size of each table on all servers.
 fn totals<'a>(loads: impl Iterator<Item = &'a ServerLoad>) -> Vec<(TableId, TableTotal)> {
     let mut totals = BTreeMap::<TableId, TableTotal>::new();
     for load in loads.flat_map(|load| &load.tables) {

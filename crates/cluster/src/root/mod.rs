@@ -1,7 +1,7 @@
 //! The root server: membership, timestamps, sequences, and balancing.
 //!
-//! `oracle`: timestamps and outcomes of transactions. `admission`: servers that join and leave. `heartbeats`: what servers
-//! report and are told. `orders`: what should move where.
+//! `oracle`: timestamps and outcomes of transactions. `admission`: servers that join and leave.
+//! `heartbeats`: what servers report and are told. `orders`: what should move where.
 
 mod admission;
 mod heartbeats;
@@ -10,7 +10,7 @@ mod orders;
 
 use crate::directory::Files;
 use crate::membership::{Members, Membership, ServerLoad, evicted};
-use crate::messages::{Answer, COMMITS_MAX, Reply, Request, garbled};
+use crate::messages::{Answer, COMMITS_MAX, Reply, Request, invalid_message};
 use oracle::Oracle;
 use parking_lot::Mutex;
 use sdds::{GroupId, Timestamp};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use store::{Error, Store, TransactionId};
 
-/// The root's own state.
+/// State of the root.
 #[derive(Debug)]
 pub(crate) struct Root {
     membership: Arc<Membership>,
@@ -34,7 +34,7 @@ pub(crate) struct Root {
 struct LastHeartbeat {
     at: Instant,
     oldest: Timestamp,
-    /// The version of the list of servers that it knew.
+    /// The version of its list of members.
     members: u64,
     load: ServerLoad,
 }
@@ -55,7 +55,7 @@ impl Root {
         root
     }
 
-    /// Answers what is asked of the root.
+    /// Answers a request to the root.
     pub(crate) async fn answer(&self, request: &Request) -> Reply {
         Ok(match request {
             Request::Now => Answer::Timestamp(self.now()),
@@ -68,7 +68,9 @@ impl Root {
             Request::Outcome { transaction } => {
                 Answer::Outcome(self.oracle.lock().outcome(*transaction))
             }
-            Request::Heartbeat(heartbeat) => Answer::Beat(Box::new(self.heartbeat(heartbeat)?)),
+            Request::Heartbeat(heartbeat) => {
+                Answer::Heartbeat(Box::new(self.heartbeat(heartbeat)?))
+            }
             Request::Join { name, address, weight } => self.join(name, address, *weight).await?,
             Request::SetWeight { name, weight } => {
                 if !self.membership.list.write().set_weight(name, *weight) {
@@ -104,26 +106,27 @@ impl Root {
         self.oracle.lock().now()
     }
 
-    /// The timestamp of a commit of the root's own.
+    /// The commit timestamp of a transaction that has written on the root server alone.
     pub(crate) fn next(&self) -> Timestamp {
         self.oracle.lock().next(1)
     }
 
-    /// Commits a transaction, if all who have prepared it are still part of the cluster.
+    /// Commits a transaction if all participants are still members.
     fn decide(
         &self,
         transaction: TransactionId,
         others: &[GroupId],
         members: Option<u64>,
     ) -> Reply {
-        // Held until it is decided: who joins before is noticed, and who joins after gets the catalog with it.
+        // ServerReport until the decision: a server that joins before is noticed, and one that joins after
+        // gets the new catalog.
         let known = self.membership.list.read();
         if members.is_some_and(|version| version != known.version) {
             return Err(Error::SchemaConflict { relation: "the list of servers".into() });
         }
         let mut groups = std::iter::once(&transaction.coordinator).chain(others);
         if let Some(lost) = groups.find(|group| known.get(**group).is_none_or(|m| m.is_lost)) {
-            return Err(evicted(*lost));
+            return Err(evicted(&known.name_of(*lost)));
         }
         let mut oracle = self.oracle.lock();
         Ok(if others.is_empty() {
@@ -145,5 +148,5 @@ fn no_server(members: &Members, name: &str) -> Error {
 }
 
 fn unexpected_request(request: &Request) -> Error {
-    garbled(&format!("{} is not for the root", request.name()))
+    invalid_message(&format!("{} is not a request to the root", request.name()))
 }

@@ -1,14 +1,14 @@
-//! The root's timestamps, and which transactions it has committed. To give a transaction its timestamp is to commit it:
-//! from then on whoever asks is told so.
+//! Timestamps and outcomes of transactions. Assigning a commit timestamp to a transaction commits
+//! it.
 
 use sdds::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
 use store::TransactionId;
 
-/// Outcomes that are remembered. Servers that have prepared a transaction ask within seconds, and are given up if they do not.
+/// Number of outcomes that are remembered. Participants ask within seconds, or are evicted.
 const REMEMBERED: usize = 1 << 20;
 
-/// Timestamps in order, and outcomes.
+/// The last timestamp, and the outcomes of transactions.
 #[derive(Debug)]
 pub(crate) struct Oracle {
     last: Timestamp,
@@ -17,26 +17,26 @@ pub(crate) struct Oracle {
 }
 
 impl Oracle {
-    /// After the last commit of the store that becomes the root's.
+    /// An oracle whose timestamps follow `last`.
     pub(crate) fn new(last: Timestamp) -> Self {
         Self { last, outcomes: BTreeMap::new(), order: VecDeque::new() }
     }
 
-    /// Sees every commit so far.
+    /// The timestamp of the last commit, which sees all before.
     pub(crate) fn now(&self) -> Timestamp {
         self.last
     }
 
-    /// Commits transactions that have written on one server each, which nobody will ask about. The first of their timestamps
-    /// comes back, the others follow it.
+    /// Commits `count` transactions that have written on one server each; their outcomes are not
+    /// remembered. Returns the first of consecutive timestamps.
     pub(crate) fn next(&mut self, count: u32) -> Timestamp {
         let first = self.last.next();
         self.last = Timestamp(self.last.0 + u64::from(count));
         first
     }
 
-    /// Commits a transaction that has written on several servers; `None` where somebody has given it up before. To
-    /// ask twice changes nothing.
+    /// Commits a transaction that has written on several servers. Idempotent; `None` if it was
+    /// rolled back before.
     pub(crate) fn decide(&mut self, transaction: TransactionId) -> Option<Timestamp> {
         if let Some(known) = self.outcomes.get(&transaction) {
             return *known;
@@ -46,8 +46,8 @@ impl Oracle {
         Some(timestamp)
     }
 
-    /// What became of a transaction that a server has prepared and heard no more of. One that is not committed will not
-    /// be any more.
+    /// The outcome of a transaction that a participant has prepared. If it is not committed yet, it
+    /// is rolled back for good.
     pub(crate) fn outcome(&mut self, transaction: TransactionId) -> Option<Timestamp> {
         if let Some(known) = self.outcomes.get(&transaction) {
             return *known;

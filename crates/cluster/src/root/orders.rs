@@ -2,7 +2,7 @@
 
 use super::{LastHeartbeat, Root};
 use crate::membership::{Member, Members};
-use crate::messages::Order;
+use crate::messages::MoveOrder;
 use sdds::GroupId;
 use sdds::balancing::{Proposal, Share, Sizes, propose};
 use std::collections::BTreeMap;
@@ -12,28 +12,28 @@ use store::catalog::{Catalog, TableId};
 const ORDERS_MAX: usize = 8;
 
 impl Root {
-    /// What a server should give to others, of its fullest table first: it carries out the first order for which it finds
-    /// something. Tables that lie beside others follow them.
+    /// The moves that a server should make, largest first: it carries out the first order for which
+    /// it finds something. Colocated tables are left out: they follow other tables.
     pub(super) fn orders(
         &self,
         members: &Members,
         group: GroupId,
         catalog: &Catalog,
-    ) -> Vec<Order> {
+    ) -> Vec<MoveOrder> {
         let heartbeats = self.heartbeats.lock();
         let Some(own) = heartbeats.get(&group) else { return Vec::new() };
-        let mut orders: Vec<Order> = Vec::new();
+        let mut orders: Vec<MoveOrder> = Vec::new();
         let follows = |id| catalog.table_by_id(id).is_some_and(|t| catalog.colocated(t).is_some());
         for load in own.load.tables.iter().filter(|load| !follows(load.table)) {
             let shares: Vec<Share> =
                 members.present().map(|m| share(&heartbeats, m, load.table)).collect();
-            // The buckets of a table that splits are about three quarters full on average.
+            // Buckets of a growing table are three quarters full on average.
             let usual = load.bucket_size / 4 * 3;
             let bucket = (load.bytes / load.buckets.max(1)).min(usual).max(1);
             let proposal = propose(&shares, bucket, load.bucket_size);
             let proposal = proposal.filter(|proposal| proposal.from == group);
             let Some(proposal) = proposal else { continue };
-            orders.push(Order {
+            orders.push(MoveOrder {
                 table: load.table,
                 to: proposal.to,
                 size_max: proposal.size_max,
@@ -47,11 +47,11 @@ impl Root {
     }
 }
 
-/// What a member holds of a table, as it said last.
+/// A member's share of a table, as of its last heartbeat.
 fn share(heartbeats: &BTreeMap<GroupId, LastHeartbeat>, member: &Member, table: TableId) -> Share {
-    let load = heartbeats.get(&member.group).map(|call| &call.load);
+    let load = heartbeats.get(&member.group).map(|last| &last.load);
     let of_table = load.and_then(|load| load.tables.iter().find(|held| held.table == table));
-    // A server that is emptied gives buckets without rows, too: their keys are to have an owner when it has gone.
+    // A draining server moves buckets without rows, too: their keys need an owner.
     let least = of_table.filter(|_| member.weight == 0).map_or(0, |held| held.buckets);
     Share {
         group: member.group,
@@ -68,11 +68,11 @@ fn reason(members: &Members, shares: &[Share], proposal: &Proposal) -> String {
     let accesses = |share: Option<&Share>| share.map_or(0, |share| share.accesses);
     let (here, there) = (bytes(from), bytes(to));
     if members.get(proposal.from).is_some_and(|member| member.weight == 0) {
-        return format!("the server is emptied; {here} bytes are left");
+        return format!("draining the server; {here} bytes are left");
     }
     if proposal.sizes == Sizes::default() {
         return format!("{here} bytes here, {there} there");
     }
     let (often, less) = (accesses(from), accesses(to));
-    format!("{here} bytes and {often} accesses a second here, {there} and {less} there")
+    format!("{here} bytes and {often} accesses per second here, {there} and {less} there")
 }

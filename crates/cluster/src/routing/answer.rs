@@ -1,17 +1,17 @@
 //! Answers requests about owners and the directory.
 
 use super::{Routing, View};
-use crate::messages::{Answer, Reply, Request, garbled};
+use crate::messages::{Answer, Reply, Request, invalid_message};
 use sdds::directory::{Content, Message};
 use std::sync::Arc;
 
 /// Answers a request of another server.
 pub(crate) async fn answer(routing: &Arc<Routing>, request: Request) -> Reply {
     match request {
-        Request::Owned { table, range } => {
+        Request::ListOwned { table, range } => {
             Ok(Answer::Owners(routing.files.by_id(table)?.own(&range)))
         }
-        Request::Whose { table, range, hops } => {
+        Request::FindOwners { table, range, hops } => {
             let view = View::serving(Arc::clone(routing), hops);
             Ok(Answer::Owners(view.owners(table, &range).await?))
         }
@@ -19,10 +19,10 @@ pub(crate) async fn answer(routing: &Arc<Routing>, request: Request) -> Reply {
             let file = routing.files.by_id(table)?;
             match &message {
                 Message::Request(_) | Message::Ask { .. } => {
-                    return Err(garbled("a request that only simulations send"));
+                    return Err(invalid_message("a request that only simulations send"));
                 }
                 Message::Adopt { content, .. } if content.level() == Content::Rows.level() => {
-                    return Err(garbled("keys without their rows"));
+                    return Err(invalid_message("keys without their rows"));
                 }
                 _ => {}
             }
@@ -30,6 +30,6 @@ pub(crate) async fn answer(routing: &Arc<Routing>, request: Request) -> Reply {
             routing.send(&file, outbox);
             Ok(Answer::Done)
         }
-        other => Err(garbled(&format!("{} is not about the directory", other.name()))),
+        other => Err(invalid_message(&format!("{} is not about the directory", other.name()))),
     }
 }

@@ -1,7 +1,7 @@
 //! Finding the owners of keys, and keeping the directory up to date.
 //!
-//! `view`: owners as a coordinator or a server on its behalf sees them. `outbox`: messages of the directory. `answer`:
-//! requests of other servers about owners.
+//! `view`: owners as a coordinator or a server on its behalf sees them. `outbox`: messages of the
+//! directory. `answer`: requests of other servers about owners.
 
 mod answer;
 mod outbox;

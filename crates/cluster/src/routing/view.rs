@@ -1,7 +1,8 @@
 //! Owners of keys, as a coordinator or a server on its behalf sees them.
 //!
-//! A coordinator uses its image and is corrected. A server that works for another uses the directory alone, forwards
-//! what it does not own, and collects adjustments for the coordinator's image.
+//! A coordinator uses its image and is corrected. A server that works for another uses the
+//! directory alone, forwards what it does not own, and collects adjustments for the coordinator's
+//! image.
 
 use super::Routing;
 use crate::calls::DEADLINE;
@@ -104,8 +105,8 @@ impl View {
         if self.hops == 0 { Error::NotOwned { range } } else { Error::Astray { range } }
     }
 
-    /// The parts of a table's range with the group of each: its owner, or one that knows more. Everything is local for
-    /// temporary and uncommitted tables.
+    /// The parts of a table's range with the group of each: its owner, or one that knows more.
+    /// Everything is local for temporary and uncommitted tables.
     pub(crate) async fn cover(&self, table: TableId, range: &KeyRange) -> Result<Parts, Error> {
         let catalog = self.routing.store.catalog();
         match catalog.table_by_id(table) {
@@ -116,8 +117,8 @@ impl View {
         }
     }
 
-    /// The parts of a range with the group of each: its owner, or one that knows more. Waits while keys of the range are
-    /// leaving this server.
+    /// The parts of a range with the group of each: its owner, or one that knows more. Waits while
+    /// keys of the range are leaving this server.
     pub(crate) async fn parts(&self, file: &File, range: &KeyRange) -> Result<Parts, Error> {
         if self.hops > HOPS_MAX {
             return Err(owner_not_found(range));
@@ -159,13 +160,14 @@ impl View {
         parts
     }
 
-    /// Asks all servers which keys of a range they own, without the directory. Keys without an owner keep the group in
-    /// `parts`.
+    /// Asks all servers which keys of a range they own, without the directory. Keys without an
+    /// owner keep the group in `parts`.
     async fn broadcast_lookup(&self, file: &File, range: &KeyRange, parts: Parts) -> Parts {
         file.counters().broadcasts.fetch_add(1, Ordering::Relaxed);
-        let request = Request::Owned { table: file.table(), range: range.clone() };
+        let request = Request::ListOwned { table: file.table(), range: range.clone() };
         let Routing { membership, calls, .. } = &*self.routing;
-        // A server that has just joined may own some keys. Without the root the known members must do.
+        // A server that has just joined may own some keys. Without the root the known members must
+        // do.
         let _ = tokio::time::timeout(BROADCAST_TIMEOUT, calls.refresh_members()).await;
         let groups: Vec<GroupId> =
             membership.list.read().present().map(|member| member.group).collect();
@@ -216,7 +218,7 @@ impl View {
             if group == self.here() {
                 entries.extend(file.own(&part));
             } else if !entries.iter().any(is_listed) {
-                let request = Request::Whose { table, range: part, hops: self.hops + 1 };
+                let request = Request::FindOwners { table, range: part, hops: self.hops + 1 };
                 if let Answer::Owners(owners) = self.routing.calls.ask(group, &request).await? {
                     entries.extend(owners);
                 }

@@ -10,7 +10,8 @@ use net::{Answers, NetError};
 use std::sync::Arc;
 use store::{BatchStream, Error, ExchangeId};
 
-/// Runs a plan fragment. Adjustments for the coordinator follow the first rows, as not all of them may be read, and the last.
+/// Runs a plan fragment. Adjustments for the coordinator follow the first rows, as not all of them
+/// may be read, and the last.
 pub(crate) async fn run(
     node: Arc<Node>,
     reader: WireReader,

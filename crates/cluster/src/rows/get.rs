@@ -2,7 +2,7 @@
 
 use super::reading::{definition, reading};
 use crate::directory::ADJUSTMENT_ENTRIES;
-use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, batches, garbled};
+use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, batches, invalid_message};
 use crate::node::Node;
 use crate::peers::{Found, NodePeers};
 use sdds::directory::Entry;
@@ -44,7 +44,7 @@ fn columns_of(table: &Table, columns: &[u32]) -> Result<Vec<usize>, Error> {
     if columns.iter().all(|column| *column < table.columns.len()) {
         Ok(columns)
     } else {
-        Err(garbled("a column that the table does not have"))
+        Err(invalid_message("a column that the table does not have"))
     }
 }
 
@@ -64,7 +64,8 @@ fn found_rows(found: Result<Found, Error>, adjustment: Adjustment) -> Reply {
     Ok(Answer::Found { rows, positions, adjustment })
 }
 
-/// What the sender of a request for keys can learn: nothing if the request came to the owner directly.
+/// What the sender of a request for keys can learn: nothing if the request came to the owner
+/// directly.
 fn adjustment(peers: &NodePeers, table: TableId, keys: &[Key]) -> Adjustment {
     let view = &peers.view;
     let mut found = view.take_adjustment();

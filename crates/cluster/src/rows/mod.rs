@@ -11,7 +11,7 @@ mod write;
 
 pub(crate) use fragments::{describe, run, take};
 
-use crate::messages::{Reply, Request, garbled};
+use crate::messages::{Reply, Request, invalid_message};
 use crate::node::Node;
 use std::sync::Arc;
 
@@ -31,6 +31,6 @@ pub(crate) async fn answer(node: &Arc<Node>, request: Request) -> Reply {
         Request::DmlPushdown { reader, target, pushdown, step } => {
             pushdown::answer(node, reader, &target, pushdown.0, step).await
         }
-        other => Err(garbled(&format!("{} is not about rows", other.name()))),
+        other => Err(invalid_message(&format!("{} is not about rows", other.name()))),
     }
 }

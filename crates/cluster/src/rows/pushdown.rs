@@ -1,11 +1,12 @@
-//! DML pushdowns of other servers' transactions: this server computes the new rows itself ([`store::PushdownStep`]).
+//! DML pushdowns of other servers' transactions: this server computes the new rows itself
+//! ([`store::PushdownStep`]).
 //!
-//! Computed rows are staged batch by batch, as received rows are: before each batch the transaction may have ended here
-//! or been rolled back to a savepoint, and then nothing more is written.
+//! Computed rows are staged batch by batch, as received rows are: before each batch the transaction
+//! may have ended here or been rolled back to a savepoint, and then nothing more is written.
 
 use super::reading::{definition, reading};
 use crate::blocking;
-use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, garbled};
+use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, invalid_message};
 use crate::node::Node;
 use crate::peers::NodePeers;
 use bytes::Bytes;
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use store::catalog::Table;
 use store::{Changed, Error, PushdownStep, TransactionId};
 
-/// Batches of at least this many rows are staged on another thread: staging takes longer than the switch.
+/// Batches of at least this many rows are staged on another thread: staging takes longer than the
+/// switch.
 const LARGE_ROWS: usize = 256;
 
 /// A DML pushdown, as one transaction's part on this server stages it.
@@ -37,7 +39,7 @@ pub(super) async fn answer(
     step: u64,
 ) -> Reply {
     let Some(transaction) = reader.transaction else {
-        return Err(garbled("a DML pushdown outside of transactions"));
+        return Err(invalid_message("a DML pushdown outside of transactions"));
     };
     let peers = NodePeers::serving(node, target.hops);
     let reading = reading(node, &reader, &peers).await?;

@@ -30,7 +30,8 @@ pub(super) async fn reading(
     if reader.changes.is_empty() {
         return Ok(snapshot.reading(peers));
     }
-    // The transaction has written no rows here: its catalog changes are applied for this request only.
+    // The transaction has written no rows here: its catalog changes are applied for this request
+    // only.
     let mut transaction = node.store.begin_at(snapshot);
     for change in &reader.changes {
         transaction.change_catalog(change.clone())?;

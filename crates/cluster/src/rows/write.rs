@@ -1,7 +1,9 @@
 //! Writes of other servers.
 
 use super::reading::definition;
-use crate::messages::{Adjustment, Answer, Reply, Target, WireReader, WireWrite, batches, garbled};
+use crate::messages::{
+    Adjustment, Answer, Reply, Target, WireReader, WireWrite, batches, invalid_message,
+};
 use crate::node::Node;
 use crate::peers::NodePeers;
 use crate::routing::View;
@@ -11,8 +13,8 @@ use std::sync::Arc;
 use store::catalog::TableId;
 use store::{Error, Peers, Write};
 
-/// Stages rows for a transaction. If this server does not own all of them, nothing is staged, and the answer names the
-/// owners.
+/// Stages rows for a transaction. If this server does not own all of them, nothing is staged, and
+/// the answer names the owners.
 pub(super) async fn write(
     node: &Arc<Node>,
     reader: &WireReader,
@@ -21,7 +23,7 @@ pub(super) async fn write(
     step: u64,
 ) -> Reply {
     let Some(transaction) = reader.transaction else {
-        return Err(garbled("a write outside of transactions"));
+        return Err(invalid_message("a write outside of transactions"));
     };
     let write = match rows {
         WireWrite::Insert(rows) => Write::Insert(batches::read(&rows)?),
@@ -48,7 +50,8 @@ pub(super) async fn write(
     }
 }
 
-/// Executes a row operation. If this server does not own the key, nothing is done, and the answer names the owner.
+/// Executes a row operation. If this server does not own the key, nothing is done, and the answer
+/// names the owner.
 pub(super) async fn row_operation(
     node: &Arc<Node>,
     target: &Target,

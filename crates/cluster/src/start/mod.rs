@@ -5,9 +5,9 @@
 mod process;
 mod starting;
 
-pub use process::{Entry, Part, StartError, Started, start};
+pub use process::{Entry, ServerConfig, StartError, Started, start};
 
-use crate::calls::{CallError, Counted, DEADLINE};
+use crate::calls::{CallError, CountingNetwork, DEADLINE};
 use crate::cluster::Cluster;
 use crate::membership::Members;
 use crate::messages::{Answer, Envelope, Reply, Request, decode, encode, unexpected};
@@ -16,49 +16,49 @@ use std::sync::Arc;
 use store::{Error, Store};
 use tokio::runtime::Handle;
 
-/// What a server says of itself.
+/// A server that founds or joins a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Introduction {
-    /// What people call it; unique in the cluster.
+pub struct NewServer {
+    /// Its name, unique in the cluster.
     pub name: String,
-    /// Where other servers call it.
+    /// Its address for other servers.
     pub address: Address,
-    /// How large a share of each table it should have, relative to the others.
+    /// Its share of each table, relative to the other servers.
     pub weight: u32,
 }
 
 impl Cluster {
-    /// Makes a store the first of a cluster. The store may hold tables; group 0 is its own.
+    /// Founds a cluster. The store may have tables; its group must be 0.
     pub fn found(
-        introduction: Introduction,
+        introduction: NewServer,
         store: Arc<Store>,
         network: Arc<dyn Network>,
         runtime: Handle,
     ) -> Self {
         let mut members = Members::default();
-        let Introduction { name, address, weight } = introduction;
+        let NewServer { name, address, weight } = introduction;
         let member = members.join(name, address.as_str().to_owned(), weight);
         let now = store.snapshot().timestamp();
-        let network = Counted::new(network);
+        let network = CountingNetwork::new(network);
         Self::start(&member, members, store, network, runtime, now)
     }
 
-    /// Becomes part of the cluster that a server belongs to, with an empty store: `open` is called with the group that
-    /// the root has given it.
+    /// Joins the cluster of the server `first`. `open` opens an empty store for the group that the
+    /// root assigns.
     ///
     /// # Errors
-    /// [`Error::Unreachable`], and what the root refuses: a name that is taken.
+    /// [`Error::Unreachable`]; 42710 if the name is taken; errors of `open`.
     pub async fn join(
-        introduction: Introduction,
+        introduction: NewServer,
         first: &Address,
         open: impl FnOnce(sdds::GroupId) -> Result<Arc<Store>, Error>,
         network: Arc<dyn Network>,
         runtime: Handle,
     ) -> Result<Self, Error> {
-        let Introduction { name, address, weight } = introduction;
+        let NewServer { name, address, weight } = introduction;
         let request = Request::Join { name, address: address.as_str().to_owned(), weight };
         let envelope = encode(&Envelope { from: None, to: None, request })?;
-        let network = Counted::new(network);
+        let network = CountingNetwork::new(network);
         let answer = ask(&network, first, envelope, DEADLINE).await;
         let answer = answer.map_err(|error| Error::from(CallError::of(error, first.as_str())))?;
         match decode::<Reply>(&answer)?? {

@@ -1,6 +1,6 @@
 //! A server of a cluster as a process: its address, its certificate, and how it joins.
 
-use super::Introduction;
+use super::NewServer;
 use super::starting::StartingService;
 use crate::cluster::Cluster;
 use crate::membership::ROOT;
@@ -11,75 +11,79 @@ use std::sync::Arc;
 use store::{Error, Store};
 use tokio::runtime::Handle;
 
-/// How a server gets into its cluster.
+/// How a server enters its cluster.
 #[derive(Debug)]
 pub enum Entry {
-    /// It is the first.
+    /// It founds the cluster.
     First,
-    /// By way of a server that is in it.
+    /// It joins through a member.
     Through {
-        /// Where that one listens for servers.
+        /// The address of the member for servers.
         first: Address,
-        /// What it printed; without one, traffic is plain, which is for one machine only.
+        /// The token that the first server printed. Without one traffic is plain, which is allowed
+        /// on loopback only.
         token: Option<JoinToken>,
     },
 }
 
-/// What a server says of itself, where it listens, and how it gets in.
+/// Configuration of a server.
 #[derive(Debug)]
-pub struct Part {
-    /// Unique in the cluster; its address where there is none.
+pub struct ServerConfig {
+    /// Its name, unique in the cluster; by default its address.
     pub name: Option<String>,
-    /// Where it listens for other servers: `host:port`; port 0 takes a free one.
+    /// The address to listen at for other servers: `host:port`; port 0 selects a free port.
     pub listen: Address,
-    /// Where others call it, if that is not where it listens; port 0 is the port where it does.
+    /// Its address for other servers, if different; port 0 is replaced by the port of `listen`.
     pub advertised: Option<Address>,
-    /// How large a share of each table it should have, relative to the others.
+    /// Its share of each table, relative to the other servers.
     pub weight: u32,
-    /// How it gets in.
+    /// How it enters the cluster.
     pub entry: Entry,
 }
 
-/// A server that is part of a cluster, and listens to the others.
+/// A running server.
 #[derive(Debug)]
 pub struct Started {
-    /// What it knows of the others.
+    /// The cluster.
     pub cluster: Cluster,
-    /// Its door; dropped, it closes.
+    /// The listener for other servers, which closes on drop.
     pub listening: Listening,
-    /// What other servers need to join by way of this one, if it may let them in, and traffic is encrypted.
+    /// The token for joining through this server, if traffic is encrypted and this server may sign
+    /// certificates.
     pub token: Option<JoinToken>,
 }
 
-/// Why a server does not become part of a cluster.
+/// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// It cannot listen.
+    /// Listening failed.
     #[error(transparent)]
     Listen(#[from] io::Error),
-    /// Its certificate could not be made.
+    /// Its certificate could not be created.
     #[error(transparent)]
     Trust(#[from] TrustError),
-    /// The token was not taken, or nobody is there.
+    /// The member could not be reached, or refused the token.
     #[error(transparent)]
     Join(#[from] NetError),
-    /// The root refuses.
+    /// The root server refused, or could not be reached.
     #[error(transparent)]
     Refused(#[from] Error),
-    /// Its address says nothing to others.
-    #[error("other servers cannot call {0}; say where they can (--advertise HOST:PORT)")]
+    /// Its address is a wildcard address.
+    #[error(
+        "other servers cannot connect to {0}; set their address for this server (--advertise HOST:PORT)"
+    )]
     Unspecified(Address),
 }
 
-/// Starts. `open` is called with the group that the server leads.
+/// Starts a server. `open` opens the store for the group that the server leads.
 ///
 /// # Errors
-/// Nothing has changed anywhere then, but that a server that fails after the root took it in will be given up.
+/// See [`StartError`]. A server that the root admitted before the error is evicted later.
 pub async fn start(
-    part: Part,
+    config: ServerConfig,
     open: impl FnOnce(GroupId) -> Result<Arc<Store>, Error>,
 ) -> Result<Started, StartError> {
-    let Part { name, listen: at, advertised, weight, entry } = part;
+    let ServerConfig { name, listen: at, advertised, weight, entry } = config;
     let own = advertised.clone().unwrap_or_else(|| at.clone());
     let (security, token) = secure(&at, &own, &entry).await?;
     let starting = Arc::new(StartingService::new(name.clone().unwrap_or_else(|| own.to_string())));
@@ -90,7 +94,7 @@ pub async fn start(
     }
     let network = Arc::new(Tcp::new(address.clone(), security));
     let name = name.unwrap_or_else(|| address.as_str().to_owned());
-    let introduction = Introduction { name, address, weight };
+    let introduction = NewServer { name, address, weight };
     let cluster = match entry {
         Entry::First => Cluster::found(introduction, open(ROOT)?, network, Handle::current()),
         Entry::Through { first, .. } => {
@@ -101,7 +105,7 @@ pub async fn start(
     Ok(Started { cluster, listening, token })
 }
 
-/// Where others call a server that listens somewhere.
+/// The address for other servers, with the actual port.
 fn called_at(advertised: Option<Address>, listening: &Address) -> Address {
     let Some(advertised) = advertised else { return listening.clone() };
     match (advertised.as_str().strip_suffix(":0"), listening.as_str().rsplit_once(':')) {
@@ -110,8 +114,8 @@ fn called_at(advertised: Option<Address>, listening: &Address) -> Address {
     }
 }
 
-/// How the server and the others trust one another. The first one of a cluster that goes beyond this machine becomes its
-/// authority.
+/// How the server authenticates others. The first server becomes the authority of the cluster
+/// unless it listens on loopback.
 async fn secure(
     at: &Address,
     own: &Address,

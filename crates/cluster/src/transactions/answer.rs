@@ -1,9 +1,10 @@
 //! Answers requests about a transaction as a whole.
 
 use super::Transactions;
-use crate::messages::{Answer, Reply, Request, garbled};
+use crate::messages::{Answer, Reply, Request, invalid_message};
 
-/// Answers a request of a coordinator, or of a participant of a transaction that is coordinated here.
+/// Answers a request of a coordinator, or of a participant of a transaction that is coordinated
+/// here.
 pub(crate) async fn answer(transactions: &Transactions, request: Request) -> Reply {
     match request {
         Request::RollbackTo { transaction, savepoint, step } => {
@@ -17,7 +18,7 @@ pub(crate) async fn answer(transactions: &Transactions, request: Request) -> Rep
         }
         Request::Prepare { reader, has_written, newest } => {
             let Some(transaction) = reader.transaction else {
-                return Err(garbled("prepare without a transaction"));
+                return Err(invalid_message("prepare without a transaction"));
             };
             let store = &transactions.store;
             store.observe(newest);
@@ -33,6 +34,6 @@ pub(crate) async fn answer(transactions: &Transactions, request: Request) -> Rep
         Request::IsRunning { transaction } => {
             Ok(Answer::Running(transactions.coordinated.is_running(transaction)))
         }
-        other => Err(garbled(&format!("{} is not about a transaction", other.name()))),
+        other => Err(invalid_message(&format!("{} is not about a transaction", other.name()))),
     }
 }

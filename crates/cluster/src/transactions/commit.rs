@@ -8,8 +8,9 @@
 //!   |---- commit at it ------> visible                |
 //! ```
 //!
-//! A prepared participant that does not learn the outcome asks the root, which answers with the timestamp or aborts the
-//! transaction: all servers see the same outcome. A coordinator that does not learn the decision becomes a participant.
+//! A prepared participant that does not learn the outcome asks the root, which answers with the
+//! timestamp or aborts the transaction: all servers see the same outcome. A coordinator that does
+//! not learn the decision becomes a participant.
 
 use super::Transactions;
 use crate::blocking;
@@ -198,7 +199,7 @@ impl Transactions {
         transaction: TransactionId,
         savepoint: u64,
     ) -> Result<(), Error> {
-        let (groups, step) = self.coordinated.goes_back(transaction);
+        let (groups, step) = self.coordinated.begin_rollback(transaction);
         let request = Request::RollbackTo { transaction, savepoint, step };
         let asked = groups.iter().map(|group| self.calls.ask(*group, &request));
         for answer in join_all(asked).await {

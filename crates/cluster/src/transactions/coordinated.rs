@@ -1,28 +1,29 @@
-//! Transactions that this server coordinates, and where else they have written.
+//! Transactions that this server coordinates, and the groups where they have written.
 //!
-//! A transaction is here from before its first write is sent until it has ended: who holds writes of one that is not here
-//! may forget them.
+//! A transaction is registered from before its first write to another server until its end. A
+//! participant may discard a transaction that is not registered here.
 
 use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
 use store::TransactionId;
 
-/// All that run.
+/// The running transactions that have written on other servers.
 #[derive(Debug, Default)]
 pub(crate) struct CoordinatedTransactions(Mutex<BTreeMap<TransactionId, Running>>);
 
-/// One of them.
+/// A running transaction.
 #[derive(Debug, Clone, Default)]
 struct Running {
-    /// Where it may have written, and whether it certainly has.
+    /// The groups where it may have written, and whether it certainly has.
     groups: BTreeMap<GroupId, bool>,
-    /// How often it went back to a savepoint.
+    /// How often it has rolled back to a savepoint.
     step: u64,
 }
 
 impl CoordinatedTransactions {
-    /// A write is about to be sent. Its step comes back, and whether it is the first one to that group.
+    /// Registers a write before it is sent. Returns its step, and whether it is the first write to
+    /// the group.
     pub(crate) fn writes(&self, transaction: TransactionId, to: GroupId) -> (u64, bool) {
         let mut all = self.0.lock();
         let running = all.entry(transaction).or_default();
@@ -31,22 +32,23 @@ impl CoordinatedTransactions {
         (running.step, is_first)
     }
 
-    /// The first write to a group has found nothing to do there: the group has no part in the transaction.
+    /// Notes that the first write to a group found nothing to do: the group is no participant.
     pub(crate) fn has_not_begun(&self, transaction: TransactionId, to: GroupId) {
         if let Some(running) = self.0.lock().get_mut(&transaction) {
             running.groups.remove(&to);
         }
     }
 
-    /// A write has been done.
+    /// Notes that a write was executed.
     pub(crate) fn has_written(&self, transaction: TransactionId, to: GroupId) {
         if let Some(running) = self.0.lock().get_mut(&transaction) {
             running.groups.insert(to, true);
         }
     }
 
-    /// It goes back to a savepoint: the groups that have to, and the first step of what comes after.
-    pub(crate) fn goes_back(&self, transaction: TransactionId) -> (Vec<GroupId>, u64) {
+    /// Begins a rollback to a savepoint. Returns the groups that take part, and the step of later
+    /// writes.
+    pub(crate) fn begin_rollback(&self, transaction: TransactionId) -> (Vec<GroupId>, u64) {
         match self.0.lock().get_mut(&transaction) {
             Some(running) => {
                 running.step += 1;
@@ -56,22 +58,22 @@ impl CoordinatedTransactions {
         }
     }
 
-    /// Where it may have written, and whether it certainly has.
+    /// The groups where a transaction may have written, and whether it certainly has.
     pub(crate) fn groups(&self, transaction: TransactionId) -> BTreeMap<GroupId, bool> {
         self.0.lock().get(&transaction).map(|running| running.groups.clone()).unwrap_or_default()
     }
 
-    /// It has ended. Where it may have written comes back.
+    /// Ends a transaction. Returns the groups where it may have written.
     pub(crate) fn end(&self, transaction: TransactionId) -> BTreeMap<GroupId, bool> {
         self.0.lock().remove(&transaction).unwrap_or_default().groups
     }
 
-    /// Whether it goes on.
+    /// Whether a transaction is running.
     pub(crate) fn is_running(&self, transaction: TransactionId) -> bool {
         self.0.lock().contains_key(&transaction)
     }
 
-    /// How many go on.
+    /// Number of running transactions.
     pub(crate) fn len(&self) -> usize {
         self.0.lock().len()
     }

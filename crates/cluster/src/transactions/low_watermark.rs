@@ -1,11 +1,11 @@
-//! Below which timestamp no snapshot will be taken any more: what the root has to know before any server may drop old
-//! versions of rows.
+//! The low watermark of a server: no snapshot below it is in use or will be taken. The root needs
+//! it before any server may remove old row versions.
 
 use sdds::Timestamp;
 use std::collections::BTreeMap;
 
-/// One server's promise. A snapshot that has been asked for, and whose timestamp is still on its way, is not before the
-/// newest that was known when it was asked for.
+/// The low watermark of one server. A requested snapshot whose timestamp has not arrived is not
+/// older than the newest timestamp known at the request.
 #[derive(Debug)]
 pub(crate) struct LowWatermark {
     known: Timestamp,
@@ -17,23 +17,23 @@ impl LowWatermark {
         Self { known, asked: BTreeMap::new() }
     }
 
-    /// The root has said that this is now.
+    /// Notes a timestamp of the root.
     pub(crate) fn learn(&mut self, now: Timestamp) {
         self.known = self.known.max(now);
     }
 
-    /// The newest timestamp that the root is known to have given.
+    /// The newest known timestamp of the root.
     pub(crate) fn known(&self) -> Timestamp {
         self.known
     }
 
-    /// A snapshot is asked for; what to give back with [`Self::taken`].
+    /// Registers the request for a snapshot. The result must be passed to [`Self::taken`].
     pub(crate) fn ask(&mut self) -> Timestamp {
         *self.asked.entry(self.known).or_default() += 1;
         self.known
     }
 
-    /// A snapshot that was asked for is in use, or will not be.
+    /// Ends a request: the snapshot is in use, or was not taken.
     pub(crate) fn taken(&mut self, asked: Timestamp) {
         if let Some(count) = self.asked.get_mut(&asked) {
             *count -= 1;
@@ -43,7 +43,7 @@ impl LowWatermark {
         }
     }
 
-    /// No snapshot will be before this, given the oldest in use.
+    /// The low watermark, given the oldest snapshot in use.
     pub(crate) fn oldest(&self, in_use: Option<Timestamp>) -> Timestamp {
         let asked = self.asked.first_key_value().map(|(asked, _)| *asked);
         [Some(self.known), asked, in_use].into_iter().flatten().min().unwrap_or(self.known)

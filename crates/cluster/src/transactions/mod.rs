@@ -1,8 +1,11 @@
 //! Transactions that read or write on several servers, and their timestamps.
 //!
-//! - `coordinated`: transactions that this server coordinates. `participants`: parts of other servers' transactions.
-//! - `commit`: the two phases of a commit. `resolve`: participants that learn nothing of the outcome.
-//! - `timestamps`: timestamps from the root. `low_watermark`: which old row versions are still needed.
+//! - `coordinated`: transactions that this server coordinates. `participants`: parts of other
+//!   servers' transactions.
+//! - `commit`: the two phases of a commit. `resolve`: participants that learn nothing of the
+//!   outcome.
+//! - `timestamps`: timestamps from the root. `low_watermark`: which old row versions are still
+//!   needed.
 //! - `answer`: requests of coordinators.
 
 mod answer;

@@ -1,8 +1,9 @@
-//! Parts of transactions that other servers coordinate: what they have written here.
+//! Parts of other coordinators' transactions: what they have written here.
 //!
-//! A part begins with the first write, reads and writes at the transaction's timestamp, and ends with the outcome that its
-//! coordinator sends; then its name is remembered, so that nothing which comes late begins it again. Of a part that is prepared
-//! the root knows the outcome, of one that is not its coordinator whether it goes on.
+//! A part begins with the first write, reads and writes at the transaction's timestamp, and ends
+//! with the outcome that its coordinator sends. The ids of ended transactions are remembered, so
+//! that a late message does not begin them again. The root knows the outcome of a prepared part;
+//! the coordinator knows whether an open one is running.
 
 use crate::blocking;
 use crate::messages::WireReader;
@@ -13,10 +14,10 @@ use std::sync::Arc;
 use std::time::Instant;
 use store::{Error, Peers, Prepared, Reading, Savepoint, Store, Transaction, TransactionId};
 
-/// Names of ended transactions that are remembered: what comes late for one of them must not begin it again.
+/// Number of ended transactions that are remembered.
 const REMEMBERED: usize = 1 << 16;
 
-/// All parts here.
+/// All parts on this server.
 #[derive(Debug, Default)]
 pub(crate) struct Participants {
     all: Mutex<All>,
@@ -26,38 +27,38 @@ pub(crate) struct Participants {
 struct All {
     parts: BTreeMap<TransactionId, Arc<tokio::sync::Mutex<Part>>>,
     ended: BTreeSet<TransactionId>,
-    /// The same, the oldest first.
+    /// The same ids, oldest first.
     order: VecDeque<TransactionId>,
 }
 
-/// What one transaction has written here.
+/// The part of one transaction.
 #[derive(Debug)]
 pub(crate) struct Part {
     work: Work,
-    /// What its transaction was before it first wrote with this savepoint's number, or a later one.
+    /// The state before the first write with this savepoint number, or a later one.
     savepoints: Vec<(u64, Savepoint)>,
-    /// Writes of an earlier step were undone before they came.
+    /// Writes of earlier steps were rolled back before they arrived.
     first_step: u64,
-    /// When something was last heard of it.
+    /// When the last message for it arrived.
     heard: Instant,
 }
 
 #[derive(Debug)]
 enum Work {
-    /// Nothing has been written yet.
+    /// Nothing was written yet.
     New,
     Open(Box<Transaction>),
-    /// Since when; `None` where nothing was written after all.
+    /// The prepared writes, `None` if there are none, and when they were prepared.
     Prepared(Option<Prepared>, Instant),
     Over,
 }
 
-/// Parts of which nothing was heard for a while.
+/// Parts without messages for a while.
 #[derive(Debug, Default)]
 pub(crate) struct Silent {
-    /// The root knows what became of these.
+    /// Prepared: the root knows the outcomes.
     pub(crate) prepared: Vec<TransactionId>,
-    /// The coordinator knows whether these go on.
+    /// Open: the coordinators know whether they are running.
     pub(crate) open: Vec<TransactionId>,
 }
 
@@ -68,10 +69,10 @@ impl Part {
 }
 
 impl Participants {
-    /// The part of a transaction; it begins where there is none.
+    /// The part of a transaction, which is created if needed.
     ///
     /// # Errors
-    /// Where it has ended here.
+    /// 40001 if the transaction has ended here.
     pub(crate) fn part(
         &self,
         transaction: TransactionId,
@@ -84,7 +85,7 @@ impl Participants {
         Ok(Arc::clone(all.parts.entry(transaction).or_insert_with(part)))
     }
 
-    /// The part of a transaction that has begun.
+    /// The part of a transaction, if there is one.
     pub(crate) fn known(
         &self,
         transaction: TransactionId,
@@ -92,7 +93,7 @@ impl Participants {
         self.all.lock().parts.get(&transaction).cloned()
     }
 
-    /// Ends a part, for good; with a timestamp, its writes are committed.
+    /// Ends a transaction on this server. With a timestamp its writes are committed.
     pub(crate) async fn end(&self, transaction: TransactionId, outcome: Option<Timestamp>) {
         let part = self.all.lock().end(transaction);
         let Some(part) = part else { return };
@@ -104,20 +105,21 @@ impl Participants {
         }
     }
 
-    /// Keeps what this server itself has prepared of a transaction whose outcome it does not know: the root does.
+    /// Keeps the writes that this coordinator has prepared for a transaction whose outcome it does
+    /// not know.
     pub(crate) fn keep(&self, transaction: TransactionId, prepared: Prepared) {
         let part = Part::new(Work::Prepared(Some(prepared), Instant::now()));
         self.all.lock().parts.insert(transaction, Arc::new(part.into()));
     }
 
-    /// What was last heard of before that; it counts as heard of now.
+    /// Parts without messages since `since`. Open ones are returned once per such period.
     pub(crate) fn silent(&self, since: Instant) -> Silent {
         let all = self.all.lock();
         let parts: Vec<_> = all.parts.iter().map(|(id, part)| (*id, Arc::clone(part))).collect();
         drop(all);
         let mut silent = Silent::default();
         for (id, part) in parts {
-            // Whoever holds the lock is busy with it, and not silent.
+            // A locked part is in use, and not silent.
             let Ok(mut part) = part.try_lock() else { continue };
             match part.work {
                 Work::Prepared(_, at) if at < since => silent.prepared.push(id),
@@ -132,7 +134,7 @@ impl Participants {
         silent
     }
 
-    /// How many transactions have a part here.
+    /// Number of parts.
     pub(crate) fn len(&self) -> usize {
         self.all.lock().parts.len()
     }
@@ -153,7 +155,7 @@ impl All {
 }
 
 impl Part {
-    /// The transaction, with what its coordinator has changed of the catalog meanwhile.
+    /// The open transaction, with the coordinator's latest catalog changes applied.
     async fn open(
         &mut self,
         store: &Arc<Store>,
@@ -175,7 +177,7 @@ impl Part {
         Ok(transaction)
     }
 
-    /// Does a piece of work that writes, a coordinator's of this step: all of it, or nothing.
+    /// Executes a write of a coordinator's step: all of it, or nothing.
     pub(crate) async fn write<T>(
         &mut self,
         store: &Arc<Store>,
@@ -196,8 +198,8 @@ impl Part {
         written
     }
 
-    /// Undoes what was done with a savepoint's number or a later one. What is still on its way there from before this
-    /// step is refused when it comes.
+    /// Rolls back to a savepoint number. Writes of steps before `step` that are still in flight are
+    /// refused.
     pub(crate) fn rollback_to(&mut self, savepoint: u64, step: u64) {
         self.heard = Instant::now();
         self.first_step = self.first_step.max(step);
@@ -219,8 +221,8 @@ impl Part {
         Ok(self.open(store, reader).await?.reading(Some((peers, reader.reader()))))
     }
 
-    /// Gets ready to commit. To be asked twice changes nothing. A transaction that has written here and of which nothing is
-    /// here any more cannot.
+    /// Prepares to commit. Idempotent. Fails if the transaction has written here and its part is
+    /// gone.
     pub(crate) async fn prepare(
         &mut self,
         store: &Arc<Store>,
@@ -240,7 +242,7 @@ impl Part {
     }
 }
 
-/// Remembers what was before the first change with a savepoint's number.
+/// Saves the state before the first change with a savepoint number.
 fn mark(savepoints: &mut Vec<(u64, Savepoint)>, number: u64, before: impl FnOnce() -> Savepoint) {
     if savepoints.last().is_none_or(|(newest, _)| *newest < number) {
         savepoints.push((number, before()));
@@ -250,7 +252,7 @@ fn mark(savepoints: &mut Vec<(u64, Savepoint)>, number: u64, before: impl FnOnce
 fn ended() -> Error {
     Error::Remote {
         sql_state: "40001".into(),
-        message: "the transaction has ended on another server".into(),
+        message: "the transaction has already ended on a participating server".into(),
         detail: None,
         hint: Some("Run the transaction again.".into()),
     }
@@ -259,7 +261,7 @@ fn ended() -> Error {
 fn late() -> Error {
     Error::Remote {
         sql_state: "40001".into(),
-        message: "a write came after it had been undone".into(),
+        message: "a write arrived after it was rolled back".into(),
         detail: None,
         hint: Some("Run the transaction again.".into()),
     }

@@ -1,5 +1,6 @@
-//! Asking the root for timestamps, together: one question is under way at a time, and whoever needs a timestamp meanwhile
-//! waits for the next one. A timestamp that is asked for after somebody needs it sees every commit before that.
+//! Requests for timestamps, combined: one request to the root is in flight at a time, and tasks
+//! that need a timestamp meanwhile share the next one. A timestamp is requested after it is needed,
+//! so that it sees every earlier commit.
 
 use crate::calls::{CallError, Calls};
 use crate::membership::ROOT;
@@ -12,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 use store::Error;
 
-/// The questions of one kind.
+/// Combined requests of one kind.
 pub(crate) struct Timestamps {
     request: fn(u32) -> Request,
     newest: Mutex<Option<Question>>,
@@ -20,7 +21,7 @@ pub(crate) struct Timestamps {
 
 type Answered = Shared<BoxFuture<'static, Result<Timestamp, Arc<Error>>>>;
 
-/// A question, and for how many it is; `None` as soon as it has been sent.
+/// A request, and the number of its waiters; `None` once it is sent.
 struct Question {
     answer: Answered,
     waiters: Arc<Mutex<Option<u32>>>,
@@ -33,24 +34,24 @@ impl fmt::Debug for Timestamps {
 }
 
 impl Timestamps {
-    /// Timestamps that see every commit so far: all who wait for one get the same.
+    /// Timestamps of snapshots: all waiters of a request get the same.
     pub(crate) fn of_snapshots() -> Self {
         Self { request: |_| Request::Now, newest: Mutex::new(None) }
     }
 
-    /// Timestamps of commits: everybody's own.
+    /// Timestamps of commits: each waiter gets its own.
     pub(crate) fn of_commits() -> Self {
         Self { request: |count| Request::Next { count }, newest: Mutex::new(None) }
     }
 
-    /// What the root answers to whoever asks now, and how many have asked before with the same question.
+    /// The root's next answer, and the number of waiters before this one.
     pub(crate) async fn ask(&self, calls: &Arc<Calls>) -> Result<(Timestamp, u32), Error> {
         let (answer, place) = self.join(calls);
-        let timestamp = answer.await.map_err(|error| again(&error))?;
+        let timestamp = answer.await.map_err(|error| copy(&error))?;
         Ok((timestamp, place))
     }
 
-    /// The next question, with one taker more.
+    /// Joins the next request.
     fn join(&self, calls: &Arc<Calls>) -> (Answered, u32) {
         let mut newest = self.newest.lock();
         if let Some(question) = &*newest
@@ -69,7 +70,7 @@ impl Timestamps {
         (answer, 0)
     }
 
-    /// Asks when the question before has been answered.
+    /// Sends a request when the previous one is answered.
     fn question(
         &self,
         calls: &Arc<Calls>,
@@ -83,7 +84,7 @@ impl Timestamps {
                 None => Ok(()),
             };
             let count = waiters.lock().take().unwrap_or(1);
-            // A root that could not be reached is not waited for a second time.
+            // If the root could not be reached, this request does not wait for it again.
             before?;
             match calls.ask(ROOT, &request(count)).await.map_err(CallError::into) {
                 Ok(Answer::Timestamp(timestamp)) => Ok(timestamp),
@@ -94,7 +95,7 @@ impl Timestamps {
     }
 }
 
-/// An error once more, for each who has waited.
-fn again(error: &Error) -> Error {
+/// A copy of an error for each waiter.
+fn copy(error: &Error) -> Error {
     encode(error).and_then(|bytes| decode(&bytes)).unwrap_or_else(|error| error)
 }

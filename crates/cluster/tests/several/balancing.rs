@@ -1,4 +1,4 @@
-//! A table spreads by itself, and every key has exactly one owner.
+//! Balancing: tables spread over the servers, and every key has exactly one owner.
 
 use crate::support::{World, key_of};
 use std::num::NonZeroU64;
@@ -47,7 +47,7 @@ async fn a_server_that_comes_later_gets_its_share_and_one_of_no_weight_gives_eve
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bucket_that_many_access_is_divided_among_servers() {
     let world = World::of(3).await;
-    // One bucket: nothing moves by bytes.
+    // There is one bucket: nothing moves by bytes.
     let table = world.table(0, "t").await;
     world.insert(0, table, &(0..20).map(|key| (key, key)).collect::<Vec<_>>()).await;
     assert_eq!(world.sites[0].store.bucket_infos(table).len(), 1);
@@ -61,17 +61,17 @@ async fn a_bucket_that_many_access_is_divided_among_servers() {
     assert!(rows.len() == 20 && rows.iter().all(|(key, value)| key == value));
     let moves = world.sites[0].cluster.report().await.into_iter();
     let moves = moves.filter_map(|(_, held)| held.ok()).flat_map(|held| held.moves);
-    assert!(moves.into_iter().any(|info| info.reason.contains("accesses a second")));
+    assert!(moves.into_iter().any(|info| info.reason.contains("accesses per second")));
 }
 
-/// Reads the rows of some keys on whatever server has them, many times a second.
+/// Reads the rows of some keys on their owners, many times per second.
 async fn access_until(world: &World, table: TableId, keys: i64, is_over: impl Fn(&World) -> bool) {
     while !is_over(world) {
         for site in &world.sites {
             let reading = site.store.reading_here().expect("its own");
             let view = reading.table(table).expect("it is there");
             for key in 0..400 {
-                // Rows that have just left are somebody else's to access.
+                // Rows that have just left are accessed on their new owner.
                 let _ = view.get(&key_of(key % keys), &[1]);
             }
         }
@@ -82,7 +82,7 @@ async fn access_until(world: &World, table: TableId, keys: i64, is_over: impl Fn
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_that_all_access_holds_up_no_other_table() {
     let world = World::of(2).await;
-    // Much is due elsewhere, by the size of its buckets, but one row can neither be divided nor does it fit anywhere better.
+    // By size, much should move; but one row cannot be divided, and fits nowhere better.
     let hot = Table { bucket_size: 16 << 20, ..world.definition(0, "hot") };
     let hot = world.create(0, hot).await;
     world.insert(0, hot, &[(0, 0)]).await;
@@ -140,7 +140,7 @@ async fn moves_are_paused_go_on_and_are_no_faster_than_they_may_be() {
     world.sites[1].cluster.change_moves(MoveSetting::IsPaused(false)).await.expect("as before");
     world.until("rows move", |world| world.share(table, 1) > 0.4).await;
     let held = world.sites[0].cluster.report().await.remove(0).1.expect("itself");
-    // Looked at after what was sent: a slow machine allows more, and never less.
+    // Taken after the sent bytes: a slow machine allows more, never less.
     let seconds = begun.elapsed().as_secs_f64();
     let sent: Vec<u64> = held.moves.iter().map(|info| info.sent).collect();
     let largest = sent.iter().max().copied().unwrap_or(0);

@@ -1,11 +1,11 @@
-//! What becomes of a transaction when messages about its end are lost: the same on all servers.
+//! Lost messages about the end of a transaction: it has the same outcome on all servers.
 
 use crate::gate::Fate;
 use crate::support::{World, batch, key_of};
 use store::catalog::TableId;
 use store::{DistributedTransaction, Error};
 
-/// Three servers with rows on each, and a key of each.
+/// Three servers with rows on each, and one key of each.
 async fn spread() -> (World, TableId, [i64; 3]) {
     let world = World::of(3).await;
     let table = world.table(0, "t").await;
@@ -84,7 +84,7 @@ async fn a_participant_that_does_not_hear_the_outcome_asks_the_root() {
     assert!(world.sites[2].gate.seen("Commit") > 0 && world.sites[0].gate.seen("Outcome") > 0);
 }
 
-/// The coordinator is gone when the others are prepared.
+/// The coordinator stops when the others are prepared.
 async fn without_its_coordinator(fate: Fate, value: i64) {
     let (world, table, keys) = spread().await;
     let transaction = written(&world, table, keys).await;
@@ -130,12 +130,12 @@ async fn a_commit_goes_on_when_nobody_waits_for_it() {
     let (world, table, keys) = spread().await;
     let transaction = written(&world, table, keys).await;
     let mut commit = Box::pin(transaction.commit());
-    // Begun, and on a busy machine perhaps over.
+    // The commit has begun, and may have ended.
     let _ = futures::poll!(commit.as_mut());
     drop(commit);
     let mut values = seen(&world, table, &keys).await;
     while values.contains(&0) {
-        // All of it or nothing, for each of the three servers.
+        // All or nothing, on each of the three servers.
         assert!(values.chunks(3).all(|rows| rows.iter().all(|value| *value == rows[0])));
         values = seen(&world, table, &keys).await;
     }

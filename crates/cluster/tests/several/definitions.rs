@@ -1,13 +1,13 @@
-//! Changes of the catalog concern all servers: also while rows move, and while servers join.
+//! Changes of the catalog on all servers, also while rows move and servers join.
 
-use crate::support::{World, batch, is_others_fault, read_of};
+use crate::support::{World, batch, is_transient, read_of};
 use sdds::GroupId;
 use std::sync::Arc;
 use store::catalog::{CatalogChange, Column, ColumnId, Relation, RelationId, SqlType, TableId};
 
 const ROWS: i64 = 1200;
 
-/// A table of which half is on its way to a second server.
+/// A table of which half is moving to a second server.
 async fn on_the_move() -> (World, TableId) {
     let mut world = World::of(1).await;
     let table = world.table(0, "t").await;
@@ -125,7 +125,7 @@ async fn a_server_that_joins_meanwhile_knows_every_table() {
                 transaction.change_catalog(CatalogChange::Create(table)).expect("a new name");
                 match transaction.commit().await {
                     Ok(_) => break,
-                    Err(error) => assert!(is_others_fault(&error), "{error}"),
+                    Err(error) => assert!(is_transient(&error), "{error}"),
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What stands before a server in tests: it sees what callers want, and can lose it, or the answer.
+//! A service in front of a server, which counts calls and can lose requests or answers.
 
 use bytes::Bytes;
 use cluster::net::{Address, Answers, Caller, NetError, Service};
@@ -8,20 +8,20 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// What becomes of a call.
+/// What happens to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It never arrives, and its caller learns that something went wrong.
+    /// The request is lost, and the caller gets an error.
     LoseRequest,
-    /// It is done, and its caller learns that something went wrong.
+    /// The request is executed, and the caller gets an error.
     LoseAnswer,
-    /// It never arrives, and its caller hears nothing.
+    /// The request is lost, and the caller gets no answer.
     SwallowRequest,
-    /// It is done, and its caller hears nothing.
+    /// The request is executed, and the caller gets no answer.
     SwallowAnswer,
 }
 
-/// A server's door.
+/// The gate of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     cluster: OnceLock<Cluster>,
@@ -34,17 +34,17 @@ impl Gate {
         self.cluster.set(cluster).expect("a server starts once");
     }
 
-    /// From now on calls of this name have this fate.
+    /// From now on calls with this name have this fate.
     pub(crate) fn rule(&self, name: &str, fate: Fate) {
         self.rules.lock().insert(name.to_owned(), fate);
     }
 
-    /// Every call is served again.
+    /// Removes all rules.
     pub(crate) fn heal(&self) {
         self.rules.lock().clear();
     }
 
-    /// How many calls of this name have come.
+    /// Number of calls with this name.
     pub(crate) fn seen(&self, name: &str) -> usize {
         self.seen.lock().get(name).copied().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! A server that errs about owners is corrected, and does not err again.
+//! Image adjustments: a server that has a wrong owner in its image is corrected.
 
 use crate::support::World;
 use cluster::ImageInfo;
@@ -63,7 +63,7 @@ async fn at_rest_every_image_leads_to_the_owner_with_two_forwards_at_most() {
     }
 }
 
-/// What each server has said so far.
+/// The messages of each server so far.
 async fn traffic(world: &World) -> Vec<Traffic> {
     let report = world.sites[0].cluster.report().await.into_iter();
     report.map(|(_, held)| held.expect("it is there").traffic).collect()
@@ -98,7 +98,7 @@ async fn what_one_server_sends_another_receives() {
     assert_eq!(traffic(&world).await, before, "heartbeats do not count");
     world.read(1, table, &[far]).await;
     let after = traffic(&world).await;
-    // The root is asked for a timestamp, and the owner for the row.
+    // One request to the root for a timestamp, and one to the owner for the row.
     for (site, asked, answered) in [(0, 0, 1), (1, 2, 0), (2, 0, 1)] {
         let messages =
             |traffic: &[Traffic], of: fn(&Traffic) -> MessageCount| of(&traffic[site]).messages;

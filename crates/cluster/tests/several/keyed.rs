@@ -1,4 +1,4 @@
-//! Single rows as they are now, and timestamps that are asked for together: how many messages that takes.
+//! Newest versions of rows, and combined requests for timestamps: the number of messages.
 
 use crate::support::{World, batch, key_of};
 use arrow::array::AsArray;
@@ -11,7 +11,7 @@ use store::catalog::TableId;
 
 const KEYS: i64 = 900;
 
-/// Three servers with rows on each, each 0.
+/// Three servers with rows on each; all values are 0.
 async fn spread() -> (World, TableId) {
     let world = World::of(3).await;
     let table = world.table(0, "t").await;
@@ -22,7 +22,7 @@ async fn spread() -> (World, TableId) {
     (world, table)
 }
 
-/// A row as a server says that it is now.
+/// The newest value of a row, read through a server.
 async fn newest(world: &World, through: usize, table: TableId, key: i64) -> i64 {
     let site = &world.sites[through];
     let definition = site.store.catalog().table_by_id(table).cloned().expect("the table");

@@ -1,4 +1,4 @@
-//! Several servers in one process: transactions over all of them while their rows move.
+//! Several servers in one process: transactions on all of them while rows move.
 
 mod balancing;
 mod colocation;

@@ -1,5 +1,5 @@
-//! What a transaction over several servers costs, and a row from another server. Run by hand, in release mode:
-//! `cargo test --release -p cluster --test several -- --ignored --nocapture`.
+//! Cost of transactions on several servers, and of rows of other servers. Run manually: `cargo test
+//! --release -p cluster --test several -- --ignored --nocapture`.
 
 use crate::support::{Ground, World, batch};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ async fn spread(ground: Ground) -> (Arc<World>, TableId) {
     (Arc::new(world), table)
 }
 
-/// Transactions a second of so many clients of a server that is not the root, each over two servers.
+/// Transactions per second on two servers each, of some clients of a server that is not the root.
 async fn commits(world: &Arc<World>, table: TableId, clients: i64) -> f64 {
     let mut running = tokio::task::JoinSet::new();
     let begun = Instant::now();

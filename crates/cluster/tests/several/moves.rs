@@ -1,5 +1,5 @@
-//! Messages about rows that move are lost, and so are servers: every key has one owner, and no row is lost but with its
-//! server.
+//! Lost messages of moves, and lost servers: every key has one owner, and rows are lost only with
+//! their server.
 
 use crate::gate::Fate;
 use crate::support::World;
@@ -7,7 +7,7 @@ use store::catalog::TableId;
 
 const ROWS: i64 = 1200;
 
-/// One server with a table, and one that is about to get half of it.
+/// One server with a table, and one that will get half of it.
 async fn beginning() -> (World, TableId) {
     let mut world = World::of(1).await;
     let table = world.table(0, "t").await;
@@ -17,7 +17,7 @@ async fn beginning() -> (World, TableId) {
     (world, table)
 }
 
-/// Both servers have all rows, and every key one owner.
+/// Both servers see all rows, and every key has one owner.
 async fn is_whole(world: &World, table: TableId) {
     world.settled(table).await;
     let keys: Vec<i64> = (0..ROWS).collect();
@@ -56,7 +56,7 @@ async fn a_destination_that_vanishes_takes_nothing_with_it() {
     let (world, table) = beginning().await;
     world.sites[1].gate.rule("MoveAdopt", Fate::SwallowRequest);
     world.sites[0].cluster.set_weight("s1", 1).await.expect("there is such a server");
-    world.until("rows are on their way", |w| w.sites[1].gate.seen("MoveAdopt") > 0).await;
+    world.until("rows are moving", |w| w.sites[1].gate.seen("MoveAdopt") > 0).await;
     world.crash(1);
     world.until("the source has them again", |world| world.owners(table).is_ok()).await;
     let keys: Vec<i64> = (0..ROWS).collect();
@@ -68,7 +68,7 @@ async fn a_destination_that_vanishes_takes_nothing_with_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_written_before_the_freeze_is_not_sent_after_it() {
     let (world, table) = beginning().await;
-    // Somebody looks at the past: no version of a row is folded away.
+    // A reader uses an old snapshot: no row version is removed.
     let _reading = world.sites[0].store.reading().await.expect("reachable");
     for value in 0..5 {
         let rows: Vec<(i64, i64)> = (0..ROWS).map(|key| (key, value)).collect();

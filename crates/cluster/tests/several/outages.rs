@@ -1,9 +1,10 @@
-//! Servers that cannot be reached: statements that need them fail, others go on, and nothing is committed by half.
+//! Unreachable servers: statements that need them fail, others succeed, and no transaction is
+//! committed in part.
 
 use crate::support::{World, batch};
 use cluster::net::Address;
 use cluster::net::local::Link;
-use cluster::{Cluster, Introduction};
+use cluster::{Cluster, NewServer};
 use std::sync::Arc;
 use store::{Error, Options, Store};
 use tokio::runtime::Handle;
@@ -49,7 +50,7 @@ async fn a_server_that_is_evicted_takes_its_keys_with_it_and_no_others() {
     for site in [0, 2] {
         assert_eq!(world.read(site, table, &[first, third]).await.len(), 2);
         let refused = world.try_read(site, table, &[lost]).await.expect_err("it is gone");
-        assert!(refused.to_string().contains("given up"), "{refused}");
+        assert!(refused.to_string().contains("evicted"), "{refused}");
     }
     let held = world.sites[0].cluster.report().await.remove(0).1.expect("itself");
     assert!(held.images.iter().any(|image| image.finding.broadcasts > 0), "everybody was asked");
@@ -63,7 +64,7 @@ async fn a_name_is_given_once_unless_its_server_is_started_again() {
     let join = async |address: &str| {
         let address = Address::new(address);
         let network = Arc::new(world.hub.network(address.clone()));
-        let intro = Introduction { name: "s1".into(), address, weight: 1 };
+        let intro = NewServer { name: "s1".into(), address, weight: 1 };
         let open = |group| Ok(Store::open(Options { group, ..Options::default() }));
         Cluster::join(intro, &Address::new("s0"), open, network, Handle::current()).await
     };

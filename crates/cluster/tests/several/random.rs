@@ -1,6 +1,7 @@
-//! Anything in any order, against a plain map: what a server reads is what was committed, now and at snapshots it has kept.
+//! Random operations compared with a map: servers read what was committed, now and at old
+//! snapshots.
 
-use crate::support::{World, batch, is_others_fault, key_of, read_of};
+use crate::support::{World, batch, is_transient, key_of, read_of};
 use cluster::net::local::Link;
 use std::collections::BTreeMap;
 use store::catalog::TableId;
@@ -8,7 +9,7 @@ use store::{Error, Reading};
 
 const KEYS: u64 = 800;
 
-/// A sequence of numbers that looks random and depends on its seed alone.
+/// Pseudo-random numbers that depend on a seed only.
 struct Dice(u64);
 
 impl Dice {
@@ -21,7 +22,7 @@ impl Dice {
 
 type Model = BTreeMap<i64, i64>;
 
-/// A snapshot that somebody keeps, where it was taken, and what it has to show.
+/// An old snapshot, its server, and its expected rows.
 struct Kept {
     reading: Reading,
     model: Model,
@@ -51,7 +52,8 @@ impl Run {
         keys
     }
 
-    /// Writes and deletes rows through a server; some are rolled back, to a savepoint or at the end.
+    /// Writes and deletes rows through a server; some transactions are rolled back, to a savepoint
+    /// or entirely.
     async fn write(&mut self) -> Result<(), Error> {
         let site = self.site();
         let (puts, goes, undone) = (self.keys(), self.keys(), self.keys());
@@ -105,7 +107,7 @@ impl Run {
         match self.dice.roll(4) {
             0 if self.world.sites.len() < 5 => self.world.add(1).await,
             1 if self.is_cut.is_none() && self.world.sites.len() > 2 => {
-                // The root is never cut off: without it nothing goes on, and nothing is to be seen.
+                // The root is never cut off: without it nothing proceeds.
                 let (one, other) =
                     (1, 2 + self.dice.roll(self.world.sites.len() as u64 - 2) as usize);
                 self.world.link(one, other, Link::Cut);
@@ -142,7 +144,7 @@ async fn run(seed: u64) {
             _ => run.change_servers().await,
         };
         if let Err(error) = done {
-            assert!(is_others_fault(&error), "seed {seed}, step {step}: {error:?}");
+            assert!(is_transient(&error), "seed {seed}, step {step}: {error:?}");
         }
     }
     run.heal();
@@ -159,7 +161,7 @@ async fn run(seed: u64) {
         assert_eq!(seen, kept.model, "seed {seed}, a snapshot that was kept");
     }
     run.world.settled(table).await;
-    // What was given up while links were cut is heard of once they are whole.
+    // Transactions that were abandoned while links were cut are resolved once they are open.
     let is_right = |world: &World| world.sites.iter().all(|site| site.store.check().is_ok());
     run.world.until("every invariant holds", is_right).await;
     assert!(run.committed > 20, "seed {seed}: {} transactions were committed", run.committed);
@@ -167,7 +169,7 @@ async fn run(seed: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn several_servers_are_one_map() {
-    // PANDO_SEED=7 repeats one run, as far as threads allow.
+    // PANDO_SEED=7 repeats one run, up to the scheduling of threads.
     let seed = std::env::var("PANDO_SEED").ok().and_then(|seed| seed.parse().ok());
     let seeds = seed.map_or(vec![1, 2, 3], |seed| vec![seed]);
     for seed in seeds {

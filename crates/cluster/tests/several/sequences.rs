@@ -1,4 +1,4 @@
-//! Values of a sequence are given once, whichever server is asked.
+//! Every value of a sequence is returned once, by whichever server.
 
 use crate::support::World;
 use std::collections::BTreeSet;
@@ -27,14 +27,14 @@ async fn every_server_gets_values_that_no_other_gets() {
             transaction.change_catalog(create)
         })
         .await;
-    let mut takers = tokio::task::JoinSet::new();
+    let mut tasks = tokio::task::JoinSet::new();
     for site in &world.sites {
         let (store, sequence) = (Arc::clone(&site.store), Arc::clone(&sequence));
         let take = move || (0..100).map(|_| store.sequence_next(&sequence, 1)).collect::<Vec<_>>();
-        takers.spawn_blocking(take);
+        tasks.spawn_blocking(take);
     }
     let mut values = BTreeSet::new();
-    while let Some(taken) = takers.join_next().await {
+    while let Some(taken) = tasks.join_next().await {
         for value in taken.expect("no panic") {
             assert!(values.insert(value.expect("the root is there")), "given twice");
         }

@@ -1,11 +1,11 @@
-//! Servers of one process, a table of counters, and ways to wait for what has to happen.
+//! Servers of one process, tables of counters, and functions that wait for a condition.
 
 use crate::gate::Gate;
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::Int64Type;
 use cluster::net::local::{Hub, Link};
 use cluster::net::{self, Address, Authority, Listening, Network, Security, Tcp, listen};
-use cluster::{Cluster, Introduction};
+use cluster::{Cluster, NewServer};
 use sdds::{Bound, Key, KeyRange};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,31 +16,31 @@ use store::catalog::{
 use store::{DistributedTransaction, Error, Options, Reading, Store, key};
 use tokio::runtime::Handle;
 
-/// Something that has to happen takes no longer than this, on however busy a machine.
+/// Time limit of conditions, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One server.
+/// A server.
 pub(crate) struct Site {
     pub(crate) name: String,
     pub(crate) store: Arc<Store>,
     pub(crate) cluster: Cluster,
-    /// What its callers have to pass.
+    /// The gate in front of it.
     pub(crate) gate: Arc<Gate>,
     _listening: Option<Listening>,
 }
 
-/// How servers are connected.
+/// The network between the servers.
 #[derive(Debug, Clone)]
 pub(crate) enum Ground {
     /// Within the process; links can be cut.
     Local,
-    /// TCP on loopback, as it is.
+    /// Plain TCP on loopback.
     Tcp,
-    /// TCP with certificates, which one joins with a token for.
+    /// TLS; servers join with a token.
     Tls(Arc<Authority>),
 }
 
-/// Servers that know one another.
+/// The servers of a cluster.
 pub(crate) struct World {
     pub(crate) hub: Arc<Hub>,
     ground: Ground,
@@ -52,12 +52,12 @@ fn options(group: sdds::GroupId) -> Options {
 }
 
 impl World {
-    /// So many servers in one process.
+    /// Some servers in one process.
     pub(crate) async fn of(servers: usize) -> Self {
         Self::on(Ground::Local, servers).await
     }
 
-    /// So many servers.
+    /// Some servers on a network.
     pub(crate) async fn on(ground: Ground, servers: usize) -> Self {
         let mut world = Self { hub: Arc::new(Hub::new()), ground, sites: Vec::new() };
         for _ in 0..servers {
@@ -66,12 +66,12 @@ impl World {
         world
     }
 
-    /// One more server, by way of the last that came.
+    /// Adds a server, which joins through the last one.
     pub(crate) async fn add(&mut self, weight: u32) {
         let name = format!("s{}", self.sites.len());
         let gate = Arc::new(Gate::default());
         let (address, network, listening) = self.connect(&name, &gate).await;
-        let intro = Introduction { name: name.clone(), address, weight };
+        let intro = NewServer { name: name.clone(), address, weight };
         let runtime = Handle::current();
         let cluster = match self.sites.last() {
             None => {
@@ -125,24 +125,24 @@ impl World {
         (address.clone(), Arc::new(Tcp::new(address, security)), Some(listening))
     }
 
-    /// Ends a server as a crash does.
+    /// Stops a server as a crash does.
     pub(crate) fn crash(&self, site: usize) {
         self.sites[site].cluster.stop();
         self.hub.stop(&Address::new(&*self.sites[site].name));
     }
 
-    /// Cuts two servers off from one another, or joins them again.
+    /// Changes the link between two servers.
     pub(crate) fn link(&self, one: usize, other: usize, link: Link) {
         let address = |site: usize| Address::new(&*self.sites[site].name);
         self.hub.link(&address(one), &address(other), link);
     }
 
-    /// A table `(key bigint, value bigint)` of small buckets, made through a server.
+    /// Creates a table `(key bigint, value bigint)` of small buckets through a server.
     pub(crate) async fn table(&self, through: usize, name: &str) -> TableId {
         self.create(through, self.definition(through, name)).await
     }
 
-    /// Makes a table as it is defined.
+    /// Creates a table.
     pub(crate) async fn create(&self, through: usize, table: Table) -> TableId {
         let id = table.id;
         self.retried(through, async |transaction| {
@@ -159,7 +159,7 @@ impl World {
         counters(TableId(store.next_relation_id().0), name, store.group())
     }
 
-    /// Tries a piece of work until no other transaction was first.
+    /// Runs a transaction again until it has no conflict.
     pub(crate) async fn retried<T>(
         &self,
         through: usize,
@@ -175,10 +175,10 @@ impl World {
             };
             match done {
                 Ok(value) => return value,
-                Err(error) if is_others_fault(&error) && begun.elapsed() < PATIENCE => {
+                Err(error) if is_transient(&error) && begun.elapsed() < PATIENCE => {
                     tokio::task::yield_now().await;
                 }
-                Err(error) => panic!("not because of others: {error}"),
+                Err(error) => panic!("not transient: {error}"),
             }
         }
     }
@@ -189,7 +189,7 @@ impl World {
         self.retried(through, async |transaction| transaction.insert(table, &rows).await).await;
     }
 
-    /// The rows of some keys as a server sees them now.
+    /// The rows of some keys, read through a server.
     pub(crate) async fn read(
         &self,
         through: usize,
@@ -199,7 +199,7 @@ impl World {
         self.try_read(through, table, keys).await.expect("readable")
     }
 
-    /// The same, if they can be read.
+    /// As [`World::read`], with the error.
     pub(crate) async fn try_read(
         &self,
         through: usize,
@@ -210,10 +210,10 @@ impl World {
         read_of(&reading, table, keys).await
     }
 
-    /// Waits until every key has an owner and nobody gives anything away.
+    /// Waits until every key has an owner and nothing moves.
     pub(crate) async fn settled(&self, table: TableId) {
         self.until("every key has an owner", |world| world.owners(table).is_ok()).await;
-        // An order follows at most two heartbeats on what it answers.
+        // An order follows within two heartbeats.
         let mut quiet = 0;
         while quiet < 5 {
             let beats = self.sites[0].gate.seen("Heartbeat");
@@ -225,7 +225,7 @@ impl World {
         }
     }
 
-    /// Whose which keys of a table are: every key exactly one server's, or what is wrong.
+    /// The owners of a table's ranges. The error describes a gap or an overlap.
     pub(crate) fn owners(&self, table: TableId) -> Result<Vec<(KeyRange, usize)>, String> {
         let mut tiles: Vec<(KeyRange, usize)> = Vec::new();
         for (site, Site { store, .. }) in self.sites.iter().enumerate() {
@@ -246,31 +246,39 @@ impl World {
         }
     }
 
-    /// How many servers own keys of a table; none while keys are on their way.
+    /// Number of servers that own keys of a table; zero while keys are moving.
     pub(crate) fn owning(&self, table: TableId) -> usize {
         let owners = self.owners(table).unwrap_or_default();
         owners.into_iter().map(|(_, site)| site).collect::<BTreeSet<_>>().len()
     }
 
-    /// Waits until something is so.
+    /// Waits for a condition.
     pub(crate) async fn until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
         while !is_so(self) {
-            assert!(begun.elapsed() < PATIENCE, "{what}, in vain: {}", self.describe());
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "timeout while waiting: {what}: {}",
+                self.describe()
+            );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
-    /// Waits until something is so that takes asking.
+    /// Waits for an asynchronous condition.
     pub(crate) async fn until_async(&self, what: &str, is_so: impl AsyncFn() -> bool) {
         let begun = Instant::now();
         while !is_so().await {
-            assert!(begun.elapsed() < PATIENCE, "{what}, in vain: {}", self.describe());
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "timeout while waiting: {what}: {}",
+                self.describe()
+            );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
-    /// A key, of these, that a server owns.
+    /// The first of some keys that a server owns.
     pub(crate) fn key_at(&self, table: TableId, site: usize, keys: &[i64]) -> Option<i64> {
         let owned = self.sites[site].store.owned(table);
         let is_owned = |key: &&i64| owned.iter().any(|range| range.contains(&key_of(**key)));
@@ -298,7 +306,7 @@ impl World {
     }
 }
 
-/// The rows of some keys as somebody sees them.
+/// The rows of some keys in a reading.
 pub(crate) async fn read_of(
     reading: &Reading,
     table: TableId,
@@ -315,8 +323,8 @@ pub(crate) async fn read_of(
     Ok((0..found.len()).map(|row| (found.value(row), values.value(row))).collect())
 }
 
-/// Whether the same may go well another time.
-pub(crate) fn is_others_fault(error: &Error) -> bool {
+/// Whether a retry may succeed.
+pub(crate) fn is_transient(error: &Error) -> bool {
     error.is_retryable()
         || matches!(error, Error::Remote { sql_state, .. } if sql_state == "40001")
         || matches!(error, Error::Unreachable { .. } | Error::NotOwned { .. })
@@ -352,7 +360,7 @@ fn counters(id: TableId, name: &str, home: sdds::GroupId) -> Table {
     }
 }
 
-/// Rows of the table.
+/// Rows as a batch.
 pub(crate) fn batch(rows: &[(i64, i64)]) -> RecordBatch {
     let keys: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.0)));
     let values: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.1)));
@@ -360,7 +368,7 @@ pub(crate) fn batch(rows: &[(i64, i64)]) -> RecordBatch {
     RecordBatch::try_new(schema, vec![keys, values]).expect("same lengths")
 }
 
-/// The key of a row.
+/// The encoded key of a row.
 pub(crate) fn key_of(key: i64) -> Key {
     let column: ArrayRef = Arc::new(Int64Array::from(vec![key]));
     key::encode_columns(&[column]).expect("bigint is a key type").remove(0)

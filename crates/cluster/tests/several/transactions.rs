@@ -1,4 +1,4 @@
-//! Transactions over several servers: all or nothing, for every reader, while rows move.
+//! Transactions on several servers: all or nothing for every reader, while rows move.
 
 use crate::support::{Ground, World, batch, key_of};
 use arrow::array::AsArray;
@@ -24,7 +24,7 @@ async fn bank_on(ground: Ground) -> (Arc<World>, TableId) {
     (Arc::new(world), table)
 }
 
-/// A sequence of numbers that looks random and is not.
+/// A deterministic sequence of pseudo-random numbers.
 fn mixed(seed: u64) -> u64 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -48,7 +48,8 @@ async fn nor_over_tls_by_servers_that_joined_with_a_token() {
     transfers_on(Ground::Tls(Arc::new(authority)), 50).await;
 }
 
-/// Four clerks move money through all servers, so many times each, while somebody audits.
+/// Four clerks transfer money through all servers, some number of times each, while an auditor
+/// reads.
 async fn transfers_on(ground: Ground, rounds: u64) {
     let (world, table) = bank_on(ground).await;
     let over = Arc::new(AtomicBool::new(false));
@@ -86,7 +87,7 @@ async fn transfers_on(ground: Ground, rounds: u64) {
     over.store(true, Ordering::Relaxed);
     assert!(auditor.await.expect("the books are right") > 0);
     world.until("the accounts still lie on several servers", |w| w.owning(table) > 1).await;
-    // A clerk's last transaction ends on other servers a moment after it has ended for the clerk.
+    // A clerk's last transaction may end on other servers after it has ended for the clerk.
     let is_over = async || {
         let held = world.sites[0].cluster.report().await.into_iter();
         held.map(|(_, held)| held.expect("reachable")).all(|h| h.coordinated + h.participating == 0)
@@ -94,7 +95,7 @@ async fn transfers_on(ground: Ground, rounds: u64) {
     world.until_async("every transaction is over everywhere", is_over).await;
 }
 
-/// Moves one unit of money, again where others were first.
+/// Transfers one unit of money, again after conflicts.
 async fn transfer(world: &World, through: usize, table: TableId, from: i64, to: i64) {
     loop {
         let mut transaction =

@@ -1,7 +1,8 @@
 //! Calls over TCP: frames, connections, the calling and the serving side.
 //!
 //! - `frame`, `hello`: the bytes on a connection. `transport`: plain TCP or TLS.
-//! - `incoming`, `outgoing`: reading and writing frames. `connection`: the calling side; `serving`: the answering side.
+//! - `incoming`, `outgoing`: reading and writing frames. `connection`: the calling side; `serving`:
+//!   the answering side.
 //! - `network`: one connection to each server. `listen`: connections from other servers.
 //! - `join`: how a new server gets its certificate.
 

@@ -1,11 +1,13 @@
 //! Trust between the servers of a cluster: certificate authority, identities, and join tokens.
 //!
-//! The first server creates the [`Authority`]: a key, its certificate, and a secret. A [`JoinToken`] holds the secret
-//! and the fingerprint of that certificate. A new server verifies the cluster by the fingerprint, and the cluster
-//! admits it by the secret. The new server then gets an [`Identity`]. A certificate states that its holder is a
-//! server of the cluster, not which one: all servers have the same rights.
+//! The first server creates the [`Authority`]: a key, its certificate, and a secret. A
+//! [`JoinToken`] holds the secret and the fingerprint of that certificate. A new server verifies
+//! the cluster by the fingerprint, and the cluster admits it by the secret. The new server then
+//! gets an [`Identity`]. A certificate states that its holder is a server of the cluster, not which
+//! one: all servers have the same rights.
 //!
-//! Keys and secrets leave these types only through `to_bytes`. The caller must keep those bytes private.
+//! Keys and secrets leave these types only through `to_bytes`. The caller must keep those bytes
+//! private.
 
 mod authority;
 mod error;

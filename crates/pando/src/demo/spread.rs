@@ -59,17 +59,18 @@ pub(super) async fn watch(shell: &mut Shell, servers: &InProcess) -> anyhow::Res
 async fn look(servers: &InProcess) -> Vec<Holding> {
     let Some(first) = servers.servers().first() else { return Vec::new() };
     let report = first.cluster.report().await;
-    let holding = |(member, held): (cluster::Member, Result<cluster::Held, store::Error>)| {
-        let held = held.ok()?;
-        let sum = |of: fn(&cluster::TableLoad) -> u64| held.load.tables.iter().map(of).sum();
-        Some(Holding {
-            name: member.name,
-            buckets: sum(|table| table.buckets),
-            rows: sum(|table| table.rows),
-            bytes: sum(|table| table.bytes),
-            moved: held.moves.iter().filter(|info| info.state == "done").count() as u64,
-        })
-    };
+    let holding =
+        |(member, held): (cluster::Member, Result<cluster::ServerReport, store::Error>)| {
+            let held = held.ok()?;
+            let sum = |of: fn(&cluster::TableLoad) -> u64| held.load.tables.iter().map(of).sum();
+            Some(Holding {
+                name: member.name,
+                buckets: sum(|table| table.buckets),
+                rows: sum(|table| table.rows),
+                bytes: sum(|table| table.bytes),
+                moved: held.moves.iter().filter(|info| info.state == "done").count() as u64,
+            })
+        };
     report.into_iter().filter_map(holding).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, anyhow};
 use cluster::net::Address;
-use cluster::{Entry, Part, StartError, Started};
+use cluster::{Entry, ServerConfig, StartError, Started};
 use pando::Database;
 use sdds::GroupId;
 use server::config::ClusterPart;
@@ -27,7 +27,7 @@ pub(super) async fn start(
         (None, first) => listen_address_for(first.as_deref().unwrap_or("127.0.0.1:0"))?,
     };
     let through = part.join.clone();
-    let part = Part {
+    let part = ServerConfig {
         name: part.name.clone(),
         listen: Address::new(listen),
         advertised: part.advertised.as_deref().map(Address::new),

@@ -22,7 +22,7 @@ async fn assert_misses_rows(client: &Client, sql: &str, server: &str) {
     if let Some((_, id)) = sql.split_once("id = ") {
         assert!(has.contains(&format!("(id)=({id})")) || has.contains(&format!(" {id} ")), "{has}");
     }
-    let is_lost = error.message().contains("given up");
+    let is_lost = error.message().contains("evicted");
     assert_eq!(error.hint().is_some_and(|hint| hint.contains("drop it")), is_lost, "{error:?}");
 }
 
