@@ -1,19 +1,19 @@
 //! A database: a store, and everything that its sessions share.
 
-use crate::engine::Engine;
+use crate::context::Sessions;
+use crate::context::Shared;
+use crate::context::engine::Engine;
 use crate::receiver::Receiver;
 use crate::roles;
-use crate::session::presence::Sessions;
-use crate::session::{Context, Session};
-use crate::short::Operations;
-use catalog_views::session_context::{DatabaseContext, Running, SessionContext};
+use crate::session::Session;
+use catalog_views::session_context::{DatabaseContext, SessionContext};
 use distributed::{Exchanges, Node};
 use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::catalog::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, DEFAULT_BUCKET_SIZE, Relation,
@@ -57,21 +57,6 @@ pub struct TableSize {
 /// An embedded database. A clone is another handle on the same one.
 #[derive(Debug, Clone)]
 pub struct Database(Arc<Shared>);
-
-/// What sessions share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) store: Arc<Store>,
-    pub(crate) engine: Engine,
-    pub(crate) bucket_size: u64,
-    pub(crate) workers: Option<tokio::runtime::Handle>,
-    pub(crate) running: Mutex<BTreeMap<u64, Running>>,
-    pub(crate) sessions: Sessions,
-    pub(crate) node: Node,
-    /// What other servers have done to single rows here.
-    pub(crate) operations: Operations,
-    next_number: AtomicU64,
-}
 
 impl Database {
     /// An empty database in memory.
@@ -117,7 +102,6 @@ impl Database {
             running,
             sessions,
             node,
-            operations: Operations::default(),
             next_number,
         })))
     }
@@ -188,7 +172,7 @@ impl Database {
             let message = format!("role \"{user}\" is not permitted to log in");
             return Err(Error::new(SqlState::InvalidAuthorization, message));
         }
-        let of_user = |session: &Arc<Context>| **session.login_user.load() == user;
+        let of_user = |session: &Arc<dyn SessionContext>| *session.login_user() == user;
         let count = || self.0.sessions.connected().into_iter().filter(of_user).count();
         match role.connection_limit.filter(|_| !role.superuser) {
             Some(limit) if count() > limit as usize => {
@@ -207,42 +191,5 @@ impl Database {
     /// The store below, for tools that look at buckets.
     pub fn store(&self) -> &Arc<Store> {
         &self.0.store
-    }
-}
-
-impl DatabaseContext for Shared {
-    fn store(&self) -> &Arc<Store> {
-        &self.store
-    }
-
-    fn bucket_size(&self) -> u64 {
-        self.bucket_size
-    }
-
-    fn running(&self) -> Vec<Running> {
-        self.running.lock().values().cloned().collect()
-    }
-
-    fn connected_sessions(&self) -> Vec<Arc<dyn SessionContext>> {
-        self.sessions.connected().into_iter().map(|session| session as _).collect()
-    }
-
-    fn connected_session(&self, process: i64) -> Option<Arc<dyn SessionContext>> {
-        self.sessions.get(process).map(|session| session as _)
-    }
-
-    fn exchange_count(&self) -> usize {
-        self.node.exchanges.count()
-    }
-
-    fn stored_bundle_count(&self) -> usize {
-        self.node.results.count()
-    }
-}
-
-impl Shared {
-    /// A number for a session or a statement.
-    pub(crate) fn next_number(&self) -> u64 {
-        self.next_number.fetch_add(1, Ordering::Relaxed)
     }
 }

@@ -7,28 +7,27 @@
 //! The ways in the house: `planner` gives names their meaning, `scan` reads buckets, `dml`, `ddl` and
 //! `copy` change them, `short` is the way without a planner, `system` are the tables about tables.
 
+mod context;
 mod copy;
 mod database;
 mod ddl;
 mod dml;
-mod engine;
-mod memory_pool;
-mod outcome;
 mod receiver;
 mod roles;
 mod session;
 mod short;
 
+pub use crate::context::cancel::CancelHandle;
+pub use crate::context::control::Control;
+pub use crate::context::outcome::{Outcome, Progress, Rows, Tag};
+pub use crate::context::session_context::Notice;
+pub use crate::context::{ProgressCallback, parameter_of_text};
 pub use catalog_views::session_context::TransactionStatus;
 pub use copy::client::{CopyIn, CopyOut};
 pub use database::{Database, Options, TableSize};
-pub use outcome::{Outcome, Progress, Rows, Tag};
 pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch};
 pub use parser::{Statement, parse};
-pub use session::{
-    CancelHandle, Control, Description, Listing, Notice, Prepared, ProgressCallback, Session,
-    SettingsSeen, activity_text, parameter_of_text,
-};
+pub use session::{Description, Listing, Prepared, Session, SettingsSeen, activity_text};
 pub use values::bytes::bytes_of;
 pub use values::error::{Error, Result, SqlState, Subject};
 pub use values::field::{Field, Origin};

@@ -2,9 +2,10 @@
 //!
 //! Bytes from the network are not trusted: whatever is wrong with them is an error, also where the engine would panic.
 
-use crate::database::Shared;
+use crate::context::Shared;
 use crate::dml::pushdown;
 use crate::short;
+use crate::short::Operations;
 use bytes::Bytes;
 use catalog_views::own_part;
 use datafusion::arrow::array::RecordBatch;
@@ -27,11 +28,15 @@ const ITEMS_AHEAD: usize = 2;
 
 /// Runs fragments on a database's workers.
 #[derive(Debug)]
-pub(crate) struct Receiver(Weak<Shared>);
+pub(crate) struct Receiver {
+    shared: Weak<Shared>,
+    /// The operations on single rows that other servers have sent.
+    operations: Arc<Operations>,
+}
 
 impl Receiver {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        Self(Arc::downgrade(shared))
+        Self { shared: Arc::downgrade(shared), operations: Arc::default() }
     }
 }
 
@@ -41,7 +46,7 @@ impl Receiver {
         &self,
         answer: impl FnOnce(Arc<Shared>, Sender<T>) -> A,
     ) -> BoxStream<'static, std::result::Result<T, store::Error>> {
-        let Some(shared) = self.0.upgrade() else { return failed(closed()) };
+        let Some(shared) = self.shared.upgrade() else { return failed(closed()) };
         let (sender, received) = mpsc::channel(ITEMS_AHEAD);
         let workers = shared.workers.clone().unwrap_or_else(Handle::current);
         let answered = AssertUnwindSafe(answer(shared, sender.clone())).catch_unwind();
@@ -87,10 +92,10 @@ impl Fragments for Receiver {
         key: Key,
         operation: Bytes,
     ) -> BoxFuture<'static, std::result::Result<u64, store::Error>> {
-        let shared = self.0.upgrade();
+        let (shared, operations) = (self.shared.upgrade(), Arc::clone(&self.operations));
         Box::pin(async move {
             let Some(shared) = shared else { return Err(told(closed())) };
-            let work = short::perform(&shared, key, &operation);
+            let work = short::perform(&shared, &operations, key, &operation);
             // What the engine stumbles over is malformed.
             let stumbled = |_| Err(told(out_of_range("a row operation cannot be carried out")));
             AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(stumbled)
@@ -98,7 +103,7 @@ impl Fragments for Receiver {
     }
 
     fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream {
-        let Some(shared) = self.0.upgrade() else { return failed(closed()) };
+        let Some(shared) = self.shared.upgrade() else { return failed(closed()) };
         match shared.node.exchanges.take(exchange, part) {
             Ok(rows) => rows.map_err(|error| told(error.into())).boxed(),
             Err(error) => failed(error),
@@ -106,7 +111,7 @@ impl Fragments for Receiver {
     }
 
     fn describe(&self, name: &str) -> Option<RecordBatch> {
-        own_part(&*self.0.upgrade()?, name)
+        own_part(&*self.shared.upgrade()?, name)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::copied;
 use super::options::Options;
+use crate::context::Frame;
+use crate::context::outcome::{Outcome, Tag};
 use crate::dml::assembly::Assembly;
 use crate::dml::{declared_column, ingest, target};
-use crate::outcome::{Outcome, Tag};
-use crate::session::Frame;
 use catalog_views::access::FileUse;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;

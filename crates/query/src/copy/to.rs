@@ -1,9 +1,9 @@
 //! COPY query TO 'file'.
 
 use super::options::Options;
-use crate::outcome::{Outcome, Tag};
-use crate::session::Frame;
-use crate::session::run::start;
+use crate::context::Frame;
+use crate::context::outcome::{Outcome, Tag};
+use crate::context::start;
 use catalog_views::access::FileUse;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::csv::WriterBuilder;

@@ -3,10 +3,10 @@
 
 use super::columns::is_integer;
 use super::{dependents, generated};
+use crate::context::Frame;
+use crate::context::start;
 use crate::dml::constraints::Constraints;
 use crate::dml::select::{TARGET, all_columns, query};
-use crate::session::Frame;
-use crate::session::run::start;
 use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::common::DFSchema;
 use datafusion::datasource::provider_as_source;

@@ -1,9 +1,9 @@
 //! CHECK constraints of a table: their names, and those that come and go after the table.
 
 use super::generated::mentions;
+use crate::context::Frame;
+use crate::context::start;
 use crate::dml::constraints::Constraints;
-use crate::session::Frame;
-use crate::session::run::start;
 use datafusion::sql::sqlparser::ast::Ident;
 use futures::TryStreamExt;
 use parser::names::fold;

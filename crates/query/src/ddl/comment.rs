@@ -1,7 +1,7 @@
 //! COMMENT ON.
 
+use crate::context::Frame;
 use crate::dml::{declared_column, target};
-use crate::session::Frame;
 use catalog_views::relation_names::{find, undefined};
 use datafusion::sql::sqlparser::ast::{CommentObject, ObjectName, Statement};
 use parser::names::split_name;

@@ -1,6 +1,6 @@
 //! CREATE SCHEMA.
 
-use crate::session::Frame;
+use crate::context::Frame;
 use datafusion::sql::sqlparser::ast::SchemaName;
 use parser::names::{fold, split_name};
 use store::DistributedTransaction;

@@ -2,7 +2,7 @@
 
 use super::columns::integer;
 use super::place;
-use crate::session::Frame;
+use crate::context::Frame;
 use datafusion::sql::sqlparser::ast::{SequenceOptions, Statement};
 use std::sync::Arc;
 use store::DistributedTransaction;

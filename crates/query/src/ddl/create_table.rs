@@ -7,11 +7,11 @@ use super::generated;
 use super::place;
 use super::refused;
 use super::table_options::TableOptions;
+use crate::context::Frame;
+use crate::context::outcome::{Outcome, Tag};
 use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
 use crate::dml::ingest;
-use crate::outcome::{Outcome, Tag};
-use crate::session::Frame;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{

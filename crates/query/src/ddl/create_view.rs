@@ -1,7 +1,7 @@
 //! CREATE VIEW. A view of a temporary table is temporary, too, as in PostgreSQL.
 
 use super::place;
-use crate::session::Frame;
+use crate::context::Frame;
 use catalog_views::relation_names::find;
 use datafusion::sql::sqlparser::ast::CreateView;
 use parser::names::fold;

@@ -3,7 +3,7 @@
 //! A view is kept as text, so what it uses is found out when it matters: a relation by the names in the text, a column by the
 //! plan, in which an asterisk has become columns and what nobody uses is gone.
 
-use crate::session::Frame;
+use crate::context::Frame;
 use catalog_views::relation_names::{find, find_parts};
 use catalog_views::search_path::SearchPath;
 use datafusion::common::tree_node::TreeNodeRecursion;

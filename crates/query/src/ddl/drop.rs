@@ -1,7 +1,7 @@
 //! DROP TABLE, VIEW, SEQUENCE, SCHEMA.
 
 use super::dependents;
-use crate::session::Frame;
+use crate::context::Frame;
 use catalog_views::relation_names::find;
 use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement};
 use parser::names::split_name;

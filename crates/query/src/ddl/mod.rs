@@ -17,9 +17,9 @@ mod refused;
 mod table_options;
 mod truncate;
 
-use crate::outcome::{Outcome, Tag};
-use crate::session::Frame;
-use crate::session::temporary;
+use crate::context::Frame;
+use crate::context::outcome::{Outcome, Tag};
+use crate::context::temporary;
 use datafusion::sql::sqlparser::ast::{DiscardObject, Statement};
 use store::DistributedTransaction;
 use values::error::Result;

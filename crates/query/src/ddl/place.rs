@@ -1,6 +1,6 @@
 //! Where a new relation goes: the schema that its name says, the first of the search path, or the session's own.
 
-use crate::session::Frame;
+use crate::context::Frame;
 use datafusion::sql::sqlparser::ast::ObjectName;
 use parser::names::split_name;
 use store::DistributedTransaction;

@@ -1,6 +1,6 @@
 //! `CREATE TABLE ... WITH (...)`: how large its buckets are, and which table it lies beside.
 
-use crate::session::Frame;
+use crate::context::Frame;
 use catalog_views::relation_names::{find, undefined};
 use datafusion::sql::sqlparser::ast::{CreateTableOptions, Expr, ObjectName, SqlOption, Value};
 use parser::names::fold;

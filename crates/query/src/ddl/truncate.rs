@@ -1,7 +1,7 @@
 //! TRUNCATE.
 
+use crate::context::Frame;
 use crate::dml::target;
-use crate::session::Frame;
 use catalog_views::relation_names::find;
 use datafusion::sql::sqlparser::ast::Truncate;
 use store::DistributedTransaction;

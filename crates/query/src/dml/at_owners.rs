@@ -4,8 +4,8 @@
 //! those; it is over when nothing is left.
 
 use super::{delete, update};
+use crate::context::Frame;
 use crate::dml::pushdown::{DmlPushdown, open};
-use crate::session::Frame;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::TryStreamExt;

@@ -3,10 +3,10 @@
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
 use super::{at_owners, target};
+use crate::context::Frame;
+use crate::context::outcome::Outcome;
+use crate::context::start;
 use crate::dml::pushdown::{Deed, DmlPushdown};
-use crate::outcome::Outcome;
-use crate::session::Frame;
-use crate::session::run::start;
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;

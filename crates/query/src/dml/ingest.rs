@@ -1,8 +1,8 @@
 //! Bulk writes: every partition of a plan fills its own part of one load, in parallel.
 
 use super::assembly::Assembly;
-use crate::outcome::Progress;
-use crate::session::Frame;
+use crate::context::Frame;
+use crate::context::outcome::Progress;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use futures::StreamExt;

@@ -4,9 +4,9 @@ use super::assembly::Assembly;
 use super::conflict::{self, Resolution};
 use super::returning::{Returning, outcome};
 use super::{declared_column, ingest, target};
-use crate::outcome::Outcome;
-use crate::session::Frame;
-use crate::session::run::start;
+use crate::context::Frame;
+use crate::context::outcome::Outcome;
+use crate::context::start;
 use datafusion::sql::sqlparser::ast::{
     self, Expr, Insert, ObjectName, OnInsert, Query, SetExpr, Statement, TableObject, Value, Values,
 };

@@ -2,7 +2,7 @@
 
 use super::assembly::Assembly;
 use super::{declared_column, ingest, target};
-use crate::session::Frame;
+use crate::context::Frame;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::TableObject;
 use store::DistributedTransaction;

@@ -17,7 +17,7 @@ mod returning;
 pub(crate) mod select;
 pub(crate) mod update;
 
-use crate::session::Frame;
+use crate::context::Frame;
 use catalog_views::relation_names::{find, undefined};
 use datafusion::sql::sqlparser::ast::ObjectName;
 use parser::names::split_name;

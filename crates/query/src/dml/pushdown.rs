@@ -6,7 +6,7 @@
 
 use super::constraints::Constraints;
 use super::update::new_rows;
-use crate::session::Frame;
+use crate::context::Frame;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::TaskContext;

@@ -1,6 +1,6 @@
 //! RETURNING: expressions over the rows that a statement wrote.
 
-use crate::outcome::{Outcome, Rows, Tag};
+use crate::context::outcome::{Outcome, Rows, Tag};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Field as ArrowField, Schema, SchemaRef};
 use datafusion::common::DFSchema;

@@ -1,7 +1,7 @@
 //! ALTER ROLE and DROP ROLE.
 
 use super::define::{can_rule, configure, known, may_define, refuse_reserved};
-use crate::session::Frame;
+use crate::context::Frame;
 use parser::roles::{RoleName, RoleOption};
 use std::sync::Arc;
 use store::DistributedTransaction;

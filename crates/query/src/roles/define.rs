@@ -1,7 +1,7 @@
 //! CREATE ROLE, and what its options make of a role.
 
 use super::password;
-use crate::session::{Frame, parameter_of_text};
+use crate::context::{Frame, parameter_of_text};
 use catalog_views::access::Access;
 use datafusion::common::ScalarValue;
 use parser::roles::RoleOption;

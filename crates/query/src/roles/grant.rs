@@ -1,7 +1,8 @@
 //! GRANT and REVOKE, and who owns what.
 
 use super::define::known;
-use crate::session::Frame;
+use crate::context::Frame;
+use crate::context::own;
 use catalog_views::access;
 use catalog_views::access::{Access, denied};
 use catalog_views::relation_names::find_parts;
@@ -333,17 +334,4 @@ pub(super) fn owner(
         transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
     }
     own(transaction, is_known.then_some(name.as_str()), object)
-}
-
-/// Makes a role the owner of something. What belongs to no role belongs to the one that is always there.
-pub(crate) fn own(
-    transaction: &mut DistributedTransaction,
-    role: Option<&str>,
-    object: Object,
-) -> Result<()> {
-    if let Some(role) = role {
-        let (role, privileges) = (role.to_owned(), Privileges::ALL);
-        transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
-    }
-    Ok(())
 }

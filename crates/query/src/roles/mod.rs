@@ -10,10 +10,9 @@ mod owned;
 mod password;
 mod set_role;
 
-use crate::outcome::{Outcome, Tag};
-use crate::session::Frame;
+use crate::context::Frame;
+use crate::context::outcome::{Outcome, Tag};
 pub(crate) use define::superuser;
-pub(crate) use grant::own;
 use parser::roles::RoleStatement;
 use store::DistributedTransaction;
 use values::error::{Error, Result};

@@ -1,8 +1,7 @@
 //! REASSIGN OWNED and DROP OWNED: what a role has goes to another, or goes, so that the role can be dropped.
 
 use super::define::known;
-use super::grant;
-use crate::session::Frame;
+use crate::context::Frame;
 use parser::roles::RoleName;
 use std::sync::Arc;
 use store::DistributedTransaction;
@@ -50,7 +49,7 @@ pub(super) fn reassign(
         let owns = |object: &Object| role.privileges(object).contains(Privileges::OWNER);
         for object in objects(&role).into_iter().filter(owns) {
             take(transaction, &role, &object)?;
-            grant::own(transaction, to.first().map(|role| role.name.as_str()), object)?;
+            crate::context::own(transaction, to.first().map(|role| role.name.as_str()), object)?;
         }
     }
     Ok(())

@@ -3,8 +3,8 @@
 //! Who that is is a setting as others are: it follows the transaction, and may be for it alone.
 
 use super::define::known;
-use crate::session::Inner;
-use crate::session::transactions::Conversation;
+use crate::context::Inner;
+use crate::context::transactions::Conversation;
 use catalog_views::access::Access;
 use catalog_views::session_context::SessionContext;
 use catalog_views::settings::Settings;

@@ -1,7 +1,7 @@
 //! Running a statement on the workers' runtime, so that whoever waits for it can do other things.
 
 use super::Session;
-use crate::outcome::{Outcome, Rows};
+use crate::context::outcome::{Outcome, Rows};
 use datafusion::common::ScalarValue;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use futures::StreamExt;

@@ -1,7 +1,7 @@
 //! The loading side of COPY FROM STDIN.
 
-use super::Inner;
-use super::run::writes_nothing;
+use crate::context::Inner;
+use crate::context::writes_nothing;
 use crate::copy::client::{Assembler, Loaded, Piece, evicted};
 use crate::dml::assembly::Assembly;
 use parser::client_copy::Options;

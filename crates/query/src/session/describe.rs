@@ -4,13 +4,13 @@
 //! column that it is inserted into or assigned to); else what the engine infers from the expression
 //! around it; else text.
 
-use super::{Frame, Inner, Session, explain, places, series};
+use super::{Session, explain, places, series};
+use crate::context::{Frame, Inner};
 use crate::dml::conflict::assigned_column;
 use crate::dml::select::target_of;
 use crate::dml::{declared_column, target};
 use crate::session::settings::show_fields;
 use crate::short::Short;
-use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     Assignment, BinaryOperator, Expr, Insert, LimitClause, OnConflictAction, OnInsert, Query,
@@ -387,15 +387,4 @@ fn without_any(mut ast: Ast) -> (Ast, Vec<usize>) {
         ControlFlow::<()>::Continue(())
     });
     (ast, arrays)
-}
-
-/// A parameter's value in its type's form, from the text that a client sent.
-///
-/// # Errors
-/// 22P02 and the like: the text is no value of the type.
-pub fn parameter_of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue> {
-    use datafusion::arrow::array::{ArrayRef, StringViewArray};
-    let array: ArrayRef = Arc::new(StringViewArray::from_iter_values([text]));
-    let array = values::assign::input(&array, sql_type)?;
-    Ok(ScalarValue::try_from_array(&array, 0)?)
 }

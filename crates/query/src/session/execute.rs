@@ -1,8 +1,8 @@
 //! The argument values of EXECUTE.
 
 use super::Session;
-use crate::outcome::Outcome;
-use crate::session::describe::parameter_of_text;
+use crate::context::outcome::Outcome;
+use crate::context::parameter_of_text;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::ast::{Expr, Value};

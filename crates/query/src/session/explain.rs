@@ -7,11 +7,11 @@
 
 use super::describe::source_of_write;
 use super::settings::text_rows;
-use super::transactions::Conversation;
-use super::{Frame, Inner};
 use crate::Statement;
+use crate::context::outcome::Outcome;
+use crate::context::transactions::Conversation;
+use crate::context::{Frame, Inner};
 use crate::dml::at_owners;
-use crate::outcome::Outcome;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::metrics::Metric;

@@ -1,37 +1,19 @@
 //! What a connection keeps under names, as `pg_prepared_statements` and `pg_cursors` list it. An entry is there as
 //! long as its [`Listing`] is.
 
-use super::{Context, Session};
+use super::Session;
+use crate::context::Listed;
 use catalog_views::session_context::{Entry, Kind};
-use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-/// What is listed, in the order of its coming.
-#[derive(Debug, Default)]
-pub(crate) struct Listed(Mutex<Entries>);
-
-#[derive(Debug, Default)]
-struct Entries {
-    last: u64,
-    entries: BTreeMap<u64, Arc<Entry>>,
-}
-
 /// Keeps an entry listed.
 #[derive(Debug)]
 pub struct Listing {
-    context: Arc<Context>,
+    listed: Arc<Listed>,
     number: u64,
     entry: Arc<Entry>,
-}
-
-impl Listed {
-    /// What is listed now.
-    pub(crate) fn all(&self) -> Vec<Arc<Entry>> {
-        self.0.lock().entries.values().cloned().collect()
-    }
 }
 
 impl Listing {
@@ -52,7 +34,7 @@ impl Listing {
 
 impl Drop for Listing {
     fn drop(&mut self) {
-        self.context.listed.0.lock().entries.remove(&self.number);
+        self.listed.remove(self.number);
     }
 }
 
@@ -79,12 +61,8 @@ impl Session {
     fn list(&self, name: &str, statement: &str, kind: Kind) -> Listing {
         let (name, statement) = (name.to_owned(), statement.to_owned());
         let entry = Arc::new(Entry { name, statement, made: SystemTime::now(), kind });
-        let context = Arc::clone(&self.inner().context);
-        let mut listed = context.listed.0.lock();
-        listed.last += 1;
-        let number = listed.last;
-        listed.entries.insert(number, Arc::clone(&entry));
-        drop(listed);
-        Listing { context, number, entry }
+        let listed = Arc::clone(&self.inner().context.listed);
+        let number = listed.add(Arc::clone(&entry));
+        Listing { listed, number, entry }
     }
 }

@@ -4,9 +4,6 @@
 //! again in each crate that awaits it.
 
 mod apart;
-mod cancel;
-pub(crate) mod context;
-mod control;
 mod copying;
 mod describe;
 mod execute;
@@ -20,54 +17,29 @@ mod reach;
 pub(crate) mod run;
 mod series;
 pub(crate) mod settings;
-pub(crate) mod temporary;
-pub(crate) mod transactions;
+mod temporary;
 
-pub use cancel::CancelHandle;
-pub(crate) use catalog_views::session_context::TransactionStatus;
-pub(crate) use context::Context;
-pub use context::Notice;
-pub use control::Control;
-pub use describe::{Description, parameter_of_text};
+pub use describe::Description;
 pub use listed::Listing;
 pub use prepared::Prepared;
 pub use presence::activity_text;
 
-use crate::database::Shared;
-use crate::outcome::{Outcome, Progress, Rows};
-use crate::roles;
-use arc_swap::ArcSwap;
-use catalog_views::Origin;
-use catalog_views::access::Access;
-use catalog_views::functions::Functions;
-use catalog_views::search_path::SearchPath;
-use catalog_views::session_context::{DatabaseContext, SessionContext};
+use crate::context::cancel::CancelHandle;
+use crate::context::outcome::{Outcome, Rows};
+use crate::context::session_context::Notice;
+use crate::context::{Inner, ProgressCallback, Shared};
+use catalog_views::session_context::{SessionContext, TransactionStatus};
 use catalog_views::settings::{Settings, values_of};
 use datafusion::common::ScalarValue;
-use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::memory::MemoryStream;
-use distributed::bundles::Bundling;
 use futures::TryStreamExt;
 use futures::future::BoxFuture;
-use listed::Listed;
-use parking_lot::Mutex;
 use parser::Statement;
-use parser::roles::RoleName;
-use planner::Planner;
-use presence::Presence;
-use scan::portable::Portable;
-use scan::shipping::Shipping;
-use scan::tables::Tables;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use store::DistributedTransaction;
-use store::catalog::{Catalog, Object, temporary_schema};
-use transactions::Conversation;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use store::catalog::Catalog;
 use values::error::{Error, Result, SqlState};
-use values::text::Style;
-
-/// Called with how far a load has come.
-pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// A session. A clone is another handle on the same one; statements run one at a time.
 #[derive(Clone)]
@@ -77,58 +49,10 @@ pub struct Session(Arc<Inner>);
 #[derive(Debug, Default)]
 pub struct SettingsSeen(Option<Arc<Settings>>);
 
-/// The session's state.
-pub(crate) struct Inner {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) number: u64,
-    pub(crate) conversation: tokio::sync::Mutex<Conversation>,
-    pub(crate) settings: Arc<ArcSwap<Settings>>,
-    /// What the settings were when the session began: RESET goes back to it.
-    first_settings: ArcSwap<Settings>,
-    progress: Mutex<Option<ProgressCallback>>,
-    pub(crate) context: Arc<Context>,
-}
-
-/// One running statement's surroundings.
-pub(crate) struct Frame<'a> {
-    pub(crate) session: &'a Inner,
-    engine: OnceLock<SessionState>,
-    pub(crate) functions: Functions<'a>,
-    pub(crate) settings: Arc<Settings>,
-    /// Whose rights the statement has; `None` may do everything.
-    role: Option<Arc<String>>,
-    pub(crate) parameters: &'a [ScalarValue],
-    pub(crate) text: &'a str,
-}
-
 impl Session {
+    /// A new session of a database.
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
-        let presence = Presence::new(&shared);
-        let context = Arc::new(Context {
-            catalog: ArcSwap::new(shared.store.catalog()),
-            search_path: ArcSwap::from_pointee(settings.load().search_path.clone()),
-            login_user: ArcSwap::new(Arc::clone(&settings.load().session_user)),
-            authenticated: AtomicBool::new(false),
-            settings: Arc::clone(&settings),
-            temporary: temporary_schema(presence.process),
-            presence,
-            listed: Listed::default(),
-            notices: Mutex::default(),
-            requested_settings: Mutex::default(),
-            last_values: Mutex::default(),
-            shared: Arc::clone(&shared),
-        });
-        shared.sessions.put(&context);
-        Self(Arc::new(Inner {
-            number: shared.next_number(),
-            conversation: tokio::sync::Mutex::new(Conversation::new(Arc::clone(&settings))),
-            first_settings: ArcSwap::new(settings.load_full()),
-            settings,
-            progress: Mutex::new(None),
-            context,
-            shared,
-        }))
+        Self(Inner::open(shared))
     }
 
     /// Splits a script into statements and parses them.
@@ -383,122 +307,6 @@ impl Session {
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
         &self.0
-    }
-}
-
-impl Inner {
-    pub(crate) fn frame<'a>(&'a self, parameters: &'a [ScalarValue], text: &'a str) -> Frame<'a> {
-        let settings = self.settings.load_full();
-        let functions =
-            Functions::new(&self.shared.engine.functions, Arc::clone(&self.context) as _);
-        let (engine, role) = (OnceLock::new(), self.context.role());
-        Frame { session: self, engine, functions, settings, role, parameters, text }
-    }
-
-    pub(crate) fn report(&self, progress: Progress) {
-        if let Some(callback) = &*self.progress.lock() {
-            callback(progress);
-        }
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        temporary::end(&self.shared.store, &self.context.temporary);
-        self.shared.sessions.remove(self.context.presence.process);
-    }
-}
-
-impl Frame<'_> {
-    /// The engine's state for this statement, copied when it is first asked for: many statements go without.
-    pub(crate) fn engine(&self) -> &SessionState {
-        self.engine.get_or_init(|| {
-            let settings = Arc::clone(&self.settings);
-            let engine = &self.session.shared.engine.for_statement;
-            let mut engine = match Bundling::of(|name| settings.get(name)) {
-                Some(bundling) => bundling.engine(engine),
-                None => engine.clone(),
-            };
-            engine.mark_start_execution();
-            let shared: Arc<dyn DatabaseContext> = Arc::clone(&self.session.shared) as _;
-            let shared = Arc::downgrade(&shared);
-            if settings.style() != Style::default() {
-                settings.style().hang(engine.config_mut().options_mut());
-            }
-            let partitions = engine.config().target_partitions();
-            if let Some(portable) = engine.config().get_extension::<Portable>() {
-                let shipping = Shipping::new(portable, partitions, |name| settings.get(name));
-                engine.config_mut().set_extension(Arc::new(shipping));
-            }
-            let session: Arc<dyn SessionContext> = Arc::clone(&self.session.context) as _;
-            catalog_views::install(engine.config_mut(), Origin { shared, session, settings });
-            engine
-        })
-    }
-
-    /// Where the statement's names are looked up.
-    pub(crate) fn path(&self) -> SearchPath<'_> {
-        SearchPath::new(&self.settings.search_path, &self.session.context.temporary)
-    }
-
-    /// What the statement may do.
-    pub(crate) fn access<'b>(&'b self, catalog: &'b Catalog) -> Access<'b> {
-        Access::new(catalog, self.role.as_deref().map(String::as_str))
-    }
-
-    /// Makes whoever runs the statement the owner of something.
-    pub(crate) fn own(
-        &self,
-        transaction: &mut DistributedTransaction,
-        object: Object,
-    ) -> Result<()> {
-        let user = self.session.context.user();
-        let known = transaction.catalog().role(&user).is_some();
-        roles::own(transaction, known.then_some(user.as_str()), object)
-    }
-
-    /// The name of a role as a statement names it.
-    pub(crate) fn role_named(&self, name: &RoleName) -> Result<String> {
-        let context = &self.session.context;
-        match name {
-            RoleName::Named(name) => Ok(name.clone()),
-            RoleName::Current => Ok(context.user().to_string()),
-            RoleName::Session => Ok(context.session_user().to_string()),
-            RoleName::Public => {
-                let message = "role \"public\" does not exist";
-                Err(Error::new(SqlState::UndefinedObject, message))
-            }
-        }
-    }
-
-    /// Whether a name is that of whoever runs the statement.
-    pub(crate) fn is_me(&self, name: &str) -> bool {
-        let context = &self.session.context;
-        *context.user() == name || *context.session_user() == name
-    }
-
-    /// Tells the client that something exists already and nothing was done.
-    pub(crate) fn skip_existing(&self, state: SqlState, kind: &str, name: &str) {
-        self.session.notice(state, format!("{kind} \"{name}\" already exists, skipping"));
-    }
-
-    /// Tells the client that something does not exist and nothing was done.
-    pub(crate) fn skip_missing(&self, kind: &str, name: &str) {
-        let state = SqlState::SuccessfulCompletion;
-        self.session.notice(state, format!("{kind} \"{name}\" does not exist, skipping"));
-    }
-
-    /// A planner for this statement over some tables.
-    pub(crate) fn planner<'b>(&'b self, tables: &'b dyn Tables) -> Planner<'b> {
-        Planner::new(
-            self.engine(),
-            &self.functions,
-            self.access(tables.catalog()),
-            tables,
-            self.path(),
-            self.parameters,
-        )
-        .with_text(self.text)
     }
 }
 

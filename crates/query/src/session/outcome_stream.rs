@@ -1,7 +1,8 @@
 //! The rows of a running statement: they end early when the statement is cancelled or out of time.
 
-use super::transactions::Failure;
-use super::{Control, Inner};
+use crate::context::Inner;
+use crate::context::control::Control;
+use crate::context::transactions::Failure;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;

@@ -1,7 +1,7 @@
 //! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
 
 use super::{Description, Session};
-use crate::outcome::Outcome;
+use crate::context::outcome::Outcome;
 use crate::short::Short;
 use catalog_views::session_context::SessionContext;
 use catalog_views::session_context::TransactionStatus;

@@ -1,7 +1,7 @@
 //! How far a query looks: what reads no table needs no snapshot of all servers.
 
-use super::Inner;
-use super::transactions::Conversation;
+use crate::context::Inner;
+use crate::context::transactions::Conversation;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
 use parser::names::fold;
 use parser::walk::visit_relations;

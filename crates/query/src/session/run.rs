@@ -1,9 +1,12 @@
 //! The life of a statement: gate, dispatch, and what happens to the transaction when it fails.
 
 use super::outcome_stream::{OutcomeStream, RunningMark};
-use super::transactions::Conversation;
-use super::{Control, Frame, Inner, temporary};
-use crate::outcome::{Outcome, Rows, Tag};
+use super::temporary;
+use crate::context::control::Control;
+use crate::context::outcome::{Outcome, Rows, Tag};
+use crate::context::transactions::Conversation;
+use crate::context::writes_nothing;
+use crate::context::{Frame, Inner};
 use crate::roles;
 use crate::{copy, ddl, dml};
 use catalog_views::session_context::Running;
@@ -204,28 +207,6 @@ impl Inner {
         }
     }
 
-    /// What ends the statement that begins now.
-    pub(super) fn begin_statement(&self) -> Control {
-        let timeout = self.settings.load().statement_timeout;
-        Control::new(self.context.presence.cancellation.begin(), timeout)
-    }
-
-    /// Leaves a warning for the client.
-    pub(crate) fn warn(&self, state: SqlState, message: impl Into<String>) {
-        self.context.say("WARNING", Error::new(state, message));
-    }
-
-    /// Leaves a notice for the client, with a detail.
-    pub(crate) fn notice_with(&self, state: SqlState, message: String, detail: String) {
-        let error = Error::new(state, message).with_detail(detail);
-        self.context.say("NOTICE", error);
-    }
-
-    /// Leaves a notice for the client.
-    pub(crate) fn notice(&self, state: SqlState, message: impl Into<String>) {
-        self.context.say("NOTICE", Error::new(state, message));
-    }
-
     async fn read(
         &self,
         conversation: &mut Conversation,
@@ -396,12 +377,6 @@ fn refuse_isolation(modes: &[TransactionMode]) -> Result<()> {
     modes.iter().filter_map(level).try_for_each(|level| Isolation::of(&level).map(drop))
 }
 
-/// What a write is answered with where nothing may be written.
-pub(super) fn writes_nothing(command: &str) -> Error {
-    let message = format!("cannot execute {command} in a read-only transaction");
-    Error::new(SqlState::ReadOnlySqlTransaction, message)
-}
-
 /// A statement's command: `INSERT`, `CREATE TABLE`.
 fn command_of(statement: &Statement) -> String {
     let ast = match statement.body() {
@@ -418,14 +393,6 @@ fn command_of(statement: &Statement) -> String {
     text.split_whitespace().take(words).collect::<Vec<_>>().join(" ")
 }
 
-/// Starts a plan whose rows a write takes in.
-pub(crate) fn start(
-    frame: &Frame<'_>,
-    plan: Arc<dyn ExecutionPlan>,
-) -> Result<SendableRecordBatchStream> {
-    Ok(execute_stream(plan, frame.engine().task_ctx())?)
-}
-
 /// A statement that writes, inside a query.
 fn query_writes(query: &datafusion::sql::sqlparser::ast::Query) -> Option<()> {
     use datafusion::sql::sqlparser::ast::SetExpr;
@@ -438,12 +405,4 @@ fn query_writes(query: &datafusion::sql::sqlparser::ast::Query) -> Option<()> {
     let in_with = query.with.iter().flat_map(|with| &with.cte_tables);
     let any = writes(&query.body) || in_with.into_iter().any(|cte| writes(&cte.query.body));
     any.then_some(())
-}
-
-impl super::Context {
-    /// Lets functions see what the statement sees.
-    pub(crate) fn see(&self, tables: &dyn Tables, frame: &Frame<'_>) {
-        self.catalog.store(Arc::clone(tables.catalog()));
-        self.search_path.store(Arc::new(frame.settings.search_path.clone()));
-    }
 }

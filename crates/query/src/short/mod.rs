@@ -17,8 +17,8 @@ mod row_update;
 
 pub(crate) use operation::{Operations, perform};
 
+use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::dml::assembly::Assembly;
-use crate::outcome::{Outcome, Rows, Tag};
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};

@@ -7,7 +7,7 @@
 use super::RETRIES;
 use super::row_change::{RowChange, What};
 use super::row_update::RowUpdate;
-use crate::database::Shared;
+use crate::context::Shared;
 use crate::dml::constraints::Constraints;
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
@@ -167,6 +167,7 @@ fn given_row(update: &RowUpdate, values: Vec<ArrayRef>) -> Result<RecordBatch> {
 /// As INSERT, UPDATE and DELETE; [`store::Error::NotOwned`] where the row is not here; also where the bytes say nothing.
 pub(crate) async fn perform(
     shared: &Shared,
+    operations: &Operations,
     key: Key,
     bytes: &[u8],
 ) -> std::result::Result<u64, store::Error> {
@@ -174,7 +175,7 @@ pub(crate) async fn perform(
     let Some(peers) = store.peers() else {
         return Err(told(out_of_range("a server without others does nothing for them")));
     };
-    let change = read(shared, key, bytes).map_err(told)?;
+    let change = read(shared, operations, key, bytes).map_err(told)?;
     let (id, version) = (change.table.id, change.table.version);
     for _ in 0..RETRIES {
         let Some(transaction) = store.begin_newest(&**peers, id, &change.key).await? else {
@@ -192,7 +193,7 @@ pub(crate) async fn perform(
     Err(told(Error::new(SqlState::SerializationFailure, message)))
 }
 
-fn read(shared: &Shared, key: Key, bytes: &[u8]) -> Result<RowChange> {
+fn read(shared: &Shared, operations: &Operations, key: Key, bytes: &[u8]) -> Result<RowChange> {
     let catalog = shared.store.catalog();
     let sent: Sent<'_> = postcard::from_bytes(bytes)
         .map_err(|error| out_of_range(&format!("these bytes are no row operation: {error}")))?;
@@ -210,7 +211,7 @@ fn read(shared: &Shared, key: Key, bytes: &[u8]) -> Result<RowChange> {
             };
         }
         Sent::Update { form, given } => {
-            let update = shared.operations.update(shared, &catalog, form)?;
+            let update = operations.update(shared, &catalog, form)?;
             let given = match given {
                 Some(given) => one_row(given)?.columns().to_vec(),
                 None => Vec::new(),

@@ -3,11 +3,11 @@
 use super::operand::Operand;
 use super::row_update::RowUpdate;
 use super::{Action, Short, operation};
+use crate::context::Frame;
 use crate::dml::assembly::Assembly;
 use crate::dml::conflict::assigned_column;
 use crate::dml::constraints::Constraints;
 use crate::dml::{declared_column, insert::is_default};
-use crate::session::Frame;
 use catalog_views::relation_names::find;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{

@@ -2,9 +2,10 @@
 
 use super::wrong_direction;
 use super::{binary, csv, text};
+use crate::context::control::Control;
+use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::copy::query_of;
-use crate::outcome::{Outcome, Rows, Tag};
-use crate::session::{Control, Session};
+use crate::session::Session;
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, Statement as Ast};

@@ -1,7 +1,6 @@
 //! What a session can have its own way: the values of its settings. What there is to set is in [`known`], the
 //! statements are in [`statements`], how long a value stays in [`scopes`], and what is the same on all servers in [`system`].
 
-pub(crate) mod scopes;
 mod statements;
 pub(crate) mod system;
 

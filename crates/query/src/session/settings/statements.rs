@@ -1,8 +1,8 @@
 //! SET, SHOW and RESET, and what `set_config` asks for.
 
-use crate::outcome::{Outcome, Rows, Tag};
-use crate::session::Inner;
-use crate::session::transactions::Conversation;
+use crate::context::Inner;
+use crate::context::outcome::{Outcome, Rows, Tag};
+use crate::context::transactions::Conversation;
 use catalog_views::session_context::{SessionContext, SettingRequest};
 use catalog_views::settings::{Settings, cluster, known, unknown, values_of};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};

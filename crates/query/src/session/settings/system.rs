@@ -1,8 +1,8 @@
 //! ALTER SYSTEM: settings that are the same on all servers of a cluster. The root keeps them, not the session.
 
-use crate::outcome::{Outcome, Tag};
-use crate::session::Inner;
-use crate::session::transactions::Conversation;
+use crate::context::Inner;
+use crate::context::outcome::{Outcome, Tag};
+use crate::context::transactions::Conversation;
 use catalog_views::access::Access;
 use catalog_views::session_context::SessionContext;
 use catalog_views::settings::cluster::{BYTES_PER_SECOND, MOVES};

@@ -42,14 +42,14 @@ impl Control {
     }
 
     /// The token that cancels it, and so much time from now on.
-    pub(super) fn resume(&self, timeout: Option<Duration>) -> Option<CancellationToken> {
+    pub(crate) fn resume(&self, timeout: Option<Duration>) -> Option<CancellationToken> {
         let state = self.0.as_ref()?;
         state.deadline.send_replace(deadline(timeout));
         Some(state.token.clone())
     }
 
     /// Its time stands still.
-    pub(super) fn pause(&self) {
+    pub(crate) fn pause(&self) {
         if let Some(state) = &self.0 {
             state.deadline.send_replace(None);
         }

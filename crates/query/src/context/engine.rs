@@ -1,6 +1,6 @@
 //! The query engine as all statements of a database share it.
 
-use crate::memory_pool::QueryMemory;
+use crate::context::memory_pool::QueryMemory;
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};

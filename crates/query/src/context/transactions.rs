@@ -1,6 +1,7 @@
 //! The session's transaction: none, open, or failed and waiting for ROLLBACK.
 
-use super::settings::scopes::{self, Mark, Scope};
+use crate::context::settings_scopes;
+use crate::context::settings_scopes::{Mark, Scope};
 use arc_swap::ArcSwap;
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
@@ -54,8 +55,10 @@ impl Conversation {
         change: impl Fn(&mut Settings) -> Result<()>,
     ) -> Result<()> {
         match &mut self.open {
-            Some(open) => scopes::change_in(&mut open.scope, &self.settings, local, change),
-            None => scopes::change(&self.settings, change),
+            Some(open) => {
+                settings_scopes::change_in(&mut open.scope, &self.settings, local, change)
+            }
+            None => settings_scopes::change(&self.settings, change),
         }
     }
 
@@ -103,14 +106,14 @@ impl Conversation {
             true => Ok(false),
             false => open.transaction.commit().await.map(|_| true).map_err(Error::from),
         };
-        scopes::end(open.scope, &self.settings, matches!(committed, Ok(true)));
+        settings_scopes::end(open.scope, &self.settings, matches!(committed, Ok(true)));
         committed
     }
 
     /// Ends the transaction without a trace.
     pub(crate) fn rollback(&mut self) {
         if let Some(open) = self.open.take() {
-            scopes::end(open.scope, &self.settings, false);
+            settings_scopes::end(open.scope, &self.settings, false);
         }
     }
 
@@ -141,7 +144,7 @@ impl Conversation {
 
     pub(crate) fn savepoint(&mut self, name: String) -> Result<()> {
         let open = self.open.as_mut().ok_or_else(|| no_transaction("SAVEPOINT"))?;
-        let mark = scopes::mark(&open.scope, &self.settings);
+        let mark = settings_scopes::mark(&open.scope, &self.settings);
         open.savepoints.push((name, open.transaction.savepoint(), mark));
         Ok(())
     }
@@ -159,7 +162,7 @@ impl Conversation {
         open.savepoints.truncate(index + 1);
         let (_, savepoint, mark) = &open.savepoints[index];
         open.transaction.rollback_to(savepoint).await?;
-        scopes::go_back(&mut open.scope, &self.settings, mark);
+        settings_scopes::go_back(&mut open.scope, &self.settings, mark);
         // Streams from before may still fail: that is over.
         open.failed = Failure::default();
         Ok(())

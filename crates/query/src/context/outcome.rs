@@ -1,6 +1,6 @@
 //! What a statement answers: rows as a stream of Arrow batches, or a tag that says what was done.
 
-use crate::session::Control;
+use crate::context::control::Control;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::memory::MemoryStream;
 use std::fmt;

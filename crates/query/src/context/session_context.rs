@@ -2,7 +2,7 @@
 
 use super::listed::Listed;
 use super::presence::Presence;
-use crate::database::Shared;
+use super::shared::Shared;
 use arc_swap::ArcSwap;
 use catalog_views::access::Access;
 use catalog_views::session_context::{
@@ -40,11 +40,11 @@ pub(crate) struct Context {
     pub(crate) authenticated: AtomicBool,
     pub(crate) settings: Arc<ArcSwap<Settings>>,
     pub(crate) presence: Presence,
-    pub(crate) listed: Listed,
-    pub(super) notices: Mutex<Vec<Notice>>,
+    pub(crate) listed: Arc<Listed>,
+    pub(crate) notices: Mutex<Vec<Notice>>,
     /// What `set_config` asked for since the last statement began.
     pub(crate) requested_settings: Mutex<Vec<SettingRequest>>,
-    pub(super) last_values: Mutex<LastValues>,
+    pub(crate) last_values: Mutex<LastValues>,
 }
 
 impl Context {

@@ -1,0 +1,157 @@
+//! One running statement's surroundings.
+
+use super::inner::Inner;
+use super::ownership;
+use super::session_context::Context;
+use catalog_views::Origin;
+use catalog_views::access::Access;
+use catalog_views::functions::Functions;
+use catalog_views::search_path::SearchPath;
+use catalog_views::session_context::{DatabaseContext, SessionContext};
+use catalog_views::settings::Settings;
+use datafusion::common::ScalarValue;
+use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use distributed::bundles::Bundling;
+use parser::roles::RoleName;
+use planner::Planner;
+use scan::portable::Portable;
+use scan::shipping::Shipping;
+use scan::tables::Tables;
+use std::sync::{Arc, OnceLock};
+use store::DistributedTransaction;
+use store::catalog::{Catalog, Object};
+use values::error::{Error, Result, SqlState};
+use values::text::Style;
+
+/// One running statement's surroundings.
+pub(crate) struct Frame<'a> {
+    pub(crate) session: &'a Inner,
+    engine: OnceLock<SessionState>,
+    pub(crate) functions: Functions<'a>,
+    pub(crate) settings: Arc<Settings>,
+    /// Whose rights the statement has; `None` may do everything.
+    role: Option<Arc<String>>,
+    pub(crate) parameters: &'a [ScalarValue],
+    pub(crate) text: &'a str,
+}
+
+impl Inner {
+    /// The surroundings of a statement that begins now.
+    pub(crate) fn frame<'a>(&'a self, parameters: &'a [ScalarValue], text: &'a str) -> Frame<'a> {
+        let settings = self.settings.load_full();
+        let functions =
+            Functions::new(&self.shared.engine.functions, Arc::clone(&self.context) as _);
+        let (engine, role) = (OnceLock::new(), self.context.role());
+        Frame { session: self, engine, functions, settings, role, parameters, text }
+    }
+}
+
+impl Context {
+    /// Lets functions see what the statement sees.
+    pub(crate) fn see(&self, tables: &dyn Tables, frame: &Frame<'_>) {
+        self.catalog.store(Arc::clone(tables.catalog()));
+        self.search_path.store(Arc::new(frame.settings.search_path.clone()));
+    }
+}
+
+impl Frame<'_> {
+    /// The engine's state for this statement, copied when it is first asked for: many statements go without.
+    pub(crate) fn engine(&self) -> &SessionState {
+        self.engine.get_or_init(|| {
+            let settings = Arc::clone(&self.settings);
+            let engine = &self.session.shared.engine.for_statement;
+            let mut engine = match Bundling::of(|name| settings.get(name)) {
+                Some(bundling) => bundling.engine(engine),
+                None => engine.clone(),
+            };
+            engine.mark_start_execution();
+            let shared: Arc<dyn DatabaseContext> = Arc::clone(&self.session.shared) as _;
+            let shared = Arc::downgrade(&shared);
+            if settings.style() != Style::default() {
+                settings.style().hang(engine.config_mut().options_mut());
+            }
+            let partitions = engine.config().target_partitions();
+            if let Some(portable) = engine.config().get_extension::<Portable>() {
+                let shipping = Shipping::new(portable, partitions, |name| settings.get(name));
+                engine.config_mut().set_extension(Arc::new(shipping));
+            }
+            let session: Arc<dyn SessionContext> = Arc::clone(&self.session.context) as _;
+            catalog_views::install(engine.config_mut(), Origin { shared, session, settings });
+            engine
+        })
+    }
+
+    /// Where the statement's names are looked up.
+    pub(crate) fn path(&self) -> SearchPath<'_> {
+        SearchPath::new(&self.settings.search_path, &self.session.context.temporary)
+    }
+
+    /// What the statement may do.
+    pub(crate) fn access<'b>(&'b self, catalog: &'b Catalog) -> Access<'b> {
+        Access::new(catalog, self.role.as_deref().map(String::as_str))
+    }
+
+    /// Makes whoever runs the statement the owner of something.
+    pub(crate) fn own(
+        &self,
+        transaction: &mut DistributedTransaction,
+        object: Object,
+    ) -> Result<()> {
+        let user = self.session.context.user();
+        let known = transaction.catalog().role(&user).is_some();
+        ownership::own(transaction, known.then_some(user.as_str()), object)
+    }
+
+    /// The name of a role as a statement names it.
+    pub(crate) fn role_named(&self, name: &RoleName) -> Result<String> {
+        let context = &self.session.context;
+        match name {
+            RoleName::Named(name) => Ok(name.clone()),
+            RoleName::Current => Ok(context.user().to_string()),
+            RoleName::Session => Ok(context.session_user().to_string()),
+            RoleName::Public => {
+                let message = "role \"public\" does not exist";
+                Err(Error::new(SqlState::UndefinedObject, message))
+            }
+        }
+    }
+
+    /// Whether a name is that of whoever runs the statement.
+    pub(crate) fn is_me(&self, name: &str) -> bool {
+        let context = &self.session.context;
+        *context.user() == name || *context.session_user() == name
+    }
+
+    /// Tells the client that something exists already and nothing was done.
+    pub(crate) fn skip_existing(&self, state: SqlState, kind: &str, name: &str) {
+        self.session.notice(state, format!("{kind} \"{name}\" already exists, skipping"));
+    }
+
+    /// Tells the client that something does not exist and nothing was done.
+    pub(crate) fn skip_missing(&self, kind: &str, name: &str) {
+        let state = SqlState::SuccessfulCompletion;
+        self.session.notice(state, format!("{kind} \"{name}\" does not exist, skipping"));
+    }
+
+    /// A planner for this statement over some tables.
+    pub(crate) fn planner<'b>(&'b self, tables: &'b dyn Tables) -> Planner<'b> {
+        Planner::new(
+            self.engine(),
+            &self.functions,
+            self.access(tables.catalog()),
+            tables,
+            self.path(),
+            self.parameters,
+        )
+        .with_text(self.text)
+    }
+}
+
+/// Starts a plan whose rows a write takes in.
+pub(crate) fn start(
+    frame: &Frame<'_>,
+    plan: Arc<dyn ExecutionPlan>,
+) -> Result<SendableRecordBatchStream> {
+    Ok(execute_stream(plan, frame.engine().task_ctx())?)
+}

@@ -1,0 +1,107 @@
+//! The state of a session.
+
+use super::control::Control;
+use super::outcome::Progress;
+use super::presence::Presence;
+use super::session_context::Context;
+use super::shared::Shared;
+use super::temporary;
+use super::transactions::Conversation;
+use arc_swap::ArcSwap;
+use catalog_views::session_context::SessionContext;
+use catalog_views::settings::Settings;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use store::catalog::temporary_schema;
+use values::error::{Error, SqlState};
+
+/// Called with how far a load has come.
+pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// The session's state.
+pub(crate) struct Inner {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) number: u64,
+    pub(crate) conversation: tokio::sync::Mutex<Conversation>,
+    pub(crate) settings: Arc<ArcSwap<Settings>>,
+    /// What the settings were when the session began: RESET goes back to it.
+    pub(crate) first_settings: ArcSwap<Settings>,
+    pub(crate) progress: Mutex<Option<ProgressCallback>>,
+    pub(crate) context: Arc<Context>,
+}
+
+impl Inner {
+    /// A new session of a database.
+    pub(crate) fn open(shared: Arc<Shared>) -> Arc<Self> {
+        let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
+        let presence = Presence::new(shared.sessions.number());
+        let context = Arc::new(Context {
+            catalog: ArcSwap::new(shared.store.catalog()),
+            search_path: ArcSwap::from_pointee(settings.load().search_path.clone()),
+            login_user: ArcSwap::new(Arc::clone(&settings.load().session_user)),
+            authenticated: AtomicBool::new(false),
+            settings: Arc::clone(&settings),
+            temporary: temporary_schema(presence.process),
+            presence,
+            listed: Arc::default(),
+            notices: Mutex::default(),
+            requested_settings: Mutex::default(),
+            last_values: Mutex::default(),
+            shared: Arc::clone(&shared),
+        });
+        let seen: Arc<dyn SessionContext> = Arc::clone(&context) as _;
+        shared.sessions.put(&seen);
+        Arc::new(Self {
+            number: shared.next_number(),
+            conversation: tokio::sync::Mutex::new(Conversation::new(Arc::clone(&settings))),
+            first_settings: ArcSwap::new(settings.load_full()),
+            settings,
+            progress: Mutex::new(None),
+            context,
+            shared,
+        })
+    }
+
+    /// What ends the statement that begins now.
+    pub(crate) fn begin_statement(&self) -> Control {
+        let timeout = self.settings.load().statement_timeout;
+        Control::new(self.context.presence.cancellation.begin(), timeout)
+    }
+
+    /// Leaves a warning for the client.
+    pub(crate) fn warn(&self, state: SqlState, message: impl Into<String>) {
+        self.context.say("WARNING", Error::new(state, message));
+    }
+
+    /// Leaves a notice for the client, with a detail.
+    pub(crate) fn notice_with(&self, state: SqlState, message: String, detail: String) {
+        let error = Error::new(state, message).with_detail(detail);
+        self.context.say("NOTICE", error);
+    }
+
+    /// Leaves a notice for the client.
+    pub(crate) fn notice(&self, state: SqlState, message: impl Into<String>) {
+        self.context.say("NOTICE", Error::new(state, message));
+    }
+
+    /// Reports the progress of a load.
+    pub(crate) fn report(&self, progress: Progress) {
+        if let Some(callback) = &*self.progress.lock() {
+            callback(progress);
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        temporary::end(&self.shared.store, &self.context.temporary);
+        self.shared.sessions.remove(self.context.presence.process);
+    }
+}
+
+/// What a write is answered with where nothing may be written.
+pub(crate) fn writes_nothing(command: &str) -> Error {
+    let message = format!("cannot execute {command} in a read-only transaction");
+    Error::new(SqlState::ReadOnlySqlTransaction, message)
+}

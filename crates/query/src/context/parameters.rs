@@ -1,0 +1,17 @@
+//! Values of parameters.
+
+use datafusion::common::ScalarValue;
+use std::sync::Arc;
+use store::catalog::SqlType;
+use values::error::Result;
+
+/// A parameter's value in its type's form, from the text that a client sent.
+///
+/// # Errors
+/// 22P02 and the like: the text is no value of the type.
+pub fn parameter_of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue> {
+    use datafusion::arrow::array::{ArrayRef, StringViewArray};
+    let array: ArrayRef = Arc::new(StringViewArray::from_iter_values([text]));
+    let array = values::assign::input(&array, sql_type)?;
+    Ok(ScalarValue::try_from_array(&array, 0)?)
+}

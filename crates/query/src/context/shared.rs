@@ -1,0 +1,61 @@
+//! What the sessions of a database share.
+
+use super::engine::Engine;
+use super::sessions::Sessions;
+use catalog_views::session_context::{DatabaseContext, Running, SessionContext};
+use distributed::Node;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::Store;
+
+/// What sessions share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) store: Arc<Store>,
+    pub(crate) engine: Engine,
+    pub(crate) bucket_size: u64,
+    pub(crate) workers: Option<tokio::runtime::Handle>,
+    pub(crate) running: Mutex<BTreeMap<u64, Running>>,
+    pub(crate) sessions: Sessions,
+    pub(crate) node: Node,
+    pub(crate) next_number: AtomicU64,
+}
+
+impl DatabaseContext for Shared {
+    fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    fn bucket_size(&self) -> u64 {
+        self.bucket_size
+    }
+
+    fn running(&self) -> Vec<Running> {
+        self.running.lock().values().cloned().collect()
+    }
+
+    fn connected_sessions(&self) -> Vec<Arc<dyn SessionContext>> {
+        self.sessions.connected()
+    }
+
+    fn connected_session(&self, process: i64) -> Option<Arc<dyn SessionContext>> {
+        self.sessions.get(process)
+    }
+
+    fn exchange_count(&self) -> usize {
+        self.node.exchanges.count()
+    }
+
+    fn stored_bundle_count(&self) -> usize {
+        self.node.results.count()
+    }
+}
+
+impl Shared {
+    /// A number for a session or a statement.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Ordering::Relaxed)
+    }
+}
