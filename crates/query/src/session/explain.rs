@@ -5,8 +5,8 @@
 //! runs. With ANALYZE the statement is run, with PREDICT it is simulated on other hardware, with both the rows of its
 //! operators are counted first.
 
-use super::describe::source_of_write;
 use super::settings::text_rows;
+use super::write_source::source_of_write;
 use crate::Statement;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;

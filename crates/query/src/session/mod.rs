@@ -3,21 +3,20 @@
 //! What runs statements comes as a boxed future: the compiler translates an `async fn` with all that it awaits
 //! again in each crate that awaits it.
 
-mod apart;
-mod copying;
+mod client_copy;
 mod describe;
 mod execute;
 mod explain;
 pub(crate) mod listed;
+mod on_workers;
 mod outcome_stream;
-mod places;
 mod prepared;
 pub(crate) mod presence;
 mod reach;
 pub(crate) mod run;
-mod series;
 pub(crate) mod settings;
 mod temporary;
+mod write_source;
 
 pub use describe::Description;
 pub use listed::Listing;

@@ -7,13 +7,12 @@ use super::rows_of_text::RowsOfText;
 use super::rows_of_values::RowsOfValues;
 use super::wrong_direction;
 use super::{binary, csv, text};
+use crate::context::Inner;
 use crate::context::outcome::Tag;
 use crate::copy::copied;
 use crate::dml::target;
-use crate::session::Session;
 use datafusion::arrow::array::RecordBatch;
-use datafusion::sql::sqlparser::ast::Ident;
-use futures::future::BoxFuture;
+use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
 use parser::client_copy::Form;
 use parser::client_copy::What;
 use parser::{Body, Statement};
@@ -62,35 +61,47 @@ enum Reader {
     Binary(binary::Reader),
 }
 
-impl Session {
-    /// Begins a COPY FROM STDIN.
+/// The table that a client's rows go to, and the columns that they have.
+async fn destination(
+    inner: &Inner,
+    statement: &Statement,
+    name: &ObjectName,
+    columns: &[Ident],
+) -> Result<(Arc<Table>, Vec<usize>)> {
+    let mut conversation = inner.conversation.lock().await;
+    conversation.refuse_if_failed()?;
+    let frame = inner.frame(&[], &statement.text);
+    let snapshot = inner.shared.store.snapshot();
+    let table = match conversation.open() {
+        Some(open) => target(&frame, &open.transaction, name, Privileges::INSERT)?,
+        None => target(&frame, &snapshot, name, Privileges::INSERT)?,
+    };
+    let given = copied(&table, columns)?;
+    Ok((table, given))
+}
+
+impl CopyIn {
+    /// Begins a COPY FROM STDIN in a session.
     ///
     /// # Errors
     /// As INSERT.
-    pub fn copy_in<'a>(&'a self, statement: &'a Statement) -> BoxFuture<'a, Result<CopyIn>> {
-        Box::pin(self.begin_copy_in(statement))
-    }
-
-    async fn begin_copy_in(&self, statement: &Statement) -> Result<CopyIn> {
+    pub(crate) async fn begin(inner: &Arc<Inner>, statement: &Statement) -> Result<Self> {
         let Body::ClientCopy(copy) = statement.body() else { return Err(wrong_direction()) };
         let What::In { table, columns } = &copy.what else { return Err(wrong_direction()) };
-        let (definition, given) = self.copy_target(statement, table, columns).await?;
+        let (definition, given) = destination(inner, statement, table, columns).await?;
         let column = |index: &usize| &definition.columns[*index];
         let names: Vec<String> = given.iter().map(|index| column(index).name.clone()).collect();
         let types: Vec<SqlType> = given.iter().map(|i| column(i).sql_type.clone()).collect();
         let (pieces, receiver) = mpsc::channel(BATCHES_AHEAD);
-        let session = self.clone();
         let (text, options) = (statement.text.clone(), copy.options.clone());
-        let workers = self.inner().shared.workers.clone().unwrap_or_else(Handle::current);
-        let load =
-            workers.spawn({
-                let (definition, given) = (Arc::clone(&definition), given.clone());
-                async move {
-                    session.inner().copy_load(&text, definition, given, &options, receiver).await
-                }
-            });
+        let workers = inner.shared.workers.clone().unwrap_or_else(Handle::current);
+        let load = workers.spawn({
+            let (definition, given) = (Arc::clone(&definition), given.clone());
+            let inner = Arc::clone(inner);
+            async move { inner.copy_load(&text, definition, given, &options, receiver).await }
+        });
         let options = &copy.options;
-        Ok(CopyIn {
+        Ok(Self {
             columns: given.len(),
             binary: options.form == Form::Binary,
             reader: match options.form {
@@ -106,27 +117,6 @@ impl Session {
         })
     }
 
-    async fn copy_target(
-        &self,
-        statement: &Statement,
-        name: &datafusion::sql::sqlparser::ast::ObjectName,
-        columns: &[Ident],
-    ) -> Result<(Arc<Table>, Vec<usize>)> {
-        let inner = self.inner();
-        let mut conversation = inner.conversation.lock().await;
-        conversation.refuse_if_failed()?;
-        let frame = inner.frame(&[], &statement.text);
-        let snapshot = inner.shared.store.snapshot();
-        let table = match conversation.open() {
-            Some(open) => target(&frame, &open.transaction, name, Privileges::INSERT)?,
-            None => target(&frame, &snapshot, name, Privileges::INSERT)?,
-        };
-        let given = copied(&table, columns)?;
-        Ok((table, given))
-    }
-}
-
-impl CopyIn {
     /// How many columns the client sends.
     pub fn columns(&self) -> usize {
         self.columns

@@ -4,19 +4,19 @@ mod assembler;
 mod binary;
 mod csv;
 mod input;
+mod load;
 mod output;
 mod rows_of_text;
 mod rows_of_values;
 mod text;
 
-pub(crate) use assembler::Assembler;
 pub use input::CopyIn;
-pub(crate) use input::{Loaded, Piece, evicted};
 pub use output::CopyOut;
+pub(crate) use output::query;
 
 use values::error::{Error, SqlState};
 
-/// COPY in a direction that its statement does not have.
-pub(super) fn wrong_direction() -> Error {
+/// The error of a COPY in the other direction than its statement's.
+pub(crate) fn wrong_direction() -> Error {
     Error::new(SqlState::SyntaxError, "COPY goes the other way")
 }

@@ -2,13 +2,13 @@
 
 use super::wrong_direction;
 use super::{binary, csv, text};
+use crate::context::Inner;
 use crate::context::control::Control;
-use crate::context::outcome::{Outcome, Rows, Tag};
+use crate::context::outcome::{Rows, Tag};
 use crate::copy::query_of;
-use crate::session::Session;
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::RecordBatch;
-use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, Statement as Ast};
+use datafusion::sql::sqlparser::ast::Query;
 use futures::StreamExt;
 use parser::client_copy::What;
 use parser::client_copy::{Form, Header, Options};
@@ -29,61 +29,51 @@ pub struct CopyOut {
     ended: bool,
 }
 
-impl Session {
-    /// Begins a COPY TO STDOUT. `item_oid` numbers the item types of arrays.
-    ///
-    /// # Errors
-    /// As SELECT.
-    pub async fn copy_out(
-        &self,
-        statement: &Statement,
-        item_oid: fn(&SqlType) -> u32,
-    ) -> Result<CopyOut> {
-        let Body::ClientCopy(copy) = statement.body() else { return Err(wrong_direction()) };
-        let query = match &copy.what {
-            What::Out { query } => query.clone(),
-            What::OutOf { table, columns } => {
-                Box::new(self.copy_source(statement, table, columns).await?)
-            }
-            What::In { .. } => return Err(wrong_direction()),
-        };
-        let query = statement.with_ast(Ast::Query(query));
-        match self.run(&query, &[]).await? {
-            Outcome::Rows(rows) => {
-                let options = copy.options.clone();
-                Ok(CopyOut {
-                    rows,
-                    options,
-                    item_oid,
-                    count: 0,
-                    begun: false,
-                    header_sent: false,
-                    ended: false,
-                })
-            }
-            Outcome::Done(_) => Err(wrong_direction()),
+/// The query whose rows a COPY TO STDOUT sends.
+///
+/// # Errors
+/// 42601 for a COPY from the client; 42P01 for an unknown table.
+pub(crate) async fn query(inner: &Inner, statement: &Statement) -> Result<Query> {
+    let Body::ClientCopy(copy) = statement.body() else { return Err(wrong_direction()) };
+    match &copy.what {
+        What::Out { query } => Ok(Query::clone(query)),
+        What::OutOf { table, columns } => {
+            let mut conversation = inner.conversation.lock().await;
+            let frame = inner.frame(&[], &statement.text);
+            let snapshot = inner.shared.store.snapshot();
+            let catalog = match conversation.open() {
+                Some(open) => open.transaction.catalog(),
+                None => snapshot.catalog(),
+            };
+            query_of(catalog, frame.path(), table, columns)
         }
-    }
-
-    async fn copy_source(
-        &self,
-        statement: &Statement,
-        table: &ObjectName,
-        columns: &[Ident],
-    ) -> Result<Query> {
-        let inner = self.inner();
-        let mut conversation = inner.conversation.lock().await;
-        let frame = inner.frame(&[], &statement.text);
-        let snapshot = inner.shared.store.snapshot();
-        let catalog = match conversation.open() {
-            Some(open) => open.transaction.catalog(),
-            None => snapshot.catalog(),
-        };
-        query_of(catalog, frame.path(), table, columns)
+        What::In { .. } => Err(wrong_direction()),
     }
 }
 
 impl CopyOut {
+    /// Rows of the query of a COPY TO STDOUT. `item_oid` numbers the item types of arrays.
+    ///
+    /// # Errors
+    /// 42601 for a COPY from the client.
+    pub(crate) fn new(
+        rows: Rows,
+        statement: &Statement,
+        item_oid: fn(&SqlType) -> u32,
+    ) -> Result<Self> {
+        let Body::ClientCopy(copy) = statement.body() else { return Err(wrong_direction()) };
+        let options = copy.options.clone();
+        Ok(Self {
+            rows,
+            options,
+            item_oid,
+            count: 0,
+            begun: false,
+            header_sent: false,
+            ended: false,
+        })
+    }
+
     /// How many columns are sent.
     pub fn columns(&self) -> usize {
         self.rows.fields.len()

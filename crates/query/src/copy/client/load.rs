@@ -1,8 +1,9 @@
 //! The loading side of COPY FROM STDIN.
 
+use super::assembler::Assembler;
+use super::input::{Loaded, Piece, evicted};
 use crate::context::Inner;
 use crate::context::writes_nothing;
-use crate::copy::client::{Assembler, Loaded, Piece, evicted};
 use crate::dml::assembly::Assembly;
 use parser::client_copy::Options;
 use scan::tables::Tables;
