@@ -223,7 +223,6 @@ fn nobody_needs_to_read_to_the_end() {
         &["predict", "--query", "q3", "--explain"],
         &["predict", "--show", "smart-disk"],
         &["simulate", "directory", "--servers", "4", "--buckets", "8", "--clients", "1"],
-        &["bench", "smart-disk"],
     ] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pando"))
             .args(arguments)
@@ -235,5 +234,20 @@ fn nobody_needs_to_read_to_the_end() {
         let output = child.wait_with_output().expect("ends");
         assert!(output.status.success(), "{arguments:?}: {}", err(&output));
         assert_eq!(err(&output), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn bench_names_the_command_that_builds_a_missing_program() {
+    let own = std::path::Path::new(env!("CARGO_BIN_EXE_pando"));
+    let folder = TempDir::new_in(own.parent().expect("a folder")).expect("a directory");
+    let alone = folder.path().join("pando");
+    fs::hard_link(own, &alone).expect("linked");
+    for line in [&["bench", "--help"][..], &["bench", "tpch", "--scale", "1"]] {
+        let output = Command::new(&alone).args(line).output().expect("starts");
+        assert_eq!(output.status.code(), Some(2), "{line:?}");
+        assert_eq!(out(&output), "");
+        let command = "cargo build --release --bin pando-bench";
+        assert!(err(&output).contains(command), "{}", err(&output));
     }
 }

@@ -4,9 +4,9 @@
 use crate::joins::{QUERIES, TABLES, dealing, rows, spread, until_nothing_is_left};
 use crate::restless::Restless;
 use crate::statements::{execute, number, until_spread};
-use bench::InProcess;
 use futures::{StreamExt, TryStreamExt};
 use pando::{Database, Options, Session};
+use workloads::InProcess;
 
 const SCHEMES: [&str; 3] = ["none", "optimal", "excessive"];
 

@@ -4,10 +4,10 @@
 use crate::restless::Restless;
 use crate::statements::{execute, number, servers, until_spread};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use bench::InProcess;
 use futures::{StreamExt, TryStreamExt};
 use pando::{Database, Options, Session};
 use std::fmt::Write;
+use workloads::InProcess;
 
 pub(crate) const TABLES: &[&str] = &[
     "CREATE TABLE a (id bigint PRIMARY KEY, k bigint, m int, t text)",
@@ -102,7 +102,7 @@ pub(crate) async fn until_nothing_is_left(servers: &InProcess) {
     until_nothing_is_left_on(servers.servers()).await;
 }
 
-async fn until_nothing_is_left_on(servers: &[bench::Member]) {
+async fn until_nothing_is_left_on(servers: &[workloads::Member]) {
     let begun = std::time::Instant::now();
     for server in servers {
         for sql in [

@@ -4,8 +4,8 @@
 use crate::joins::rows;
 use crate::restless::Restless;
 use crate::statements::{execute, number, until_spread};
-use bench::InProcess;
 use pando::{Database, Error, Options, Outcome, Session};
+use workloads::InProcess;
 
 const SERVERS: usize = 4;
 const ROWS: i64 = 4_000;

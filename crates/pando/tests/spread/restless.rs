@@ -1,11 +1,11 @@
 //! Buckets that never rest: each is given from server to server, in an order that looks random and is not.
 
-use bench::InProcess;
 use cluster::Cluster;
 use pando::catalog::Relation;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinHandle;
+use workloads::InProcess;
 
 /// Moves buckets of every table until it is dropped.
 pub(crate) struct Restless {

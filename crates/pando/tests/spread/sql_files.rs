@@ -2,11 +2,11 @@
 
 use crate::restless::Restless;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use bench::InProcess;
 use futures::TryStreamExt;
 use pando::{Options, Outcome, Session};
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
+use workloads::InProcess;
 
 struct Sql(Session);
 

@@ -1,10 +1,10 @@
 //! Statements of every kind on a table that lies on three servers.
 
 use crate::restless::Restless;
-use bench::InProcess;
 use futures::TryStreamExt;
 use pando::{Database, Options};
 use query::ScalarValue;
+use workloads::InProcess;
 
 pub(crate) async fn servers() -> InProcess {
     let options = Options { bucket_size: Some(8 << 10), ..Options::default() };
