@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 /// The program `pando` next to `pando-bench`, which starts its servers with it.
 ///
-/// Cargo builds the binaries of other packages only if these are built too: `cargo test` for the workspace, or
-/// `cargo test -p pando -p experiments`. A missing or outdated binary fails the test.
+/// `cargo test --release NAME` builds the binaries of all packages before it runs tests. With `-p experiments` alone it
+/// does not build `pando`: then a missing or outdated binary fails the test.
 fn pando() -> &'static Path {
     static PANDO: OnceLock<PathBuf> = OnceLock::new();
     PANDO.get_or_init(|| {
@@ -18,7 +18,7 @@ fn pando() -> &'static Path {
         let newer = newer_sources(&pando);
         assert!(
             newer.as_ref().is_ok_and(Vec::is_empty),
-            "{} is missing or outdated ({newer:?}): test with -p pando -p experiments",
+            "{} is missing or outdated ({newer:?}): test the workspace (cargo test --release NAME)",
             pando.display()
         );
         pando

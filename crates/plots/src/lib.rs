@@ -11,8 +11,8 @@ use plotters::style::RGBColor;
 /// Width and height of a chart in pixels.
 const SIZE: (u32, u32) = (860, 520);
 const FONT: &str = "sans-serif";
-const FONT_SIZE: u32 = 14;
-const TITLE_SIZE: u32 = 18;
+const FONT_SIZE: u32 = 16;
+const TITLE_SIZE: u32 = 20;
 /// Pixels for the labels of an axis.
 const LABEL_AREA: u32 = 56;
 const MARGIN: u32 = 14;

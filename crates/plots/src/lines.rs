@@ -60,6 +60,8 @@ impl LineChart {
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
+            .x_label_formatter(&|x| x.to_string())
+            .y_label_formatter(&|y| y.to_string())
             .x_desc(&self.x_name)
             .y_desc(&self.y_name)
             .label_style((FONT, FONT_SIZE))

@@ -89,7 +89,8 @@ impl Answer {
         ensure!(ours == theirs, "{ours} rows instead of {theirs}");
         let kinds: Vec<(Kind, Kind)> =
             self.columns.iter().zip(&expected.columns).map(|(a, b)| (a.1, b.1)).collect();
-        let exact: Vec<usize> = (0..kinds.len()).filter(|i| !is_float(kinds[*i])).collect();
+        let exact: Vec<usize> =
+            (0..kinds.len()).filter(|i| !is_float(kinds[*i].0, kinds[*i].1)).collect();
         for (ours, theirs) in self.sorted_by(&exact).iter().zip(expected.sorted_by(&exact)) {
             let same = (0..kinds.len()).all(|i| same(kinds[i], &ours[i], &theirs[i]));
             ensure!(same, "row {} instead of {}", text(ours), text(theirs));
@@ -165,14 +166,14 @@ fn canonical(kind: Kind, cell: &str) -> String {
 }
 
 /// Whether columns of these kinds are compared with tolerance.
-fn is_float((ours, theirs): (Kind, Kind)) -> bool {
+fn is_float(ours: Kind, theirs: Kind) -> bool {
     ours == Kind::Float || theirs == Kind::Float
 }
 
 fn same(kinds: (Kind, Kind), a: &Option<String>, b: &Option<String>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return a == b };
     let quotients = kinds == (Kind::Exact, Kind::Exact) && are_quotients(a, b);
-    if !is_float(kinds) && !quotients {
+    if !is_float(kinds.0, kinds.1) && !quotients {
         return canonical(kinds.0, a) == canonical(kinds.1, b);
     }
     let (Ok(x), Ok(y)) = (a.parse::<f64>(), b.parse::<f64>()) else { return false };

@@ -1,5 +1,5 @@
-//! TPC-H's queries on three servers against DuckDB's answers: as they come, with every join dealt out, and with plans that
-//! are cut into bundles.
+//! TPC-H's queries on three servers against DuckDB's answers: with default settings, with hash-partitioned joins, and with
+//! operator bundles.
 
 use pando::Options;
 use workloads::{Embedded, Expected, InProcess, tpch};

@@ -1,4 +1,4 @@
-//! Buckets that never rest: each is given from server to server, in an order that looks random and is not.
+//! Moves buckets between servers in a deterministic pseudo-random order.
 
 use cluster::Cluster;
 use pando::catalog::Relation;
@@ -8,19 +8,19 @@ use tokio::task::JoinHandle;
 use workloads::InProcess;
 
 /// Moves buckets of every table until it is dropped.
-pub(crate) struct Restless {
+pub(crate) struct RandomMoves {
     tasks: Vec<JoinHandle<()>>,
     moves: Arc<AtomicU64>,
 }
 
-impl Drop for Restless {
+impl Drop for RandomMoves {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
-impl Restless {
-    /// Begins.
+impl RandomMoves {
+    /// Starts to move buckets.
     pub(crate) fn over(servers: &InProcess) -> Self {
         let moves = Arc::new(AtomicU64::new(0));
         let each = servers.servers().iter().map(|server| {
@@ -30,7 +30,7 @@ impl Restless {
         Self { tasks: each.collect(), moves }
     }
 
-    /// Moves so far.
+    /// The number of moves so far.
     pub(crate) fn moves(&self) -> u64 {
         self.moves.load(Ordering::Relaxed)
     }
