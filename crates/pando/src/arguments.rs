@@ -10,16 +10,17 @@ pub(crate) use load::{FileFormat, LoadArguments};
 pub(crate) use predict::{CalibrateArguments, PredictArguments, PredictCommand};
 pub(crate) use simulate::{DirectoryArguments, SimulateArguments, Simulated};
 
-use crate::quantity::parse_bytes;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use server::config::SETTINGS;
+use shell::quantity::parse_bytes;
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// A main-memory SQL database that grows by splitting.
 ///
-/// A table is one ordered file of buckets; a full bucket divides in two. Everything is in memory, and
-/// gone when the program ends.
+/// A table is an ordered file of buckets; a full bucket splits in two. All data is in memory, and lost when the program
+/// ends.
 #[derive(Debug, Parser)]
 #[command(name = "pando", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -29,44 +30,53 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  pando demo                                  see it work, then try SQL on it
+  pando demo                                  watch a demo, then use its database
   pando sql                                   the SQL shell on an empty database
-  pando sql -c \"select 1 + 1\"                 one statement
-  pando sql postgres://localhost:5433/pando   the same shell on a running server
-  pando serve                                 PostgreSQL clients, on port 5433
-  pando load --create trips trips.parquet     a file into a table of a running server
-  pando sql --csv -f report.sql > report.csv  a script, its rows as CSV";
+  pando sql -c \"select 1 + 1\"                 run one statement
+  pando sql postgres://localhost:5433/pando   the SQL shell on a running server
+  pando serve                                 serve PostgreSQL clients on port 5433
+  pando load --create trips trips.parquet     load a file into a table of a running server
+  pando sql --csv -f report.sql > report.csv  run a script and print its rows as CSV";
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The SQL shell, or a script, on a new database in memory or on a running server.
+    /// Run the SQL shell or a script, on a new database in memory or on a running server.
     Sql(SqlArguments),
     /// Serve a database in memory to PostgreSQL clients.
     Serve(ServeArguments),
     /// Load Parquet, CSV and JSON-lines files into a running server.
     Load(LoadArguments),
-    /// Show the servers of a cluster, what they hold and what is moving.
+    /// Show the servers of a cluster, their data and current moves.
     Status(StatusArguments),
-    /// Move everything away from a server, so that it can stop.
+    /// Move all data away from a server, so that it can stop.
     Drain(DrainArguments),
-    /// Load TPC-H and watch its tables split, run queries, then try your own.
+    /// Load TPC-H while its tables split, run queries, then open the shell.
     Demo(DemoArguments),
-    /// Simulate what is larger than the machines at hand.
+    /// Simulate clusters of thousands of servers.
     Simulate(SimulateArguments),
-    /// Predict what a query would cost on hardware that one does not own.
+    /// Predict the duration of a query on other hardware.
     Predict(PredictArguments),
-    /// Run the experiments of the papers, and comparisons.
-    Bench(bench::Args),
+    /// Run the experiments of the papers, and comparisons (the program pando-bench).
+    #[command(disable_help_flag = true)]
+    Bench(BenchArguments),
+}
+
+/// Options of `pando bench`.
+#[derive(Debug, Args)]
+pub(crate) struct BenchArguments {
+    /// Arguments of pando-bench.
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<OsString>,
 }
 
 /// Options of every command that opens a database.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DatabaseArguments {
-    /// Memory for tables and queries together, like 8GiB or 500MB [default: 80 % of the machine's].
+    /// Memory limit of tables and queries together, like 8GiB or 500MB [default: 80 % of the machine's memory].
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
-    /// Threads that work on queries [default: one a processor].
+    /// Threads that execute statements [default: one a processor].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 }
@@ -74,23 +84,23 @@ pub(crate) struct DatabaseArguments {
 /// Options of `pando sql`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without -c and -f, and with a terminal, this is an interactive shell: type \\? there for its commands.
-Without a terminal, standard input is run as a script. Scripts end at the first error, with exit code 1.
+Without -c and -f, on a terminal, this is an interactive shell: \\? lists its commands. Without a terminal, standard input
+is run as a script. A script stops at the first error, with exit code 1.
 
-The server may be Pando or PostgreSQL. What the URL does not say, PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE,
-PGSSLMODE, PGSSLROOTCERT and PGCONNECT_TIMEOUT say; passwords may stand in ~/.pgpass (or PGPASSFILE), and are asked for
-on a terminal. sslmode is disable, prefer, require or verify-full.
+The server may be Pando or PostgreSQL. PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE, PGSSLMODE, PGSSLROOTCERT and
+PGCONNECT_TIMEOUT are the defaults for what the URL omits. Passwords are also read from ~/.pgpass (or PGPASSFILE), and
+asked for on a terminal. sslmode is disable, prefer, require or verify-full.
 
 Examples:
-  pando sql                                           an empty database, gone when you leave
+  pando sql                                           an empty database, dropped at exit
   pando sql postgres://ada@localhost:5433/pando       a running server
-  pando sql URL --csv -c 'select * from t' > t.csv    any number of rows, as they come
-  pando sql URL -c 'copy t from stdin' < t.tsv        data into a table")]
+  pando sql URL --csv -c 'select * from t' > t.csv    any number of rows, streamed
+  pando sql URL -c 'copy t from stdin' < t.tsv        load data into a table")]
 pub(crate) struct SqlArguments {
     /// A running server, like postgres://user:password@host:port/database [default: a new database in this process].
     #[arg(value_name = "URL", value_parser = parse_url, conflicts_with_all = ["memory", "threads"])]
     pub(crate) url: Option<String>,
-    /// Run these statements and exit; may be given several times, also mixed with -f.
+    /// Run these statements and exit; repeatable, also mixed with -f.
     #[arg(short, long = "command", value_name = "SQL")]
     command: Vec<String>,
     /// Run the statements of a file and exit; `-` is standard input.
@@ -104,26 +114,26 @@ pub(crate) struct SqlArguments {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) database: DatabaseArguments,
-    /// What -c and -f give, in the order of the command line.
+    /// The values of -c and -f, in the order of the command line.
     #[arg(skip)]
     pub(crate) scripts: Vec<Script>,
 }
 
-/// Options of `pando serve`. Every setting is a flag, a variable PANDO_NAME and a key of the file.
+/// Options of `pando serve`. Each setting is a flag, a variable PANDO_NAME and a key of the file.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// Read settings from this file (TOML, a key a setting).
+    /// Read settings from this TOML file, with a key for each setting.
     #[arg(long, value_name = "FILE", env = "PANDO_CONFIG")]
     pub(crate) config: Option<PathBuf>,
-    /// Print every setting with where it comes from, and exit.
+    /// Print every setting and its source, and exit.
     #[arg(long)]
     pub(crate) print_config: bool,
-    /// The settings that flags gave.
+    /// The settings given as flags.
     #[arg(skip)]
     pub(crate) settings: Vec<(String, String)>,
 }
 
-/// `pando serve` with a flag for each setting.
+/// Adds a flag for each setting to `pando serve`.
 fn with_settings(command: clap::Command) -> clap::Command {
     command.mut_subcommand("serve", |serve| {
         SETTINGS.iter().fold(serve, |serve, setting| {
@@ -134,7 +144,7 @@ fn with_settings(command: clap::Command) -> clap::Command {
             let argument = clap::Arg::new(setting.name)
                 .long(setting.flag)
                 .value_name("VALUE")
-                // One token in 64 begins like a flag.
+                // One token in 64 begins with a hyphen.
                 .allow_hyphen_values(setting.name == "token")
                 .help(format!("{}{default}", setting.meaning));
             serve.arg(argument)
@@ -142,19 +152,19 @@ fn with_settings(command: clap::Command) -> clap::Command {
     })
 }
 
-/// The settings among the flags of `pando serve`.
+/// The settings given as flags of `pando serve`.
 fn given_settings(matches: &ArgMatches) -> Vec<(String, String)> {
     let Some(serve) = matches.subcommand_matches("serve") else { return Vec::new() };
     let given = |name: &str| serve.get_one::<String>(name).cloned();
     SETTINGS.iter().filter_map(|s| Some((s.name.to_owned(), given(s.name)?))).collect()
 }
 
-/// Something to run.
+/// A script of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Script {
-    /// Statements from the command line.
+    /// Statements.
     Text(String),
-    /// A file of statements.
+    /// A file with statements.
     File(PathBuf),
 }
 
@@ -162,18 +172,18 @@ pub(crate) enum Script {
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
     /// TPC-H scale factor; 1 is about 1 GB of text and 8.7 million rows.
-    #[arg(long, default_value_t = 0.1, value_name = "FACTOR", value_parser = bench::tpch::parse_scale)]
+    #[arg(long, default_value_t = 0.1, value_name = "FACTOR", value_parser = workloads::tpch::parse_scale)]
     pub(crate) scale: f64,
     /// Rows of the table `person`.
     #[arg(long, default_value_t = 100_000, value_name = "ROWS")]
     pub(crate) persons: u32,
-    /// Servers of the cluster, all in this process; 1 is a database alone.
+    /// Servers of the cluster, all in this process; 1 is a single database.
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) servers: u16,
-    /// Exit after the queries instead of opening the shell; a client has connected once then.
+    /// Exit after the queries and one connection of a client, instead of opening the shell.
     #[arg(long)]
     pub(crate) once: bool,
-    /// Let no clients connect.
+    /// Do not listen for clients.
     #[arg(long)]
     pub(crate) no_serve: bool,
     #[command(flatten)]
@@ -181,7 +191,7 @@ pub(crate) struct DemoArguments {
 }
 
 impl Arguments {
-    /// Reads the command line; explains and exits with 2 where it cannot be understood.
+    /// Reads the command line. Exits with 2 and a message if it is invalid.
     pub(crate) fn read() -> Self {
         Self::from_matches(&with_settings(Self::command()).get_matches())
             .unwrap_or_else(|error| error.exit())
@@ -202,16 +212,12 @@ impl Arguments {
 }
 
 impl Command {
-    /// Whether it tells how long something takes on this machine.
+    /// Whether it measures durations on this machine. `pando-bench` itself warns for `pando bench`.
     pub(crate) fn measures(&self) -> bool {
-        match self {
-            Self::Bench(arguments) => arguments.experiment.measures(),
-            Self::Predict(arguments) => arguments.command.is_some(),
-            _ => false,
-        }
+        matches!(self, Self::Predict(arguments) if arguments.command.is_some())
     }
 
-    /// Threads of the runtime, where the command line says.
+    /// The number of worker threads, if the command line has one.
     pub(crate) fn threads(&self) -> Option<usize> {
         match self {
             Self::Sql(arguments) => arguments.database.threads,
@@ -247,13 +253,13 @@ fn scripts_in_order(matches: &ArgMatches) -> Vec<Script> {
     scripts.into_iter().map(|(_, script)| script).collect()
 }
 
-/// What looks like a URL, or like PostgreSQL's `name=value` pairs.
+/// Accepts a URL, or PostgreSQL's `name=value` pairs.
 fn parse_url(text: &str) -> Result<String, String> {
     let schemes = ["postgres://", "postgresql://"];
     if schemes.iter().any(|scheme| text.starts_with(scheme)) || text.contains('=') {
         return Ok(text.to_owned());
     }
-    Err("a server's URL begins with postgres://; a file of statements is run by -f".to_owned())
+    Err("the URL of a server begins with postgres://; -f runs a file of statements".to_owned())
 }
 
 #[cfg(test)]
@@ -279,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_may_begin_like_a_flag() {
+    fn a_token_may_begin_with_a_hyphen() {
         let command = with_settings(Arguments::command());
         let line = ["pando", "serve", "--join", "a:1", "--token", "-kjbk", "--name", "b"];
         let matches = command.try_get_matches_from(line).expect("parses");
@@ -289,7 +295,15 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn bench_passes_every_argument_on() {
+        let line = ["--json", "person", "--help", "--rows", "5"];
+        let parsed = parse(&[&["bench"], &line[..]].concat()).expect("parses");
+        let Command::Bench(bench) = parsed.command else { panic!("not bench") };
+        assert_eq!(bench.arguments, line);
+    }
+
+    #[test]
+    fn invalid_command_lines_are_refused() {
         for line in [
             &["sql", "--colour"][..],
             &["sql", "--csv", "--json"],

@@ -1,7 +1,7 @@
 //! Pando, a main-memory SQL database that grows by splitting, as a library.
 //!
-//! A [`Database`] lives in this process and in memory. A [`Session`] is what one client has open: it runs
-//! statements, one at a time, in transactions.
+//! A [`Database`] is in the memory of this process. A [`Session`] is the connection of one client: it runs statements, one at
+//! a time, in transactions.
 //!
 //! ```
 //! use futures::TryStreamExt;
@@ -24,7 +24,7 @@
 //! let batches: Vec<_> = rows.stream.try_collect().await?;
 //! assert_eq!(batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 2);
 //!
-//! // Nothing of a transaction that is rolled back remains.
+//! // A rollback undoes the transaction.
 //! session.begin().await?;
 //! session.execute("DELETE FROM person").await?;
 //! session.rollback().await?;

@@ -1,12 +1,12 @@
-//! How much memory there is for us: the machine's, or what the control group leaves of it.
+//! The available memory: that of the machine, or the limit of the control group.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The part of the memory that a database takes unless told otherwise, in percent.
+/// Default memory limit of a database, in percent of the available memory.
 const SHARE_PERCENT: u64 = 80;
 
-/// The memory limit for a database that is given none; `None` where the machine does not say.
+/// The default memory limit of a database; `None` if the available memory is unknown.
 pub(crate) fn default_memory_limit() -> Option<u64> {
     let limits = [total_memory(), cgroup_limit()];
     limits.into_iter().flatten().min().map(|bytes| bytes / 100 * SHARE_PERCENT)
@@ -23,7 +23,7 @@ fn parse_total(meminfo: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
-/// The least limit of our control group and the groups around it, of either version of the interface.
+/// The least limit of this control group and its ancestors, with either version of the interface.
 fn cgroup_limit() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let limits = groups.lines().flat_map(|line| {
@@ -46,10 +46,10 @@ fn limit_files(controllers: &str, group: &str) -> Vec<PathBuf> {
     inside.ancestors().map(|group| Path::new(root).join(group).join(file)).collect()
 }
 
-/// `max`, or a number of bytes; version 1 says "no limit" by an absurdly large one.
+/// A number of bytes; `None` for no limit, which is `max` in version 2 and a very large number in version 1.
 fn parse_limit(text: &str) -> Option<u64> {
-    const ABSURD: u64 = 1 << 60;
-    text.trim().parse().ok().filter(|limit| *limit < ABSURD)
+    const UNLIMITED: u64 = 1 << 60;
+    text.trim().parse().ok().filter(|limit| *limit < UNLIMITED)
 }
 
 #[cfg(test)]
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_limited_by_all_around_it() {
+    fn a_group_is_limited_by_its_ancestors() {
         let files = limit_files("", "/a/b");
         let shown: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
         let expected = ["a/b/memory.max", "a/memory.max", "memory.max"]

@@ -1,4 +1,4 @@
-//! `pando serve`: a database behind its front doors, alone or as one server of a cluster, until a signal comes.
+//! `pando serve`: serves a database, alone or as a server of a cluster, until a signal comes.
 
 mod member;
 
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Serves until SIGTERM or SIGINT; a second one does not wait for running statements.
+/// Serves until SIGTERM or SIGINT. A second signal does not wait for running statements.
 pub(crate) async fn run(arguments: ServeArguments, workers: Handle) -> anyhow::Result<ExitCode> {
     let values = gather(&arguments)?;
     let config = Config::of(&values)?;
@@ -60,7 +60,7 @@ pub(crate) async fn run(arguments: ServeArguments, workers: Handle) -> anyhow::R
     Ok(ExitCode::SUCCESS)
 }
 
-/// All settings as texts: flags, environment, the file.
+/// Collects the settings from flags, environment and file.
 fn gather(arguments: &ServeArguments) -> anyhow::Result<Values> {
     let file = match &arguments.config {
         None => None,

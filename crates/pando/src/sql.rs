@@ -1,38 +1,39 @@
-//! `pando sql`: a conversation on a terminal, else a script; in a database of this process, or on a server.
+//! `pando sql`: an interactive shell on a terminal, or scripts; on a database in this process or on a server.
 
 use crate::arguments::{Script, SqlArguments};
 use crate::open::open;
-use crate::output::{Format, View};
-use crate::remote::Address;
-use crate::shell::{Flow, Local, Place, Remote, Shell, Source};
-use crate::terminal::{Terminal, is_conversation, strong};
 use pando::Database;
+use shell::output::{Format, View};
+use shell::protocol::Address;
+use shell::terminal::{Terminal, is_conversation, strong};
+use shell::{Flow, Local, Place, Remote, Shell, Source};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use tokio::runtime::Handle;
 
-/// Runs what the command line says.
+/// Runs the shell or the scripts.
 pub(crate) async fn run(arguments: SqlArguments, workers: Handle) -> anyhow::Result<ExitCode> {
-    let format = match (arguments.csv, arguments.json) {
-        (true, _) => Format::Csv,
-        (_, true) => Format::Json,
-        _ => Format::Box,
+    let format = if arguments.csv {
+        Format::Csv
+    } else if arguments.json {
+        Format::Json
+    } else {
+        Format::Box
     };
     let (place, introduction) = place(&arguments, workers).await?;
     let mut shell = Shell::new(place, View::new(format, Terminal::of_output()));
-    let code = match arguments.scripts.is_empty() && is_conversation() {
-        true => {
-            greet(&introduction)?;
-            shell.converse().await?;
-            ExitCode::SUCCESS
-        }
-        false => run_scripts(&mut shell, arguments.scripts).await?,
+    let code = if arguments.scripts.is_empty() && is_conversation() {
+        greet(&introduction)?;
+        shell.converse().await?;
+        ExitCode::SUCCESS
+    } else {
+        run_scripts(&mut shell, arguments.scripts).await?
     };
     shell.leave().await;
     Ok(code)
 }
 
-/// Where statements go, and what a person is told about it.
+/// The place where statements run, and its description for the user.
 async fn place(arguments: &SqlArguments, workers: Handle) -> anyhow::Result<(Place, String)> {
     match &arguments.url {
         Some(url) => {
@@ -50,10 +51,7 @@ async fn place(arguments: &SqlArguments, workers: Handle) -> anyhow::Result<(Pla
 }
 
 async fn run_scripts(shell: &mut Shell, scripts: Vec<Script>) -> anyhow::Result<ExitCode> {
-    let scripts = match scripts.is_empty() {
-        true => vec![Script::File("-".into())],
-        false => scripts,
-    };
+    let scripts = if scripts.is_empty() { vec![Script::File("-".into())] } else { scripts };
     for script in &scripts {
         let source = match script {
             Script::Text(text) => Source::text(text),
@@ -70,13 +68,15 @@ async fn run_scripts(shell: &mut Shell, scripts: Vec<Script>) -> anyhow::Result<
 }
 
 fn introduction(database: &Database) -> String {
-    let limit = database.store().memory().limit().map(crate::quantity::bytes);
-    let memory = limit.map_or("without a limit".to_owned(), |limit| format!("of up to {limit}"));
-    format!("A new database in memory {memory}. Everything in it goes when you leave.")
+    let limit = database.store().memory().limit().map(shell::quantity::bytes);
+    let memory = limit.map_or("without a memory limit".to_owned(), |limit| {
+        format!("with up to {limit} of memory")
+    });
+    format!("A new database {memory}. It is dropped at exit.")
 }
 
 fn greet(introduction: &str) -> io::Result<()> {
     writeln!(io::stdout(), "{} {}", strong("Pando"), env!("CARGO_PKG_VERSION"))?;
     writeln!(io::stdout(), "{introduction}")?;
-    writeln!(io::stdout(), "Type \\? for help, \\q to leave.\n")
+    writeln!(io::stdout(), "Type \\? for help, \\q to quit.\n")
 }

@@ -1,10 +1,10 @@
-//! `pando status`: a cluster from outside, through any of its servers.
+//! `pando status`: shows a cluster through any of its servers.
 
 use crate::arguments::StatusArguments;
-use crate::output::{Format, View};
-use crate::remote::Address;
-use crate::shell::{Flow, Place, Remote, Shell, Source};
-use crate::terminal::Terminal;
+use shell::output::{Format, View};
+use shell::protocol::Address;
+use shell::terminal::Terminal;
+use shell::{Flow, Place, Remote, Shell, Source};
 use std::process::ExitCode;
 
 const SERVERS: &str = "\
@@ -22,7 +22,7 @@ bytes_per_second, seconds_left, reason from pando.moves where state in ('copying
 const SETTINGS: &str = "\
 select name, setting from pando.settings where name like 'pando.move%' order by name;";
 
-/// Shows the servers, what they hold, and what is moving.
+/// Shows the servers, their shares of tables, and current moves.
 pub(crate) async fn show(arguments: StatusArguments) -> anyhow::Result<ExitCode> {
     let format = if arguments.json { Format::Json } else { Format::Box };
     let script = format!("{SERVERS}\n{SHARES}\n{MOVES}\n{SETTINGS}");

@@ -1,4 +1,4 @@
-//! `pando load` as a process, into `pando serve` as another.
+//! `pando load` into a `pando serve` process.
 
 mod served;
 
@@ -17,7 +17,7 @@ impl World {
         String::from_utf8(output.stdout).expect("text")
     }
 
-    /// What the load complains about; it must fail.
+    /// The error of a load that must fail.
     fn refused(&self, arguments: &[&str]) -> String {
         let output = self.load(arguments);
         assert_eq!(output.status.code(), Some(1), "{}", err(&output));
@@ -33,7 +33,7 @@ impl World {
     }
 }
 
-/// A Parquet file of rows that a query makes.
+/// A Parquet file with the rows of a query.
 fn parquet(path: &Path, query: &str) -> String {
     let path = path.to_str().expect("text").to_owned();
     let statement = format!("COPY ({query}) TO '{path}' (FORMAT parquet)");
@@ -42,7 +42,7 @@ fn parquet(path: &Path, query: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_format_makes_its_table() {
+async fn every_format_creates_a_table() {
     let world = world(&[]);
     let csv = world.file("a.csv", "id,name,day\n1,Ada,2024-01-01\n2,\"Gr,ace\",2024-01-02\n");
     assert!(world.loaded(&["--create", "--key", "id", "a", &csv]).starts_with("a: 2 rows in"));
@@ -62,7 +62,7 @@ async fn every_format_makes_its_table() {
 }
 
 #[tokio::test]
-async fn types_that_differ_are_converted_by_the_server() {
+async fn the_server_converts_different_types() {
     let world = world(&[]);
     let first = world.file("t.csv", "id,name\n1,2\n");
     world.loaded(&["--create", "t", &first]);
@@ -93,7 +93,7 @@ async fn other_delimiters_nulls_and_no_header() {
 }
 
 #[tokio::test]
-async fn a_load_that_fails_leaves_nothing() {
+async fn a_failed_load_leaves_nothing() {
     let world = world(&[]);
     let good = world.file("good.csv", "id,name\n1,x\n2,y\n");
     let bad = world.file("bad.csv", "id,name\n3,x\nfour,y\n");
@@ -101,7 +101,7 @@ async fn a_load_that_fails_leaves_nothing() {
     let broken = world.file("broken.parquet", "garbage");
 
     assert!(world.refused(&["t", &good]).contains("--create"));
-    // The table that was made goes with the rows.
+    // The created table is rolled back with the rows.
     let said = world.refused(&["--create", "t", &good, &bad]);
     assert!(said.contains("nothing was loaded") && said.contains("bad.csv"), "{said}");
     assert!(said.contains("22P02") && said.contains("four"), "{said}");
@@ -117,7 +117,7 @@ async fn a_load_that_fails_leaves_nothing() {
 }
 
 #[test]
-fn a_server_that_is_not_there_or_wants_another_password() {
+fn an_unreachable_server_and_a_wrong_password() {
     let world = guarded_world();
     let file = world.file("a.csv", "id\n1\n");
     let load = |password: &str, mode: &str| {

@@ -1,4 +1,4 @@
-//! `pando sql URL` as a process, on `pando serve` as another.
+//! `pando sql URL` on a `pando serve` process.
 
 mod served;
 
@@ -10,13 +10,13 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Runs `pando sql` with arguments and something on standard input.
+/// Runs `pando sql` with arguments and standard input.
 fn sql(arguments: &[&str], input: &str) -> Output {
     let mut command = pando();
     command.arg("sql").args(arguments).stdin(Stdio::piped());
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("pando starts");
-    // A program that refuses its arguments ends without reading.
+    // A program that refuses its arguments does not read its input.
     let _ = child.stdin.take().expect("is piped").write_all(input.as_bytes());
     child.wait_with_output().expect("ends")
 }
@@ -38,7 +38,7 @@ impl World {
     }
 }
 
-/// Everything that the shell does, but what tells how long it took.
+/// A script with most features of the shell, without durations.
 const SCRIPT: &str = "\
 create schema shop;
 create table t (id bigint primary key, name text not null default 'x', n numeric(10,2), check (n > 0));
@@ -76,7 +76,7 @@ select count(*) from t;
 ";
 
 #[test]
-fn a_server_answers_as_a_database_of_ones_own() {
+fn a_server_answers_like_a_database_in_the_process() {
     let world = world(&[]);
     let file = world.file("script.sql", SCRIPT);
     let there = world.sql(&["-f", &file]);
@@ -92,7 +92,7 @@ fn a_server_answers_as_a_database_of_ones_own() {
 }
 
 #[test]
-fn programs_read_rows_as_csv_and_json() {
+fn csv_and_json() {
     let world = world(&[]);
     let query = "select 1 as n, 'x\"y' as t, null as nothing, '' as empty, true as flag, array['a,b', null] as a";
     assert_eq!(
@@ -106,7 +106,7 @@ fn programs_read_rows_as_csv_and_json() {
 }
 
 #[test]
-fn errors_say_where_and_end_the_script() {
+fn errors_have_a_position_and_end_the_script() {
     let world = world(&[]);
     let file = world.file("broken.sql", "select 1;\n\nselect *\n from prson;\nselect 3;\n");
     let output = world.sql(&["--csv", "-f", &file]);
@@ -123,7 +123,7 @@ fn errors_say_where_and_end_the_script() {
 }
 
 #[test]
-fn an_error_in_the_middle_of_rows_comes_after_them() {
+fn an_error_after_rows_is_reported_after_them() {
     let world = world(&[]);
     let query = "select 1 / (x - 90000) from generate_series(1, 100000) as g(x)";
     let output = world.sql(&["--csv", "-c", query]);
@@ -137,7 +137,7 @@ fn a_session_lasts_for_all_scripts() {
     let create = "begin; create table t (n int)";
     let script = world.file("more.sql", "insert into t values (1);\ncommit;\n");
     world.answered(&["-c", create, "-f", &script]);
-    // What is not committed goes with the session.
+    // Uncommitted changes are rolled back with the session.
     world.answered(&["-c", "begin; insert into t values (2)"]);
     assert_eq!(world.answered(&["--csv", "-c", "select n from t"]), "n\n1\n");
 }
@@ -158,7 +158,7 @@ fn data_comes_from_standard_input() {
 }
 
 #[test]
-fn rows_come_as_they_are_computed_and_any_number_of_them() {
+fn rows_are_streamed() {
     let world = world(&[]);
     let query = "select * from generate_series(1, 1000000000000)";
     let mut child = pando()
@@ -167,10 +167,10 @@ fn rows_come_as_they_are_computed_and_any_number_of_them() {
         .spawn()
         .expect("pando starts");
     let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-    // More than any buffer on the way holds.
+    // More than all buffers on the way hold.
     let last = lines.map(|line| line.expect("text")).nth(2_000_000);
     assert_eq!(last.as_deref(), Some("2000000"));
-    // Whoever read has seen enough: that is no error.
+    // A closed output is no error.
     assert!(child.wait().expect("ends").success());
 }
 
@@ -199,7 +199,7 @@ fn an_interrupt_cancels_on_the_server() {
 }
 
 #[test]
-fn a_server_that_ends_is_told() {
+fn the_end_of_a_server_is_reported() {
     let mut world = world(&[]);
     let query =
         "select count(*) from generate_series(1, 100000000) a, generate_series(1, 100000) b";
@@ -220,11 +220,11 @@ fn a_server_that_ends_is_told() {
     let said = err(&output);
     assert!(said.starts_with("ERROR 08006: the connection to 127.0.0.1:"), "{said}");
     assert!(said.contains("was not run") || said.contains("not known whether"), "{said}");
-    assert!(!said.contains("connects again"), "{said}");
+    assert!(!said.contains("reconnects"), "{said}");
 }
 
 #[test]
-fn passwords_come_from_many_places() {
+fn sources_of_passwords() {
     let world = guarded_world();
     let (_, address) = world.url.split_once('@').expect("a user");
     let (place, _) = address.split_once('/').expect("a database");
@@ -251,7 +251,7 @@ fn passwords_come_from_many_places() {
     assert!(err(&readable).contains("chmod 0600"), "{}", err(&readable));
     let missing = run(&encrypted, &[]);
     assert_eq!(missing.status.code(), Some(1));
-    assert!(err(&missing).contains("wants a password for ada"), "{}", err(&missing));
+    assert!(err(&missing).contains("requires a password for ada"), "{}", err(&missing));
     let wrong = run(&encrypted, &[("PGPASSWORD", "wrong")]);
     assert!(
         err(&wrong).contains("ERROR 28P01") || err(&wrong).contains("FATAL 28P01"),
@@ -261,7 +261,7 @@ fn passwords_come_from_many_places() {
 }
 
 #[test]
-fn what_cannot_be_reached_is_said() {
+fn unreachable_servers_are_reported() {
     let nobody = sql(&["postgres://127.0.0.1:1/x", "-c", "select 1"], "");
     assert_eq!(nobody.status.code(), Some(1));
     assert!(
@@ -276,5 +276,5 @@ fn what_cannot_be_reached_is_said() {
     assert!(err(&mode).contains("\"maybe\""), "{}", err(&mode));
     let plain = world(&[]);
     let encrypted = sql(&[&format!("{}?sslmode=require", plain.url), "-c", "select 1"], "");
-    assert!(err(&encrypted).contains("does not encrypt"), "{}", err(&encrypted));
+    assert!(err(&encrypted).contains("the server does not offer"), "{}", err(&encrypted));
 }

@@ -1,11 +1,11 @@
-//! The real binary as scripts use it: `-c`, `-f`, standard input, formats, errors and exit codes.
+//! `pando sql` in scripts: `-c`, `-f`, standard input, formats, errors and exit codes.
 
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Runs `pando` with arguments and something on standard input.
+/// Runs `pando` with arguments and standard input.
 fn pando(arguments: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_pando"))
         .args(arguments)
@@ -15,7 +15,7 @@ fn pando(arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("starts");
-    // A program that refuses its arguments ends without reading.
+    // A program that refuses its arguments does not read its input.
     let _ = child.stdin.take().expect("is piped").write_all(input.as_bytes());
     child.wait_with_output().expect("ends")
 }
@@ -55,7 +55,7 @@ fn a_statement_from_the_command_line() {
 }
 
 #[test]
-fn commands_share_one_database_in_the_order_given() {
+fn commands_share_a_database_and_run_in_order() {
     let directory = TempDir::new().expect("a directory");
     let file = directory.path().join("rows.sql");
     fs::write(&file, "insert into t values (1), (2);\n").expect("is written");
@@ -67,7 +67,7 @@ fn commands_share_one_database_in_the_order_given() {
 }
 
 #[test]
-fn csv_quotes_and_tells_null_from_nothing() {
+fn csv_quotes_and_distinguishes_null_from_an_empty_text() {
     let sql = "select 1 as \"a,b\", 'x\"y' as q, null as nothing, '' as empty, true as flag";
     assert_eq!(
         ok(&["sql", "--csv", "-c", sql], ""),
@@ -76,7 +76,7 @@ fn csv_quotes_and_tells_null_from_nothing() {
 }
 
 #[test]
-fn json_is_an_object_a_line() {
+fn json_has_an_object_on_each_line() {
     let sql = "select 1 as n, 'x\"y' as t, null as nothing, false as flag, date '2024-02-29' as d";
     let expected =
         "{\"n\":1,\"t\":\"x\\\"y\",\"nothing\":null,\"flag\":false,\"d\":\"2024-02-29\"}\n";
@@ -92,14 +92,14 @@ fn standard_input_is_a_script() {
 }
 
 #[test]
-fn every_row_is_printed_where_there_is_no_terminal() {
+fn without_a_terminal_every_row_is_printed() {
     let shown = ok(&["sql", "-c", "select * from generate_series(1, 1000)"], "");
     assert_eq!(shown.lines().filter(|line| line.starts_with('│')).count(), 1002);
     assert!(shown.ends_with("1,000 rows\n"), "{shown}");
 }
 
 #[test]
-fn an_error_shows_where_and_ends_the_script() {
+fn an_error_has_a_position_and_ends_the_script() {
     let output = pando(&["sql", "-c", "select 1; select * from prson; select 2"], "");
     assert_eq!(output.status.code(), Some(1));
     assert!(
@@ -183,13 +183,13 @@ fn scripts_include_scripts_and_quit() {
 }
 
 #[test]
-fn data_cannot_steer_the_terminal() {
+fn data_cannot_control_the_terminal() {
     let shown = ok(&["sql", "-c", "select E'\\x1b[2J' as t"], "");
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn invalid_commands_are_reported() {
     let missing = pando(&["sql", "-f", "no/such.sql"], "");
     assert_eq!(missing.status.code(), Some(1));
     assert!(err(&missing).contains("no/such.sql"), "{}", err(&missing));
@@ -217,13 +217,12 @@ fn the_demo_runs_to_its_end() {
 }
 
 #[test]
-fn nobody_needs_to_read_to_the_end() {
+fn a_closed_output_is_no_error() {
     for arguments in [
         &["sql", "-c", "select * from generate_series(1, 100000)"][..],
         &["predict", "--query", "q3", "--explain"],
         &["predict", "--show", "smart-disk"],
         &["simulate", "directory", "--servers", "4", "--buckets", "8", "--clients", "1"],
-        &["bench", "smart-disk"],
     ] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pando"))
             .args(arguments)
@@ -235,5 +234,20 @@ fn nobody_needs_to_read_to_the_end() {
         let output = child.wait_with_output().expect("ends");
         assert!(output.status.success(), "{arguments:?}: {}", err(&output));
         assert_eq!(err(&output), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn bench_names_the_command_that_builds_a_missing_program() {
+    let own = std::path::Path::new(env!("CARGO_BIN_EXE_pando"));
+    let folder = TempDir::new_in(own.parent().expect("a folder")).expect("a directory");
+    let alone = folder.path().join("pando");
+    fs::hard_link(own, &alone).expect("linked");
+    for line in [&["bench", "--help"][..], &["bench", "tpch", "--scale", "1"]] {
+        let output = Command::new(&alone).args(line).output().expect("starts");
+        assert_eq!(output.status.code(), Some(2), "{line:?}");
+        assert_eq!(out(&output), "");
+        let command = "cargo build --release --bin pando-bench";
+        assert!(err(&output).contains(command), "{}", err(&output));
     }
 }

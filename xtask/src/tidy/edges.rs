@@ -44,12 +44,32 @@ const EDGES: &[(&str, &[&str])] = &[
             "sdds",
         ],
     ),
-    ("bench", &["query", "cluster", "client", "store", "sdds", "dbsim"]),
+    ("program", &[]),
+    ("plots", &[]),
+    ("workloads", &["query", "cluster", "store", "sdds", "dbsim"]),
+    (
+        "experiments",
+        &["workloads", "query", "client", "store", "sdds", "dbsim", "plots", "program"],
+    ),
     ("frontend", &[]),
     ("server", &["query", "frontend"]),
+    ("shell", &["query", "server"]),
     (
         "pando",
-        &["query", "bench", "server", "frontend", "cluster", "client", "store", "sdds", "dbsim"],
+        &[
+            "shell",
+            "workloads",
+            "query",
+            "server",
+            "frontend",
+            "cluster",
+            "client",
+            "store",
+            "sdds",
+            "dbsim",
+            "plots",
+            "program",
+        ],
     ),
     ("xtask", &[]),
 ];
@@ -115,11 +135,11 @@ mod tests {
     fn an_edge_upwards_is_found() {
         let mut house = house();
         house.packages.retain(|package| package.name != "store");
-        let house = house.with_package("store", &["sdds", "query", "dev:bench", "arrow"]);
+        let house = house.with_package("store", &["sdds", "query", "dev:workloads", "arrow"]);
         let found: Vec<_> = check(&house).into_iter().map(|f| f.message).collect();
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].starts_with("dependency store -> query"));
-        assert!(found[1].starts_with("dev-dependency store -> bench"));
+        assert!(found[1].starts_with("dev-dependency store -> workloads"));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// Options of `pando load`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Everything is loaded in one transaction: all files, or nothing. What the URL does not say, PGHOST, PGPORT, PGUSER,
-PGPASSWORD, PGDATABASE, PGSSLMODE and PGSSLROOTCERT say. sslmode is disable, prefer, require or verify-full.
+One transaction loads all files or none. PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE, PGSSLMODE and PGSSLROOTCERT are
+the defaults for what the URL omits. sslmode is disable, prefer, require or verify-full.
 
 Examples:
   pando load --url postgres://localhost:5433/pando --create --key id trips trips.parquet
@@ -22,39 +22,39 @@ pub(crate) struct LoadArguments {
     /// The files.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Make the table, with the first file's columns.
+    /// Create the table with the first file's columns.
     #[arg(long)]
     pub(crate) create: bool,
-    /// The columns of the primary key, with commas between them.
+    /// The columns of the primary key, separated by commas.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "create")]
     pub(crate) key: Vec<String>,
-    /// The files' format [default: what their names say].
+    /// The files' format [default: from their names].
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<FileFormat>,
-    /// What separates the values of a CSV file.
+    /// The character that separates values of a CSV file.
     #[arg(long, value_name = "CHARACTER", default_value_t = ',')]
     pub(crate) delimiter: char,
-    /// The first line of a CSV file is a row; its columns are the table's.
+    /// The CSV files have no header; their columns are the table's.
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// What a CSV file writes for NULL [default: nothing between the delimiters].
+    /// The text that stands for NULL in a CSV file [default: an empty value].
     #[arg(long, value_name = "TEXT")]
     pub(crate) null: Option<String>,
 }
 
-/// The formats that files can have.
+/// The formats of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileFormat {
     /// Apache Parquet.
     Parquet,
-    /// Values with commas, or other delimiters, between them.
+    /// Values separated by commas or another delimiter.
     Csv,
-    /// A JSON object a line.
+    /// One JSON object a line.
     Jsonl,
 }
 
 impl FileFormat {
-    /// The format that a file's name suggests.
+    /// The format by the extension of a file's name.
     pub(crate) fn of_path(path: &str) -> Option<Self> {
         let extension = Path::new(path).extension()?.to_str()?;
         match extension.to_ascii_lowercase().as_str() {

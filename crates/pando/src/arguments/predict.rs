@@ -9,10 +9,10 @@ use std::path::PathBuf;
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
 Architectures: single-host, cluster-2, cluster-4 and smart-disk are those of the smart disk paper; nvme-server, smart-ssd,
-pando-cloud and memory-pool are of today. A file of your own is one too: --show prints one to start from.
+pando-cloud and memory-pool are current hardware. A file can describe another one: --show prints one to start from.
 
-Queries are q1, q3, q6, q12, q13 and q16 of TPC-D, with the cardinalities of the scale factor. Time is simulated: the same
-options give the same figures. docs/DBSIM.md has the formulas.
+Queries are q1, q3, q6, q12, q13 and q16 of TPC-D, with the cardinalities of the scale factor. The simulation is
+deterministic. docs/DBSIM.md has the formulas.
 
 Examples:
   pando predict --query q3 --architecture smart-disk --disks 8 --scale 10 --explain
@@ -23,84 +23,84 @@ pub(crate) struct PredictArguments {
     /// Queries, separated by commas [default: all six].
     #[arg(long, value_name = "QUERY", value_delimiter = ',')]
     pub(crate) query: Vec<Query>,
-    /// A plan of your own instead, with its rows (docs/DBSIM.md shows one).
+    /// A file with a plan and its cardinalities instead (docs/DBSIM.md has an example).
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "scale"])]
     pub(crate) plan: Option<PathBuf>,
-    /// An architecture by its name, or a file that describes one.
+    /// The name of an architecture, or a file that describes one.
     #[arg(long, default_value = "smart-disk", value_name = "NAME|FILE")]
     pub(crate) architecture: String,
-    /// Disks in all: smart disks are one each, hosts share them evenly.
+    /// Total number of disks: a smart disk is one, hosts share them evenly.
     #[arg(long, value_name = "N")]
     pub(crate) disks: Option<usize>,
     /// TPC-D's scale factor; 1 is about 1 GB.
     #[arg(long, default_value_t = 10.0, value_name = "FACTOR", value_parser = parse_scale)]
     pub(crate) scale: f64,
-    /// A value of the architecture, like cpu_mhz=350; may be given several times.
+    /// A value of the architecture, like cpu_mhz=350; repeatable.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// What operators cost, by a name (row-at-a-time, columnar) or a file [default: columnar, and row-at-a-time on the
+    /// Cost coefficients: a name (row-at-a-time, columnar) or a file [default: columnar, and row-at-a-time on the
     /// paper's architectures].
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) coefficients: Option<String>,
-    /// Which operators are bound together: none, optimal, excessive or pipelined [default: pipelined, and optimal on
-    /// the paper's architectures].
+    /// The bundling scheme: none, optimal, excessive or pipelined [default: pipelined, and optimal on the paper's
+    /// architectures].
     #[arg(long, value_name = "SCHEME")]
     pub(crate) bundling: Option<Scheme>,
-    /// Show where the time goes, bundle by bundle.
+    /// Print the time of each bundle.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub(crate) seed: u64,
-    /// Print one JSON object a query.
+    /// Print one JSON object for each query.
     #[arg(long)]
     pub(crate) json: bool,
     /// Print the file that describes an architecture, and exit.
     #[arg(long, value_name = "NAME")]
     pub(crate) show: Option<String>,
-    /// What else there is to do.
+    /// Other commands.
     #[command(subcommand)]
     pub(crate) command: Option<PredictCommand>,
 }
 
-/// What `pando predict` does beside predicting.
+/// The subcommands of `pando predict`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PredictCommand {
-    /// Measure what Pando's own operators cost on this machine, and write a file for --coefficients.
+    /// Measure the costs of Pando's operators on this machine, and write a file for --coefficients.
     Calibrate(CalibrateArguments),
 }
 
 /// Options of `pando predict calibrate`.
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
-    /// Where the file goes [default: it is printed].
+    /// The file to write [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// MHz of this machine's processor [default: as /proc/cpuinfo says].
+    /// MHz of this machine's processor [default: from /proc/cpuinfo].
     #[arg(long, value_name = "MHZ", value_parser = parse_mhz)]
     pub(crate) mhz: Option<f64>,
-    /// Rows of the table that is measured with.
+    /// Rows of the measured table.
     #[arg(long, default_value_t = 3_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1000..=10_000_000))]
     pub(crate) rows: u64,
-    /// How often each query is run.
+    /// Runs of each query.
     #[arg(long, default_value_t = 15, value_name = "N", value_parser = parse_runs)]
     pub(crate) runs: usize,
-    /// How often the tables are loaded: where they come to lie in memory makes a difference, and the mean counts.
+    /// Loads of the tables. Costs depend on the placement in memory; the mean over all loads counts.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) loads: u32,
 }
 
 fn parse_mhz(text: &str) -> Result<f64, String> {
     let mhz = text.parse().ok().filter(|mhz: &f64| (1.0..=100_000.0).contains(mhz));
-    mhz.ok_or_else(|| "MHz are a number from 1 to 100000, like 2970".to_owned())
+    mhz.ok_or_else(|| "expected a number of MHz from 1 to 100000, like 2970".to_owned())
 }
 
 fn parse_runs(text: &str) -> Result<usize, String> {
     let runs = text.parse().ok().filter(|runs| (1..=1000).contains(runs));
-    runs.ok_or_else(|| "runs are a number from 1 to 1000".to_owned())
+    runs.ok_or_else(|| "expected a number of runs from 1 to 1000".to_owned())
 }
 
-/// The largest scale factor: a thousand times what the paper simulates.
+/// Greatest scale factor: a thousand times the paper's.
 const SCALE_MAX: f64 = 100_000.0;
 
 fn parse_scale(text: &str) -> Result<f64, String> {

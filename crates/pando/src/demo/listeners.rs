@@ -1,17 +1,17 @@
-//! The demo's front doors: PostgreSQL clients can connect while the shell is open.
+//! The demo's listeners: PostgreSQL clients can connect while the shell is open.
 
-use crate::quantity::{counted, duration};
-use crate::remote::{Address, connect};
-use crate::terminal::{faint, strong};
 use anyhow::Context;
 use pando::Database;
 use server::Server;
 use server::config::{Config, Values};
+use shell::protocol::{Address, connect};
+use shell::quantity::{counted, duration};
+use shell::terminal::{faint, strong};
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::time::Instant;
 
-/// Opens the doors at their usual ports, or at free ones where those are taken, and says where.
+/// Listens on the default ports, or on free ones if these are in use, and prints the addresses.
 pub(super) async fn open(database: &Database) -> anyhow::Result<Server> {
     let mut config = Config::of(&Values::gather(&[], |_| None, None)?)?;
     writeln!(io::stdout(), "\n{}\n", strong("4  Connect"))?;
@@ -35,27 +35,28 @@ fn url(server: &Server) -> String {
     format!("postgres://pando@{}/pando", server.pg())
 }
 
-/// The address, or a free port beside it, which is told.
+/// The address, with a free port if its port is in use.
 fn free(usual: SocketAddr) -> io::Result<SocketAddr> {
     match TcpListener::bind(usual) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-            let note = format!("   Port {} is taken: a free one is used.", usual.port());
+            let note = format!("   Port {} is in use; another one is used instead.", usual.port());
             writeln!(io::stdout(), "{}", faint(&note))?;
             Ok(SocketAddr::new(usual.ip(), 0))
         }
-        // Any other trouble is the server's to explain.
+        // The server reports any other error.
         _ => Ok(usual),
     }
 }
 
-/// Connects as any client would, and says what it was answered.
-pub(super) async fn knock(server: &Server) -> anyhow::Result<()> {
+/// Connects as a client, and prints the answer to a query.
+pub(super) async fn connect_once(server: &Server) -> anyhow::Result<()> {
     let started = Instant::now();
     let mut address = Address::of(Some(&url(server)), |_| None)?;
     let (mut connection, _) = connect(&mut address).await?;
     let rows = connection.texts("SELECT count(*) FROM person").await?;
     connection.close().await;
-    let persons = rows.into_iter().flatten().flatten().next().context("there is no answer")?;
+    let persons =
+        rows.into_iter().flatten().flatten().next().context("the query returned no row")?;
     let persons: u64 = persons.parse()?;
     let persons = counted(persons, "person");
     let time = duration(started.elapsed());

@@ -1,10 +1,9 @@
-//! Loading the demo's tables in slices, each a commit of its own, so that splits can be seen.
+//! Loads the demo's tables in slices, one commit each, so that splits are visible.
 
 use super::map::{Map, TableMap};
 use super::screen::Screen;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
-use bench::TableSource;
 use datafusion::physical_plan::memory::MemoryStream;
 use pando::catalog::{DEFAULT_SCHEMA, Relation, Table};
 use pando::{Database, RecordBatch, Session};
@@ -13,14 +12,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use workloads::TableSource;
 
 /// Rows of a commit.
 const SLICE_ROWS: usize = 64 << 10;
-/// Slices that are made ahead of the one that is loaded.
+/// Slices that are generated ahead of the one that is loaded.
 const SLICES_AHEAD: usize = 2;
 const REDRAW_EVERY: Duration = Duration::from_millis(100);
 
-/// Creates and loads tables one after the other; how many rows there are comes back.
+/// Creates and loads the tables one after another, and returns the number of rows.
 pub(super) async fn all(
     databases: &[Database],
     session: &Session,
@@ -33,14 +33,15 @@ pub(super) async fn all(
         let table = table_of(session, &source.name)?;
         show.begin(&table)?;
         let TableSource { schema, batches, .. } = source;
-        let (mut slices, maker) = make_ahead(Slices { batches, schema: Arc::clone(&schema) });
+        let (mut slices, generator) =
+            generate_ahead(Slices { batches, schema: Arc::clone(&schema) });
         while let Some(slice) = slices.recv().await {
             let batches = vec![slice?];
             let stream = MemoryStream::try_new(batches, Arc::clone(&schema), None)?;
             total += session.load(&table.name, Box::pin(stream)).await?;
             show.update(databases, &table, total)?;
         }
-        maker.await?;
+        generator.await?;
         show.finish(databases, &table, total)?;
     }
     show.end()?;
@@ -50,24 +51,24 @@ pub(super) async fn all(
 fn table_of(session: &Session, name: &str) -> anyhow::Result<Arc<Table>> {
     match session.catalog().relation(DEFAULT_SCHEMA, name) {
         Some(Relation::Table(table)) => Ok(Arc::clone(table)),
-        _ => anyhow::bail!("the table {name} was created and is not there"),
+        _ => anyhow::bail!("the table {name} does not exist after it was created"),
     }
 }
 
-/// Makes rows on another thread while others are loaded.
-fn make_ahead(slices: Slices) -> (mpsc::Receiver<anyhow::Result<RecordBatch>>, JoinHandle<()>) {
+/// Generates slices on another thread.
+fn generate_ahead(slices: Slices) -> (mpsc::Receiver<anyhow::Result<RecordBatch>>, JoinHandle<()>) {
     let (sender, receiver) = mpsc::channel(SLICES_AHEAD);
-    let maker = tokio::task::spawn_blocking(move || {
+    let generator = tokio::task::spawn_blocking(move || {
         for slice in slices {
             if sender.blocking_send(slice).is_err() {
                 return;
             }
         }
     });
-    (receiver, maker)
+    (receiver, generator)
 }
 
-/// Joins batches until a slice is full.
+/// Concatenates batches to slices.
 struct Slices {
     batches: Box<dyn Iterator<Item = RecordBatch> + Send>,
     schema: SchemaRef,
@@ -88,7 +89,7 @@ impl Iterator for Slices {
     }
 }
 
-/// The map as it is shown: redrawn in place on a terminal, a line a finished table elsewhere.
+/// The shown map: redrawn in place on a terminal, else one line for each loaded table.
 struct Show {
     map: Map,
     screen: Option<Screen>,
@@ -146,7 +147,7 @@ impl Show {
         Ok(())
     }
 
-    /// Leaves the tables on the screen, and wipes the progress away.
+    /// Removes the progress bar and keeps the tables.
     fn end(&mut self) -> anyhow::Result<()> {
         let Some(screen) = &mut self.screen else { return Ok(()) };
         let lines = self.map.lines(screen.width());
@@ -161,7 +162,7 @@ mod tests {
     use arrow::array::{ArrayRef, Int64Array};
 
     #[test]
-    fn slices_are_full_and_lose_nothing() {
+    fn slices_are_full_and_have_all_rows() {
         let batch = |start: i64| {
             let column: ArrayRef = Arc::new(Int64Array::from_iter_values(start..start + 8192));
             RecordBatch::try_from_iter([("n", column)]).expect("one column")

@@ -7,24 +7,25 @@
 //!                                                  splits at 16,005, 1 │ 32,130, 4
 //! ```
 //!
-//! A bucket is one block, as high as the bucket is full.
+//! A bucket is one block, whose height is the fill level.
 
 use super::part_of;
-use crate::output::{cut, harmless, text_width};
-use crate::quantity::{bytes, count, duration, rate};
 use pando::Database;
 use pando::catalog::Table;
 use query::store::{BucketInfo, key};
+use shell::output::{cut, harmless, text_width};
+use shell::quantity::{bytes, count, duration, rate};
 use std::time::Duration;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Blocks of a line, where no screen says how wide it is.
+/// Blocks of a line if the width of the terminal is unknown.
 const BLOCKS_MAX: usize = 60;
 /// Columns before the blocks.
 const MARGIN: usize = 50;
+/// Length of the progress bar.
 const BAR: usize = 30;
 
-/// All tables, and how far the load has come.
+/// All tables, and the progress of the load.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Map {
     pub(super) tables: Vec<TableMap>,
@@ -38,19 +39,19 @@ pub(super) struct TableMap {
     name: String,
     bucket_size: u64,
     rows: u64,
-    /// Of each bucket, in key order.
+    /// Bytes of each bucket, in key order.
     bytes: Vec<u64>,
-    /// Where one bucket ends and the next begins.
+    /// The bounds between buckets.
     bounds: Vec<String>,
 }
 
 impl Map {
-    /// The line over the tables.
+    /// The line of headings.
     pub(super) fn header() -> String {
         format!("   {:<10} {:>9} {:>11} {:>11}", "table", "buckets", "rows", "bytes")
     }
 
-    /// The whole map; the last table is the one that grows, and shows where it was split.
+    /// The lines of the map. The last table is being loaded; its bounds are shown.
     pub(super) fn lines(&self, width: usize) -> Vec<String> {
         let mut lines = vec![Self::header()];
         lines.extend(self.tables.iter().map(|table| table.line(Some(width))));
@@ -77,17 +78,17 @@ impl Map {
 }
 
 impl TableMap {
-    /// A table before its first row.
+    /// An empty table.
     pub(super) fn empty(table: &Table) -> Self {
         Self { name: table.name.clone(), bucket_size: table.bucket_size, ..Self::default() }
     }
 
-    /// A table as it is, on all servers.
+    /// The current state of a table on all servers.
     pub(super) fn of(databases: &[Database], table: &Table) -> Self {
         let all = databases.iter().flat_map(|server| server.store().bucket_infos(table.id));
         let mut buckets: Vec<BucketInfo> = all.collect();
         buckets.sort_by(|a, b| (&a.range.low, a.is_leaving).cmp(&(&b.range.low, b.is_leaving)));
-        // What is just being handed over may be seen at both ends.
+        // A bucket that is moving may be on both servers.
         buckets.dedup_by(|next, last| next.range.low == last.range.low);
         let low = |bucket: &BucketInfo| key::describe_bound(table, &bucket.range.low);
         Self {
@@ -98,7 +99,7 @@ impl TableMap {
         }
     }
 
-    /// Name, figures and blocks.
+    /// The line of the table: name, figures and blocks.
     pub(super) fn line(&self, width: Option<usize>) -> String {
         let room = width.map_or(BLOCKS_MAX, |width| width.saturating_sub(MARGIN).max(1));
         let figures = format!(
@@ -112,7 +113,7 @@ impl TableMap {
         line.trim_end().to_owned()
     }
 
-    /// A block a bucket; where there are more than fit, one for several neighbours.
+    /// One block for each bucket, or for several neighbours if there are too many.
     fn blocks(&self, room: usize) -> String {
         let neighbours = self.bytes.len().div_ceil(room).max(1);
         let block = |bytes: &[u64]| {
@@ -124,7 +125,7 @@ impl TableMap {
         self.bytes.chunks(neighbours).map(block).collect()
     }
 
-    /// The first and last bounds, as many as fit.
+    /// The first bounds and the last one, as many as fit.
     fn bounds_line(&self, width: usize) -> String {
         let Some((last, others)) = self.bounds.split_last() else { return String::new() };
         let room = width.saturating_sub(MARGIN).max(1);
@@ -160,21 +161,21 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_as_high_as_buckets_are_full() {
+    fn the_height_of_a_block_is_the_fill_level() {
         assert_eq!(table(&[0, 39, 79, 200]).blocks(10), "▁▄██");
         assert_eq!(table(&[0, 79, 79, 79, 0]).blocks(3), "▄█▁");
         assert_eq!(table(&[]).blocks(3), "");
     }
 
     #[test]
-    fn a_line_has_name_and_figures() {
+    fn a_line_has_a_name_and_figures() {
         let line = table(&[40, 40]).line(Some(80));
         assert_eq!(line, "   orders             2      12,345        80 B  ▅▅");
         assert_eq!(text_width(&Map::header()), MARGIN - 3);
     }
 
     #[test]
-    fn bounds_that_do_not_fit_are_left_out_before_the_last() {
+    fn bounds_before_the_last_are_omitted_first() {
         let map = table(&[1; 5]);
         assert_eq!(map.bounds_line(120).trim(), "splits at 1000 │ 2000 │ 3000 │ 4000");
         assert_eq!(map.bounds_line(50 + 30).trim(), "splits at 1000 │ … │ 4000");
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_tells_what_is_left() {
+    fn progress_shows_the_remaining_time() {
         let map = Map { rows: 250, rows_expected: 1_000, ..Map::default() };
         let line = map.progress(Duration::from_secs(1));
         assert!(line.contains(" 25 %  250 of 1,000 rows  250 rows/s  3.00 s left"), "{line}");

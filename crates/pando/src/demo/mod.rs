@@ -1,5 +1,5 @@
-//! `pando demo`: TPC-H and a table of persons are loaded while a map shows their buckets split; they spread over the
-//! servers of a cluster; then queries run; then the front doors open, and the shell, on the same database.
+//! `pando demo`: loads TPC-H and a table of persons while a map shows their buckets split, shows how they spread over the
+//! servers of a cluster, runs queries, listens for clients, and opens the shell.
 
 mod listeners;
 mod load;
@@ -10,25 +10,26 @@ mod spread;
 
 use crate::arguments::DemoArguments;
 use crate::open::options;
-use crate::output::{Align, Format, Grid, Heading, ROWS_SHOWN_MAX, View};
-use crate::quantity::{bytes, count, counted, duration, rate};
-use crate::shell::{Flow, Local, Place, Shell, Source};
-use crate::terminal::{Terminal, faint, is_conversation, strong};
-use bench::{InProcess, TableSource};
+use futures::future::BoxFuture;
 use pando::Database;
+use shell::output::{Align, Format, Grid, Heading, ROWS_SHOWN_MAX, View};
+use shell::quantity::{bytes, count, counted, duration, rate};
+use shell::terminal::{Terminal, faint, is_conversation, strong};
+use shell::{Flow, Local, Place, Shell, Source, StartServer};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
+use workloads::{InProcess, TableSource};
 
-/// Small buckets, so that there is something to see.
+/// Small buckets, so that tables split and move.
 const BUCKET_BYTES: u64 = 4 << 20;
-/// Persons are small.
+/// Bucket size of the table `person`, whose rows are small.
 const PERSON_BUCKET_BYTES: u64 = 256 << 10;
-/// Rows of an answer that are shown.
+/// Maximum number of rows of an answer that are shown.
 const ROWS_SHOWN: usize = 6;
 
-/// Shows what Pando does.
+/// Runs the demo.
 pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Result<ExitCode> {
     let options = options(&arguments.database, workers);
     let servers = match arguments.servers {
@@ -53,20 +54,17 @@ pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Re
     if !ask(&mut shell).await? {
         return Ok(ExitCode::FAILURE);
     }
-    let server = match arguments.no_serve {
-        true => None,
-        false => Some(listeners::open(&database).await?),
-    };
+    let server = if arguments.no_serve { None } else { Some(listeners::open(&database).await?) };
     if let Some(servers) = servers {
-        shell.show_servers(servers);
+        shell.set_servers(Box::new(DemoServers(servers)));
     }
     if arguments.once || !is_conversation() {
         if let Some(server) = &server {
-            listeners::knock(server).await?;
+            listeners::connect_once(server).await?;
         }
     } else {
         invite()?;
-        shell.show_at_most(Some(ROWS_SHOWN_MAX));
+        shell.set_rows_shown_max(Some(ROWS_SHOWN_MAX));
         shell.converse().await?;
     }
     if let Some(server) = server {
@@ -75,9 +73,18 @@ pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Re
     Ok(ExitCode::SUCCESS)
 }
 
+/// The demo's cluster, for the shell's `\add`.
+struct DemoServers(InProcess);
+
+impl StartServer for DemoServers {
+    fn start(&mut self) -> BoxFuture<'_, anyhow::Result<String>> {
+        Box::pin(async { Ok(self.0.add().await?.name.clone()) })
+    }
+}
+
 fn introduce(database: &Database, arguments: &DemoArguments) -> io::Result<()> {
     let limit = database.store().memory().limit().map(bytes);
-    let memory = limit.map_or(String::new(), |limit| format!(", with up to {limit} of memory"));
+    let memory = limit.map_or(String::new(), |limit| format!(" with up to {limit} of memory"));
     writeln!(io::stdout(), "{} {}", strong("Pando"), env!("CARGO_PKG_VERSION"))?;
     writeln!(io::stdout(), "A new database in memory{memory}.\n")?;
     let persons = counted(arguments.persons.into(), "person");
@@ -88,7 +95,7 @@ fn introduce(database: &Database, arguments: &DemoArguments) -> io::Result<()> {
     )?;
     writeln!(
         io::stdout(),
-        "   A table is one ordered file of buckets. A bucket that is full splits in two.\n"
+        "   A table is an ordered file of buckets. A full bucket splits in two.\n"
     )?;
     Ok(())
 }
@@ -113,17 +120,17 @@ async fn fill(databases: &[Database], arguments: &DemoArguments) -> anyhow::Resu
 }
 
 fn sources(arguments: &DemoArguments) -> Vec<TableSource> {
-    let person = bench::person::table(arguments.persons).with_bucket_size(PERSON_BUCKET_BYTES);
-    let tables = bench::tpch::tables(arguments.scale).into_iter();
+    let person = workloads::person::table(arguments.persons).with_bucket_size(PERSON_BUCKET_BYTES);
+    let tables = workloads::tpch::tables(arguments.scale).into_iter();
     let tables = tables.map(|table| table.with_bucket_size(BUCKET_BYTES));
     std::iter::once(person).chain(tables).collect()
 }
 
-/// Runs the queries; false where one failed, which the shell has reported.
+/// Runs the queries. Returns false if one failed; the shell has reported the error.
 async fn ask(shell: &mut Shell) -> anyhow::Result<bool> {
     writeln!(io::stdout(), "{}\n", strong("3  Ask"))?;
-    shell.show_at_most(Some(ROWS_SHOWN));
-    shell.tell_time(true);
+    shell.set_rows_shown_max(Some(ROWS_SHOWN));
+    shell.set_timing(true);
     let mut times = Vec::new();
     for question in questions::all() {
         writeln!(io::stdout(), "{} {}", strong(question.name), question.meaning)?;
@@ -151,7 +158,7 @@ fn invite() -> io::Result<()> {
     writeln!(io::stdout(), "\n{}\n", strong("5  Your turn"))?;
     writeln!(
         io::stdout(),
-        "   The shell is open on this database. Tab completes, \\? helps, \\q leaves. For example:\n"
+        "   The shell is open on this database. Tab completes, \\? shows help, \\q quits. For example:\n"
     )?;
     for line in [
         "\\d lineitem",
@@ -165,7 +172,7 @@ fn invite() -> io::Result<()> {
     writeln!(io::stdout())
 }
 
-/// `12 of 20 rows` with grouped digits.
+/// `12 of 20 rows`, with grouped digits.
 fn part_of(part: u64, whole: u64) -> String {
     format!("{} of {} rows", count(part), count(whole))
 }

@@ -1,22 +1,23 @@
-//! The demo's cluster: how its tables spread over the servers, as it happens.
+//! Shows how the demo's tables spread over the servers.
 
 use super::screen::Screen;
-use crate::output::{Align, Grid, Heading};
-use crate::quantity::{bytes, count, counted};
-use crate::shell::Shell;
-use crate::terminal::strong;
-use bench::InProcess;
+use shell::Shell;
+use shell::output::{Align, Grid, Heading};
+use shell::quantity::{bytes, count, counted};
+use shell::terminal::strong;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
+use workloads::InProcess;
 
-/// The spreading is watched for no longer than this; it goes on without being watched.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// When nothing has moved for so long, the tables have spread.
-const REST: Duration = Duration::from_millis(600);
+/// Longest time of watching. Moves continue afterwards.
+const WATCH_MAX: Duration = Duration::from_secs(30);
+/// The tables have spread if nothing has moved for so long.
+const SETTLED_AFTER: Duration = Duration::from_millis(600);
 const REDRAW_EVERY: Duration = Duration::from_millis(100);
+/// Length of the bar of a server with all data.
 const BAR: usize = 40;
 
-/// What one server holds.
+/// The data of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Holding {
     name: String,
@@ -26,24 +27,25 @@ struct Holding {
     moved: u64,
 }
 
-/// Shows how the servers share the tables, until they do.
+/// Shows the shares of the servers until they do not change any more.
 pub(super) async fn watch(shell: &mut Shell, servers: &InProcess) -> anyhow::Result<()> {
     let names = counted(servers.servers().len() as u64, "server");
     writeln!(io::stdout(), "{}", strong(&format!("2  Spread over {names}")))?;
-    let text =
-        "   Half-full servers take buckets from full ones, while everybody reads and writes.\n";
+    let text = "   Buckets move to servers with less data, while clients read and write.\n";
     writeln!(io::stdout(), "{text}")?;
     let mut screen = Screen::of_output();
-    let (started, mut still) = (Instant::now(), Instant::now());
-    let mut last = look(servers).await;
-    while started.elapsed() < PATIENCE && still.elapsed() < REST {
+    let started = Instant::now();
+    let mut unchanged_since = Instant::now();
+    let mut last = holdings(servers).await;
+    while started.elapsed() < WATCH_MAX && unchanged_since.elapsed() < SETTLED_AFTER {
         if let Some(screen) = &mut screen {
             screen.draw(&lines(&last))?;
         }
         tokio::time::sleep(REDRAW_EVERY).await;
-        let now = look(servers).await;
+        let now = holdings(servers).await;
         if now != last {
-            (last, still) = (now, Instant::now());
+            last = now;
+            unchanged_since = Instant::now();
         }
     }
     match &mut screen {
@@ -51,12 +53,13 @@ pub(super) async fn watch(shell: &mut Shell, servers: &InProcess) -> anyhow::Res
         None => shell.show_grid(&grid(&last))?,
     }
     let moved = counted(last.iter().map(|holding| holding.moved).sum(), "move");
-    let time = crate::quantity::duration(started.elapsed().saturating_sub(still.elapsed()));
+    let time =
+        shell::quantity::duration(started.elapsed().saturating_sub(unchanged_since.elapsed()));
     writeln!(io::stdout(), "\n   {moved} in {time}\n")?;
     Ok(())
 }
 
-async fn look(servers: &InProcess) -> Vec<Holding> {
+async fn holdings(servers: &InProcess) -> Vec<Holding> {
     let Some(first) = servers.servers().first() else { return Vec::new() };
     let report = first.cluster.report().await;
     let holding =
@@ -123,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bar_is_as_long_as_the_share() {
+    fn a_bar_is_proportional_to_the_share() {
         let holding = |name: &str, bytes| Holding {
             name: name.to_owned(),
             buckets: 2,

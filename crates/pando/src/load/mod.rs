@@ -1,35 +1,34 @@
-//! `pando load`: files into a table of a running server.
+//! `pando load`: loads files into a table of a running server.
 //!
-//! A CSV file goes to the server as it is, once its header has been compared with the table. Parquet and JSON lines
-//! are read by a database of our own in this process, which writes them in COPY's binary format, or as text where the
-//! table's types are others than the file's: then the server converts.
+//! A CSV file is sent as it is, after its header has been checked. Parquet and JSON lines are read by a database in this
+//! process, which writes them in COPY's binary format. If the types of table and file differ, it writes text and the server
+//! converts.
 //!
-//! Invariant: one transaction holds everything, also the table that `--create` makes. All of it is there at the end,
-//! or nothing.
+//! Invariant: one transaction loads all files and creates the table for `--create`.
 
 mod progress;
 mod source;
 mod table;
 
 use crate::arguments::LoadArguments;
-use crate::quantity::{counted, duration, rate};
-use crate::remote::{Address, Connection, connect};
-use crate::trouble::SqlError;
 use anyhow::Context;
 use pando::{Database, Options, Session};
-use progress::Show;
+use progress::FileProgress;
+use shell::SqlError;
+use shell::protocol::{Address, Connection, connect};
+use shell::quantity::{counted, duration, rate};
 use source::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// What shells answer for a program that was ended by Ctrl-C.
+/// Exit code of a program that Ctrl-C ended, by convention.
 const EXIT_INTERRUPTED: u8 = 130;
-/// How long a server may take to roll back.
+/// Longest wait for the server's rollback.
 const ROLLBACK_MAX: Duration = Duration::from_secs(10);
 
-/// Loads what the command line says.
+/// Loads the files.
 pub(crate) async fn run(arguments: LoadArguments, workers: Handle) -> anyhow::Result<ExitCode> {
     let mut address = Address::of(arguments.url.as_deref(), |name| std::env::var(name).ok())?;
     let database =
@@ -50,15 +49,15 @@ pub(crate) async fn run(arguments: LoadArguments, workers: Handle) -> anyhow::Re
         }
         Some(Err(error)) => Err(error.context("nothing was loaded")),
         None => {
-            let undoing = async {
+            let rollback = async {
                 if let Some(key) = key {
-                    // A statement that has ended already needs no cancelling.
+                    // The statement may have ended already.
                     let _ = key.cancel(&address).await;
                 }
-                connection.give_up().await
+                connection.abort().await
             };
-            let undone = tokio::time::timeout(ROLLBACK_MAX, undoing).await;
-            let how = if matches!(undone, Ok(Ok(()))) { "rolled back" } else { "disconnected" };
+            let done = tokio::time::timeout(ROLLBACK_MAX, rollback).await;
+            let how = if matches!(done, Ok(Ok(()))) { "rolled back" } else { "disconnected" };
             eprintln!("pando: interrupted and {how}: nothing was loaded");
             Ok(ExitCode::from(EXIT_INTERRUPTED))
         }
@@ -71,7 +70,7 @@ fn announce(table: &str, rows: u64, time: Duration) -> io::Result<()> {
     writeln!(io::stdout(), "{table}: {rows} in {}{rate}", duration(time))
 }
 
-/// A load and what it works with.
+/// A running load.
 struct Load<'a> {
     connection: &'a mut Connection,
     session: Session,
@@ -80,7 +79,7 @@ struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// Loads all files in one transaction; how many rows there were.
+    /// Loads all files in one transaction, and returns the number of rows.
     async fn all(&mut self, files: &[File]) -> anyhow::Result<u64> {
         self.connection.execute("BEGIN").await?;
         let table = &self.arguments.table;
@@ -98,33 +97,33 @@ impl Load<'_> {
     }
 
     async fn one(&mut self, file: &File, target: &[table::Column]) -> anyhow::Result<u64> {
-        let way = table::way(file, target, &self.arguments.table, self.arguments)?;
-        let begun = self.connection.copy_in(&way.statement).await;
-        begun.map_err(|error| explained(file, &error))?;
-        self.send(file, &way).await
+        let plan = table::copy_plan(file, target, &self.arguments.table, self.arguments)?;
+        let started = self.connection.copy_in(&plan.statement).await;
+        started.map_err(|error| explained(file, &error))?;
+        self.send(file, &plan).await
     }
 
-    async fn send(&mut self, file: &File, way: &table::Way) -> anyhow::Result<u64> {
-        let mut show = Show::begin(file);
-        let mut pieces = source::read(file, way.form, self.session.clone(), &self.workers);
+    async fn send(&mut self, file: &File, plan: &table::CopyPlan) -> anyhow::Result<u64> {
+        let mut progress = FileProgress::begin(file);
+        let mut pieces = source::read(file, plan.form, self.session.clone(), &self.workers);
         while let Some(piece) = pieces.recv().await {
             let piece = piece.with_context(|| file.path.clone())?;
-            show.advance(piece.rows, piece.bytes.len() as u64);
+            progress.advance(piece.rows, piece.bytes.len() as u64);
             let sent = self.connection.send_data(&piece.bytes).await;
             sent.map_err(|error| explained(file, &error))?;
-            let taken = self.connection.refused_early().await;
-            taken.map_err(|error| explained(file, &error))?;
+            let checked = self.connection.check_copy().await;
+            checked.map_err(|error| explained(file, &error))?;
         }
-        self.connection.copied().await.map_err(|error| explained(file, &error))
+        self.connection.finish_copy().await.map_err(|error| explained(file, &error))
     }
 }
 
-/// A refusal with the file's name, and the line where the server gives one.
-fn explained(file: &File, trouble: &SqlError) -> anyhow::Error {
-    match trouble.context.as_deref().and_then(line) {
-        Some(line) if file.is_csv() => anyhow::anyhow!("{}:{line}: {trouble}", file.path),
-        Some(row) => anyhow::anyhow!("{}, row {row}: {trouble}", file.path),
-        None => anyhow::anyhow!("{}: {trouble}", file.path),
+/// Adds the file's name to an error, and the line if the server reports one.
+fn explained(file: &File, error: &SqlError) -> anyhow::Error {
+    match error.context.as_deref().and_then(line) {
+        Some(line) if file.is_csv() => anyhow::anyhow!("{}:{line}: {error}", file.path),
+        Some(row) => anyhow::anyhow!("{}, row {row}: {error}", file.path),
+        None => anyhow::anyhow!("{}: {error}", file.path),
     }
 }
 
@@ -140,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_of_a_context() {
+    fn the_line_is_read_from_the_context() {
         assert_eq!(line("COPY t, line 3, column a: \"x\""), Some(3));
         assert_eq!(line("COPY t, line 12"), Some(12));
         assert_eq!(line("PL/pgSQL function f() line 3 at RAISE"), None);

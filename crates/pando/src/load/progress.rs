@@ -1,16 +1,16 @@
-//! How far a file is: a bar on a terminal, nothing elsewhere.
+//! The progress bar of a file, on a terminal only.
 
 use super::source::{Contents, File};
-use crate::quantity::{bytes, count, rate};
-use crate::terminal::shows_progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use shell::quantity::{bytes, count, rate};
+use shell::terminal::shows_progress;
 use std::time::Instant;
 
-/// Redraws a second, at most.
+/// Maximum number of redraws a second.
 const REDRAWS: u8 = 10;
 
-/// A file on its way, until dropped.
-pub(super) struct Show {
+/// The progress of a file. Dropping it removes the bar.
+pub(super) struct FileProgress {
     bar: ProgressBar,
     /// Whether the bar's length counts rows, not bytes.
     by_rows: bool,
@@ -19,30 +19,31 @@ pub(super) struct Show {
     bytes: u64,
 }
 
-impl Show {
-    /// Begins a file.
+impl FileProgress {
+    /// Starts a bar for a file.
     pub(super) fn begin(file: &File) -> Self {
         let (length, by_rows) = match &file.contents {
             Contents::Csv { .. } => (Some(file.bytes), false),
             Contents::Rows { count, .. } => (*count, true),
         };
-        let target = match shows_progress() {
-            true => ProgressDrawTarget::stderr_with_hz(REDRAWS),
-            false => ProgressDrawTarget::hidden(),
+        let target = if shows_progress() {
+            ProgressDrawTarget::stderr_with_hz(REDRAWS)
+        } else {
+            ProgressDrawTarget::hidden()
         };
         let template = match length {
             Some(_) => "{prefix} {bar:30} {percent:>3} %  {msg}  {eta} left",
             None => "{prefix} {spinner} {elapsed}  {msg}",
         };
         let style = ProgressStyle::with_template(template)
-            .expect("our templates are well formed")
+            .expect("the template is valid")
             .progress_chars("█▉▊▋▌▍▎▏ ");
         let bar = ProgressBar::with_draw_target(length, target).with_style(style);
         bar.set_prefix(file.path.clone());
         Self { bar, by_rows, started: Instant::now(), rows: 0, bytes: 0 }
     }
 
-    /// So much more has been sent.
+    /// Adds rows and bytes that were sent.
     pub(super) fn advance(&mut self, rows: u64, sent: u64) {
         self.rows += rows;
         self.bytes += sent;
@@ -57,7 +58,7 @@ impl Show {
     }
 }
 
-impl Drop for Show {
+impl Drop for FileProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

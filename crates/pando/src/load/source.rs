@@ -1,4 +1,4 @@
-//! Files, and their bytes as COPY takes them.
+//! Opens files, and reads them as data for COPY.
 
 use crate::arguments::{FileFormat, LoadArguments};
 use anyhow::{Context, bail};
@@ -9,43 +9,43 @@ use std::io::{BufRead, BufReader, Read};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-/// Bytes that are sent at once.
+/// Bytes of a piece.
 const PIECE_BYTES: usize = 256 << 10;
-/// Pieces that are made ahead of the one that is sent.
+/// Pieces that are read ahead of the one that is sent.
 const PIECES_AHEAD: usize = 4;
 
-/// A file that is to be loaded.
+/// A file to load.
 pub(super) struct File {
-    /// Its path, as the user wrote it.
+    /// Path as the user wrote it.
     pub(super) path: String,
-    /// What it holds.
+    /// Format and columns.
     pub(super) contents: Contents,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub(super) bytes: u64,
 }
 
-/// What a file holds.
+/// Format and columns of a file.
 pub(super) enum Contents {
-    /// Lines that the server understands as they are.
+    /// CSV, which the server parses.
     Csv {
-        /// The names in its first line, where it has names.
+        /// The names in the first line, if there is a header.
         header: Option<Vec<String>>,
-        /// What the values look like, where a table is to be made from them.
+        /// The inferred columns, for `--create`.
         fields: Vec<Field>,
     },
-    /// Rows that are read here.
+    /// A format that is parsed in this process.
     Rows {
-        /// Its columns.
+        /// The columns.
         fields: Vec<Field>,
-        /// How many rows there are, where that is known without reading them.
+        /// The number of rows, if the file's metadata has it.
         count: Option<u64>,
     },
 }
 
-/// The form in which bytes go to the server.
+/// The format in which data is sent to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The file's own.
+    /// The file's bytes.
     AsItIs,
     /// COPY's binary format.
     Binary,
@@ -53,20 +53,20 @@ pub(super) enum Form {
     Text,
 }
 
-/// Some bytes, and how many rows (or lines) they are.
+/// Data for COPY, with the number of rows (lines in CSV).
 pub(super) struct Piece {
     pub(super) bytes: Bytes,
     pub(super) rows: u64,
 }
 
 impl File {
-    /// Whether it goes to the server as it is.
+    /// Whether it is sent as it is.
     pub(super) fn is_csv(&self) -> bool {
         matches!(self.contents, Contents::Csv { .. })
     }
 }
 
-/// Looks at all files before anything is sent.
+/// Checks all files before anything is sent.
 pub(super) async fn open(
     session: &Session,
     arguments: &LoadArguments,
@@ -74,33 +74,33 @@ pub(super) async fn open(
     let mut files = Vec::new();
     for path in &arguments.files {
         let path = path.to_str().with_context(|| format!("{} is not text", path.display()))?;
-        let file = look(session, path, arguments).await;
+        let file = inspect(session, path, arguments).await;
         files.push(file.with_context(|| format!("cannot load {path}"))?);
     }
     Ok(files)
 }
 
-async fn look(session: &Session, path: &str, arguments: &LoadArguments) -> anyhow::Result<File> {
+async fn inspect(session: &Session, path: &str, arguments: &LoadArguments) -> anyhow::Result<File> {
     let bytes = std::fs::metadata(path)?.len();
     let format = arguments.format.or_else(|| FileFormat::of_path(path));
-    let format = format.context("its name does not tell its format: say --format")?;
+    let format = format.context("its name has no known extension: give --format")?;
     let contents = match format {
         FileFormat::Csv => {
-            let header = match arguments.no_header {
-                true => None,
-                false => Some(header(path, arguments.delimiter)?),
-            };
-            let plain = header.is_some() && arguments.delimiter == ',';
-            let fields = match (arguments.create, plain) {
-                (false, _) => Vec::new(),
-                (true, true) => fields(session, path).await?,
-                (true, false) => bail!("--create needs a header, and commas between values"),
+            let header =
+                if arguments.no_header { None } else { Some(header(path, arguments.delimiter)?) };
+            let has_usual_form = header.is_some() && arguments.delimiter == ',';
+            let fields = if !arguments.create {
+                Vec::new()
+            } else if has_usual_form {
+                fields(session, path).await?
+            } else {
+                bail!("--create needs a header, and commas between values");
             };
             Contents::Csv { header, fields }
         }
         FileFormat::Parquet | FileFormat::Jsonl => {
             if FileFormat::of_path(path) != Some(format) {
-                bail!("a file of this format has a name that ends in .parquet, .json or .jsonl");
+                bail!("the name of a file of this format must end in .parquet, .json or .jsonl");
             }
             let count = match format {
                 FileFormat::Parquet => Some(count(session, path).await?),
@@ -134,10 +134,10 @@ async fn count(session: &Session, path: &str) -> anyhow::Result<u64> {
 fn header(path: &str, delimiter: char) -> anyhow::Result<Vec<String>> {
     let mut reader = BufReader::new(std::fs::File::open(path)?);
     let mut line = String::new();
-    // A name may hold line breaks: the record ends outside quotes.
+    // A quoted name may contain line breaks.
     while reader.read_line(&mut line)? > 0 && line.matches('"').count() % 2 == 1 {}
     if line.is_empty() {
-        bail!("the file is empty: there is no header in it");
+        bail!("the file is empty and has no header");
     }
     Ok(names(line.trim_end_matches(['\r', '\n']), delimiter))
 }
@@ -157,7 +157,7 @@ fn names(line: &str, delimiter: char) -> Vec<String> {
     names
 }
 
-/// Reads a file on other threads than the one that sends it.
+/// Reads a file on worker threads. The receiver gets its pieces, or an error.
 pub(super) fn read(
     file: &File,
     form: Form,
@@ -169,7 +169,7 @@ pub(super) fn read(
     match form {
         Form::AsItIs => drop(workers.spawn_blocking(move || {
             if let Err(error) = read_bytes(&path, &sender) {
-                // Whoever has stopped to listen knows why.
+                // A receiver that is gone has its own error.
                 let _ = sender.blocking_send(Err(error));
             }
         })),
@@ -207,7 +207,7 @@ async fn read_rows(
     let format = if form == Form::Binary { "binary" } else { "text" };
     let text = format!("COPY (SELECT * FROM {}) TO STDOUT (FORMAT {format})", literal(path));
     for statement in session.parse(&text)? {
-        // The types that have items are written as text.
+        // Array types are written as text, so their item types are not needed.
         let mut copy = session.copy_out(&statement, |_| 0).await?;
         let (mut bytes, mut rows) = (BytesMut::new(), 0);
         loop {
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_in_a_header() {
+    fn names_of_a_header() {
         assert_eq!(names("a,\"b,\"\"c\",", ','), ["a", "b,\"c", ""]);
         assert_eq!(names("a|b", '|'), ["a", "b"]);
     }

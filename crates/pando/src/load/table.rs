@@ -1,14 +1,14 @@
-//! The table that rows go to: its columns, how it is made, and in which form it takes a file's rows.
+//! The target table: its columns, its definition for `--create`, and the COPY statement for a file.
 
 use super::source::{Contents, File, Form};
 use crate::arguments::LoadArguments;
-use crate::remote::{Connection, Described};
 use anyhow::{Context, bail};
 use arrow::datatypes::DataType;
 use pando::SqlType;
+use shell::protocol::{Connection, Described};
 use tokio_postgres::types::Type;
 
-/// The code of a table that is not there.
+/// SQLSTATE of a table that does not exist.
 const UNDEFINED_TABLE: &str = "42P01";
 
 /// A column of the table.
@@ -17,34 +17,36 @@ pub(super) struct Column {
     sql_type: Type,
 }
 
-/// How a file goes to the server.
-pub(super) struct Way {
-    /// The statement that takes it.
+/// How a file is sent to the server.
+pub(super) struct CopyPlan {
+    /// The COPY statement.
     pub(super) statement: String,
-    /// The form of the bytes.
+    /// The format of the data.
     pub(super) form: Form,
 }
 
-/// The columns of a table of the server.
+/// The columns of the table on the server.
 pub(super) async fn columns(to: &mut Connection, table: &str) -> anyhow::Result<Vec<Column>> {
     let described = to.columns(&format!("SELECT * FROM {table} LIMIT 0")).await;
-    let described = described.map_err(|trouble| match trouble.code.as_str() {
-        UNDEFINED_TABLE => trouble.with_hint("--create makes the table from the file."),
-        _ => trouble,
+    let described = described.map_err(|error| match error.code.as_str() {
+        UNDEFINED_TABLE => {
+            error.with_hint("--create creates the table with the columns of the file.")
+        }
+        _ => error,
     })?;
     let column = |column: Described| {
-        // A type that PostgreSQL has not from the beginning is like no type of a file.
+        // Types that are not built in match no type of a file.
         let sql_type = Type::from_oid(column.type_id).unwrap_or(Type::UNKNOWN);
         Column { name: column.name, sql_type }
     };
     Ok(described.into_iter().map(column).collect())
 }
 
-/// The statement that makes a table for a file's rows.
+/// The CREATE TABLE statement for a file.
 pub(super) fn definition(table: &str, file: &File, key: &[String]) -> anyhow::Result<String> {
     let (Contents::Csv { fields, .. } | Contents::Rows { fields, .. }) = &file.contents;
     if let Some(name) = key.iter().find(|name| fields.iter().all(|field| field.name != **name)) {
-        bail!("{}: there is no column \"{name}\" for the key", file.path);
+        bail!("{}: the key column \"{name}\" does not exist", file.path);
     }
     let mut parts: Vec<String> = fields
         .iter()
@@ -56,7 +58,7 @@ pub(super) fn definition(table: &str, file: &File, key: &[String]) -> anyhow::Re
     Ok(format!("CREATE TABLE {table} ({})", parts.join(", ")))
 }
 
-/// PostgreSQL's type for the values of a file.
+/// PostgreSQL's type for a type of a file.
 fn type_name(sql_type: &SqlType) -> String {
     match sql_type {
         SqlType::Other(data_type) if data_type.is_unsigned_integer() => "numeric(20,0)".to_owned(),
@@ -66,13 +68,13 @@ fn type_name(sql_type: &SqlType) -> String {
     }
 }
 
-/// In which form the table takes a file.
-pub(super) fn way(
+/// Chooses the COPY statement and the format for a file.
+pub(super) fn copy_plan(
     file: &File,
     target: &[Column],
     table: &str,
     arguments: &LoadArguments,
-) -> anyhow::Result<Way> {
+) -> anyhow::Result<CopyPlan> {
     match &file.contents {
         Contents::Csv { header, .. } => {
             let into = match header {
@@ -90,23 +92,23 @@ pub(super) fn way(
                 options.push_str(&format!(", NULL {}", literal(null)));
             }
             let statement = format!("COPY {into} FROM STDIN ({options})");
-            Ok(Way { statement, form: Form::AsItIs })
+            Ok(CopyPlan { statement, form: Form::AsItIs })
         }
         Contents::Rows { fields, .. } => {
             let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
             let columns = find(file, &names, target, table)?;
             let mut pairs = fields.iter().zip(columns);
             let alike = pairs.all(|(field, column)| is_alike(&field.sql_type, &column.sql_type));
-            let (form, format) =
-                if alike { (Form::Binary, "binary") } else { (Form::Text, "text") };
+            let form = if alike { Form::Binary } else { Form::Text };
+            let format = if alike { "binary" } else { "text" };
             let into = list(&names);
             let statement = format!("COPY {table} ({into}) FROM STDIN (FORMAT {format})");
-            Ok(Way { statement, form })
+            Ok(CopyPlan { statement, form })
         }
     }
 }
 
-/// The table's columns of these names.
+/// The table's columns with these names.
 fn find<'a>(
     file: &File,
     names: &[String],
@@ -123,7 +125,7 @@ fn find<'a>(
     names.iter().map(column).collect()
 }
 
-/// Whether both sides write values of these types in the same bytes.
+/// Whether both types have the same binary format.
 fn is_alike(source: &SqlType, target: &Type) -> bool {
     let texts = [Type::TEXT, Type::VARCHAR, Type::BPCHAR];
     match source {

@@ -1,4 +1,4 @@
-//! `pando predict`: what a query would cost on hardware that one does not own.
+//! `pando predict`: predicts the duration of a query on other hardware.
 
 mod calibrate;
 mod report;
@@ -12,7 +12,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Simulates the queries that are asked for, or measures what operators cost here.
+/// Simulates the queries, or measures costs for `pando predict calibrate`.
 pub(crate) async fn run(arguments: &PredictArguments) -> Result<ExitCode> {
     if let Some(PredictCommand::Calibrate(arguments)) = &arguments.command {
         return calibrate::run(arguments).await;
@@ -58,12 +58,12 @@ fn architecture(arguments: &PredictArguments) -> Result<Architecture> {
 
 fn coefficients(arguments: &PredictArguments) -> Result<Coefficients> {
     match &arguments.coefficients {
-        Some(name) => bench::coefficients(name),
+        Some(name) => workloads::coefficients(name),
         None => Ok(Coefficients::usual(&arguments.architecture)?),
     }
 }
 
-/// Names have neither points nor slashes.
+/// Whether this is a file: names of architectures contain neither points nor slashes.
 fn is_file(name: &str) -> bool {
     name.contains(['.', '/'])
 }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn unreadable_files_and_unknown_names_are_reported() {
         let missing = architecture(&line(&["--architecture", "none.toml"])).expect_err("missing");
         assert_eq!(missing.to_string(), "cannot read none.toml");
         let unknown = architecture(&line(&["--architecture", "abacus"])).expect_err("unknown");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_machines_have_an_engine_of_their_time() {
+    fn the_default_coefficients_depend_on_the_architecture() {
         let name = |options: &[&str]| coefficients(&line(options)).expect("built in").name;
         assert_eq!(name(&[]), "row-at-a-time");
         assert_eq!(name(&["--architecture", "nvme-server"]), "columnar");

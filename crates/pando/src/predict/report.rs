@@ -1,18 +1,18 @@
-//! What a prediction prints: a line a query, where its time goes, or one JSON object.
+//! Output of a prediction: a line for each query, the time of each bundle, or a JSON object.
 
 use crate::arguments::PredictArguments;
-use crate::quantity::duration;
 use dbsim::model::Seconds;
 use dbsim::plan::Scheme;
 use dbsim::{Plan, Report};
 use serde_json::{Value, json};
+use shell::quantity::duration;
 use std::io::{self, Write};
 use std::time::Duration;
 
 /// Prints one query's prediction.
 ///
 /// # Errors
-/// Where nobody reads any more, or the output cannot be written.
+/// If the output cannot be written.
 pub(super) fn print(
     arguments: &PredictArguments,
     scheme: Scheme,
@@ -42,7 +42,7 @@ fn explain(out: &mut impl Write, plan: &Plan, report: &Report) -> io::Result<()>
     writeln!(out)
 }
 
-/// Parts of the whole, those that are nothing left out.
+/// The parts of the time in percent; parts below 0.1 % are omitted.
 fn parts(breakdown: &Seconds) -> String {
     let parts = [
         ("I/O", breakdown.io),

@@ -1,4 +1,4 @@
-//! A server as one of a cluster: how it begins or joins one, and what it says of that.
+//! Starts a server as the first member of a cluster or as a new one, and prints its addresses.
 
 use anyhow::{Context, anyhow};
 use cluster::net::Address;
@@ -11,7 +11,7 @@ use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use store::Error;
 
-/// Begins a cluster, or joins one; the database is opened once its group is known.
+/// Founds or joins a cluster. `open` opens the database once the server's group is known.
 pub(super) async fn start(
     part: &ClusterPart,
     open: impl FnOnce(GroupId) -> anyhow::Result<Database>,
@@ -47,8 +47,8 @@ pub(super) async fn start(
     Ok((database, started))
 }
 
-/// Tells the others where PostgreSQL clients call this server: where it listens, or where other servers call it if it
-/// listens everywhere.
+/// Publishes the address for PostgreSQL clients: the listen address, with the host for other servers if the server listens on
+/// all interfaces.
 pub(super) fn open_to_clients(member: &Started, pg: SocketAddr) {
     let members = member.cluster.members();
     let own = members.get(member.cluster.here()).map(|own| own.address.as_str());
@@ -59,35 +59,37 @@ pub(super) fn open_to_clients(member: &Started, pg: SocketAddr) {
     });
 }
 
-/// A free port of the address from which this machine reaches another.
+/// The local address from which this machine reaches another one, with a free port.
 fn listen_address_for(other: &str) -> anyhow::Result<String> {
-    let context = || format!("cannot find the way to {other}; say where to listen (--cluster)");
+    let context =
+        || format!("cannot find a local address that reaches {other}; give one with --cluster");
     let other = other.to_socket_addrs().with_context(context)?.next().with_context(context)?;
-    // Nothing is sent: connecting such a socket only looks the way up.
+    // Connecting a UDP socket sends nothing; it only selects the local address.
     let socket = UdpSocket::bind(if other.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
     socket.connect(other).with_context(context)?;
     Ok(SocketAddr::new(socket.local_addr()?.ip(), 0).to_string())
 }
 
-/// Why a server does not become part of a cluster, by way of whom, and what to do.
+/// Adds to an error through which server it came, and a hint.
 fn explained(error: &StartError, through: Option<&str>) -> anyhow::Error {
-    let way_out = match error {
+    let hint = match error {
         StartError::Refused(Error::Remote { hint: Some(hint), .. }) => format!(". {hint}"),
         StartError::Refused(Error::Unreachable { .. }) => {
-            let called_at = ". Give what a server of the cluster is \"called at\"";
-            format!("{called_at}, and the --token of its first server, if that printed one.")
+            ". Use an address that a server of the cluster prints as \"called at\", and the --token of its \
+             first server, if that printed one."
+                .to_owned()
         }
         _ => String::new(),
     };
     match (error, through) {
         (StartError::Refused(_) | StartError::Join(_), Some(first)) => {
-            anyhow!("cannot join (--join {first}): {error}{way_out}")
+            anyhow!("cannot join (--join {first}): {error}{hint}")
         }
-        _ => anyhow!("{error}{way_out}"),
+        _ => anyhow!("{error}{hint}"),
     }
 }
 
-/// A reason why the database cannot be opened, as the cluster passes it on.
+/// Converts the error of opening the database.
 fn refused(error: &anyhow::Error) -> Error {
     Error::Remote {
         sql_state: "58000".into(),
@@ -97,7 +99,7 @@ fn refused(error: &anyhow::Error) -> Error {
     }
 }
 
-/// Says what the server is in its cluster, and how others come to it.
+/// Prints the server's name and address, and on the first server the command for others to join.
 pub(super) fn announce(out: &mut impl Write, member: &Started) -> io::Result<()> {
     let members = member.cluster.members();
     let own = members.get(member.cluster.here());

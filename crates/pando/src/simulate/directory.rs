@@ -1,23 +1,27 @@
-//! `pando simulate directory`: the runs, one for each page size.
+//! `pando simulate directory`: one run for each page size.
 
-use super::plot::{self, Curve};
 use super::report::{self, Run};
 use crate::arguments::DirectoryArguments;
-use crate::quantity;
-use crate::terminal;
 use anyhow::{Context, anyhow};
 use indicatif::{ProgressBar, ProgressStyle};
-use sdds::simulation::{Grown, Newcomers, Parameters, Progress};
+use plots::{Line, LineChart};
+use sdds::simulation::{Grown, Newcomers, Parameters, Progress, Window};
+use shell::quantity;
+use shell::terminal;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Instant;
 
-/// The page sizes of a plot, beside the one that is asked for.
-const PLOTTED_PAGES: [usize; 4] = [8, 32, 128, 512];
+/// The page sizes of a chart, in addition to the given one.
+const CHART_PAGES: [usize; 4] = [8, 32, 128, 512];
 
-/// Runs the simulation, reports, and draws.
+/// Range of the chart's vertical axis: forwards of 1,000 requests.
+const FORWARDED_MIN: f64 = 0.1;
+const FORWARDED_MAX: f64 = 1000.0;
+
+/// Runs the simulation, prints the reports, and writes the chart.
 pub(super) fn run(arguments: &DirectoryArguments) -> anyhow::Result<ExitCode> {
     let pages = pages(arguments);
     let mut runs: Vec<Run> = Vec::new();
@@ -27,13 +31,7 @@ pub(super) fn run(arguments: &DirectoryArguments) -> anyhow::Result<ExitCode> {
         runs.push(run);
     }
     if let Some(file) = &arguments.svg {
-        let curves: Vec<Curve<'_>> = runs.iter().map(curve).collect();
-        let title = format!(
-            "Forwarded requests of newcomers to a file of {} buckets on {} servers",
-            quantity::count(arguments.buckets.get() as u64),
-            quantity::count(arguments.servers.get() as u64),
-        );
-        fs::write(file, plot::svg(&title, &curves))
+        fs::write(file, chart(arguments, &runs).svg()?)
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
     let wrong: u64 = runs.iter().map(|run| run.figures.wrong).sum();
@@ -43,7 +41,7 @@ pub(super) fn run(arguments: &DirectoryArguments) -> anyhow::Result<ExitCode> {
 fn pages(arguments: &DirectoryArguments) -> Vec<usize> {
     let mut pages = vec![arguments.page.get()];
     if arguments.svg.is_some() {
-        pages.extend(PLOTTED_PAGES);
+        pages.extend(CHART_PAGES);
     }
     pages.sort_unstable();
     pages.dedup();
@@ -61,7 +59,7 @@ fn parameters(arguments: &DirectoryArguments, page_entries: usize) -> Parameters
     }
 }
 
-/// Newcomers to the file at rest do not meet: they work in as many threads as there are processors.
+/// New clients of the finished table are independent: they run in one thread a processor.
 fn simulate(parameters: Parameters) -> anyhow::Result<Run> {
     let start = Instant::now();
     let bar = bar(&parameters);
@@ -78,7 +76,7 @@ fn simulate(parameters: Parameters) -> anyhow::Result<Run> {
     let done = working.into_iter().map(|thread| thread.join());
     let newcomers: Vec<Newcomers> = done
         .collect::<Result<_, _>>()
-        .map_err(|_| anyhow!("the simulation has a defect and ended"))?;
+        .map_err(|_| anyhow!("a thread of the simulation panicked"))?;
     bar.finish_and_clear();
     let figures = grown.figures(&newcomers);
     Ok(Run { parameters, figures, time: start.elapsed() })
@@ -87,7 +85,7 @@ fn simulate(parameters: Parameters) -> anyhow::Result<Run> {
 fn show(bar: &ProgressBar, progress: Progress) {
     let (message, position) = match progress {
         Progress::Growing(buckets) => ("buckets", buckets),
-        Progress::Resting(requests) => ("requests of each newcomer", requests),
+        Progress::Resting(requests) => ("requests of each new client", requests),
     };
     bar.set_message(message);
     bar.set_position(position);
@@ -102,6 +100,42 @@ fn bar(parameters: &Parameters) -> ProgressBar {
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-fn curve(run: &Run) -> Curve<'_> {
-    Curve { page_entries: run.parameters.page_entries, windows: &run.figures.windows }
+/// Forwards of 1,000 requests by the number of requests, a line for each page size.
+fn chart(arguments: &DirectoryArguments, runs: &[Run]) -> LineChart {
+    let line = |run: &Run| Line {
+        name: format!("{} entries a page", quantity::count(run.parameters.page_entries as u64)),
+        points: points(&run.figures.windows),
+    };
+    LineChart {
+        title: format!(
+            "Forwarded requests of new clients of {} buckets on {} servers",
+            quantity::count(arguments.buckets.get() as u64),
+            quantity::count(arguments.servers.get() as u64),
+        ),
+        x_name: "requests of each client".to_owned(),
+        y_name: "forwarded, of 1,000 requests".to_owned(),
+        y_range: FORWARDED_MIN..FORWARDED_MAX,
+        lines: runs.iter().map(line).collect(),
+    }
+}
+
+/// The points of a line. It ends where no request is forwarded any more.
+fn points(windows: &[Window]) -> Vec<(f64, f64)> {
+    let has_forwards = |window: &Window| window.forwarded_per_thousand > 0.0;
+    let shown = windows.iter().rposition(has_forwards).map_or(0, |last| last + 2);
+    let point = |window: &Window| (window.requests as f64, window.forwarded_per_thousand);
+    windows.iter().take(shown).map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_where_nothing_is_forwarded() {
+        let window = |requests, forwarded_per_thousand| Window { requests, forwarded_per_thousand };
+        let windows = [window(1, 1000.0), window(10, 50.0), window(100, 0.0), window(1000, 0.0)];
+        assert_eq!(points(&windows), [(1.0, 1000.0), (10.0, 50.0), (100.0, 0.0)]);
+        assert_eq!(points(&windows[2..]), []);
+    }
 }

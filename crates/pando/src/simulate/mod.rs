@@ -1,13 +1,12 @@
-//! `pando simulate`: what is larger than the machines at hand, with the code that runs on them.
+//! `pando simulate`: simulates clusters of thousands of servers with the code of real ones.
 
 mod directory;
-mod plot;
 mod report;
 
 use crate::arguments::{SimulateArguments, Simulated};
 use std::process::ExitCode;
 
-/// Runs the simulation that is asked for.
+/// Runs a simulation.
 pub(crate) fn run(arguments: SimulateArguments) -> anyhow::Result<ExitCode> {
     match arguments.what {
         Simulated::Directory(arguments) => directory::run(&arguments),

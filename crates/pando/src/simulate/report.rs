@@ -1,13 +1,13 @@
-//! What a simulation prints: a table for people, or one JSON object.
+//! Output of a simulation: a table, or a JSON object.
 
-use crate::quantity::{bytes, count, duration};
 use sdds::directory::Counters;
 use sdds::simulation::{Figures, Parameters};
 use serde_json::{Value, json};
+use shell::quantity::{bytes, count, duration};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// A simulation that is over.
+/// A completed simulation.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) parameters: Parameters,
@@ -18,7 +18,7 @@ pub(super) struct Run {
 /// Prints a run.
 ///
 /// # Errors
-/// Where nobody reads any more, or the output cannot be written.
+/// If the output cannot be written.
 pub(super) fn print(run: &Run, as_json: bool) -> io::Result<()> {
     writeln!(io::stdout(), "{}", if as_json { json(run).to_string() } else { text(run) })
 }
@@ -37,8 +37,8 @@ fn text(run: &Run) -> String {
     );
     out += "\n                           requests    forwarded      hops      hops   adjust-\n";
     out += "                                       per 1,000      mean   maximum     ments\n";
-    out += &phase("while the file grows", &figures.growing);
-    out += &phase("newcomers, at rest", &figures.resting);
+    out += &phase("while the table grows", &figures.growing);
+    out += &phase("new clients, at rest", &figures.resting);
     out += &phase("the same, converged", &figures.converged);
     let mut line = |name: &str, value: String| out += &format!("  {name:<34}{value}\n");
     line("splits, halves moved", format!("{}, {}", count(figures.splits), count(figures.moves)));
@@ -63,7 +63,7 @@ fn text(run: &Run) -> String {
         ),
     );
     line("image of a client", bytes(sizes.client_mean));
-    line("last-resort broadcasts", count(broadcasts(figures)));
+    line("broadcast lookups", count(broadcasts(figures)));
     line("wrong or incomplete answers", count(figures.wrong));
     out
 }

@@ -1,11 +1,11 @@
-//! A server that dies or stands still fails what needs it, and only that.
+//! Statements fail only if they need a server that has crashed or does not respond.
 
 use crate::harness::{ROWS, filled, id_at, join, number, run, soon, three, until};
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
 use tokio_postgres::error::DbError;
 
-/// Runs a statement that needs a server which cannot answer; it must say so.
+/// The error of a statement that needs an unavailable server.
 async fn assert_misses(client: &Client, sql: &str, server: &str) -> DbError {
     let error = soon(client.execute(sql, &[])).await.expect_err(sql);
     let error = error.as_db_error().unwrap_or_else(|| panic!("{sql}: {error:?}"));
@@ -14,7 +14,7 @@ async fn assert_misses(client: &Client, sql: &str, server: &str) -> DbError {
     error.clone()
 }
 
-/// The same, if it is its rows that are missing: which, and what to do.
+/// The same, with checks of the detail and hint on missing rows.
 async fn assert_misses_rows(client: &Client, sql: &str, server: &str) {
     let error = assert_misses(client, sql, server).await;
     let has = error.detail().unwrap_or_else(|| panic!("{sql}: {error:?}"));
@@ -27,7 +27,7 @@ async fn assert_misses_rows(client: &Client, sql: &str, server: &str) {
 }
 
 #[tokio::test]
-async fn a_server_that_is_killed_fails_only_what_needs_it() {
+async fn a_killed_server_fails_only_statements_that_need_it() {
     let [first, second, mut third] = three();
     let (one, two) = (first.connect().await, second.connect().await);
     filled(&one, 3).await;
@@ -66,7 +66,7 @@ async fn a_server_that_is_killed_fails_only_what_needs_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_stands_still_is_waited_for() {
+async fn a_stopped_process_is_waited_for() {
     let [first, _second, third] = three();
     let (one, other) = (first.connect().await, first.connect().await);
     filled(&one, 3).await;
@@ -76,7 +76,7 @@ async fn a_server_that_stands_still_is_waited_for() {
         soon(other.execute(&format!("UPDATE t SET n = 1 WHERE id = {there}"), &[])).await
     });
     let begun = Instant::now();
-    // Less than the deadline between servers, and more than a heartbeat's.
+    // Shorter than the deadline between servers, and longer than a heartbeat's.
     while begun.elapsed() < Duration::from_secs(2) {
         assert_eq!(run(&one, &format!("UPDATE t SET n = 1 WHERE id = {here}")).await, 1);
     }
@@ -88,7 +88,7 @@ async fn a_server_that_stands_still_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_stopped_with_rows_is_evicted_at_once() {
+async fn a_server_that_leaves_with_rows_is_evicted_at_once() {
     let [first, _second, mut third] = three();
     let one = first.connect().await;
     filled(&one, 3).await;
@@ -102,7 +102,7 @@ async fn a_server_that_is_stopped_with_rows_is_evicted_at_once() {
 }
 
 #[tokio::test]
-async fn without_the_first_server_statements_say_that_it_is_missing() {
+async fn without_the_first_server_statements_fail_with_its_name() {
     let [mut first, second, _third] = three();
     let two = second.connect().await;
     filled(&two, 3).await;

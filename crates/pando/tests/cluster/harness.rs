@@ -1,4 +1,4 @@
-//! Servers of a cluster for one test, and ways to talk to them.
+//! Server processes of a cluster for one test, and helpers for their clients.
 
 use std::fs::{self, File};
 use std::future::Future;
@@ -8,24 +8,24 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_postgres::{Client, Config, NoTls};
 
-/// Longer than any deadline between servers, also on a machine that is busy: what has not ended by then hangs.
+/// Longer than any deadline between servers, even on a busy machine. What takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Rows of the table `t` that [`filled`] makes.
 pub(crate) const ROWS: i64 = 6_000;
 
-/// A server that ends with the test.
+/// A server, which ends with the test.
 pub(crate) struct Server {
     process: Child,
-    /// Held open: a server whose output nobody reads ends.
+    /// Kept open: a server ends if its output is closed.
     _stdout: BufReader<ChildStdout>,
     folder: TempDir,
     pub(crate) name: String,
-    /// Where its clients connect.
+    /// Address for clients.
     pub(crate) pg: String,
-    /// Where other servers call it.
+    /// Address for other servers.
     pub(crate) address: String,
-    /// What others need to join by way of it, where connections are encrypted.
+    /// The token that others need to join, if connections are encrypted.
     pub(crate) token: Option<String>,
 }
 
@@ -34,12 +34,12 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
         if std::thread::panicking() {
-            eprintln!("--- {} said:\n{}", self.name, self.log());
+            eprintln!("--- log of {}:\n{}", self.name, self.log());
         }
     }
 }
 
-/// The program, without what the environment of the tests says about servers.
+/// The program, without the variables that configure clients.
 pub(crate) fn pando(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pando"));
     command.args(arguments).stdin(Stdio::null()).env("NO_COLOR", "1").env("HOME", "/nonexistent");
@@ -55,7 +55,7 @@ pub(crate) fn serve(arguments: &[&str]) -> Command {
     pando(&[&ports, arguments].concat())
 }
 
-/// A server of a cluster, once it says that it is one.
+/// Starts a server of a cluster and waits until it prints its addresses.
 pub(crate) fn start(name: &str, arguments: &[&str]) -> Server {
     let folder = TempDir::new().expect("a folder");
     let log = File::create(folder.path().join("log")).expect("a file");
@@ -78,17 +78,17 @@ pub(crate) fn start(name: &str, arguments: &[&str]) -> Server {
     Server { process, _stdout: stdout, folder, name: name.to_owned(), pg, address, token }
 }
 
-/// The first server of a cluster of this machine.
+/// Starts the first server of a cluster on this machine.
 pub(crate) fn first() -> Server {
     start("one", &["--cluster", "127.0.0.1:0"])
 }
 
-/// One more server.
+/// Starts a server that joins.
 pub(crate) fn join(name: &str, first: &Server) -> Server {
     start(name, &["--join", &first.address])
 }
 
-/// A cluster of three.
+/// Starts a cluster of three servers.
 pub(crate) fn three() -> [Server; 3] {
     let first = first();
     let others = [join("two", &first), join("three", &first)];
@@ -97,7 +97,7 @@ pub(crate) fn three() -> [Server; 3] {
 }
 
 impl Server {
-    /// A client of it.
+    /// Connects a client.
     pub(crate) async fn connect(&self) -> Client {
         let (host, port) = self.pg.split_once(':').expect("host and port");
         let mut config = Config::new();
@@ -107,34 +107,34 @@ impl Server {
         client
     }
 
-    /// Its URL.
+    /// The URL for clients.
     pub(crate) fn url(&self) -> String {
         format!("postgres://ada@{}/pando", self.pg)
     }
 
-    /// What it has logged.
+    /// The server's log.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// Sends it a signal, like `-STOP`.
+    /// Sends a signal, like `-STOP`.
     pub(crate) fn signal(&self, name: &str) {
         let id = self.process.id().to_string();
         assert!(Command::new("kill").args([name, &id]).status().expect("kill runs").success());
     }
 
-    /// Waits for its end.
+    /// Waits until the process ends.
     pub(crate) fn end(&mut self) -> ExitStatus {
         self.process.wait().expect("ended")
     }
 }
 
-/// What comes of something that must not hang.
+/// The output of a future that must not hang.
 pub(crate) async fn soon<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(LIMIT, work).await.expect("it hangs")
 }
 
-/// The number that a query answers with.
+/// The number that a query returns.
 pub(crate) async fn number(client: &Client, sql: &str) -> i64 {
     match soon(client.query_one(sql, &[])).await {
         Ok(row) => row.get(0),
@@ -142,12 +142,12 @@ pub(crate) async fn number(client: &Client, sql: &str) -> i64 {
     }
 }
 
-/// Runs a statement that must work; how many rows it concerned.
+/// Runs a statement that must succeed, and returns its number of rows.
 pub(crate) async fn run(client: &Client, sql: &str) -> u64 {
     soon(client.execute(sql, &[])).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"))
 }
 
-/// Looks again and again until a query answers with `true`; how long that took.
+/// Repeats a query until it returns `true`, and returns how long that took.
 pub(crate) async fn until(client: &Client, sql: &str) -> Duration {
     let begun = Instant::now();
     loop {
@@ -170,7 +170,7 @@ pub(crate) async fn filled(client: &Client, servers: i64) {
     until(client, &format!("SELECT count(*) = {servers} {spread}")).await;
 }
 
-/// An id that a server holds, as it says itself.
+/// An id of a row on the client's server.
 pub(crate) async fn id_at(client: &Client) -> i64 {
     let here = "server = (SELECT name FROM pando.servers WHERE is_here)";
     let sql = &format!("SELECT low FROM pando.buckets WHERE \"table\" = 't' AND {here}");
@@ -179,7 +179,7 @@ pub(crate) async fn id_at(client: &Client) -> i64 {
     ids.next().expect("a bucket that begins with an id")
 }
 
-/// What a program says on both its outputs, and whether it was content.
+/// Whether a program succeeded, and the text of standard output and standard error.
 pub(crate) fn told(output: &Output) -> (bool, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.success(), text(&output.stdout), text(&output.stderr))

@@ -1,4 +1,4 @@
-//! Clients with images of their own: they learn whose rows are whose, and ask owners.
+//! Clients with images: they learn the owners of rows, and send requests to the owners.
 
 use crate::harness::{ROWS, Server, filled, number, run, soon, three, until};
 use client::{Client, Parameters, Statement};
@@ -7,7 +7,7 @@ use tokio_postgres::NoTls;
 /// Messages between servers so far, without heartbeats.
 const MESSAGES: &str = "SELECT sum(messages_sent)::bigint FROM pando.servers";
 
-/// Three servers with the rows of `t`: nothing moves any more, and all know where clients call the others.
+/// Three servers with the rows of `t`, after all moves, when each server knows the others' addresses for clients.
 async fn at_rest() -> ([Server; 3], tokio_postgres::Client) {
     let servers = three();
     let client = servers[0].connect().await;
@@ -29,7 +29,7 @@ async fn prepared(client: &Client, sql: &str) -> Statement {
     soon(client.prepare(sql)).await.expect(sql)
 }
 
-/// Reads the rows of all keys; `n` of each.
+/// Reads the rows of all keys, and returns their `n`.
 async fn read_all(client: &Client, select: &Statement, ids: &[i64]) -> Vec<i64> {
     let given = ids.iter().map(|id| vec![id as _]);
     let rows = soon(client.query_all(select, given)).await.expect("rows");
@@ -37,7 +37,7 @@ async fn read_all(client: &Client, select: &Statement, ids: &[i64]) -> Vec<i64> 
 }
 
 #[tokio::test]
-async fn a_client_learns_whose_rows_are_and_asks_owners() {
+async fn a_client_learns_the_owners_of_rows() {
     let (servers, client) = at_rest().await;
     let with_image = with_image(&servers[2]).await;
     let select = prepared(&with_image, " SELECT n FROM t WHERE id = $1; ").await;
@@ -45,7 +45,7 @@ async fn a_client_learns_whose_rows_are_and_asks_owners() {
     let ids: Vec<i64> = (1..=ROWS).collect();
     assert!(read_all(&with_image, &select, &ids).await.iter().all(|n| *n == 0));
 
-    // What has been learned is enough: no server asks another.
+    // The image is correct: no server asks another.
     let (messages, before) = (number(&client, MESSAGES).await, with_image.counters());
     assert!(read_all(&with_image, &select, &ids).await.iter().all(|n| *n == 0));
     assert_eq!(number(&client, MESSAGES).await, messages, "{:?}", with_image.counters());
@@ -60,7 +60,7 @@ async fn a_client_learns_whose_rows_are_and_asks_owners() {
 }
 
 #[tokio::test]
-async fn what_has_moved_is_found_and_an_image_is_corrected() {
+async fn moved_rows_are_found_and_the_image_is_corrected() {
     let (mut servers, client) = at_rest().await;
     let with_image = with_image(&servers[0]).await;
     let select = prepared(&with_image, "SELECT n FROM t WHERE id = $1").await;

@@ -1,9 +1,9 @@
-//! Servers that join, and those that may not.
+//! Servers that join a cluster, and servers that are refused.
 
 use crate::harness::{ROWS, filled, first, join, number, run, serve, start, told, until};
 
 #[tokio::test]
-async fn who_joins_later_gets_a_share() {
+async fn a_server_that_joins_gets_a_share() {
     let first = first();
     let _second = join("two", &first);
     let client = first.connect().await;
@@ -27,7 +27,7 @@ async fn who_joins_later_gets_a_share() {
     assert!(number(&third, asked).await > 0);
 }
 
-/// What a server that cannot join says.
+/// The error of a server that cannot join.
 fn refused(arguments: &[&str]) -> String {
     let output = serve(arguments).output().expect("pando runs");
     let (_, shown, stderr) = told(&output);
@@ -43,11 +43,11 @@ fn assert_says(stderr: &str, parts: &[&str]) {
 }
 
 #[test]
-fn who_cannot_join_hears_why() {
+fn the_reason_of_a_refusal_is_reported() {
     let first = first();
     let stderr = refused(&["--join", &first.address, "--name", "one"]);
     assert_says(&stderr, &["\"one\"", "already", "--name"]);
-    // Nobody listens at port 1.
+    // No server listens on port 1.
     let stderr = refused(&["--join", "127.0.0.1:1", "--name", "two"]);
     assert_says(&stderr, &["127.0.0.1:1", "--join"]);
     let stderr = refused(&["--join", &first.pg, "--name", "two"]);

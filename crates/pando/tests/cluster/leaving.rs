@@ -1,4 +1,4 @@
-//! A server is emptied and stopped while clients write.
+//! A server is drained and stopped while clients write.
 
 use crate::harness::{ROWS, Server, filled, number, pando, run, soon, three, told, until};
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
-/// What a client that wrote in a loop has seen.
+/// The results of a client that writes in a loop.
 #[derive(Default)]
 struct Written {
     statements: i64,
     longest: Duration,
 }
 
-/// A client that adds one to rows of its own, one after the other, until it is told to stop: `stride` ids apart, from
-/// `from` on. Every fourth time it changes two rows that lie far apart in one transaction.
+/// Starts a client that increments its rows one after another until it is stopped: every `stride`-th id, starting with `from`.
+/// Every fourth transaction changes two distant rows.
 fn writer(client: Client, from: i64, stop: &Arc<AtomicBool>) -> JoinHandle<Written> {
     let stop = Arc::clone(stop);
     tokio::spawn(async move {
@@ -44,7 +44,7 @@ fn writer(client: Client, from: i64, stop: &Arc<AtomicBool>) -> JoinHandle<Writt
     })
 }
 
-/// Ends clients; how much they have written, and the longest that one waited.
+/// Stops clients, and returns their number of writes and the longest wait.
 async fn ended(writers: Vec<JoinHandle<Written>>, stop: &AtomicBool) -> Written {
     stop.store(true, Ordering::Relaxed);
     let mut all = Written::default();
@@ -61,9 +61,9 @@ fn drain(through: &Server, name: &str, more: &[&str]) -> (bool, String, String) 
     told(&command.args(more).output().expect("pando runs"))
 }
 
-// Clients are to go on while the test waits for a process.
+// Clients continue while the test waits for a process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_is_emptied_and_stopped_and_nobody_fails() {
+async fn a_server_is_drained_and_stopped_without_errors() {
     let [first, second, mut third] = three();
     let client = first.connect().await;
     filled(&client, 3).await;
@@ -93,7 +93,7 @@ async fn a_server_is_emptied_and_stopped_and_nobody_fails() {
 }
 
 #[tokio::test]
-async fn a_server_is_taken_back() {
+async fn a_drained_server_gets_a_share_again() {
     let servers = three();
     let client = servers[0].connect().await;
     filled(&client, 3).await;

@@ -1,6 +1,5 @@
-//! Several `pando serve` as one cluster: processes, clients, and what happens when a process comes, goes or dies.
+//! Clusters of `pando serve` processes: clients, and servers that join, leave or crash.
 
-mod experiments;
 mod failing;
 mod harness;
 mod images;

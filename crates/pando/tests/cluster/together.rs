@@ -1,10 +1,10 @@
-//! Whatever server a client talks to, it sees one database.
+//! Clients of any server see one database.
 
 use crate::harness::{ROWS, filled, number, run, three, until};
 use std::process::Command;
 
 #[tokio::test]
-async fn any_server_reads_and_changes_what_another_made() {
+async fn every_server_reads_and_changes_tables_of_others() {
     let servers = three();
     let [one, two, three] =
         [servers[0].connect().await, servers[1].connect().await, servers[2].connect().await];
@@ -25,7 +25,7 @@ async fn any_server_reads_and_changes_what_another_made() {
 }
 
 #[tokio::test]
-async fn a_transaction_on_all_servers_is_seen_whole_or_not_at_all() {
+async fn a_transaction_on_all_servers_is_atomic() {
     let servers = three();
     let (one, three) = (servers[0].connect().await, servers[2].connect().await);
     filled(&one, 3).await;
@@ -65,7 +65,7 @@ async fn status_shows_every_server() {
 }
 
 #[tokio::test]
-async fn moves_are_held_up_from_any_server() {
+async fn moves_can_be_paused_through_any_server() {
     let [first, second, third] = three();
     let (one, two) = (first.connect().await, second.connect().await);
     run(&two, "ALTER SYSTEM SET pando.moves = paused").await;
@@ -100,7 +100,7 @@ async fn moves_are_held_up_from_any_server() {
 }
 
 #[tokio::test]
-async fn every_server_tells_of_itself() {
+async fn every_server_reports_its_state() {
     let [first, second, third] = three();
     let (one, two, three) = (first.connect().await, second.connect().await, third.connect().await);
     filled(&one, 3).await;

@@ -1,15 +1,15 @@
-//! A server for one test, and ways to talk to it.
+//! A server for one test, and helpers for its clients.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use tokio_postgres::{Client, Config, NoTls};
 
-/// A server that ends with the test.
+/// A server, which ends with the test.
 pub(crate) struct Served {
     pub(crate) process: Child,
     pub(crate) stdout: BufReader<ChildStdout>,
-    /// What it logs.
+    /// The server's log.
     pub(crate) stderr: ChildStderr,
     pub(crate) pg: String,
     pub(crate) http: String,

@@ -1,4 +1,4 @@
-//! The HTTP door among people who do not speak HTTP well.
+//! The HTTP listener with malformed requests.
 
 use crate::harness::{get, serve, signal};
 use crate::raw::{contains, open, rest};
@@ -12,7 +12,7 @@ fn garbage_and_giant_headers_are_refused() {
     let garbage = ["\0\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", &giant, &many];
     for text in garbage {
         let mut stream = open(&served.http);
-        // A server that has heard enough may close while more is sent.
+        // The server may close the connection while more is sent.
         let _ = stream.write_all(text.as_bytes());
         let answer = rest(&mut stream);
         assert!(!contains(&answer, "200 OK"));
@@ -22,7 +22,7 @@ fn garbage_and_giant_headers_are_refused() {
 }
 
 #[test]
-fn requests_that_never_end_stop_neither_others_nor_the_server() {
+fn endless_requests_block_neither_others_nor_the_server() {
     let mut served = serve(&["--shutdown-grace", "1s"]);
     let slow: Vec<_> = (0..200)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! What a client can take, wait for and break: at most its own connection.
+//! Limits of clients: a client can harm only its own connection.
 
 use crate::harness::{Served, serve};
 use crate::raw::{
@@ -29,7 +29,7 @@ fn password_file(folder: &tempfile::TempDir) -> String {
 }
 
 #[test]
-fn silent_clients_are_dropped_and_stop_nobody() {
+fn silent_clients_are_dropped_and_block_nobody() {
     let served = serve(&["--startup-timeout", "2s", "--tls-self-signed", "true"]);
     let hello = startup("u");
     let mut silent: Vec<TcpStream> = (0..200)
@@ -39,7 +39,7 @@ fn silent_clients_are_dropped_and_stop_nobody() {
                 0 => b"",
                 1 => &hello[..7],
                 2 => SSL_REQUEST,
-                // The beginning of a TLS hand-shake.
+                // The start of a TLS handshake.
                 _ => b"\x16\x03\x01",
             };
             stream.write_all(said).expect("sent");
@@ -53,7 +53,7 @@ fn silent_clients_are_dropped_and_stop_nobody() {
 }
 
 #[test]
-fn who_does_not_give_a_password_is_dropped() {
+fn clients_without_a_password_are_dropped() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = password_file(&folder);
     let arguments =
@@ -78,7 +78,7 @@ fn who_does_not_give_a_password_is_dropped() {
 }
 
 #[test]
-fn what_comes_before_encryption_is_refused() {
+fn bytes_before_encryption_are_refused() {
     let served = serve(&["--tls-self-signed", "true"]);
     let mut stream = open(&served.pg);
     stream.write_all(&[SSL_REQUEST, &startup("u"), &query("SELECT 1")].concat()).expect("sent");
@@ -96,7 +96,7 @@ fn what_comes_before_encryption_is_refused() {
 }
 
 #[test]
-fn giant_messages_are_refused_before_they_come() {
+fn giant_messages_are_refused_by_their_length() {
     let served = serve(&["--max-message-bytes", "1MiB"]);
     let before = resident(&served);
     for head in [&b"Q\x7f\xff\xff\xff"[..], b"Q\xff\xff\xff\xff", b"d\x40\0\0\0", b"P\0\x10\0\x01"]
@@ -124,7 +124,7 @@ fn giant_messages_are_refused_before_they_come() {
 }
 
 #[test]
-fn too_many_connections_are_turned_away_until_one_ends() {
+fn too_many_connections_are_refused_until_one_ends() {
     let served = serve(&["--max-connections", "2"]);
     let (first, _) = log_in(&served.pg);
     let (_second, _) = log_in(&served.pg);
@@ -134,7 +134,7 @@ fn too_many_connections_are_turned_away_until_one_ends() {
     drop(first);
     loop {
         let mut stream = open(&served.pg);
-        // One that is turned away may be so before it has said anything.
+        // A connection may be refused before its first message.
         let _ = stream.write_all(&startup("u"));
         let mut kind = [0];
         if stream.read_exact(&mut kind).is_ok() && kind == *b"R" {
@@ -144,7 +144,7 @@ fn too_many_connections_are_turned_away_until_one_ends() {
 }
 
 #[test]
-fn a_slow_reader_takes_no_memory_and_its_statement_can_be_ended() {
+fn a_slow_reader_takes_no_memory_and_its_statement_can_be_cancelled() {
     let served = serve(&[]);
     let (mut stream, key) = log_in(&served.pg);
     let before = resident(&served);
@@ -166,7 +166,7 @@ fn a_slow_reader_takes_no_memory_and_its_statement_can_be_ended() {
 }
 
 #[test]
-fn a_copy_whose_client_vanishes_leaves_nothing() {
+fn a_copy_whose_client_disconnects_leaves_nothing() {
     let served = serve(&[]);
     let (mut stream, _) = log_in(&served.pg);
     stream.write_all(&query("CREATE TABLE t (k int PRIMARY KEY)")).expect("sent");
@@ -193,9 +193,9 @@ fn a_copy_whose_client_vanishes_leaves_nothing() {
     assert_eq!(until(&mut stream, b'D'), b"\0\x01\0\0\0\x010");
 }
 
-/// As many as this process may open, up to 10,000.
+/// As many connections as this process may open, up to 10,000.
 #[test]
-fn ten_thousand_idle_connections_are_no_burden() {
+fn ten_thousand_idle_connections_take_little_memory() {
     let limits = std::fs::read_to_string("/proc/self/limits").expect("Linux");
     let line = limits.lines().find(|line| line.starts_with("Max open files")).expect("a line");
     let files = line.split_whitespace().nth(3).expect("a number").parse().unwrap_or(20_000usize);

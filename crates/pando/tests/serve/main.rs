@@ -1,4 +1,4 @@
-//! `pando serve` as a process, with a real client.
+//! A `pando serve` process with clients.
 
 mod harness;
 mod http;
@@ -57,7 +57,7 @@ async fn a_client_prepares_copies_and_reads() {
 }
 
 #[tokio::test]
-async fn statements_that_come_together_are_one_transaction() {
+async fn statements_of_one_message_are_one_transaction() {
     let served = serve(&[]);
     let client = connect(&served, "u", None).await.expect("connected");
     client.batch_execute("CREATE TABLE t (id int PRIMARY KEY)").await.expect("created");
@@ -99,7 +99,7 @@ async fn a_superuser_needs_the_password() {
 }
 
 #[tokio::test]
-async fn health_metrics_and_a_quiet_end() {
+async fn health_metrics_and_shutdown() {
     let mut served = serve(&["--shutdown-grace", "5s"]);
     let client = connect(&served, "u", None).await.expect("connected");
     client.query_one("SELECT 1", &[]).await.expect("a row");
@@ -118,7 +118,7 @@ async fn health_metrics_and_a_quiet_end() {
 }
 
 #[test]
-fn wrong_settings_are_refused_by_name() {
+fn invalid_settings_are_named() {
     let stderr = |arguments: &[&str]| {
         let output = command(arguments).output().expect("pando runs");
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
@@ -130,7 +130,7 @@ fn wrong_settings_are_refused_by_name() {
 }
 
 #[test]
-fn garbage_costs_only_its_own_connection() {
+fn garbage_ends_only_its_own_connection() {
     let served = serve(&[]);
     for garbage in [
         &b"GET / HTTP/1.1\r\n\r\n"[..],

@@ -1,4 +1,4 @@
-//! Messages by hand, where a driver would not send them so.
+//! Sequences of messages that drivers do not send.
 
 use crate::harness::serve;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind][..], &length, body].concat()
 }
 
-/// The types of the messages that come, up to and with `last`.
+/// The types of the received messages, up to and including `last`.
 fn types_until(stream: &mut TcpStream, last: u8) -> String {
     let mut types = String::new();
     loop {
@@ -37,14 +37,14 @@ fn ready(address: &str) -> TcpStream {
 }
 
 #[test]
-fn answers_of_a_group_that_comes_in_parts_are_all_sent() {
+fn all_answers_of_a_group_that_arrives_in_parts_are_sent() {
     let served = serve(&[]);
     let mut stream = ready(&served.pg);
     let parse = message(b'P', b"\0SELECT repeat('x', 5000)\0\0\0");
     let bind = message(b'B', b"\0\0\0\0\0\0\0\0");
     let execute = message(b'E', b"\0\0\0\0\0");
     let one = [parse, bind, execute].concat();
-    // More than what an idle connection keeps, and nobody has asked for it yet.
+    // More than an idle connection buffers, and before Sync.
     for _ in 0..8 {
         stream.write_all(&one).expect("sent");
         std::thread::sleep(std::time::Duration::from_millis(20));

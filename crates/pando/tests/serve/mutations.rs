@@ -1,4 +1,4 @@
-//! Conversations that were valid once, broken in every way that a generator finds.
+//! Valid conversations with random mutations.
 
 use crate::harness::{get, serve};
 use crate::raw::{log_in, open, query, startup, until};
@@ -13,7 +13,7 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind][..], &length, body].concat()
 }
 
-/// What clients send after they have logged in.
+/// Messages of clients after authentication.
 fn valid() -> Vec<u8> {
     [
         query("SELECT 1; SELECT 'two'"),
@@ -37,7 +37,7 @@ fn valid() -> Vec<u8> {
 }
 
 #[test]
-fn broken_conversations_cost_only_themselves() {
+fn mutated_conversations_end_only_their_own_connection() {
     let mut served = serve(&["--startup-timeout", "5s"]);
     let (mut witness, _) = log_in(&served.pg);
     witness.write_all(&query("CREATE TABLE t (id int, name text)")).expect("sent");
@@ -51,7 +51,7 @@ fn broken_conversations_cost_only_themselves() {
             _ => numbers.damage(&mut said),
         }
         let mut stream = open(&served.pg);
-        // The server may have closed already; what it answers does not matter.
+        // The server may have closed the connection. Its answers are ignored.
         let _ = stream.write_all(&[hello, said].concat());
         let _ = stream.shutdown(Shutdown::Write);
         let _ = stream.read_to_end(&mut Vec::new());

@@ -1,10 +1,10 @@
-//! Messages byte by byte: what no client library would send.
+//! Messages that client libraries do not send.
 
 use super::harness::{Served, connect, serve};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// The version that a startup message asks for.
+/// The protocol version of a startup message.
 const VERSION: u32 = 3 << 16;
 
 /// A connection without a library.
@@ -23,7 +23,7 @@ impl Raw {
         raw
     }
 
-    /// Connects and waits until it may go on.
+    /// Connects and waits for ReadyForQuery.
     fn ready(served: &Served) -> Self {
         let mut raw = Self::start(served, VERSION, &["user", "u", "database", "pando"]);
         raw.until_ready();
@@ -72,7 +72,7 @@ fn state(body: &[u8]) -> String {
 }
 
 #[test]
-fn a_function_call_is_refused_and_the_session_goes_on() {
+fn a_function_call_is_refused_and_the_session_continues() {
     let served = serve(&[]);
     let mut raw = Raw::ready(&served);
     raw.send(b'F', &[0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
@@ -93,7 +93,7 @@ fn a_newer_protocol_and_unknown_options_are_negotiated() {
 }
 
 #[test]
-fn what_a_session_cannot_be_is_refused_by_its_code() {
+fn invalid_startup_parameters_are_refused_with_a_sqlstate() {
     let served = serve(&[]);
     let refused = |parameters: &[&str]| {
         Raw::start(&served, VERSION, &[&["user", "u"], parameters].concat()).until_ready()
@@ -106,7 +106,7 @@ fn what_a_session_cannot_be_is_refused_by_its_code() {
 }
 
 #[test]
-fn a_giant_length_is_refused_before_its_bytes_come() {
+fn a_giant_length_is_refused_at_once() {
     let served = serve(&["--max-message-bytes", "1MiB"]);
     let mut raw = Raw::ready(&served);
     raw.0.write_all(b"Q\x40\0\0\0").expect("sent");
@@ -129,9 +129,9 @@ async fn a_large_message_draws_on_the_memory_limit() {
     client.query_one("SELECT 1", &[]).await.expect("the server goes on");
 }
 
-/// A client that takes no rows holds nobody but itself: the statement ends when its time is over.
+/// A client that reads no rows blocks only itself: its statement times out.
 #[tokio::test]
-async fn a_statement_ends_in_time_while_its_client_reads_nothing() {
+async fn a_statement_times_out_while_its_client_reads_nothing() {
     let served = serve(&[]);
     let mut raw = Raw::ready(&served);
     raw.send(b'Q', b"SET statement_timeout = '200ms'\0");

@@ -1,10 +1,10 @@
-//! Connections that are spoken to byte by byte.
+//! Connections without a client library.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How long anything may take on a busy machine.
+/// Time limit for any step, on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 pub(crate) const SSL_REQUEST: &[u8] = b"\0\0\0\x08\x04\xd2\x16\x2f";
@@ -36,7 +36,7 @@ pub(crate) fn message(stream: &mut TcpStream) -> (u8, Vec<u8>) {
     (head[0], body)
 }
 
-/// Reads until a message of a type comes.
+/// Reads up to a message of a type.
 pub(crate) fn until(stream: &mut TcpStream, kind: u8) -> Vec<u8> {
     loop {
         let (found, body) = message(stream);
@@ -46,7 +46,7 @@ pub(crate) fn until(stream: &mut TcpStream, kind: u8) -> Vec<u8> {
     }
 }
 
-/// A session, and what cancels its statements.
+/// A session, with the key that cancels its statements.
 pub(crate) fn log_in(address: &str) -> (TcpStream, Vec<u8>) {
     let mut stream = open(address);
     stream.write_all(&startup("u")).expect("sent");
@@ -62,7 +62,7 @@ pub(crate) fn cancel(address: &str, key: &[u8]) {
     assert_eq!(rest(&mut stream), b"", "cancelling is not answered");
 }
 
-/// Everything until the server closes the connection.
+/// All bytes until the server closes the connection.
 pub(crate) fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     match stream.read_to_end(&mut bytes) {

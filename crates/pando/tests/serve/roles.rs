@@ -1,4 +1,4 @@
-//! Users and their privileges, as clients meet them.
+//! Users and privileges, through clients.
 
 use crate::harness::{connect, serve};
 use tokio_postgres::error::SqlState;
@@ -6,7 +6,7 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 const SUPERUSER: (&str, &str) = ("admin", "secret");
 
-/// A client who may do everything, on a server that has no users yet.
+/// A client with all privileges on a server without users.
 async fn first_user(client: &Client) {
     let (name, password) = SUPERUSER;
     let create = format!("CREATE USER {name} SUPERUSER PASSWORD '{password}'");
@@ -31,7 +31,7 @@ async fn texts(client: &Client, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn from_the_first_user_on_everybody_needs_a_password() {
+async fn with_the_first_user_everybody_needs_a_password() {
     let served = serve(&[]);
     let open = connect(&served, "anybody", None).await.expect("nobody to be yet");
     let refused = state_of(&open, "CREATE USER bob PASSWORD 'b'").await;
@@ -48,7 +48,7 @@ async fn from_the_first_user_on_everybody_needs_a_password() {
 }
 
 #[tokio::test]
-async fn a_privilege_counts_from_when_it_is_granted_until_it_is_revoked() {
+async fn privileges_are_granted_and_revoked() {
     let served = serve(&[]);
     let admin = connect(&served, "anybody", None).await.expect("connected");
     first_user(&admin).await;
@@ -122,7 +122,7 @@ async fn members_have_the_privileges_of_their_roles() {
 }
 
 #[tokio::test]
-async fn who_may_not_come_in_is_told_so_only_after_a_proof() {
+async fn a_refused_user_is_told_so_only_after_authentication() {
     let served = serve(&[]);
     let admin = connect(&served, "anybody", None).await.expect("connected");
     first_user(&admin).await;

@@ -1,10 +1,10 @@
-//! Sessions that others see, cancel and end; cursors and prepared statements by their names.
+//! Sessions that other sessions see, cancel and end; named cursors and prepared statements.
 
 use super::harness::{Served, connect, serve};
 use std::time::Duration;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-/// The values of all rows that a text of statements gives, in order.
+/// The values of all rows of a text of statements, in order.
 async fn values(client: &Client, sql: &str) -> Vec<String> {
     let messages = client.simple_query(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
     let rows = messages.iter().filter_map(|message| match message {
@@ -27,7 +27,7 @@ async fn two(served: &Served) -> (Client, Client, String) {
     (one, other, process)
 }
 
-/// Waits until a query of a process's activity has an answer.
+/// Waits until a query of the activity of a session returns a row.
 async fn until_answer(client: &Client, what: &str, process: &str, answer: &str) {
     let sql = format!("SELECT {what} FROM pg_stat_activity WHERE pid = {process}");
     for _ in 0..500 {
@@ -45,7 +45,7 @@ async fn until(client: &Client, process: &str, state: &str) {
 }
 
 #[tokio::test]
-async fn a_session_that_ends_itself_is_told_so_before_it_could_ask_more() {
+async fn a_session_that_ends_itself_gets_the_error_at_once() {
     let served = serve(&[]);
     for _ in 0..20 {
         let one = connect(&served, "u", None).await.expect("connected");
@@ -86,7 +86,7 @@ async fn temporary_tables_end_with_their_session() {
 }
 
 #[tokio::test]
-async fn a_session_is_seen_cancelled_and_ended_by_its_process_number() {
+async fn a_session_is_shown_cancelled_and_ended_by_its_process_number() {
     let served = serve(&[]);
     let (one, other, process) = two(&served).await;
     let sleep = one.simple_query("SELECT pg_sleep(60)");
@@ -111,7 +111,7 @@ async fn a_session_is_seen_cancelled_and_ended_by_its_process_number() {
 }
 
 #[tokio::test]
-async fn a_cursor_stands_where_postgresqls_would() {
+async fn a_cursor_has_the_position_of_postgresqls() {
     let served = serve(&[]);
     let client = connect(&served, "u", None).await.expect("connected");
     let numbers = "SELECT g FROM generate_series(1, 5) AS s(g) ORDER BY 1";
@@ -143,7 +143,7 @@ async fn a_cursor_stands_where_postgresqls_would() {
 }
 
 #[tokio::test]
-async fn a_cursor_with_hold_outlives_a_commit_and_no_rollback() {
+async fn a_cursor_with_hold_survives_a_commit_but_not_a_rollback() {
     let served = serve(&[]);
     let client = connect(&served, "u", None).await.expect("connected");
     let declare = "DECLARE h CURSOR WITH HOLD FOR VALUES (1), (2)";
@@ -159,7 +159,7 @@ async fn a_cursor_with_hold_outlives_a_commit_and_no_rollback() {
 }
 
 #[tokio::test]
-async fn a_statement_prepared_by_name_takes_values() {
+async fn a_named_prepared_statement_takes_values() {
     let served = serve(&[]);
     let client = connect(&served, "u", None).await.expect("connected");
     let prepare = "PREPARE p (int, text) AS SELECT $1 + 1, $2 || 'x'";

@@ -1,4 +1,4 @@
-//! Starting where it cannot, and stopping while there is work.
+//! Servers that cannot start, and servers that stop while statements run.
 
 use crate::harness::{command, serve, signal};
 use crate::raw::{contains, log_in, query, rest, until};
@@ -9,7 +9,7 @@ const LONG: &str =
 
 fn begin_long(address: &str) -> std::net::TcpStream {
     let (mut stream, _) = log_in(address);
-    // What is answered before the long statement shows that it has begun.
+    // The answer before the long statement shows that it has started.
     stream.write_all(&query("SELECT repeat('x', 100000)")).expect("sent");
     until(&mut stream, b'Z');
     stream.write_all(&query(LONG)).expect("sent");
@@ -31,7 +31,7 @@ fn begin_long(address: &str) -> std::net::TcpStream {
 }
 
 #[test]
-fn statements_that_outlast_the_grace_are_ended() {
+fn statements_are_cancelled_after_the_grace_period() {
     let mut served = serve(&["--shutdown-grace", "1s"]);
     let mut stream = begin_long(&served.pg);
     signal(&served, "-TERM");
@@ -40,7 +40,7 @@ fn statements_that_outlast_the_grace_are_ended() {
 }
 
 #[test]
-fn a_second_signal_waits_for_nobody() {
+fn a_second_signal_ends_the_server_at_once() {
     let mut served = serve(&["--shutdown-grace", "1h"]);
     let mut stream = begin_long(&served.pg);
     let mut idle = log_in(&served.pg).0;
@@ -52,7 +52,7 @@ fn a_second_signal_waits_for_nobody() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_named() {
+fn an_address_that_cannot_be_opened_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);

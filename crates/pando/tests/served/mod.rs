@@ -1,14 +1,14 @@
-//! A server as a process, for tests of programs that are its clients.
+//! A server process, for tests of its client programs.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A server that ends with the test, and a folder for files.
+/// A server, which ends with the test, and a folder for files.
 pub(crate) struct World {
     pub(crate) process: Child,
-    /// Held open: a server whose output nobody reads ends.
+    /// Kept open: a server ends if its output is closed.
     _stdout: BufReader<ChildStdout>,
     pub(crate) url: String,
     pub(crate) folder: TempDir,
@@ -21,7 +21,7 @@ impl Drop for World {
     }
 }
 
-/// The program, without what the environment of the tests says about servers.
+/// The program, without the variables that configure clients.
 pub(crate) fn pando() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pando"));
     command.stdin(Stdio::null()).env("NO_COLOR", "1").env("HOME", "/nonexistent");
@@ -46,7 +46,7 @@ pub(crate) fn world(settings: &[&str]) -> World {
     World { process, _stdout: stdout, url: format!("postgres://ada@{address}/pando"), folder }
 }
 
-/// A server that wants a password from `ada` ("right"), and encrypts.
+/// A server with TLS that requires the password "right" of `ada`.
 pub(crate) fn guarded_world() -> World {
     let secrets = TempDir::new().expect("a folder");
     let secret = secrets.path().join("secret");
@@ -65,7 +65,7 @@ impl World {
     }
 }
 
-/// What a program has said on standard error.
+/// The text of standard error.
 pub(crate) fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

@@ -1,13 +1,13 @@
-//! Joins of two tables that lie on three servers, dealt out by exchanges: their answers are those of one server, and
-//! nothing of them is left behind.
+//! Joins of two tables on three servers with hash-partitioned exchanges: the answers are those of one server, and no resources
+//! are left.
 
-use crate::restless::Restless;
+use crate::random_moves::RandomMoves;
 use crate::statements::{execute, number, servers, until_spread};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use bench::InProcess;
 use futures::{StreamExt, TryStreamExt};
 use pando::{Database, Options, Session};
 use std::fmt::Write;
+use workloads::InProcess;
 
 pub(crate) const TABLES: &[&str] = &[
     "CREATE TABLE a (id bigint PRIMARY KEY, k bigint, m int, t text)",
@@ -79,8 +79,8 @@ pub(crate) async fn rows(session: &Session, sql: &str) -> Vec<String> {
     lines
 }
 
-/// A session of a server that deals both sides of each join out.
-pub(crate) async fn dealing(servers: &InProcess, server: usize) -> Session {
+/// A session that hash-partitions both sides of each join.
+pub(crate) async fn partitioning(servers: &InProcess, server: usize) -> Session {
     let session = servers.servers()[server].database.session();
     session.execute("SET pando.broadcast_bytes = 0").await.expect("set");
     session
@@ -97,12 +97,12 @@ pub(crate) async fn spread() -> InProcess {
     servers
 }
 
-/// Waits until no server has an exchange, nor rows of a bundle, nor memory of a query.
+/// Waits until no server has an exchange, stored rows of a bundle, or memory of a query.
 pub(crate) async fn until_nothing_is_left(servers: &InProcess) {
     until_nothing_is_left_on(servers.servers()).await;
 }
 
-async fn until_nothing_is_left_on(servers: &[bench::Member]) {
+async fn until_nothing_is_left_on(servers: &[workloads::Member]) {
     let begun = std::time::Instant::now();
     for server in servers {
         for sql in [
@@ -130,10 +130,10 @@ async fn answers_are_those_of_one_server() {
         alone.execute(statement).await.expect(statement);
     }
     let mut dealt = 0;
-    for restless in [false, true] {
-        let restless = restless.then(|| Restless::over(&servers));
+    for random_moves in [false, true] {
+        let random_moves = random_moves.then(|| RandomMoves::over(&servers));
         for (number, sql) in QUERIES.iter().enumerate() {
-            let session = dealing(&servers, number % 3).await;
+            let session = partitioning(&servers, number % 3).await;
             let plan = rows(&session, &format!("EXPLAIN {sql}")).await;
             dealt += usize::from(plan.iter().any(|line| line.contains("Exchange")));
             let (answer, expected) = (rows(&session, sql).await, rows(&alone, sql).await);
@@ -141,54 +141,54 @@ async fn answers_are_those_of_one_server() {
             let counts = (answer.len(), expected.len());
             assert!(answer == expected, "{sql}: {counts:?} rows, first {wrong:?}");
         }
-        drop(restless);
+        drop(random_moves);
     }
     assert!(dealt > QUERIES.len(), "{dealt} of {} plans have exchanges", QUERIES.len() * 2);
     until_nothing_is_left(&servers).await;
 }
 
-/// An exchange is not read to its end: what its dealers can teach comes with the first rows. How often they passed something
-/// on may come too late to be counted.
+/// Exchanges are not read to their end: image adjustments come with the first rows. The number of forwards may come too late to
+/// be counted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn exchanges_teach_whoever_coordinates() {
+async fn exchanges_adjust_the_coordinators_image() {
     let servers = spread().await;
     let last = &servers.servers()[2];
-    let session = dealing(&servers, 2).await;
-    let taught = "SELECT sum(adjustments)::bigint FROM pando.images WHERE server = 'c'";
+    let session = partitioning(&servers, 2).await;
+    let adjustments = "SELECT sum(adjustments)::bigint FROM pando.images WHERE server = 'c'";
     let mut counted = Vec::new();
     for _ in 0..2 {
         rows(&session, "SELECT count(*) FROM a JOIN b ON a.k = b.k").await;
-        counted.push(number(&last.database, taught).await);
+        counted.push(number(&last.database, adjustments).await);
     }
-    assert!(counted[0] > 0, "at first it believes that all rows are where the tables began");
-    assert_eq!(counted[0], counted[1], "then it knows");
+    assert!(counted[0] > 0, "at first the image has the initial owners");
+    assert_eq!(counted[0], counted[1], "then it is correct");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_joins_its_own_writes() {
     let servers = spread().await;
-    let session = dealing(&servers, 1).await;
+    let session = partitioning(&servers, 1).await;
     let joined = "SELECT count(*) FROM a JOIN b ON a.k = b.k";
     let before = rows(&session, joined).await;
     session.begin().await.expect("begun");
     session.execute("UPDATE a SET k = 7 WHERE k IS NULL").await.expect("updated");
     session.execute("DELETE FROM b WHERE k <> 7").await.expect("deleted");
-    // 4 of b have the 7, 428 of a had none, and 5 had the 7.
+    // Four rows of b have the key 7, 428 rows of a had NULL, and five had the key 7.
     let own = rows(&session, joined).await;
     let of_seven =
         "SELECT (SELECT count(*) FROM a WHERE k = 7) * (SELECT count(*) FROM b WHERE k = 7)";
     assert_eq!(own, rows(&session, of_seven).await);
     assert_ne!(own, before);
-    assert_eq!(rows(&dealing(&servers, 2).await, joined).await, before);
+    assert_eq!(rows(&partitioning(&servers, 2).await, joined).await, before);
     session.commit().await.expect("committed");
-    assert_eq!(rows(&dealing(&servers, 0).await, joined).await, own);
+    assert_eq!(rows(&partitioning(&servers, 0).await, joined).await, own);
     until_nothing_is_left(&servers).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_join_that_nobody_reads_to_its_end_leaves_nothing() {
+async fn a_join_that_is_not_read_to_its_end_leaves_nothing() {
     let servers = spread().await;
-    let session = dealing(&servers, 2).await;
+    let session = partitioning(&servers, 2).await;
     let pairs = "SELECT a.id, b.id FROM a JOIN b ON a.m = b.m";
     for _ in 0..3 {
         let mut answer = session.query(pairs).await.expect("asked");
@@ -209,7 +209,7 @@ async fn a_join_that_nobody_reads_to_its_end_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_join_that_fails_on_a_server_fails_and_leaves_nothing() {
     let servers = spread().await;
-    let session = dealing(&servers, 1).await;
+    let session = partitioning(&servers, 1).await;
     let fails =
         "SELECT count(*) FROM a JOIN b ON a.k = b.k AND 1 / (a.id - 1500) + 1 / (b.id - 700) < 9";
     for _ in 0..3 {
@@ -223,12 +223,12 @@ async fn a_join_that_fails_on_a_server_fails_and_leaves_nothing() {
     until_nothing_is_left(&servers).await;
 }
 
-/// Asks the second server for many rows, cuts a server off when the first have come, and reads on: it fails, unless nothing
-/// was missing any more.
+/// Runs a query through the second server, cuts a server off after the first rows, and reads on. The query fails unless all rows
+/// had been sent.
 async fn cut_off_while_it_joins(lost: &str) -> InProcess {
     const ROWS: usize = 14_062_500;
     let servers = spread().await;
-    let session = dealing(&servers, 1).await;
+    let session = partitioning(&servers, 1).await;
     let many = "SELECT x.id, y.id FROM a x JOIN a y ON x.id % 40 = y.id % 40 JOIN b ON b.id % 40 = x.id % 40";
     let mut answer = session.query(many).await.expect("asked");
     let first = answer.stream.next().await.expect("a batch").expect("rows").num_rows();
@@ -237,14 +237,14 @@ async fn cut_off_while_it_joins(lost: &str) -> InProcess {
         Err(error) => assert_eq!(pando::Error::from(error).state().code(), "08006"),
         Ok(rest) => {
             let rest: usize = rest.iter().map(|batch| batch.num_rows()).sum();
-            assert_eq!(first + rest, ROWS, "rows are missing, and nobody says so");
+            assert_eq!(first + rest, ROWS, "rows are missing without an error");
         }
     }
     servers
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_join_that_loses_a_server_is_never_short_and_leaves_nothing() {
+async fn a_join_that_loses_a_server_is_never_incomplete_and_leaves_nothing() {
     let servers = cut_off_while_it_joins("c").await;
     until_nothing_is_left_on(&servers.servers()[..2]).await;
 }
@@ -256,7 +256,7 @@ async fn a_join_whose_coordinator_is_lost_leaves_nothing_on_the_others() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_groups_are_finished_where_they_are_dealt_out_to() {
+async fn many_groups_are_aggregated_after_hash_partitioning() {
     let servers = servers().await;
     let first = &servers.servers()[0].database;
     execute(first, "CREATE TABLE g (id bigint PRIMARY KEY, k bigint)").await;
@@ -266,7 +266,7 @@ async fn many_groups_are_finished_where_they_are_dealt_out_to() {
     until_spread(&servers, "g").await;
     let session = servers.servers()[2].database.session();
     let grouped = "SELECT k, count(*) FROM g GROUP BY k HAVING count(*) > 1 ORDER BY k LIMIT 3";
-    // How many groups there may be is known when all servers have told of their rows.
+    // The estimate of groups needs the statistics of all servers.
     let begun = std::time::Instant::now();
     loop {
         let plan = rows(&session, &format!("EXPLAIN {grouped}")).await;

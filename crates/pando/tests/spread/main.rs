@@ -1,10 +1,10 @@
-//! SQL on three servers of one process: answers do not depend on where rows are, nor on their moving meanwhile.
+//! SQL on clusters in one process: answers do not depend on where rows are, or on concurrent moves.
 
 mod fragments;
 mod joins;
 mod metrics;
 mod pushdowns;
-mod restless;
+mod random_moves;
 mod sql_files;
 mod statements;
 mod tpch;

@@ -1,18 +1,18 @@
-//! EXPLAIN ANALYZE says what every server has spent, however the rows come together.
+//! EXPLAIN ANALYZE reports the metrics of every server, for every way of combining rows.
 
 use crate::joins::rows;
 use crate::statements::{execute, servers, until_spread};
 use serde_json::Value;
 
-/// Rows that scans of this server have given, and those that others say that they have read.
+/// Output rows of the scans on this server, and rows read by other servers as they report.
 fn rows_read(node: &Value) -> (u64, u64) {
     let figure = |name: &str| node["Metrics"][name].as_u64();
     let (mut here, mut elsewhere) = match node["Node Type"].as_str() {
-        Some("BucketScan") => (figure("output_rows").expect("it is counted"), 0),
+        Some("BucketScan") => (figure("output_rows").expect("is counted"), 0),
         Some("RemoteBundle") => {
             assert!(figure("server_time").is_some_and(|time| time > 0), "{node}");
             assert!(figure("server_compute").is_some_and(|time| time > 0), "{node}");
-            (0, figure("server_rows_read").expect("it is told"))
+            (0, figure("server_rows_read").expect("is reported"))
         }
         _ => (0, 0),
     };

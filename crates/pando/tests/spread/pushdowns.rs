@@ -1,11 +1,10 @@
-//! UPDATE and DELETE that the owners of the rows carry out, each on its own: on four servers whose buckets are tiny and
-//! never rest.
+//! UPDATE and DELETE that are pushed down to the owners of the rows, on four servers with tiny buckets that keep moving.
 
 use crate::joins::rows;
-use crate::restless::Restless;
+use crate::random_moves::RandomMoves;
 use crate::statements::{execute, number, until_spread};
-use bench::InProcess;
 use pando::{Database, Error, Options, Outcome, Session};
+use workloads::InProcess;
 
 const SERVERS: usize = 4;
 const ROWS: i64 = 4_000;
@@ -30,7 +29,7 @@ fn of(servers: &InProcess, server: usize) -> &Database {
     &servers.servers()[server].database
 }
 
-/// What a statement says, as its client is told.
+/// The tag or error of a statement.
 async fn tag(session: &Session, sql: &str) -> Result<String, Error> {
     let outcomes = session.execute(sql).await?;
     let tag = |outcome: &Outcome| match outcome {
@@ -50,7 +49,7 @@ async fn no_row_is_changed_twice_and_none_is_missed() {
     const ROUNDS: i64 = 12;
     let servers = four().await;
     let before = number(of(&servers, 0), SUM).await;
-    let restless = Restless::over(&servers);
+    let random_moves = RandomMoves::over(&servers);
     let writers = (0..SERVERS).map(|server| {
         let database = of(&servers, server).clone();
         tokio::spawn(async move {
@@ -74,10 +73,10 @@ async fn no_row_is_changed_twice_and_none_is_missed() {
     assert_eq!(tag(&session, "DELETE FROM t WHERE id % 5 = 0").await.expect("gone"), "DELETE 0");
     assert_eq!(tag(&session, "DELETE FROM t").await.expect("gone"), "DELETE 3200");
     assert_eq!(number(of(&servers, 0), "SELECT count(*) FROM t").await, 0);
-    assert!(restless.moves() > 0, "buckets moved meanwhile");
+    assert!(random_moves.moves() > 0, "buckets moved meanwhile");
 }
 
-/// Statements that look random and are not.
+/// A deterministic sequence of statements.
 struct Dice(u64);
 
 impl Dice {
@@ -111,8 +110,8 @@ impl Dice {
     }
 }
 
-/// Does the same here and on a server that is alone; what is said must be the same. Only here rows may be on their way to
-/// another server, which ends a transaction with 40001: then it is `false`, and nothing was done on the other.
+/// Runs a statement on the cluster and on a single server, and compares the answers. Returns false if a concurrent move ended the
+/// transaction of the cluster with 40001; then the single server did not run the statement.
 async fn both(spread: &Session, alone: &Session, sql: &str) -> bool {
     let answer = tag(spread, sql).await;
     if answer.as_ref().is_err_and(|error| error.state().code() == "40001") {
@@ -129,12 +128,12 @@ async fn both(spread: &Session, alone: &Session, sql: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn transactions_do_what_those_of_one_server_do() {
+async fn transactions_agree_with_those_of_one_server() {
     let servers = four().await;
     let alone = Database::open(Options::default()).expect("a server").session();
     alone.execute(&format!("{TABLE}; {FILL}")).await.expect("filled");
     let mut dice = Dice(7);
-    let restless = Restless::over(&servers);
+    let random_moves = RandomMoves::over(&servers);
     let mut evicted = 0;
     for round in 0..10 {
         let spread = of(&servers, round % SERVERS).session();
@@ -160,11 +159,11 @@ async fn transactions_do_what_those_of_one_server_do() {
         assert!(rows(&other, ALL).await == rows(&alone, ALL).await, "round {round}");
     }
     assert!(evicted < 5, "{evicted} of ten transactions met rows on their way");
-    assert!(restless.moves() > 0, "buckets moved meanwhile");
+    assert!(random_moves.moves() > 0, "buckets moved meanwhile");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_changes_what_it_has_written_itself() {
+async fn a_transaction_changes_its_own_writes() {
     let servers = four().await;
     let session = of(&servers, 3).session();
     for (sql, says) in [
@@ -193,7 +192,7 @@ async fn a_transaction_changes_what_it_has_written_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_fails_on_one_server_leaves_nothing_on_any() {
+async fn an_error_on_one_server_rolls_back_all() {
     let servers = four().await;
     let alone = Database::open(Options::default()).expect("a server").session();
     alone.execute(&format!("{TABLE}; {FILL}")).await.expect("filled");
@@ -224,7 +223,7 @@ async fn what_fails_on_one_server_leaves_nothing_on_any() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_comes_second_is_told_which_row_it_is() {
+async fn a_write_conflict_names_the_row() {
     let servers = four().await;
     let (slow, fast) = (of(&servers, 1).session(), of(&servers, 2).session());
     slow.execute("BEGIN; UPDATE t SET v = v + 1").await.expect("staged");
@@ -234,7 +233,7 @@ async fn whoever_comes_second_is_told_which_row_it_is() {
     assert_eq!(refused.detail(), Some("Table \"t\", key (id)=(2500)."));
     let sum = (1..=ROWS).sum::<i64>() + 1;
     assert_eq!(number(of(&servers, 0), SUM).await, sum, "all or nothing");
-    // Outside of transactions they come to terms.
+    // Outside of transactions, the statement is retried.
     let both = [1, 3].map(|server| {
         let session = of(&servers, server).session();
         tokio::spawn(async move {
@@ -250,10 +249,10 @@ async fn whoever_comes_second_is_told_which_row_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_statement_that_runs_out_of_time_changes_all_rows_or_none() {
+async fn a_statement_that_times_out_changes_all_rows_or_none() {
     let servers = four().await;
     let session = of(&servers, 3).session();
-    let _restless = Restless::over(&servers);
+    let _random_moves = RandomMoves::over(&servers);
     let mut sum = (1..=ROWS).sum::<i64>();
     let mut late = 0;
     for milliseconds in (1..200).step_by(7) {
@@ -264,7 +263,7 @@ async fn a_statement_that_runs_out_of_time_changes_all_rows_or_none() {
             Err(error) if error.state().code() == "57014" => late += 1,
             Err(error) => panic!("{error}"),
         }
-        // A commit that has begun goes on, and is seen then or later.
+        // A commit that has started continues, and is visible then or later.
         let seen = number(of(&servers, 0), SUM).await;
         assert!(seen >= sum && (seen - sum) % ROWS == 0, "{limit}: {seen}, after {sum}");
         sum = seen;
@@ -276,7 +275,7 @@ async fn a_statement_that_runs_out_of_time_changes_all_rows_or_none() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_depends_on_more_than_the_row_is_changed_from_the_coordinator() {
+async fn changes_that_depend_on_other_rows_are_made_by_the_coordinator() {
     let servers = four().await;
     let session = of(&servers, 1).session();
     session
@@ -306,9 +305,9 @@ async fn what_depends_on_more_than_the_row_is_changed_from_the_coordinator() {
     assert!(!is_at_owners(&session, "DELETE FROM t").await);
 }
 
-/// The owners of the rows change them: what travels is how many there were.
+/// With DML pushdown, owners return only the number of changed rows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_update_of_all_rows_says_little() {
+async fn an_update_of_all_rows_sends_few_bytes() {
     const BYTES: &str = "SELECT sum(bytes_sent)::bigint FROM pando.servers";
     let servers = four().await;
     let session = of(&servers, 1).session();
@@ -320,7 +319,7 @@ async fn an_update_of_all_rows_says_little() {
         assert_eq!(tag(&session, "UPDATE t SET v = v + 1").await.expect("done"), "UPDATE 4000");
         bytes.push(number(of(&servers, 1), BYTES).await - before);
     }
-    // The first one may have taught the image something.
+    // The first statement may have adjusted the image.
     let [_, by_owners, from_here] = bytes[..] else { unreachable!("three updates") };
     assert!(from_here > 5 * by_owners, "{from_here} and {by_owners} bytes");
 }

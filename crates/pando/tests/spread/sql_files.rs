@@ -1,12 +1,12 @@
-//! The SQL test files of `query`, through servers that own nothing at first, on tiny buckets that never rest.
+//! The SQL test files of `query` on clusters, with tiny buckets that keep moving.
 
-use crate::restless::Restless;
+use crate::random_moves::RandomMoves;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use bench::InProcess;
 use futures::TryStreamExt;
 use pando::{Options, Outcome, Session};
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
+use workloads::InProcess;
 
 struct Sql(Session);
 
@@ -44,7 +44,7 @@ impl AsyncDB for Sql {
     async fn shutdown(&mut self) {}
 }
 
-/// Files about how one server holds its tables: buckets and plans.
+/// Files that depend on buckets and plans of a single server.
 const OF_ONE_SERVER: &[&str] = &["catalog.slt"];
 
 fn files() -> Vec<PathBuf> {
@@ -61,12 +61,12 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-async fn run_all(count: usize, through: usize, restless: bool, settings: &[&str]) {
+async fn run_all(count: usize, through: usize, random_moves: bool, settings: &[&str]) {
     let mut failures = String::new();
     for file in files() {
         let options = Options { bucket_size: Some(4 << 10), ..Options::default() };
         let servers = InProcess::start(count, options).await.expect("servers");
-        let restless = restless.then(|| Restless::over(&servers));
+        let random_moves = random_moves.then(|| RandomMoves::over(&servers));
         let database = servers.servers()[through].database.clone();
         let open = || async {
             let session = database.session();
@@ -79,7 +79,7 @@ async fn run_all(count: usize, through: usize, restless: bool, settings: &[&str]
         if let Err(error) = runner.run_file_async(&file).await {
             failures += &format!("{}:\n{}\n", file.display(), error.display(false));
         }
-        drop((runner, restless));
+        drop((runner, random_moves));
     }
     assert!(failures.is_empty(), "{failures}");
 }
@@ -90,12 +90,12 @@ async fn through_the_first_server() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn through_another_server_while_buckets_never_rest() {
+async fn through_another_server_while_buckets_move() {
     run_all(3, 2, true, &[]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dealt_out_pulled_and_in_a_tree_while_buckets_never_rest() {
+async fn partitioned_pulled_and_in_a_tree_while_buckets_move() {
     let settings = [
         "SET pando.broadcast_bytes = 0",
         "SET pando.fan_in = 2",

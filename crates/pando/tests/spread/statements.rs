@@ -1,10 +1,10 @@
-//! Statements of every kind on a table that lies on three servers.
+//! All kinds of statements on a table on three servers.
 
-use crate::restless::Restless;
-use bench::InProcess;
+use crate::random_moves::RandomMoves;
 use futures::TryStreamExt;
 use pando::{Database, Options};
 use query::ScalarValue;
+use workloads::InProcess;
 
 pub(crate) async fn servers() -> InProcess {
     let options = Options { bucket_size: Some(8 << 10), ..Options::default() };
@@ -25,7 +25,7 @@ pub(crate) async fn execute(database: &Database, sql: &str) {
     database.session().execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
 }
 
-/// Waits until every server has some of a table.
+/// Waits until every server has rows of a table.
 pub(crate) async fn until_spread(servers: &InProcess, table: &str) {
     let first = &servers.servers()[0].database;
     let sql = format!("SELECT count(*) FROM pando.shares WHERE \"table\" = '{table}'");
@@ -37,13 +37,13 @@ pub(crate) async fn until_spread(servers: &InProcess, table: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_server_answers_alike_and_changes_are_seen_everywhere() {
+async fn all_servers_give_the_same_answers_and_see_all_changes() {
     let servers = servers().await;
     let of = |server: usize| &servers.servers()[server].database;
     execute(of(1), "CREATE TABLE t (id bigint PRIMARY KEY, grp int, v bigint)").await;
     execute(of(2), "INSERT INTO t SELECT i, i % 10, i FROM generate_series(1, 5000) AS g(i)").await;
     until_spread(&servers, "t").await;
-    let restless = Restless::over(&servers);
+    let random_moves = RandomMoves::over(&servers);
     for server in 0..3 {
         assert_eq!(number(of(server), "SELECT count(*) FROM t").await, 5000);
         assert_eq!(number(of(server), "SELECT sum(v)::bigint FROM t").await, 12_502_500);
@@ -66,7 +66,7 @@ async fn every_server_answers_alike_and_changes_are_seen_everywhere() {
     execute(of(2), upsert).await;
     assert_eq!(number(of(0), "SELECT v FROM t WHERE id = 1").await, 100);
     assert_eq!(number(of(1), "SELECT count(*) FROM t").await, 4001);
-    assert!(restless.moves() > 0, "buckets moved meanwhile");
+    assert!(random_moves.moves() > 0, "buckets moved meanwhile");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -78,7 +78,7 @@ async fn more_rows_than_a_message_carries_are_written_to_another_server() {
     execute(of(0), "CREATE TABLE t (id bigint PRIMARY KEY, v text)").await;
     let many = "FROM generate_series(1, 20000) AS g(i)";
     let rows = format!("SELECT i, repeat('x', 2048) || i {many}");
-    // The first server owns all of it: 40 MiB go there, as one transaction.
+    // The first server owns the table: 40 MiB are sent there in one transaction.
     execute(of(1), &format!("INSERT INTO t {rows}")).await;
     assert_eq!(number(of(0), "SELECT count(*) FROM t").await, 20_000);
     execute(of(1), "UPDATE t SET v = v || 'y'").await;
@@ -95,7 +95,7 @@ async fn more_rows_than_a_message_carries_are_written_to_another_server() {
     assert_eq!(number(of(0), "SELECT count(*) FROM t").await, 40_000);
 }
 
-/// A value may have 64 MiB, wherever its row is.
+/// A value may have 64 MiB, on any server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_very_large_row_is_written_read_and_moved() {
     const BYTES: i64 = 40 << 20;
@@ -121,7 +121,7 @@ async fn a_very_large_row_is_written_read_and_moved() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_sees_its_own_writes_on_all_servers_and_nobody_else_does() {
+async fn only_the_transaction_sees_its_own_writes_on_all_servers() {
     let servers = servers().await;
     let of = |server: usize| &servers.servers()[server].database;
     execute(of(0), "CREATE TABLE t (id bigint PRIMARY KEY, v bigint)").await;
@@ -146,7 +146,7 @@ async fn a_transaction_sees_its_own_writes_on_all_servers_and_nobody_else_does()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn definitions_and_sequences_are_those_of_all_servers() {
+async fn definitions_and_sequences_are_the_same_on_all_servers() {
     let servers = servers().await;
     let of = |server: usize| &servers.servers()[server].database;
     execute(of(2), "CREATE TABLE s (id serial PRIMARY KEY, t text)").await;
@@ -168,7 +168,7 @@ async fn definitions_and_sequences_are_those_of_all_servers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn queries_outlive_changes_of_definitions() {
+async fn queries_survive_changes_of_definitions() {
     let servers = servers().await;
     let of = |server: usize| servers.servers()[server].database.clone();
     execute(&of(0), "CREATE TABLE t (id bigint PRIMARY KEY, v bigint)").await;

@@ -1,8 +1,8 @@
-//! TPC-H's queries on three servers against DuckDB's answers: as they come, with every join dealt out, and with plans that
-//! are cut into bundles.
+//! TPC-H's queries on three servers against DuckDB's answers: with default settings, with hash-partitioned joins, and with
+//! operator bundles.
 
-use bench::{Embedded, Expected, InProcess, tpch};
 use pando::Options;
+use workloads::{Embedded, Expected, InProcess, tpch};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_answers_are_those_of_one_server() {

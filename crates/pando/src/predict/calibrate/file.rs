@@ -1,4 +1,4 @@
-//! The file: what was measured, then what was not.
+//! The text of the file: measured coefficients, then those that were not measured.
 
 use super::costs::Costs;
 use crate::arguments::CalibrateArguments;
@@ -6,7 +6,7 @@ use dbsim::plan::Planning;
 use dbsim::{Coefficients, Windows};
 use std::fmt::Write;
 
-/// Its text.
+/// The text of the file. `rest` has the coefficients that were not measured.
 pub(super) fn text(
     mhz: f64,
     arguments: &CalibrateArguments,
@@ -54,11 +54,12 @@ pub(super) fn text(
     for (name, cost) in taken_over {
         let _ = writeln!(others, "{name} = [{}, {}]", cost.tuple, cost.byte);
     }
-    let _ = write!(text, "# Not measured here: as in `{}`, {}.\n{others}", rest.name, rest.about);
+    let _ =
+        write!(text, "# Not measured here: values of `{}`, {}.\n{others}", rest.name, rest.about);
     text
 }
 
-/// A point as it is, and cycles.
+/// A point of a curve, with its cycles rounded.
 fn of_point(point: &[f64]) -> String {
     let cycles = point[1..].iter().map(|cycles| format!(", {cycles:.3}"));
     format!("[{}{}]", point[0], cycles.collect::<String>())

@@ -1,11 +1,12 @@
-//! `pando predict calibrate`: what Pando's own operators cost on this machine, as a file of coefficients.
+//! `pando predict calibrate`: measures the costs of Pando's operators on this machine, and writes a file of coefficients.
 //!
-//! Queries over [`tables`] in memory are run on one thread, in turn and several times, and the shortest runs count ([`times`]). What an
-//! operator costs is the difference between a query with it and one without it ([`costs`], [`sizes`]). What Pando has no operator for (indexes,
-//! merges, messages, ...) is taken over from `columnar`, and the [`file`] says so.
+//! Queries over [`tables`] in memory run on one thread in several rounds; the shortest run of each counts ([`times`]). The cost of
+//! an operator is the difference between a query with it and one without it ([`operators`], [`sizes`]). Costs of operators that
+//! Pando does not have (indexes, merges, messages, ...) are those of `columnar`, and the [`file`] says so.
 
 mod costs;
 mod file;
+mod operators;
 mod planning;
 mod sizes;
 mod tables;
@@ -14,20 +15,20 @@ mod windows;
 
 use crate::arguments::CalibrateArguments;
 use anyhow::{Context, Result};
-use bench::Embedded;
-use costs::Measured;
 use dbsim::{Coefficients, Plan};
+use operators::Measured;
 use query::{Database, Options, Session};
 use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use workloads::Embedded;
 
-/// Measures, and writes the file or prints it.
+/// Measures the costs, and writes or prints the file.
 pub(super) async fn run(arguments: &CalibrateArguments) -> Result<ExitCode> {
     let mhz = match arguments.mhz {
         Some(mhz) => mhz,
         None => clock(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
-            .context("the clock of this machine is not known: give it by --mhz")?,
+            .context("the clock rate of this machine is unknown: give it with --mhz")?,
     };
     let text = measured(mhz, arguments).await?;
     match &arguments.out {
@@ -39,13 +40,13 @@ pub(super) async fn run(arguments: &CalibrateArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// MHz of the first processor.
+/// The clock rate of the first processor, in MHz.
 fn clock(cpuinfo: &str) -> Option<f64> {
     let line = cpuinfo.lines().find(|line| line.starts_with("cpu MHz"))?;
     line.split_once(':')?.1.trim().parse().ok().filter(|mhz: &f64| *mhz > 0.0)
 }
 
-/// A file of coefficients.
+/// Measures the costs and returns the text of the file.
 async fn measured(mhz: f64, arguments: &CalibrateArguments) -> Result<String> {
     let CalibrateArguments { rows, runs, loads, .. } = *arguments;
     let mut measured = Measured::default();
@@ -53,15 +54,16 @@ async fn measured(mhz: f64, arguments: &CalibrateArguments) -> Result<String> {
         let database = Database::open(Options { threads: Some(1), ..Options::default() })?;
         let bench = Bench { session: database.session(), mhz, rows, runs };
         tables::fill(&bench).await?;
-        bench::come_to_rest(&Embedded { session: bench.session.clone() }).await?;
+        Embedded { session: bench.session.clone() }.settle().await?;
         measured.add(&bench).await?;
     }
     let rest = Coefficients::named("columnar")?;
     let text = file::text(mhz, arguments, &measured.costs(rows), &rest);
-    Coefficients::read(&text, "what was measured")?;
+    Coefficients::read(&text, "the measured coefficients")?;
     Ok(text)
 }
 
+/// A database with loaded tables, and the options of measuring.
 struct Bench {
     session: Session,
     mhz: f64,
@@ -81,7 +83,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_measured_is_a_file_of_coefficients() {
+    async fn measurements_are_a_valid_file_of_coefficients() {
         let arguments = CalibrateArguments { out: None, mhz: None, rows: 2000, runs: 1, loads: 2 };
         let text = measured(3000.0, &arguments).await.expect("measured");
         let read = Coefficients::read(&text, "mine.toml").expect("coefficients");
@@ -92,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_is_the_first_processors() {
+    fn the_clock_rate_is_that_of_the_first_processor() {
         let text = "processor\t: 0\ncpu MHz\t\t: 2970.412\nprocessor\t: 1\ncpu MHz\t\t: 800.0\n";
         assert_eq!(clock(text), Some(2970.412));
         assert_eq!(clock("BogoMIPS\t: 50.0\n"), None);

@@ -1,4 +1,4 @@
-//! What a query takes however many rows there are.
+//! Costs of a query that do not depend on the number of rows: planning, and bundles.
 
 use super::Bench;
 use super::costs::Costs;
@@ -6,10 +6,9 @@ use super::times::Times;
 use anyhow::Result;
 use dbsim::plan::{KINDS_OF_PLANNING as KINDS, Planning};
 
-/// Queries over a single row, which goes through all their operators, so that they take what planning takes. They are of ever other
-/// shapes: of a join, of many expressions, of a scan alone, of two joins and an order, of cases, of groups of groups, and of rows that a
-/// subquery does not have. As in most databases one table has twice as many columns as the others: who plans takes every column
-/// of every table along until it knows which are wanted.
+/// Queries over a single row, whose duration is that of planning. Their shapes differ: a join, many expressions, a scan, two
+/// joins with an order, CASE, grouped groups, and NOT IN with a subquery. One table has twice as many columns as the other,
+/// because the planner carries all columns of a table until it knows which ones are needed.
 const PLANNED: [&str; 7] = [
     JOIN,
     "SELECT s1, s2, sum(n1), sum(n2), sum(n1 * (1 - n2)), sum(n1 * (1 - n2) * (1 + n3)), avg(n1), avg(n2), avg(n3), count(*) \
@@ -27,26 +26,28 @@ const PLANNED: [&str; 7] = [
      AND b.g IN (49, 14, 23, 0) AND a.v NOT IN (SELECT id FROM slim WHERE c1 LIKE '%copper%signal%') \
      GROUP BY b.s1, b.c1, b.g ORDER BY 4 DESC, 1, 2, 3",
 ];
-/// The one that is also run in bundles.
+/// The query that also runs with a bundle for each operator.
 const JOIN: &str = "SELECT a.g, sum(b.v) FROM slim a JOIN narrow b ON a.r = b.r WHERE b.id < 9 GROUP BY a.g ORDER BY 2";
 
-/// A query whose list may have fewer values and more, and how many.
+/// A query with an IN list of varying length.
 const OF_LIST: &str = "SELECT id FROM narrow WHERE s1 <> 'none' AND g IN (LIST) ORDER BY id";
+/// The lengths of the list.
 const LISTS: [u64; 2] = [8, 48];
 
-/// How often each cost is brought nearer to where the others have it.
+/// Rounds of coordinate descent.
 const ROUNDS: usize = 10_000;
 
-/// What [`PLANNED`] come to, as the simulator counts it.
+/// The counts of [`PLANNED`] by which the simulator computes planning time.
 #[derive(Default)]
 pub(super) struct Planned {
-    /// How many there are in each of what planning takes time for.
+    /// For each query, the number of items of each kind that planning takes time for.
     counts: [[f64; KINDS]; PLANNED.len()],
-    /// Bundles of [`JOIN`] if each operator is one.
+    /// Bundles of [`JOIN`] if each operator is a bundle.
     bundles: f64,
 }
 
 impl Planned {
+    /// Plans the queries and counts.
     pub(super) async fn of(bench: &Bench) -> Result<Self> {
         let mut counts = [[0.0; KINDS]; PLANNED.len()];
         for (counts, query) in counts.iter_mut().zip(PLANNED) {
@@ -57,7 +58,7 @@ impl Planned {
     }
 }
 
-/// What each part of a statement takes, and each bundle of it; the few values of the lists of [`PLANNED`] are part of their expressions.
+/// Adds the costs of planning and of a bundle. The short IN lists of [`PLANNED`] count as part of their expressions.
 pub(super) fn planning(times: &Times, planned: &Planned, costs: &mut Costs) {
     let cycles = PLANNED.map(|query| times.of(query));
     let with_list = |values: u64| {
@@ -66,15 +67,18 @@ pub(super) fn planning(times: &Times, planned: &Planned, costs: &mut Costs) {
     };
     let [few, many] = LISTS;
     let listed = (with_list(many) - with_list(few)).max(0.0) / (many - few) as f64;
-    let others = Planning::from(nearest(&planned.counts, &cycles));
+    let others = Planning::from(non_negative_least_squares(&planned.counts, &cycles));
     costs.planning = Planning { listed, ..others };
     let in_bundles = times.in_bundles(JOIN);
     let bundle = (in_bundles - cycles[0]).max(1.0) / (planned.bundles - 1.0);
     costs.cycles.push(("bundle", bundle));
 }
 
-/// Costs, none of them negative, with which counts come nearest to what was measured, by the squares of relative errors.
-fn nearest<const KINDS: usize>(counts: &[[f64; KINDS]], measured: &[f64]) -> [f64; KINDS] {
+/// Non-negative least squares fit of the costs: minimises the squares of the relative errors of `counts` times costs.
+fn non_negative_least_squares<const KINDS: usize>(
+    counts: &[[f64; KINDS]],
+    measured: &[f64],
+) -> [f64; KINDS] {
     let mut costs = [0.0; KINDS];
     for _ in 0..ROUNDS {
         for kind in 0..KINDS {
@@ -101,10 +105,10 @@ mod tests {
         [[1.0, 5.0, 6.0], [1.0, 3.0, 21.0], [1.0, 2.0, 7.0], [1.0, 7.0, 10.0]];
 
     #[test]
-    fn costs_are_found_again_in_what_they_come_to() {
+    fn known_costs_are_recovered() {
         let known = [1e6, 4e5, 2e5];
-        let come_to = |counts: [f64; 3]| counts.iter().zip(known).map(|(n, cost)| n * cost).sum();
-        let found = nearest(&COUNTS, &COUNTS.map(come_to));
+        let cycles = |counts: [f64; 3]| counts.iter().zip(known).map(|(n, cost)| n * cost).sum();
+        let found = non_negative_least_squares(&COUNTS, &COUNTS.map(cycles));
         for (found, known) in found.iter().zip(known) {
             assert!((found / known - 1.0).abs() < 1e-3, "{found} for {known}");
         }
@@ -112,10 +116,10 @@ mod tests {
 
     #[test]
     fn costs_are_not_negative() {
-        let fewer_where_more = [9e6, 1e6, 9e6, 9e6];
-        let found = nearest(&COUNTS, &fewer_where_more);
+        let decreasing = [9e6, 1e6, 9e6, 9e6];
+        let found = non_negative_least_squares(&COUNTS, &decreasing);
         assert!(found.iter().all(|cost| *cost >= 0.0), "{found:?}");
         assert_eq!(found[2], 0.0);
-        assert_eq!(nearest(&COUNTS, &[0.0; 4]), [0.0; 3]);
+        assert_eq!(non_negative_least_squares(&COUNTS, &[0.0; 4]), [0.0; 3]);
     }
 }

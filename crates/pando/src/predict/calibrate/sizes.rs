@@ -1,4 +1,4 @@
-//! Hash tables of ever more rows: what it costs to build them, and to look rows up in them.
+//! Costs of building hash tables and of looking rows up in them, by their number of rows.
 
 use super::costs::{Costs, MOST};
 use super::tables::{
@@ -7,25 +7,25 @@ use super::tables::{
 use super::times::Times;
 use dbsim::Cost;
 
-/// The part of the rows that joins find where a scan looks for them first.
+/// The part of the rows that find a match, if a scan filters by the join's keys first.
 const FOUND: f64 = 0.25;
 
-/// What a row of one of few groups costs.
+/// Costs a row with few groups.
 pub(super) struct OfFew {
-    /// To be summed up.
+    /// Adding the row to a sum.
     pub(super) sum: f64,
-    /// To be looked up by a number.
+    /// Finding its group by a number.
     pub(super) group: f64,
-    /// By several keys, beside what each costs.
+    /// Finding its group by several keys, in addition to the cost of each key.
     pub(super) several: f64,
-    /// One more number.
+    /// One more key that is a number.
     pub(super) number: f64,
-    /// A text.
+    /// A key that is a text.
     pub(super) key: Cost,
 }
 
-/// Groups of rows that a scan has copied, so that whoever made them has brought them along, and of tables with a row for each group;
-/// by a number, by two, and by a number and a text.
+/// Costs of grouping rows that a scan has copied, and rows of tables with one row a group: by a number, by two numbers, and by a
+/// number and a text.
 pub(super) fn groups(rows: u64, times: &Times, scan: f64, few: &OfFew, costs: &mut Costs) {
     let all = MOST * rows as f64;
     let most = keeping(MOST);
@@ -46,7 +46,7 @@ pub(super) fn groups(rows: u64, times: &Times, scan: f64, few: &OfFew, costs: &m
     for (at, size) in sizes(rows).into_iter().enumerate().filter(|(_, size)| *size > GROUPS) {
         let size = size as f64;
         let (by, table) = (format!("a{at}"), format!("r{at}"));
-        // Two equations, of many rows a group and of one, where so much of a row is known, and of a row that is scanned.
+        // Solves two equations: with many rows a group and with one. The costs of a row and of scanning it are known.
         let solved = |[of_many, of_one]: [f64; 2], row: f64, scanned: f64| {
             let (many, one) = (of_many - row * all, of_one - (row + scanned) * size);
             [((many - one) / (all - size)).max(0.0), (one / size).max(0.0)]
@@ -59,7 +59,7 @@ pub(super) fn groups(rows: u64, times: &Times, scan: f64, few: &OfFew, costs: &m
         tables.push([&[size], &of_one[..], &of_several].concat());
         let of_texts = TEXT_KEYS.map(|(name, _, bytes)| {
             let by_text = [many(&format!("{by}, {name}{at}")), one(&table, &format!("k, {name}"))];
-            // In the place of the second number.
+            // The text replaces the second number.
             let more = [0, 1].map(|which| by_text[which] - by_two[which]);
             solved(more, few.key.cycles(1.0, bytes) - few.number, 0.0)
         });
@@ -68,15 +68,20 @@ pub(super) fn groups(rows: u64, times: &Times, scan: f64, few: &OfFew, costs: &m
     costs.curves.extend([("group_tables", tables), ("group_keys", keys)]);
 }
 
-/// Keys of joins, by their columns of `t`: of which a table has every one, and a quarter; here and there, and in the table's order.
+/// Columns of `t` with keys of joins. In each pair, the joined table has all keys of the first column, and a quarter of those of
+/// the second.
 struct Keys {
+    /// Name of the curve.
     name: &'static str,
+    /// Columns in random order.
     scattered: fn(usize) -> [String; 2],
+    /// Columns in the order of the rows.
     in_order: fn(usize) -> [String; 2],
+    /// The key columns of the joined table.
     of_table: [&'static str; 2],
 }
 
-/// Keys that lie apart and such as lie so close that an array takes the place of a hash table.
+/// Sparse keys, and keys so dense that the engine uses an array instead of a hash table.
 const KEYS: [Keys; 2] = [
     Keys {
         name: "hash_tables",
@@ -92,10 +97,10 @@ const KEYS: [Keys; 2] = [
     },
 ];
 
-/// Joins of all rows with tables in which all or a quarter are found, and of such a table with itself.
+/// Costs of joins of all rows with tables that match all or a quarter of them, and of such a table with itself.
 pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
     let all = rows as f64;
-    let begun = times.of("SELECT count(*) FROM least x JOIN least y ON x.k = y.k");
+    let fixed = times.of("SELECT count(*) FROM least x JOIN least y ON x.k = y.k");
     let joined = |at: usize, column: &str, key: &str| {
         times.of(&format!("SELECT count(*) FROM t JOIN r{at} ON t.{column} = r{at}.{key}"))
     };
@@ -103,12 +108,12 @@ pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
         joined(at, column, key) - times.of(&format!("SELECT {column} FROM t"))
     };
     let (sizes, usual) = (sizes(rows), usual(rows));
-    // Of a table of few rows nobody can tell what each takes: as of the next larger one.
+    // The cost a row of a small table cannot be measured: that of the next larger one is used.
     let itself = |at: usize, key: &str| {
         let sql = format!("SELECT count(*) FROM r{at} x JOIN r{at} y ON x.{key} = y.{key}");
-        (times.of(&sql) - begun) / sizes[at] as f64 - 2.0 * scan
+        (times.of(&sql) - fixed) / sizes[at] as f64 - 2.0 * scan
     };
-    // A predicate that leaves a quarter, compared with one that leaves all.
+    // A predicate that keeps a quarter, compared with one that keeps all.
     let chosen = |run: f64| {
         times.of(&format!("SELECT v FROM t WHERE {}", keeping_runs(run, FOUND)))
             - times.of("SELECT v FROM t WHERE r <> -1")
@@ -119,7 +124,7 @@ pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
         for (at, &size) in sizes.iter().enumerate() {
             let size = size as f64;
             let [column, _] = scattered(at);
-            // A table's own rows are looked up in the order in which they were put in, as if it were small.
+            // A table's own rows are looked up in the order of their insertion, as fast as in a small table.
             let near = *near.get_or_insert(with(at, &column, key) / all);
             let build = (itself(at.max(usual), key) - near).max(0.0);
             let looked_up = |[every, some]: [String; 2], run: f64| {
@@ -128,9 +133,9 @@ pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
                 let find = (found - build * size) / all - FOUND * probe.max(0.0);
                 [probe, find].map(|cycles| cycles.max(0.0))
             };
-            let here_and_there = looked_up(scattered(at), 1.0);
+            let random = looked_up(scattered(at), 1.0);
             let ordered = looked_up(in_order(at), ROWS_OF_A_KEY);
-            tables.push([&[size, build][..], &here_and_there, &ordered].concat());
+            tables.push([&[size, build][..], &random, &ordered].concat());
         }
         costs.curves.push((name, tables));
     }
@@ -140,14 +145,14 @@ pub(super) fn joins(rows: u64, times: &Times, scan: f64, costs: &mut Costs) {
         .extend([("hash_build", Cost::default()), ("hash_probe", Cost { tuple: 0.0, byte })]);
 }
 
-/// What joins hand on: a byte of the rows that look for others, as a scan has copied them, and how much more one of those that they
-/// find.
+/// Costs of the rows that a join returns: returns the cycles a byte of the probing side, and adds the additional cycles a byte of
+/// the other side.
 fn copies(rows: u64, times: &Times, costs: &mut Costs) -> f64 {
     let all = rows as f64;
-    // Three columns more of 16 bytes each.
+    // Three more columns of 16 bytes.
     let more = |of: &str, from: &str| {
-        let handed_on = |columns: &str| times.of(&format!("SELECT t.v{columns} FROM {from}"));
-        handed_on(&format!(", {of}.n1, {of}.n2, {of}.n3")) - handed_on("")
+        let returned = |columns: &str| times.of(&format!("SELECT t.v{columns} FROM {from}"));
+        returned(&format!(", {of}.n1, {of}.n2, {of}.n3")) - returned("")
     };
     let join = |at: usize, column: &str| format!("t JOIN r{at} x ON t.{column} = x.k");
     let byte = |at: usize, column: &str| more("x", &join(at, column)) / (3.0 * 16.0 * all);
@@ -156,9 +161,9 @@ fn copies(rows: u64, times: &Times, costs: &mut Costs) -> f64 {
     let sought = more("t", &chosen) - more("t", &format!("t WHERE t.{most}"));
     let sought = sought.max(0.0) / (3.0 * 16.0 * MOST * all);
     let found = sizes(rows).into_iter().enumerate().map(|(at, size)| {
-        let here_and_there = byte(at, &format!("a{at}"));
+        let random = byte(at, &format!("a{at}"));
         let in_order = byte(at, &format!("{}{at}", IN_ORDER[0]));
-        let more = [here_and_there, in_order].map(|byte| (byte - sought).max(0.0));
+        let more = [random, in_order].map(|byte| (byte - sought).max(0.0));
         [&[size as f64][..], &more].concat()
     });
     costs.curves.push(("hash_copies", found.collect()));

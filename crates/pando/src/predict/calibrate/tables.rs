@@ -1,24 +1,24 @@
-//! What is measured upon: numbers, dates and texts, in an order of their own.
+//! The tables that queries are measured on: numbers, dates and texts in pseudo-random order.
 
 use super::Bench;
 use anyhow::Result;
 use dbsim::RUNS;
 
-/// How many groups the rows fall into by `g`.
+/// Number of distinct values of `g`.
 pub(super) const GROUPS: u64 = 100;
-/// Rows of tables that are looked into.
+/// Rows of joined tables.
 const SIZES: [u64; 5] = [GROUPS, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
-/// Rows that are sorted.
+/// Rows of sorted tables.
 const SORTED: [u64; 5] = [1 << 11, 1 << 13, 1 << 14, 1 << 15, 1 << 17];
-/// Of how many keys one is found where not all are.
+/// One in so many keys matches, if not all do.
 const STEP: u64 = 4;
-/// How far keys lie apart that do not lie close.
+/// Distance of sparse keys.
 const APART: u64 = 16;
-/// A prime modulo which cubes are scattered: no processor foretells which rows a predicate on them chooses, nor what a table is
-/// asked for next. Of squares it does, as of regular steps: from one to the next it is nearly as far as the time before, so that
-/// there are three distances between chosen rows for hundreds of them (the three-gap theorem).
+/// A prime. Cubes modulo this prime are pseudo-random: the processor predicts neither which rows a predicate keeps nor which key
+/// is looked up next. It does predict squares: the distance between kept rows then has only three values over hundreds of rows
+/// (three-gap theorem).
 const PRIME: u64 = 15_485_863;
-/// Bytes of a bucket of which a piece has far fewer rows than a batch.
+/// Bucket size in bytes for which a piece has far fewer rows than a batch.
 const SMALL_BUCKET: u64 = 262_144;
 
 const COLUMNS: &str = "id bigint PRIMARY KEY, r bigint NOT NULL, g bigint NOT NULL, v bigint NOT NULL, \
@@ -26,38 +26,38 @@ const COLUMNS: &str = "id bigint PRIMARY KEY, r bigint NOT NULL, g bigint NOT NU
     n1 numeric(15,2) NOT NULL, n2 numeric(15,2) NOT NULL, n3 numeric(15,2) NOT NULL, \
     s1 text NOT NULL, s2 text NOT NULL, l1 text NOT NULL, l2 text NOT NULL, c1 text NOT NULL";
 
-/// Such as `slim` has.
+/// The columns of `slim`.
 const HALF_OF_COLUMNS: &str = "id bigint PRIMARY KEY, r bigint NOT NULL, g bigint NOT NULL, v bigint NOT NULL, d1 date NOT NULL, \
     n1 numeric(15,2) NOT NULL, s1 text NOT NULL, c1 text NOT NULL";
 
-/// What the texts begin with; a digit follows.
+/// Prefixes of texts; a digit follows.
 const SHORT: [&str; 2] = ["SHIP ", "MODE "];
 const LONG: &str = "the furious packages sleep among quick requests ";
 
-/// What `c1` is made of, each time of other words, and how many of them.
+/// The words of `c1`.
 const WORDS: &str = "amber basket candle drifting ember feather gentle harbour island jasmine kettle lantern meadow \
     nimble orchard pebble quiver ripple signal thicket umbrella velvet willow yonder zephyr anchor bramble copper dapple \
     eager flicker granite hollow ivory juniper kindle linger mellow nestle opal parcel rustle sturdy";
+/// Words of a value of `c1`.
 const WORDS_OF_A_TEXT: u64 = 7;
-/// A pattern of two of them.
+/// A LIKE pattern of two words.
 pub(super) const SOUGHT: &str = "%copper%signal%";
 
-/// Texts that are keys of groups, one for each value: a column's name, what they begin with, and bytes. The former lie in their
-/// column.
+/// Texts that are keys of groups, one for each value: column name, prefix, and bytes. The first are stored inline in the column.
 pub(super) const TEXT_KEYS: [(&str, &str, f64); 2] =
     [("y", "", 8.0), ("x", "customer number ", 24.0)];
 
-/// Names of columns with keys in order: all that a table has, and a quarter of them among others. Of each key so many rows follow
-/// one another as an order has items, one of [`RUNS`].
+/// Names of columns with keys in order: all keys match, or one in [`STEP`] does. Each key has a run of [`ROWS_OF_A_KEY`] rows.
 pub(super) const IN_ORDER: [&str; 2] = ["all", "some"];
+/// Rows of a key in the columns [`IN_ORDER`]: one of [`RUNS`].
 pub(super) const ROWS_OF_A_KEY: f64 = 4.0;
 
-/// A text of a number of up to eight digits.
+/// An expression for a text with a number of up to eight digits.
 fn text_key(begin: &str, number: &str) -> String {
     format!("'{begin}' || lpad(({number})::text, 8, '0')")
 }
 
-/// Bytes of `c1` on average: each word is as often there as another.
+/// Mean bytes of `c1`: all words are equally frequent.
 pub(super) fn words_bytes() -> f64 {
     let words = WORDS.split(' ').count() as f64;
     let spaces = words - 1.0;
@@ -66,15 +66,15 @@ pub(super) fn words_bytes() -> f64 {
     of_a_text * each + of_a_text - 1.0
 }
 
-/// Bytes of the texts `s1` and `s2`, and of `l1` and `l2`.
+/// Bytes of a value of `s1` and `s2`, and of `l1` and `l2`.
 pub(super) const TEXT_BYTES: [f64; 2] = [(SHORT[0].len() + 1) as f64, (LONG.len() + 1) as f64];
 
-/// Rows of the tables that are looked into, ascending; none has more than half of all rows.
+/// Rows of the joined tables `r0`, `r1`, ..., ascending; at most half of `rows`.
 pub(super) fn sizes(rows: u64) -> Vec<u64> {
     up_to_half(rows, &SIZES)
 }
 
-/// Rows of the tables `few0`, `few1` and so on, ascending.
+/// Rows of the sorted tables `few0`, `few1`, ..., ascending; at most half of `rows`.
 pub(super) fn sorted(rows: u64) -> Vec<u64> {
     up_to_half(rows, &SORTED)
 }
@@ -85,17 +85,17 @@ fn up_to_half(rows: u64, sizes: &[u64]) -> Vec<u64> {
     if sizes.is_empty() { vec![half.max(2)] } else { sizes }
 }
 
-/// Which of them is the first that is not quite small, if there is one.
+/// Index of the first joined table that is not small, if there is one.
 pub(super) fn usual(rows: u64) -> usize {
     usize::from(sizes(rows).len() > 1)
 }
 
-/// A predicate that keeps this part of the rows, here and there.
+/// A predicate that keeps this part of the rows, at random.
 pub(super) fn keeping(part: f64) -> String {
     keeping_by("r", part)
 }
 
-/// One that keeps them in runs of so many together, of those [`RUNS`] that are longer than one.
+/// A predicate that keeps this part of the rows in runs of mean length `run`, one of [`RUNS`].
 pub(super) fn keeping_runs(run: f64, part: f64) -> String {
     if run == 1.0 { keeping(part) } else { keeping_by(&format!("r{run}"), part) }
 }
@@ -104,12 +104,17 @@ fn keeping_by(column: &str, part: f64) -> String {
     format!("{column} < {:.0}", part * PRIME as f64)
 }
 
-/// `t` has the rows: `r` scattered numbers, `g` few values, `a0`, `a1`, ... as many as `sizes`, `more_a0` and so on one
-/// [`STEP`] more, `b0`, `more_b0`, ... the same values apart, those of [`IN_ORDER`] for each size, `r4` and so on scattered numbers that all rows of one of
-/// the [`RUNS`] share, two short and two long texts of few values, and one of words. `one` has a row of it. `pieces` has the columns that
-/// do not go with sizes in small buckets, `few0`, `few1`, ... have the first so many rows of these, `narrow` one and `slim` half of its columns; `r0`, `r1`, ... have a row for each value of `a0`
-/// and so on (`k`), apart (`k16`), and in steps (`k4`, `k64`), and texts (`y`, `x`) as `t` has them of `a0` and so on (`y0`, `x0`);
-/// `least` has one row of such a table.
+/// Creates and fills the tables:
+///
+/// - `t` has all rows. Its columns: `r` pseudo-random numbers; `g` few values; for each of [`sizes`] `a0`, `a1`, ... with that
+///   many dense values, `b0`, ... with sparse ones, `more_a0` and `more_b0`, ... with [`STEP`] times as many; those of
+///   [`IN_ORDER`] and [`TEXT_KEYS`] for each size; `r4` and so on, numbers that all rows of one of the [`RUNS`] share; short
+///   and long texts of few values, and a text of words.
+/// - `one` has one row of `t`.
+/// - `pieces` has the columns of `t` that do not depend on sizes, in small buckets. `few0`, `few1`, ... have its first rows,
+///   `narrow` has one row, and `slim` one row of half of its columns.
+/// - `r0`, `r1`, ... have a row for each value of `a0`, `a1`, ...: `k`, sparse `k16`, in steps `k4` and `k64`, and the texts
+///   `y` and `x` as `t` has them in `y0`, `x0`, .... `least` has one row of these.
 pub(super) async fn fill(bench: &Bench) -> Result<()> {
     let rows = bench.rows;
     let sizes = sizes(rows);
@@ -181,13 +186,13 @@ pub(super) async fn fill(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// What rows in runs share that have as many rows on average, some of them one and others nearly twice as many.
+/// An expression that is equal for all rows of a run. Runs have `run` rows on average, from one to nearly twice as many.
 fn in_runs(run: f64) -> String {
     let is_next = format!("CASE WHEN i % {run} < {} % {run} THEN 0 ELSE 1 END", shared_by(run));
     scattered(&format!("((i / {run} + {is_next}) * {run})"))
 }
 
-/// What is scattered of the first of so many rows.
+/// An expression that is equal for `run` consecutive rows.
 fn shared_by(run: f64) -> String {
     scattered(&format!("(i / {run} * {run})"))
 }
@@ -200,7 +205,7 @@ fn number(step: u64) -> String {
     format!("((i * {step} % 9973)::numeric / 100)::numeric(15,2)")
 }
 
-/// What `COLUMNS` have for a number `i`.
+/// Expressions for the values of [`COLUMNS`] of row `i`.
 fn of_each_row() -> String {
     let day = |step: u64| format!("date '1992-01-01' + (i * {step} % 2500)::int");
     let text = |begin: &str, values: u64| format!("'{begin}' || (r % {values})");
@@ -234,7 +239,7 @@ mod tests {
 
     const ROWS: usize = 1_000_000;
 
-    /// The rows that are kept of `ROWS`, in order.
+    /// The kept rows of `ROWS`, in order.
     async fn kept(run: f64, part: f64) -> Vec<i64> {
         let session = Database::open(Options::default()).expect("opens").session();
         let predicate = keeping_runs(run, part);
@@ -249,7 +254,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn parts_are_kept_that_are_as_large_as_they_say_whatever_their_runs() {
+    async fn predicates_keep_the_stated_part_for_every_run_length() {
         for run in RUNS {
             for part in [0.05, 0.2, 0.45, 0.95] {
                 let of_all = kept(run, part).await.len() as f64 / ROWS as f64;
@@ -259,7 +264,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn kept_rows_lie_as_far_apart_as_if_each_had_been_drawn() {
+    async fn distances_of_kept_rows_are_as_random_as_drawn_ones() {
         for (part, drawn) in [(0.05, 56.5), (0.2, 19.5), (0.45, 9.0)] {
             let rows = kept(1.0, part).await;
             let apart: Vec<i64> = rows.windows(2).map(|rows| rows[1] - rows[0]).collect();

@@ -1,5 +1,5 @@
-//! What queries take. All are run in turn, again and again, so that what disturbs the machine for a while disturbs one run of
-//! each and not all runs of one: the shortest run of each counts.
+//! Cycles of queries. Each round runs all queries, so that other load on the machine affects one run of each. The shortest run of
+//! each counts.
 
 use super::Bench;
 use anyhow::Result;
@@ -8,42 +8,42 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// What is run before each query, so that all find the processor's caches alike: as one has left them that is not quite different
-/// and has looked at half a million rows, so that little of what plans queries is still there.
+/// Runs before each query, so that every query finds the processor's caches in the same state: it evicts most of the planner's
+/// code and data.
 const BETWEEN: &str = "SELECT g, sum(t.n1) FROM t JOIN least ON t.g = least.k WHERE l1 <> 'none' AND t.id < 500000 GROUP BY g ORDER BY g";
 
-/// A query, and whether its plan is cut into bundles.
+/// A query, and whether each operator of its plan is a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Query {
     sql: String,
     in_bundles: bool,
 }
 
-/// Cycles of queries by their text. Whoever computes with them does so twice: what is asked for at first is noted, and known
-/// when it was measured.
+/// Cycles of queries by their text. A computation runs twice: the first time registers its queries, the second time gets their
+/// cycles.
 #[derive(Default)]
 pub(super) struct Times {
-    /// Sums of what each took over each load of the tables.
+    /// Sum of each query's cycles over all loads of the tables.
     cycles: RefCell<BTreeMap<Query, f64>>,
     loads: f64,
 }
 
 impl Times {
-    /// Cycles of a query, their mean over all loads of the tables; none as long as it was not run.
+    /// Mean cycles of a query over all loads of the tables; 0 if it is not measured yet.
     pub(super) fn of(&self, sql: &str) -> f64 {
-        self.asked(Query { sql: sql.to_owned(), in_bundles: false })
+        self.mean(Query { sql: sql.to_owned(), in_bundles: false })
     }
 
-    /// The same where every operator is a bundle.
+    /// The same if every operator is a bundle.
     pub(super) fn in_bundles(&self, sql: &str) -> f64 {
-        self.asked(Query { sql: sql.to_owned(), in_bundles: true })
+        self.mean(Query { sql: sql.to_owned(), in_bundles: true })
     }
 
-    fn asked(&self, query: Query) -> f64 {
+    fn mean(&self, query: Query) -> f64 {
         *self.cycles.borrow_mut().entry(query).or_default() / self.loads.max(1.0)
     }
 
-    /// Runs what was asked for over one more load of the tables. The first round only warms up.
+    /// Measures the registered queries over another load of the tables. The first round warms up.
     pub(super) async fn measure(&mut self, bench: &Bench) -> Result<()> {
         let cycles = self.cycles.get_mut();
         let mut shortest = vec![f64::INFINITY; cycles.len()];
@@ -66,10 +66,10 @@ async fn seconds(bench: &Bench, sql: &str, in_bundles: bool) -> Result<f64> {
     if in_bundles {
         bench.session.execute("SET pando.bundling = none").await?;
     }
-    let began = Instant::now();
+    let started = Instant::now();
     let mut stream = bench.session.query(sql).await?.stream;
     while stream.try_next().await?.is_some() {}
-    let seconds = began.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     if in_bundles {
         bench.session.execute("RESET pando.bundling").await?;
     }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mean_of_all_loads_counts() {
+    fn cycles_are_the_mean_of_all_loads() {
         let times = Times::default();
         assert_eq!(times.of("SELECT 1"), 0.0);
         times.cycles.borrow_mut().values_mut().for_each(|sum| *sum = 9.0);

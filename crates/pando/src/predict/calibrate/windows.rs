@@ -1,16 +1,17 @@
-//! What functions of windows cost, of rows that come in the order of the key, so that nothing is sorted.
+//! Costs of window functions over rows in key order, so that nothing is sorted.
 
 use super::tables::sorted;
 use super::times::Times;
 use dbsim::Windows;
 
-/// A frame that moves.
+/// A moving frame.
 const SEVEN: &str = "ROWS BETWEEN 6 PRECEDING AND CURRENT ROW";
 
-/// Cycles of functions over so many rows, where comparing a row with the one before takes `group_ordered` and adding it up `aggregate`.
+/// Costs of window functions, from tables of `rows` rows. Comparing a row with its predecessor takes `group_ordered` cycles, and
+/// aggregating it `aggregate`.
 pub(super) fn windows(rows: u64, times: &Times, group_ordered: f64, aggregate: f64) -> Windows {
     let sizes = sorted(rows);
-    // The most rows of those tables, and fewer for partitions of one row, which take many times as long.
+    // The largest table; and a smaller one for partitions of one row, which take many times as long.
     let (many, few) = (sizes.len() - 1, sizes.len().min(2) - 1);
     let of = |table: usize, window: &str| {
         let computed =

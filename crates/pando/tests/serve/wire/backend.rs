@@ -1,4 +1,4 @@
-//! What a server answers, as lines of text.
+//! A server's messages as lines of text.
 
 use super::words::quote;
 use std::io::{self, Read};
@@ -52,7 +52,7 @@ impl Fields<'_> {
 }
 
 impl Answer {
-    /// What it says. What differs from run to run is left out.
+    /// The message as text, without parts that differ between runs.
     pub(crate) fn line(&self) -> String {
         let mut fields = Fields(&self.body);
         match self.kind {
@@ -123,7 +123,7 @@ fn value(fields: &mut Fields<'_>) -> String {
     }
 }
 
-/// An error's or a notice's severity, state and texts, without the place in the server's code.
+/// Severity, SQLSTATE and texts of an error or a notice, without the position in the server's code.
 fn report(fields: &mut Fields<'_>) -> String {
     let mut parts = Vec::new();
     while let kind @ 1.. = fields.bytes(1)[0] {

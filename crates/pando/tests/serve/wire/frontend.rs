@@ -1,8 +1,8 @@
-//! What a client sends, from a line of a script to bytes.
+//! A client's messages: from a line of a script to bytes.
 
 use super::words::{Word, words};
 
-/// A message that begins a connection has no type.
+/// The first message of a connection has no type byte.
 fn untyped(body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len() + 4).expect("short").to_be_bytes();
     [&length[..], body].concat()
@@ -41,7 +41,7 @@ fn target(arguments: &[Word]) -> Vec<u8> {
     [arguments[0].bytes().expect("S or P"), text(&arguments[1])].concat()
 }
 
-/// The bytes of a message, and how many times the server will be ready after it.
+/// The bytes of a message, and the number of ReadyForQuery messages that it causes.
 pub(crate) fn message(line: &str) -> (Vec<u8>, usize) {
     let all = words(line);
     let (Word::Bare(kind), arguments) = (&all[0], &all[1..]) else { panic!("no message: {line}") };

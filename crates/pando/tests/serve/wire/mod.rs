@@ -1,15 +1,15 @@
-//! Golden conversations: what a client sends and what the server answers, message by message.
+//! Golden conversations between a client and the server, message by message.
 //!
 //! A script's lines (`golden/*.txt`):
 //!
-//! - `= connection` is a new client that has logged in, `= raw connection` one that has said nothing yet.
-//! - `> Message ...` is sent; lines in a row are sent together. `> Cancel` asks to cancel what the connection
-//!   runs, over a connection of its own.
-//! - `until Name`: the answers end with that message. Otherwise they end when the server has been ready as
-//!   often as was asked for, or when it closes the connection.
-//! - `< ...` is an answer. `UPDATE_GOLDEN=1` writes these lines anew.
+//! - `= connection` is a new client after authentication, `= raw connection` one that has sent nothing.
+//! - `> Message ...` is sent; consecutive lines are sent together. `> Cancel` sends a cancel request for the connection's
+//!   statement.
+//! - `until Name`: the answers end with that message. Otherwise they end after the expected number of ReadyForQuery
+//!   messages, or when the server closes the connection.
+//! - `< ...` is an answer. `UPDATE_GOLDEN=1` rewrites these lines.
 //!
-//! `GOLDEN_SERVER=127.0.0.1:5432` plays the scripts to another server, and so shows where PostgreSQL differs.
+//! `GOLDEN_SERVER=127.0.0.1:5432` runs the scripts on another server, which shows differences to PostgreSQL.
 
 mod backend;
 mod frontend;
@@ -23,14 +23,14 @@ use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long an answer may take on a busy machine.
+/// Time limit for an answer, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Player {
     address: String,
     stream: TcpStream,
     output: String,
-    /// What identifies the connection to whoever cancels.
+    /// The key for cancel requests.
     key: Vec<u8>,
 }
 
@@ -68,7 +68,7 @@ impl Player {
         assert_eq!(rest, b"");
     }
 
-    /// Sends lines together and writes down the answers.
+    /// Sends lines together and records the answers.
     fn round(&mut self, lines: &[&str], until: Option<&str>) {
         let mut ready = 0;
         let mut bytes = Vec::new();
@@ -82,7 +82,7 @@ impl Player {
                 }
             }
         }
-        // A server that has closed the connection may not take it any more: the answers tell.
+        // The server may have closed the connection, which the answers show.
         let _ = self.stream.write_all(&bytes);
         match lines.last() {
             Some(&("SSLRequest" | "GSSENCRequest")) => {
@@ -137,7 +137,7 @@ impl Player {
     }
 }
 
-/// Plays a script; the conversation has to be what the script says.
+/// Runs a script and compares the conversation with it.
 fn golden(name: &str) {
     let served = std::env::var("GOLDEN_SERVER").map_err(|_| harness::serve(&[]));
     let address = match &served {
@@ -156,7 +156,7 @@ fn golden(name: &str) {
     assert!(differences.is_empty(), "{name}:\n{differences}");
 }
 
-/// Lines where two conversations part, with the message before.
+/// The lines where two conversations differ, with the message before.
 fn difference(wanted: &str, found: &str) -> String {
     let groups = |text: &str| -> Vec<(String, String)> {
         let mut groups: Vec<(String, String)> = vec![Default::default()];

@@ -1,10 +1,10 @@
-//! What clients send in the golden conversations, as the fuzzer's seeds: `fuzz/corpus`.
+//! Writes the client messages of the golden conversations as seeds of the fuzzer: `fuzz/corpus`.
 
 use super::frontend::message;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What each connection of a script sends, by the file that it is a seed in.
+/// The bytes that each connection of a script sends, by the name of the seed file.
 fn seeds(name: &str, script: &str) -> BTreeMap<String, Vec<u8>> {
     let mut seeds = BTreeMap::new();
     let mut file = String::new();
@@ -22,7 +22,7 @@ fn seeds(name: &str, script: &str) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn the_fuzzer_begins_with_the_golden_conversations() {
+fn seeds_are_the_golden_conversations() {
     let corpus = Path::new("../../fuzz/corpus");
     let mut expected = BTreeMap::new();
     for entry in std::fs::read_dir("tests/serve/wire/golden").expect("the goldens") {
@@ -32,7 +32,7 @@ fn the_fuzzer_begins_with_the_golden_conversations() {
     }
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         for target in ["messages", "startup"] {
-            // There may be none yet.
+            // The file may not exist.
             let _ = std::fs::remove_dir_all(corpus.join(target));
             std::fs::create_dir_all(corpus.join(target)).expect("a folder");
         }

@@ -1,9 +1,9 @@
-//! The notation of scripts: words, "texts" with escapes, and (lists).
+//! The syntax of scripts: words, "texts" with escapes, and (lists).
 
-/// A piece of a line.
+/// A token of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// Letters without blanks.
+    /// Characters without blanks.
     Bare(String),
     /// Bytes in quotes.
     Quoted(Vec<u8>),
@@ -12,7 +12,7 @@ pub(crate) enum Word {
 }
 
 impl Word {
-    /// Its bytes; NULL has none.
+    /// The bytes; `None` for NULL.
     pub(crate) fn bytes(&self) -> Option<Vec<u8>> {
         match self {
             Self::Bare(word) if word == "NULL" => None,
@@ -33,7 +33,7 @@ impl Word {
     }
 }
 
-/// Cuts a line into words.
+/// Splits a line into words.
 pub(crate) fn words(line: &str) -> Vec<Word> {
     let mut letters = line.chars().peekable();
     let mut open = vec![Vec::new()];
@@ -79,7 +79,7 @@ fn quoted(letters: &mut impl Iterator<Item = char>) -> Vec<u8> {
     }
 }
 
-/// Bytes as a text in quotes that can be read back.
+/// Bytes as a quoted text that can be parsed.
 pub(crate) fn quote(bytes: &[u8]) -> String {
     let escaped: String = match std::str::from_utf8(bytes) {
         Ok(text) => text.chars().map(escape).collect(),
