@@ -1,13 +1,14 @@
 # The commands of the house. `make` alone lists them; they need a Rust toolchain, a C compiler and Python 3.
 
-# Builds lie outside the tree, where a fresh clone finds them again. Our crates are built together: chosen one
+# Builds lie outside the tree, where a fresh clone finds them again. They use the profile `quick`: README.md says which to use
+# for production. Our crates are built together: chosen one
 # by one, their dependencies would have other features and be compiled again.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/pando/target
 
 # Suites that could not be installed, which `make test` names at its end.
 skipped := $(CARGO_TARGET_DIR)/skipped-suites
-clients := python3 tests/clients/run.py --pando $(CARGO_TARGET_DIR)/release/pando --expected tests/clients/expected.txt
-drivers := python3 tests/drivers/run.py --pando $(CARGO_TARGET_DIR)/release/pando
+clients := python3 tests/clients/run.py --pando $(CARGO_TARGET_DIR)/quick/pando --expected tests/clients/expected.txt
+drivers := python3 tests/drivers/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
 
 .PHONY: help demo test clients drivers fuzz verify fix
 
@@ -21,14 +22,14 @@ help:
 	@echo 'make fix      formats the code and applies the fixes that the lints know'
 
 demo:
-	cargo run --release --locked --bin pando -- demo
+	cargo run --profile quick --locked --bin pando -- demo
 
 test:
-	cargo --config tests/profile.toml test --release --locked
-	cargo test --release --quiet --locked --package xtask
-	cargo run --release --quiet --locked --package xtask -- tidy
+	cargo --config tests/profile.toml test --profile quick --locked
+	cargo test --profile quick --quiet --locked --package xtask
+	cargo run --profile quick --quiet --locked --package xtask -- tidy
 	cargo fmt --all --check
-	cargo build --release --locked --bin pando
+	cargo build --profile quick --locked --bin pando
 	@rm -f $(skipped)
 	$(clients) --allow-missing --skipped $(skipped)
 	$(drivers) --only asyncpg,pgx --allow-missing --skipped $(skipped)
@@ -36,12 +37,12 @@ test:
 		else echo 'make test: everything passed'; fi
 
 clients:
-	cargo build --release --locked --bin pando
+	cargo build --profile quick --locked --bin pando
 	$(clients)
 	$(clients) --servers 3
 
 drivers:
-	cargo build --release --locked --bin pando
+	cargo build --profile quick --locked --bin pando
 	$(drivers)
 
 FUZZ_SECONDS ?= 60
@@ -50,10 +51,10 @@ fuzz:
 
 verify:
 	cargo fmt --all --check
-	cargo run --release --quiet --locked --package xtask -- tidy
-	cargo clippy --release --all-targets --locked -- -D warnings
-	cargo clippy --release --all-targets --locked --package xtask -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --release --no-deps --locked
+	cargo run --profile quick --quiet --locked --package xtask -- tidy
+	cargo clippy --profile quick --all-targets --locked -- -D warnings
+	cargo clippy --profile quick --all-targets --locked --package xtask -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --profile quick --no-deps --locked
 	command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny --locked check licenses bans sources
 	cd fuzz && cargo deny --locked check licenses bans sources
@@ -61,5 +62,5 @@ verify:
 
 fix:
 	cargo fmt --all
-	cargo clippy --release --all-targets --fix --allow-dirty --allow-staged
+	cargo clippy --profile quick --all-targets --fix --allow-dirty --allow-staged
 	cargo fmt --all

@@ -2,8 +2,8 @@
 """Runs PostgreSQL's own clients against a server and says, one line a test, what works.
 
     run.py --url postgres://user@host:port/database     a server that runs already
-    run.py --pando target/release/pando                 a `pando serve` that is started and ended here
-    run.py --pando target/release/pando --servers 3     the last of three that are one cluster
+    run.py --pando target/quick/pando                 a `pando serve` that is started and ended here
+    run.py --pando target/quick/pando --servers 3     the last of three that are one cluster
 
 Each suite is valid for PostgreSQL itself (14 or later): run it there first when you change it. Suites make
 tables with names of their own and drop them. `--expected FILE` names tests that are known to fail, with the

@@ -2,7 +2,7 @@
 """How quick the wire is, as ratios of two servers in one run: Pando's time or rate against PostgreSQL's.
 
     wire_bench.py --pando URL --postgres URL [--pando-pid PID] [--only select,fetch,copy,idle] [--quick]
-    wire_bench.py --pando target/release/pando --postgres URL      starts `pando serve` for the run
+    wire_bench.py --pando target/quick/pando --postgres URL      starts `pando serve` for the run
 
 Both URLs may be PostgreSQL. Rounds alternate between the servers, figures are medians of the rounds, and a ratio
 above 1 is good for Pando. The parts:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs drivers' own test suites against a server; tests that are known to fail are listed in `expected/`.
 
-    run.py --pando target/release/pando            a `pando serve` for each suite, started and ended here
+    run.py --pando target/quick/pando            a `pando serve` for each suite, started and ended here
     run.py --url postgres://user@host:port/db      a server that runs already, with an empty database
     run.py --pando ... --update-expected           takes off the lists what passes now
     run.py --pando ... --add-expected ['REASON']   adds what fails, with this reason or with what the test says

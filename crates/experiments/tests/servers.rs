@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// The program `pando` next to `pando-bench`, which starts its servers with it.
 ///
-/// `cargo test --release NAME` builds the binaries of all packages before it runs tests. With `-p experiments` alone it
+/// `cargo test --profile quick NAME` builds the binaries of all packages before it runs tests. With `-p experiments` alone it
 /// does not build `pando`: then a missing or outdated binary fails the test.
 fn pando() -> &'static Path {
     static PANDO: OnceLock<PathBuf> = OnceLock::new();
@@ -18,7 +18,7 @@ fn pando() -> &'static Path {
         let newer = newer_sources(&pando);
         assert!(
             newer.as_ref().is_ok_and(Vec::is_empty),
-            "{} is missing or outdated ({newer:?}): test the workspace (cargo test --release NAME)",
+            "{} is missing or outdated ({newer:?}): test the workspace (cargo test --profile quick NAME)",
             pando.display()
         );
         pando

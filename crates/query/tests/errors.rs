@@ -1,7 +1,7 @@
 //! Golden scripts of errors: `tests/errors/*.txt` hold wrong statements and, under `----`, what each is answered with:
 //! SQLSTATE and message, which are PostgreSQL's, then everything else that a client is told.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --release --test errors` writes what is said now; compare it with what PostgreSQL says
+//! `UPDATE_GOLDEN=1 cargo test --profile quick --test errors` writes what is said now; compare it with what PostgreSQL says
 //! before you commit it.
 
 use futures::TryStreamExt;

@@ -1,6 +1,6 @@
 //! Golden scripts of plans: `tests/plans/*.txt` hold statements and, under `----`, what `EXPLAIN` says of each.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --release --test plans` writes what is said now; look at the difference with
+//! `UPDATE_GOLDEN=1 cargo test --profile quick --test plans` writes what is said now; look at the difference with
 //! your own eyes before you commit it.
 
 use datafusion::arrow::array::AsArray;

@@ -2,7 +2,7 @@
 //!
 //! `@1` in front of a statement says which server it is sent to; without it, it is the first. Under `----` stands what
 //! it is answered with: a plan, or rows. `give` moves keys from one server to another; `servers` in front of all says how
-//! many there are. `UPDATE_GOLDEN=1 cargo test --release --test spread` writes what is said now.
+//! many there are. `UPDATE_GOLDEN=1 cargo test --profile quick --test spread` writes what is said now.
 
 mod servers;
 

@@ -1,7 +1,7 @@
 //! TPC-H with operator bundles (PAPERS E2) under each scheme: the answers are DuckDB's, and the bundles of the six queries of
 //! the smart disk paper are those of a golden file.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --release --package workloads --test bundling` writes the golden file.
+//! `UPDATE_GOLDEN=1 cargo test --profile quick --package workloads --test bundling` writes the golden file.
 
 use std::fmt::Write;
 use workloads::{Embedded, Expected, tpch};

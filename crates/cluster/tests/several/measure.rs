@@ -1,5 +1,5 @@
 //! Cost of transactions on several servers, and of rows of other servers. Run manually: `cargo test
-//! --release -p cluster --test several -- --ignored --nocapture`.
+//! --profile quick -p cluster --test several -- --ignored --nocapture`.
 
 use crate::support::{Ground, World, batch};
 use std::sync::Arc;

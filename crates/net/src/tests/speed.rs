@@ -1,4 +1,4 @@
-//! Throughput of small calls: `cargo test --release -p net speed -- --ignored --nocapture`.
+//! Throughput of small calls: `cargo test --profile quick -p net speed -- --ignored --nocapture`.
 
 use super::place::{LONG, Pair, Place};
 use crate::Delivery;
