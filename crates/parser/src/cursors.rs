@@ -70,7 +70,8 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<CursorStatement>, 
 
 /// The SQL parser has no keyword MOVE.
 fn is_move(token: &Token) -> bool {
-    matches!(token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("move"))
+    matches!(token, Token::Word(word)
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("move"))
 }
 
 fn declaration(parser: &mut Parser<'_>) -> Result<Declaration, ParserError> {

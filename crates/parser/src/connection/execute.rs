@@ -40,8 +40,9 @@ impl Execute {
         Some(explain)
     }
 
-    /// The types of the parameters `$1`, `$2`, ... that the arguments use. `types` are the parameter
-    /// types of the prepared statement. A parameter that is not itself an argument is `text`.
+    /// The types of the parameters `$1`, `$2`, ... that the arguments use. `types` are the
+    /// parameter types of the prepared statement. A parameter that is not itself an argument is
+    /// `text`.
     pub fn parameters(&self, types: &[SqlType]) -> Vec<SqlType> {
         let mut parameters = Vec::new();
         for (argument, sql_type) in self.arguments.iter().zip(types) {
