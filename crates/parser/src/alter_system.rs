@@ -1,19 +1,24 @@
-//! ALTER SYSTEM: settings that are the same on all servers of a cluster.
+//! ALTER SYSTEM: settings that apply to all servers of a cluster.
 
 use super::names::fold;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-/// `ALTER SYSTEM SET name = value`, or back to the default where there is none.
+/// `ALTER SYSTEM SET name = value` or `ALTER SYSTEM RESET name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlterSystem {
+    /// The name of the setting, in lower case.
     pub name: String,
+    /// The new value; `None` restores the default.
     pub value: Option<String>,
 }
 
-/// The statement, if the parser stands before one; else it stands where it stood.
-pub fn parse(parser: &mut Parser<'_>) -> Result<Option<AlterSystem>, ParserError> {
+/// Parses ALTER SYSTEM. Returns `None` without consuming tokens if the statement is another one.
+///
+/// # Errors
+/// A syntax error after `ALTER SYSTEM`.
+pub(super) fn parse(parser: &mut Parser<'_>) -> Result<Option<AlterSystem>, ParserError> {
     if !parser.parse_keywords(&[Keyword::ALTER, Keyword::SYSTEM]) {
         return Ok(None);
     }

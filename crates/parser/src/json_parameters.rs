@@ -1,10 +1,11 @@
-//! Parameters that a client sends as `json` or `jsonb`: their values are text, so the statement has to say what they are.
+//! Adds casts to parameters that a client declares as `json` or `jsonb`.
 //!
-//! Where a value goes into a column or is compared with one, the column says so, and the statement may be a short one:
-//! those stay as they are. Elsewhere (`$1 -> 'a'`, `f($1)`, `SELECT $1`) a cast says it.
+//! Their values arrive as text. A parameter that is assigned to a column or compared with one takes
+//! the column's type and stays as it is, so that the statement can still take the short path.
+//! Elsewhere (`$1 -> 'a'`, `f($1)`, `SELECT $1`) the parameter gets a cast.
 
-use super::Statement;
 use crate::placeholders::placeholder;
+use crate::statement::Statement;
 use crate::walk::visit_mut;
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Select, SelectItem,
@@ -15,7 +16,8 @@ use std::ops::ControlFlow;
 use store::catalog::SqlType;
 
 impl Statement {
-    /// The statement for parameters of these types, as far as the client says them.
+    /// The statement with casts on `json` and `jsonb` parameters. `types` are the types that the
+    /// client declared for `$1`, `$2`, ...; `None` if it declared none.
     pub fn with_parameters(mut self, types: &[Option<SqlType>]) -> Self {
         if types.iter().flatten().any(|known| name(known).is_some()) {
             if let Some(ast) = self.ast_mut() {
@@ -37,7 +39,7 @@ fn name(sql_type: &SqlType) -> Option<DataType> {
 struct Parameters<'a>(&'a [Option<SqlType>]);
 
 impl Parameters<'_> {
-    fn say(&self, expr: &mut Expr) {
+    fn add_cast(&self, expr: &mut Expr) {
         let Some(number) = placeholder(expr) else { return };
         let known = self.0.get(number).and_then(|known| known.as_ref());
         let Some(data_type) = known.and_then(name) else { return };
@@ -52,8 +54,8 @@ impl VisitorMut for Parameters<'_> {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
             Expr::BinaryOp { left, op, right } if operators::is_known(&op.to_string()) => {
-                self.say(left);
-                self.say(right);
+                self.add_cast(left);
+                self.add_cast(right);
             }
             Expr::Function(function) => {
                 let FunctionArguments::List(list) = &mut function.args else {
@@ -61,7 +63,7 @@ impl VisitorMut for Parameters<'_> {
                 };
                 for argument in &mut list.args {
                     if let FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)) = argument {
-                        self.say(argument);
+                        self.add_cast(argument);
                     }
                 }
             }
@@ -73,7 +75,7 @@ impl VisitorMut for Parameters<'_> {
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-                self.say(expr);
+                self.add_cast(expr);
             }
         }
         ControlFlow::Continue(())

@@ -1,9 +1,9 @@
-//! Names in SQL text: case folding, and qualified names in parts.
+//! Names in SQL text: case folding and qualified names.
 
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
 use values::error::{Error, Result, SqlState};
 
-/// A name as SQL means it: lower case, unless it is quoted.
+/// The name that an identifier denotes: lower case, unless it is quoted.
 pub fn fold(ident: &Ident) -> String {
     match ident.quote_style {
         Some(_) => ident.value.clone(),
@@ -11,7 +11,10 @@ pub fn fold(ident: &Ident) -> String {
     }
 }
 
-/// The schema (if any) and the name of an object; a database name in front is passed over.
+/// The schema, if any, and the name of an object. A leading database name is ignored.
+///
+/// # Errors
+/// 42602 if the name has more than three parts.
 pub fn split_name(name: &ObjectName) -> Result<(Option<String>, String)> {
     let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
     match &parts[..] {

@@ -2,7 +2,7 @@
 
 use datafusion::sql::sqlparser::ast::{Expr, Value};
 
-/// The number of a placeholder, from zero.
+/// The zero-based index of a parameter (0 for `$1`), if the expression is one.
 pub fn placeholder(expression: &Expr) -> Option<usize> {
     match expression {
         Expr::Value(value) => match &value.value {

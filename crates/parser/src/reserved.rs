@@ -1,11 +1,12 @@
-//! Words that PostgreSQL keeps to itself. The parser takes some of them for names where nothing else fits:
-//! `SELECT FROM WHERE` would read a table called where.
+//! Reserved words of PostgreSQL.
+//!
+//! The SQL parser accepts some of them as names: `SELECT FROM WHERE` would read a table `where`.
 
 use crate::walk::{visit_expressions, visit_relations};
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Statement};
 use std::ops::ControlFlow;
 
-/// PostgreSQL's reserved words: none is a name without quotes.
+/// PostgreSQL's reserved words, sorted. None of them is a name unless it is quoted.
 pub const RESERVED: [&str; 77] = [
     "all",
     "analyse",
@@ -86,7 +87,7 @@ pub const RESERVED: [&str; 77] = [
     "with",
 ];
 
-/// Those that are functions or values.
+/// Reserved words that are functions or values.
 const VALUES: [&str; 13] = [
     "current_catalog",
     "current_date",
@@ -103,7 +104,7 @@ const VALUES: [&str; 13] = [
     "user",
 ];
 
-/// The first reserved word that stands for a table or a column without being quoted.
+/// The first unquoted reserved word that is used as the name of a table or a column.
 pub(super) fn used_as_name(ast: &Statement) -> Option<Ident> {
     let is_reserved = |ident: &&Ident| {
         let is_of =
@@ -117,7 +118,7 @@ pub(super) fn used_as_name(ast: &Statement) -> Option<Ident> {
     let in_relations = visit_relations(ast, |name| {
         found(name.0.iter().find_map(|part| part.as_ident().filter(is_reserved)))
     });
-    // SET x = on: the one reserved word that is what a setting can be.
+    // `SET x = on`: the only reserved word that is the value of a setting.
     let is_setting =
         |ident: &Ident| matches!(ast, Statement::Set(_)) && ident.value.eq_ignore_ascii_case("on");
     let in_expressions = || {

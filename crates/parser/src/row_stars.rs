@@ -1,12 +1,14 @@
-//! `(row).*`, which the parser takes in other dialects only: the asterisk becomes a name that no field has.
+//! Rewrites `(row).*`, which the SQL parser accepts in other dialects only.
+//!
+//! The asterisk becomes a field name that no user can write ([`ALL_FIELDS`]).
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
-/// What stands for all fields of a composite value.
+/// The field name that stands for all fields of a composite value.
 pub const ALL_FIELDS: &str = "?all";
 
-/// The tokens of a statement with asterisks behind parentheses as the parser takes them.
-pub(super) fn named(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+/// Replaces the asterisk of each `).*` by [`ALL_FIELDS`].
+pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     for at in 2..tokens.len() {
         let [before, point, star] = &mut tokens[at - 2..=at] else { continue };
         let is_all = (&before.token, &point.token, &star.token);

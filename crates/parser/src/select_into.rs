@@ -1,10 +1,10 @@
-//! `SELECT ... INTO t`: another way to write `CREATE TABLE t AS SELECT ...`.
+//! Rewrites `SELECT ... INTO t` to `CREATE TABLE t AS SELECT ...`.
 
 use datafusion::sql::sqlparser::ast::helpers::stmt_create_table::CreateTableBuilder;
 use datafusion::sql::sqlparser::ast::{SelectInto, SetExpr, Statement};
 
-/// The CREATE TABLE that a query with INTO means; anything else as it is.
-pub fn rewrite(mut statement: Statement) -> Statement {
+/// Turns a query with INTO into CREATE TABLE AS. Returns any other statement unchanged.
+pub(super) fn rewrite(mut statement: Statement) -> Statement {
     let Statement::Query(query) = &mut statement else { return statement };
     let Some(SelectInto { temporary, name, .. }) = first_select(&mut query.body) else {
         return statement;
@@ -13,7 +13,7 @@ pub fn rewrite(mut statement: Statement) -> Statement {
     CreateTableBuilder::new(name).temporary(temporary).query(Some(query)).build().into()
 }
 
-/// Takes INTO out of the first SELECT, where alone it may stand.
+/// Removes INTO from the first SELECT, the only one that may have it.
 fn first_select(body: &mut SetExpr) -> Option<SelectInto> {
     match body {
         SetExpr::Select(select) => select.into.take(),

@@ -1,9 +1,9 @@
-//! The options of sequences in the one order that the parser takes: PostgreSQL takes any.
+//! Sorts the options of sequences: the SQL parser accepts them in one order, PostgreSQL in any.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The tokens of a statement with the options of its sequences in order; any others as they are.
+/// Sorts each run of sequence options in the tokens of a statement.
 pub(crate) fn in_order(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let makes = [Keyword::SEQUENCE, Keyword::IDENTITY];
     if !tokens.iter().any(|token| word(token).is_some_and(|word| makes.contains(&word))) {
@@ -35,7 +35,7 @@ fn word(token: &TokenWithSpan) -> Option<Keyword> {
     }
 }
 
-/// The option that tokens begin with: its place in the order, and how many tokens it has.
+/// The option that the tokens begin with: its rank in the sort order and its length in tokens.
 fn option(tokens: &[TokenWithSpan]) -> Option<(usize, usize)> {
     let solid = tokens.iter().enumerate();
     let mut solid =

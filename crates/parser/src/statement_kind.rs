@@ -1,6 +1,6 @@
-//! What kind of statement a statement is, for those who count them.
+//! Classifies statements for metrics.
 
-use super::{Body, Statement};
+use crate::statement::{Body, Statement};
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 
 /// A kind of statement.
@@ -20,12 +20,12 @@ pub enum StatementKind {
     Transaction,
     /// SET, SHOW, RESET.
     Setting,
-    /// Everything that changes definitions.
+    /// All other statements, most of which change definitions.
     Definition,
 }
 
 impl StatementKind {
-    /// All kinds, in the order of their numbers.
+    /// All kinds, in the order of their discriminants.
     pub const ALL: [Self; 8] = [
         Self::Select,
         Self::Insert,
@@ -37,7 +37,7 @@ impl StatementKind {
         Self::Definition,
     ];
 
-    /// Its name in metrics and logs.
+    /// The name in metrics and logs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Select => "select",
@@ -53,7 +53,7 @@ impl StatementKind {
 }
 
 impl Statement {
-    /// What kind it is.
+    /// The kind of the statement.
     pub fn kind(&self) -> StatementKind {
         let ast = match self.body() {
             Body::ClientCopy(_) => return StatementKind::Copy,

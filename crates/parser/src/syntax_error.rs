@@ -1,15 +1,32 @@
-//! What cannot be parsed, in PostgreSQL's words: `syntax error at or near "x"`, with the place.
+//! Syntax errors in PostgreSQL's wording: `syntax error at or near "x"`, with the position.
 //!
-//! The parser says what it expected and where. Where becomes the position; what was expected is a hint.
+//! The SQL parser reports what it expected and where. The location becomes the position of the
+//! error, the expectation its hint.
 
-use super::RECURSION_LIMIT;
 use datafusion::sql::sqlparser::ast::Ident;
 use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan, TokenizerError};
 use values::error::{Error, SqlState};
 use values::lines::Lines;
 
-/// An error of the parser on a text with these tokens.
+/// How deeply expressions and queries may nest.
+pub(super) const RECURSION_LIMIT: usize = 256;
+
+/// Why a statement cannot be parsed.
+pub(crate) enum ParseError {
+    /// The SQL parser's error: the text does not match the grammar.
+    Syntax(ParserError),
+    /// The text matches the grammar, but has contradictory or unknown options.
+    Invalid(Error),
+}
+
+impl From<ParserError> for ParseError {
+    fn from(error: ParserError) -> Self {
+        Self::Syntax(error)
+    }
+}
+
+/// Converts an error of the SQL parser. `tokens` are the tokens of `text`.
 pub(super) fn of_parser(error: ParserError, text: &str, tokens: &[TokenWithSpan]) -> Error {
     let message = match error {
         ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
@@ -46,24 +63,24 @@ pub(super) fn of_parser(error: ParserError, text: &str, tokens: &[TokenWithSpan]
     }
 }
 
-/// A word that stands where it has no meaning.
+/// The error for a reserved word that is used as a name.
 pub(super) fn at_word(word: Ident, text: &str) -> Error {
     let lines = Lines::new(text);
     near(text, lines.character(word.span.start), lines.character(word.span.end))
 }
 
-/// An error of the tokenizer: something is opened and not closed, or written wrongly.
+/// Converts an error of the tokenizer, such as an unterminated string.
 pub(super) fn of_tokenizer(error: &TokenizerError, text: &str) -> Error {
-    let says = |what: &str| error.message.contains(what);
+    let mentions = |what: &str| error.message.contains(what);
     let place = Lines::new(text).character(error.location);
-    let (what, from) = if says("nterminated dollar-quoted") {
+    let (what, from) = if mentions("nterminated dollar-quoted") {
         let end = text.rfind('$').and_then(|last| text[..last].rfind('$'));
         ("unterminated dollar-quoted string", end.map(|byte| characters(&text[..byte])))
-    } else if says("multi-line comment") {
+    } else if mentions("multi-line comment") {
         ("unterminated /* comment", text.rfind("/*").map(|byte| characters(&text[..byte])))
-    } else if says("close delimiter") {
+    } else if mentions("close delimiter") {
         ("unterminated quoted identifier", Some(place))
-    } else if says("nterminated") {
+    } else if mentions("nterminated") {
         ("unterminated quoted string", Some(place))
     } else {
         return Error::new(SqlState::SyntaxError, lowered(&error.message)).at(place + 1);
@@ -73,13 +90,13 @@ pub(super) fn of_tokenizer(error: &TokenizerError, text: &str) -> Error {
     Error::new(SqlState::SyntaxError, format!("{what} at or near \"{rest}\"")).at(from + 1)
 }
 
-/// The text between two characters means nothing there.
+/// A syntax error at the text between two character offsets.
 fn near(text: &str, from: usize, to: usize) -> Error {
     let token: String = text.chars().skip(from).take(to.saturating_sub(from)).collect();
     Error::new(SqlState::SyntaxError, format!("syntax error at or near \"{token}\"")).at(from + 1)
 }
 
-/// Something is missing at the end.
+/// A syntax error at the end of the text.
 fn at_end(text: &str) -> Error {
     let end = Lines::new(text).characters();
     Error::new(SqlState::SyntaxError, "syntax error at end of input").at(end + 1)
@@ -89,13 +106,14 @@ fn characters(text: &str) -> usize {
     text.chars().count()
 }
 
-/// PostgreSQL's messages begin with a small letter.
+/// The message with a lower-case first letter, as in PostgreSQL.
 fn lowered(message: &str) -> String {
     let mut letters = message.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// The parser writes the place into the message (`... at Line: 1, Column: 8`); this takes it out again.
+/// Splits off the location that the SQL parser appends to its messages
+/// (`... at Line: 1, Column: 8`).
 fn split_location(message: String) -> (String, Option<Location>) {
     let parsed = message.rsplit_once(" at Line: ").and_then(|(text, place)| {
         let (line, column) = place.split_once(", Column: ")?;
@@ -118,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_near_the_word_that_does_not_fit() {
+    fn errors_name_the_offending_token() {
         for (text, message, position) in [
             ("SELECT 1 FRM x y", "syntax error at or near \"x\"", 14),
             ("SELECT 'a' FROM t WHERE 'ü' 'x'", "syntax error at or near \"'x'\"", 29),
@@ -133,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_expected_is_a_hint() {
+    fn the_expectation_is_a_hint() {
         let error = parse("SELECT 1 +").expect_err("refused");
         assert_eq!(error.hint(), Some("Expected an expression."));
     }

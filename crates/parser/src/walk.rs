@@ -1,4 +1,7 @@
-//! Walks through what the parser has read: visitors are called by reference, so that all of them share one walk.
+//! Walks over syntax trees.
+//!
+//! Visitors are called through `dyn` references, so that the walk over each node type is compiled
+//! once and not once per visitor.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, ObjectName, OrderBy, Query, Select, SelectItem, Statement, TableFactor, ValueWithSpan,
@@ -6,7 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use std::ops::ControlFlow;
 
-/// A visitor, and what it has ended the walk with.
+/// A visitor and the value with which it ended the walk.
 struct Held<'a, V, B> {
     visitor: &'a mut V,
     end: Option<B>,
@@ -31,16 +34,16 @@ impl<V, B> Held<'_, V, B> {
     }
 }
 
-/// The visitor that walks are compiled for.
+/// The visitor type that the walks are compiled for.
 struct Any<'a>(&'a mut dyn Visitor<Break = ()>);
 struct AnyMut<'a>(&'a mut dyn VisitorMut<Break = ()>);
 
-/// What can be walked through.
+/// A syntax tree that can be walked.
 pub trait Syntax {
-    /// Shows everything in it to a visitor.
+    /// Calls a visitor for each node.
     fn walk(&self, visitor: &mut dyn Visitor<Break = ()>) -> ControlFlow<()>;
 
-    /// The same for a visitor that changes what it sees.
+    /// Calls a visitor that may change the nodes.
     fn walk_mut(&mut self, visitor: &mut dyn VisitorMut<Break = ()>) -> ControlFlow<()>;
 }
 
@@ -113,14 +116,14 @@ both! {
     post_visit_value(ValueWithSpan)
 }
 
-/// Shows a visitor what there is; what it ended the walk with.
+/// Calls a visitor for each node. Returns the value with which it ended the walk.
 pub fn visit<V: Visitor>(ast: &impl Syntax, visitor: &mut V) -> ControlFlow<V::Break> {
     let mut held = Held { visitor, end: None };
     let _ = ast.walk(&mut held);
     held.flow()
 }
 
-/// The same for a visitor that changes what it sees.
+/// Like [`visit`], for a visitor that may change the nodes.
 pub fn visit_mut<V: VisitorMut>(ast: &mut impl Syntax, visitor: &mut V) -> ControlFlow<V::Break> {
     let mut held = Held { visitor, end: None };
     let _ = ast.walk_mut(&mut held);
@@ -154,7 +157,7 @@ impl<B, F: FnMut(&ObjectName) -> ControlFlow<B>> Visitor for OfRelations<F> {
     }
 }
 
-/// Every expression, from the outside in.
+/// Calls `see` for every expression, outer expressions first.
 pub fn visit_expressions<B>(
     ast: &impl Syntax,
     see: impl FnMut(&Expr) -> ControlFlow<B>,
@@ -162,7 +165,7 @@ pub fn visit_expressions<B>(
     visit(ast, &mut OfExpressions(see))
 }
 
-/// Every expression, from the inside out.
+/// Calls `change` for every expression, inner expressions first.
 pub fn visit_expressions_mut<B>(
     ast: &mut impl Syntax,
     change: impl FnMut(&mut Expr) -> ControlFlow<B>,
@@ -170,7 +173,7 @@ pub fn visit_expressions_mut<B>(
     visit_mut(ast, &mut OfExpressions(change))
 }
 
-/// Every name of a relation.
+/// Calls `see` for every name of a relation.
 pub fn visit_relations<B>(
     ast: &impl Syntax,
     see: impl FnMut(&ObjectName) -> ControlFlow<B>,
@@ -185,7 +188,7 @@ mod tests {
     use datafusion::sql::sqlparser::parser::Parser;
 
     #[test]
-    fn a_walk_ends_with_what_its_visitor_says() {
+    fn a_walk_returns_the_break_value_of_its_visitor() {
         let sql = "SELECT a, b + c FROM t JOIN u ON a = d";
         let mut ast = Parser::parse_sql(&PostgreSqlDialect {}, sql).expect("sound");
         let mut seen = Vec::new();

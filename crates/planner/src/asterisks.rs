@@ -1,7 +1,7 @@
-//! `SELECT *, upper(name) AS name FROM t`: a column beside an asterisk that has the name of one for which the asterisk stands.
+//! Expands asterisks that clash with another column: `SELECT *, upper(name) AS name FROM t`.
 //!
-//! The engine takes no two columns of one name. So the asterisk becomes the columns for which it stands, of which those that
-//! must get other names ([`unique_names`](super::unique_names)).
+//! DataFusion rejects two columns of one name. The expanded columns get unique aliases later
+//! ([`repeated_names`](super::repeated_names)).
 
 use super::dialect::column_names;
 use super::scopes::{Relation, Scopes};
@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use parser::names::fold;
 
-/// The select without asterisks, where one stands for a name that another of its columns has.
+/// Expands the asterisks of a select that include the name of another of its columns.
 pub(super) fn rewrite(select: &mut Select, scopes: &Scopes<'_>) {
     let other = select.projection.iter().filter_map(|item| match item {
         SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
@@ -53,7 +53,7 @@ pub(super) fn rewrite(select: &mut Select, scopes: &Scopes<'_>) {
         .collect();
 }
 
-/// An item that says what its column is called.
+/// An item with an explicit alias.
 fn named(item: SelectItem) -> SelectItem {
     match item {
         SelectItem::UnnamedExpr(expr) => {
@@ -68,7 +68,7 @@ fn is_plain(options: &WildcardAdditionalOptions) -> bool {
     options.to_string().is_empty()
 }
 
-/// The columns of relations; none where those of one are not known.
+/// The columns of the relations; `None` if those of one are unknown.
 fn columns<'a>(
     relations: impl Iterator<Item = &'a Relation>,
 ) -> Option<Vec<(&'a Relation, &'a String)>> {
@@ -85,7 +85,7 @@ fn as_item((relation, column): (&Relation, &String)) -> SelectItem {
     SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts))
 }
 
-/// Whether a join makes one column of two of the same name.
+/// Whether a join merges columns of the same name (USING, NATURAL).
 fn shares_columns(join: &Join) -> bool {
     use JoinOperator as J;
     match &join.join_operator {

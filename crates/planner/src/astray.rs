@@ -1,8 +1,9 @@
-//! Filters that joins and top-N fill in while they run, on their way down to the scans.
+//! Detects dynamic filters that may be applied to the wrong column.
 //!
-//! The engine passes such a filter on by the names of columns (apache/datafusion#25259 mends that, after 55.2). Below an
-//! operator whose output has two columns of one name it may therefore arrive at the wrong one, and drop rows. A plan
-//! in which a filter has come that way is made again without them.
+//! Joins and top-N push filters down to scans and fill them in at run time. DataFusion resolves the
+//! columns of such a filter by name (apache/datafusion#25259 fixes that, after 55.2). Below an
+//! operator whose output has two columns of one name, a filter may therefore refer to the wrong one
+//! and drop rows. A plan with such a filter is planned again without dynamic filters.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -12,10 +13,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Numbers of filters.
+/// The ids of dynamic filters.
 type Filters = BTreeSet<u64>;
 
-/// Whether a filter may have gone astray in a plan.
+/// Whether a filter in a plan may refer to the wrong column.
 pub(super) fn is_possible(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     let mut filled_in = Filters::new();
     plan.apply(|node| {
@@ -25,8 +26,8 @@ pub(super) fn is_possible(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     Ok(!filled_in.is_empty() && from_above(plan, &filled_in)?.is_none())
 }
 
-/// The filters that a plan's scans have from operators above the plan; `None` where one of them, or another one on its
-/// way, may have gone astray. Only those count that somebody fills in.
+/// The filters in `filled_in` that a plan uses and operators above it produce. `None` if one of
+/// them, or one that is produced inside the plan, may refer to the wrong column.
 fn from_above(plan: &Arc<dyn ExecutionPlan>, filled_in: &Filters) -> Result<Option<Filters>> {
     let own = produced(plan);
     let mut found = Filters::new();
@@ -61,7 +62,7 @@ fn has_ambiguous_names(plan: &Arc<dyn ExecutionPlan>) -> bool {
     names.len() < schema.fields().len()
 }
 
-/// The same engine without such filters.
+/// The engine with dynamic filters disabled.
 pub(super) fn prevented(engine: &SessionState) -> SessionState {
     let mut engine = engine.clone();
     let options = &mut engine.config_mut().options_mut().optimizer;

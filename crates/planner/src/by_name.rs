@@ -1,4 +1,4 @@
-//! The rewrites of a statement that know what its names mean: they come after its relations have been looked up.
+//! The rewrites of a statement that need its relations. They run after name resolution.
 
 use super::scopes::{Scopes, Sources};
 use super::{asterisks, ordered, outer_names, whole_rows};
@@ -9,10 +9,11 @@ use parser::walk::visit_mut;
 use std::ops::ControlFlow;
 use values::error::{Error, Result};
 
-/// The statement with its names as the engine takes them.
+/// Rewrites the names of a statement to a form that DataFusion accepts.
 ///
 /// # Errors
-/// 42703: a name that leads to a table leads to none of its columns.
+/// 42703 if a qualified name refers to a column that its table does not have; 0A000 for
+/// TABLESAMPLE, INTERSECT ALL and EXCEPT ALL.
 pub(super) fn of_statement(mut statement: Statement, sources: &Sources) -> Result<Statement> {
     match visit_mut(&mut statement, &mut Rewrites(Scopes::new(sources))) {
         ControlFlow::Continue(()) => Ok(statement),
@@ -45,7 +46,7 @@ impl VisitorMut for Rewrites<'_> {
             | TableFactor::Derived { sample: Some(_), .. } => {
                 let error = Error::unsupported("TABLESAMPLE is not supported");
                 ControlFlow::Break(
-                    error.with_hint("WHERE random() < 0.1 gives a tenth of the rows."),
+                    error.with_hint("WHERE random() < 0.1 selects about a tenth of the rows."),
                 )
             }
             _ => ControlFlow::Continue(()),
@@ -73,12 +74,11 @@ impl VisitorMut for Rewrites<'_> {
     }
 }
 
-/// Refuses INTERSECT ALL and EXCEPT ALL: the engine does not count how often a row is there.
+/// Rejects INTERSECT ALL and EXCEPT ALL: DataFusion does not count equal rows.
 fn refuse_repeated(body: &SetExpr) -> Result<()> {
     let SetExpr::SetOperation { op, set_quantifier, left, right } = body else { return Ok(()) };
     if *set_quantifier == SetQuantifier::All && *op != SetOperator::Union {
-        let hint =
-            "Number equal rows with row_number() OVER (PARTITION BY ...), and leave ALL out.";
+        let hint = "Number equal rows with row_number() OVER (PARTITION BY ...) and omit ALL.";
         return Err(Error::unsupported(format!("{op} ALL is not supported")).with_hint(hint));
     }
     refuse_repeated(left)?;

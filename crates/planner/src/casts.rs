@@ -1,9 +1,8 @@
-//! Casts as PostgreSQL does them: `'\x00ff'::bytea`, `name::varchar(5)`, `elapsed::text`.
+//! Casts with PostgreSQL's semantics: `'\x00ff'::bytea`, `name::varchar(5)`, `elapsed::text`.
 //!
-//! The engine casts between text and other types with rules of its own, which know no hexadecimal bytes, other
-//! intervals, and no length of a text. Where they differ a [`conversion`] of ours takes the cast's place: values
-//! are read by the same rules by which text is assigned to columns, and written as clients see them. Casts of
-//! quoted constants are done here and now. The rule runs after the engine has added the casts that types ask for.
+//! DataFusion's casts differ for bytes, intervals and lengths of text. Such casts are replaced by a
+//! [`conversion`], which reads text by the rules of column assignment and writes it as clients see
+//! it. Casts of quoted constants are folded. The rule runs after type coercion.
 
 use super::every_expression;
 use datafusion::arrow::datatypes::DataType;
@@ -18,7 +17,7 @@ use store::catalog::SqlType;
 use values::text::Style;
 use values::types;
 
-/// The rule of a plan's analysis that casts as PostgreSQL does.
+/// The analyzer rule that gives casts PostgreSQL's semantics.
 #[derive(Debug)]
 pub struct Casts;
 
@@ -34,7 +33,10 @@ impl AnalyzerRule for Casts {
     }
 }
 
-/// The expression with PostgreSQL's casts; text is written in the session's style.
+/// Gives the casts in an expression PostgreSQL's semantics. `style` is the session's text style.
+///
+/// # Errors
+/// 22P02 and the like if a quoted constant cannot be converted.
 pub fn converted(expr: Expr, schema: &DFSchema, style: Style) -> Result<Transformed<Expr>> {
     expr.transform_up(|part| {
         let Expr::Cast(cast) = part else { return Ok(Transformed::no(part)) };
@@ -46,22 +48,20 @@ pub fn converted(expr: Expr, schema: &DFSchema, style: Style) -> Result<Transfor
         };
         let rounds = rounds(from.data_type(), cast.field.data_type());
         let (from, to) = (types::of_field(&from), types::of_field(&cast.field));
-        match rounds || is_conversion(&from, &to, cast.field.data_type()) {
-            true => {
-                let function = conversion::to(&to, cast.field.data_type(), style);
-                Ok(Transformed::yes(function.call(vec![*cast.expr])))
-            }
-            false => Ok(Transformed::no(Expr::Cast(cast))),
+        if rounds || is_conversion(&from, &to, cast.field.data_type()) {
+            let function = conversion::to(&to, cast.field.data_type(), style);
+            return Ok(Transformed::yes(function.call(vec![*cast.expr])));
         }
+        Ok(Transformed::no(Expr::Cast(cast)))
     })
 }
 
-/// Whether a cast makes whole numbers of others: the engine would cut what is behind the point.
+/// Whether a cast must round to an integer. DataFusion truncates.
 fn rounds(from: &DataType, to: &DataType) -> bool {
     (from.is_decimal() || from.is_floating()) && to.is_signed_integer()
 }
 
-/// Whether a cast is one of ours.
+/// Whether a cast is replaced by a conversion.
 fn is_conversion(from: &SqlType, to: &SqlType, target: &DataType) -> bool {
     use SqlType as T;
     let is_text = |sql_type: &T| matches!(sql_type, T::Text | T::Varchar(_) | T::Char(_));

@@ -1,4 +1,4 @@
-//! What the engine's SQL planner asks about names: tables are the statement's own, functions the engine's.
+//! Resolves names for DataFusion's SQL planner: tables of the statement, functions of the engine.
 
 use super::series;
 use catalog_views::functions::Functions;
@@ -20,17 +20,17 @@ use values::error::{Error, SqlState};
 use values::translate::external;
 use values::types::Types;
 
-/// Answers for one statement.
+/// The context of one statement.
 pub(crate) struct Context<'a> {
     pub engine: &'a SessionState,
     pub functions: &'a Functions<'a>,
-    /// The values of `$1`, `$2`, ...; none while the statement is only described.
+    /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
-    /// By the name as the statement gives it, normalised.
+    /// The tables of the statement, by their normalized names.
     pub sources: &'a HashMap<String, Arc<dyn TableSource>>,
 }
 
-/// The name of a reference, as keys of the statement's relations spell it.
+/// The key of a table in [`Context::sources`].
 pub(crate) fn spelled(name: &TableReference) -> String {
     match name {
         TableReference::Bare { table } => table.to_string(),
@@ -40,7 +40,7 @@ pub(crate) fn spelled(name: &TableReference) -> String {
 }
 
 impl Context<'_> {
-    /// The expression with the values of its parameters, as far as they are known.
+    /// Replaces the parameters in an expression whose values are known.
     pub(super) fn with_parameters(&self, expr: Expr) -> Result<Expr> {
         let replaced = expr.transform(|expr| {
             let Expr::Placeholder(placeholder) = &expr else { return Ok(Transformed::no(expr)) };
@@ -51,6 +51,10 @@ impl Context<'_> {
             }
         })?;
         Ok(replaced.data)
+    }
+
+    fn bound(&self, args: Vec<Expr>) -> Result<Vec<Expr>> {
+        args.into_iter().map(|arg| self.with_parameters(arg)).collect()
     }
 }
 
@@ -69,14 +73,13 @@ impl ContextProvider for Context<'_> {
         args: Vec<Expr>,
     ) -> Result<Arc<dyn TableSource>> {
         if name == series::NAME {
-            return Ok(provider_as_source(series::table(self, args)?));
+            return Ok(provider_as_source(series::table(self.engine, self.bound(args)?)?));
         }
         let function = self.functions.shared().table_functions().get(name).ok_or_else(|| {
             let message = format!("table function {name} does not exist");
             external(Error::new(SqlState::UndefinedFunction, message))
         })?;
-        let args = args.into_iter().map(|arg| self.with_parameters(arg));
-        let args = args.collect::<Result<Vec<_>>>()?;
+        let args = self.bound(args)?;
         let args = TableFunctionArgs::new(&args, self.engine);
         Ok(provider_as_source(function.create_table_provider_with_args(args)?))
     }

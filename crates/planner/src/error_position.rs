@@ -1,8 +1,8 @@
-//! Which part of a statement an error is about. The engine's errors name functions, operators and constants and do
-//! not say where they are; this looks for them in the statement, as PostgreSQL points at them.
+//! Finds the position of an error in the statement.
 //!
-//! It runs when a statement has failed, and parses its text once more. Constants in it have PostgreSQL's types then:
-//! to the engine, each whole number was `bigint` when it failed.
+//! DataFusion's errors name functions, operators and constants without a position. After a failure
+//! the text is parsed again and searched for them. Errors are also corrected to PostgreSQL's types
+//! of constants: for DataFusion each integer literal was a `bigint` when it failed.
 
 mod constants;
 mod find;
@@ -14,16 +14,16 @@ use values::error::{Culprit, Error, SqlState};
 use values::lines::Lines;
 use values::translate::{undefined_column, undefined_function, undefined_operator, wrong_argument};
 
-/// The error with the place of what it blames, where the statement's text has it. `same` says whether two names
-/// are of one function.
+/// Adds the position of the culprit to an error, if it is found in `text`. `same` tells whether two
+/// names denote the same function.
 pub fn placed(error: Error, text: &str, same: impl Fn(&str, &str) -> bool) -> Error {
     let Some(culprit) = error.culprit().cloned() else { return error };
-    let says_all = match &culprit {
+    let is_complete = match &culprit {
         Culprit::Literal(_) | Culprit::Relation(_) => true,
         Culprit::Column { .. } => error.state() == SqlState::UndefinedColumn,
         _ => false,
     };
-    if says_all && error.position().is_some() {
+    if is_complete && error.position().is_some() {
         return error;
     }
     let Some(statement) = parser::parse(text).ok().and_then(|mut all| all.pop()) else {
@@ -43,7 +43,7 @@ pub fn placed(error: Error, text: &str, same: impl Fn(&str, &str) -> bool) -> Er
     }
 }
 
-/// Where what is to blame stands, and the error again where the statement says more about it.
+/// The location of the culprit, and a more precise error if the statement allows one.
 fn look(
     culprit: &Culprit,
     ast: &Statement,
@@ -84,14 +84,15 @@ fn look(
     }
 }
 
-/// A table is meant that has another name in this statement.
+/// The error for a table that is hidden by its alias.
 fn hidden_by_alias(table: &str, alias: &str) -> Error {
     let message = format!("invalid reference to FROM-clause entry for table \"{table}\"");
     Error::new(SqlState::UndefinedTable, message)
         .with_hint(format!("Perhaps you meant to reference the table alias \"{alias}\"."))
 }
 
-/// Where an operator stands: the last one of its kind before its right side, or the only one.
+/// The location of an operator: the last occurrence before its right operand. If the operand has no
+/// location, the only occurrence.
 fn sign(text: &str, operator: &str, right: Location) -> Option<Location> {
     let written = if operator == "~~" { "LIKE" } else { operator };
     let tokens = parser::tokens(text).ok()?;
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_operators_and_constants_are_found() {
+    fn functions_operators_and_constants_are_located() {
         let types = ["bigint".to_owned(), "text".to_owned()];
         let error = undefined_function("f", &types);
         let seen = placed_in(error, "SELECT 1, F(2, v) FROM t");

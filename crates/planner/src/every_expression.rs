@@ -1,4 +1,4 @@
-//! Analysis rules that change expressions wherever they stand in a plan, and leave columns their names.
+//! Applies a change to all expressions of a plan and keeps the names of columns.
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result};
@@ -6,8 +6,8 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-/// The plan with each expression changed that has a part which `concerns` the rule, also in subqueries. `change` is given
-/// the columns that the expression can see.
+/// Calls `change` for each expression of a plan and its subqueries that has a part for which
+/// `concerns` is true. `change` receives the columns in scope.
 pub(super) fn changed(
     plan: LogicalPlan,
     concerns: impl Fn(&Expr) -> bool,

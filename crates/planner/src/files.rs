@@ -14,16 +14,22 @@ use std::path::Path;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
-/// The formats that files can have.
+/// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// Apache Parquet.
     Parquet,
+    /// CSV with a header line.
     Csv,
+    /// Newline-delimited JSON.
     Json,
 }
 
 impl Format {
-    /// The format of a name, as statements give it.
+    /// The format of a name. Case does not matter.
+    ///
+    /// # Errors
+    /// 22023 for an unknown name.
     pub fn named(name: &str) -> Result<Self> {
         match name.to_ascii_lowercase().as_str() {
             "parquet" => Ok(Self::Parquet),
@@ -31,26 +37,32 @@ impl Format {
             "json" | "jsonl" | "ndjson" => Ok(Self::Json),
             other => Err(Error::new(
                 SqlState::InvalidParameterValue,
-                format!("format \"{other}\" is not known"),
+                format!("file format \"{other}\" is not supported"),
             )
-            .with_hint("Formats: parquet, csv, json.")),
+            .with_hint("Supported formats: parquet, csv, json.")),
         }
     }
 
-    /// The format that a file's name suggests.
+    /// The format of a file by its extension.
+    ///
+    /// # Errors
+    /// 22023 for an unknown extension.
     pub fn of_path(path: &str) -> Result<Self> {
         let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or_default();
         Self::named(extension).map_err(|_| {
             Error::new(
                 SqlState::InvalidParameterValue,
-                format!("cannot tell the format of file \"{path}\" from its name"),
+                format!("cannot determine the format of file \"{path}\""),
             )
-            .with_hint("Names end in .parquet, .csv, .json, .jsonl or .ndjson.")
+            .with_hint("Supported extensions: .parquet, .csv, .json, .jsonl, .ndjson.")
         })
     }
 }
 
-/// A file as a table, with the columns that the file has.
+/// A file as a table. The schema is inferred from the file.
+///
+/// # Errors
+/// As [`Format::of_path`] and [`listing`].
 pub async fn table(engine: &SessionState, path: &str) -> Result<Arc<dyn TableProvider>> {
     let format: Arc<dyn FileFormat> = match Format::of_path(path)? {
         Format::Parquet => Arc::new(ParquetFormat::default()),
@@ -60,7 +72,10 @@ pub async fn table(engine: &SessionState, path: &str) -> Result<Arc<dyn TablePro
     listing(engine, path, format, None).await
 }
 
-/// A file as a table in some format, with its own columns or given ones.
+/// A file, or all files that match a pattern, as a table. Without `schema` it is inferred.
+///
+/// # Errors
+/// 58P01 if the file does not exist; errors of the engine if it cannot be read.
 pub async fn listing(
     engine: &SessionState,
     path: &str,

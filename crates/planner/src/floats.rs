@@ -1,5 +1,7 @@
-//! `real` and `double precision` beside exact numbers, as PostgreSQL has it: the result of CASE, UNION and their like, and
-//! both sides of a comparison, are floating point. The engine would make them `numeric`, which holds less.
+//! Type coercion of floating-point and exact numbers as in PostgreSQL.
+//!
+//! The results of CASE, UNION and the like, and both sides of a comparison, become floating-point.
+//! DataFusion would make them `numeric`, which has a smaller range.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, DFSchemaRef, Result};
@@ -9,10 +11,10 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Functions whose arguments have one type.
+/// Functions whose arguments have a common type.
 const OF_ONE_TYPE: [&str; 5] = ["coalesce", "greatest", "least", "nullif", "make_array"];
 
-/// What numbers of several types become where one of them is chosen; `None` where the engine knows.
+/// The common type of values of which one is chosen; `None` if DataFusion's choice is right.
 fn chosen(types: &[DataType]) -> Option<DataType> {
     let is_mixed =
         types.iter().any(DataType::is_floating) && types.iter().any(DataType::is_decimal);
@@ -20,12 +22,13 @@ fn chosen(types: &[DataType]) -> Option<DataType> {
     is_mixed.then(|| if has(DataType::Float64) { DataType::Float64 } else { DataType::Float32 })
 }
 
-/// What they become where they are compared: no comparison is in single precision beside exact numbers.
+/// The common type of compared values. Floating-point and exact numbers are compared in double
+/// precision.
 fn compared(types: &[DataType]) -> Option<DataType> {
     chosen(types).map(|_| DataType::Float64)
 }
 
-/// Whether an expression is of a kind whose parts have one type.
+/// Whether the parts of an expression have a common type.
 fn has_one_type(expr: &Expr) -> bool {
     match expr {
         Expr::Case(_) | Expr::InList(_) | Expr::Between(_) | Expr::InSubquery(_) => true,
@@ -34,7 +37,7 @@ fn has_one_type(expr: &Expr) -> bool {
     }
 }
 
-/// An expression whose parts have the types that PostgreSQL gives them; `inputs` are the columns that they see.
+/// Casts the parts of an expression to PostgreSQL's common type. `inputs` are the columns in scope.
 pub(super) fn of_expression(expr: Expr, inputs: &[DFSchemaRef]) -> Result<Expr> {
     if !has_one_type(&expr) {
         return Ok(expr);
@@ -69,7 +72,7 @@ pub(super) fn of_expression(expr: Expr, inputs: &[DFSchemaRef]) -> Result<Expr> 
     })
 }
 
-/// Gives expressions the type that they have together.
+/// Casts the numbers among expressions to their common type.
 fn unify(exprs: Vec<&mut Expr>, schema: &DFSchema, together: fn(&[DataType]) -> Option<DataType>) {
     let types = exprs.iter().filter_map(|expr| expr.get_type(schema).ok());
     let Some(to) = together(&types.collect::<Vec<_>>()) else { return };
@@ -96,8 +99,8 @@ fn of_subquery(mut within: InSubquery, schema: &DFSchema) -> Result<InSubquery> 
     Ok(within)
 }
 
-/// A union of queries whose columns have the types that PostgreSQL gives them. `changed` says whether those of a query are
-/// other ones than the union has been told.
+/// Casts the columns of a UNION to PostgreSQL's common types. `changed` tells whether the types of
+/// an input have changed since the union was built.
 pub(super) fn of_union(union: Union, changed: bool) -> Result<LogicalPlan> {
     let width = union.schema.fields().len();
     let together = (0..width).map(|index| {
@@ -126,8 +129,8 @@ pub(super) fn of_union(union: Union, changed: bool) -> Result<LogicalPlan> {
     Ok(LogicalPlan::Union(Union::try_new_with_loose_types(inputs)?))
 }
 
-/// Gives the columns of VALUES the types that PostgreSQL gives them, and says whether one has changed: the engine has cast
-/// their values already.
+/// Casts the columns of VALUES to PostgreSQL's common types in place of DataFusion's casts. Returns
+/// whether one has changed.
 pub(super) fn of_values(values: &mut Values) -> Result<bool> {
     let none = DFSchema::empty();
     let mut changed = false;

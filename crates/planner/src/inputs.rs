@@ -1,4 +1,4 @@
-//! Parameters as columns: an expression over a row and values that come with each execution is planned once.
+//! Parameters as columns, so that an expression is planned once for all executions.
 
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -7,19 +7,21 @@ use datafusion::logical_expr::Expr;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The parameters that expressions use, by their numbers from zero, with their types. They are columns behind those of the rows.
+/// The parameters that expressions use, by zero-based index, with their types. They become columns
+/// after those of the row.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs(pub Vec<(usize, DataType)>);
 
-/// Whether a value of a type means the same as a column's and as a constant: one has no scale or unit of its own.
+/// Whether a type has no scale or unit, so that an expression has the same meaning for a column and
+/// for a constant.
 fn is_plain(data_type: &DataType) -> bool {
     use DataType as D;
     matches!(data_type, D::Int16 | D::Int32 | D::Int64 | D::Float32 | D::Float64 | D::Utf8View)
 }
 
 impl Inputs {
-    /// The expression with columns for parameters; `None` where the type of one is not known, not plain, or not the same
-    /// everywhere.
+    /// Replaces parameters by columns. `None` if the type of one is unknown, not plain or
+    /// ambiguous.
     pub(super) fn replace(&mut self, expr: Expr) -> Result<Option<Expr>> {
         let mut is_known = true;
         let replaced = expr.transform(|expr| {
@@ -50,7 +52,7 @@ impl Inputs {
         }
     }
 
-    /// The columns themselves.
+    /// The columns for the parameters.
     pub fn fields(&self) -> Vec<FieldRef> {
         let field = |(number, data_type): &(usize, DataType)| {
             Arc::new(Field::new(name(*number), data_type.clone(), true))
@@ -58,13 +60,14 @@ impl Inputs {
         self.0.iter().map(field).collect()
     }
 
-    /// Rows with them behind their columns.
+    /// A schema followed by the columns for the parameters.
     pub(super) fn behind(&self, schema: &DFSchema) -> Result<DFSchema> {
         let fields = self.fields().iter().map(|field| field.as_ref().clone()).collect();
         schema.join(&DFSchema::from_unqualified_fields(fields, HashMap::new())?)
     }
 
-    /// The values of an execution, in order; `None` where one has another type, unless that is a shorter whole number.
+    /// The values of the columns for an execution with `parameters`. `None` if one is missing or
+    /// has another type. Narrower integers are widened.
     pub fn values(&self, parameters: &[ScalarValue]) -> Option<Vec<ScalarValue>> {
         let value = |(number, data_type): &(usize, DataType)| {
             let given = parameters.get(*number)?;
@@ -90,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_have_the_types_that_were_planned() {
+    fn values_must_have_the_planned_types() {
         let inputs = Inputs(vec![(1, DataType::Int32), (0, DataType::Utf8View)]);
         let text = ScalarValue::Utf8View(Some("a".into()));
         let of = |value: ScalarValue| inputs.values(&[text.clone(), value]);

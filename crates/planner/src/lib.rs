@@ -1,7 +1,8 @@
-//! From a parsed statement to a plan: names become tables at the statement's snapshot.
+//! Plans parsed statements with DataFusion at the snapshot of the statement.
 //!
-//! [`Planner`] belongs to one statement. It first looks up every relation that the statement names
-//! ([`relations`]), then lets the engine's SQL planner do its work.
+//! A [`Planner`] serves one statement. It rewrites PostgreSQL's SQL ([`dialect`]), looks up the
+//! relations ([`relations`]), runs DataFusion's SQL planner, and adapts the types of the logical
+//! plan.
 
 mod asterisks;
 mod astray;
@@ -9,6 +10,7 @@ mod by_name;
 pub mod casts;
 mod context;
 pub mod correlated;
+mod dates;
 pub mod dialect;
 pub mod error_position;
 mod every_expression;
@@ -23,6 +25,7 @@ pub mod origins;
 mod outer_names;
 mod refusals;
 pub mod relations;
+mod repeated_names;
 pub mod scales;
 mod scopes;
 pub mod series;
@@ -65,7 +68,7 @@ fn is_stable(call: &ScalarFunction) -> bool {
     call.func.signature().volatility == Volatility::Stable
 }
 
-/// Whether an expression means the same in one statement as in the next.
+/// Whether an expression has the same value in every statement: it calls no stable function.
 pub fn is_lasting(expr: &Expr) -> bool {
     let of_statement =
         |expr: &Expr| Ok(matches!(expr, Expr::ScalarFunction(call) if is_stable(call)));
@@ -74,19 +77,26 @@ pub fn is_lasting(expr: &Expr) -> bool {
 
 /// Plans one statement.
 pub struct Planner<'a> {
+    /// DataFusion's session state.
     pub engine: &'a SessionState,
+    /// The functions that the statement can call.
     pub functions: &'a Functions<'a>,
+    /// The privileges of the user.
     pub access: Access<'a>,
+    /// The catalog and the tables at the snapshot of the statement.
     pub tables: &'a dyn Tables,
+    /// The schemas in which unqualified names are looked up.
     pub search_path: SearchPath<'a>,
+    /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
     text: &'a str,
-    /// The statement is a view whose columns are being looked up.
+    /// Whether the statement is a view whose columns are being looked up.
     describes_views: bool,
     sources: HashMap<String, Arc<dyn TableSource>>,
 }
 
 impl<'a> Planner<'a> {
+    /// A planner for one statement.
     pub fn new(
         engine: &'a SessionState,
         functions: &'a Functions<'a>,
@@ -108,22 +118,28 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The same planner, with the text that errors point into.
+    /// Sets the text of the statement, in which positions of errors are found.
     pub fn with_text(self, text: &'a str) -> Self {
         Self { text, ..self }
     }
 
-    /// Gives a relation a name for this statement only.
+    /// Adds a relation under a name that only this statement sees.
     pub fn add_source(&mut self, name: &str, source: Arc<dyn TableSource>) {
         self.sources.insert(name.to_owned(), source);
     }
 
-    /// The plan of a query.
+    /// The logical plan of a query.
+    ///
+    /// # Errors
+    /// As [`plan_statement`](Self::plan_statement).
     pub async fn plan_query(&mut self, query: ast::Query) -> Result<LogicalPlan> {
         self.plan_statement(ast::Statement::Query(Box::new(query))).await
     }
 
-    /// The plan of a statement that the engine plans by itself: a query.
+    /// The logical plan of a statement that DataFusion plans, with parameters bound.
+    ///
+    /// # Errors
+    /// Unknown names, missing privileges, type errors, and 42P02 for a parameter without a value.
     pub async fn plan_statement(&mut self, statement: ast::Statement) -> Result<LogicalPlan> {
         let types = self.parameters.iter().map(|value| {
             let field = datafusion::arrow::datatypes::Field::new("", value.data_type(), true);
@@ -140,7 +156,7 @@ impl<'a> Planner<'a> {
         Ok(plan)
     }
 
-    /// The engine takes for granted that every parameter has a value by now.
+    /// Rejects a plan with unbound parameters, which DataFusion cannot execute.
     fn refuse_unbound(&self, plan: &LogicalPlan) -> Result<()> {
         if !self.text.contains('$') {
             return Ok(());
@@ -163,7 +179,10 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The plan of a statement whose parameters have types and no values yet.
+    /// The logical plan of a statement whose parameters have types, if known, but no values.
+    ///
+    /// # Errors
+    /// Unknown names, missing privileges and type errors.
     pub async fn plan_described(
         &mut self,
         statement: ast::Statement,
@@ -184,7 +203,7 @@ impl<'a> Planner<'a> {
         self.resolve(&statement).await?;
         let statement = by_name::of_statement(statement, &self.sources)
             .map_err(|error| self.locate(external(error)))?;
-        let statement = unique_names::of_statement(statement);
+        let statement = repeated_names::of_statement(statement);
         let context = self.context();
         let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
         let options = parser_options(self.engine);
@@ -194,7 +213,10 @@ impl<'a> Planner<'a> {
             .map_err(|error| self.locate(error))
     }
 
-    /// A query's plan with its columns as clients know their types, and what clients are told of them.
+    /// The plan with the columns converted to client types, and the description of the columns.
+    ///
+    /// # Errors
+    /// Errors of the engine.
     pub fn shown(&self, plan: LogicalPlan) -> Result<(LogicalPlan, Vec<Field>)> {
         let origins = Origins { catalog: self.tables.catalog(), search_path: self.search_path };
         let found: Vec<Option<Found>> =
@@ -203,7 +225,7 @@ impl<'a> Planner<'a> {
         let fields = plan.schema().fields().iter().zip(found);
         let fields = fields.map(|(field, found)| {
             let origin = found.as_ref().map(|found| found.origin);
-            // The declared type says more: how long a text may be.
+            // The declared type has the length of a text.
             let declared = found.and_then(|found| found.sql_type);
             let declared = declared.filter(|declared| declared.arrow() == *field.data_type());
             let name = unique_names::shown(field.name()).to_owned();
@@ -216,7 +238,10 @@ impl<'a> Planner<'a> {
         Ok((plan, fields))
     }
 
-    /// An expression over some columns, as the engine evaluates it.
+    /// The logical and physical plan of an expression over the columns of `schema`.
+    ///
+    /// # Errors
+    /// Unknown names and type errors.
     pub fn plan_expression(
         &self,
         expression: ast::Expr,
@@ -226,8 +251,12 @@ impl<'a> Planner<'a> {
         self.physical_expression(logical, schema)
     }
 
-    /// The same where parameters have no values yet: what the expression uses of them is added to `inputs`, whose columns are
-    /// behind those of `schema`. `None` where it has to be planned with the values.
+    /// Like [`plan_expression`](Self::plan_expression), for parameters without values. The
+    /// parameters that the expression uses are added to `inputs`, whose columns follow those of
+    /// `schema`. `None` if the expression must be planned with the values.
+    ///
+    /// # Errors
+    /// Unknown names and type errors.
     pub fn plan_with_inputs(
         &self,
         expression: ast::Expr,
@@ -256,21 +285,21 @@ impl<'a> Planner<'a> {
     ) -> Result<(Expr, Arc<dyn PhysicalExpr>)> {
         let style = Style::hung(self.engine.config_options());
         let logical = casts::converted(logical, schema, style)?.data;
-        let told = self.told(logical.clone(), schema)?;
-        let physical = self.engine.create_physical_expr(told, schema)?;
+        let simplified = self.simplified(logical.clone(), schema)?;
+        let physical = self.engine.create_physical_expr(simplified, schema)?;
         Ok((logical, physical))
     }
 
-    /// `now()` and its like become what they are for this statement, and `coalesce` and its like what they stand for: the
-    /// engine cannot call them.
-    fn told(&self, expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    /// Simplifies function calls. Stable functions such as `now()` become constants. Functions such
+    /// as `coalesce` become the expressions that implement them: they cannot be called.
+    fn simplified(&self, expr: Expr, schema: &DFSchema) -> Result<Expr> {
         let started = self.engine.execution_props().query_execution_start_time;
         let context = SimplifyContext::builder()
             .with_schema(Arc::new(schema.clone()))
             .with_config_options(Arc::clone(self.engine.config_options()))
             .with_query_execution_start_time(started)
             .build();
-        let told = expr.transform_up(|expr| {
+        let simplified = expr.transform_up(|expr| {
             let Expr::ScalarFunction(call) = expr else { return Ok(Transformed::no(expr)) };
             Ok(match call.func.simplify(call.args, &context)? {
                 ExprSimplifyResult::Simplified(value) => Transformed::yes(value),
@@ -279,15 +308,18 @@ impl<'a> Planner<'a> {
                 }
             })
         })?;
-        Ok(told.data)
+        Ok(simplified.data)
     }
 
     /// The physical plan of a logical one.
+    ///
+    /// # Errors
+    /// Errors of the engine.
     pub async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
         physical_plan(self.engine, plan).await.map_err(|error| self.locate(error))
     }
 
-    /// Points an error of planning at its place in the statement.
+    /// Adds the position in the statement to an error of planning.
     fn locate(&self, error: DataFusionError) -> Error {
         let error = with_position(error, self.text);
         error_position::placed(error, self.text, |called, name| {
@@ -296,19 +328,21 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The physical plan of a logical one, in which no filter has gone astray.
+/// The physical plan of a logical one. Dynamic filters are disabled if they may be misplaced
+/// ([`astray`]).
 async fn physical_plan(
     engine: &SessionState,
     plan: &LogicalPlan,
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
     let planned = any_physical_plan(engine, plan).await?;
-    match astray::is_possible(&planned)? {
-        true => any_physical_plan(&astray::prevented(engine), plan).await,
-        false => Ok(planned),
+    if astray::is_possible(&planned)? {
+        return any_physical_plan(&astray::prevented(engine), plan).await;
     }
+    Ok(planned)
 }
 
-/// The physical plan of a logical one. Correlated subqueries that the engine refuses or misreads run by row.
+/// The physical plan of a logical one. Correlated subqueries that DataFusion rejects or
+/// misinterprets run by row ([`correlated`]).
 async fn any_physical_plan(
     engine: &SessionState,
     plan: &LogicalPlan,

@@ -1,4 +1,4 @@
-//! From the parser's trees to logical plans, whoever knows what names mean.
+//! Calls DataFusion's SQL planner with a `dyn` context, so that it is compiled once.
 
 use arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use datafusion_common::config::ConfigOptions;
@@ -12,10 +12,10 @@ use datafusion_sql::planner::{ParserOptions, PlannerContext, SqlToRel};
 use datafusion_sql::sqlparser::ast;
 use std::sync::Arc;
 
-/// The plan of a statement.
+/// The logical plan of a statement.
 ///
 /// # Errors
-/// What is wrong with it, as the engine says.
+/// DataFusion's planning errors.
 pub(crate) fn plan_of(
     statement: ast::Statement,
     names: &dyn ContextProvider,
@@ -27,10 +27,10 @@ pub(crate) fn plan_of(
     planner.sql_statement_to_plan_with_context(statement, context)
 }
 
-/// The expression of one over some columns.
+/// The logical expression for a parsed one over the columns of `schema`.
 ///
 /// # Errors
-/// What is wrong with it, as the engine says.
+/// DataFusion's planning errors.
 pub(crate) fn expression_of(
     expression: ast::Expr,
     schema: &DFSchema,
@@ -42,7 +42,7 @@ pub(crate) fn expression_of(
     planner.sql_to_expr(expression, schema, &mut PlannerContext::new())
 }
 
-/// Whoever knows what names mean, as a type that the planner is compiled for.
+/// The context type for which the SQL planner is compiled.
 struct Names<'a>(&'a dyn ContextProvider);
 
 impl ContextProvider for Names<'_> {

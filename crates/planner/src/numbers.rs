@@ -1,11 +1,11 @@
-//! The types of numbers in a statement. The engine reads every whole number as `bigint`; in PostgreSQL it is
-//! `integer` where it fits, and `numeric` where `bigint` does not hold it.
+//! Gives number literals PostgreSQL's types.
 //!
-//! A pass over the plan as it comes from the engine's SQL planner, before anything else has looked at types:
-//! every `bigint` literal in it was written as a number, and casts to `bigint` are still casts.
+//! DataFusion reads every integer literal as `bigint`. In PostgreSQL it is an `integer` if it fits,
+//! and a `numeric` if it does not fit `bigint`. The pass runs directly after the SQL planner, while
+//! every `bigint` literal is a number as written and casts to `bigint` are still casts.
 
+use super::dates::date_below;
 use super::floats;
-use super::operators::date_below;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, DFSchemaRef, DataFusionError, Result, ScalarValue};
@@ -18,33 +18,33 @@ use datafusion::logical_expr::{
 use functions::decimals;
 use std::sync::Arc;
 
-/// Functions that give a number of elements.
+/// Functions that return a number of elements, which DataFusion makes unsigned.
 const COUNTS: [&str; 4] = ["array_length", "cardinality", "array_position", "array_ndims"];
 
-/// Those of them that are NULL for an array without elements.
+/// Those of [`COUNTS`] that are NULL for an empty array.
 const OF_NONE_NULL: [&str; 1] = ["array_length"];
 
-/// Functions over windows that give values of their first argument.
+/// Window functions that return a value of their first argument.
 const GIVES_ITS_FIRST: [&str; 5] = ["lag", "lead", "first_value", "last_value", "nth_value"];
 
-/// The plan with whole numbers in PostgreSQL's types.
+/// Gives the number literals of a plan PostgreSQL's types.
 pub(super) fn of_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     rewrite(plan, &mut Vec::new())
 }
 
-/// An expression with whole numbers in PostgreSQL's types.
+/// Gives the number literals of an expression PostgreSQL's types.
 pub(super) fn of_expression(expr: Expr) -> Result<Expr> {
     narrow(expr, &mut Vec::new())
 }
 
-/// The same over some columns.
+/// Like [`of_expression`], with the columns of `schema` in scope.
 pub(super) fn over_columns(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     narrow(expr, &mut vec![Arc::new(schema.clone())])
 }
 
-/// `outer` are the columns that the subqueries around a plan can see, innermost last.
+/// `outer` are the schemas in scope around the plan, innermost last.
 fn rewrite(plan: LogicalPlan, outer: &mut Vec<DFSchemaRef>) -> Result<LogicalPlan> {
-    // What a recursive query's steps give has been promised to them already, and LIMIT takes bigint.
+    // The types of a recursive query are fixed already. LIMIT takes `bigint`.
     if matches!(plan, LogicalPlan::RecursiveQuery(_)) {
         return Ok(plan);
     }
@@ -73,9 +73,10 @@ fn rewrite(plan: LogicalPlan, outer: &mut Vec<DFSchemaRef>) -> Result<LogicalPla
     let plan = plan?;
     match plan.data {
         LogicalPlan::Values(mut values) => {
-            match floats::of_values(&mut values)? || plan.transformed {
-                true => of_values(values),
-                false => Ok(LogicalPlan::Values(values)),
+            if floats::of_values(&mut values)? || plan.transformed {
+                of_values(values)
+            } else {
+                Ok(LogicalPlan::Values(values))
             }
         }
         LogicalPlan::Union(union) => floats::of_union(union, changed),
@@ -129,7 +130,7 @@ fn narrowed(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
             }))
         }
         Expr::ScalarFunction(call) if COUNTS.contains(&call.name()) => of_count(call, outer),
-        // `count(*)` is `count(1)` to the engine, which must know it again; offsets of windows are bigint.
+        // DataFusion must recognize `count(1)` as `count(*)`. Offsets of windows are `bigint`.
         Expr::AggregateFunction(ref call) if call.func.name() == "count" => Ok(expr),
         Expr::WindowFunction(mut call) => {
             if GIVES_ITS_FIRST.contains(&call.fun.name())
@@ -165,17 +166,14 @@ fn narrowed(expr: Expr, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
     }
 }
 
-/// A number of elements: the engine counts them without a sign.
+/// Casts a number of elements to `integer`.
 fn of_count(call: ScalarFunction, outer: &mut Vec<DFSchemaRef>) -> Result<Expr> {
     let is_null_of_none = OF_NONE_NULL.contains(&call.name());
     let args = call.args.into_iter().map(|arg| narrow(arg, outer));
     let args = args.collect::<Result<Vec<_>>>()?;
     let call = Expr::ScalarFunction(ScalarFunction { func: call.func, args });
     let count = cast(call, DataType::Int32);
-    Ok(match is_null_of_none {
-        true => nullif().call(vec![count, lit(0)]),
-        false => count,
-    })
+    Ok(if is_null_of_none { nullif().call(vec![count, lit(0)]) } else { count })
 }
 
 fn of_subquery(subquery: Subquery, outer: &mut Vec<DFSchemaRef>) -> Result<Subquery> {
@@ -185,7 +183,7 @@ fn of_subquery(subquery: Subquery, outer: &mut Vec<DFSchemaRef>) -> Result<Subqu
     Ok(Subquery { subquery: Arc::new(plan), outer_ref_columns, ..subquery })
 }
 
-/// A number that is cast to the type that it has here.
+/// Whether a cast to `integer` is redundant because the number becomes an `integer` anyway.
 fn is_integer_as_such(cast: &Cast) -> bool {
     let fits = match &*cast.expr {
         Expr::Literal(ScalarValue::Int64(Some(value)), None) => fits_integer(*value),
@@ -195,16 +193,14 @@ fn is_integer_as_such(cast: &Cast) -> bool {
     fits && *cast.field.data_type() == DataType::Int32 && cast.field.metadata().is_empty()
 }
 
-/// What is added up, in the type of sums, now that types are known.
+/// Converts the argument of a sum to the type in which sums are computed.
 fn of_summand(args: Vec<Expr>, inputs: &[DFSchemaRef]) -> Result<Expr> {
     let mut schema = DFSchema::empty();
     inputs.iter().rev().for_each(|input| schema.merge(input));
     let [arg] = <[Expr; 1]>::try_from(args)
         .map_err(|_| DataFusionError::Internal("sum takes one argument".to_owned()))?;
-    Ok(match decimals::summed(&arg.get_type(&schema)?).is_some() {
-        true => decimals::summand().call(vec![arg]),
-        false => arg,
-    })
+    let is_converted = decimals::summed(&arg.get_type(&schema)?).is_some();
+    Ok(if is_converted { decimals::summand().call(vec![arg]) } else { arg })
 }
 
 fn fits_integer(value: i64) -> bool {

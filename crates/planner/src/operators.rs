@@ -1,10 +1,12 @@
-//! Operators as PostgreSQL resolves them: by the types of both sides, of which one may be unknown.
+//! Resolves operators as PostgreSQL does: by the types of both operands, of which one may be
+//! unknown.
 //!
-//! A parameter without a type and a quoted constant are unknown: beside a known operand they take the type
-//! that the operator asks for (`n + $1`, `ts - '1 day'`). Where the engine has no such operator, or one with another
-//! result, a function of ours is called. It runs while the engine's SQL planner reads an expression; what
-//! is not mentioned here is the engine's.
+//! A parameter without a type and a quoted constant are unknown. They take the type that the
+//! operator requires for the other operand (`n + $1`, `ts - '1 day'`). If DataFusion lacks the
+//! operator or computes another result, a function is called. The resolution runs inside
+//! DataFusion's SQL planner, which handles all other operators.
 
+use super::dates::{as_dates, date_plus};
 use super::numbers;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue};
@@ -19,7 +21,7 @@ use datafusion::logical_expr::planner::{
     ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RawWindowExpr,
 };
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, ExprSchemable, Operator, ScalarUDF, WindowFunctionDefinition, cast,
+    Expr, ExprSchemable, Operator, ScalarUDF, WindowFunctionDefinition, binary_expr, cast,
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use functions::constant_casts;
@@ -30,7 +32,7 @@ use values::error::{Error, SqlState};
 use values::translate::external;
 use values::types;
 
-/// Plans operators, EXTRACT, and the functions whose types are PostgreSQL's.
+/// Plans operators, EXTRACT, array literals, sums and window functions with PostgreSQL's types.
 #[derive(Debug)]
 pub struct Operators;
 
@@ -74,7 +76,7 @@ impl ExprPlanner for Operators {
         let Some(known) = known else { return Ok(PlannerResult::Original(exprs)) };
         let exprs = exprs.into_iter().map(|expr| of_type(expr, &known));
         let exprs = exprs.collect::<Result<Vec<_>>>()?;
-        // The engine would forget what the texts in the array are.
+        // DataFusion would lose the SQL type of the elements.
         if !matches!(known, SqlType::Uuid | SqlType::Json | SqlType::Varchar(_)) {
             return Ok(PlannerResult::Original(exprs));
         }
@@ -113,7 +115,7 @@ impl ExprPlanner for Operators {
     fn plan_window(&self, mut expr: RawWindowExpr) -> Result<PlannerResult<RawWindowExpr>> {
         use WindowFunctionDefinition::{AggregateUDF, WindowUDF};
         let planned = match &expr.func_def {
-            // The engine numbers rows without a sign.
+            // DataFusion's row numbers are unsigned.
             WindowUDF(function) => match function.name() {
                 "row_number" | "rank" | "dense_rank" => cast(window(expr), DataType::Int64),
                 "ntile" => cast(window(expr), DataType::Int32),
@@ -137,11 +139,13 @@ impl ExprPlanner for Operators {
     }
 }
 
-/// Aggregates that add up.
+/// Aggregates that are computed with a sum.
 #[derive(Clone, Copy)]
 enum Total {
+    /// `sum`.
     Sum,
-    /// A sum by a count: so it has the sum's digits, and shares the sum with others.
+    /// `avg`, computed as sum by count to keep all digits and to share the sum with other
+    /// aggregates.
     Average,
 }
 
@@ -155,19 +159,20 @@ impl Total {
     }
 }
 
-/// What is added up: `bigint` as `numeric`, where no sum is too large.
+/// Wraps the arguments of a sum, so that `bigint` is added as `numeric` and cannot overflow.
 fn summands(args: Vec<Expr>) -> Result<Vec<Expr>> {
     args.into_iter()
         .map(|arg| Ok(decimals::summand().call(vec![numbers::of_expression(arg)?])))
         .collect()
 }
 
-/// What is known of an operand.
+/// The type of an operand.
 enum Side {
     /// A parameter without a type, or a quoted constant.
     Unknown,
+    /// An operand of a known type.
     Known(SqlType),
-    /// The engine's business.
+    /// An operand that DataFusion handles.
     Opaque,
 }
 
@@ -188,10 +193,10 @@ impl Side {
     }
 }
 
-/// Whole numbers in their types, a constant in a cast as a constant.
+/// Gives number literals their types and folds casts of constants.
 fn constant(expr: Expr) -> Result<Expr> {
     let expr = match expr {
-        // Its own sides were looked at already.
+        // Its operands have been handled already.
         Expr::BinaryExpr(_) => expr,
         expr => numbers::of_expression(expr)?,
     };
@@ -204,7 +209,7 @@ fn constant(expr: Expr) -> Result<Expr> {
     }
 }
 
-/// An unknown operand, with the type that the operator asks for beside a known one.
+/// Gives an unknown operand the type that the operator requires next to a known operand.
 fn typed(expr: Expr, op: &BinaryOperator, other: &SqlType, is_left: bool) -> Result<Expr> {
     match other_operand_type(op, other, is_left)? {
         Some(sql_type) => of_type(expr, &sql_type),
@@ -212,7 +217,7 @@ fn typed(expr: Expr, op: &BinaryOperator, other: &SqlType, is_left: bool) -> Res
     }
 }
 
-/// An unknown expression of a type; any other as it is.
+/// Gives an unknown expression a type. Any other expression is returned unchanged.
 fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
     match expr {
         Expr::Placeholder(Placeholder { id, field: None }) => {
@@ -221,7 +226,7 @@ fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
         }
         Expr::Literal(ref value, None) if value.try_as_str().is_some_and(|text| text.is_some()) => {
             match sql_type {
-                // The engine compares text with these as PostgreSQL does.
+                // DataFusion compares text with these types as PostgreSQL does.
                 SqlType::Text | SqlType::Varchar(_) | SqlType::Json | SqlType::Other(_) => Ok(expr),
                 _ => constant_casts::value_of(value, sql_type)
                     .map(|value| Expr::Literal(value, None)),
@@ -235,7 +240,7 @@ fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
     }
 }
 
-/// The type that an operator asks of an unknown operand; `None` where the engine knows.
+/// The type that an operator requires for an unknown operand; `None` to leave it to DataFusion.
 fn other_operand_type(
     op: &BinaryOperator,
     other: &SqlType,
@@ -275,7 +280,7 @@ fn other_operand_type(
     })
 }
 
-/// A type as operators know it: without digits and lengths.
+/// A type without precision, scale and length.
 fn plain(sql_type: &SqlType) -> SqlType {
     match sql_type {
         SqlType::Numeric { .. } => SqlType::NUMERIC,
@@ -312,7 +317,8 @@ fn is_number(sql_type: &SqlType) -> bool {
     is_exact(sql_type) || is_float(sql_type)
 }
 
-/// Whether an operator is one of floating-point numbers: beside an exact number both sides are in double precision.
+/// Whether an operator applies to floating-point numbers. With a floating-point and an exact
+/// operand it is computed in double precision.
 fn has_floats(op: &BinaryOperator) -> bool {
     use BinaryOperator as B;
     comparison(op).is_some() || matches!(op, B::Plus | B::Minus | B::Multiply | B::Divide)
@@ -351,7 +357,7 @@ fn resolved(op: BinaryOperator, left: Typed, right: Typed) -> PlannerResult<RawB
             call(decimals::multiply(), left, right)
         }
         (B::Minus, T::Date, T::Date) => {
-            planned(cast(binary(left, Operator::Minus, right), DataType::Int32))
+            planned(cast(binary_expr(left, Operator::Minus, right), DataType::Int32))
         }
         (B::Plus, T::Date, T::Interval) => planned(date_plus(left, Operator::Plus, right)),
         (B::Minus, T::Date, T::Interval) => planned(date_plus(left, Operator::Minus, right)),
@@ -376,7 +382,7 @@ fn resolved(op: BinaryOperator, left: Typed, right: Typed) -> PlannerResult<RawB
         (op, T::Interval, T::Interval) if comparison(op).is_some() => {
             let op = comparison(op).unwrap_or(Operator::Eq);
             let length = |expr| intervals::length().call(vec![expr]);
-            planned(binary(length(left), op, length(right)))
+            planned(binary_expr(length(left), op, length(right)))
         }
         (op, T::Date, T::Timestamp) | (op, T::Timestamp, T::Date) if comparison(op).is_some() => {
             let (left, right) = as_dates(left, right);
@@ -390,10 +396,6 @@ fn is_moment(sql_type: &SqlType) -> bool {
     matches!(sql_type, SqlType::Timestamp | SqlType::TimestampTz | SqlType::Date)
 }
 
-fn binary(left: Expr, op: Operator, right: Expr) -> Expr {
-    Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
-}
-
 fn comparison(op: &BinaryOperator) -> Option<Operator> {
     Some(match op {
         BinaryOperator::Eq => Operator::Eq,
@@ -404,43 +406,6 @@ fn comparison(op: &BinaryOperator) -> Option<Operator> {
         BinaryOperator::GtEq => Operator::GtEq,
         _ => return None,
     })
-}
-
-/// A date and an interval are a timestamp. Where the interval is known to have only whole days, the engine's
-/// date is kept under the cast, for comparisons with dates ([`as_dates`]).
-fn date_plus(date: Expr, op: Operator, interval: Expr) -> Expr {
-    let timestamp = SqlType::Timestamp.arrow();
-    match &interval {
-        Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(value)), _)
-            if value.nanoseconds == 0 =>
-        {
-            cast(binary(date, op, interval), timestamp)
-        }
-        _ => binary(cast(date, timestamp), op, interval),
-    }
-}
-
-/// Two sides of a comparison as dates where both are, though one became a timestamp: the date's zones and keys
-/// can be used then.
-pub(super) fn as_dates(left: Expr, right: Expr) -> (Expr, Expr) {
-    (date_below(left), date_below(right))
-}
-
-/// The date that [`date_plus`] made a timestamp.
-pub(super) fn date_below(expr: Expr) -> Expr {
-    match expr {
-        Expr::Cast(cast)
-            if *cast.field.data_type() == SqlType::Timestamp.arrow()
-                && matches!(&*cast.expr, Expr::BinaryExpr(inner) if is_day(&inner.right)) =>
-        {
-            *cast.expr
-        }
-        expr => expr,
-    }
-}
-
-fn is_day(expr: &Expr) -> bool {
-    matches!(expr, Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(value)), _) if value.nanoseconds == 0)
 }
 
 fn aggregate(expr: RawAggregateExpr) -> Expr {

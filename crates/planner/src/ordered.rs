@@ -1,8 +1,9 @@
-//! `SELECT v::text FROM t ORDER BY t.v`: rows in the order of a column that shares its name with what is computed from it.
+//! ORDER BY a column of FROM that shares its name with a computed column:
+//! `SELECT v::text AS v FROM t ORDER BY t.v`.
 //!
-//! The engine looks for what rows are ordered by among the columns of the result and of FROM at once, where the two may not
-//! share a name. So what they are ordered by becomes columns, too, of a select inside the one that orders: there every column
-//! has a name that no one can write.
+//! DataFusion resolves ORDER BY over the columns of the result and of FROM together, which may not
+//! share a name. The sort keys become columns of an inner select in which all columns have names
+//! that no user can write. The outer select sorts by them.
 
 use super::dialect::array_queries::{query_of, select_of};
 use super::scopes::Scopes;
@@ -14,12 +15,12 @@ use parser::names::fold;
 use parser::walk::visit_expressions;
 use std::ops::ControlFlow;
 
-/// What the rows are called that are ordered, and, with numbers, their columns.
+/// The alias of the inner select and the prefix of its columns.
 const ORDERED: &str = "?ordered";
-/// What columns are called, with numbers, that rows are ordered by.
+/// The prefix of the columns with sort keys.
 const KEY: &str = "?key";
 
-/// The query with its order by columns of FROM, where their names are also those of computed ones.
+/// Rewrites a query whose sort keys clash with computed columns.
 pub(super) fn rewrite(query: &mut Query, scopes: &Scopes<'_>) {
     let Some(names) = clashing(query, scopes) else { return };
     let SetExpr::Select(inner) = &mut *query.body else { return };
@@ -44,7 +45,7 @@ pub(super) fn rewrite(query: &mut Query, scopes: &Scopes<'_>) {
         let expr = std::mem::replace(&mut order.expr, Expr::Identifier(key.clone()));
         inner.projection.push(SelectItem::ExprWithAlias { expr, alias: key });
     }
-    // What is first among equals depends on the order, too.
+    // DISTINCT ON depends on the order, so the inner query keeps it.
     if inner.distinct.is_none() {
         query.order_by = None;
     }
@@ -54,7 +55,7 @@ pub(super) fn rewrite(query: &mut Query, scopes: &Scopes<'_>) {
     }
 }
 
-/// Whether rows are ordered by a column of the result: by its name or its number.
+/// Whether a sort key is a column of the result, by name or by number.
 fn is_of_result(order: &Expr, names: &[String]) -> bool {
     match order {
         Expr::Identifier(name) => names.contains(&fold(name)),
@@ -74,7 +75,7 @@ fn table(query: Query) -> TableWithJoins {
     TableWithJoins { relation, joins: Vec::new() }
 }
 
-/// The names of a query's columns, where it is ordered by a column of FROM with the name of a computed one.
+/// The names of a query's columns; `None` if no sort key clashes with a computed column.
 fn clashing(query: &Query, scopes: &Scopes<'_>) -> Option<Vec<String>> {
     let SetExpr::Select(select) = &*query.body else { return None };
     if select.into.is_some() || matches!(select.distinct, Some(Distinct::Distinct)) {
@@ -91,7 +92,7 @@ fn clashing(query: &Query, scopes: &Scopes<'_>) -> Option<Vec<String>> {
     clashes.then(|| items.into_iter().map(|(name, _)| name).collect())
 }
 
-/// The name of an item, and whether it is more than a column of that name.
+/// The name of an item, and whether it is computed, that is, not a column of that name.
 fn named(item: &SelectItem) -> Option<(String, bool)> {
     match item {
         SelectItem::ExprWithAlias { expr, alias } => {
@@ -112,8 +113,8 @@ fn column(expr: &Expr) -> Option<String> {
     }
 }
 
-/// Whether what rows are ordered by has a column of FROM in it whose name a computed column has. By itself a name without
-/// its table is the computed one.
+/// Whether a sort key contains a column of FROM that has the name of a computed column. An
+/// unqualified name by itself refers to the computed column.
 fn clashes(
     order: &Expr,
     select: &Select,

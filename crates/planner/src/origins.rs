@@ -1,9 +1,8 @@
-//! Where the columns of a result come from: the table and the column that stand behind each, where it is one
-//! unchanged.
+//! The origin of result columns: the table and the column that each returns unchanged.
 //!
-//! PostgreSQL tells clients so, and they build on it: result sets that can be changed, the names of tables, whether a
-//! value can be NULL. A column keeps its origin through aliases, joins, subqueries and groups; an expression has none,
-//! neither has a column of a UNION. A view's columns come from the view.
+//! PostgreSQL reports it to clients, which use it for updatable result sets, table names and
+//! nullability. A column keeps its origin through aliases, joins, subqueries and grouping.
+//! Expressions and columns of a UNION have none. The columns of a view originate from the view.
 
 use catalog_views::pg_catalog::oids;
 use catalog_views::pg_catalog::world::{Class, declared};
@@ -13,20 +12,20 @@ use datafusion::logical_expr::{Distinct, Expr, JoinType, LogicalPlan};
 use store::catalog::{Catalog, Relation, SqlType, Table};
 use values::field::{Field, Origin};
 
-/// Finds origins by the names that a plan calls its tables.
+/// Finds origins by the names of the tables in a plan.
 pub(super) struct Origins<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) search_path: SearchPath<'a>,
 }
 
-/// The column that stands behind a result's: where it is, and the type that it was declared with, where a user did.
+/// The origin of a result column, and its declared type if it is a column of a user's table.
 pub(super) struct Found {
     pub(super) origin: Origin,
     pub(super) sql_type: Option<SqlType>,
 }
 
 impl Origins<'_> {
-    /// What stands behind a column of a plan.
+    /// The origin of a column of a plan.
     pub(super) fn of(&self, plan: &LogicalPlan, column: usize) -> Option<Found> {
         match plan {
             LogicalPlan::TableScan(scan) => {
@@ -97,7 +96,7 @@ impl Origins<'_> {
     }
 }
 
-/// A column of a table, as a result that gives it unchanged describes it.
+/// The description of a result column that returns a column of a table unchanged.
 pub fn field_of(table: &Table, index: usize) -> Field {
     let column = &table.columns[index];
     let number = table.columns[..=index].iter().filter(|column| !column.hidden).count();

@@ -1,8 +1,9 @@
 //! `a.b` in a subquery over a table with a column `a`: the column `b` of the outer table `a`.
 //!
-//! In SQL a name in two parts is always a column of a relation; fields of composite values have parentheses. The engine takes
-//! `a.b` for a field of the inner column before it looks at the queries around. So such a name gets parts in front that no
-//! relation has and that the engine passes over where it compares whole names: then it can mean nothing but the outer column.
+//! In SQL a name of two parts is always a column of a relation; fields of composite values need
+//! parentheses. DataFusion prefers the field `b` of the inner column `a` to the outer column. The
+//! name is therefore extended to four parts with a prefix that no relation has. DataFusion ignores
+//! the prefix when it compares names, so that only the outer column matches.
 
 use super::scopes::Scopes;
 use datafusion::sql::sqlparser::ast::{Expr, Ident};
@@ -10,15 +11,15 @@ use parser::names::fold;
 use values::error::{Culprit, Result};
 use values::translate::undefined_column;
 
-/// What stands in front of a name that means an outer column: nothing is called so.
+/// The prefix of a name that refers to an outer column. No object has this name.
 const OUTER: &str = "?outer";
-/// Parts of a whole name: database, schema, relation, column.
+/// The number of parts of a full name: database, schema, relation, column.
 const PARTS: usize = 4;
 
-/// An expression that means the outer column, where it is a name that does.
+/// Extends a name that refers to an outer column and could be read as a field.
 ///
 /// # Errors
-/// 42703: the outer table has no such column.
+/// 42703 if the outer table has no such column.
 pub(super) fn rewrite(expr: &mut Expr, scopes: &Scopes<'_>) -> Result<()> {
     let Expr::CompoundIdentifier(parts) = expr else { return Ok(()) };
     let [relation, column] = &parts[..] else { return Ok(()) };

@@ -1,5 +1,7 @@
-//! Aggregates and window functions where SQL has none. The engine lets some of them through to its own planner of
-//! expressions, which does not know them.
+//! Rejects aggregates and window functions in places where SQL does not allow them.
+//!
+//! DataFusion's SQL planner accepts some of them, and its physical planner fails with an internal
+//! error.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -8,7 +10,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use values::error::{Error, SqlState};
 use values::translate::external;
 
-/// Refuses a plan that computes an aggregate or a window function beside rows, not over them.
+/// Rejects aggregates and window functions in WHERE, JOIN conditions and GROUP BY.
 pub(super) fn of_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.apply_with_subqueries(|node| {
         match node {
@@ -22,7 +24,7 @@ pub(super) fn of_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
             LogicalPlan::Aggregate(aggregate) => {
                 for expr in &aggregate.group_expr {
                     refuse_in(expr, "GROUP BY")?;
-                    refuse_waiting(expr)?;
+                    refuse_async(expr)?;
                 }
             }
             _ => {}
@@ -45,8 +47,8 @@ fn refuse_in(expr: &Expr, place: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a function that waits gives is of no type that has equality.
-fn refuse_waiting(expr: &Expr) -> Result<()> {
+/// Rejects asynchronous functions: their type `void` has no equality.
+fn refuse_async(expr: &Expr) -> Result<()> {
     expr.apply(|part| match part {
         Expr::ScalarFunction(call)
             if call.func.inner().downcast_ref::<AsyncScalarUDF>().is_some() =>

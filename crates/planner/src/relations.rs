@@ -1,4 +1,4 @@
-//! The relations that a statement names: tables, views, system tables, files.
+//! Looks up the relations of a statement: tables, views, system tables, files.
 
 use super::Planner;
 use super::files;
@@ -20,8 +20,11 @@ use values::error::{Error, Result, SqlState};
 use values::types;
 
 impl Planner<'_> {
-    /// Looks up every relation that a statement names. Names that are not found may still be those of
-    /// common table expressions; the SQL planner tells.
+    /// Looks up every relation of a statement. Unknown names are ignored: they may be common table
+    /// expressions, and the SQL planner reports the others.
+    ///
+    /// # Errors
+    /// Missing privileges, files that cannot be read, views that cannot be planned.
     pub async fn resolve(&mut self, statement: &Statement) -> Result<()> {
         let mut names: Vec<ObjectName> = Vec::new();
         let _ = visit_relations(statement, |name| {
@@ -76,9 +79,10 @@ impl Planner<'_> {
         if of_cluster.is_some() {
             return Ok(of_cluster);
         }
-        let views = match catalog_views::lists_view_columns(schema.as_deref(), &bare) {
-            true => Box::pin(self.view_columns()).await,
-            false => ViewColumns::default(),
+        let views = if catalog_views::lists_view_columns(schema.as_deref(), &bare) {
+            Box::pin(self.view_columns()).await
+        } else {
+            ViewColumns::default()
         };
         catalog_views::table(
             self.engine,
@@ -96,7 +100,10 @@ impl Planner<'_> {
         Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))))
     }
 
-    /// The plan of a view's query, with the view's names for columns.
+    /// The logical plan of a view's query, with the column names of the view.
+    ///
+    /// # Errors
+    /// As [`plan_statement`](Self::plan_statement).
     pub async fn view_plan(&self, view: &View) -> Result<LogicalPlan> {
         let query = parser::parse_sql(&view.sql)?;
         let mut planner = Planner::new(
@@ -112,8 +119,8 @@ impl Planner<'_> {
         rename_columns(plan, &view.columns)
     }
 
-    /// The columns of all views that can be planned. A view over what lists columns is not asked for the
-    /// columns of views again: there would be no end.
+    /// The columns of all views that can be planned. Empty while they are being looked up, so that
+    /// a view over a system table with columns of views does not recurse.
     async fn view_columns(&self) -> ViewColumns {
         let mut all = ViewColumns::default();
         if self.describes_views {
@@ -137,7 +144,10 @@ impl Planner<'_> {
     }
 }
 
-/// A plan whose first columns have other names.
+/// Renames the first columns of a plan.
+///
+/// # Errors
+/// 42P16 if there are more names than columns.
 pub fn rename_columns(plan: LogicalPlan, names: &[String]) -> Result<LogicalPlan> {
     if names.is_empty() {
         return Ok(plan);
@@ -164,7 +174,7 @@ fn file_name(name: &ObjectName) -> Option<&str> {
     }
 }
 
-/// A name as keys of the statement's relations spell it.
+/// The key of a relation in the statement's sources: `name` or `schema.name`.
 pub(super) fn spelled(name: &ObjectName) -> String {
     let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(fold).collect();
     let last_two = parts.len().saturating_sub(2);

@@ -1,8 +1,8 @@
-//! Constants beside `numeric` values get as many digits after the point as these have: `1 - discount` is
+//! Gives constants the scale of the `numeric` value that they are added to: `1 - discount` becomes
 //! `1.00 - discount`.
 //!
-//! Sums of different scales multiply both sides of every row with a power of ten, and check each product; of one scale they
-//! are sums. The type of the result is the same in either case.
+//! A sum of operands of different scales rescales both with a checked multiplication per row. With
+//! equal scales it is a plain addition. The type of the result is the same in both cases.
 
 use super::every_expression;
 use datafusion::arrow::datatypes::DataType;
@@ -12,10 +12,10 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Operator, lit};
 use datafusion::optimizer::AnalyzerRule;
 
-/// The most digits of a number.
+/// The maximum number of digits of a `numeric`.
 const DIGITS_MAX: u8 = 38;
 
-/// The rule of a plan's analysis that gives constants their neighbours' scale.
+/// The analyzer rule that gives constants the scale of the other operand.
 #[derive(Debug)]
 pub struct Scales;
 
@@ -41,8 +41,8 @@ fn scaled(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
         return Transformed::no(part);
     }
     let Expr::BinaryExpr(mut sum) = part else { return Transformed::no(part) };
-    let left = other_operand_type(&sum.left, &sum.right, schema);
-    let right = other_operand_type(&sum.right, &sum.left, schema);
+    let left = rescaled(&sum.left, &sum.right, schema);
+    let right = rescaled(&sum.right, &sum.left, schema);
     let is_changed = left.is_some() || right.is_some();
     if let Some(constant) = left {
         *sum.left = constant;
@@ -52,8 +52,8 @@ fn scaled(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
     Transformed::new_transformed(Expr::BinaryExpr(sum), is_changed)
 }
 
-/// A constant with the scale of what stands beside it, if that is larger than its own.
-fn other_operand_type(constant: &Expr, other: &Expr, schema: &DFSchema) -> Option<Expr> {
+/// The constant with the scale of the other operand, if that is larger than its own.
+fn rescaled(constant: &Expr, other: &Expr, schema: &DFSchema) -> Option<Expr> {
     let (value, digits, scale) = constant_of(constant)?;
     let Ok(DataType::Decimal128(_, wanted)) = other.get_type(schema) else { return None };
     let more = u8::try_from(wanted.checked_sub(scale)?).ok().filter(|more| *more > 0)?;
@@ -62,7 +62,7 @@ fn other_operand_type(constant: &Expr, other: &Expr, schema: &DFSchema) -> Optio
     Some(lit(ScalarValue::Decimal128(Some(value), digits, wanted)))
 }
 
-/// The unscaled value of a constant, its digits and its scale.
+/// The unscaled value of a constant, its precision and its scale.
 fn constant_of(expr: &Expr) -> Option<(i128, u8, i8)> {
     let folded = match expr {
         Expr::Literal(value, None) => value.clone(),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_have_the_scale_of_what_is_beside_them_and_the_sum_its_type() {
+    fn constants_get_the_scale_of_the_other_operand_and_sums_keep_their_type() {
         let schema = schema();
         let whole = cast(lit(1_i32), DataType::Decimal128(10, 0));
         let cases = [
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_the_scale_or_does_not_fit_or_is_no_sum_stays() {
+    fn other_expressions_are_unchanged() {
         let schema = schema();
         for same in [
             decimal(100, 12, 2) - col("n"),

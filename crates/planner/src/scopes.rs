@@ -1,7 +1,7 @@
-//! What is known of names at a place of a statement: the relations that the selects around it read, with their columns.
+//! The relations and columns in scope at a point of a statement.
 //!
-//! A walk over the statement tells when it comes to queries and selects, and when it leaves them. Columns that only planning
-//! can name (of an expression without an alias, of files under an asterisk) are not known.
+//! A walk over the statement reports each query and select that it enters and leaves. Columns whose
+//! names only planning determines (expressions without an alias, functions in FROM) are unknown.
 
 use super::relations::spelled;
 use datafusion::logical_expr::TableSource;
@@ -13,34 +13,36 @@ use parser::names::fold;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The relations that a statement names, with their columns.
+/// The relations of a statement, by [`spelled`] name.
 pub(super) type Sources = HashMap<String, Arc<dyn TableSource>>;
 
-/// What is known at a place of the statement.
+/// The scopes at a point of the statement.
 pub(super) struct Scopes<'a> {
     sources: &'a Sources,
-    /// What each WITH around the place defines.
+    /// The common table expressions of each enclosing query.
     tables: Vec<Vec<Relation>>,
-    /// What the selects around it read, innermost last.
+    /// The relations that each enclosing select reads, innermost last.
     selects: Vec<Vec<Relation>>,
-    /// Of each query around it how many selects are around the query, and whether it is a single select: then ORDER BY sees
-    /// what the select reads.
+    /// For each enclosing query, the number of selects around it and whether its body is a single
+    /// select, whose relations are in scope in ORDER BY.
     queries: Vec<(usize, bool)>,
 }
 
-/// A relation by the name that it has there, and its columns; none where they are not known.
+/// A relation in scope.
 #[derive(Debug, Clone)]
 pub(super) struct Relation {
+    /// Its alias or name.
     pub(super) name: String,
-    /// What stands before the name in FROM: a schema, or a database and a schema.
+    /// The qualifier of its name in FROM: a schema, or a database and a schema.
     pub(super) qualifier: Vec<String>,
+    /// The names of its columns; `None` if unknown.
     pub(super) columns: Option<Vec<String>>,
-    /// It is a function that gives one value a row.
+    /// Whether it is a function in FROM that returns one value per row.
     pub(super) is_value: bool,
 }
 
 impl Relation {
-    /// Whether it has a column of a name, as far as is known.
+    /// Whether it has a column of a name, or its columns are unknown.
     pub(super) fn may_have(&self, column: &String) -> bool {
         self.columns.as_ref().is_none_or(|columns| columns.contains(column))
     }
@@ -51,7 +53,7 @@ impl<'a> Scopes<'a> {
         Self { sources, tables: Vec::new(), selects: Vec::new(), queries: Vec::new() }
     }
 
-    /// The walk comes to a query.
+    /// The walk enters a query.
     pub(super) fn enter_query(&mut self, query: &Query) {
         self.queries.push((self.selects.len(), matches!(&*query.body, SetExpr::Select(_))));
         self.tables.push(Vec::new());
@@ -63,20 +65,20 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// The walk leaves the query that it came to last.
+    /// The walk leaves the innermost query.
     pub(super) fn leave_query(&mut self) {
         self.tables.pop();
         let around = self.queries.pop().map_or(0, |(around, _)| around);
         self.selects.truncate(around);
     }
 
-    /// The walk comes to a select.
+    /// The walk enters a select.
     pub(super) fn enter_select(&mut self, select: &Select) {
         let read = self.read_by(select);
         self.selects.push(read);
     }
 
-    /// The walk leaves the select that it came to last.
+    /// The walk leaves the innermost select.
     pub(super) fn leave_select(&mut self) {
         let depth = self.selects.len();
         let is_whole = |(around, is_select): &(usize, bool)| *is_select && around + 1 == depth;
@@ -85,23 +87,23 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// What the innermost select reads.
+    /// The relations of the innermost select.
     pub(super) fn innermost(&self) -> &[Relation] {
         self.selects.last().map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a select around the place reads a column of a name.
+    /// Whether an enclosing select reads a column of a name.
     pub(super) fn is_column(&self, name: &String) -> bool {
         let relations = self.selects.iter().flatten();
         relations.flat_map(|relation| &relation.columns).any(|columns| columns.contains(name))
     }
 
-    /// The relation of a name, of the innermost select that reads one.
+    /// The relation of a name in the innermost select that reads one.
     pub(super) fn relation(&self, name: &str) -> Option<&Relation> {
         self.selects.iter().rev().flatten().find(|relation| relation.name == name)
     }
 
-    /// The relations in a select's FROM.
+    /// The relations in FROM of a select.
     pub(super) fn read_by(&self, select: &Select) -> Vec<Relation> {
         let factors = select.from.iter().flat_map(|from| {
             std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation))
@@ -144,7 +146,7 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// A relation under another name, its first columns too where the alias names some.
+    /// A relation under an alias, which may also rename its first columns.
     fn aliased(&self, alias: &TableAlias, columns: Option<Vec<String>>) -> Relation {
         let given: Vec<String> = alias.columns.iter().map(|column| fold(&column.name)).collect();
         let columns = match columns {
@@ -205,7 +207,7 @@ impl<'a> Scopes<'a> {
     }
 }
 
-/// Whether a query is what a function in FROM has become, one that gives one value a row.
+/// Whether a query is the rewritten form of a function in FROM that returns one value per row.
 fn gives_a_value(query: &Query) -> bool {
     let SetExpr::Select(select) = &*query.body else { return false };
     select.from.is_empty()

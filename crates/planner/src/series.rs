@@ -1,12 +1,12 @@
-//! `generate_series` in FROM: a table whose rows are made as they are read.
+//! `generate_series` in FROM: a table whose rows are generated as they are read.
 
-use super::context::Context;
 use super::{casts, numbers};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, ExprSchemable, TableType};
 use datafusion::physical_plan::memory::{LazyBatchGenerator, LazyMemoryExec};
 use datafusion::physical_plan::{ColumnarValue, ExecutionPlan};
@@ -21,12 +21,12 @@ use values::text::Style;
 use values::translate::external;
 use values::types;
 
-/// The name of the function and of its column.
+/// The name of the function and its column.
 pub(super) const NAME: &str = "generate_series";
 
-/// The table that a series is, for arguments that name no columns.
-pub(super) fn table(context: &Context<'_>, args: Vec<Expr>) -> Result<Arc<dyn TableProvider>> {
-    let args = args.into_iter().map(|arg| value(context, arg)).collect::<Result<Vec<_>>>()?;
+/// The table for a call. The arguments refer to no columns, and known parameters are bound.
+pub(super) fn table(engine: &SessionState, args: Vec<Expr>) -> Result<Arc<dyn TableProvider>> {
+    let args = args.into_iter().map(|arg| value(engine, arg)).collect::<Result<Vec<_>>>()?;
     let known: Vec<Option<DataType>> = args.iter().map(|arg| arg.known.clone()).collect();
     let item = item_type(&known).map_err(external)?;
     let arrays = args.iter().zip(argument_types(&item, args.len()));
@@ -40,7 +40,7 @@ pub(super) fn table(context: &Context<'_>, args: Vec<Expr>) -> Result<Arc<dyn Ta
     Ok(Arc::new(SeriesTable { schema, series }))
 }
 
-/// How many rows a series in FROM has, if a source of rows is one.
+/// The number of rows of a series in FROM; `None` if the source is not one.
 pub fn rows_of(source: &LazyMemoryExec) -> Option<f64> {
     let [generator] = &source.generators()[..] else { return None };
     let generator = generator.read();
@@ -48,15 +48,15 @@ pub fn rows_of(source: &LazyMemoryExec) -> Option<f64> {
     Some(generator.start.as_ref().map_or(0.0, Series::count))
 }
 
-/// An argument: its value, and its type where it says one.
+/// The value of an argument and its type; no type for a quoted constant and for NULL.
 struct Argument {
     value: ScalarValue,
     known: Option<DataType>,
 }
 
-fn value(context: &Context<'_>, arg: Expr) -> Result<Argument> {
+fn value(engine: &SessionState, arg: Expr) -> Result<Argument> {
     let schema = DFSchema::empty();
-    let arg = numbers::of_expression(context.with_parameters(arg)?)?;
+    let arg = numbers::of_expression(arg)?;
     if let Expr::Literal(value, None) = &arg
         && (value.try_as_str().is_some() || value.is_null())
     {
@@ -70,7 +70,7 @@ fn value(context: &Context<'_>, arg: Expr) -> Result<Argument> {
         return Ok(Argument { value: ScalarValue::Null, known });
     }
     let arg = casts::converted(arg, &schema, Style::default())?.data;
-    let physical = context.engine.create_physical_expr(arg, &schema)?;
+    let physical = engine.create_physical_expr(arg, &schema)?;
     let options = RecordBatchOptions::new().with_row_count(Some(1));
     let one_row = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options)?;
     let value = match physical.evaluate(&one_row)? {

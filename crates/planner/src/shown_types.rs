@@ -1,8 +1,9 @@
-//! The types of the system's own tables as clients know them: `oid`, `name`, `"char"`, vectors, names of functions.
+//! Converts columns of system tables to their PostgreSQL types: `oid`, `name`, `"char"`, vectors.
 //!
-//! Inside, ids are 64-bit numbers and vectors are arrays, so that every function and comparison takes them. Where a
-//! result goes to a client, its columns say what PostgreSQL says: drivers decide by that how to read them. asyncpg
-//! cannot begin without `oid[]` and `"char"`, pgjdbc and Rails split the text of vectors at spaces.
+//! Internally, ids are 64-bit integers and vectors are arrays, so that all functions and
+//! comparisons accept them. Results for clients have PostgreSQL's types, because drivers decode
+//! values by them: asyncpg needs `oid[]` and `"char"`, pgjdbc and Rails split the text of vectors
+//! at spaces.
 
 use catalog_views::functions::Functions;
 use datafusion::arrow::datatypes::{DataType, Field};
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use values::types;
 use values::types::{SYSTEM_TYPE_KEY, TYPE_KEY};
 
-/// The plan with its columns as clients know their types.
+/// Converts the columns of a plan to the types that clients expect.
 pub(super) fn of_plan(plan: LogicalPlan, functions: &Functions<'_>) -> Result<LogicalPlan> {
     let fields = plan.schema().fields().iter().enumerate();
     let names: Vec<Option<String>> =
@@ -35,9 +36,9 @@ pub(super) fn of_plan(plan: LogicalPlan, functions: &Functions<'_>) -> Result<Lo
     LogicalPlanBuilder::from(plan).project(columns)?.build()
 }
 
-/// The name of a column's type, where it is one that the column does not tell by itself.
+/// The name of a column's PostgreSQL type, if it differs from the type of the column.
 fn type_name(plan: &LogicalPlan, index: usize, field: &Field) -> Option<String> {
-    // asyncpg's question about types gathers ids with CASE and recursion, where the engine forgets what they are.
+    // asyncpg's query for types collects ids with CASE and recursion, which lose the metadata.
     if field.name() == "attrtypoids" {
         return Some("oid[]".to_owned());
     }
@@ -47,8 +48,8 @@ fn type_name(plan: &LogicalPlan, index: usize, field: &Field) -> Option<String> 
     field.metadata().get(SYSTEM_TYPE_KEY).cloned().or_else(|| of_choice(plan, index))
 }
 
-/// The name of the type of a CASE or of `coalesce`, about which the engine keeps no more than how its values are held.
-/// SQLAlchemy looks for JSON there.
+/// The name of the type of a CASE or `coalesce`, whose metadata DataFusion drops. SQLAlchemy
+/// expects JSON there.
 fn of_choice(plan: &LogicalPlan, index: usize) -> Option<String> {
     let projection = match plan {
         LogicalPlan::Projection(projection) => projection,
@@ -78,7 +79,7 @@ fn of_choice(plan: &LogicalPlan, index: usize) -> Option<String> {
     })
 }
 
-/// A column as it is shown, and the name of its type where it is one that [`types::of_field`] must be told.
+/// The converted column, and the name of its type if the Arrow type does not imply it.
 fn shown(
     column: Expr,
     name: &str,

@@ -1,9 +1,9 @@
-//! What a volatile function does in a subquery happens for every row, also where nobody looks at its column:
-//! `SELECT count(*) FROM (SELECT nextval('s')) x` takes a number, `SELECT 1 FROM (SELECT pg_sleep(1)) x` waits.
+//! Keeps volatile columns of subqueries in a plan.
 //!
-//! The engine drops columns that nobody uses. A condition that is always true, and that the engine cannot know to
-//! be, uses them. Columns of the outermost select list are used anyway, and those of EXISTS are not computed in
-//! PostgreSQL either.
+//! Volatile functions run for every row even if their column is unused:
+//! `SELECT count(*) FROM (SELECT nextval('s')) x` advances the sequence. DataFusion removes unused
+//! columns. A filter that is always true, but opaque to the optimizer, uses them. Columns of the
+//! outermost select list are used anyway. PostgreSQL does not compute those of EXISTS either.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-/// The rule of a plan's analysis that uses the columns of volatile functions.
+/// The analyzer rule that keeps volatile columns.
 #[derive(Debug)]
 pub struct VolatileColumns;
 
@@ -29,7 +29,7 @@ impl AnalyzerRule for VolatileColumns {
     }
 }
 
-/// A query whose own select list is used.
+/// Handles a query whose select list is used.
 fn below(plan: LogicalPlan) -> Result<LogicalPlan> {
     let is_outermost = matches!(
         plan,
@@ -40,27 +40,25 @@ fn below(plan: LogicalPlan) -> Result<LogicalPlan> {
             | LogicalPlan::Union(_)
             | LogicalPlan::Subquery(_)
     );
-    // Rows of these are those of what is below: so is the outermost select list.
+    // These return the rows of their input, so its select list is the outermost one.
     let goes_on = is_outermost && !matches!(plan, LogicalPlan::Projection(_));
     let plan = plan.map_subqueries(|query| below(query).map(Transformed::yes))?.data;
     let step = |child| if goes_on { below(child) } else { used(child) };
     Ok(plan.map_children(|child| step(child).map(Transformed::yes))?.data)
 }
 
-/// A query in FROM.
+/// Handles a query in FROM, whose columns may be unused.
 fn used(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = plan.map_subqueries(|query| below(query).map(Transformed::yes))?.data;
     let plan = plan.map_children(|child| used(child).map(Transformed::yes))?.data;
     let LogicalPlan::Projection(projection) = &plan else { return Ok(plan) };
     let columns = volatile_columns(projection)?;
-    match columns.is_empty() {
-        true => Ok(plan),
-        false => {
-            let signature = Signature::variadic_any(Volatility::Volatile);
-            let used = ScalarUDF::new_from_impl(Used { signature });
-            LogicalPlanBuilder::from(plan).filter(used.call(columns))?.build()
-        }
+    if columns.is_empty() {
+        return Ok(plan);
     }
+    let signature = Signature::variadic_any(Volatility::Volatile);
+    let used = ScalarUDF::new_from_impl(Used { signature });
+    LogicalPlanBuilder::from(plan).filter(used.call(columns))?.build()
 }
 
 /// The columns of a select list that call volatile functions.
@@ -84,7 +82,7 @@ fn is_volatile(expr: &Expr) -> Result<bool> {
     Ok(found)
 }
 
-/// True, whatever it is given.
+/// A function that is always true.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Used {
     signature: Signature,

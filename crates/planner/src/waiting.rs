@@ -1,7 +1,7 @@
-//! Functions that wait (`pg_sleep`) in VALUES: `INSERT INTO t VALUES (pg_sleep(1), 2)`.
+//! Asynchronous functions in VALUES: `INSERT INTO t VALUES (pg_sleep(1), 2)`.
 //!
-//! The engine evaluates VALUES while it plans, and can wait only in projections; so rows with such calls become
-//! projections of one empty row.
+//! DataFusion evaluates VALUES during planning and runs asynchronous functions only in projections.
+//! A VALUES with such calls becomes a union of projections of one empty row.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -10,14 +10,14 @@ use datafusion::logical_expr::async_udf::AsyncScalarUDF;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Values};
 use datafusion::optimizer::AnalyzerRule;
 
-/// The rule of a plan's analysis that lets VALUES wait.
+/// The analyzer rule that moves VALUES with asynchronous functions into projections.
 #[derive(Debug)]
 pub struct WaitingValues;
 
 impl AnalyzerRule for WaitingValues {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let plan = plan.transform_up_with_subqueries(|node| match node {
-            LogicalPlan::Values(values) if waits(&values)? => {
+            LogicalPlan::Values(values) if has_async_call(&values)? => {
                 projected(values).map(Transformed::yes)
             }
             node => Ok(Transformed::no(node)),
@@ -30,7 +30,7 @@ impl AnalyzerRule for WaitingValues {
     }
 }
 
-fn waits(values: &Values) -> Result<bool> {
+fn has_async_call(values: &Values) -> Result<bool> {
     let is_call = |expr: &Expr| match expr {
         Expr::ScalarFunction(call) => {
             Ok(call.func.inner().downcast_ref::<AsyncScalarUDF>().is_some())

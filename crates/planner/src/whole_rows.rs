@@ -1,9 +1,11 @@
-//! `row_to_json(t)`, `json_agg(t)`: a relation's name stands for its row, where a function makes JSON of it. The name of a
-//! function in FROM that gives one value a row stands for the value: `e -> 'a'` with `jsonb_array_elements(j) e`.
-//! A field of a row, `(t).a`, is the column.
+//! Relation names as values: `row_to_json(t)`, `json_agg(t)`.
 //!
-//! The engine has no values that are rows of a relation. So the row becomes its columns here, by name, which can be known
-//! only after the statement's relations have been looked up.
+//! As an argument of a JSON function, the name of a relation denotes its row. The name of a
+//! function in FROM that returns one value per row denotes the value: `e -> 'a'` with
+//! `jsonb_array_elements(j) e`. A field of a row, `(t).a`, is the column.
+//!
+//! DataFusion has no row values of relations. The row is replaced by its columns, by name, after
+//! the relations have been looked up.
 
 use super::dialect::build::{arguments, call, literal_text, text};
 use super::scopes::Scopes;
@@ -15,7 +17,7 @@ use functions::json::build::ROW;
 use functions::json::gather::{ITEM, ROW_ITEM};
 use parser::names::fold;
 
-/// The items of a select with the values of functions in FROM.
+/// Replaces select items that name a function in FROM by its value, and keeps their names.
 pub(super) fn of_items(select: &mut Select, scopes: &Scopes<'_>) {
     for item in &mut select.projection {
         if let SelectItem::UnnamedExpr(Expr::Identifier(name)) = item
@@ -26,7 +28,7 @@ pub(super) fn of_items(select: &mut Select, scopes: &Scopes<'_>) {
     }
 }
 
-/// An expression with rows as the columns in them.
+/// Replaces the rows in an expression by their columns.
 pub(super) fn rewrite(expr: &mut Expr, scopes: &Scopes<'_>) {
     if let Expr::Identifier(name) = expr
         && let Some(value) = value(scopes, &fold(name))
@@ -43,7 +45,7 @@ pub(super) fn rewrite(expr: &mut Expr, scopes: &Scopes<'_>) {
     }
 }
 
-/// The column that a field of a relation's row is: `(t).a`.
+/// The column for a field of a relation's row: `(t).a`.
 fn field(expr: &Expr, scopes: &Scopes<'_>) -> Option<Expr> {
     let Expr::Function(function) = expr else { return None };
     let is_field = function.name.to_string() == "get_field";
@@ -60,7 +62,7 @@ fn is_about_json(function: &Function) -> bool {
     })
 }
 
-/// Puts columns in the place of rows among a function's arguments.
+/// Replaces rows in the arguments of a function by their columns.
 fn expand(function: &mut Function, scopes: &Scopes<'_>) {
     let is_item = function.name.to_string() == ITEM;
     let FunctionArguments::List(list) = &mut function.args else { return };
@@ -76,7 +78,7 @@ fn expand(function: &mut Function, scopes: &Scopes<'_>) {
     }
 }
 
-/// The names and values of the row that an argument is.
+/// The names and values of an argument that is a row.
 fn row(argument: &FunctionArgExpr, scopes: &Scopes<'_>) -> Option<Vec<Expr>> {
     let pair = |name: String, value: Expr| [text(unique_names::shown(&name)), value];
     match argument {
@@ -113,7 +115,7 @@ fn row_of(scopes: &Scopes<'_>, name: &str) -> Option<Vec<Expr>> {
     Some(columns.iter().flat_map(pair).collect())
 }
 
-/// The value that the name of a function in FROM stands for.
+/// The value of a function in FROM, by its name.
 fn value(scopes: &Scopes<'_>, name: &String) -> Option<Expr> {
     let relation = scopes.relation(name).filter(|relation| relation.is_value)?;
     let column = relation.columns.as_ref()?.first()?;

@@ -1,17 +1,19 @@
-//! COPY between a table and the client: `COPY t FROM STDIN` and `COPY ... TO STDOUT`.
+//! COPY with the client: `COPY t FROM STDIN` and `COPY ... TO STDOUT`.
 
 mod options;
 mod parse;
 
 pub use options::{Form, Header, Options};
-pub use parse::parse;
+pub(crate) use parse::parse;
 
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query};
 
-/// A COPY whose other end is the client.
+/// COPY FROM STDIN or COPY TO STDOUT.
 #[derive(Debug, Clone)]
 pub struct ClientCopy {
+    /// What is copied, and in which direction.
     pub what: What,
+    /// The options, with defaults filled in.
     pub options: Options,
 }
 
@@ -19,9 +21,22 @@ pub struct ClientCopy {
 #[derive(Debug, Clone)]
 pub enum What {
     /// From the client into a table.
-    In { table: ObjectName, columns: Vec<Ident> },
+    In {
+        /// The table.
+        table: ObjectName,
+        /// The listed columns; empty for all.
+        columns: Vec<Ident>,
+    },
     /// From a query to the client.
-    Out { query: Box<Query> },
+    Out {
+        /// The query.
+        query: Box<Query>,
+    },
     /// From a table to the client.
-    OutOf { table: ObjectName, columns: Vec<Ident> },
+    OutOf {
+        /// The table.
+        table: ObjectName,
+        /// The listed columns; empty for all.
+        columns: Vec<Ident>,
+    },
 }

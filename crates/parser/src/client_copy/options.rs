@@ -1,49 +1,65 @@
-//! The options of a client's COPY, with PostgreSQL's defaults.
+//! The options of COPY with the client, with PostgreSQL's defaults.
 
 use values::error::{Error, Result, SqlState};
 
-/// How rows are written.
+/// The format of the data (FORMAT).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
+    /// Tab-separated text.
     Text,
+    /// Comma-separated values.
     Csv,
+    /// PostgreSQL's binary format.
     Binary,
 }
 
-/// What becomes of the first line.
+/// Treatment of the first line (HEADER).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Header {
+    /// It is a row.
     None,
-    /// It is passed over.
+    /// It is skipped on input. On output it has the names of the columns.
     Skip,
-    /// It must name the columns.
+    /// It must have the names of the columns.
     Match,
 }
 
-/// Everything that COPY was told.
+/// The options of a COPY.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
+    /// The format.
     pub form: Form,
+    /// Separates the columns of a row.
     pub delimiter: u8,
+    /// Represents NULL.
     pub null: String,
+    /// Treatment of the first line.
     pub header: Header,
+    /// Quotes values in CSV.
     pub quote: u8,
+    /// Precedes a quote inside a quoted value in CSV. Defaults to `quote`.
     pub escape: u8,
-    /// Columns whose values are always quoted; `*` is all.
+    /// Columns whose values are always quoted; `*` means all.
     pub force_quote: Vec<String>,
+    /// Columns whose quoted values may be NULL; `*` means all.
     pub force_null: Vec<String>,
+    /// Columns whose values are never NULL; `*` means all.
     pub force_not_null: Vec<String>,
-    /// Whether rows that cannot be read are passed over.
+    /// Whether rows that cannot be converted are skipped (ON_ERROR ignore).
     pub ignore_errors: bool,
-    /// How many rows may be passed over.
+    /// The highest number of skipped rows.
     pub reject_limit: Option<u64>,
 }
 
-/// An option as it is written: its name in lower case, and its words.
-pub type Given = (String, Vec<String>);
+/// An option as written: its name in lower case and its arguments.
+pub(super) type Given = (String, Vec<String>);
 
 impl Options {
-    pub fn of(given: &[Given]) -> Result<Self> {
+    /// Reads and checks the options of a statement.
+    ///
+    /// # Errors
+    /// 22023, 42601 and 0A000 for an unknown option, a value out of range or a conflict.
+    pub(super) fn of(given: &[Given]) -> Result<Self> {
         let format = given.iter().find(|(name, _)| name == "format");
         let form = match format.and_then(|(_, words)| words.first()).map(String::as_str) {
             None => Form::Text,
@@ -54,7 +70,7 @@ impl Options {
                 _ => {
                     let message = format!("COPY format \"{name}\" not recognized");
                     return Err(Error::new(SqlState::InvalidParameterValue, message)
-                        .with_hint("Formats: text, csv, binary."));
+                        .with_hint("Supported formats: text, csv, binary."));
                 }
             },
         };
@@ -79,14 +95,15 @@ impl Options {
         };
         let mut escape = None;
         for (name, words) in given {
-            options.take(name, words, &mut escape)?;
+            options.set(name, words, &mut escape)?;
         }
         options.escape = escape.unwrap_or(options.quote);
         options.check()?;
         Ok(options)
     }
 
-    fn take(&mut self, name: &str, words: &[String], escape: &mut Option<u8>) -> Result<()> {
+    /// Sets one option. `escape` is kept apart because its default depends on QUOTE.
+    fn set(&mut self, name: &str, words: &[String], escape: &mut Option<u8>) -> Result<()> {
         let word = words.first().map_or("", String::as_str);
         match name {
             "format" | "freeze" | "log_verbosity" => {}
@@ -115,7 +132,9 @@ impl Options {
                 _ => return Err(invalid(name, word)),
             },
             "encoding" if word.to_lowercase().replace(['-', '_'], "") == "utf8" => {}
-            "encoding" => return Err(invalid(name, word).with_hint("Texts are UTF-8.")),
+            "encoding" => {
+                return Err(invalid(name, word).with_hint("The only supported encoding is UTF-8."));
+            }
             other => {
                 let message = format!("option \"{other}\" not recognized");
                 return Err(Error::new(SqlState::SyntaxError, message));
@@ -130,9 +149,7 @@ impl Options {
             return wrong("COPY null representation cannot use newline or carriage return");
         }
         if [b'\n', b'\r', b'\\', b'.'].contains(&self.delimiter) {
-            return wrong(
-                "COPY delimiter cannot be newline, carriage return, backslash or a point",
-            );
+            return wrong("COPY delimiter cannot be newline, carriage return, backslash or period");
         }
         if self.form == Form::Csv && self.delimiter == self.quote {
             return wrong("COPY delimiter and quote must be different");

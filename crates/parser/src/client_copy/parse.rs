@@ -1,16 +1,17 @@
-//! Reads a COPY whose other end is the client. The SQL parser does not know all of its options, and wants
-//! the data behind it.
+//! Parses COPY with the client.
+//!
+//! The SQL parser lacks some of its options and expects the data in the text of the statement.
 
 use super::options::{Given, Options};
 use super::{ClientCopy, What};
-use crate::Refused;
+use crate::syntax_error::ParseError;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
-use values::error::Result;
 
-/// A client's COPY, if the statement is one. The parser stands before the statement.
-pub fn parse(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, Refused> {
+/// Parses COPY FROM STDIN and COPY TO STDOUT. Returns `None` without consuming tokens if the
+/// statement is another one.
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, ParseError> {
     let start = parser.index();
     if !parser.parse_keyword(Keyword::COPY) {
         return Ok(None);
@@ -27,7 +28,7 @@ pub fn parse(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, Refused> {
     }
 }
 
-fn client_copy(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, Refused> {
+fn client_copy(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, ParseError> {
     let (table, columns, query) = if parser.consume_token(&Token::LParen) {
         let query = parser.parse_query()?;
         parser.expect_token(&Token::RParen)?;
@@ -52,7 +53,7 @@ fn client_copy(parser: &mut Parser<'_>) -> Result<Option<ClientCopy>, Refused> {
         return Ok(None);
     }
     let given = options(parser)?;
-    let options = Options::of(&given).map_err(Refused::Meaning)?;
+    let options = Options::of(&given).map_err(ParseError::Invalid)?;
     let what = match (out, table, query) {
         (true, _, Some(query)) => What::Out { query },
         (true, Some(table), None) => What::OutOf { table, columns },
@@ -92,6 +93,7 @@ fn options(parser: &mut Parser<'_>) -> Result<Vec<Given>, ParserError> {
     Ok(given)
 }
 
+/// The options without parentheses.
 fn old_options(parser: &mut Parser<'_>) -> Result<Vec<Given>, ParserError> {
     let mut given: Vec<Given> = Vec::new();
     while !matches!(parser.peek_token().token, Token::EOF | Token::SemiColon) {

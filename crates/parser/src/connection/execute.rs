@@ -1,24 +1,24 @@
-//! EXECUTE of a prepared statement, and EXPLAIN of it.
+//! EXECUTE and EXPLAIN EXECUTE.
 
-use crate::Statement;
 use crate::names::fold;
 use crate::placeholders::placeholder;
+use crate::statement::Statement;
 use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast};
 use store::catalog::SqlType;
 
-/// EXECUTE of a prepared statement.
+/// EXECUTE or EXPLAIN EXECUTE.
 #[derive(Debug, Clone)]
 pub struct Execute {
-    /// The prepared statement's name.
+    /// The name of the prepared statement.
     pub name: String,
     /// The arguments, in order.
     pub arguments: Vec<Expr>,
-    /// The EXPLAIN around it.
+    /// The whole statement, if it is EXPLAIN EXECUTE.
     explain: Option<Statement>,
 }
 
 impl Execute {
-    /// The EXECUTE that a statement is, or is an EXPLAIN of.
+    /// The EXECUTE in a statement, if it is EXECUTE or EXPLAIN EXECUTE.
     pub(super) fn of(statement: &Statement) -> Option<Self> {
         let (ast, explain) = match statement.ast()? {
             Ast::Explain { statement: inner, .. } => (&**inner, Some(statement.clone())),
@@ -31,7 +31,7 @@ impl Execute {
         Some(Self { name, arguments: parameters.clone(), explain })
     }
 
-    /// The EXPLAIN of a prepared statement, where it is one that is asked for.
+    /// The EXPLAIN of the prepared statement. `None` if this is a plain EXECUTE.
     pub fn explained(&self, prepared: &Statement) -> Option<Statement> {
         let mut explain = self.explain.clone()?;
         if let Some(Ast::Explain { statement, .. }) = explain.ast_mut() {
@@ -40,7 +40,9 @@ impl Execute {
         Some(explain)
     }
 
-    /// The types of the EXECUTE's own `$1`, `$2`, ..., of a statement that takes such types.
+    /// The types of the parameters `$1`, `$2`, ... that the arguments use. `types` are the
+    /// parameter types of the prepared statement. A parameter that is not itself an argument is
+    /// `text`.
     pub fn parameters(&self, types: &[SqlType]) -> Vec<SqlType> {
         let mut parameters = Vec::new();
         for (argument, sql_type) in self.arguments.iter().zip(types) {

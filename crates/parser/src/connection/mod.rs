@@ -1,61 +1,62 @@
-//! Statements about what a connection keeps beside its session: cursors and prepared statements. Whoever
-//! serves the connection carries them out.
+//! Statements that the server of a connection executes: cursors and prepared statements.
 
-mod cursors;
+mod declare;
 mod execute;
 
-pub use cursors::{Declare, Direction, Fetch};
+pub use crate::cursors::{Direction, Fetch};
+pub use declare::Declare;
 pub use execute::Execute;
 
-use super::{Body, Statement};
+use crate::cursors::CursorStatement;
 use crate::names::fold;
-pub use cursors::CursorStatement;
-pub(crate) use cursors::parse;
+use crate::statement::{Body, Statement};
 use datafusion::sql::sqlparser::ast::{CloseCursor, DiscardObject, Statement as Ast};
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 use values::types;
 
-/// What a statement asks of the connection.
+/// A statement that the server of a connection executes.
 #[derive(Debug, Clone)]
 pub enum ConnectionStatement {
-    /// DECLARE: a cursor over a query.
+    /// DECLARE.
     Declare(Box<Declare>),
-    /// FETCH and MOVE: rows of a cursor.
+    /// FETCH or MOVE.
     Fetch(Fetch),
-    /// CLOSE: a cursor, or all.
+    /// CLOSE of a cursor; `None` for CLOSE ALL.
     Close(Option<String>),
-    /// PREPARE: a statement under a name.
+    /// PREPARE.
     Prepare {
         /// The name.
         name: String,
-        /// The parameter types that it says.
+        /// The declared types of `$1`, `$2`, ...
         types: Vec<Option<SqlType>>,
         /// The statement.
         statement: Box<Statement>,
     },
-    /// EXECUTE of a prepared statement, or EXPLAIN of that.
+    /// EXECUTE, or EXPLAIN EXECUTE.
     Execute(Box<Execute>),
-    /// DEALLOCATE: a prepared statement, or all.
+    /// DEALLOCATE of a prepared statement; `None` for DEALLOCATE ALL.
     Deallocate(Option<String>),
     /// DISCARD ALL.
     DiscardAll,
-    /// DISCARD of what there is none of.
+    /// A DISCARD that has no effect, by its command tag.
     DiscardNothing(&'static str),
-    /// UNLISTEN: nobody listens.
+    /// UNLISTEN, which has no effect: LISTEN is not supported.
     Unlisten,
 }
 
 impl Statement {
-    /// What the statement asks of the connection, if it does.
+    /// The statement for the connection. `None` if the session executes the statement.
     ///
     /// # Errors
-    /// 0A000 for what no connection does; 42601 and 42704 for a PREPARE that cannot be.
+    /// 0A000 for LISTEN and NOTIFY; 42601 for PREPARE of a statement that cannot be prepared; 42704
+    /// for an unknown parameter type.
     pub fn for_connection(&self) -> Option<Result<ConnectionStatement>> {
         let ast = match self.body() {
             Body::Sql(ast) => ast,
             Body::Cursor(CursorStatement::Declare(declare)) => {
-                return Some(Ok(ConnectionStatement::Declare(Box::new(declare.of(self)))));
+                let declare = Declare::of(declare, self);
+                return Some(Ok(ConnectionStatement::Declare(Box::new(declare))));
             }
             Body::Cursor(CursorStatement::Fetch(fetch)) => {
                 return Some(Ok(ConnectionStatement::Fetch(fetch.clone())));
@@ -102,7 +103,7 @@ impl Statement {
     }
 }
 
-/// Whether PREPARE takes a statement.
+/// Whether PREPARE accepts a statement.
 fn is_preparable(statement: &Ast) -> bool {
     matches!(statement, Ast::Query(_) | Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_))
 }
@@ -111,5 +112,5 @@ fn not_preparable(statement: &Ast) -> Error {
     let text = statement.to_string();
     let word = text.split_whitespace().next().unwrap_or_default();
     Error::new(SqlState::SyntaxError, format!("syntax error at or near \"{word}\""))
-        .with_hint("PREPARE takes SELECT, VALUES, INSERT, UPDATE and DELETE.")
+        .with_hint("PREPARE accepts SELECT, VALUES, INSERT, UPDATE and DELETE.")
 }

@@ -1,24 +1,22 @@
-//! Reads GRANT and REVOKE.
+//! Parses GRANT and REVOKE.
 
-use super::role::{expect_word, identifiers, peek_word, role_name, take_word};
-use super::{Grant, GrantedOn, ObjectKind, RoleStatement};
+use super::words::{Parsed, expect_word, identifiers, peek_word, role_name, take_word};
+use super::{Grant, GrantedOn, ObjectKind, RoleName, RoleStatement};
 use crate::names::fold;
 use datafusion::sql::sqlparser::parser::{IsOptional, Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-type Parsed<T> = Result<T, ParserError>;
-
-/// Stands behind a privilege that is for single columns.
+/// Marks a privilege on single columns in the words of the privilege.
 const COLUMNS: &str = "()";
 
-/// What follows the word GRANT or REVOKE.
+/// GRANT or REVOKE, after that word.
 pub(super) fn grant_or_revoke(parser: &mut Parser<'_>, revoke: bool) -> Parsed<RoleStatement> {
     let mut option = revoke && option_for(parser, "GRANT")?;
     let mut admin = revoke && !option && option_for(parser, "ADMIN")?;
     let words = parser.parse_comma_separated(words)?;
     if !take_word(parser, "ON") {
         let roles = words.into_iter().map(|words| words.join(" ")).collect();
-        let members = receivers(parser, revoke)?;
+        let members = grantees(parser, revoke)?;
         admin |= !revoke && with_option(parser, "ADMIN")?;
         end(parser)?;
         return Ok(RoleStatement::Membership { revoke, roles, members, admin });
@@ -28,13 +26,13 @@ pub(super) fn grant_or_revoke(parser: &mut Parser<'_>, revoke: bool) -> Parsed<R
     let all = matches!(words.as_slice(), [one] if one == "ALL" || one == "ALL PRIVILEGES");
     let privileges = if all { None } else { Some(words) };
     let (kind, on) = granted_on(parser)?;
-    let roles = receivers(parser, revoke)?;
+    let roles = grantees(parser, revoke)?;
     option |= !revoke && with_option(parser, "GRANT")?;
     end(parser)?;
     Ok(RoleStatement::Privileges(Grant { revoke, privileges, of_columns, kind, on, roles, option }))
 }
 
-/// `GRANT OPTION FOR`
+/// `GRANT OPTION FOR` or `ADMIN OPTION FOR`.
 fn option_for(parser: &mut Parser<'_>, word: &str) -> Parsed<bool> {
     if !take_word(parser, word) {
         return Ok(false);
@@ -43,7 +41,7 @@ fn option_for(parser: &mut Parser<'_>, word: &str) -> Parsed<bool> {
     expect_word(parser, "FOR").map(|()| true)
 }
 
-/// `WITH GRANT OPTION`
+/// `WITH GRANT OPTION` or `WITH ADMIN OPTION`.
 fn with_option(parser: &mut Parser<'_>, word: &str) -> Parsed<bool> {
     if !take_word(parser, "WITH") {
         return Ok(false);
@@ -52,7 +50,7 @@ fn with_option(parser: &mut Parser<'_>, word: &str) -> Parsed<bool> {
     expect_word(parser, "OPTION").map(|()| true)
 }
 
-/// Who grants is who owns; what depends on a revoked grant is not kept apart.
+/// GRANTED BY, CASCADE and RESTRICT, which have no effect: the grantor is always the owner.
 fn end(parser: &mut Parser<'_>) -> Parsed<()> {
     if take_word(parser, "GRANTED") {
         expect_word(parser, "BY")?;
@@ -62,7 +60,7 @@ fn end(parser: &mut Parser<'_>) -> Parsed<()> {
     Ok(())
 }
 
-/// One privilege, or one role.
+/// The words of one privilege, or the name of one role.
 fn words(parser: &mut Parser<'_>) -> Parsed<Vec<String>> {
     let mut words = vec![fold(&parser.parse_identifier()?)];
     while take_word(parser, "PRIVILEGES") {
@@ -75,7 +73,8 @@ fn words(parser: &mut Parser<'_>) -> Parsed<Vec<String>> {
     Ok(words)
 }
 
-fn receivers(parser: &mut Parser<'_>, revoke: bool) -> Parsed<Vec<super::RoleName>> {
+/// TO or FROM, and the roles.
+fn grantees(parser: &mut Parser<'_>, revoke: bool) -> Parsed<Vec<RoleName>> {
     expect_word(parser, if revoke { "FROM" } else { "TO" })?;
     parser.parse_comma_separated(|parser| {
         take_word(parser, "GROUP");
@@ -83,6 +82,7 @@ fn receivers(parser: &mut Parser<'_>, revoke: bool) -> Parsed<Vec<super::RoleNam
     })
 }
 
+/// The objects after ON, and their kind.
 fn granted_on(parser: &mut Parser<'_>) -> Parsed<(ObjectKind, GrantedOn)> {
     if take_word(parser, "ALL") {
         let kind = match peek_word(parser).as_deref() {

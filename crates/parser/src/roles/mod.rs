@@ -1,85 +1,142 @@
-//! Statements about roles and privileges: CREATE, ALTER and DROP ROLE, GRANT, REVOKE.
+//! Statements about roles, privileges and owners: CREATE, ALTER and DROP ROLE, GRANT, REVOKE,
+//! ALTER ... OWNER TO.
 //!
-//! The SQL parser knows other databases' forms of these statements, so they are parsed here.
+//! The SQL parser implements other dialects of these statements, so they are parsed here.
 
+mod define;
 mod grant;
-mod role;
+mod owner;
+mod parse;
+mod words;
 
-pub(crate) use role::{parse, redacted};
+pub(crate) use parse::parse;
 
 /// A statement about roles.
 #[derive(Debug, Clone)]
 pub enum RoleStatement {
     /// CREATE ROLE or USER.
-    Create { name: String, options: Vec<RoleOption> },
+    Create {
+        /// The name of the new role.
+        name: String,
+        /// The options, as written.
+        options: Vec<RoleOption>,
+    },
     /// ALTER ROLE or USER.
-    Alter { name: RoleName, options: Vec<RoleOption> },
+    Alter {
+        /// The role.
+        name: RoleName,
+        /// The options, as written.
+        options: Vec<RoleOption>,
+    },
     /// ALTER ROLE ... RENAME TO.
-    Rename { name: String, to: String },
+    Rename {
+        /// The role.
+        name: String,
+        /// The new name.
+        to: String,
+    },
     /// DROP ROLE or USER.
-    Drop { names: Vec<String>, if_exists: bool },
+    Drop {
+        /// The roles.
+        names: Vec<String>,
+        /// Whether IF EXISTS is given.
+        if_exists: bool,
+    },
     /// GRANT and REVOKE of privileges.
     Privileges(Grant),
     /// GRANT and REVOKE of roles.
     Membership {
+        /// Whether it is REVOKE.
         revoke: bool,
+        /// The roles whose membership is granted.
         roles: Vec<String>,
+        /// The roles that become members.
         members: Vec<RoleName>,
-        /// WITH ADMIN OPTION, or ADMIN OPTION FOR.
+        /// Whether WITH ADMIN OPTION or ADMIN OPTION FOR is given.
         admin: bool,
     },
-    /// What the whole statement wants, which nobody can do here.
+    /// A statement that is not supported, by its name.
     Unsupported(&'static str),
     /// REASSIGN OWNED.
-    Reassign { from: Vec<RoleName>, to: RoleName },
+    Reassign {
+        /// The current owners.
+        from: Vec<RoleName>,
+        /// The new owner.
+        to: RoleName,
+    },
     /// DROP OWNED.
     DropOwned(Vec<RoleName>),
     /// ALTER ... OWNER TO.
-    Owner { kind: ObjectKind, name: Vec<String>, owner: RoleName, if_exists: bool },
+    Owner {
+        /// The kind of the object.
+        kind: ObjectKind,
+        /// The name of the object, in one to three parts.
+        name: Vec<String>,
+        /// The new owner.
+        owner: RoleName,
+        /// Whether IF EXISTS is given.
+        if_exists: bool,
+    },
 }
 
 /// One option of CREATE and ALTER ROLE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RoleOption {
+    /// SUPERUSER or NOSUPERUSER.
     Superuser(bool),
+    /// LOGIN or NOLOGIN.
     Login(bool),
+    /// CREATEROLE or NOCREATEROLE.
     CreateRole(bool),
+    /// INHERIT or NOINHERIT.
     Inherit(bool),
+    /// CREATEDB or NOCREATEDB.
     CreateDatabase(bool),
-    /// Sessions at a time; `None` for any number.
+    /// CONNECTION LIMIT: concurrent sessions; `None` for no limit.
     ConnectionLimit(Option<u32>),
-    /// When the password ends to count, as text.
+    /// VALID UNTIL: when the password expires, as text.
     ValidUntil(String),
-    /// What roles cannot have here.
+    /// An option that is not supported, by its name.
     Unsupported(&'static str),
-    /// `None` takes the password away.
+    /// PASSWORD; `None` removes the password.
     Password(Option<String>),
-    /// The roles that it becomes a member of.
+    /// IN ROLE: the roles that the new role becomes a member of.
     InRole(Vec<String>),
-    /// The roles that become members of it, and whether they may make others members.
+    /// ROLE or ADMIN: the roles that become members of the new role, and whether they have the
+    /// admin option.
     Members(Vec<String>, bool),
 }
 
-/// A role as statements name it.
+/// A role as named in a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RoleName {
+    /// A role of a name.
     Named(String),
+    /// PUBLIC: all roles.
     Public,
+    /// CURRENT_USER or CURRENT_ROLE.
     Current,
+    /// SESSION_USER.
     Session,
 }
 
-/// What kind of thing a statement names.
+/// The kind of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectKind {
+    /// A table.
     Table,
+    /// A view.
     View,
+    /// A sequence.
     Sequence,
+    /// A schema.
     Schema,
+    /// A database.
     Database,
 }
 
 impl ObjectKind {
+    /// The name of the kind in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -91,32 +148,36 @@ impl ObjectKind {
     }
 }
 
-/// GRANT or REVOKE of privileges on things.
+/// GRANT or REVOKE of privileges on objects.
 #[derive(Debug, Clone)]
 pub struct Grant {
+    /// Whether it is REVOKE.
     pub revoke: bool,
-    /// The privileges' names; `None` is all of them.
+    /// The names of the privileges in upper case; `None` means ALL.
     pub privileges: Option<Vec<String>>,
-    /// Whether they are for single columns.
+    /// Whether a privilege is limited to columns.
     pub of_columns: bool,
+    /// The kind of the objects.
     pub kind: ObjectKind,
+    /// The objects.
     pub on: GrantedOn,
+    /// The grantees.
     pub roles: Vec<RoleName>,
-    /// WITH GRANT OPTION, or GRANT OPTION FOR.
+    /// Whether WITH GRANT OPTION or GRANT OPTION FOR is given.
     pub option: bool,
 }
 
-/// What privileges are granted on.
+/// The objects on which privileges are granted.
 #[derive(Debug, Clone)]
 pub enum GrantedOn {
     /// Names, each of one to three parts.
     Named(Vec<Vec<String>>),
-    /// Everything of the kind in some schemas.
+    /// All objects of the kind in some schemas.
     AllIn(Vec<String>),
 }
 
 impl RoleStatement {
-    /// The password that it gives to a role.
+    /// The password that it sets.
     pub fn password(&self) -> Option<&str> {
         let (Self::Create { options, .. } | Self::Alter { options, .. }) = self else {
             return None;
@@ -127,7 +188,7 @@ impl RoleStatement {
         })
     }
 
-    /// What the statement is called.
+    /// The command tag.
     pub fn command(&self) -> &'static str {
         match self {
             Self::Create { .. } => "CREATE ROLE",

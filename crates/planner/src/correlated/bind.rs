@@ -1,4 +1,4 @@
-//! Values in the place of the outer columns that a subquery refers to.
+//! Replaces the outer columns in a subquery by values.
 
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Outer columns with their values.
 pub(super) type Values = [(Column, ScalarValue)];
 
-/// The plan with values for outer columns, in its own subqueries too.
+/// Replaces outer columns in a plan and in its subqueries.
 pub(super) fn bind(plan: &LogicalPlan, values: &Values) -> Result<LogicalPlan> {
     plan.clone().transform_up(|node| of_node(node, values)).data()
 }
@@ -32,9 +32,10 @@ fn of_node(node: LogicalPlan, values: &Values) -> Result<Transformed<LogicalPlan
         let replaced = expr.transform_down(|expr| of_expression(expr, values, &schema))?;
         Ok(replaced.update_data(|expr| name.restore(expr)))
     })?;
-    match replaced.transformed {
-        true => replaced.map_data(LogicalPlan::recompute_schema),
-        false => Ok(replaced),
+    if replaced.transformed {
+        replaced.map_data(LogicalPlan::recompute_schema)
+    } else {
+        Ok(replaced)
     }
 }
 
@@ -74,7 +75,8 @@ fn of_expression(expr: Expr, values: &Values, schema: &DFSchema) -> Result<Trans
     }
 }
 
-/// A subquery further in: names that it finds in the plan around it are not ours.
+/// Binds a nested subquery. Columns of `schema`, the plan around it, hide outer columns of the same
+/// name.
 fn of_subquery(subquery: Subquery, values: &Values, schema: &DFSchema) -> Result<Subquery> {
     let ours: Vec<(Column, ScalarValue)> =
         values.iter().filter(|(column, _)| !schema.has_column(column)).cloned().collect();
@@ -84,7 +86,7 @@ fn of_subquery(subquery: Subquery, values: &Values, schema: &DFSchema) -> Result
     Ok(subquery)
 }
 
-/// Takes columns that have values now out of those that a subquery refers to.
+/// Removes bound columns from the outer references of a subquery.
 fn forget(subquery: &mut Subquery, values: &Values) {
     subquery.outer_ref_columns.retain(|reference| match reference {
         Expr::OuterReferenceColumn(_, column) => !values.iter().any(|(bound, _)| bound == column),

@@ -1,11 +1,12 @@
-//! The subqueries of plans that run by row, for whoever wants to know what they would do.
+//! A registry of the subqueries that run once per row, used to inspect and cost them.
 
 use super::function::SubqueryFunction;
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::logical_expr::async_udf::AsyncScalarUDF;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Those of all plans that an engine has made, if this is an extension of its configuration, as long as there are such plans.
+/// The subquery functions of all live plans of an engine. To collect them, register this as an
+/// extension of the engine's configuration.
 #[derive(Debug, Default)]
 pub struct ByRow(Mutex<Vec<Weak<SubqueryFunction>>>);
 
@@ -14,7 +15,7 @@ impl ByRow {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(function));
     }
 
-    /// The subquery that a function is, if it is one.
+    /// The subquery behind a function, if it is a subquery function.
     pub fn find(&self, function: &ScalarUDF) -> Option<Arc<SubqueryFunction>> {
         let called = function.inner().downcast_ref::<AsyncScalarUDF>()?;
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,6 @@
-//! A subquery as a function of the outer columns that it refers to.
+//! A correlated subquery as a scalar function of its outer columns.
 
 use super::bind::bind;
-use super::by_row::ByRow;
 use async_trait::async_trait;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
 use datafusion::arrow::compute::{cast, concat_batches};
@@ -9,10 +8,10 @@ use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{Column, Result, ScalarValue};
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
+use datafusion::logical_expr::async_udf::AsyncScalarUDFImpl;
 use datafusion::logical_expr::{
-    ColumnarValue, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
-    Signature, TypeSignature, Volatility,
+    ColumnarValue, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
+    TypeSignature, Volatility,
 };
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use std::collections::HashMap;
@@ -22,20 +21,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use values::error::{Error, SqlState};
 use values::translate::external;
 
-/// What is asked of a subquery.
+/// The result that an expression takes from a subquery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Answer {
-    /// The one value of its one row; NULL without a row.
+    /// The value of its single row; NULL without a row.
     Value,
     /// Whether it has a row.
     Exists { negated: bool },
-    /// Whether the last argument is among its values.
+    /// Whether it returns the last argument (IN).
     Contains { negated: bool },
-    /// All its rows, as an array of composites; NULL without a row.
+    /// All rows, as an array of composites; NULL without a row.
     Rows,
 }
 
-/// A subquery, and what is asked of it.
+/// A correlated subquery as a function. Its arguments are the outer columns, and for IN the value.
 pub struct SubqueryFunction {
     plan: Arc<LogicalPlan>,
     columns: Vec<Column>,
@@ -43,7 +42,7 @@ pub struct SubqueryFunction {
     returns: DataType,
     signature: Signature,
     engine: Arc<SessionState>,
-    /// How often it was run.
+    /// Number of executions.
     runs: AtomicU64,
 }
 
@@ -62,32 +61,27 @@ impl SubqueryFunction {
                 DataType::List(Arc::new(Field::new_list_field(row, true)))
             }
         };
-        // Volatile, so that the engine neither moves the call nor tries it while it plans.
+        // Volatile: the optimizer must neither move the call nor evaluate it.
         let kinds = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
         let signature = Signature::one_of(kinds, Volatility::Volatile);
         Ok(Self { plan, columns, answer, returns, signature, engine, runs: AtomicU64::new(0) })
     }
 
-    pub(super) fn into_scalar_udf(self) -> ScalarUDF {
-        let by_row = self.engine.config().get_extension::<ByRow>();
-        let function = Arc::new(self);
-        if let Some(by_row) = by_row {
-            by_row.add(&function);
-        }
-        AsyncScalarUDF::new(function).into_scalar_udf()
-    }
-
-    /// The outer columns that it refers to, the first of its arguments.
+    /// The outer columns, which are the first arguments.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// How often it was run.
+    /// Number of executions.
     pub fn runs(&self) -> u64 {
         self.runs.load(Ordering::Relaxed)
     }
 
-    /// Its plan with values for the outer columns.
+    /// The physical plan for values of the outer columns, in the order of
+    /// [`columns`](Self::columns).
+    ///
+    /// # Errors
+    /// As planning the subquery.
     pub async fn plan(&self, values: &[ScalarValue]) -> Result<Arc<dyn ExecutionPlan>> {
         let bound: Vec<(Column, ScalarValue)> =
             self.columns.iter().cloned().zip(values.iter().cloned()).collect();
@@ -132,18 +126,18 @@ impl SubqueryFunction {
     }
 }
 
-/// The columns of a subquery's rows, by number: names may meet.
+/// The fields of a subquery's rows, named by position, because column names may repeat.
 pub(super) fn row_fields(plan: &LogicalPlan) -> Fields {
     let fields = plan.schema().fields().iter().enumerate();
     fields.map(|(index, f)| Field::new(row_field(index), f.data_type().clone(), true)).collect()
 }
 
-/// The name of a column of a subquery's rows.
+/// The field name of column `index` of a subquery.
 pub(super) fn row_field(index: usize) -> String {
     format!("c{index}")
 }
 
-/// Whether a value is among others; `None` where NULLs leave it open.
+/// Whether a value is among others; `None` if it is unknown because of NULLs.
 fn contains(values: &ArrayRef, wanted: Option<&ScalarValue>) -> Result<Option<bool>> {
     let wanted = match wanted {
         _ if values.is_empty() => return Ok(Some(false)),
@@ -202,7 +196,7 @@ impl ScalarUDFImpl for SubqueryFunction {
     }
 
     fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        Err(super::unsupported("a correlated subquery in this place"))
+        Err(super::unsupported("a correlated subquery in this context"))
     }
 }
 

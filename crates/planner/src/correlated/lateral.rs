@@ -1,4 +1,4 @@
-//! `FROM a, LATERAL (SELECT ... a.x ...)`: the rows of the subquery for each row beside it.
+//! `FROM a, LATERAL (SELECT ... a.x ...)`: joins with a subquery that runs once per row.
 
 use super::function::{Answer, row_field};
 use super::{call, unsupported};
@@ -8,10 +8,10 @@ use datafusion::functions::core::expr_ext::FieldAccessor;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, Subquery, lit};
 use std::sync::Arc;
 
-/// What the rows are called in between.
+/// The column that holds the rows of the subquery before they are unnested.
 const ROWS: &str = "?rows";
 
-/// The join as a function's rows; `None` where its right side refers to nothing on its left.
+/// The join as an unnested subquery function; `None` if its right side is not a subquery.
 pub(super) fn of_join(join: &Join, engine: &Arc<SessionState>) -> Result<Option<LogicalPlan>> {
     let Some((subquery, alias)) = lateral(&join.right) else { return Ok(None) };
     let conditions = join.on.iter().map(|(left, right)| left.clone().eq(right.clone()));
@@ -20,7 +20,7 @@ pub(super) fn of_join(join: &Join, engine: &Arc<SessionState>) -> Result<Option<
     let null_handling = match join.join_type {
         JoinType::Inner => NullHandling::Drop,
         JoinType::Left if always => NullHandling::Preserve,
-        _ => return Err(unsupported("LATERAL with this kind of join")),
+        _ => return Err(unsupported("LATERAL with this join type")),
     };
     let left = join.left.schema();
     let rows = call(subquery, Answer::Rows, None, left, engine)?.alias(ROWS);
@@ -45,7 +45,7 @@ pub(super) fn of_join(join: &Join, engine: &Arc<SessionState>) -> Result<Option<
     plan.build().map(Some)
 }
 
-/// The subquery on the right of a join, with its alias.
+/// The subquery on the right side of a join, with its alias.
 fn lateral(plan: &LogicalPlan) -> Option<(&Subquery, Option<TableReference>)> {
     match plan {
         LogicalPlan::Subquery(subquery) => Some((subquery, None)),

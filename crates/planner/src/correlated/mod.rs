@@ -1,12 +1,14 @@
-//! Subqueries that refer to the rows around them, run once for each distinct set of values they refer to.
+//! Correlated subqueries that run once for each distinct set of outer values.
 //!
-//! The engine turns such subqueries into joins and refuses those that it cannot: without an aggregate, with
-//! other conditions than equality, in LATERAL beyond the simplest. PostgreSQL runs them all, and clients' questions to
-//! the catalog are full of them (psql's `\d` has one in each select list). [`by_row`] makes every correlated subquery
-//! of a plan a function of the values it refers to ([`function`]), which plans and runs it anew for each set of
-//! values ([`bind`] puts them in). That costs a planning a set: it is the way for what the engine refuses.
+//! DataFusion turns correlated subqueries into joins. It rejects those that it cannot: without an
+//! aggregate, with conditions other than equality, most LATERAL joins. PostgreSQL accepts them all,
+//! and catalog queries of clients have many (psql's `\d` has one in each select list).
 //!
-//! Not here: subqueries in ON of a join, in ORDER BY and in aggregates, which the engine does not take either.
+//! `by_row` turns every correlated subquery of a plan into a [`SubqueryFunction`] of its outer
+//! columns. The function plans and runs the subquery for each distinct set of values. Each set
+//! costs one planning, so this is used only for plans that DataFusion rejects or misinterprets.
+//!
+//! Correlated subqueries in ON, ORDER BY and aggregates are not supported.
 
 mod bind;
 mod by_row;
@@ -19,6 +21,7 @@ pub use function::SubqueryFunction;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, DataFusionError, Result};
 use datafusion::execution::SessionState;
+use datafusion::logical_expr::async_udf::AsyncScalarUDF;
 use datafusion::logical_expr::expr::{
     Exists, InSubquery, ScalarFunction, SetComparison, SetQuantifier,
 };
@@ -27,7 +30,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Operator, Subquery};
 use function::Answer;
 use std::sync::Arc;
 
-/// Whether a plan has a subquery that the engine may refuse.
+/// Whether a plan has a subquery that DataFusion may reject.
 pub(super) fn is_in(plan: &LogicalPlan) -> bool {
     let in_expression = |expr: &Expr| {
         expr.exists(|expr| {
@@ -45,8 +48,8 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
     found.unwrap_or(false)
 }
 
-/// Whether a plan has an EXISTS whose LIMIT or OFFSET the engine would forget when it makes a join of it. It keeps in mind only a
-/// LIMIT at the end, which does not matter there.
+/// Whether a plan has an EXISTS whose LIMIT or OFFSET DataFusion would drop when it turns it into a
+/// join. An outermost LIMIT without OFFSET is handled correctly.
 pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
     let forgets = |expr: &Expr| {
@@ -78,12 +81,12 @@ fn subquery_of(expr: &Expr) -> Option<&Subquery> {
     }
 }
 
-/// Whether an expression is a subquery that the engine takes as a condition of WHERE only.
+/// Whether an expression is a subquery that DataFusion accepts only as a condition of a filter.
 fn is_condition(expr: &Expr) -> bool {
     matches!(expr, Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_))
 }
 
-/// The plan with its correlated subqueries as functions.
+/// Turns the correlated subqueries of a plan into functions.
 pub(super) fn by_row(plan: LogicalPlan, engine: &SessionState) -> Result<LogicalPlan> {
     of_plan(plan, &Arc::new(engine.clone()))
 }
@@ -107,17 +110,18 @@ fn of_node(node: LogicalPlan, engine: &Arc<SessionState>) -> Result<Transformed<
         let replaced = expr.transform_down(|expr| of_expression(expr, &place, engine))?;
         Ok(replaced.update_data(|expr| name.restore(expr)))
     })?;
-    match replaced.transformed {
-        true => replaced.map_data(LogicalPlan::recompute_schema),
-        false => Ok(replaced),
+    if replaced.transformed {
+        replaced.map_data(LogicalPlan::recompute_schema)
+    } else {
+        Ok(replaced)
     }
 }
 
-/// Where an expression is.
+/// The context of an expression.
 struct Place {
-    /// The columns that it sees.
+    /// The columns in scope.
     schema: DFSchema,
-    /// The engine takes conditions with subqueries here.
+    /// Whether the expression is a filter, in which DataFusion accepts subqueries as conditions.
     is_filter: bool,
 }
 
@@ -149,7 +153,7 @@ fn of_expression(
     Ok(Transformed::yes(call))
 }
 
-/// A subquery that refers to nothing around it, and that the engine plans, with its own as functions.
+/// Leaves an uncorrelated subquery to DataFusion, but turns the subqueries in it into functions.
 fn of_independent(mut expr: Expr, engine: &Arc<SessionState>) -> Result<Transformed<Expr>> {
     let subquery = match &mut expr {
         Expr::ScalarSubquery(subquery) => subquery,
@@ -166,7 +170,7 @@ fn of_independent(mut expr: Expr, engine: &Arc<SessionState>) -> Result<Transfor
     Ok(Transformed::yes(expr))
 }
 
-/// The call of a subquery as a function of what it refers to.
+/// The call of a subquery as a function of its outer columns. `value` is the left side of IN.
 fn call(
     subquery: &Subquery,
     answer: Answer,
@@ -177,8 +181,12 @@ fn call(
     let columns = references(subquery, schema);
     let plan = Arc::clone(&subquery.subquery);
     let function = SubqueryFunction::new(plan, columns.clone(), answer, Arc::clone(engine))?;
+    let function = Arc::new(function);
+    if let Some(by_row) = engine.config().get_extension::<ByRow>() {
+        by_row.add(&function);
+    }
     let arguments = columns.into_iter().map(Expr::Column).chain(value).collect();
-    let function = Arc::new(function.into_scalar_udf());
+    let function = Arc::new(AsyncScalarUDF::new(function).into_scalar_udf());
     Ok(Expr::ScalarFunction(ScalarFunction::new_udf(function, arguments)))
 }
 
@@ -196,7 +204,7 @@ fn references(subquery: &Subquery, schema: &DFSchema) -> Vec<Column> {
     columns
 }
 
-/// What is answered where a subquery in a place cannot be run by row.
+/// The error for a subquery that cannot run by row.
 fn unsupported(what: &str) -> DataFusionError {
     DataFusionError::NotImplemented(format!("{what} is not supported"))
 }

@@ -1,7 +1,7 @@
-//! `'{r,v}'::"char"[]` and `polroles = '{0}'`: arrays that are written as text.
+//! Array literals written as text: `'{r,v}'::"char"[]` and `polroles = '{0}'`.
 //!
-//! psql compares with `'{0}'`, asyncpg and pgjdbc cast text to arrays; the engine would take the text for one
-//! element.
+//! psql compares with `'{0}'`, asyncpg and pgjdbc cast text to arrays. DataFusion would treat the
+//! text as one element.
 
 use super::build::{
     arguments_mut, call, called, cast, column, literal_text, take, text, type_name,
@@ -49,8 +49,8 @@ pub(super) fn rewrite(expr: &mut Expr) {
     }
 }
 
-/// What may be an array among values of one type is one, where the first of them that is no constant is one:
-/// `coalesce(names, '{}')`.
+/// Marks text constants that may be array literals among values of one type. They become arrays if
+/// the first value that is not a constant is an array: `coalesce(names, '{}')`.
 fn array_operands(values: Vec<&mut Expr>) {
     let known = values.iter().find(|value| !matches!(value, Expr::Value(_))).map(|e| (**e).clone());
     let Some(known) = known else { return };
@@ -73,7 +73,7 @@ fn element_type(data_type: &DataType) -> Option<DataType> {
     }
 }
 
-/// What the arrays in a system table's column are arrays of.
+/// The element type of an array column of a system table.
 fn element_of_column(name: &str) -> Option<DataType> {
     let form = shape::all().find_map(|shape| {
         let form = shape.columns[shape.position(name)?].form;
@@ -94,7 +94,7 @@ fn array(elements: Vec<Option<String>>, data_type: &DataType) -> Expr {
     Expr::Array(Array { elem: elements.into_iter().map(element).collect(), named: true })
 }
 
-/// The elements of an array of one dimension, as text; `None` where the text is no such array.
+/// The elements of a one-dimensional array literal, as text; `None` if the text is not one.
 fn elements(text: &str) -> Option<Vec<Option<String>>> {
     let inner = text.trim().strip_prefix('{')?.strip_suffix('}')?;
     let mut elements = Vec::new();
@@ -121,10 +121,10 @@ fn elements(text: &str) -> Option<Vec<Option<String>>> {
 
 fn finish(current: &mut String, was_quoted: &mut bool) -> Option<String> {
     let element = std::mem::take(current);
-    match std::mem::take(was_quoted) {
-        true => Some(element),
-        false => Some(element.trim().to_owned()).filter(|e| !e.eq_ignore_ascii_case("null")),
+    if std::mem::take(was_quoted) {
+        return Some(element);
     }
+    Some(element.trim().to_owned()).filter(|e| !e.eq_ignore_ascii_case("null"))
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
     use super::elements;
 
     #[test]
-    fn elements_are_told_apart_as_postgresql_does() {
+    fn elements_are_split_as_in_postgresql() {
         let some = |texts: &[&str]| Some(texts.iter().map(|t| Some((*t).to_owned())).collect());
         assert_eq!(elements("{}"), Some(vec![]));
         assert_eq!(elements("{r,v}"), some(&["r", "v"]));

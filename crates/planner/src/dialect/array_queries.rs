@@ -1,6 +1,7 @@
-//! `ARRAY(SELECT x FROM ... ORDER BY y)`: an array of a query's rows. psql, SQLAlchemy and DBeaver write it.
+//! `ARRAY(SELECT x FROM ... ORDER BY y)`: an array of a query's rows. psql, SQLAlchemy and DBeaver
+//! use it.
 //!
-//! The engine has the aggregate instead: `(SELECT array_agg(x ORDER BY y) FROM ...)`.
+//! It becomes an aggregate: `(SELECT array_agg(x ORDER BY y) FROM ...)`.
 
 use super::build::{called, number};
 use datafusion::sql::sqlparser::ast::{
@@ -20,7 +21,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     if aggregate_in_place(&mut query).is_none() {
         query = around(query);
     }
-    // Without rows the aggregate is NULL, and the array is empty.
+    // Without rows the aggregate is NULL, but the array must be empty.
     let none = super::build::call("make_array", Vec::new());
     *expr = super::build::call("coalesce", vec![Expr::Subquery(Box::new(query)), none]);
 }
@@ -44,7 +45,7 @@ fn empty() -> Query {
     }
 }
 
-/// Puts the aggregate into a plain select; `None` where the query is not plain.
+/// Puts the aggregate into the select list of a plain query; `None` if the query is not plain.
 fn aggregate_in_place(query: &mut Query) -> Option<()> {
     if query.limit_clause.is_some() || query.fetch.is_some() || query.with.is_some() {
         return None;
@@ -107,7 +108,7 @@ fn around(query: Query) -> Query {
     Query { body: Box::new(SetExpr::Select(Box::new(outer))), ..empty() }
 }
 
-/// A select of some items from nothing.
+/// A select of some items without FROM.
 pub(crate) fn select_of(projection: Vec<SelectItem>) -> Select {
     let mut select = blank_select();
     select.projection = projection;
@@ -119,7 +120,7 @@ pub(crate) fn query_of(select: Select) -> Query {
     Query { body: Box::new(SetExpr::Select(Box::new(select))), ..empty() }
 }
 
-/// The parser is the one who knows what a select without anything looks like.
+/// A select without items. The parser creates it, because `Select` has many fields and no default.
 fn blank_select() -> Select {
     use datafusion::sql::sqlparser::{dialect::PostgreSqlDialect, parser::Parser};
     let parsed = Parser::new(&PostgreSqlDialect {})

@@ -1,4 +1,4 @@
-//! Small pieces of statements, made by hand.
+//! Constructors and accessors for parts of syntax trees.
 
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use parser::names::fold;
 
-/// A call of a function.
+/// A function call.
 pub(crate) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
     let unnamed = |expr| FunctionArg::Unnamed(FunctionArgExpr::Expr(expr));
     let list = FunctionArgumentList {
@@ -26,12 +26,12 @@ pub(crate) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
     })
 }
 
-/// A number.
+/// A number literal.
 pub(super) fn number(value: i64) -> Expr {
     Expr::value(Value::Number(value.to_string(), false))
 }
 
-/// Text between quotes.
+/// A string literal.
 pub(crate) fn text(value: impl Into<String>) -> Expr {
     Expr::value(Value::SingleQuotedString(value.into()))
 }
@@ -42,7 +42,7 @@ pub(super) fn cast(expr: Expr, data_type: DataType) -> Expr {
     Expr::Cast { kind, expr: Box::new(expr), data_type, array: false, format: None }
 }
 
-/// The text of a literal.
+/// The text of a string literal.
 pub(crate) fn literal_text(expr: &Expr) -> Option<&str> {
     match expr {
         Expr::Value(value) => match &value.value {
@@ -54,12 +54,12 @@ pub(crate) fn literal_text(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// The last part of a name, as SQL means it.
+/// The last part of a name, case-folded.
 pub(super) fn last(name: &ObjectName) -> String {
     name.0.last().and_then(|part| part.as_ident()).map(fold).unwrap_or_default()
 }
 
-/// The name of a function that is called, without its schema.
+/// The name of the function in a call, without its schema.
 pub(super) fn called(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Function(function) => Some(last(&function.name)),
@@ -67,7 +67,7 @@ pub(super) fn called(expr: &Expr) -> Option<String> {
     }
 }
 
-/// The arguments of a call, where they are plain expressions.
+/// The arguments of a call; empty unless all are plain expressions.
 pub(crate) fn arguments(expr: &Expr) -> Vec<&Expr> {
     let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = expr else {
         return Vec::new();
@@ -85,7 +85,7 @@ pub(crate) fn arguments(expr: &Expr) -> Vec<&Expr> {
         .collect()
 }
 
-/// The arguments of a call, to be changed.
+/// The arguments of a call that are plain expressions, mutable.
 pub(super) fn arguments_mut(expr: &mut Expr) -> Vec<&mut Expr> {
     let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = expr else {
         return Vec::new();
@@ -99,7 +99,7 @@ pub(super) fn arguments_mut(expr: &mut Expr) -> Vec<&mut Expr> {
         .collect()
 }
 
-/// The name of the column that an expression is.
+/// The name of the column that an expression refers to, without its relation.
 pub(super) fn column(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Identifier(ident) => Some(fold(ident)),
@@ -115,7 +115,7 @@ pub(super) fn type_name(data_type: &DataType) -> String {
     name.strip_prefix("pg_catalog.").map(str::to_owned).unwrap_or(name)
 }
 
-/// Takes an expression out of its place, which is to be filled again.
+/// Moves an expression out and leaves NULL, which the caller replaces.
 pub(super) fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::value(Value::Null))
 }

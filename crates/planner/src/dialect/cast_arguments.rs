@@ -1,7 +1,7 @@
-//! `SELECT sum(1), sum(1::bigint)`: aggregates that differ only by casts.
+//! Aggregates that differ only by casts: `SELECT sum(1), sum(1::bigint)`.
 //!
-//! The engine's names of aggregates leave casts out, and two of one name may not be. Where a select has such, their
-//! casts go through a function, which names do mention.
+//! DataFusion omits casts from the names of aggregates and rejects two of the same name. In such a
+//! select the casts are wrapped in a function, which appears in the name.
 
 use super::build::{arguments_mut, call, called, take, text};
 use datafusion::sql::sqlparser::ast::{Expr, Select, Statement, VisitorMut};
@@ -10,7 +10,8 @@ use parser::walk::{visit_expressions_mut, visit_mut};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-/// Aggregates of numbers. Others of whose arguments a cast tells the type (JSON, uuid) would lose it.
+/// Aggregates of numbers. The wrapping function would hide the type of JSON and uuid arguments from
+/// other aggregates.
 const AGGREGATES: [&str; 13] = [
     "sum",
     "avg",
@@ -75,7 +76,7 @@ fn mention_casts(argument: &mut Expr) {
     });
 }
 
-/// How the engine would name a call, as far as casts are left out.
+/// The name that DataFusion would give a call, with casts omitted.
 fn without_casts(call: &Expr) -> String {
     let mut call = call.clone();
     let _ = visit_expressions_mut(&mut call, |expr| {

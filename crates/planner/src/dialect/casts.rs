@@ -1,6 +1,6 @@
-//! Casts that only say what a value is already: `relname::name`, `'r'::"char"`, `x::information_schema.sql_identifier`.
+//! Casts between types that hold the same values: `x::information_schema.sql_identifier`.
 //!
-//! psql, pgjdbc and information_schema's own views cast between the types of names all the time.
+//! psql, pgjdbc and the views of information_schema use them often.
 
 use super::build::{text, type_name};
 use datafusion::sql::sqlparser::ast::{DataType, Expr, Value};
@@ -21,7 +21,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     };
 }
 
-/// Whether a type is one of floating-point numbers.
+/// Whether a type is a floating-point type.
 pub(super) fn is_float(data_type: &DataType) -> bool {
     matches!(
         data_type,
@@ -36,7 +36,7 @@ pub(super) fn is_float(data_type: &DataType) -> bool {
     )
 }
 
-/// A number as it is written: on the way through `numeric` it would lose digits.
+/// The digits of a number literal. A cast through `numeric` would lose some.
 fn digits(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Value(value) => match &value.value {

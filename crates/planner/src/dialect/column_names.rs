@@ -1,6 +1,6 @@
-//! What PostgreSQL calls a column that has no alias: `format_type`, `count`, `case`, `?column?`.
+//! PostgreSQL's names of columns without an alias: `format_type`, `count`, `case`, `?column?`.
 //!
-//! Drivers and tools look columns up by these names; the engine would use the whole expression.
+//! Drivers and tools look columns up by these names. DataFusion would use the whole expression.
 
 use super::build::{last, type_name};
 use crate::unique_names;
@@ -12,7 +12,7 @@ use parser::walk::visit_mut;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// The name of a column that has none.
+/// The name of a column whose expression suggests none.
 const UNNAMED: &str = "?column?";
 
 pub(super) fn rewrite(statement: &mut Statement) {
@@ -33,7 +33,7 @@ fn name_columns(select: &mut Select) {
         match item {
             SelectItem::ExprWithAlias { alias, .. } => taken.extend([fold(alias)]),
             SelectItem::UnnamedExpr(expr) => taken.extend(plain_column(expr)),
-            // Their columns are not known here, and names must not meet.
+            // The columns of an asterisk are unknown here, and names must not repeat.
             _ => return,
         }
     }
@@ -43,10 +43,8 @@ fn name_columns(select: &mut Select) {
             continue;
         }
         let name = shown(expr);
-        let alias = match taken.insert(name.clone()) {
-            true => name,
-            false => unique_names::again(position, &name),
-        };
+        let alias =
+            if taken.insert(name.clone()) { name } else { unique_names::again(position, &name) };
         let expr = expr.clone();
         *item = SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', alias) };
     }
@@ -60,12 +58,12 @@ fn plain_column(expr: &Expr) -> Option<String> {
     }
 }
 
-/// What a column without an alias is called.
+/// The name of a column without an alias.
 pub fn shown(expr: &Expr) -> String {
     name(expr).unwrap_or_else(|| UNNAMED.to_owned())
 }
 
-/// Expressions that the engine must see bare.
+/// Expressions that must not get an alias.
 fn is_engine_name(expr: &Expr) -> bool {
     matches!(expr, Expr::Wildcard(_) | Expr::QualifiedWildcard(..))
 }
@@ -78,7 +76,7 @@ fn name(expr: &Expr) -> Option<String> {
         Expr::Function(function) => last(&function.name),
         Expr::Cast { expr, data_type, .. } => {
             let own = || Some(name_of_type(&type_name(data_type)));
-            // Of casts in a row the last has its say.
+            // In a chain of casts, the last one provides the type name.
             return match &**expr {
                 Expr::Cast { .. } => cast_name(expr).or_else(own),
                 other => name(other).or_else(own),
@@ -110,7 +108,7 @@ fn name(expr: &Expr) -> Option<String> {
     })
 }
 
-/// The name of what is cast, through all casts.
+/// The name of the expression below all casts.
 fn cast_name(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Cast { expr, .. } => cast_name(expr),
@@ -118,7 +116,7 @@ fn cast_name(expr: &Expr) -> Option<String> {
     }
 }
 
-/// The name in the type catalog, which is what an unnamed cast is called.
+/// The name of a type in the type catalog, which names a cast without a better name.
 fn name_of_type(written: &str) -> String {
     use catalog_views::pg_catalog::type_catalog;
     let entry = type_catalog::by_name(written).and_then(type_catalog::by_oid);

@@ -1,12 +1,13 @@
-//! `(information_schema._pg_expandarray(i.indkey)).n`, `(json_each(j)).key` and `(keys).x`: fields of composite values.
+//! Fields of composite values: `(information_schema._pg_expandarray(i.indkey)).n`,
+//! `(json_each(j)).key` and `(keys).x`.
 //!
-//! pgjdbc asks for primary keys and indexes so.
+//! pgjdbc uses them to query primary keys and indexes.
 
 use super::build::{arguments, call, called, text};
 use datafusion::sql::sqlparser::ast::{AccessExpr, Expr};
 use parser::names::fold;
 
-/// The function that gives each element of an array with its number.
+/// The function that returns each element of an array with its subscript.
 const EXPAND: &str = "_pg_expandarray";
 
 pub(super) fn rewrite(expr: &mut Expr) {
@@ -30,8 +31,8 @@ pub(super) fn rewrite(expr: &mut Expr) {
     };
 }
 
-/// The array that is expanded, where the expression is `unnest(_pg_expandarray(array))`, as
-/// [`set_functions`](super::set_functions) leaves it.
+/// The array in `unnest(_pg_expandarray(array))`, the form that
+/// [`set_functions`](super::set_functions) produces.
 fn expanded(expr: &Expr) -> Option<Expr> {
     if called(expr).as_deref() != Some("unnest") {
         return None;

@@ -1,4 +1,4 @@
-//! `FETCH FIRST 2 ROWS ONLY`: what LIMIT says, in the standard's words.
+//! `FETCH FIRST 2 ROWS ONLY`, which becomes LIMIT.
 
 use super::build::number;
 use datafusion::sql::sqlparser::ast::{Fetch, LimitClause, Query, Statement, VisitorMut};
@@ -17,7 +17,7 @@ pub(super) fn rewrite(statement: &mut Statement) {
     let _ = visit_mut(statement, &mut Queries);
 }
 
-/// Ties and parts of a hundred are left to the engine, which refuses them.
+/// WITH TIES and PERCENT are left to DataFusion, which rejects them.
 fn of_query(query: &mut Query) {
     let Some(Fetch { with_ties: false, percent: false, quantity }) = &query.fetch else { return };
     let limit = Some(quantity.clone().unwrap_or_else(|| number(1)));

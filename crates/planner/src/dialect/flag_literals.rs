@@ -1,4 +1,4 @@
-//! `indisprimary = 'f'`: truth values of the system's tables that are compared with text. Rails asks so.
+//! `indisprimary = 'f'`: boolean columns of system tables that are compared with text, as in Rails.
 
 use super::build::{column, literal_text};
 use catalog_views::shape;
@@ -20,7 +20,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     }
 }
 
-/// Whether a name is that of a system table's column of truth values, and of no other column.
+/// Whether all columns of a name in system tables are boolean, and there is one.
 fn is_flag(name: &str) -> bool {
     let mut forms =
         shape::all().filter_map(|shape| Some(shape.columns[shape.position(name)?].form));

@@ -1,6 +1,7 @@
 //! `INTERVAL '1' DAY`, `INTERVAL '1:30' MINUTE TO SECOND`, `make_interval(days => 3)`.
 //!
-//! An interval becomes a cast of text, which is read by PostgreSQL's rules; the engine's own literal knows fewer.
+//! An interval becomes a cast of text, which is parsed by PostgreSQL's rules. DataFusion's interval
+//! literals support fewer forms.
 
 use super::build::{call, called, cast, literal_text, number, text};
 use datafusion::sql::sqlparser::ast::{
@@ -29,7 +30,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     }
 }
 
-/// The text that says the same without the fields behind it.
+/// The interval as text without the fields after it.
 fn written(interval: &Interval) -> Option<String> {
     let value = match &*interval.value {
         Expr::Value(value) => match &value.value {
@@ -70,7 +71,7 @@ fn is_named(function: &Function) -> bool {
     list.args.iter().any(|arg| !matches!(arg, FunctionArg::Unnamed(_)))
 }
 
-/// The parts of a `make_interval` whose arguments have names; what is not named is 0.
+/// The positional arguments of a `make_interval` with named arguments. Missing ones are 0.
 fn parts(expr: &Expr) -> Option<Vec<Expr>> {
     let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = expr else {
         return None;

@@ -1,7 +1,7 @@
-//! `json_agg(x ORDER BY y)`, `jsonb_object_agg(k, v)`: aggregates that make JSON.
+//! Aggregates that build JSON: `json_agg(x ORDER BY y)`, `jsonb_object_agg(k, v)`.
 //!
-//! The engine's `array_agg` does what is common to all aggregates (order, DISTINCT, FILTER, memory); one function makes
-//! what it gathers of each row, and another makes the result of what it has gathered.
+//! One function converts each row, `array_agg` gathers the results with ORDER BY, DISTINCT and
+//! FILTER, and another function builds the document.
 
 use super::build::{call, called};
 use datafusion::sql::sqlparser::ast::{

@@ -1,4 +1,4 @@
-//! `LIKE 'pg/_%' ESCAPE '/'`: the engine knows the backslash only. SQLAlchemy escapes with a slash.
+//! `LIKE 'pg/_%' ESCAPE '/'`, as in SQLAlchemy. DataFusion supports only the backslash.
 
 use super::build::{call, literal_text, take, text};
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};

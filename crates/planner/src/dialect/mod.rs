@@ -1,7 +1,8 @@
-//! SQL that PostgreSQL's clients send and the engine does not take as it is, turned into SQL that it takes.
+//! Rewrites PostgreSQL's SQL to forms that DataFusion accepts.
 //!
-//! Each module is one rewrite of the parsed statement and says which client needs it. They run in the order of
-//! [`of_statement`], before names are looked up: later ones see what earlier ones made.
+//! Each module is one rewrite of the syntax tree and names the clients that need it. The rewrites
+//! run in the order of `of_statement`, before name resolution. Each sees the result of those
+//! before.
 
 mod array_literals;
 pub(super) mod array_queries;
@@ -31,7 +32,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Statement, VisitorMut};
 use parser::walk::visit_mut;
 use std::ops::ControlFlow;
 
-/// The statement in the engine's words.
+/// Rewrites a statement.
 pub(crate) fn of_statement(mut statement: Statement) -> Statement {
     row_stars::rewrite(&mut statement);
     column_names::rewrite(&mut statement);
@@ -46,13 +47,13 @@ pub(crate) fn of_statement(mut statement: Statement) -> Statement {
     statement
 }
 
-/// An expression in the engine's words.
+/// Rewrites an expression.
 pub fn of_expression(mut expr: Expr) -> Expr {
     let _ = visit_mut(&mut expr, &mut Expressions);
     expr
 }
 
-/// The rewrites of single expressions, from the inside out.
+/// The rewrites of single expressions, inner expressions first.
 struct Expressions;
 
 impl VisitorMut for Expressions {

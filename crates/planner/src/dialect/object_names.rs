@@ -1,8 +1,8 @@
-//! `'t'::regclass`, `c.oid::regclass::text` and the other types for the names of objects.
+//! Casts to the types of object names: `'t'::regclass`, `c.oid::regclass::text`.
 //!
-//! Ids are plain numbers here, so such a cast becomes one of two functions: to the id, which is what clients
-//! compare with, or to the name, where it is shown or treated as text. psql, pgjdbc, SQLAlchemy and nearly
-//! every tool write them.
+//! Ids are plain integers here. A cast becomes one of two functions: to the id, which clients
+//! compare, or to the name, if it is shown or used as text. psql, pgjdbc, SQLAlchemy and most tools
+//! use them.
 
 use super::build::{arguments, arguments_mut, call, called, literal_text, take, type_name};
 use catalog_views::functions::CAST_FUNCTIONS;
@@ -10,9 +10,9 @@ use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Query, Select, SelectItem, SetExpr, Statement,
 };
 
-/// Functions that want a name as text.
+/// Functions whose argument is a name as text.
 const OF_NAMES: [&str; 3] = ["nextval", "currval", "setval"];
-/// Functions that want text.
+/// Functions of text.
 const OF_TEXT: [&str; 12] = [
     "quote_ident",
     "quote_literal",
@@ -60,7 +60,7 @@ fn is_text(name: &str) -> bool {
     matches!(name, "text" | "name" | "varchar" | "character varying" | "cstring")
 }
 
-/// Turns a cast to an id into one to the name; `false` where the expression is no such cast.
+/// Turns a cast to an id into a cast to the name. Returns `false` if the expression is not one.
 fn as_text(expr: &mut Expr) -> bool {
     let name = called(expr);
     let cast = CAST_FUNCTIONS.iter().find(|cast| name.as_deref() == Some(cast.to_oid));
@@ -70,7 +70,7 @@ fn as_text(expr: &mut Expr) -> bool {
     true
 }
 
-/// Takes a cast off a name that is written out.
+/// Removes the cast from a name literal. Turns any other cast to an id into a cast to the name.
 fn as_name(expr: &mut Expr) {
     let name = called(expr);
     if CAST_FUNCTIONS.iter().any(|cast| name.as_deref() == Some(cast.to_oid)) {
@@ -82,7 +82,7 @@ fn as_name(expr: &mut Expr) {
     }
 }
 
-/// Casts in the outermost select list are shown: as names.
+/// Turns casts to ids in the outermost select list into casts to names.
 pub(super) fn show(statement: &mut Statement) {
     if let Statement::Query(query) = statement {
         show_query(query);

@@ -1,4 +1,4 @@
-//! Operators that are functions to the engine: `|/ x`, `||/ x`, `@ x`, `~x`, `x AT TIME ZONE z`.
+//! Operators that become functions: `|/ x`, `||/ x`, `@ x`, `~x`, `x AT TIME ZONE z`.
 
 use super::build::{call, cast, number, take};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, UnaryOperator};

@@ -1,6 +1,6 @@
-//! Functions and operators with the schema `pg_catalog` in front, and collations.
+//! Functions and operators qualified with `pg_catalog`, and collations.
 //!
-//! psql and pg_dump write all names with their schema, so that nobody's search path comes between:
+//! psql and pg_dump qualify all names to be independent of the search path:
 //! `pg_catalog.format_type(...)`, `a OPERATOR(pg_catalog.~) b COLLATE pg_catalog.default`.
 
 use super::build::take;
@@ -15,7 +15,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
         Expr::Collate { expr: inner, .. } => *expr = take(inner),
         Expr::BinaryOp { left, op, right } => {
             plain(op);
-            let negated_and_case = match op {
+            let (negated, ignores_case) = match op {
                 BinaryOperator::PGLikeMatch => (false, false),
                 BinaryOperator::PGNotLikeMatch => (true, false),
                 BinaryOperator::PGILikeMatch => (false, true),
@@ -24,17 +24,18 @@ pub(super) fn rewrite(expr: &mut Expr) {
             };
             let left = Box::new(take(left));
             let right = Box::new(take(right));
-            *expr = like(negated_and_case, left, right);
+            *expr = like(negated, ignores_case, left, right);
         }
         _ => {}
     }
 }
 
-/// `~~` and its relatives are LIKE.
-fn like((negated, any_case): (bool, bool), expr: Box<Expr>, pattern: Box<Expr>) -> Expr {
-    match any_case {
-        false => Expr::Like { negated, any: false, expr, pattern, escape_char: None },
-        true => Expr::ILike { negated, any: false, expr, pattern, escape_char: None },
+/// LIKE or ILIKE, for `~~`, `~~*` and their negations.
+fn like(negated: bool, ignores_case: bool, expr: Box<Expr>, pattern: Box<Expr>) -> Expr {
+    if ignores_case {
+        Expr::ILike { negated, any: false, expr, pattern, escape_char: None }
+    } else {
+        Expr::Like { negated, any: false, expr, pattern, escape_char: None }
     }
 }
 
@@ -48,7 +49,7 @@ fn strip(name: &mut ObjectName) {
     }
 }
 
-/// `OPERATOR(pg_catalog.=)` is `=`.
+/// Turns `OPERATOR(pg_catalog.=)` into `=`.
 fn plain(op: &mut BinaryOperator) {
     let BinaryOperator::PGCustomBinaryOperator(parts) = op else { return };
     *op = match parts.last().map(String::as_str) {

@@ -1,6 +1,7 @@
-//! `SELECT (json_each(j)).*`, `(t).*`, `(ROW(1, 2)).*`: all fields of a composite value, each a column.
+//! `SELECT (json_each(j)).*`, `(t).*`, `(ROW(1, 2)).*`: all fields of a composite value as columns.
 //!
-//! The engine has no asterisk for values. A table's name in parentheses is the table's row: its columns.
+//! DataFusion has no asterisk for values. A table name in parentheses denotes the columns of the
+//! table.
 
 use super::build::{arguments, called};
 use super::set_functions;
@@ -27,7 +28,7 @@ pub(super) fn rewrite(statement: &mut Statement) {
     let _ = visit_mut(statement, &mut Selects);
 }
 
-/// The value whose fields an item is.
+/// The value whose fields an item selects.
 fn value_below(item: &SelectItem) -> Option<&Expr> {
     let SelectItem::UnnamedExpr(Expr::CompoundFieldAccess { root, access_chain }) = item else {
         return None;
@@ -39,7 +40,7 @@ fn value_below(item: &SelectItem) -> Option<&Expr> {
     }
 }
 
-/// The items that an item stands for.
+/// The items that replace an item.
 fn fields(item: SelectItem) -> Vec<SelectItem> {
     let Some(value) = value_below(&item) else { return vec![item] };
     let named = |(name, expr): (String, Expr)| {

@@ -1,8 +1,8 @@
-//! Functions that give rows: `generate_subscripts(indkey, 1)` in a select list, and in FROM those whose arguments
-//! come from the tables beside them, with or without ORDINALITY.
+//! Set-returning functions: `generate_subscripts(indkey, 1)` in a select list, and functions in
+//! FROM whose arguments are columns of preceding tables, with or without ORDINALITY.
 //!
-//! SQLAlchemy and Npgsql use them in select lists, psql, DBeaver and pgjdbc in FROM. The engine has `unnest`,
-//! which takes any array, in select lists; a function in FROM becomes a LATERAL select of it.
+//! SQLAlchemy and Npgsql use them in select lists, psql, DBeaver and pgjdbc in FROM. In a select
+//! list they become `unnest` of an array. In FROM they become a LATERAL select of `unnest`.
 
 use super::array_queries::{query_of, select_of};
 use super::build::{arguments, call, called, column, last, number};
@@ -19,7 +19,7 @@ use functions::series::SERIES;
 use parser::walk::{visit_expressions, visit_mut};
 use std::ops::ControlFlow;
 
-/// In an expression: the functions that give rows become `unnest` of an array.
+/// Turns a set-returning function in an expression into `unnest` of an array.
 pub(super) fn rewrite(expr: &mut Expr) {
     let Some(name) = called(expr) else { return };
     let array = match name.as_str() {
@@ -40,7 +40,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     *expr = call("unnest", vec![array]);
 }
 
-/// The columns of a function that gives rows of JSON; none where it is another.
+/// The columns of a function that returns rows from JSON; empty for any other function.
 fn json_columns(name: &str, document: Vec<Expr>) -> Vec<Column> {
     let function = ROWS_FUNCTIONS.iter().find(|function| function.name == name);
     let columns = function.map_or(&[][..], |function| function.columns);
@@ -52,7 +52,8 @@ fn json_columns(name: &str, document: Vec<Expr>) -> Vec<Column> {
     columns.iter().map(column).collect()
 }
 
-/// The names and values of the fields of what a function gives that gives rows of several; none where it is another.
+/// The names and values of the fields that a set-returning function of several columns returns;
+/// empty for any other function.
 pub(super) fn fields(expr: &Expr) -> Vec<(String, Expr)> {
     let Some(name) = called(expr) else { return Vec::new() };
     let arguments = arguments(expr).into_iter().cloned().collect();
@@ -63,11 +64,11 @@ pub(super) fn fields(expr: &Expr) -> Vec<(String, Expr)> {
 
 /// A column of a function in FROM.
 struct Column {
-    /// Its name, where it is not called as the table is.
+    /// Its name; `None` if it has the name of the table.
     name: Option<&'static str>,
-    /// The array whose elements are its values.
+    /// The array whose elements are the values.
     array: Expr,
-    /// The function that says of a value which type it has.
+    /// The function that marks the type of a value.
     marker: Option<&'static str>,
 }
 
@@ -76,7 +77,7 @@ impl Column {
         Self { name, array, marker: None }
     }
 
-    /// Its values, one a row.
+    /// The values, one per row.
     fn values(&self) -> Expr {
         let value = call("unnest", vec![self.array.clone()]);
         match self.marker {
@@ -92,7 +93,7 @@ fn subscripts(array: Expr) -> Expr {
     call(SUBSCRIPTS, vec![array, number(first)])
 }
 
-/// In FROM.
+/// Rewrites the set-returning functions in FROM.
 pub(super) fn of_tables(statement: &mut Statement) {
     struct Tables;
     impl VisitorMut for Tables {
@@ -142,20 +143,19 @@ impl Source {
         Some(Self { name, arguments, with_ordinality, alias })
     }
 
-    /// Whether the arguments come from other tables.
+    /// Whether an argument refers to a column.
     fn is_lateral(&self) -> bool {
         let is_column =
             |expr: &Expr| matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
         self.arguments.iter().any(|argument| {
-            let found = visit_expressions(argument, |expr| match is_column(expr) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            let found = visit_expressions(argument, |expr| {
+                if is_column(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             found.is_break()
         })
     }
 
-    /// Whether an argument is found by a query.
+    /// Whether an argument contains a subquery.
     fn has_subquery(&self) -> bool {
         let found = visit_expressions(&self.arguments, |expr| match expr {
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
@@ -166,7 +166,7 @@ impl Source {
         found.is_break()
     }
 
-    /// A function of one value, in FROM: a row with it.
+    /// A scalar function in FROM: one row with its value.
     fn as_value(&self, lateral: bool) -> TableFactor {
         let name = self.alias.as_ref().map_or(self.name.as_str(), |alias| &alias.name.value);
         let alias = Ident::with_quote('"', name);
@@ -174,7 +174,7 @@ impl Source {
         self.select(vec![SelectItem::ExprWithAlias { expr, alias }], lateral)
     }
 
-    /// A select of some items under the function's name.
+    /// A select of some items under the alias or name of the function.
     fn select(&self, items: Vec<SelectItem>, lateral: bool) -> TableFactor {
         let subquery = Box::new(query_of(select_of(items)));
         let alias = self.alias.clone().or_else(|| {
@@ -184,7 +184,7 @@ impl Source {
         TableFactor::Derived { lateral, subquery, alias, sample: None }
     }
 
-    /// The columns of a function that gives rows; `None` where it gives one value.
+    /// The columns of a set-returning function; `None` for a scalar function.
     fn columns(&self) -> Option<Vec<Column>> {
         let mut arguments = self.arguments.iter().cloned();
         let unnamed = |array| Column::new(None, array);
@@ -206,12 +206,12 @@ impl Source {
     }
 }
 
-/// The numbers of an array's elements, from 1.
+/// The subscripts of an array from 1, as an array.
 pub(super) fn numbers(array: Expr) -> Expr {
     call(SUBSCRIPTS, vec![array, number(1)])
 }
 
-/// Whether the engine's own table functions take an argument.
+/// Whether DataFusion's table functions accept an argument.
 fn is_constant(expr: &Expr) -> bool {
     match expr {
         Expr::Value(_) | Expr::Interval(_) | Expr::TypedString(_) => true,
@@ -220,8 +220,8 @@ fn is_constant(expr: &Expr) -> bool {
     }
 }
 
-/// A function that gives rows, without arguments that matter: kept as a system table. The schema in front
-/// of the engine's own table functions goes.
+/// Turns functions that are implemented as system tables into tables. Removes the schema of table
+/// functions.
 fn as_relation(factor: &mut TableFactor) {
     let TableFactor::Table { name, args, .. } = factor else { return };
     if args.is_none() {
@@ -240,8 +240,8 @@ fn as_relation(factor: &mut TableFactor) {
     }
 }
 
-/// A function of one column that stays in FROM: its column is called as the table is, `FROM generate_series(1, 3) n`
-/// has `n.n`.
+/// Names the column of a function that stays in FROM like the table: `FROM generate_series(1, 3) n`
+/// has the column `n.n`.
 fn name_column(factor: &mut TableFactor) {
     let (function, alias) = match factor {
         TableFactor::Table { name, args: Some(_), alias, .. } => (last(name), alias),
@@ -259,7 +259,7 @@ fn name_column(factor: &mut TableFactor) {
     }
 }
 
-/// The function in FROM as a select; `None` where it can stay.
+/// The function in FROM as a select; `None` if it stays.
 fn derived(factor: &TableFactor) -> Option<TableFactor> {
     let source = Source::of(factor)?;
     let lateral = source.is_lateral();

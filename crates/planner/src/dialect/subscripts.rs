@@ -1,4 +1,5 @@
-//! `indkey[0]`: vectors begin at 0, where arrays begin at 1. SQLAlchemy, DBeaver and Rails ask so.
+//! `indkey[0]`: subscripts of vectors begin at 0, those of arrays at 1. SQLAlchemy, DBeaver and
+//! Rails use them.
 
 use super::build::{column, number, take};
 use catalog_views::shape;
@@ -21,7 +22,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     }
 }
 
-/// The column in `i.indkey[0]`, where the parser takes `.indkey` for an access.
+/// The column in `i.indkey[0]`, in which the parser reads `.indkey` as a field access.
 fn access_chain_name(chain: &[AccessExpr]) -> Option<String> {
     match chain {
         [.., AccessExpr::Dot(name), AccessExpr::Subscript(_)] => column(name),
@@ -29,7 +30,7 @@ fn access_chain_name(chain: &[AccessExpr]) -> Option<String> {
     }
 }
 
-/// Whether a name is that of a system table's column that begins at 0.
+/// Whether a system table has a vector column of this name.
 pub(super) fn is_vector(name: &str) -> bool {
     shape::all().any(|shape| {
         let column = shape.position(name).map(|position| &shape.columns[position]);

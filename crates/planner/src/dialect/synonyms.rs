@@ -1,4 +1,4 @@
-//! Functions that the engine knows by another name.
+//! Functions that have another name in DataFusion.
 
 use super::build::{arguments, called};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Ident, ObjectName};
@@ -13,7 +13,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
         Some("array_remove") => "array_remove_all",
         Some("array_replace") => "array_replace_all",
         Some("mod") => return modulo(expr),
-        // That of a transaction has one argument.
+        // `age` of a transaction id has one argument.
         Some("age") if arguments(expr).len() == 2 => AGE,
         _ => return,
     };
@@ -22,7 +22,7 @@ pub(super) fn rewrite(expr: &mut Expr) {
     }
 }
 
-/// `mod(a, b)` is `a % b`.
+/// Turns `mod(a, b)` into `a % b`.
 fn modulo(expr: &mut Expr) {
     let [left, right] = &arguments(expr)[..] else { return };
     let nested = |expr: &Expr| Box::new(Expr::Nested(Box::new(expr.clone())));

@@ -1,8 +1,8 @@
-//! `c.tableoid` and `c.xmin`: columns of the system's tables that `*` does not show.
+//! `c.tableoid` and `c.xmin`: columns of system tables that `*` does not include.
 //!
-//! The first is the id of the table that a row is from: psql's `\dd` and pg_dump ask for it. The second is the
-//! transaction that wrote the row, by whose age DataGrip tells what it has to read again. Rows of the catalog are
-//! computed when they are asked for: all are of the same transaction, and none is old (`age` is 0).
+//! `tableoid` is the id of the table, used by psql's `\dd` and pg_dump. `xmin` is the transaction
+//! that wrote the row. DataGrip uses its age to decide what to read again. Catalog rows are
+//! computed on demand, so all have the same transaction, and `age` is 0.
 
 use super::build::{cast, last, number, take, text};
 use catalog_views::shape;
@@ -37,7 +37,7 @@ pub(super) fn rewrite(statement: &mut Statement) {
     let _ = visit_mut(statement, &mut Selects);
 }
 
-/// The system tables that a select names.
+/// The system tables in FROM, by name or alias, with their ids.
 fn system_tables(select: &Select) -> Vec<(String, i64)> {
     let relations = select.from.iter().flat_map(|from| {
         std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation))
@@ -45,7 +45,7 @@ fn system_tables(select: &Select) -> Vec<(String, i64)> {
     relations.filter_map(system_table).collect()
 }
 
-/// A hidden column is called as it is, whatever stands in its place.
+/// Gives a hidden column an alias, because its expression is replaced.
 fn keep_name(item: &mut SelectItem) {
     let SelectItem::UnnamedExpr(expr) = item else { return };
     let name = match expr {
@@ -81,10 +81,10 @@ fn replace<T: Syntax>(node: &mut T, tables: &[(String, i64)]) {
     });
 }
 
-/// PostgreSQL's number of the first transaction that is none of its own.
+/// PostgreSQL's first normal transaction id.
 const FIRST_TRANSACTION: &str = "3";
 
-/// A column that `*` does not show.
+/// A column that `*` does not include.
 #[derive(Clone, Copy)]
 enum Hidden {
     TableId,
@@ -105,7 +105,7 @@ fn xid() -> DataType {
     DataType::Custom(ObjectName::from(vec![Ident::new("xid")]), Vec::new())
 }
 
-/// The name by which a select knows a system table, with the table's id.
+/// The alias or name of a system table in FROM, with its id.
 fn system_table(factor: &TableFactor) -> Option<(String, i64)> {
     let TableFactor::Table { name, alias, args: None, .. } = factor else { return None };
     let table = last(name);

@@ -1,4 +1,5 @@
-//! `(a, b) = (1, 2)`, `(a, b) < (1, 2)`, `(a, b) IN ((1, 2), (3, 4))`: rows that are compared, column by column.
+//! Row comparisons, which become comparisons of columns: `(a, b) = (1, 2)`, `(a, b) < (1, 2)`,
+//! `(a, b) IN ((1, 2), (3, 4))`.
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
@@ -9,9 +10,12 @@ pub(super) fn rewrite(expr: &mut Expr) {
             let equal = list.iter().map(|row| compared(of, &BinaryOperator::Eq, row));
             let equal = equal.collect::<Option<Vec<_>>>();
             let any = equal.and_then(|equal| joined(equal, &BinaryOperator::Or));
-            any.map(|any| match negated {
-                true => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(any) },
-                false => any,
+            any.map(|any| {
+                if *negated {
+                    Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(any) }
+                } else {
+                    any
+                }
             })
         }
         _ => None,
@@ -28,7 +32,7 @@ fn columns(expr: &Expr) -> Option<&[Expr]> {
     }
 }
 
-/// The comparison of two rows of as many columns; `None` where they are no such rows.
+/// The comparison of two rows; `None` unless both are rows of the same number of columns.
 fn compared(left: &Expr, op: &BinaryOperator, right: &Expr) -> Option<Expr> {
     use BinaryOperator as B;
     let (left, right) = (columns(left)?, columns(right)?);

@@ -1,8 +1,8 @@
-//! `VALUES ('a'::varchar(3)), ('b')`: a column some of whose values are cast.
+//! Columns of VALUES in which some values are cast: `VALUES ('a'::varchar(3)), ('b')`.
 //!
-//! The engine wants the declared types of a column's values to be the same to the letter; PostgreSQL forgets
-//! lengths that differ. Casts among other values lose what they declare here, and numbers beside a floating-point
-//! number become one: the engine would make all of them `numeric`.
+//! DataFusion requires identical declared types in a column; PostgreSQL drops lengths that differ.
+//! The declared types of such casts are dropped. Numbers in a column with a floating-point value
+//! become floating-point: DataFusion would make all of them `numeric`.
 
 use super::build::{call, cast, take};
 use super::casts;

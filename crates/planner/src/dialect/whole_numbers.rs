@@ -1,7 +1,7 @@
-//! `SELECT 1`: a whole number that is a column is an `integer`, where the engine would have it a `bigint`.
+//! `SELECT 1`: an integer literal that is a column is an `integer`. DataFusion makes it a `bigint`.
 //!
-//! Most numbers are narrowed when the statement is planned ([`numbers`](crate::planner)). Those that are columns are
-//! narrowed before, so that what is around them knows: the steps of a recursive query, parameters beside them.
+//! Most literals are narrowed in the logical plan (`crate::numbers`). Those that are columns are
+//! narrowed before planning, because the types of recursive queries and parameters depend on them.
 
 use super::build::{cast, take, text};
 use datafusion::sql::sqlparser::ast::{
@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 use parser::walk::visit_mut;
 use std::ops::ControlFlow;
 
-/// Digits of a `numeric`, at most.
+/// The maximum number of digits of a `numeric`.
 const DIGITS_MAX: usize = 38;
 
 pub(super) fn rewrite(statement: &mut Statement) {
@@ -46,8 +46,8 @@ fn of_values(body: &mut SetExpr) {
     values.rows.iter_mut().flat_map(|row| &mut row.content).for_each(narrow);
 }
 
-/// A number that no `numeric` holds: one with an exponent is a `double precision`. One with too many digits, which the
-/// engine takes for text, is refused as a `numeric`.
+/// Handles numbers that do not fit `numeric`. A large exponent makes it a `double precision`. Too
+/// many digits are cast to `numeric`, which fails; DataFusion would read the number as text.
 pub(super) fn refuse_long(expr: &mut Expr) {
     let Expr::Value(value) = expr else { return };
     let Value::Number(number, _) = &value.value else { return };

@@ -1,14 +1,14 @@
-//! The types of constants in a statement, and constants that are none of the type that is asked for.
+//! The types of constants in a statement, and constants that cannot be converted to a type.
 
 use datafusion::sql::sqlparser::ast::{Expr, Spanned, Value};
 use datafusion::sql::sqlparser::tokenizer::Span;
 use values::error::Error;
 use values::translate::refused_text;
 
-/// Operators beside which PostgreSQL takes a quoted constant for a value of the other side's type.
+/// Operators that give a quoted constant the type of the other operand.
 const SAME_TYPES: [&str; 11] = ["+", "-", "*", "/", "%", "=", "<>", "<", ">", "<=", ">="];
 
-/// Whether an expression can be of a type, as far as constants tell.
+/// Whether an expression can have a type. Only constants are checked.
 pub(super) fn may_have(expr: &Expr, known: &str) -> bool {
     match expr {
         Expr::Value(value) => match &value.value {
@@ -22,7 +22,7 @@ pub(super) fn may_have(expr: &Expr, known: &str) -> bool {
     }
 }
 
-/// The type of a constant; what is known of anything else.
+/// The type of a constant; `known` for any other expression.
 pub(super) fn type_of(expr: &Expr, known: &str) -> String {
     match expr {
         Expr::Value(value) => match &value.value {
@@ -47,7 +47,7 @@ pub(super) fn quoted(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// What PostgreSQL says of a quoted constant that is no value of a type.
+/// The error for a quoted constant that cannot be converted to a type.
 pub(super) fn unreadable(expr: &Expr, wanted: &str) -> Option<Error> {
     let text = quoted(expr)?;
     let readable = match wanted {
@@ -61,7 +61,8 @@ pub(super) fn unreadable(expr: &Expr, wanted: &str) -> Option<Error> {
     (!readable).then(|| refused_text(text, wanted))
 }
 
-/// A quoted constant beside a value of a type that it is none of, and its place.
+/// The error and the location of a quoted operand that cannot be converted to the type of the
+/// other.
 pub(super) fn unreadable_operand(
     operator: &str,
     left: &Expr,

@@ -1,4 +1,4 @@
-//! Looks for parts of a statement.
+//! Finds parts of a statement by name and type.
 
 use super::constants::{may_have, type_of};
 use datafusion::sql::sqlparser::ast::{
@@ -11,7 +11,7 @@ use parser::names::fold;
 use parser::walk::{visit, visit_expressions, visit_relations};
 use std::ops::ControlFlow;
 
-/// The first expression of which something is found.
+/// The first result of `find` over all expressions.
 fn first<T>(ast: &Statement, find: impl Fn(&Expr) -> Option<T>) -> Option<T> {
     let found = visit_expressions(ast, |expr| match find(expr) {
         Some(found) => ControlFlow::Break(found),
@@ -20,7 +20,7 @@ fn first<T>(ast: &Statement, find: impl Fn(&Expr) -> Option<T>) -> Option<T> {
     found.break_value()
 }
 
-/// The place of a quoted constant.
+/// The location of a quoted constant.
 pub(super) fn literal(ast: &Statement, text: &str) -> Option<Span> {
     struct Quoted<'a>(&'a str);
 
@@ -41,16 +41,19 @@ pub(super) fn literal(ast: &Statement, text: &str) -> Option<Span> {
     visit(ast, &mut Quoted(text)).break_value()
 }
 
-/// The place of a table.
+/// The location of a relation.
 pub(super) fn relation(ast: &Statement, written: &str) -> Option<Span> {
-    let found = visit_relations(ast, |name| match name.to_string() == written {
-        true => ControlFlow::Break(name.span()),
-        false => ControlFlow::Continue(()),
+    let found = visit_relations(ast, |name| {
+        if name.to_string() == written {
+            ControlFlow::Break(name.span())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     found.break_value()
 }
 
-/// The place of a column.
+/// The location of a column reference.
 pub(super) fn column(ast: &Statement, table: Option<&str>, name: &str) -> Option<Span> {
     let is = |ident: &Ident, name: &str| fold(ident) == name;
     first(ast, |expr| match expr {
@@ -65,7 +68,7 @@ pub(super) fn column(ast: &Statement, table: Option<&str>, name: &str) -> Option
     })
 }
 
-/// Whether a table is in FROM, and the other name that it has there.
+/// The alias of a table in FROM: `Some(None)` without an alias, `None` if the table is not there.
 pub(super) fn in_from(ast: &Statement, table: &str) -> Option<Option<String>> {
     struct Tables<'a>(&'a str);
 
@@ -87,7 +90,7 @@ pub(super) fn in_from(ast: &Statement, table: &str) -> Option<Option<String>> {
     visit(ast, &mut Tables(table)).break_value()
 }
 
-/// A call of a function, by the name that the statement uses, with the types of its arguments.
+/// A call of a function: its name as written, the types of its arguments and its location.
 pub(super) fn call(
     ast: &Statement,
     name: &str,
@@ -110,7 +113,7 @@ pub(super) fn call(
     in_expressions.or_else(|| table_function(ast, name, types))
 }
 
-/// The types of a call's arguments, if it can be one with these types: constants say more.
+/// The types of a call's arguments, refined by constants. `None` if they contradict `types`.
 fn with_constants(arguments: &[&FunctionArg], types: &[String]) -> Option<Vec<String>> {
     if arguments.len() != types.len() {
         return None;
@@ -122,7 +125,7 @@ fn with_constants(arguments: &[&FunctionArg], types: &[String]) -> Option<Vec<St
                 known.push(type_of(expr, given));
             }
             FunctionArg::Unnamed(FunctionArgExpr::Expr(_)) => return None,
-            // `f(*)` gives it nothing.
+            // `f(*)` has no argument.
             FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => {}
             _ => known.push(given.clone()),
         }
@@ -130,7 +133,7 @@ fn with_constants(arguments: &[&FunctionArg], types: &[String]) -> Option<Vec<St
     Some(known)
 }
 
-/// A function among the tables.
+/// A function in FROM.
 fn table_function(
     ast: &Statement,
     name: &str,
@@ -157,7 +160,7 @@ fn table_function(
     Some((name.to_owned(), types.to_vec(), span))
 }
 
-/// What stands beside an operator.
+/// The operands of an operator.
 pub(super) fn operands(
     ast: &Statement,
     operator: &str,
@@ -175,7 +178,7 @@ pub(super) fn operands(
     })
 }
 
-/// What WHERE, NOT or the like is given, where that can be of a type.
+/// The argument of NOT, AND, OR or a clause such as WHERE that can have the type `given`.
 pub(super) fn argument(ast: &Statement, of: &str, given: &str) -> Option<Expr> {
     let fits = |expr: &&Expr| may_have(expr, given);
     match of {
@@ -193,7 +196,7 @@ pub(super) fn argument(ast: &Statement, of: &str, given: &str) -> Option<Expr> {
     }
 }
 
-/// Looks for what a clause is given.
+/// Finds the expression of a clause.
 struct Clauses<'a> {
     of: &'a str,
     given: &'a str,

@@ -1,8 +1,7 @@
-//! DECLARE, FETCH and MOVE. The SQL parser knows some forms of the first two only, so they are read here.
+//! Parses DECLARE, FETCH and MOVE. The SQL parser lacks MOVE and some forms of the others.
 
-use crate::Statement;
 use crate::names::fold;
-use datafusion::sql::sqlparser::ast::{Ident, Query, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{Ident, Query};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
@@ -10,70 +9,54 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 /// A statement about a cursor.
 #[derive(Debug, Clone)]
 pub enum CursorStatement {
+    /// DECLARE.
     Declare(Declaration),
+    /// FETCH or MOVE.
     Fetch(Fetch),
 }
 
-/// DECLARE as it is read.
+/// DECLARE.
 #[derive(Debug, Clone)]
 pub struct Declaration {
-    name: String,
-    query: Box<Query>,
-    binary: bool,
-    scroll: bool,
-    hold: bool,
-}
-
-impl Declaration {
-    /// With its query as a statement of its own.
-    pub(super) fn of(&self, statement: &Statement) -> Declare {
-        let Self { name, query, binary, scroll, hold } = self.clone();
-        let query = statement.with_ast(Ast::Query(query));
-        Declare { name, query, binary, scroll, hold }
-    }
-}
-
-/// A cursor over a query.
-#[derive(Debug, Clone)]
-pub struct Declare {
-    /// The cursor's name.
+    /// The name of the cursor.
     pub name: String,
     /// The query.
-    pub query: Statement,
-    /// Whether values are binary.
+    pub query: Box<Query>,
+    /// Whether values are returned in binary format (BINARY).
     pub binary: bool,
-    /// Whether it goes backwards, too.
+    /// Whether the cursor can move backwards (SCROLL).
     pub scroll: bool,
-    /// Whether it lives on after the transaction.
+    /// Whether the cursor stays open after its transaction commits (WITH HOLD).
     pub hold: bool,
 }
 
-/// Rows of a cursor.
+/// FETCH or MOVE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetch {
-    /// The cursor's name.
+    /// The name of the cursor.
     pub cursor: String,
     /// Which rows.
     pub direction: Direction,
-    /// Whether the rows are passed over (MOVE).
+    /// Whether the cursor only moves and returns no rows (MOVE).
     pub moves: bool,
 }
 
-/// Which rows of a cursor, seen from where it stands.
+/// The rows to fetch, relative to the position of the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// So many of the next ones; `None` is all.
+    /// The next `n` rows; `None` means all.
     Forward(Option<u64>),
-    /// So many of the ones before, nearest first; `None` is all.
+    /// The preceding `n` rows, nearest first; `None` means all.
     Backward(Option<u64>),
-    /// The one of this number; from the end where it is negative, before the first where it is 0.
+    /// Row `n`, counted from the end if negative. 0 is the position before the first row.
     Absolute(i64),
-    /// The one so many rows further on, or back.
+    /// The row `n` rows ahead, or behind if negative.
     Relative(i64),
 }
 
-/// A statement about a cursor, if the parser stands before one.
-pub fn parse(parser: &mut Parser<'_>) -> Result<Option<CursorStatement>, ParserError> {
+/// Parses DECLARE, FETCH and MOVE. Returns `None` without consuming tokens if the statement is
+/// another one.
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<CursorStatement>, ParserError> {
     if parser.parse_keyword(Keyword::DECLARE) {
         return Ok(Some(CursorStatement::Declare(declaration(parser)?)));
     }
@@ -85,9 +68,10 @@ pub fn parse(parser: &mut Parser<'_>) -> Result<Option<CursorStatement>, ParserE
     Ok(None)
 }
 
-/// The parser does not know this word.
+/// The SQL parser has no keyword MOVE.
 fn is_move(token: &Token) -> bool {
-    matches!(token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("move"))
+    matches!(token, Token::Word(word)
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("move"))
 }
 
 fn declaration(parser: &mut Parser<'_>) -> Result<Declaration, ParserError> {
@@ -105,7 +89,7 @@ fn declaration(parser: &mut Parser<'_>) -> Result<Declaration, ParserError> {
             Some(Keyword::BINARY) => binary = true,
             Some(Keyword::SCROLL) => scroll = true,
             Some(Keyword::NO) => parser.expect_keyword(Keyword::SCROLL).map(drop)?,
-            // A cursor never sees what is written after its declaration.
+            // All cursors are insensitive: they do not see later changes.
             Some(_) => {}
             None => break,
         }
@@ -127,12 +111,12 @@ fn fetch(parser: &mut Parser<'_>, moves: bool) -> Result<Fetch, ParserError> {
 
 fn direction(parser: &mut Parser<'_>) -> Result<Direction, ParserError> {
     let one = Direction::Forward(Some(1));
-    // A word that ends the statement is a cursor's name.
+    // The last word of the statement is the name of the cursor.
     if matches!(parser.peek_nth_token(1).token, Token::EOF | Token::SemiColon) {
         return Ok(one);
     }
     if let Some(count) = number(parser)? {
-        return Ok(rows(count));
+        return Ok(direction_of_count(count));
     }
     let words = [
         Keyword::NEXT,
@@ -149,16 +133,16 @@ fn direction(parser: &mut Parser<'_>) -> Result<Direction, ParserError> {
         Some(Keyword::PRIOR) => Direction::Backward(Some(1)),
         Some(Keyword::FIRST) => Direction::Absolute(1),
         Some(Keyword::LAST) => Direction::Absolute(-1),
-        Some(Keyword::ABSOLUTE) => Direction::Absolute(needed(parser)?),
-        Some(Keyword::RELATIVE) => Direction::Relative(needed(parser)?),
+        Some(Keyword::ABSOLUTE) => Direction::Absolute(required_number(parser)?),
+        Some(Keyword::RELATIVE) => Direction::Relative(required_number(parser)?),
         Some(Keyword::ALL) => Direction::Forward(None),
         Some(Keyword::FORWARD) => match number(parser)? {
-            Some(count) => rows(count),
+            Some(count) => direction_of_count(count),
             None if parser.parse_keyword(Keyword::ALL) => Direction::Forward(None),
             None => one,
         },
         Some(Keyword::BACKWARD) => match number(parser)? {
-            Some(count) => rows(count.saturating_neg()),
+            Some(count) => direction_of_count(count.saturating_neg()),
             None if parser.parse_keyword(Keyword::ALL) => Direction::Backward(None),
             None => Direction::Backward(Some(1)),
         },
@@ -166,8 +150,8 @@ fn direction(parser: &mut Parser<'_>) -> Result<Direction, ParserError> {
     })
 }
 
-/// So many rows; a negative number goes back, and none is the row that the cursor stands on.
-fn rows(count: i64) -> Direction {
+/// The direction for a count. Negative counts go back; 0 is the current row.
+fn direction_of_count(count: i64) -> Direction {
     match count {
         0 => Direction::Relative(0),
         1.. => Direction::Forward(Some(count.unsigned_abs())),
@@ -175,7 +159,7 @@ fn rows(count: i64) -> Direction {
     }
 }
 
-fn needed(parser: &mut Parser<'_>) -> Result<i64, ParserError> {
+fn required_number(parser: &mut Parser<'_>) -> Result<i64, ParserError> {
     match number(parser)? {
         Some(number) => Ok(number),
         None => parser.expected("a number", parser.peek_token()),
@@ -219,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_fetch_is_read() {
+    fn all_directions_are_parsed() {
         use Direction::{Absolute, Backward, Forward, Relative};
         for (text, expected) in [
             ("FETCH c", Forward(Some(1))),
@@ -250,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_has_its_words_in_any_order() {
+    fn options_of_declare_come_in_any_order() {
         let text = "DECLARE c INSENSITIVE SCROLL BINARY CURSOR WITH HOLD FOR SELECT 1";
         let CursorStatement::Declare(declare) = parsed(text) else { panic!("{text}") };
         assert!(declare.scroll && declare.binary && declare.hold);
