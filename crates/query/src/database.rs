@@ -1,4 +1,4 @@
-//! A database: a store, and everything that its sessions share.
+//! An embedded database: how it is opened, and what it offers besides sessions.
 
 use crate::context::Sessions;
 use crate::context::Shared;
@@ -21,36 +21,36 @@ use store::catalog::{
 use store::{Finding, Store};
 use values::error::{Error, Result, SqlState};
 
-/// How a database is opened.
+/// Options of a database.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Bytes that tables and queries may hold together; `None` for no limit.
+    /// Limit of the memory of tables and queries together, in bytes; `None` for no limit.
     pub memory_limit: Option<u64>,
-    /// Bytes that a bucket may hold before it splits, for tables that do not say; `None` for 64 MiB.
+    /// Bytes of a bucket before it splits, for tables without the option `bucket_size`; `None` for 64 MiB.
     pub bucket_size: Option<u64>,
-    /// Into how many parts a query's work is divided, in a cluster at least 2; `None` for one a processor.
+    /// Partitions of a query's work, in a cluster at least 2; `None` for one per processor.
     pub threads: Option<usize>,
-    /// The group that this server leads in a cluster; `None` for a server that is alone.
+    /// The group of this server in a cluster; `None` outside a cluster.
     pub cluster: Option<GroupId>,
-    /// Where statements run that take longer than a few microseconds; `None` for wherever they are called.
-    /// Whoever serves clients gives a runtime of its own here, so that long work does not keep them waiting.
+    /// The runtime of statements that take longer than a few microseconds; `None` for the caller's. A server uses a runtime
+    /// of its own here, so that long statements do not delay its clients' messages.
     pub workers: Option<tokio::runtime::Handle>,
 }
 
-/// How large a table is.
+/// The size of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableSize {
-    /// Its schema.
+    /// The table's schema.
     pub schema: String,
-    /// Its name.
+    /// The table's name.
     pub name: String,
-    /// Its rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Bytes that its buckets hold.
+    /// Bytes of its buckets.
     pub bytes: u64,
-    /// Its buckets.
+    /// Number of buckets.
     pub buckets: u64,
-    /// What finding the owners of its rows has cost; nothing outside of a cluster.
+    /// The cost of finding the owners of its rows so far; zero outside a cluster.
     pub finding: Finding,
 }
 
@@ -59,10 +59,10 @@ pub struct TableSize {
 pub struct Database(Arc<Shared>);
 
 impl Database {
-    /// An empty database in memory.
+    /// Opens an empty database in memory.
     ///
     /// # Errors
-    /// 22023 for options that cannot be; 58030 where no directory for temporary files can be had.
+    /// 22023 for invalid options; 58030 if the directory for temporary files cannot be created.
     pub fn open(options: Options) -> Result<Self> {
         let threads = match options.threads {
             Some(0) => {
@@ -72,7 +72,7 @@ impl Database {
             Some(threads) => threads,
             None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
         };
-        // Work that is not divided is not dealt out among servers, either: everything would come to the coordinator.
+        // Undivided work is not distributed among servers, either: all rows would come to the coordinator.
         let threads = if options.cluster.is_some() { threads.max(2) } else { threads };
         let sizes = BUCKET_SIZE_MIN..=BUCKET_SIZE_MAX;
         if let Some(size) = options.bucket_size.filter(|size| !sizes.contains(size)) {
@@ -106,12 +106,12 @@ impl Database {
         })))
     }
 
-    /// A new session: its own settings and transaction.
+    /// A new session, with its own settings and transaction.
     pub fn session(&self) -> Session {
         Session::new(Arc::clone(&self.0))
     }
 
-    /// How large each table is.
+    /// The sizes of all tables on this server.
     pub fn table_sizes(&self) -> Vec<TableSize> {
         let store = &self.0.store;
         let catalog = store.catalog();
@@ -134,7 +134,7 @@ impl Database {
             .collect()
     }
 
-    /// Makes a user who may do everything, or gives one that exists another password.
+    /// Creates a superuser, or changes the password of an existing one.
     ///
     /// # Errors
     /// As CREATE ROLE.
@@ -146,13 +146,12 @@ impl Database {
         Ok(())
     }
 
-    /// Whether there is anybody who could log in.
+    /// Whether there are users.
     pub fn has_users(&self) -> bool {
         self.0.store.catalog().roles().len() > 0
     }
 
-    /// What a user's password is checked against; `None` where there is no such user, or none who may
-    /// log in with a password.
+    /// The SCRAM verifier of a user; `None` if the user does not exist, has no password, or the password has expired.
     pub fn verifier(&self, user: &str) -> Option<String> {
         let catalog = self.0.store.catalog();
         let role = catalog.role(user)?;
@@ -161,10 +160,10 @@ impl Database {
         role.verifier.clone().filter(|_| !over)
     }
 
-    /// Refuses a user who has proven who it is and may have no session, or not so many as are connected now.
+    /// Refuses a session to an authenticated user who may not log in, or who has too many sessions.
     ///
     /// # Errors
-    /// 28000 for roles that may not log in, 53300 where there are more sessions than it may have.
+    /// 28000 for roles without LOGIN, 53300 above the connection limit.
     pub fn admit(&self, user: &str) -> Result<()> {
         let catalog = self.0.store.catalog();
         let Some(role) = catalog.role(user) else { return Ok(()) };
@@ -183,12 +182,12 @@ impl Database {
         }
     }
 
-    /// What runs the fragments that other servers send here.
+    /// Executes what other servers ask of this one: plan fragments, DML pushdowns, operations on single rows.
     pub fn fragments(&self) -> Arc<dyn store::Fragments> {
         Arc::new(Receiver::new(&self.0))
     }
 
-    /// The store below, for tools that look at buckets.
+    /// The store, for tools that inspect buckets.
     pub fn store(&self) -> &Arc<Store> {
         &self.0.store
     }

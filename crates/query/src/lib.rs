@@ -1,11 +1,11 @@
 //! SQL over tables of splitting buckets.
 //!
-//! A [`Database`] has sessions; a [`Session`] runs statements. A statement is parsed ([`parse`]), planned
-//! by DataFusion over our tables at a snapshot, and run; what it changes is one commit of the store.
-//! Statements on one row by its key go a shorter way ([`Prepared`]).
+//! A [`Database`] has sessions; a [`Session`] executes statements. A statement is parsed ([`parse`]), planned by DataFusion
+//! over our tables at a snapshot, and executed; its changes are one commit of the store. Prepared statements on one row by
+//! its key take a short path without the planner ([`Prepared`]).
 //!
-//! The ways in the house: `planner` gives names their meaning, `scan` reads buckets, `dml`, `ddl` and
-//! `copy` change them, `short` is the way without a planner, `system` are the tables about tables.
+//! From the bottom up: `context` is what statements run in; `dml`, `ddl`, `copy` and `roles` execute statements, one file a
+//! kind; `short` is the short path; `session` is the interface; `receiver` executes other servers' requests.
 
 mod context;
 mod copy;

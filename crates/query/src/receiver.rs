@@ -1,6 +1,6 @@
-//! Carrying out what other servers ask of this one: plan fragments, DML pushdowns and operations on single rows.
+//! Execution of other servers' requests: plan fragments, DML pushdowns and operations on single rows.
 //!
-//! Bytes from the network are not trusted: whatever is wrong with them is an error, also where the engine would panic.
+//! Bytes from the network are not trusted: malformed ones are an error, also where the engine would panic.
 
 use crate::context::Shared;
 use crate::dml::pushdown;
@@ -26,7 +26,7 @@ use values::translate::told;
 /// Batches, or steps of a DML pushdown, that are computed ahead of their consumer.
 const ITEMS_AHEAD: usize = 2;
 
-/// Runs fragments on a database's workers.
+/// Executes requests on a database's workers.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     shared: Weak<Shared>,
@@ -41,7 +41,7 @@ impl Receiver {
 }
 
 impl Receiver {
-    /// What a task on the workers sends. It ends with the stream.
+    /// The items that a task on the workers sends. Dropping the stream ends the task.
     fn serve<T: Send + 'static, A: Future<Output = Result<()>> + Send + 'static>(
         &self,
         answer: impl FnOnce(Arc<Shared>, Sender<T>) -> A,
@@ -57,7 +57,7 @@ impl Receiver {
                 Ok(Err(error)) => error,
                 Err(_) => Error::new(SqlState::InternalError, "a fragment cannot be run"),
             };
-            // Who does not listen any more does not want to know.
+            // The receiver may be gone; then nobody needs the error.
             let _ = sender.send(Err(told(error))).await;
         };
         tasks.spawn_on(task, &workers);
@@ -96,7 +96,7 @@ impl Fragments for Receiver {
         Box::pin(async move {
             let Some(shared) = shared else { return Err(told(closed())) };
             let work = short::perform(&shared, &operations, key, &operation);
-            // What the engine stumbles over is malformed.
+            // The engine panics only on malformed operations.
             let stumbled = |_| Err(told(out_of_range("a row operation cannot be carried out")));
             AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(stumbled)
         })

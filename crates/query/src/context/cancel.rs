@@ -1,26 +1,26 @@
-//! Cancelling: one token a statement, handed out anew when the next begins.
+//! Cancelling: each statement has a token of its own.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// The session's place for the running statement's token.
+/// The token of a session's running statement.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Cancellation(Arc<Mutex<CancellationToken>>);
 
-/// Cancels the statement that its session is running, if any.
+/// Cancels the running statement of a session.
 #[derive(Debug, Clone)]
 pub struct CancelHandle(Cancellation);
 
 impl Cancellation {
-    /// A token for a statement that begins now.
+    /// A token for a new statement.
     pub(crate) fn begin(&self) -> CancellationToken {
         let token = CancellationToken::new();
         *self.0.lock() = token.clone();
         token
     }
 
-    /// A statement that began before goes on.
+    /// Makes the token of an earlier statement the current one.
     pub(crate) fn resume(&self, token: CancellationToken) {
         *self.0.lock() = token;
     }
@@ -31,7 +31,7 @@ impl Cancellation {
 }
 
 impl CancelHandle {
-    /// Ends the running statement with 57014. Does nothing where none is running.
+    /// Ends the running statement with 57014. Does nothing if none is running.
     pub fn cancel(&self) {
         self.0.0.lock().cancel();
     }

@@ -1,6 +1,6 @@
-//! What ends a statement early: somebody cancels it, or its time is over.
+//! The early end of a statement: a cancel request or a time-out.
 //!
-//! A cursor's time stands still between two fetches, and cancelling means the fetch that is running.
+//! The time of a cursor's statement does not run between two fetches. A cancel request concerns the running fetch.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use values::error::{Error, SqlState};
 
-/// A statement's end, as far as others decide it. The default never comes.
+/// The early end of a statement. The default never comes.
 #[derive(Debug, Clone, Default)]
 pub struct Control(Option<Arc<State>>);
 
 #[derive(Debug)]
 struct State {
     token: CancellationToken,
-    /// When its time is over.
+    /// When the statement times out.
     deadline: watch::Sender<Option<Instant>>,
 }
 
@@ -26,7 +26,7 @@ impl Control {
         Self(Some(Arc::new(State { token, deadline })))
     }
 
-    /// Ready when the statement must end, with the reason.
+    /// Completes with the reason when the statement has to end.
     pub async fn ended(&self) -> Error {
         let Some(state) = &self.0 else { return std::future::pending().await };
         let mut deadlines = state.deadline.subscribe();
@@ -41,14 +41,14 @@ impl Control {
         }
     }
 
-    /// The token that cancels it, and so much time from now on.
+    /// Restarts the statement's time with `timeout`. The token that cancels it comes back.
     pub(crate) fn resume(&self, timeout: Option<Duration>) -> Option<CancellationToken> {
         let state = self.0.as_ref()?;
         state.deadline.send_replace(deadline(timeout));
         Some(state.token.clone())
     }
 
-    /// Its time stands still.
+    /// Stops the statement's time.
     pub(crate) fn pause(&self) {
         if let Some(state) = &self.0 {
             state.deadline.send_replace(None);

@@ -1,4 +1,4 @@
-//! The query engine as all statements of a database share it.
+//! The query engine, which all statements of a database share.
 
 use crate::context::memory_pool::QueryMemory;
 use datafusion::execution::memory_pool::TrackConsumersPool;
@@ -22,30 +22,30 @@ use std::sync::Arc;
 use store::Store;
 use values::error::Result;
 
-/// An error about memory names so many of the largest consumers.
+/// Consumers that an out-of-memory error names.
 const CONSUMERS_NAMED: usize = 5;
 
-/// Bytes, of batches and as much again for their order, up to which rows are sorted together and not batch by batch, to be merged.
-/// Of nine thousand rows that takes a third less; of twenty thousand half by a number and as long by texts, of forty thousand
-/// by texts a fifth more.
+/// Bytes of rows, with as much again for their order, up to which rows are sorted together. More rows are sorted batch by
+/// batch and merged. Sorting together takes a third less time for 9,000 rows, half for 20,000 by a number, and a fifth
+/// more for 40,000 by texts.
 const SORTED_TOGETHER_BYTES: usize = 4 << 20;
 
-/// A rule for physical plans.
+/// A rule of the physical optimizer.
 type PhysicalRule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
 /// The query engine.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    /// All functions by name; looked into and never copied.
+    /// The state with all functions. It is never copied.
     pub(crate) functions: SessionState,
-    /// What each statement takes a copy of. It has the functions that rules of the optimiser ask for by name
-    /// and no others, since a copy of some hundred names would cost more than many a statement.
+    /// The state that each statement copies. It has only the functions that optimizer rules look up by name: copying some
+    /// hundred names would cost more than many statements.
     pub(crate) for_statement: SessionState,
 }
 
 impl Engine {
-    /// An engine that divides a query's work into so many parts and takes its memory from the store's. Its plans find
-    /// the exchanges of this server.
+    /// An engine that divides a query's work into `threads` partitions and draws on the store's memory limit. Its plans
+    /// find the exchanges of this server.
     pub(crate) fn new(
         store: &Arc<Store>,
         threads: usize,
@@ -80,8 +80,8 @@ impl Engine {
     }
 }
 
-/// The engine's rules and ours. Predicates are handed to scans before the sides of joins are chosen: scans know better than
-/// filters how many rows they leave.
+/// The engine's rules and ours. Predicates are pushed down to scans before the sides of joins are chosen, because scans
+/// estimate their rows better than filters do.
 fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     let mut rules = rules.to_vec();
     let place = |name| rules.iter().position(|rule| rule.name() == name);

@@ -1,4 +1,4 @@
-//! One running statement's surroundings.
+//! The surroundings of one running statement: settings, privileges, parameters, the engine's state.
 
 use super::inner::Inner;
 use super::ownership;
@@ -24,20 +24,20 @@ use store::catalog::{Catalog, Object};
 use values::error::{Error, Result, SqlState};
 use values::text::Style;
 
-/// One running statement's surroundings.
+/// The surroundings of one running statement.
 pub(crate) struct Frame<'a> {
     pub(crate) session: &'a Inner,
     engine: OnceLock<SessionState>,
     pub(crate) functions: Functions<'a>,
     pub(crate) settings: Arc<Settings>,
-    /// Whose rights the statement has; `None` may do everything.
+    /// The role whose privileges the statement has; `None` if it may do everything.
     role: Option<Arc<String>>,
     pub(crate) parameters: &'a [ScalarValue],
     pub(crate) text: &'a str,
 }
 
 impl Inner {
-    /// The surroundings of a statement that begins now.
+    /// The surroundings of a new statement.
     pub(crate) fn frame<'a>(&'a self, parameters: &'a [ScalarValue], text: &'a str) -> Frame<'a> {
         let settings = self.settings.load_full();
         let functions =
@@ -48,7 +48,7 @@ impl Inner {
 }
 
 impl Context {
-    /// Lets functions see what the statement sees.
+    /// Sets the catalog and the search path that functions of the statement see.
     pub(crate) fn see(&self, tables: &dyn Tables, frame: &Frame<'_>) {
         self.catalog.store(Arc::clone(tables.catalog()));
         self.search_path.store(Arc::new(frame.settings.search_path.clone()));
@@ -56,7 +56,7 @@ impl Context {
 }
 
 impl Frame<'_> {
-    /// The engine's state for this statement, copied when it is first asked for: many statements go without.
+    /// The engine's state for this statement. It is copied on first use, because many statements do not need it.
     pub(crate) fn engine(&self) -> &SessionState {
         self.engine.get_or_init(|| {
             let settings = Arc::clone(&self.settings);
@@ -82,17 +82,17 @@ impl Frame<'_> {
         })
     }
 
-    /// Where the statement's names are looked up.
+    /// The search path of the statement.
     pub(crate) fn path(&self) -> SearchPath<'_> {
         SearchPath::new(&self.settings.search_path, &self.session.context.temporary)
     }
 
-    /// What the statement may do.
+    /// The privileges of the statement.
     pub(crate) fn access<'b>(&'b self, catalog: &'b Catalog) -> Access<'b> {
         Access::new(catalog, self.role.as_deref().map(String::as_str))
     }
 
-    /// Makes whoever runs the statement the owner of something.
+    /// Makes the current user the owner of an object.
     pub(crate) fn own(
         &self,
         transaction: &mut DistributedTransaction,
@@ -103,7 +103,7 @@ impl Frame<'_> {
         ownership::own(transaction, known.then_some(user.as_str()), object)
     }
 
-    /// The name of a role as a statement names it.
+    /// The name of a role that a statement refers to.
     pub(crate) fn role_named(&self, name: &RoleName) -> Result<String> {
         let context = &self.session.context;
         match name {
@@ -117,24 +117,24 @@ impl Frame<'_> {
         }
     }
 
-    /// Whether a name is that of whoever runs the statement.
+    /// Whether a name is the current user's or the session user's.
     pub(crate) fn is_me(&self, name: &str) -> bool {
         let context = &self.session.context;
         *context.user() == name || *context.session_user() == name
     }
 
-    /// Tells the client that something exists already and nothing was done.
+    /// Queues the notice of IF NOT EXISTS for an object that exists.
     pub(crate) fn skip_existing(&self, state: SqlState, kind: &str, name: &str) {
         self.session.notice(state, format!("{kind} \"{name}\" already exists, skipping"));
     }
 
-    /// Tells the client that something does not exist and nothing was done.
+    /// Queues the notice of IF EXISTS for an object that does not exist.
     pub(crate) fn skip_missing(&self, kind: &str, name: &str) {
         let state = SqlState::SuccessfulCompletion;
         self.session.notice(state, format!("{kind} \"{name}\" does not exist, skipping"));
     }
 
-    /// A planner for this statement over some tables.
+    /// A planner for this statement that reads `tables`.
     pub(crate) fn planner<'b>(&'b self, tables: &'b dyn Tables) -> Planner<'b> {
         Planner::new(
             self.engine(),
@@ -148,7 +148,7 @@ impl Frame<'_> {
     }
 }
 
-/// Starts a plan whose rows a write takes in.
+/// Starts a plan whose rows a statement writes.
 pub(crate) fn start(
     frame: &Frame<'_>,
     plan: Arc<dyn ExecutionPlan>,

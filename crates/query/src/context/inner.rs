@@ -16,16 +16,16 @@ use std::sync::atomic::AtomicBool;
 use store::catalog::temporary_schema;
 use values::error::{Error, SqlState};
 
-/// Called with how far a load has come.
+/// Receives the progress of a load.
 pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// The session's state.
+/// The state of a session.
 pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
     pub(crate) number: u64,
     pub(crate) conversation: tokio::sync::Mutex<Conversation>,
     pub(crate) settings: Arc<ArcSwap<Settings>>,
-    /// What the settings were when the session began: RESET goes back to it.
+    /// The settings when the session began; RESET restores them.
     pub(crate) first_settings: ArcSwap<Settings>,
     pub(crate) progress: Mutex<Option<ProgressCallback>>,
     pub(crate) context: Arc<Context>,
@@ -63,24 +63,24 @@ impl Inner {
         })
     }
 
-    /// What ends the statement that begins now.
+    /// Begins a statement. The result ends it early, after a cancel request or a time-out.
     pub(crate) fn begin_statement(&self) -> Control {
         let timeout = self.settings.load().statement_timeout;
         Control::new(self.context.presence.cancellation.begin(), timeout)
     }
 
-    /// Leaves a warning for the client.
+    /// Queues a warning for the client.
     pub(crate) fn warn(&self, state: SqlState, message: impl Into<String>) {
         self.context.say("WARNING", Error::new(state, message));
     }
 
-    /// Leaves a notice for the client, with a detail.
+    /// Queues a notice with a detail for the client.
     pub(crate) fn notice_with(&self, state: SqlState, message: String, detail: String) {
         let error = Error::new(state, message).with_detail(detail);
         self.context.say("NOTICE", error);
     }
 
-    /// Leaves a notice for the client.
+    /// Queues a notice for the client.
     pub(crate) fn notice(&self, state: SqlState, message: impl Into<String>) {
         self.context.say("NOTICE", Error::new(state, message));
     }
@@ -100,7 +100,7 @@ impl Drop for Inner {
     }
 }
 
-/// What a write is answered with where nothing may be written.
+/// The error of a write in a read-only transaction.
 pub(crate) fn writes_nothing(command: &str) -> Error {
     let message = format!("cannot execute {command} in a read-only transaction");
     Error::new(SqlState::ReadOnlySqlTransaction, message)

@@ -16,7 +16,7 @@ struct Entries {
 }
 
 impl Listed {
-    /// What is listed now.
+    /// The entries.
     pub(crate) fn all(&self) -> Vec<Arc<Entry>> {
         self.0.lock().entries.values().cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! The memory of queries: a pool of the engine's that draws on the store's one limit.
+//! The engine's memory pool, which draws on the store's limit.
 
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use store::Memory;
 
-/// Queries may have what tables leave.
+/// The memory of queries: what tables leave of the limit.
 #[derive(Debug)]
 pub(crate) struct QueryMemory(pub(crate) Arc<Memory>);
 

@@ -1,7 +1,8 @@
-//! What statements run in: what the sessions of a database share, a session's state, and a statement's surroundings.
+//! The context of a statement: what the sessions of a database share, the state of a session, the surroundings of a statement.
 //!
-//! From the bottom up: [`engine`] and the sessions of a database in [`shared`]; what functions and other sessions see of a
-//! session in [`session_context`]; the state of a session in [`inner`]; the surroundings of one statement in [`frame`].
+//! From the bottom up: [`shared`] is what the sessions of a database share, with the query [`engine`]; [`session_context`]
+//! is what functions and other sessions see of a session; [`inner`] is the state of a session; [`frame`] is the
+//! surroundings of one statement. Executing statements is not here: see `dml`, `ddl`, `copy`, `roles` and `session`.
 
 pub(crate) mod cancel;
 pub(crate) mod control;

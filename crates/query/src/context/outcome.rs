@@ -1,4 +1,4 @@
-//! What a statement answers: rows as a stream of Arrow batches, or a tag that says what was done.
+//! The result of a statement: rows as a stream of Arrow batches, or a command tag.
 
 use crate::context::control::Control;
 use datafusion::execution::SendableRecordBatchStream;
@@ -6,15 +6,15 @@ use datafusion::physical_plan::memory::MemoryStream;
 use std::fmt;
 use values::field::Field;
 
-/// The answer to one statement.
+/// The result of one statement.
 pub enum Outcome {
     /// Rows (SELECT, VALUES, SHOW, EXPLAIN, ... RETURNING).
     Rows(Rows),
-    /// Something was done.
+    /// A completed command without rows.
     Done(Tag),
 }
 
-/// A result set that is still being computed.
+/// A result set, which may still be in computation.
 pub struct Rows {
     /// Name and type of each column.
     pub fields: Vec<Field>,
@@ -22,18 +22,18 @@ pub struct Rows {
     pub stream: SendableRecordBatchStream,
     /// The command: SELECT, INSERT (with RETURNING), EXPLAIN, SHOW, ...
     pub command: &'static str,
-    /// What ends them early.
+    /// Ends them early, after a cancel request or a time-out.
     pub control: Control,
 }
 
 impl Rows {
-    /// Rows that are there already.
+    /// Rows that are computed already.
     pub(crate) fn ready(fields: Vec<Field>, stream: MemoryStream, command: &'static str) -> Self {
         Self { fields, stream: Box::pin(stream), command, control: Control::default() }
     }
 }
 
-/// A command that is complete, and how many rows it concerned.
+/// A completed command, and the number of its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
     /// `CREATE TABLE`, `INSERT`, `COPY`, `BEGIN`, ...
@@ -48,7 +48,7 @@ impl Tag {
         Self { command, rows: None }
     }
 
-    /// A command that concerned so many rows.
+    /// A command that counts rows.
     pub fn counted(command: &'static str, rows: u64) -> Self {
         Self { command, rows: Some(rows) }
     }
@@ -65,11 +65,11 @@ impl fmt::Display for Tag {
     }
 }
 
-/// How far a long statement (COPY, CREATE TABLE AS) has come.
+/// The progress of a long statement (COPY, CREATE TABLE AS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Rows taken in so far.
+    /// Rows loaded so far.
     pub rows: u64,
-    /// Rows expected in all, where the source says (Parquet); an estimate may be off.
+    /// Total rows, if the source says (Parquet). It may be an estimate.
     pub rows_expected: Option<u64>,
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::Result;
 
-/// A parameter's value in its type's form, from the text that a client sent.
+/// The value of a parameter of some type, from the text that a client sent.
 ///
 /// # Errors
-/// 22P02 and the like: the text is no value of the type.
+/// 22P02, 22003, 22007 and others: the text is no value of the type.
 pub fn parameter_of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue> {
     use datafusion::arrow::array::{ArrayRef, StringViewArray};
     let array: ArrayRef = Arc::new(StringViewArray::from_iter_values([text]));

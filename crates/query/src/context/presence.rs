@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use tokio_util::sync::CancellationToken;
 
-/// What is known of a session.
+/// What other sessions see of a session.
 #[derive(Debug)]
 pub(crate) struct Presence {
     pub(crate) process: u32,
     pub(crate) begun: SystemTime,
     pub(crate) cancellation: Cancellation,
-    /// Somebody wants it to end.
+    /// Cancelled when the session has to end.
     pub(crate) terminated: CancellationToken,
     pub(crate) activity: Mutex<Activity>,
 }

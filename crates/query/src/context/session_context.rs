@@ -21,7 +21,7 @@ use values::error::Error;
 pub struct Notice {
     /// `NOTICE` or `WARNING`.
     pub severity: &'static str,
-    /// Code and text; nothing has failed.
+    /// Code and text. It is not a failure.
     pub error: Error,
 }
 
@@ -34,15 +34,15 @@ pub(crate) struct Context {
     pub(crate) search_path: ArcSwap<Vec<String>>,
     /// The schema of the session's temporary relations.
     pub(crate) temporary: String,
-    /// Who opened the session.
+    /// The user who logged in.
     pub(crate) login_user: ArcSwap<String>,
-    /// The session belongs to whom it says: not everybody could have opened it.
+    /// Whether the user was authenticated.
     pub(crate) authenticated: AtomicBool,
     pub(crate) settings: Arc<ArcSwap<Settings>>,
     pub(crate) presence: Presence,
     pub(crate) listed: Arc<Listed>,
     pub(crate) notices: Mutex<Vec<Notice>>,
-    /// What `set_config` asked for since the last statement began.
+    /// Changes that `set_config` asked for since the last statement began.
     pub(crate) requested_settings: Mutex<Vec<SettingRequest>>,
     pub(crate) last_values: Mutex<LastValues>,
 }

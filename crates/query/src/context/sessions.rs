@@ -22,7 +22,7 @@ struct Known {
 }
 
 impl Sessions {
-    /// A number that no session has, for one that will be [`Self::put`].
+    /// A free process number, for a session that will be [`Self::put`].
     pub(crate) fn number(&self) -> u32 {
         let mut known = self.0.lock();
         loop {
@@ -41,14 +41,14 @@ impl Sessions {
         self.0.lock().sessions.remove(&process);
     }
 
-    /// The session of a process number, if somebody is connected to it.
+    /// The session with a process number, if a client is connected to it.
     pub(crate) fn get(&self, process: i64) -> Option<Arc<dyn SessionContext>> {
         let process = u32::try_from(process).ok()?;
         let session = self.0.lock().sessions.get(&process)?.upgrade()?;
         session.activity().is_connected.then_some(session)
     }
 
-    /// The sessions that somebody is connected to.
+    /// The sessions that clients are connected to.
     pub(crate) fn connected(&self) -> Vec<Arc<dyn SessionContext>> {
         let sessions: Vec<_> = self.0.lock().sessions.values().filter_map(Weak::upgrade).collect();
         sessions.into_iter().filter(|session| session.activity().is_connected).collect()

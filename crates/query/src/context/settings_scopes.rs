@@ -1,5 +1,5 @@
-//! How long the value of a setting stays: SET outlives its transaction when that is committed, SET LOCAL never does,
-//! and a rollback undoes both.
+//! The lifetime of a setting's value: SET outlives its transaction if that commits, SET LOCAL never does, and a rollback
+//! undoes both.
 
 use arc_swap::ArcSwap;
 use catalog_views::settings::Settings;
@@ -9,9 +9,9 @@ use values::error::Result;
 /// The settings of a transaction that has changed some.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
-    /// As they were when it began.
+    /// The settings when the transaction began.
     before: Arc<Settings>,
-    /// As they will be when it is committed.
+    /// The settings after a commit.
     lasting: Arc<Settings>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn change(
     Ok(())
 }
 
-/// Changes settings in a transaction, for it alone or for what comes after it as well.
+/// Changes settings in a transaction. If `local`, the change ends with it.
 pub(crate) fn change_in(
     scope: &mut Option<Scope>,
     current: &ArcSwap<Settings>,
@@ -53,19 +53,19 @@ pub(crate) fn change_in(
     Ok(())
 }
 
-/// The transaction ends.
+/// Ends the scope of a transaction.
 pub(crate) fn end(scope: Option<Scope>, current: &ArcSwap<Settings>, committed: bool) {
     if let Some(scope) = scope {
         current.store(if committed { scope.lasting } else { scope.before });
     }
 }
 
-/// What a savepoint comes back to.
+/// The settings at a savepoint.
 pub(crate) fn mark(scope: &Option<Scope>, current: &ArcSwap<Settings>) -> Mark {
     Mark { scope: scope.clone(), current: current.load_full() }
 }
 
-/// The transaction goes back to a savepoint.
+/// Restores the settings at a savepoint.
 pub(crate) fn go_back(scope: &mut Option<Scope>, current: &ArcSwap<Settings>, mark: &Mark) {
     if scope.is_some() {
         scope.clone_from(&mark.scope);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::Store;
 
-/// What sessions share.
+/// What the sessions of a database share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) store: Arc<Store>,
@@ -54,7 +54,7 @@ impl DatabaseContext for Shared {
 }
 
 impl Shared {
-    /// A number for a session or a statement.
+    /// A new number for a session or a statement.
     pub(crate) fn next_number(&self) -> u64 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }

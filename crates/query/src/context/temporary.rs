@@ -1,16 +1,15 @@
-//! A session's temporary relations, which end with it.
+//! A session's temporary relations, which are dropped when it ends.
 
 use std::sync::Arc;
 use store::Store;
 use store::catalog::{Catalog, CatalogChange};
 
-/// What drops all that there is in a session's schema.
+/// The changes that drop all relations of a session's schema.
 pub(crate) fn drops(catalog: &Catalog, schema: &str) -> Vec<CatalogChange> {
     catalog.relations_in(schema).map(|relation| CatalogChange::Drop(relation.id())).collect()
 }
 
-/// Drops the schema of a session that is over, and what is in it. Others are in the way at most for a moment:
-/// by a privilege that they grant, or because they drop the same.
+/// Drops the schema of an ended session with its relations. Retries after conflicts with other transactions, such as GRANT.
 pub(crate) fn end(store: &Arc<Store>, schema: &str) {
     while store.catalog().schema(schema).is_some() {
         match drop_schema(store, schema) {

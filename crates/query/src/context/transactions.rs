@@ -14,11 +14,11 @@ use values::error::{Error, Result, SqlState};
 #[derive(Debug)]
 pub(crate) struct Conversation {
     open: Option<Open>,
-    /// The session's settings, which follow the transaction.
+    /// The session's settings, which a rollback restores.
     settings: Arc<ArcSwap<Settings>>,
 }
 
-/// Whether a transaction has failed. A clone is about the same transaction.
+/// Whether a transaction has failed. Clones share the flag.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Failure(Arc<AtomicBool>);
 
@@ -36,10 +36,10 @@ impl Failure {
 pub(crate) struct Open {
     pub(crate) transaction: DistributedTransaction,
     failed: Failure,
-    /// Begun by the client's messages and not by BEGIN: it ends with them.
+    /// Whether it was begun for statements that a client sent together, and not by BEGIN.
     implicit: bool,
     savepoints: Vec<(String, DistributedSavepoint, Mark)>,
-    /// What it has changed of the settings.
+    /// Its changes of settings.
     scope: Option<Scope>,
 }
 
@@ -48,7 +48,7 @@ impl Conversation {
         Self { open: None, settings }
     }
 
-    /// Changes settings, for the open transaction alone or for what comes after it as well.
+    /// Changes settings. If `local`, the change ends with the open transaction.
     pub(crate) fn change_settings(
         &mut self,
         local: bool,
@@ -75,7 +75,7 @@ impl Conversation {
         self.open.as_mut()
     }
 
-    /// Begins; false inside a transaction, which goes on.
+    /// Begins a transaction. Returns false if one is open already.
     pub(crate) fn begin(&mut self, transaction: DistributedTransaction) -> Result<bool> {
         self.refuse_if_failed()?;
         match &mut self.open {
@@ -99,7 +99,7 @@ impl Conversation {
         self.open.as_ref().is_some_and(|open| open.implicit)
     }
 
-    /// Ends the transaction; true where it was committed, false where it had failed or was none.
+    /// Ends the transaction. Returns true if it was committed, false if it had failed or none was open.
     pub(crate) async fn commit(&mut self) -> Result<bool> {
         let Some(open) = self.open.take() else { return Ok(false) };
         let committed = match open.failed.is_so() {
@@ -110,22 +110,22 @@ impl Conversation {
         committed
     }
 
-    /// Ends the transaction without a trace.
+    /// Rolls the transaction back.
     pub(crate) fn rollback(&mut self) {
         if let Some(open) = self.open.take() {
             settings_scopes::end(open.scope, &self.settings, false);
         }
     }
 
-    /// Marks the transaction, if there is one, as failed.
+    /// Marks the open transaction, if any, as failed.
     pub(crate) fn fail(&mut self) {
         if let Some(open) = &self.open {
             open.failed.set();
         }
     }
 
-    /// The failure of the open transaction, for those whose rows are read after their statement has returned. Outside
-    /// a transaction they fail nothing.
+    /// The failure flag of the open transaction, for rows that are read after their statement has returned. Outside a
+    /// transaction it has no effect.
     pub(crate) fn failure(&self) -> Failure {
         self.open.as_ref().map_or_else(Failure::default, |open| open.failed.clone())
     }
@@ -163,7 +163,7 @@ impl Conversation {
         let (_, savepoint, mark) = &open.savepoints[index];
         open.transaction.rollback_to(savepoint).await?;
         settings_scopes::go_back(&mut open.scope, &self.settings, mark);
-        // Streams from before may still fail: that is over.
+        // A stream from before the rollback may still fail; that must not fail the transaction.
         open.failed = Failure::default();
         Ok(())
     }

@@ -12,11 +12,10 @@ use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 
 impl Session {
-    /// The values of the arguments, as a statement that takes such types wants them. `parameters` are the values of
-    /// the EXECUTE's own `$1`, `$2`, ...
+    /// The values of the arguments, converted to `types`. `parameters` are the values of the EXECUTE's own `$1`, `$2`, ...
     ///
     /// # Errors
-    /// 42601 for too few or too many; as evaluating them.
+    /// 42601 for too few or too many arguments; as evaluating them.
     pub async fn execute_values(
         &self,
         execute: &Execute,
@@ -47,7 +46,7 @@ impl Session {
     }
 }
 
-/// The text of a constant; `Some(None)` is NULL.
+/// The text of a constant; `Some(None)` for NULL.
 fn constant(expression: &Expr) -> Option<Option<String>> {
     let Expr::Value(value) = expression else { return None };
     match &value.value {

@@ -1,9 +1,8 @@
-//! EXPLAIN: how a statement is run, as text of one line a row, or as JSON.
+//! EXPLAIN, as text with one line a row, or as JSON.
 //!
-//! A query is explained by its physical plan, with VERBOSE by its logical one, too. INSERT, UPDATE and DELETE are
-//! explained by the query that finds their rows; one that the owners of the rows carry out, by the query that each of them
-//! runs. With ANALYZE the statement is run, with PREDICT it is simulated on other hardware, with both the rows of its
-//! operators are counted first.
+//! A query is shown by its physical plan, with VERBOSE also by its logical plan. INSERT, UPDATE and DELETE are shown by the
+//! query that finds their rows; a pushed-down one by the query that each owner runs. ANALYZE executes the statement,
+//! PREDICT simulates it on other hardware, and both together count the rows of its operators first.
 
 use super::settings::text_rows;
 use super::write_source::source_of_write;
@@ -31,29 +30,29 @@ use values::field::Field;
 /// The one column of an answer.
 const COLUMN: &str = "QUERY PLAN";
 
-/// What EXPLAIN is asked for.
+/// The options of EXPLAIN.
 #[derive(Debug, Default)]
 struct Options {
     analyze: bool,
     verbose: bool,
     json: bool,
-    /// Whether times are told in the end; `None` where it does not say.
+    /// Whether to show times; `None` if SUMMARY is not given.
     summary: Option<bool>,
-    /// The hardware on which it is simulated.
+    /// The hardware to simulate, with PREDICT.
     predict: Option<predict::Request>,
 }
 
-/// What there is to tell of a statement.
+/// An explained statement.
 struct Explained {
-    /// What a write does to which table.
+    /// The effect of a write, with its table.
     deed: Option<String>,
-    /// The logical plan, for who asks for that too.
+    /// The logical plan, with VERBOSE.
     logical: Option<LogicalPlan>,
     physical: Option<Arc<dyn ExecutionPlan>>,
-    /// How the plan was cut; `None` where it was not.
+    /// How the plan was cut into bundles; `None` if it was not.
     bundling: Option<Bundling>,
     planning: Duration,
-    /// How long it ran and how many rows it gave or changed.
+    /// Duration of the execution, and the rows that it returned or changed.
     run: Option<(Duration, u64)>,
 }
 
@@ -163,7 +162,7 @@ impl Inner {
     }
 }
 
-/// The columns of an answer.
+/// The columns of the result.
 pub(super) fn fields(ast: &Ast) -> Vec<Field> {
     let is_json = match ast {
         Ast::Explain { options, .. } => {
@@ -175,7 +174,7 @@ pub(super) fn fields(ast: &Ast) -> Vec<Field> {
     vec![Field::new(COLUMN, if is_json { SqlType::Json } else { SqlType::Text })]
 }
 
-/// How many rows a write has changed.
+/// Number of rows that a write has changed.
 async fn written(outcome: Outcome) -> Result<u64> {
     match outcome {
         Outcome::Done(tag) => Ok(tag.rows.unwrap_or(0)),
@@ -199,7 +198,7 @@ impl Options {
                 "verbose" => options.verbose = flag()?,
                 "summary" => options.summary = Some(flag()?),
                 "timing" => timing = flag()?,
-                // There are no pages, no log and no settings that a plan depends on, and costs are not estimated.
+                // There are no pages, log or cost estimates, and no settings that change a plan.
                 "costs" | "buffers" | "wal" | "settings" => drop(flag()?),
                 "format" => options.json = is_json(word.as_deref().unwrap_or_default())?,
                 other if predict.take(other, word.as_deref())? => {}
@@ -296,12 +295,12 @@ impl Explained {
         lines
     }
 
-    /// Whether the rows of the plan were counted. What a write reads is planned once more when it is run.
+    /// Whether the rows of the plan were counted. The query of a write is planned again when the write is executed.
     fn is_counted(&self) -> bool {
         self.run.is_some() && self.deed.is_none()
     }
 
-    /// The fragments of the plan, if it was cut.
+    /// The bundles of the plan, if it was cut.
     fn fragments(&self) -> Vec<String> {
         let cut = self.physical.as_ref().zip(self.bundling);
         cut.map_or_else(Vec::new, |(plan, by)| Shown::of(plan, by).lines(self.is_counted()))
@@ -338,7 +337,7 @@ fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// An operator and those below it.
+/// An operator and its inputs.
 fn node(plan: &dyn ExecutionPlan, is_counted: bool) -> Json {
     let details = DisplayableExecutionPlan::new(plan).one_line().to_string();
     let below = plan.children().into_iter().map(|child| node(child.as_ref(), is_counted));

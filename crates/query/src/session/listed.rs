@@ -1,5 +1,5 @@
-//! What a connection keeps under names, as `pg_prepared_statements` and `pg_cursors` list it. An entry is there as
-//! long as its [`Listing`] is.
+//! Listing prepared statements and cursors in `pg_prepared_statements` and `pg_cursors`. An entry is listed until its
+//! [`Listing`] is dropped.
 
 use super::Session;
 use crate::context::Listed;
@@ -17,14 +17,14 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// The prepared statement's parameters are known now.
+    /// Sets the parameter types of a prepared statement.
     pub fn described(&self, description: &super::Description) {
         if let Kind::Prepared { parameters, .. } = &self.entry.kind {
             parameters.get_or_init(|| description.parameters.clone());
         }
     }
 
-    /// The prepared statement is executed.
+    /// Counts an execution of a prepared statement.
     pub fn executed(&self) {
         if let Kind::Prepared { executions, .. } = &self.entry.kind {
             executions.fetch_add(1, Ordering::Relaxed);

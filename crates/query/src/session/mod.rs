@@ -1,7 +1,7 @@
-//! A session: what one client has open. Settings, a transaction, prepared statements, the running query.
+//! A session of one client: settings, a transaction, prepared statements, the running statement.
 //!
-//! What runs statements comes as a boxed future: the compiler translates an `async fn` with all that it awaits
-//! again in each crate that awaits it.
+//! Methods that execute statements return boxed futures: the compiler would translate an `async fn`, with all that it
+//! awaits, again in each crate that calls it.
 
 mod client_copy;
 mod describe;
@@ -44,7 +44,7 @@ use values::error::{Error, Result, SqlState};
 #[derive(Clone)]
 pub struct Session(Arc<Inner>);
 
-/// The settings that somebody has looked at.
+/// The settings at an earlier [`Session::settings_changed`].
 #[derive(Debug, Default)]
 pub struct SettingsSeen(Option<Arc<Settings>>);
 
@@ -66,7 +66,7 @@ impl Session {
         self.0.run(&self.0, statement, parameters).await
     }
 
-    /// Runs the statements of a script one after the other; rows are gathered.
+    /// Runs the statements of a script in turn, and collects their rows.
     ///
     /// # Errors
     /// The first error ends the script.
@@ -118,20 +118,20 @@ impl Session {
     /// Commits the transaction.
     ///
     /// # Errors
-    /// 40001 where another transaction wrote the same rows first; nothing has changed then.
+    /// 40001 if another transaction wrote the same rows first; nothing is changed then.
     pub async fn commit(&self) -> Result<()> {
         self.execute("COMMIT").await.map(drop)
     }
 
-    /// Undoes the transaction.
+    /// Rolls the transaction back.
     ///
     /// # Errors
-    /// None that a user can cause.
+    /// As other statements.
     pub async fn rollback(&self) -> Result<()> {
         self.execute("ROLLBACK").await.map(drop)
     }
 
-    /// Appends batches to a table, all or nothing. Columns go by name; how many rows comes back.
+    /// Appends batches to a table, all or nothing. Columns are matched by name. Returns the number of rows.
     ///
     /// # Errors
     /// As INSERT.
@@ -143,7 +143,7 @@ impl Session {
         Box::pin(self.0.load(table, batches))
     }
 
-    /// The simulator's plan of a query, which is run once on one thread: its operators have the rows that they really had.
+    /// The simulator's plan of a query. The query is executed once on one thread, to count the rows of its operators.
     ///
     /// # Errors
     /// As [`Self::query`]; 0A000 for operators that the simulator does not have.
@@ -151,12 +151,12 @@ impl Session {
         Box::pin(self.0.plan_to_predict(sql))
     }
 
-    /// A handle that cancels the running statement, from any thread.
+    /// A handle that cancels the running statement from any thread.
     pub fn cancel_handle(&self) -> CancelHandle {
         self.0.context.presence.cancellation.handle()
     }
 
-    /// The catalog as the last statement saw it.
+    /// The catalog that the last statement saw.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.0.context.catalog.load_full()
     }
@@ -166,17 +166,17 @@ impl Session {
         self.0.conversation.lock().await.status()
     }
 
-    /// Sets who is told how far loads have come.
+    /// Sets the callback for the progress of loads.
     pub fn on_progress(&self, callback: Option<ProgressCallback>) {
         *self.0.progress.lock() = callback;
     }
 
-    /// A statement that has been parsed, to be executed many times.
+    /// Prepares a parsed statement, to be executed many times.
     pub fn prepare_statement(&self, statement: Statement) -> Prepared {
         Prepared::new(self.clone(), statement)
     }
 
-    /// Refuses what cannot be done in a transaction that has failed.
+    /// Refuses statements in a failed transaction.
     ///
     /// # Errors
     /// 25P02.
@@ -184,17 +184,17 @@ impl Session {
         self.0.conversation.lock().await.refuse_if_failed()
     }
 
-    /// Begins a transaction for statements that a client sends together, unless one is open. It ends with
-    /// [`Self::end_implicit`], or becomes an ordinary one by BEGIN.
+    /// Begins a transaction for statements that a client sends together, unless one is open. [`Self::end_implicit`] ends it;
+    /// BEGIN makes it an ordinary one.
     ///
     /// # Errors
-    /// 08006 where the server that tells the time cannot be reached.
+    /// 08006 if the cluster's root cannot be reached for a timestamp.
     pub async fn begin_implicit(&self) -> Result<()> {
         let mut conversation = self.0.conversation.lock().await;
         conversation.begin_implicit(&self.0.shared.store).await
     }
 
-    /// Commits the transaction that [`Self::begin_implicit`] began, or undoes it if a statement has failed.
+    /// Commits the transaction that [`Self::begin_implicit`] began, or rolls it back if a statement has failed.
     ///
     /// # Errors
     /// As [`Self::commit`].
@@ -206,26 +206,26 @@ impl Session {
         Ok(())
     }
 
-    /// A statement whose rows were left for a while goes on: it can be cancelled, and has its time.
+    /// Continues a statement after [`Self::pause`]: it can be cancelled, and its time runs again.
     pub fn resume(&self, rows: &Rows) {
         if let Some(token) = rows.control.resume(self.0.settings.load().statement_timeout) {
             self.0.context.presence.cancellation.resume(token);
         }
     }
 
-    /// A statement's rows are left for a while: until [`Self::resume`] its time stands still.
+    /// Pauses a statement whose rows are not read for a while: its time stops until [`Self::resume`].
     pub fn pause(&self, rows: &Rows) {
         rows.control.pause();
         self.0.context.presence.cancellation.begin();
     }
 
-    /// Marks the open transaction as failed: a message around a statement was wrong.
+    /// Marks the open transaction as failed, after an invalid message of the client.
     pub async fn fail(&self) {
         self.0.conversation.lock().await.fail();
         self.0.context.requested_settings.lock().clear();
     }
 
-    /// Everything that has come is answered: what functions have set is taken over.
+    /// Applies settings that functions have changed, once all received messages are answered.
     pub async fn settle(&self) -> TransactionStatus {
         let mut conversation = self.0.conversation.lock().await;
         self.0.apply_requested_settings(&mut conversation);
@@ -242,7 +242,7 @@ impl Session {
         true
     }
 
-    /// What statements had to say since the last call.
+    /// The warnings and notices since the last call.
     pub fn take_notices(&self) -> Vec<Notice> {
         std::mem::take(&mut *self.0.context.notices.lock())
     }
@@ -252,14 +252,14 @@ impl Session {
         self.0.settings.load().get(name)
     }
 
-    /// Sets what a client asks for when it connects; what is not known is passed over.
+    /// Sets a setting that a client asks for when it connects. Unknown settings are ignored.
     ///
     /// # Errors
-    /// 22023 for values that cannot be.
+    /// 22023 for invalid values.
     pub fn set_at_startup(&self, name: &str, value: &str) -> Result<()> {
         let mut settings = Settings::clone(&self.0.settings.load());
         let known = settings.get(name).is_some() || name.contains('.');
-        // A time zone is asked for by every client of some kinds: see `set_time_zone`.
+        // Every client of some kinds asks for a time zone: see `set_time_zone`.
         if !known || name == "timezone" {
             return Ok(());
         }
@@ -270,18 +270,17 @@ impl Session {
         Ok(())
     }
 
-    /// After how long without a statement the session ends inside a transaction.
+    /// Idle time inside a transaction after which the session ends.
     pub fn idle_in_transaction_timeout(&self) -> Option<std::time::Duration> {
         self.0.settings.load().idle_in_transaction_timeout
     }
 
-    /// After how long without a statement the session ends.
+    /// Idle time after which the session ends.
     pub fn idle_timeout(&self) -> Option<std::time::Duration> {
         self.0.settings.load().idle_timeout
     }
 
-    /// Says who the session belongs to, and whether that has been proven. Who was let in without a proof may
-    /// do everything.
+    /// Sets the user of the session. A user that was admitted without authentication may do everything.
     pub fn log_in(&self, user: &str, authenticated: bool) {
         let context = &self.0.context;
         let user = Arc::new(user.to_owned());
@@ -294,7 +293,7 @@ impl Session {
         context.authenticated.store(authenticated, Ordering::Relaxed);
     }
 
-    /// Who the session belongs to.
+    /// The session user.
     pub fn user(&self) -> String {
         self.0.context.session_user().to_string()
     }
@@ -309,7 +308,7 @@ impl Session {
     }
 }
 
-/// The same outcome with its rows computed.
+/// The same outcome, with its rows collected.
 async fn gather(outcome: Outcome) -> Result<Outcome> {
     let Outcome::Rows(rows) = outcome else { return Ok(outcome) };
     let schema = rows.stream.schema();

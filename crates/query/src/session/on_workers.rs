@@ -1,4 +1,4 @@
-//! Running a statement on the workers' runtime, so that whoever waits for it can do other things.
+//! Running a statement on the workers' runtime, so that the caller's runtime stays responsive.
 
 use super::Session;
 use crate::context::outcome::{Outcome, Rows};
@@ -11,10 +11,10 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use values::error::{Error, Result, SqlState};
 
-/// Batches that are computed ahead of whoever takes them.
+/// Batches that are computed ahead of their consumer.
 const BATCHES_AHEAD: usize = 2;
 
-/// A task that ends when nobody waits for it any more.
+/// A task that is aborted when it is dropped.
 struct Awaited<T>(JoinHandle<T>);
 
 impl<T> Drop for Awaited<T> {
@@ -27,7 +27,7 @@ impl Session {
     /// Runs one statement, on the workers if there are any. Parameters are `$1`, `$2`, ...
     ///
     /// # Errors
-    /// Everything that SQL can be answered with; positions count from the statement's beginning.
+    /// Any SQLSTATE; positions count from the statement's beginning.
     pub fn run<'a>(
         &'a self,
         statement: &'a Statement,

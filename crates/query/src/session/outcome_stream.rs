@@ -1,4 +1,4 @@
-//! The rows of a running statement: they end early when the statement is cancelled or out of time.
+//! The rows of a running statement. They end early when the statement is cancelled or times out.
 
 use crate::context::Inner;
 use crate::context::control::Control;
@@ -16,7 +16,7 @@ use store::Reading;
 use values::error::Error;
 use values::translate::external;
 
-/// Ready when a statement must end, with the reason.
+/// Completes with the reason when a statement has to end.
 type Ending = Pin<Box<dyn Future<Output = Error> + Send>>;
 
 /// Marks a statement as running until it is dropped.
@@ -37,10 +37,10 @@ pub(crate) struct OutcomeStream {
     /// `None` when it has ended.
     rows: Option<SendableRecordBatchStream>,
     ending: Ending,
-    /// What it reads is kept as long.
+    /// Keeps the snapshot that the rows are read at.
     _reading: Reading,
     _mark: RunningMark,
-    /// Of the transaction that it is part of.
+    /// The failure flag of the statement's transaction.
     failure: Failure,
 }
 

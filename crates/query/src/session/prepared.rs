@@ -1,4 +1,4 @@
-//! Prepared statements: parsed once; those that touch one row by its key are recognised once, too.
+//! Prepared statements: parsed once. Those on one row by its key are also recognised once, for the short path.
 
 use super::{Description, Session};
 use crate::context::outcome::Outcome;
@@ -30,7 +30,7 @@ impl Prepared {
         Self { session, statement, short: Mutex::new(None) }
     }
 
-    /// What the statement takes and gives; `given` are the parameter types that the client says.
+    /// The parameters and result columns of the statement; `given` are the parameter types that the client declares.
     ///
     /// # Errors
     /// As planning the statement.
@@ -67,7 +67,7 @@ impl Prepared {
                 outcome.inspect_err(|_| conversation.fail())
             }
             TransactionStatus::Idle => {
-                // What is known here is enough to recognise it. Whether that is still so where it runs, it checks itself.
+                // The catalog of this server is enough to recognise the statement. The owner checks the version again.
                 let store = &inner.shared.store;
                 let catalog = store.catalog();
                 let recognised = self.recognised(&catalog, || store.snapshot().reading(None))?;
@@ -81,8 +81,8 @@ impl Prepared {
         }
     }
 
-    /// Tells a client with an image of its own whose the row was that it has asked for, if that is another server. The
-    /// statement has been executed: what cannot be told is no error of it.
+    /// Sends an image adjustment to a client with an image, if another server owns the row. The statement has been executed
+    /// already: a failure here is not an error of it.
     fn adjust(&self, short: &Short, parameters: &[ScalarValue]) {
         let inner = self.session.inner();
         let Some(peers) = inner.shared.store.peers() else { return };
@@ -92,14 +92,14 @@ impl Prepared {
         }
     }
 
-    /// Whether nothing about the session asks for the long path.
+    /// Whether the session's state allows the short path.
     fn may_be_short(&self) -> bool {
         let inner = self.session.inner();
         let settings = inner.settings.load();
         settings.style() == Style::default() && !settings.is_read_only()
     }
 
-    /// The short path inside a transaction: a statement that fails leaves nothing behind.
+    /// The short path inside a transaction: a failed statement changes nothing.
     async fn execute_in(
         &self,
         transaction: &mut DistributedTransaction,

@@ -1,7 +1,4 @@
-//! What others may know of a session and do to it: `pg_stat_activity`, `pg_cancel_backend`, `pg_terminate_backend`.
-//!
-//! A session is known by its process number, which its client was told for cancel requests. Those that nobody is
-//! connected to, inside programs, have a number too and are not listed.
+//! What a connection reports of its session: for `pg_stat_activity`, `pg_cancel_backend` and `pg_terminate_backend`.
 
 use super::Session;
 use catalog_views::session_context::SessionContext;
@@ -10,33 +7,33 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Bytes of a statement's text that others see at most.
+/// Bytes of a statement's text that other sessions see at most.
 const QUERY_BYTES_MAX: usize = 1024;
 
 impl Session {
-    /// The number that the session is known by to those who cancel or end it.
+    /// The process number, which identifies the session in cancel requests.
     pub fn process(&self) -> u32 {
         self.inner().context.presence.process
     }
 
-    /// Somebody is connected, from there.
+    /// Marks the session as connected to a client at an address.
     pub fn connected(&self, client: Option<SocketAddr>) {
         let mut activity = self.inner().context.presence.activity.lock();
         activity.is_connected = true;
         activity.client = client;
     }
 
-    /// Whether somebody has ended the session.
+    /// Whether the session has to end.
     pub fn is_terminated(&self) -> bool {
         self.inner().context.presence.terminated.is_cancelled()
     }
 
-    /// Ready when somebody wants the session to end.
+    /// Completes when the session has to end.
     pub async fn terminated(&self) {
         self.inner().context.presence.terminated.cancelled().await;
     }
 
-    /// What has come from the client is being worked on, as [`activity_text`] says it.
+    /// Marks the session as active with a statement, whose text is from [`activity_text`].
     pub fn works_on(&self, query: &Arc<str>) {
         let now = SystemTime::now();
         let mut activity = self.inner().context.presence.activity.lock();
@@ -47,7 +44,7 @@ impl Session {
         activity.transaction_began.get_or_insert(now);
     }
 
-    /// Everything that has come is answered.
+    /// Marks the session as idle: all received messages are answered.
     pub fn rests(&self, status: TransactionStatus) {
         let mut activity = self.inner().context.presence.activity.lock();
         activity.status = status;
@@ -60,7 +57,7 @@ impl Session {
     }
 }
 
-/// As much of a statement's text as others see: a session keeps it while it rests.
+/// The part of a statement's text that other sessions see.
 pub fn activity_text(text: &str) -> Arc<str> {
     let end = (0..=QUERY_BYTES_MAX.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     Arc::from(&text[..end.unwrap_or(0)])

@@ -1,4 +1,4 @@
-//! How far a query looks: what reads no table needs no snapshot of all servers.
+//! Whether a query needs a snapshot of all servers: one that reads no table does not.
 
 use crate::context::Inner;
 use crate::context::transactions::Conversation;
@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use store::{Error, Reading};
 use values::error::Result;
 
-/// Schemas whose tables are computed when they are asked for.
+/// Schemas of computed tables.
 const SYSTEM_SCHEMAS: [&str; 3] = ["pando", "pg_catalog", "information_schema"];
 
 /// What a query reads.
@@ -17,9 +17,9 @@ const SYSTEM_SCHEMAS: [&str; 3] = ["pando", "pg_catalog", "information_schema"];
 enum Reach {
     /// No relation.
     Nothing,
-    /// Only what servers tell of themselves.
+    /// System tables only.
     SystemTables,
-    /// Rows, which may be anywhere.
+    /// Tables, whose rows may be on other servers.
     Tables,
 }
 
@@ -42,8 +42,8 @@ fn is_system(name: &ObjectName) -> bool {
 }
 
 impl Inner {
-    /// What a query reads. Without tables it does not ask the root; with system tables alone it does, so that they show what was
-    /// just made on another server, and goes on where the root cannot be reached.
+    /// The snapshot of a query. Without tables the root is not asked for a timestamp. With system tables only it is asked, so
+    /// that they show recent changes of other servers, but the query continues if the root cannot be reached.
     pub(super) async fn reading_for(
         &self,
         conversation: &mut Conversation,

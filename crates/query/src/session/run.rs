@@ -1,4 +1,4 @@
-//! The life of a statement: gate, dispatch, and what happens to the transaction when it fails.
+//! The life of a statement: checks, dispatch, retries, and the effect of a failure on the transaction.
 
 use super::outcome_stream::{OutcomeStream, RunningMark};
 use super::temporary;
@@ -29,7 +29,7 @@ use store::{DistributedTransaction, Reading};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 
-/// A statement outside a transaction is run again so many times when others write the same rows, or definitions change.
+/// Retries of a statement outside a transaction after conflicts with other writes or changed definitions.
 const RETRIES: usize = 64;
 
 impl Inner {
@@ -55,7 +55,7 @@ impl Inner {
         result.map(|outcome| self.styled(outcome))
     }
 
-    /// The answer, its values to be written as the session wants them.
+    /// The outcome, with its values written in the session's style.
     fn styled(&self, mut outcome: Outcome) -> Outcome {
         if let Outcome::Rows(rows) = &mut outcome {
             let style = self.settings.load().style();
@@ -116,7 +116,7 @@ impl Inner {
         }
     }
 
-    /// Statements that steer the transaction itself.
+    /// Executes transaction control statements.
     async fn control(&self, conversation: &mut Conversation, ast: &Ast) -> Result<Option<Outcome>> {
         let tag = match ast {
             Ast::StartTransaction { modes, begin, .. } => {
@@ -167,7 +167,7 @@ impl Inner {
         Ok(Some(Outcome::Done(Tag::plain(tag))))
     }
 
-    /// What the transaction behind AND CHAIN has of the one before: isolation, and whether it may write.
+    /// The settings that AND CHAIN passes to the next transaction: isolation and access mode.
     fn chained(
         &self,
         conversation: &Conversation,
@@ -215,7 +215,7 @@ impl Inner {
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
-        // Other servers may refuse what was planned here when definitions change meanwhile.
+        // Other servers refuse a plan after definitions have changed.
         let mut retries = match conversation.open() {
             None if self.shared.store.peers().is_some() => RETRIES,
             _ => 0,
@@ -236,7 +236,7 @@ impl Inner {
         Ok(Outcome::Rows(Rows { fields, stream, command: "SELECT", control: control.clone() }))
     }
 
-    /// Plans a query and starts it. Where it may be run again its first rows are waited for: until then nobody has seen any.
+    /// Plans a query and starts it. If it may be repeated, the first rows are awaited here, before the client sees any.
     async fn begin_reading(
         &self,
         frame: &Frame<'_>,
@@ -258,7 +258,7 @@ impl Inner {
         Ok((fields, stream))
     }
 
-    /// What a statement reads that changes nothing.
+    /// The snapshot of a statement that changes nothing.
     pub(super) async fn reading(&self, conversation: &mut Conversation) -> Result<Reading> {
         Ok(match conversation.open() {
             Some(open) => open.transaction.reading(),
@@ -266,7 +266,7 @@ impl Inner {
         })
     }
 
-    /// Runs a write: in the open transaction, or in one of its own, again when others were first.
+    /// Runs a write in the open transaction, or in one of its own with retries.
     pub(super) async fn write(
         &self,
         conversation: &mut Conversation,
@@ -327,7 +327,7 @@ impl Inner {
             other => ddl::run(frame, transaction, other).await,
         };
         self.context.see(transaction, frame);
-        // Constants are read as their columns' types when rows are assembled, and have a place in the text.
+        // Constants are converted to column types when rows are assembled; an error points at the constant.
         outcome.map_err(|error| error_position::placed(error, &statement.text, |_, _| false))
     }
 
@@ -368,7 +368,7 @@ impl Inner {
     }
 }
 
-/// A transaction that cannot have its isolation does not begin.
+/// Refuses an unsupported isolation level before the transaction begins.
 fn refuse_isolation(modes: &[TransactionMode]) -> Result<()> {
     let level = |mode: &TransactionMode| match mode {
         TransactionMode::IsolationLevel(level) => Some(level.to_string().to_lowercase()),
@@ -393,7 +393,7 @@ fn command_of(statement: &Statement) -> String {
     text.split_whitespace().take(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A statement that writes, inside a query.
+/// Whether a query contains a data-modifying statement in WITH.
 fn query_writes(query: &datafusion::sql::sqlparser::ast::Query) -> Option<()> {
     use datafusion::sql::sqlparser::ast::SetExpr;
     let writes = |body: &SetExpr| {

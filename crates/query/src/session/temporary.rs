@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use store::catalog::{Catalog, Relation};
 
-/// Whether all that a statement changes are rows of a temporary table: transactions that read only may do so.
+/// Whether a statement changes rows of a temporary table only. Read-only transactions allow that.
 pub(super) fn is_target(frame: &Frame<'_>, catalog: &Catalog, statement: &Statement) -> bool {
     let found = target(statement).and_then(|name| find(catalog, frame.path(), name).ok().flatten());
     found.is_some_and(Relation::is_temporary)

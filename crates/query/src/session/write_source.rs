@@ -3,7 +3,7 @@
 use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast};
 use values::error::{Error, Result};
 
-/// What a write does to which table, and the query that finds its rows, where it needs one.
+/// The effect and table of a write, and the query that finds its rows, if it has one.
 pub(super) fn source_of_write(ast: &Ast) -> Result<(String, Option<Ast>)> {
     let parsed = |probe: String| -> Result<Option<Ast>> { Ok(Some(parser::parse_sql(&probe)?)) };
     match ast {

@@ -1,8 +1,7 @@
-//! What a statement takes and gives, found without running it: PostgreSQL's Describe.
+//! PostgreSQL's Describe: the parameters and the result columns of a statement, without executing it.
 //!
-//! A parameter's type is what the client says; else what its place in the statement says (`$1::date`, the
-//! column that it is inserted into or assigned to); else what the engine infers from the expression
-//! around it; else text.
+//! The type of a parameter is, in this order: what the client declares; what its place in the statement says (`$1::date`,
+//! the column that it is inserted into or assigned to); what the engine infers from the expression around it; text.
 
 mod places;
 mod series;
@@ -34,10 +33,10 @@ use values::error::{Result, SqlState};
 use values::field::Field;
 use values::types;
 
-/// The engine is asked so often, while it tells of more parameters.
+/// Rounds of inference at most. Each uses the types that the rounds before have found.
 const ROUNDS: usize = 4;
 
-/// What a statement takes and gives.
+/// The parameters and the result columns of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {
     /// The types of `$1`, `$2`, ...
@@ -146,7 +145,7 @@ fn expression_of(item: &SelectItem) -> Option<&Expr> {
     }
 }
 
-/// What is known of each parameter, by its number from zero.
+/// The known types of parameters, by their number from zero.
 struct Known(BTreeMap<usize, Option<SqlType>>);
 
 impl Known {
@@ -337,8 +336,8 @@ impl Known {
     }
 }
 
-/// The statement with `x = $1` for `x = ANY($1)`, from which the engine infers the item's type; and the
-/// parameters that are arrays of what it infers.
+/// The statement with `x = $1` for `x = ANY($1)`, from which the engine infers the item type, and the parameters that are
+/// arrays of that type.
 fn without_any(mut ast: Ast) -> (Ast, Vec<usize>) {
     let mut arrays = Vec::new();
     let _ = visit_expressions_mut(&mut ast, |expression| {

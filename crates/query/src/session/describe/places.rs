@@ -1,4 +1,4 @@
-//! The types that parameters have by their places in a plan, where the operator beside them does not tell:
+//! The types of parameters by their places in a plan, for which the engine infers none:
 //! `coalesce($1, n)`, `substr($1, $2)`, `WHERE $1`, `SELECT n UNION SELECT $1`.
 
 use datafusion::common::DFSchema;
@@ -13,10 +13,10 @@ use functions::series::SERIES;
 use store::catalog::SqlType;
 use values::types;
 
-/// Is told the number of a parameter, from zero, and its type.
+/// Receives the number of a parameter, from zero, and its type.
 type Learn<'a> = dyn FnMut(usize, &SqlType) + 'a;
 
-/// Tells the types of the parameters of a plan that are found by their places.
+/// Reports the types of a plan's parameters that follow from their places.
 pub(super) fn look_at(plan: &LogicalPlan, learn: &mut Learn<'_>) {
     let _ = plan.apply_with_subqueries(|node| {
         match node {
@@ -89,7 +89,7 @@ fn of_expression(expr: &Expr, schema: &DFSchema, learn: &mut Learn<'_>) {
     }
 }
 
-/// Values of which one is chosen, or that are compared: they have one type.
+/// Values that are compared, or of which one is chosen, have one type.
 fn alike<'a>(
     expressions: impl IntoIterator<Item = &'a Expr>,
     schema: &DFSchema,
@@ -113,7 +113,7 @@ fn type_of(expr: &Expr, schema: &DFSchema) -> Option<SqlType> {
     }
 }
 
-/// Columns of a UNION have one type in all its queries.
+/// A column of a UNION has one type in all its queries.
 fn of_union(inputs: &[std::sync::Arc<LogicalPlan>], learn: &mut Learn<'_>) {
     let projections: Vec<_> = inputs
         .iter()
@@ -163,7 +163,7 @@ fn of_call(call: &ScalarFunction, schema: &DFSchema, learn: &mut Learn<'_>) {
     }
 }
 
-/// Arguments whose types the engine's signatures do not tell as PostgreSQL has them.
+/// The types of arguments for which the engine's signatures differ from PostgreSQL's.
 fn by_name(name: &str, index: usize, count: usize) -> Option<SqlType> {
     Some(match (name, index) {
         ("pg_terminate_backend" | "pg_cancel_backend", 0) => SqlType::Integer,
@@ -180,7 +180,7 @@ fn by_name(name: &str, index: usize, count: usize) -> Option<SqlType> {
     })
 }
 
-/// The type that a signature asks for at a place.
+/// The type of an argument by a function's signature.
 fn by_signature(signature: &TypeSignature, index: usize, count: usize) -> Option<SqlType> {
     match signature {
         TypeSignature::Coercible(coercions) if coercions.len() == count => {
@@ -210,7 +210,7 @@ fn by_signature(signature: &TypeSignature, index: usize, count: usize) -> Option
     }
 }
 
-/// A type that functions of the engine ask for: their whole numbers are wide where PostgreSQL's are `integer`.
+/// PostgreSQL's type for a type of the engine's signatures. The engine takes 64-bit integers where PostgreSQL takes `integer`.
 fn of_native(native: &NativeType) -> Option<SqlType> {
     Some(match native {
         NativeType::Boolean => SqlType::Boolean,

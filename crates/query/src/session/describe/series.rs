@@ -1,5 +1,4 @@
-//! Parameters among the arguments of `generate_series` have the type of the others: numbers as they are written,
-//! else `integer`.
+//! The types of parameters of `generate_series`: the type of the other arguments, else `integer`.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, ObjectName, Statement, TableFactor, Value, Visitor,
@@ -11,10 +10,10 @@ use std::ops::ControlFlow;
 use store::catalog::SqlType;
 use values::types;
 
-/// Is told the number of a parameter, from zero, and its type.
+/// Receives the number of a parameter, from zero, and its type.
 type Learn<'a> = dyn FnMut(usize, &SqlType) + 'a;
 
-/// Tells the types of parameters in series in FROM.
+/// Reports the types of parameters of `generate_series` in FROM.
 pub(super) fn look_at(ast: &Statement, learn: &mut Learn<'_>) {
     let _ = visit(ast, &mut Series(learn));
 }
@@ -60,7 +59,7 @@ fn is_series(name: &ObjectName) -> bool {
     last.as_deref() == Some("generate_series")
 }
 
-/// The type that an argument is written with.
+/// The type of a literal or cast argument.
 fn written_type(expr: &Expr) -> Option<SqlType> {
     match expr {
         Expr::Cast { data_type, .. } => types::from_ast(data_type).ok(),

@@ -1,5 +1,5 @@
-//! What a session can have its own way: the values of its settings. What there is to set is in [`known`], the
-//! statements are in [`statements`], how long a value stays in [`scopes`], and what is the same on all servers in [`system`].
+//! Statements about settings: SET, SHOW and RESET in [`statements`], ALTER SYSTEM in [`system`]. The settings that exist and
+//! their values are in [`catalog_views::settings`].
 
 mod statements;
 pub(crate) mod system;

@@ -1,4 +1,4 @@
-//! SET, SHOW and RESET, and what `set_config` asks for.
+//! SET, SHOW and RESET, and the changes of `set_config`.
 
 use crate::context::Inner;
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -74,7 +74,7 @@ impl Inner {
         Ok(Outcome::Done(Tag::plain("SET")))
     }
 
-    /// What BEGIN, SET TRANSACTION or SET SESSION CHARACTERISTICS say of transactions.
+    /// Sets the transaction modes of BEGIN, SET TRANSACTION or SET SESSION CHARACTERISTICS.
     pub(crate) fn set_transaction(
         &self,
         conversation: &mut Conversation,
@@ -105,7 +105,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Times are always told in UTC: another zone is taken with a warning, since clients ask for theirs.
+    /// Accepts another time zone than UTC with a warning, because clients ask for theirs. Times are always in UTC.
     fn set_time_zone(
         &self,
         conversation: &mut Conversation,
@@ -138,7 +138,7 @@ impl Inner {
         conversation.change_settings(local, change)
     }
 
-    /// Takes over what `set_config` asked for in the statement before.
+    /// Applies the changes that `set_config` asked for in the previous statement.
     pub(crate) fn apply_requested_settings(&self, conversation: &mut Conversation) {
         let asked = std::mem::take(&mut *self.context.requested_settings.lock());
         for SettingRequest { name, value, is_local: local } in asked {
@@ -146,7 +146,7 @@ impl Inner {
                 continue;
             }
             let values = values_of(&name, &value);
-            // The function has refused what cannot be set.
+            // The function has refused invalid values.
             let set = conversation.change_settings(local, |set| set.set(&name, &values));
             debug_assert!(set.is_ok(), "{name} was tried before");
         }
@@ -203,7 +203,7 @@ impl Inner {
     }
 }
 
-/// The setting that SHOW is about.
+/// The name of the setting in SHOW.
 fn shown_name(variable: &[Ident]) -> String {
     let name =
         variable.iter().map(|ident| fold(ident).to_lowercase()).collect::<Vec<_>>().join(".");
@@ -214,7 +214,7 @@ fn shown_name(variable: &[Ident]) -> String {
     }
 }
 
-/// The columns of SHOW's answer.
+/// The columns of SHOW's result.
 pub(crate) fn show_fields(variable: &[Ident]) -> Vec<Field> {
     let name = shown_name(variable);
     let names = match name.as_str() {
@@ -224,7 +224,7 @@ pub(crate) fn show_fields(variable: &[Ident]) -> Vec<Field> {
     names.into_iter().map(|name| Field::new(name, SqlType::Text)).collect()
 }
 
-/// Whether a value is the word DEFAULT, and not a text that says so.
+/// Whether a value is the keyword DEFAULT, and not a string.
 fn is_default(expr: &Expr) -> bool {
     expr.to_string().eq_ignore_ascii_case("default")
 }
@@ -241,7 +241,7 @@ fn text_of(expr: &Expr) -> String {
     }
 }
 
-/// Rows of text, for answers that no plan computes.
+/// Rows of text, for results without a plan.
 pub(crate) fn text_rows(command: &'static str, columns: &[(&str, Vec<String>)]) -> Result<Outcome> {
     let fields = columns.iter().map(|(name, _)| ArrowField::new(*name, DataType::Utf8, false));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));

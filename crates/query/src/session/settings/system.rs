@@ -1,4 +1,4 @@
-//! ALTER SYSTEM: settings that are the same on all servers of a cluster. The root keeps them, not the session.
+//! ALTER SYSTEM: settings that are the same on all servers of a cluster. The root keeps them.
 
 use crate::context::Inner;
 use crate::context::outcome::{Outcome, Tag};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 use store::MoveSetting;
 use values::error::{Error, Result, SqlState};
 
-/// The least limit: what is slower would hold a piece of a move back for longer than its taker waits.
+/// The lowest limit, in bytes per second. Below it the destination of a move would time out waiting for a piece.
 const LIMIT_MIN: u64 = 64 << 10;
 
-/// The change of a cluster setting that a statement asks for.
+/// The change of a cluster setting that a statement makes.
 fn change(statement: &AlterSystem) -> Result<MoveSetting> {
     let Some(known) = known::find(&statement.name) else { return Err(unknown(&statement.name)) };
     let value = statement.value.as_deref().unwrap_or(known.default);
