@@ -9,7 +9,7 @@ fn rows_read(node: &Value) -> (u64, u64) {
     let figure = |name: &str| node["Metrics"][name].as_u64();
     let (mut here, mut elsewhere) = match node["Node Type"].as_str() {
         Some("BucketScan") => (figure("output_rows").expect("is counted"), 0),
-        Some("RemoteBundle") => {
+        Some("RemoteFragment") => {
             assert!(figure("server_time").is_some_and(|time| time > 0), "{node}");
             assert!(figure("server_compute").is_some_and(|time| time > 0), "{node}");
             (0, figure("server_rows_read").expect("is reported"))

@@ -1,7 +1,7 @@
 //! Formats of answers: boxes, CSV and JSON.
 //!
 //! CSV and JSON are written batch by batch. A box needs the widths of its columns first, so its rows are collected: on a
-//! terminal only the first and last ones ([`Window`]), else all.
+//! terminal only the first and last ones, else all.
 
 mod answer;
 mod boxes;
