@@ -1,17 +1,14 @@
 //! INSERT ... ON CONFLICT: what happens to a row whose key exists already.
 
+use super::assignment::refuse_value;
 use super::constraints::Constraints;
-use super::declared_column;
-use super::insert::{default_of, is_default};
-use super::update::refuse_value;
+use super::default_values::{default_of, is_default};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, ConflictTarget, OnConflict, OnConflictAction,
-};
+use datafusion::sql::sqlparser::ast::{Assignment, ConflictTarget, OnConflict, OnConflictAction};
 use parser::names::fold;
 use parser::walk::visit_expressions_mut;
 use planner::Planner;
@@ -22,6 +19,8 @@ use store::DistributedTransaction;
 use store::catalog::Table;
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
+
+pub(crate) use super::assignment::assigned_column;
 
 /// What to do, planned.
 pub(crate) enum Resolution {
@@ -110,19 +109,6 @@ fn refuse_other_target(table: &Table, on: &OnConflict) -> Result<()> {
             "there is no unique or exclusion constraint matching the ON CONFLICT specification",
         )
         .with_hint("The primary key is the one that can be named.")),
-    }
-}
-
-/// The column on the left of an assignment.
-pub(crate) fn assigned_column(table: &Table, target: &AssignmentTarget) -> Result<usize> {
-    match target {
-        AssignmentTarget::ColumnName(name) => {
-            let last = name.0.last().and_then(|part| part.as_ident()).map(fold);
-            declared_column(table, &last.unwrap_or_default())
-        }
-        AssignmentTarget::Tuple(_) => {
-            Err(Error::unsupported("assignment to a list of columns is not supported here"))
-        }
     }
 }
 

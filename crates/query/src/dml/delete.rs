@@ -1,8 +1,9 @@
 //! DELETE.
 
+use super::coordinator;
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
-use super::{at_owners, target};
+use super::target;
 use crate::dml::pushdown::{Deed, DmlPushdown};
 use crate::outcome::Outcome;
 use crate::session::Frame;
@@ -38,7 +39,7 @@ pub(crate) async fn run(
 ) -> Result<Outcome> {
     let planned = plan(frame, transaction, delete).await?;
     if let Some(pushdown) = planned.at_owners(frame)? {
-        let rows = at_owners::run(frame, transaction, &pushdown).await?;
+        let rows = coordinator::run(frame, transaction, &pushdown).await?;
         return outcome("DELETE", None, rows, &[]);
     }
     let Planned { view, query, returning, joins } = planned;

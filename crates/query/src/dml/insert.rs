@@ -2,6 +2,7 @@
 
 use super::assembly::Assembly;
 use super::conflict::{self, Resolution};
+use super::default_values::{default_of, is_default, of_generated, refuses_values};
 use super::returning::{Returning, outcome};
 use super::{declared_column, ingest, target};
 use crate::outcome::Outcome;
@@ -14,7 +15,7 @@ use futures::TryStreamExt;
 use parser::names::fold;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Column, Identity, Privileges, SqlType, Table};
+use store::catalog::{Privileges, SqlType, Table};
 use values::error::{Error, Result, SqlState};
 
 /// Runs an INSERT.
@@ -145,24 +146,6 @@ fn query_is_one_row(query: &Query) -> bool {
     matches!(&*query.body, SetExpr::Select(select) if select.from.is_empty())
 }
 
-/// The keyword DEFAULT where a value is expected.
-pub(crate) fn is_default(value: &Expr) -> bool {
-    match value {
-        Expr::Identifier(ident) => {
-            ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default")
-        }
-        _ => false,
-    }
-}
-
-/// The expression of a column's default.
-pub(crate) fn default_of(table: &Table, column: usize) -> Result<Expr> {
-    match &table.columns[column].default {
-        Some(text) => parser::parse_expression(text),
-        None => Ok(Expr::Value(Value::Null.with_empty_span())),
-    }
-}
-
 fn match_width(width: usize, mut columns: Vec<usize>, named: bool) -> Result<Vec<usize>> {
     if width > columns.len() {
         let message = "INSERT has more expressions than target columns";
@@ -196,21 +179,6 @@ fn refuse_generated_always(table: &Arc<Table>, columns: &[usize], insert: &Inser
         }
     }
     Ok(())
-}
-
-/// Whether only the column itself says what its values are.
-pub(crate) fn refuses_values(column: &Column) -> bool {
-    column.identity == Some(Identity::Always) || column.generated.is_some()
-}
-
-/// The error for a value that a column refuses.
-pub(crate) fn of_generated(column: &Column, message: String) -> Error {
-    let what = match column.generated {
-        Some(_) => "a generated column",
-        None => "an identity column defined as GENERATED ALWAYS",
-    };
-    Error::new(SqlState::GeneratedAlways, message)
-        .with_detail(format!("Column \"{}\" is {what}.", column.name))
 }
 
 /// What a statement must be allowed: it reads what it returns, and may change what is there.

@@ -5,9 +5,12 @@
 //! themselves are changed where they are ([`at_owners`]).
 
 pub(crate) mod assembly;
+pub(crate) mod assignment;
 pub(crate) mod at_owners;
 pub(crate) mod conflict;
 pub(crate) mod constraints;
+mod coordinator;
+pub(crate) mod default_values;
 pub(crate) mod delete;
 mod ingest;
 pub(crate) mod insert;

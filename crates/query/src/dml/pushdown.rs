@@ -4,8 +4,8 @@
 //! writes the result there: new rows, assigned and checked as the coordinator would, or keys to be deleted. A statement whose
 //! rows depend on more than themselves cannot be pushed down.
 
+use super::assignment::new_rows;
 use super::constraints::Constraints;
-use super::update::new_rows;
 use crate::session::Frame;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;

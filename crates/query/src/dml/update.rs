@@ -1,15 +1,17 @@
 //! UPDATE.
 
+use super::assignment::{assigned_column, new_rows, refuse_value};
 use super::constraints::Constraints;
-use super::insert::{default_of, is_default, of_generated, refuses_values};
+use super::coordinator;
+use super::default_values::{default_of, is_default};
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
-use super::{at_owners, conflict::assigned_column, target};
+use super::target;
 use crate::dml::pushdown::{Deed, DmlPushdown};
 use crate::outcome::Outcome;
 use crate::session::Frame;
 use crate::session::run::start;
-use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
+use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;
 use datafusion::physical_plan::ExecutionPlan;
@@ -21,9 +23,8 @@ use scan::provider::{BucketTable, Columns};
 use scan::tables::Tables;
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::catalog::{Column, Privileges, Table};
+use store::catalog::{Privileges, Table};
 use store::{DistributedTransaction, TableView};
-use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 
 /// An UPDATE, planned: a query gives each old row with the new values.
@@ -46,7 +47,7 @@ pub(crate) async fn run(
 ) -> Result<Outcome> {
     let planned = plan(frame, transaction, update).await?;
     if let Some(pushdown) = planned.at_owners(frame)? {
-        let rows = at_owners::run(frame, transaction, &pushdown).await?;
+        let rows = coordinator::run(frame, transaction, &pushdown).await?;
         return outcome("UPDATE", None, rows, &[]);
     }
     let Planned { view, query, targets, constraints, returning, joins } = planned;
@@ -158,33 +159,9 @@ fn assignments(table: &Table, given: &[Assignment]) -> Result<Vec<(usize, Expr)>
     Ok(assignments)
 }
 
-/// Refuses to set a column to a value that a statement gives.
-pub(super) fn refuse_value(column: &Column) -> Result<()> {
-    if !refuses_values(column) {
-        return Ok(());
-    }
-    let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);
-    Err(of_generated(column, message))
-}
-
 fn old_rows(table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {
     let columns = batch.columns()[..table.columns.len()].to_vec();
     Ok(RecordBatch::try_new(table.arrow_schema(), columns)?)
-}
-
-/// The new rows, from the columns of old ones and the values for these columns behind them.
-pub(crate) fn new_rows(
-    table: &Table,
-    batch: &RecordBatch,
-    targets: &[usize],
-    constraints: &Constraints,
-) -> Result<RecordBatch> {
-    let mut columns: Vec<ArrayRef> = batch.columns()[..table.columns.len()].to_vec();
-    for (index, target) in targets.iter().enumerate() {
-        let value = batch.column(table.columns.len() + index);
-        columns[*target] = assign(value, &table.columns[*target])?;
-    }
-    constraints.batch(columns)
 }
 
 /// A row that joins with several others takes the values of the first.

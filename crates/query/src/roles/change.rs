@@ -1,6 +1,7 @@
 //! ALTER ROLE and DROP ROLE.
 
-use super::define::{can_rule, configure, known, may_define, refuse_reserved};
+use super::define::{can_rule, configure, may_define, refuse_reserved};
+use super::lookup::{known, undefined};
 use crate::session::Frame;
 use parser::roles::{RoleName, RoleOption};
 use std::sync::Arc;
@@ -94,7 +95,7 @@ pub(super) fn drop_roles(
                 frame.skip_missing("role", name);
                 continue;
             }
-            None => return Err(super::define::undefined(name)),
+            None => return Err(undefined(name)),
         };
         if frame.is_me(name) {
             let message = "current user cannot be dropped";

@@ -1,5 +1,6 @@
 //! CREATE ROLE, and what its options make of a role.
 
+use super::membership::{admit, may_admit};
 use super::password;
 use crate::session::{Frame, parameter_of_text};
 use catalog_views::access::Access;
@@ -7,7 +8,7 @@ use datafusion::common::ScalarValue;
 use parser::roles::RoleOption;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Catalog, CatalogChange, PUBLIC, Role, SqlType};
+use store::catalog::{CatalogChange, PUBLIC, Role, SqlType};
 use values::error::{Error, Result, SqlState};
 
 /// Runs a CREATE ROLE or CREATE USER.
@@ -76,14 +77,6 @@ pub(super) fn refuse_reserved(name: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn undefined(name: &str) -> Error {
-    Error::new(SqlState::UndefinedObject, format!("role \"{name}\" does not exist"))
-}
-
-pub(super) fn known<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Arc<Role>> {
-    catalog.role(name).ok_or_else(|| undefined(name))
-}
-
 /// Applies the options that concern the role alone, and the roles that it becomes a member of.
 pub(super) fn configure(access: Access<'_>, role: &mut Role, options: &[RoleOption]) -> Result<()> {
     for option in options {
@@ -97,7 +90,7 @@ pub(super) fn configure(access: Access<'_>, role: &mut Role, options: &[RoleOpti
             }
             RoleOption::InRole(roles) => {
                 for other in roles {
-                    super::grant::may_admit(access, other)?;
+                    may_admit(access, other)?;
                     role.member_of.insert(other.clone(), false);
                 }
             }
@@ -135,8 +128,8 @@ fn members(
         let RoleOption::Members(members, admin) = option else { continue };
         for member in members {
             let catalog = Arc::clone(transaction.catalog());
-            super::grant::may_admit(access, member)?;
-            super::grant::admit(transaction, &catalog, name, member, *admin)?;
+            may_admit(access, member)?;
+            admit(transaction, &catalog, name, member, *admin)?;
         }
     }
     Ok(())

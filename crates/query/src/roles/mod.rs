@@ -6,14 +6,18 @@
 mod change;
 mod define;
 mod grant;
+mod lookup;
+mod membership;
+mod objects;
 mod owned;
+mod owner;
 mod password;
 mod set_role;
 
 use crate::outcome::{Outcome, Tag};
 use crate::session::Frame;
 pub(crate) use define::superuser;
-pub(crate) use grant::own;
+pub(crate) use owner::own;
 use parser::roles::RoleStatement;
 use store::DistributedTransaction;
 use values::error::{Error, Result};
@@ -37,7 +41,7 @@ pub(crate) fn run(
         }
         RoleStatement::Privileges(granted) => grant::privileges(frame, transaction, granted)?,
         RoleStatement::Membership { revoke, roles, members, admin } => {
-            grant::membership(frame, transaction, *revoke, roles, members, *admin)?;
+            membership::grant(frame, transaction, *revoke, roles, members, *admin)?;
         }
         RoleStatement::Unsupported(what) => {
             return Err(Error::unsupported(format!("{what} is not supported")));
@@ -45,7 +49,7 @@ pub(crate) fn run(
         RoleStatement::Reassign { from, to } => owned::reassign(frame, transaction, from, to)?,
         RoleStatement::DropOwned(roles) => owned::drop_owned(frame, transaction, roles)?,
         RoleStatement::Owner { kind, name, owner, if_exists } => {
-            grant::owner(frame, transaction, *kind, name, owner, *if_exists)?;
+            owner::change(frame, transaction, *kind, name, owner, *if_exists)?;
         }
     }
     Ok(Outcome::Done(Tag::plain(statement.command())))

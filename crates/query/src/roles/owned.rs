@@ -1,7 +1,7 @@
 //! REASSIGN OWNED and DROP OWNED: what a role has goes to another, or goes, so that the role can be dropped.
 
-use super::define::known;
-use super::grant;
+use super::lookup::known;
+use super::owner;
 use crate::session::Frame;
 use parser::roles::RoleName;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(super) fn reassign(
         let owns = |object: &Object| role.privileges(object).contains(Privileges::OWNER);
         for object in objects(&role).into_iter().filter(owns) {
             take(transaction, &role, &object)?;
-            grant::own(transaction, to.first().map(|role| role.name.as_str()), object)?;
+            owner::own(transaction, to.first().map(|role| role.name.as_str()), object)?;
         }
     }
     Ok(())

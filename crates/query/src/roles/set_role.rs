@@ -2,7 +2,7 @@
 //!
 //! Who that is is a setting as others are: it follows the transaction, and may be for it alone.
 
-use super::define::known;
+use super::lookup::known;
 use crate::session::Inner;
 use crate::session::transactions::Conversation;
 use catalog_views::access::Access;

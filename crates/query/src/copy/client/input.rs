@@ -3,7 +3,7 @@
 //! The connection's task cuts bytes into values; another one casts them and loads the rows. Between them
 //! go batches, so both work at once and neither runs far ahead.
 
-use super::rows_of_text::RowsOfText;
+use super::rows_of_text::{BATCH_ROWS, RowsOfText};
 use super::rows_of_values::RowsOfValues;
 use super::wrong_direction;
 use super::{binary, csv, text};
@@ -24,8 +24,6 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use values::error::{Error, Result, SqlState};
 
-/// Rows of a batch.
-pub(super) const BATCH_ROWS: usize = store::CHUNK_ROWS;
 /// Bytes of values of a batch, at most.
 const BATCH_BYTES: usize = 8 << 20;
 /// Batches that may wait to be loaded.

@@ -1,12 +1,14 @@
 //! Rows that come as texts, gathered into batches; the load casts them to the columns' types.
 
-use super::input::BATCH_ROWS;
 use super::text::{Line, not_utf8};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringViewBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use parser::client_copy::{Header, Options};
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
+
+/// Rows of a batch.
+pub(super) const BATCH_ROWS: usize = store::CHUNK_ROWS;
 
 /// Rows of texts on their way into a batch.
 pub(super) struct RowsOfText {
