@@ -2,7 +2,7 @@
 
 use super::constraints::Constraints;
 use super::declared_column;
-use super::default_values::{of_generated, refuses_values};
+use super::default_values::{accepts_default_only, generated_always};
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::sql::sqlparser::ast::AssignmentTarget;
 use parser::names::fold;
@@ -10,7 +10,7 @@ use store::catalog::{Column, Table};
 use values::assign::assign;
 use values::error::{Error, Result};
 
-/// The column on the left of an assignment.
+/// The target column of an assignment.
 pub(crate) fn assigned_column(table: &Table, target: &AssignmentTarget) -> Result<usize> {
     match target {
         AssignmentTarget::ColumnName(name) => {
@@ -23,16 +23,19 @@ pub(crate) fn assigned_column(table: &Table, target: &AssignmentTarget) -> Resul
     }
 }
 
-/// Refuses to set a column to a value that a statement gives.
-pub(crate) fn refuse_value(column: &Column) -> Result<()> {
-    if !refuses_values(column) {
+/// Rejects a value other than DEFAULT for a column that accepts DEFAULT only.
+///
+/// # Errors
+/// 428C9.
+pub(crate) fn require_default(column: &Column) -> Result<()> {
+    if !accepts_default_only(column) {
         return Ok(());
     }
     let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);
-    Err(of_generated(column, message))
+    Err(generated_always(column, message))
 }
 
-/// The new rows, from the columns of old ones and the values for these columns behind them.
+/// The new rows. `batch` has the columns of the old rows, followed by the new values of `targets`.
 pub(crate) fn new_rows(
     table: &Table,
     batch: &RecordBatch,

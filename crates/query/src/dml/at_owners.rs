@@ -1,4 +1,4 @@
-//! UPDATE and DELETE that the owners of their rows can carry out.
+//! UPDATE and DELETE that the owners of their rows can execute.
 
 use super::{delete, update};
 use crate::session::Frame;
@@ -8,7 +8,7 @@ use scan::tables::Tables;
 use std::sync::Arc;
 use values::error::Result;
 
-/// The query of a statement that the owners of its rows carry out; `None` for any other.
+/// The query of an UPDATE or DELETE that can be pushed down; `None` for any other statement.
 pub(crate) async fn query(
     frame: &Frame<'_>,
     tables: &dyn Tables,

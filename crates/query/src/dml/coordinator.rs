@@ -1,24 +1,26 @@
-//! The coordinator of a DML pushdown: each owner changes its own rows, and only their number is returned.
+//! The coordinator of a DML pushdown: each owner changes its own rows, and only their number is
+//! returned.
 //!
-//! Every key is sent to one server. A server that no longer owns some of the keys returns them, and their new owners are
-//! asked next. The statement is complete when no key is left.
+//! Every key is sent to one server. A server that no longer owns some of the keys returns them, and
+//! they are sent to their new owners. The statement is complete when no key is left.
 
 use super::pushdown::{DmlPushdown, open};
 use crate::session::Frame;
 use futures::TryStreamExt;
 use futures::future::{try_join, try_join_all};
-use scan::places::{self, Owned};
-use sdds::KeyRange;
+use scan::places;
+use sdds::{GroupId, KeyRange};
 use store::{Changed, DistributedTransaction, Peers, Reader, Reading};
 use values::error::Result;
 
-/// Carries an pushdown out; how many rows it concerned. After an error some may have been changed.
+/// Executes a pushdown and returns the number of changed rows. After an error, some rows may have
+/// been changed.
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     pushdown: &DmlPushdown,
 ) -> Result<u64> {
-    // What the statement itself writes is not seen.
+    // The statement does not see its own writes.
     let reading = transaction.reading();
     let view = pushdown.elsewhere().view();
     let mut here = pushdown.elsewhere().here().to_vec();
@@ -26,14 +28,15 @@ pub(crate) async fn run(
     let mut rows = 0;
     for _ in 0..places::ATTEMPTS {
         let others = transaction.pushdowns_elsewhere();
-        let there = others.iter().flat_map(|(peers, reader)| {
-            owners.iter().map(move |owned| there(frame, pushdown, (&**peers, reader), owned))
+        let remote = others.iter().flat_map(|(peers, reader)| {
+            owners.iter().map(move |(owner, ranges)| {
+                remote_part(frame, pushdown, &**peers, reader, *owner, ranges)
+            })
         });
-        let there = try_join_all(there.collect::<Vec<_>>());
-        let (there, own) =
-            try_join(there, carry_out_here(frame, transaction, &reading, pushdown, &here)).await?;
-        let mut changed = own;
-        there.into_iter().for_each(|theirs| changed.add(theirs));
+        let remote = try_join_all(remote.collect::<Vec<_>>());
+        let local = local_part(frame, transaction, &reading, pushdown, &here);
+        let (remote, mut changed) = try_join(remote, local).await?;
+        remote.into_iter().for_each(|theirs| changed.add(theirs));
         rows += changed.rows;
         let mut rest = changed.rest;
         if rest.is_empty() {
@@ -46,21 +49,23 @@ pub(crate) async fn run(
 }
 
 /// The part of another server.
-async fn there(
+async fn remote_part(
     frame: &Frame<'_>,
     pushdown: &DmlPushdown,
-    (peers, reader): (&dyn Peers, &Reader),
-    (owner, ranges): &Owned,
+    peers: &dyn Peers,
+    reader: &Reader,
+    owner: GroupId,
+    ranges: &[KeyRange],
 ) -> Result<Changed> {
     let bytes = pushdown.to_bytes(ranges, frame).await?;
-    let changed = peers.pushdown(reader, pushdown.elsewhere().view().table(), *owner, bytes).await;
+    let changed = peers.pushdown(reader, pushdown.elsewhere().view().table(), owner, bytes).await;
     let changed =
         changed.map_err(|error| error.missing(|| pushdown.elsewhere().rows_of(ranges)))?;
     Ok(changed.of(ranges))
 }
 
 /// This server's own part.
-async fn carry_out_here(
+async fn local_part(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     reading: &Reading,

@@ -4,7 +4,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Value};
 use store::catalog::{Column, Identity, Table};
 use values::error::{Error, Result, SqlState};
 
-/// The keyword DEFAULT where a value is expected.
+/// Whether a value is the keyword DEFAULT.
 pub(crate) fn is_default(value: &Expr) -> bool {
     match value {
         Expr::Identifier(ident) => {
@@ -14,7 +14,7 @@ pub(crate) fn is_default(value: &Expr) -> bool {
     }
 }
 
-/// The expression of a column's default.
+/// A column's default expression; NULL if it has none.
 pub(crate) fn default_of(table: &Table, column: usize) -> Result<Expr> {
     match &table.columns[column].default {
         Some(text) => parser::parse_expression(text),
@@ -22,13 +22,13 @@ pub(crate) fn default_of(table: &Table, column: usize) -> Result<Expr> {
     }
 }
 
-/// Whether only the column itself says what its values are.
-pub(crate) fn refuses_values(column: &Column) -> bool {
+/// Whether a column accepts DEFAULT only: it is generated, or GENERATED ALWAYS AS IDENTITY.
+pub(crate) fn accepts_default_only(column: &Column) -> bool {
     column.identity == Some(Identity::Always) || column.generated.is_some()
 }
 
-/// The error for a value that a column refuses.
-pub(crate) fn of_generated(column: &Column, message: String) -> Error {
+/// The error 428C9 for a value of a column that accepts DEFAULT only.
+pub(crate) fn generated_always(column: &Column, message: String) -> Error {
     let what = match column.generated {
         Some(_) => "a generated column",
         None => "an identity column defined as GENERATED ALWAYS",

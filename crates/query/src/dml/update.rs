@@ -1,13 +1,13 @@
 //! UPDATE.
 
-use super::assignment::{assigned_column, new_rows, refuse_value};
+use super::assignment::{assigned_column, new_rows, require_default};
 use super::constraints::Constraints;
 use super::coordinator;
 use super::default_values::{default_of, is_default};
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
 use super::target;
-use crate::dml::pushdown::{Deed, DmlPushdown};
+use crate::dml::pushdown::{Change, DmlPushdown};
 use crate::outcome::Outcome;
 use crate::session::Frame;
 use crate::session::run::start;
@@ -27,19 +27,20 @@ use store::catalog::{Privileges, Table};
 use store::{DistributedTransaction, TableView};
 use values::error::{Error, Result, SqlState};
 
-/// An UPDATE, planned: a query gives each old row with the new values.
+/// A planned UPDATE.
 pub(super) struct Planned {
     view: TableView,
+    /// Returns the old rows, each followed by the new values of `targets`.
     query: Arc<dyn ExecutionPlan>,
-    /// The columns that get the new values.
+    /// The assigned columns.
     targets: Vec<usize>,
     constraints: Arc<Constraints>,
     returning: Option<Returning>,
-    /// Whether a row may come with several rows of other tables.
+    /// Whether the query joins other tables, so that it may return a row several times.
     joins: bool,
 }
 
-/// Runs an UPDATE: the rows are replaced, by their owners or from here.
+/// Runs an UPDATE, by pushdown if possible.
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -70,9 +71,10 @@ pub(crate) async fn run(
         transaction.delete(table.id, &old_keys).await?;
     }
     for rows in &written {
-        match moves_keys {
-            true => transaction.insert(table.id, rows).await?,
-            false => transaction.upsert(table.id, rows).await?,
+        if moves_keys {
+            transaction.insert(table.id, rows).await?;
+        } else {
+            transaction.upsert(table.id, rows).await?;
         }
     }
     let rows = written.iter().map(|batch| batch.num_rows() as u64).sum();
@@ -80,18 +82,18 @@ pub(crate) async fn run(
 }
 
 impl Planned {
-    /// The same for the owners of the rows to carry out, if they can.
+    /// The UPDATE as a DML pushdown, if the owners of the rows can execute it.
     pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<DmlPushdown>> {
         let by_row = !self.joins && self.returning.is_none();
         if !by_row || moves_keys(self.view.table(), &self.targets) {
             return Ok(None);
         }
         let (targets, constraints) = (self.targets.clone(), Arc::clone(&self.constraints));
-        DmlPushdown::of_query(&self.query, Deed::Update { targets, constraints }, frame)
+        DmlPushdown::of_query(&self.query, Change::Update { targets, constraints }, frame)
     }
 }
 
-/// Whether new rows may have other keys.
+/// Whether a target is a key column.
 fn moves_keys(table: &Table, targets: &[usize]) -> bool {
     targets.iter().any(|column| table.key_indices().contains(column))
 }
@@ -102,19 +104,19 @@ pub(super) async fn plan(
     tables: &dyn Tables,
     update: &Update,
 ) -> Result<Planned> {
-    let (name, called) = target_of(&update.table)?;
+    let (name, alias) = target_of(&update.table)?;
     let table = target(frame, tables, &name, needed(update))?;
     let others = match &update.from {
         None => &[][..],
         Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => from,
     };
     let assignments = assignments(&table, &update.assignments)?;
-    let mut items = all_columns(&table, &called);
+    let mut items = all_columns(&table, &alias);
     for (index, (_, value)) in assignments.iter().enumerate() {
         let alias = Ident::with_quote('"', format!("?new{index}"));
         items.push(SelectItem::ExprWithAlias { expr: value.clone(), alias });
     }
-    let query = query(items, &called, others, update.selection.clone())?;
+    let query = query(items, &alias, others, update.selection.clone())?;
     let view = tables.table(table.id).ok_or_else(|| super::undefined(&name))?;
     let mut planner = frame.planner(tables);
     let source = BucketTable::new(view.clone(), Columns::All);
@@ -122,12 +124,12 @@ pub(super) async fn plan(
     let plan = planner.plan_query(query).await?;
     let query = planner.physical(&plan).await?;
     let constraints = Arc::new(Constraints::new(&planner, &table)?);
-    let returning = Returning::new(&planner, &table, &called, update.returning.as_deref())?;
+    let returning = Returning::new(&planner, &table, &alias, update.returning.as_deref())?;
     let targets = assignments.iter().map(|(column, _)| *column).collect();
     Ok(Planned { view, query, targets, constraints, returning, joins: !others.is_empty() })
 }
 
-/// Columns with their new values.
+/// The assigned columns with their new values.
 fn assignments(table: &Table, given: &[Assignment]) -> Result<Vec<(usize, Expr)>> {
     let mut assignments: Vec<(usize, Expr)> = Vec::new();
     for Assignment { target, value } in given {
@@ -153,7 +155,7 @@ fn assignments(table: &Table, given: &[Assignment]) -> Result<Vec<(usize, Expr)>
         if is_default(value) {
             *value = default_of(table, *column)?;
         } else {
-            refuse_value(definition)?;
+            require_default(definition)?;
         }
     }
     Ok(assignments)
@@ -164,7 +166,8 @@ fn old_rows(table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(table.arrow_schema(), columns)?)
 }
 
-/// A row that joins with several others takes the values of the first.
+/// Removes rows whose key has been seen. A row that joins with several rows is updated with the
+/// values of the first.
 fn keep_first_of_each(
     rows: &RecordBatch,
     keys: &[sdds::Key],
@@ -175,12 +178,10 @@ fn keep_first_of_each(
     Ok(take_record_batch(rows, &first)?)
 }
 
-/// What a statement must be allowed: one that looks at rows reads them.
+/// The privileges that a statement needs. A condition, RETURNING and values other than constants
+/// need SELECT.
 fn needed(update: &Update) -> Privileges {
     let constants = update.assignments.iter().all(|a| matches!(a.value, Expr::Value(_)));
-    let looks = update.selection.is_some() || update.returning.is_some() || !constants;
-    match looks {
-        true => Privileges::UPDATE.union(Privileges::SELECT),
-        false => Privileges::UPDATE,
-    }
+    let reads = update.selection.is_some() || update.returning.is_some() || !constants;
+    if reads { Privileges::UPDATE.union(Privileges::SELECT) } else { Privileges::UPDATE }
 }

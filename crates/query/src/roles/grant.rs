@@ -1,7 +1,7 @@
-//! GRANT and REVOKE, and who owns what.
+//! GRANT and REVOKE of privileges.
 
 use super::lookup::known;
-use super::objects::{Thing, database, of_relation, relation, schema};
+use super::objects::{GrantTarget, database, of_relation, relation, schema};
 use crate::session::Frame;
 use catalog_views::access::{Access, denied};
 use parser::roles::{Grant, GrantedOn, ObjectKind, RoleName};
@@ -20,9 +20,9 @@ pub(super) fn privileges(
     let access = frame.access(&catalog);
     if grant.of_columns {
         return Err(Error::unsupported("privileges on single columns are not supported")
-            .with_hint("GRANT SELECT on a view of these columns."));
+            .with_hint("Create a view of these columns, and grant SELECT on it."));
     }
-    let things = things(frame, &catalog, grant)?;
+    let targets = targets(frame, &catalog, grant)?;
     let mut roles = Vec::with_capacity(grant.roles.len());
     for role in &grant.roles {
         match role {
@@ -37,36 +37,40 @@ pub(super) fn privileges(
             }
         }
     }
-    for thing in &things {
-        let wanted = wanted(grant, thing)?;
-        let granted = may_grant(frame, access, thing, wanted, grant.revoke)?;
+    for target in &targets {
+        let wanted = wanted(grant, target)?;
+        let granted = grantable(frame, access, target, wanted, grant.revoke)?;
         for name in &roles {
-            change(transaction, grant, thing, name, granted)?;
+            change(transaction, grant, target, name, granted)?;
         }
     }
     Ok(())
 }
 
-/// Of the privileges that are wanted those that may be handed on.
-fn may_grant(
+/// The wanted privileges that the role may grant. Warns if some are missing.
+///
+/// # Errors
+/// 42501 if the role has no privilege on the object.
+fn grantable(
     frame: &Frame<'_>,
     access: Access<'_>,
-    thing: &Thing,
+    target: &GrantTarget,
     wanted: Privileges,
     revoke: bool,
 ) -> Result<Privileges> {
-    let held = access.privileges(&thing.object);
-    if held.is_empty() && !(thing.object == Object::Database) {
-        return Err(denied(thing.kind, &thing.name));
+    let held = access.privileges(&target.object);
+    if held.is_empty() && !(target.object == Object::Database) {
+        return Err(denied(target.kind, &target.name));
     }
     let granted = wanted.intersection(held.grantable());
     if granted != wanted {
-        let (state, done) = match revoke {
-            false => (SqlState::WarningPrivilegeNotGranted, "were granted"),
-            true => (SqlState::WarningPrivilegeNotRevoked, "could be revoked"),
+        let (state, done) = if revoke {
+            (SqlState::WarningPrivilegeNotRevoked, "could be revoked")
+        } else {
+            (SqlState::WarningPrivilegeNotGranted, "were granted")
         };
         let which = if granted.is_empty() { "no" } else { "not all" };
-        let message = format!("{which} privileges {done} for \"{}\"", thing.name);
+        let message = format!("{which} privileges {done} for \"{}\"", target.name);
         frame.session.warn(state, message);
     }
     Ok(granted)
@@ -75,14 +79,14 @@ fn may_grant(
 fn change(
     transaction: &mut DistributedTransaction,
     grant: &Grant,
-    thing: &Thing,
+    target: &GrantTarget,
     name: &str,
     granted: Privileges,
 ) -> Result<()> {
     let catalog = transaction.catalog();
     let role = if name == PUBLIC { Some(catalog.public()) } else { catalog.role(name) };
-    let held = role.map(|role| role.privileges(&thing.object)).unwrap_or_default();
-    // An owner has everything, and what is taken from him he could give himself again.
+    let held = role.map(|role| role.privileges(&target.object)).unwrap_or_default();
+    // An owner has all privileges. They cannot be revoked.
     if held.contains(Privileges::OWNER) {
         return Ok(());
     }
@@ -93,12 +97,12 @@ fn change(
         (true, false) => held.without(granted).without(options),
         (true, true) => held.without(options),
     };
-    let (role, object) = (name.to_owned(), thing.object.clone());
+    let (role, object) = (name.to_owned(), target.object.clone());
     transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
     Ok(())
 }
 
-fn things(frame: &Frame<'_>, catalog: &Catalog, grant: &Grant) -> Result<Vec<Thing>> {
+fn targets(frame: &Frame<'_>, catalog: &Catalog, grant: &Grant) -> Result<Vec<GrantTarget>> {
     let names = match &grant.on {
         GrantedOn::Named(names) => names,
         GrantedOn::AllIn(schemas) => {
@@ -114,7 +118,7 @@ fn things(frame: &Frame<'_>, catalog: &Catalog, grant: &Grant) -> Result<Vec<Thi
             return Ok(all);
         }
     };
-    let thing = |name: &Vec<String>| {
+    let target = |name: &Vec<String>| {
         let last = name.last().map_or("", String::as_str);
         Ok(match grant.kind {
             ObjectKind::Sequence => {
@@ -130,32 +134,36 @@ fn things(frame: &Frame<'_>, catalog: &Catalog, grant: &Grant) -> Result<Vec<Thi
             _ => of_relation(relation(frame, catalog, name)?),
         })
     };
-    names.iter().map(thing).collect()
+    names.iter().map(target).collect()
 }
 
-/// The privileges that a statement names, as they are for a kind of thing.
-fn wanted(grant: &Grant, thing: &Thing) -> Result<Privileges> {
-    let Some(names) = &grant.privileges else { return Ok(thing.all) };
+/// The privileges named in a statement.
+///
+/// # Errors
+/// 0LP01 for a privilege that does not exist for the kind of object.
+fn wanted(grant: &Grant, target: &GrantTarget) -> Result<Privileges> {
+    let Some(names) = &grant.privileges else { return Ok(target.all) };
     let mut wanted = Privileges::default();
     for name in names {
         if let Some(one) = Privileges::named(name) {
-            if !thing.all.contains(one) {
-                return Err(invalid(name, thing));
+            if !target.all.contains(one) {
+                return Err(invalid(name, target));
             }
             wanted = wanted.union(one);
             continue;
         }
         match name.as_str() {
-            // Whoever has a password may connect and make temporary tables.
+            // Every user that can log in may connect and create temporary tables.
             "CONNECT" | "TEMP" | "TEMPORARY" if grant.kind == ObjectKind::Database => {
                 if grant.revoke {
                     let message = format!("{name} on the database cannot be revoked");
-                    return Err(Error::unsupported(message)
-                        .with_hint("ALTER ROLE name NOLOGIN keeps a user out."));
+                    return Err(Error::unsupported(message).with_hint(
+                        "Use ALTER ROLE name NOLOGIN to prevent a user from connecting.",
+                    ));
                 }
             }
             "EXECUTE" | "CONNECT" | "TEMP" | "TEMPORARY" | "SET" | "ALTER SYSTEM" => {
-                return Err(invalid(name, thing));
+                return Err(invalid(name, target));
             }
             _ => {
                 let message = format!("unrecognized privilege type \"{}\"", name.to_lowercase());
@@ -166,8 +174,8 @@ fn wanted(grant: &Grant, thing: &Thing) -> Result<Privileges> {
     Ok(wanted)
 }
 
-fn invalid(privilege: &str, thing: &Thing) -> Error {
-    let kind = match thing.kind {
+fn invalid(privilege: &str, target: &GrantTarget) -> Error {
+    let kind = match target.kind {
         "table" | "view" => "relation",
         other => other,
     };

@@ -9,7 +9,7 @@ use store::DistributedTransaction;
 use store::catalog::{Catalog, CatalogChange, Role};
 use values::error::{Error, Result, SqlState};
 
-/// Runs a GRANT or REVOKE of roles.
+/// Runs a GRANT or REVOKE of roles. `admin` means WITH ADMIN OPTION, or REVOKE ADMIN OPTION FOR.
 pub(super) fn grant(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -21,7 +21,7 @@ pub(super) fn grant(
     for role in roles {
         for member in members {
             let catalog = Arc::clone(transaction.catalog());
-            may_admit(frame.access(&catalog), role)?;
+            require_admin_option(frame.access(&catalog), role)?;
             let member = frame.role_named(member)?;
             let held = known(&catalog, &member)?.member_of.get(role).copied();
             match (revoke, held) {
@@ -30,16 +30,17 @@ pub(super) fn grant(
                         format!("role \"{member}\" is already a member of role \"{role}\"");
                     frame.session.notice(SqlState::SuccessfulCompletion, message);
                 }
-                (false, _) => admit(transaction, &catalog, role, &member, admin)?,
+                (false, _) => add_member(transaction, &catalog, role, &member, admin)?,
                 (true, None) => {
                     let message = format!("role \"{member}\" is not a member of role \"{role}\"");
                     frame.session.warn(SqlState::Warning, message);
                 }
                 (true, Some(_)) => {
                     let mut changed = Role::clone(known(&catalog, &member)?);
-                    match admin {
-                        true => drop(changed.member_of.insert(role.clone(), false)),
-                        false => drop(changed.member_of.remove(role)),
+                    if admin {
+                        changed.member_of.insert(role.clone(), false);
+                    } else {
+                        changed.member_of.remove(role);
                     }
                     transaction.change_catalog(CatalogChange::PutRole(changed))?;
                 }
@@ -49,18 +50,24 @@ pub(super) fn grant(
     Ok(())
 }
 
-/// Whether the session may make others members of a role.
-pub(super) fn may_admit(access: Access<'_>, role: &str) -> Result<()> {
-    let to = access.known(role).ok_or_else(|| undefined(role))?;
-    if access.admits_to(to) {
+/// Checks that the session may change the members of a role.
+///
+/// # Errors
+/// 42704 if the role does not exist; 42501.
+pub(super) fn require_admin_option(access: Access<'_>, role: &str) -> Result<()> {
+    let group = access.known(role).ok_or_else(|| undefined(role))?;
+    if access.admits_to(group) {
         return Ok(());
     }
     let message = format!("must have admin option on role \"{role}\"");
     Err(Error::new(SqlState::InsufficientPrivilege, message))
 }
 
-/// Makes a role a member of another.
-pub(super) fn admit(
+/// Makes `member` a member of `role`.
+///
+/// # Errors
+/// 0LP01 if `role` is a member of `member`.
+pub(super) fn add_member(
     transaction: &mut DistributedTransaction,
     catalog: &Catalog,
     role: &str,

@@ -1,7 +1,7 @@
-//! Users and their privileges: CREATE, ALTER and DROP ROLE, GRANT, REVOKE. What a role may do is decided in
-//! [`catalog_views::access`].
+//! Roles and privileges: CREATE, ALTER and DROP ROLE, GRANT, REVOKE, ALTER ... OWNER TO.
 //!
-//! The SQL parser knows other databases' forms of these statements, so they are read here ([`parse`]).
+//! The statements are parsed by [`parser::roles`]. Privileges are checked by
+//! [`catalog_views::access`].
 
 mod change;
 mod define;

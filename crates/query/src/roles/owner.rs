@@ -22,9 +22,9 @@ pub(super) fn change(
     let catalog = Arc::clone(transaction.catalog());
     let access = frame.access(&catalog);
     let object = if kind == ObjectKind::Schema {
-        let thing = schema(&catalog, name.last().map_or("", String::as_str))?;
-        access.require_schema(&thing.name, Privileges::OWNER)?;
-        thing.object
+        let schema = schema(&catalog, name.last().map_or("", String::as_str))?;
+        access.require_schema(&schema.name, Privileges::OWNER)?;
+        schema.object
     } else {
         let relation = match relation(frame, &catalog, name) {
             Ok(relation) => relation,
@@ -56,7 +56,8 @@ pub(super) fn change(
     own(transaction, is_known.then_some(name.as_str()), object)
 }
 
-/// Makes a role the owner of something. What belongs to no role belongs to the one that is always there.
+/// Makes a role the owner of an object. With `None`, the object has no owner among the roles and
+/// belongs to the predefined owner.
 pub(crate) fn own(
     transaction: &mut DistributedTransaction,
     role: Option<&str>,

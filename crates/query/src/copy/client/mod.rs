@@ -1,4 +1,5 @@
-//! COPY between a table and the client: `COPY t FROM STDIN` and `COPY ... TO STDOUT`, in PostgreSQL's three formats.
+//! COPY between a table and the client: `COPY t FROM STDIN` and `COPY ... TO STDOUT`, in the
+//! formats text, csv and binary.
 
 mod assembler;
 mod binary;
@@ -11,12 +12,13 @@ mod text;
 
 pub(crate) use assembler::Assembler;
 pub use input::CopyIn;
-pub(crate) use input::{Loaded, Piece, evicted};
+// `evicted` is the name in `session/copying.rs`.
+pub(crate) use input::{Loaded, Piece, canceled as evicted};
 pub use output::CopyOut;
 
 use values::error::{Error, SqlState};
 
-/// COPY in a direction that its statement does not have.
+/// The error for a COPY statement of the other direction.
 pub(super) fn wrong_direction() -> Error {
-    Error::new(SqlState::SyntaxError, "COPY goes the other way")
+    Error::new(SqlState::SyntaxError, "the COPY statement has the other direction")
 }
