@@ -59,7 +59,7 @@ impl Options {
     ///
     /// # Errors
     /// 22023, 42601 and 0A000 for an unknown option, a value out of range or a conflict.
-    pub(super) fn of(given: &[Given]) -> Result<Self> {
+    pub fn of(given: &[Given]) -> Result<Self> {
         let format = given.iter().find(|(name, _)| name == "format");
         let form = match format.and_then(|(_, words)| words.first()).map(String::as_str) {
             None => Form::Text,

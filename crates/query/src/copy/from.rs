@@ -1,6 +1,6 @@
 //! COPY table FROM 'file'.
 
-use super::copied;
+use super::copied_columns;
 use super::options::Options;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
@@ -29,12 +29,12 @@ pub(crate) async fn run(
 ) -> Result<Outcome> {
     let Statement::Copy { source: CopySource::Table { table_name, columns }, .. } = statement
     else {
-        return Err(Error::new(SqlState::SyntaxError, "COPY query FROM makes no sense"));
+        return Err(Error::new(SqlState::SyntaxError, "COPY FROM requires a table, not a query"));
     };
     frame.access(transaction.catalog()).require_files(FileUse::CopyFrom)?;
     let options = Options::of(statement)?;
     let table = target(frame, transaction, table_name, Privileges::INSERT)?;
-    let given = copied(&table, columns)?;
+    let given = copied_columns(&table, columns)?;
     let schema = Arc::new(plan_schema(&table, &given));
     let (format, schema): (Arc<dyn FileFormat>, _) = match options.format {
         Format::Parquet => (Arc::new(ParquetFormat::default()), None),
@@ -76,7 +76,7 @@ fn csv(options: &Options) -> CsvFormat {
     }
 }
 
-/// A text as a regular expression that matches it and nothing else.
+/// A regular expression that matches exactly `text`.
 fn escaped(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() * 2);
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! COPY: files into tables, and queries into files.
+//! COPY between tables and files on the server, and between tables and the client.
 
 pub(crate) mod client;
 pub(crate) mod from;
@@ -15,11 +15,12 @@ use parser::parse_sql;
 use store::catalog::{Catalog, Relation, Table};
 use values::error::{Error, Result, SqlState};
 
-/// The columns of a table that are copied: those that a statement names, or all that users give values for.
+/// The copied columns of a table: the named ones; without names, all except hidden and
+/// generated columns.
 ///
 /// # Errors
-/// 42703: there is no such column, 42P10: its values are computed.
-fn copied(table: &Table, named: &[Ident]) -> Result<Vec<usize>> {
+/// 42703 if a named column does not exist; 42P10 if it is a generated column.
+fn copied_columns(table: &Table, named: &[Ident]) -> Result<Vec<usize>> {
     if named.is_empty() {
         let given = |index: &usize| {
             let column = &table.columns[*index];
@@ -42,7 +43,7 @@ fn copied(table: &Table, named: &[Ident]) -> Result<Vec<usize>> {
     named.iter().map(find).collect()
 }
 
-/// The query for what a COPY of a table gives.
+/// The query for the contents of a relation, as copied by COPY relation TO.
 fn query_of(
     catalog: &Catalog,
     path: SearchPath<'_>,
@@ -51,7 +52,7 @@ fn query_of(
 ) -> Result<Query> {
     let columns: Vec<String> = match find(catalog, path, name)? {
         Some(Relation::Table(table)) => {
-            let columns = copied(table, named)?.into_iter();
+            let columns = copied_columns(table, named)?.into_iter();
             columns.map(|index| quote_ident(&table.columns[index].name)).collect()
         }
         _ if named.is_empty() => vec!["*".to_owned()],
@@ -59,6 +60,6 @@ fn query_of(
     };
     match parse_sql(&format!("SELECT {} FROM {name}", columns.join(", ")))? {
         Statement::Query(query) => Ok(*query),
-        _ => Err(Error::new(SqlState::SyntaxError, format!("{name} is no table"))),
+        _ => Err(Error::new(SqlState::SyntaxError, format!("\"{name}\" is not a table"))),
     }
 }

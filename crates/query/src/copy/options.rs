@@ -1,31 +1,41 @@
-//! The options of COPY.
+//! The options of COPY to and from files.
 
 use datafusion::sql::sqlparser::ast::{CopyOption, CopyTarget, Statement};
 use planner::files::Format;
 use values::error::{Error, Result, SqlState};
 
-/// What COPY was told, with the defaults filled in.
+/// The options of a COPY, including defaults.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
+    /// The file, as named in the statement.
     pub(crate) path: String,
     pub(crate) format: Format,
+    /// CSV: the separator of values.
     pub(crate) delimiter: u8,
+    /// CSV: whether the first line has the column names.
     pub(crate) header: bool,
+    /// CSV: the quote character.
     pub(crate) quote: u8,
+    /// CSV: the escape character in quoted values; `None` for the quote character.
     pub(crate) escape: Option<u8>,
+    /// CSV: the text that stands for NULL; `None` for the empty text.
     pub(crate) null: Option<String>,
 }
 
 impl Options {
+    /// Reads the options of a COPY statement. Without FORMAT, the file extension decides.
+    ///
+    /// # Errors
+    /// 0A000 for STDIN and STDOUT and for unsupported options; 22023 for invalid values.
     pub(crate) fn of(statement: &Statement) -> Result<Self> {
         let Statement::Copy { target, options, .. } = statement else {
-            unreachable!("only COPY has these options");
+            unreachable!("the statement is a COPY");
         };
         let path = match target {
             CopyTarget::File { filename } => filename.clone(),
             other => {
                 return Err(Error::unsupported(format!(
-                    "COPY with {other} needs a client connection"
+                    "COPY with {other} requires a client connection"
                 ))
                 .with_hint("Give a file name: COPY t FROM 'file.csv' (FORMAT csv)."));
             }
@@ -34,8 +44,8 @@ impl Options {
             CopyOption::Format(name) => Some(Format::named(&name.value)),
             _ => None,
         });
-        // A statement of PostgreSQL's means what it means there. One that goes by the file's name is ours, and so is the
-        // file: with the names of its columns, as it is queried.
+        // With FORMAT, the defaults are PostgreSQL's. Without FORMAT, which PostgreSQL would read
+        // as text, the file has a header with the column names, as in queries of files.
         let header = named.is_none();
         let format = match named {
             Some(format) => format?,

@@ -46,7 +46,7 @@ pub(crate) async fn run(
 
 fn query(frame: &Frame<'_>, tables: &dyn Tables, statement: &Statement) -> Result<Query> {
     let Statement::Copy { source, .. } = statement else {
-        unreachable!("only COPY comes here");
+        unreachable!("the statement is a COPY");
     };
     match source {
         CopySource::Query(query) => Ok(Query::clone(query)),
@@ -56,7 +56,7 @@ fn query(frame: &Frame<'_>, tables: &dyn Tables, statement: &Statement) -> Resul
     }
 }
 
-/// A file that takes batches.
+/// Writes batches to a file.
 enum Sink {
     Csv(Box<datafusion::arrow::csv::Writer<BufWriter<File>>>),
     Json(LineDelimitedWriter<BufWriter<File>>),
@@ -129,13 +129,13 @@ mod tests {
     use crate::{Database, Options};
 
     #[tokio::test]
-    async fn a_disk_that_is_full_is_said_to_be() {
+    async fn a_full_disk_is_reported() {
         let database = Database::open(Options::default()).expect("opens");
         let session = database.session();
         for format in ["csv", "json", "parquet"] {
             let rows = "SELECT i, i + i AS n FROM generate_series(1, 100000) t(i)";
             let sql = format!("COPY ({rows}) TO '/dev/full' (FORMAT {format})");
-            let error = session.execute(&sql).await.err().expect("there is never room");
+            let error = session.execute(&sql).await.err().expect("/dev/full is always full");
             assert_eq!(error.state(), SqlState::DiskFull, "{format}: {error}");
         }
     }

@@ -1,13 +1,13 @@
-//! ALTER TABLE: columns come and go without a row being rewritten; only another type writes them anew.
+//! ALTER TABLE. Rows are rewritten only for a new column type and a new generated column.
 
+use crate::context::Frame;
 use super::alter_type::{self, Rewritten};
-use super::checks;
+use super::checks::{self, CheckDefinition};
 use super::columns::define;
 use super::dependents;
 use super::generated::{self, mentions};
-use super::refused;
-use crate::context::Frame;
-use crate::dml::assembly::evaluate_alone;
+use super::unsupported;
+use crate::dml::assembly::evaluate_constant;
 use crate::dml::{declared_column, target};
 use catalog_views::pg_catalog::quote_ident;
 use catalog_views::relation_names::find;
@@ -70,14 +70,16 @@ pub(crate) async fn run(
     Ok("ALTER TABLE")
 }
 
-/// What an operation has changed.
+/// The effect of an operation.
 enum Changed {
     Nothing,
+    /// The definition only.
     Definition,
+    /// The definition and all rows.
     Rows(Rewritten),
 }
 
-/// Changes the definition.
+/// Applies an operation to the definition.
 async fn change(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -113,8 +115,9 @@ async fn change(
         AlterTableOperation::AlterColumn { column_name, op } => {
             let column = declared_column(table, &fold(column_name))?;
             if let AlterColumnOperation::SetDataType { data_type, using, .. } = op {
-                let to = (data_type, using.as_ref());
-                let rewritten = alter_type::change(frame, transaction, table, column, to).await?;
+                let using = using.as_ref();
+                let rewritten =
+                    alter_type::change(frame, transaction, table, column, data_type, using).await?;
                 return Ok(Changed::Rows(rewritten));
             }
             alter_column(frame, transaction, table, column, op).await?;
@@ -146,11 +149,11 @@ async fn change_constraint(
         AlterTableOperation::AddConstraint {
             constraint: TableConstraint::Check(check), ..
         } => {
-            let check = (check.name.as_ref().map(fold), check.expr.to_string());
+            let check = CheckDefinition::of(check);
             checks::add_to_rows(frame, transaction, table, check).await?;
         }
         AlterTableOperation::AddConstraint { constraint, .. } => {
-            return Err(refused::constraint(constraint));
+            return Err(unsupported::constraint(constraint));
         }
         AlterTableOperation::DropConstraint { name, if_exists, .. } => {
             if !checks::remove(table, name, *if_exists)? {
@@ -182,7 +185,10 @@ fn refuse_taken(table: &Table, name: &str) -> Result<()> {
     }
 }
 
-/// Rows that exist get the default's value of now, without being touched.
+/// Adds a column. Existing rows get the current value of its default without being rewritten.
+///
+/// # Errors
+/// 42701 if the name is taken; 23502 if existing rows would have NULL in a NOT NULL column.
 fn add_column(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -192,13 +198,14 @@ fn add_column(
     let mut defined = define(&table.name, table.next_column, definition)?;
     refuse_taken(table, &defined.column.name)?;
     if defined.is_key || defined.sequence.is_some() {
-        let message = "a column with a key or a sequence cannot be added to a table that exists";
+        let message =
+            "a column with a primary key or a sequence cannot be added to an existing table";
         return Err(Error::unsupported(message));
     }
     if let Some(default) = &defined.column.default {
         let planner = frame.planner(transaction);
         let (_, value) = planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;
-        defined.column.missing = Some(assign(&evaluate_alone(&value, 1)?, &defined.column)?);
+        defined.column.missing = Some(assign(&evaluate_constant(&value, 1)?, &defined.column)?);
     }
     let is_computed = defined.column.generated.is_some();
     let missing_is_null =
@@ -259,6 +266,7 @@ fn rename_column(table: &mut Table, old: &str, new: String) -> Result<()> {
     Ok(())
 }
 
+/// An expression in which a column is renamed.
 fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
     use datafusion::sql::sqlparser::ast::{Expr, Ident};
     let mut expression = parse_expression(expression)?;
@@ -269,10 +277,8 @@ fn renamed(expression: &str, old: &str, new: &str) -> Result<String> {
             _ => None,
         };
         if let Some(ident) = ident.filter(|ident| fold(ident) == old) {
-            *ident = match quote_ident(new) == new {
-                true => Ident::new(new),
-                false => Ident::with_quote('"', new),
-            };
+            *ident =
+                if quote_ident(new) == new { Ident::new(new) } else { Ident::with_quote('"', new) };
         }
         std::ops::ControlFlow::<()>::Continue(())
     });
@@ -327,13 +333,11 @@ async fn refuse_nulls(
 ) -> Result<()> {
     let name = &table.columns[column].name;
     let is_null = format!("\"{name}\" IS NULL");
-    match checks::is_any_row(frame, transaction, table, &is_null).await? {
-        false => Ok(()),
-        true => Err(Error::new(
-            SqlState::NotNullViolation,
-            format!("column \"{name}\" of relation \"{}\" contains null values", table.name),
-        )
-        .of_table(&table.schema, &table.name)
-        .of_column(name)),
+    if !checks::is_any_row(frame, transaction, table, &is_null).await? {
+        return Ok(());
     }
+    let message = format!("column \"{name}\" of relation \"{}\" contains null values", table.name);
+    Err(Error::new(SqlState::NotNullViolation, message)
+        .of_table(&table.schema, &table.name)
+        .of_column(name))
 }

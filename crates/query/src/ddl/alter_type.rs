@@ -1,5 +1,5 @@
-//! What of ALTER TABLE writes every row anew: another type for a column, where another column takes the place of the old
-//! one, and a new column that is computed from others.
+//! Operations of ALTER TABLE that rewrite all rows: a new type for a column, which replaces the
+//! column by a new one, and a new generated column.
 
 use super::columns::is_integer;
 use super::{dependents, generated};
@@ -21,20 +21,25 @@ use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 use values::types;
 
-/// A table's rows under its new definition.
+/// The rows of a table under its new definition.
 pub(super) struct Rewritten {
     rows: Vec<RecordBatch>,
-    /// The old and new id of a column that has another type now.
-    moved: Option<(ColumnId, ColumnId)>,
+    /// The old and the new id of the column whose type has changed.
+    replaced: Option<(ColumnId, ColumnId)>,
 }
 
-/// Changes the definition, and computes the rows that go with it.
+/// Changes the type of the column at `index` in the definition, and computes the new rows.
+///
+/// # Errors
+/// 42804 if the cast is not automatic and there is no USING; 0A000 if a view or a generated column
+/// uses the column.
 pub(super) async fn change(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     table: &mut Table,
     index: usize,
-    (data_type, using): (&DataType, Option<&Expr>),
+    data_type: &DataType,
+    using: Option<&Expr>,
 ) -> Result<Rewritten> {
     let sql_type = types::from_ast(data_type)?;
     refuse_type(frame, transaction, table, index, &sql_type, using.is_some())?;
@@ -55,10 +60,10 @@ pub(super) async fn change(
         constraints.batch(columns)
     };
     let rows = rows.into_iter().map(rewrite).collect::<Result<_>>()?;
-    Ok(Rewritten { rows, moved: Some((old, new)) })
+    Ok(Rewritten { rows, replaced: Some((old, new)) })
 }
 
-/// Computes the values of the last column, which is new, for the rows that there are.
+/// Computes the rows for a definition whose last column is new and generated.
 pub(super) async fn compute(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -77,11 +82,11 @@ pub(super) async fn compute(
         constraints.batch(columns)
     };
     let rows = rows.into_iter().map(rewrite).collect::<Result<_>>()?;
-    Ok(Rewritten { rows, moved: None })
+    Ok(Rewritten { rows, replaced: None })
 }
 
 impl Rewritten {
-    /// Puts the rows in the place of the old ones, under the definition that the catalog has by now.
+    /// Replaces the rows of the table. The catalog must have the new definition.
     pub(super) async fn write(
         self,
         transaction: &mut DistributedTransaction,
@@ -90,7 +95,7 @@ impl Rewritten {
         transaction.change_catalog(CatalogChange::Truncate(table))?;
         let catalog = Arc::clone(transaction.catalog());
         for relation in catalog.relations() {
-            if let (Relation::Sequence(owned), Some((old, new))) = (relation, self.moved)
+            if let (Relation::Sequence(owned), Some((old, new))) = (relation, self.replaced)
                 && owned.owned_by == Some((table, old))
             {
                 let owned = Sequence { owned_by: Some((table, new)), ..Sequence::clone(owned) };
@@ -105,7 +110,7 @@ impl Rewritten {
     }
 }
 
-/// Refuses a type that the column cannot have.
+/// Rejects a type that the column cannot have.
 fn refuse_type(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -150,8 +155,8 @@ fn refuse_type(
     Ok(())
 }
 
-/// Whether values become those of another type without being asked to: everything becomes text, numbers
-/// other numbers, moments other moments.
+/// Whether ALTER TABLE casts a type without USING: any type to text, between numeric types, and
+/// between temporal types.
 fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
     let (from, to) = (from.arrow(), to.arrow());
     from == to
@@ -160,7 +165,7 @@ fn is_automatic(from: &SqlType, to: &SqlType) -> bool {
         || from.is_temporal() && to.is_temporal()
 }
 
-/// The rows with all their columns, and behind them what the column is to be.
+/// The rows with all columns, followed by the new value of the column.
 async fn old_rows(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -172,13 +177,13 @@ async fn old_rows(
     let value = match (using, &items[index]) {
         (Some(value), _) => value.clone(),
         (None, SelectItem::UnnamedExpr(column)) => column.clone(),
-        (None, _) => unreachable!("columns are expressions"),
+        (None, _) => unreachable!("all_columns returns expressions"),
     };
     let value = SelectItem::ExprWithAlias { expr: value, alias: Ident::with_quote('"', "?new") };
     rows(frame, transaction, table, vec![value]).await
 }
 
-/// The rows with all columns of a definition, and what else is asked for.
+/// The rows with all columns of a definition, followed by `others`.
 async fn rows(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -189,7 +194,7 @@ async fn rows(
     items.extend(others);
     let query = query(items, &table.name, &[], None)?;
     let view = transaction.table(table.id);
-    let view = view.unwrap_or_else(|| unreachable!("the table is the transaction's"));
+    let view = view.unwrap_or_else(|| unreachable!("the table exists in the transaction"));
     let mut planner = frame.planner(transaction);
     planner.add_source(TARGET, provider_as_source(Arc::new(BucketTable::new(view, Columns::All))));
     let plan = planner.plan_query(query).await?;

@@ -1,10 +1,10 @@
-//! CHECK constraints of a table: their names, and those that come and go after the table.
+//! CHECK constraints: their names, and ALTER TABLE ... ADD, DROP and RENAME CONSTRAINT.
 
 use super::generated::mentions;
 use crate::context::Frame;
 use crate::context::start;
 use crate::dml::constraints::Constraints;
-use datafusion::sql::sqlparser::ast::Ident;
+use datafusion::sql::sqlparser::ast::{CheckConstraint, Ident};
 use futures::TryStreamExt;
 use parser::names::fold;
 use std::sync::Arc;
@@ -12,14 +12,26 @@ use store::DistributedTransaction;
 use store::catalog::{Check, Table};
 use values::error::{Error, Result, SqlState};
 
-/// A CHECK as a statement has it: its name, if it has one, and the condition.
-pub(super) type Written = (Option<String>, String);
+/// A CHECK constraint in a statement.
+pub(super) struct CheckDefinition {
+    pub(super) name: Option<String>,
+    pub(super) condition: String,
+}
 
-/// Adds a check to a definition. One without a name is called after the one column that it mentions, or the table.
+impl CheckDefinition {
+    /// Reads a CHECK clause.
+    pub(super) fn of(check: &CheckConstraint) -> Self {
+        Self { name: check.name.as_ref().map(fold), condition: check.expr.to_string() }
+    }
+}
+
+/// Adds a check to a table definition. A check without a name is named after its column if it uses
+/// exactly one, otherwise after the table.
 ///
 /// # Errors
-/// 42710: the name is another's.
-pub(super) fn add(table: &mut Table, (name, expression): Written) -> Result<()> {
+/// 42710 if the name is taken.
+pub(super) fn add(table: &mut Table, check: CheckDefinition) -> Result<()> {
+    let CheckDefinition { name, condition: expression } = check;
     let name = match name {
         Some(name) if is_taken(table, &name) => {
             let message =
@@ -48,17 +60,17 @@ fn free_name(table: &Table, expression: &str) -> String {
     names.find(|name| !is_taken(table, name)).unwrap_or(stem)
 }
 
-/// ALTER TABLE ... ADD CHECK: all rows must be as it says.
+/// ALTER TABLE ... ADD CHECK.
 ///
 /// # Errors
-/// 23514: one is not.
+/// 23514 if a row violates the condition; 42710 if the name is taken.
 pub(super) async fn add_to_rows(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     table: &mut Table,
-    check: Written,
+    check: CheckDefinition,
 ) -> Result<()> {
-    let condition = format!("NOT ({})", check.1);
+    let condition = format!("NOT ({})", check.condition);
     add(table, check)?;
     Constraints::new(&frame.planner(transaction), &Arc::new(table.clone()))?;
     if !is_any_row(frame, transaction, table, &condition).await? {
@@ -74,10 +86,10 @@ pub(super) async fn add_to_rows(
         .of_constraint(name))
 }
 
-/// ALTER TABLE ... DROP CONSTRAINT. Whether there was one.
+/// ALTER TABLE ... DROP CONSTRAINT. Returns whether the constraint existed.
 ///
 /// # Errors
-/// 42704: there is none of the name. 0A000: it is the primary key.
+/// 42704 if it does not exist, unless `if_exists` is set; 0A000 for the primary key.
 pub(super) fn remove(table: &mut Table, name: &Ident, if_exists: bool) -> Result<bool> {
     let name = fold(name);
     if let Some(index) = table.checks.iter().position(|check| check.name == name) {
@@ -85,19 +97,16 @@ pub(super) fn remove(table: &mut Table, name: &Ident, if_exists: bool) -> Result
         return Ok(true);
     }
     if table.key_name() == name && !table.has_hidden_key() {
-        return Err(Error::unsupported("a primary key cannot be dropped")
-            .with_hint("Make another table with CREATE TABLE ... and INSERT ... SELECT."));
+        return Err(Error::unsupported("dropping a primary key is not supported")
+            .with_hint("Create another table, and copy the rows with INSERT ... SELECT."));
     }
-    match if_exists {
-        true => Ok(false),
-        false => Err(missing(table, &name)),
-    }
+    if if_exists { Ok(false) } else { Err(missing(table, &name)) }
 }
 
 /// ALTER TABLE ... RENAME CONSTRAINT.
 ///
 /// # Errors
-/// 42704: there is no check of the name, 42710: the new name is another's.
+/// 42704 if there is no such check; 42710 if the new name is taken.
 pub(super) fn rename(table: &mut Table, old: &Ident, new: &Ident) -> Result<()> {
     let (old, new) = (fold(old), fold(new));
     let Some(index) = table.checks.iter().position(|check| check.name == old) else {
@@ -117,7 +126,7 @@ fn missing(table: &Table, name: &str) -> Error {
     Error::new(SqlState::UndefinedObject, message)
 }
 
-/// Whether a condition is true for any row that a table has.
+/// Whether a condition is true for any row of a table.
 pub(super) async fn is_any_row(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,

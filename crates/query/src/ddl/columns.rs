@@ -1,7 +1,7 @@
 //! Column definitions: type, NULL, default, identity, serial, checks.
 
-use super::checks::Written;
-use super::refused;
+use super::checks::CheckDefinition;
+use super::unsupported;
 use datafusion::sql::sqlparser::ast::{
     ColumnDef, ColumnOption, DataType, Expr, GeneratedAs, GeneratedExpressionMode, ObjectName,
     SequenceOptions,
@@ -11,16 +11,21 @@ use store::catalog::{Column, ColumnId, Identity, SqlType};
 use values::error::{Error, Result, SqlState};
 use values::types;
 
-/// A column as its definition says, and what comes with it.
+/// A column definition.
 pub(crate) struct Defined {
     pub(crate) column: Column,
+    /// Whether the column is the primary key.
     pub(crate) is_key: bool,
-    pub(crate) checks: Vec<Written>,
-    /// The column takes its default from a sequence of its own, with these options.
+    pub(crate) checks: Vec<CheckDefinition>,
+    /// The options of the column's own sequence, for serial and identity columns.
     pub(crate) sequence: Option<Vec<SequenceOptions>>,
 }
 
-/// Reads a column definition of a table.
+/// Reads a column definition. `table` is the name of the table, `id` the id of the column.
+///
+/// # Errors
+/// 0A000 for unsupported options; 42601 for more than one of DEFAULT, identity and generation
+/// expression.
 pub(crate) fn define(table: &str, id: u32, definition: &ColumnDef) -> Result<Defined> {
     let name = fold(&definition.name);
     let serial = serial_type(&definition.data_type);
@@ -72,7 +77,7 @@ impl Defined {
             ColumnOption::PrimaryKey(_) => self.is_key = true,
             ColumnOption::Check(check) => {
                 let name = name.or_else(|| check.name.as_ref().map(fold));
-                self.checks.push((name, check.expr.to_string()));
+                self.checks.push(CheckDefinition { name, condition: check.expr.to_string() });
             }
             ColumnOption::Generated {
                 generation_expr: Some(expression),
@@ -80,9 +85,9 @@ impl Defined {
                 ..
             } => self.column.generated = Some(expression.to_string()),
             ColumnOption::Generated { generation_expr: Some(_), .. } => {
-                let message = "columns that are computed when they are read are not supported";
+                let message = "virtual generated columns are not supported";
                 return Err(Error::unsupported(message)
-                    .with_hint("Write STORED behind the expression, or make a view."));
+                    .with_hint("Add STORED after the expression, or create a view."));
             }
             ColumnOption::Generated { generated_as, sequence_options, .. } => {
                 self.column.identity = Some(match generated_as {
@@ -102,10 +107,10 @@ impl Defined {
             ColumnOption::CharacterSet(_) => {}
             ColumnOption::Comment(text) => self.column.comment = Some(text.clone()),
             ColumnOption::Unique(_) => {
-                return Err(refused::unique());
+                return Err(unsupported::unique());
             }
             ColumnOption::ForeignKey(_) => {
-                return Err(refused::foreign_key());
+                return Err(unsupported::foreign_key());
             }
             other => return Err(Error::unsupported(format!("{other} is not supported"))),
         }
@@ -114,7 +119,7 @@ impl Defined {
 }
 
 impl Defined {
-    /// A column has one origin of its values.
+    /// Rejects a column with more than one of DEFAULT, identity and generation expression.
     fn refuse_two_origins(&self, table: &str) -> Result<()> {
         let column = &self.column;
         let of = |is: bool, what: &'static str| is.then_some(what);
@@ -133,14 +138,14 @@ impl Defined {
     }
 }
 
-/// Text is in the order of its bytes.
+/// Rejects collations other than the byte order of UTF-8.
 fn refuse_collation(name: &ObjectName) -> Result<()> {
     let last = name.0.last().and_then(|part| part.as_ident());
     let last = last.map(|ident| ident.value.to_lowercase()).unwrap_or_default();
     match last.as_str() {
         "c" | "posix" | "default" | "ucs_basic" | "c.utf8" | "c.utf-8" => Ok(()),
         _ => Err(Error::unsupported(format!("collation {name} is not supported"))
-            .with_hint("Text is in the order of its bytes, as COLLATE \"C\" has it.")),
+            .with_hint("Text is sorted by bytes, as with COLLATE \"C\".")),
     }
 }
 
@@ -148,10 +153,13 @@ pub(super) fn is_integer(sql_type: &SqlType) -> bool {
     matches!(sql_type, SqlType::SmallInt | SqlType::Integer | SqlType::BigInt)
 }
 
-/// A whole number that an option gives.
+/// The integer value of an option.
+///
+/// # Errors
+/// 22023 for other values.
 pub(crate) fn integer(expression: &Expr) -> Result<i64> {
     let text = expression.to_string();
     text.parse().map_err(|_| {
-        Error::new(SqlState::InvalidParameterValue, format!("\"{text}\" is not a whole number"))
+        Error::new(SqlState::InvalidParameterValue, format!("\"{text}\" is not an integer"))
     })
 }

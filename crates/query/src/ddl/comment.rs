@@ -17,7 +17,7 @@ pub(crate) fn run(
     statement: &Statement,
 ) -> Result<&'static str> {
     let Statement::Comment { object_type, object_name, comment, .. } = statement else {
-        unreachable!("only COMMENT comes here");
+        unreachable!("the statement is a COMMENT");
     };
     let comment = comment.clone();
     let change = match object_type {

@@ -24,7 +24,7 @@ pub(crate) fn run(
         return Ok("CREATE SCHEMA");
     }
     if name.is_empty() {
-        return Err(Error::unsupported("a schema without a name"));
+        return Err(Error::unsupported("a schema with an empty name is not supported"));
     }
     if is_temporary_schema(&name) {
         return Err(store::catalog::Error::ReservedName { name }.into());

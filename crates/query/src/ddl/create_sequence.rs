@@ -1,4 +1,4 @@
-//! CREATE SEQUENCE, and the sequences that serial and identity columns own.
+//! CREATE SEQUENCE, and the sequences of serial and identity columns.
 
 use super::columns::integer;
 use super::place;
@@ -27,7 +27,7 @@ pub(crate) fn run(
         ..
     } = statement
     else {
-        unreachable!("only CREATE SEQUENCE comes here");
+        unreachable!("the statement is a CREATE SEQUENCE");
     };
     let (schema, name) = place::of_new(frame, transaction, name, *temporary)?;
     let catalog = Arc::clone(transaction.catalog());
@@ -54,7 +54,7 @@ pub(crate) fn owned_sequence(
     options: &[SequenceOptions],
 ) -> Result<Sequence> {
     let Some(definition) = table.columns.iter().find(|c| c.id == column) else {
-        unreachable!("the column is one of the table's");
+        unreachable!("the column belongs to the table");
     };
     let name = format!("{}_{}_seq", table.name, definition.name);
     let mut sequence = sequence(id, table.schema.clone(), name, &definition.sql_type, options)?;

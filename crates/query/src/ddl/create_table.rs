@@ -1,14 +1,14 @@
-//! CREATE TABLE, also AS a query.
+//! CREATE TABLE and CREATE TABLE AS.
 
-use super::checks::{self, Written};
+use crate::context::Frame;
+use crate::context::outcome::{Outcome, Tag};
+use super::checks::{self, CheckDefinition};
 use super::columns::{Defined, define};
 use super::create_sequence::owned_sequence;
 use super::generated;
 use super::place;
-use super::refused;
 use super::table_options::TableOptions;
-use crate::context::Frame;
-use crate::context::outcome::{Outcome, Tag};
+use super::unsupported;
 use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
 use crate::dml::ingest;
@@ -30,9 +30,9 @@ use store::catalog::{
 use values::error::{Error, Result, SqlState};
 use values::types;
 
-/// What the hidden key column is called.
+/// The name of the hidden key column of tables without a primary key.
 const ROW_ID: &str = "pando_row_id";
-/// How many columns a table may have.
+/// Maximum number of columns of a table.
 const COLUMNS_MAX: usize = 1600;
 
 /// Runs a CREATE TABLE.
@@ -112,33 +112,31 @@ fn on_commit(create: &CreateTable, schema: &str) -> Result<OnCommit> {
 
 fn refuse_unsupported(create: &CreateTable) -> Result<()> {
     let unsupported = [
-        (create.external, "EXTERNAL tables"),
+        (create.external, "CREATE EXTERNAL TABLE"),
         (create.or_replace, "CREATE OR REPLACE TABLE"),
         (create.like.is_some(), "CREATE TABLE LIKE"),
         (create.inherits.is_some(), "INHERITS"),
         (create.partition_by.is_some() || create.partition_of.is_some(), "PARTITION"),
     ];
-    match unsupported.iter().find(|(used, _)| *used) {
-        Some((_, what)) => {
-            let error = Error::unsupported(format!("{what} are not supported"));
-            Err(match *what {
-                "PARTITION" => error.with_hint("Every table divides by itself as it grows."),
-                _ => error,
-            })
-        }
-        None => Ok(()),
-    }
+    let Some((_, feature)) = unsupported.iter().find(|(used, _)| *used) else { return Ok(()) };
+    let error = Error::unsupported(format!("{feature} is not supported"));
+    Err(if *feature == "PARTITION" {
+        error.with_hint("Every table is partitioned automatically as it grows.")
+    } else {
+        error
+    })
 }
 
-/// Gathers a table's definition.
+/// Builds a table definition.
 struct Builder {
     table: Table,
+    /// The names of the key columns.
     keys: Vec<String>,
-    checks: Vec<Written>,
+    checks: Vec<CheckDefinition>,
     sequences: OwnedSequences,
 }
 
-/// Columns that take their values from a sequence of their own, and its options.
+/// Columns with a sequence of their own, and the options of the sequence.
 type OwnedSequences = Vec<(ColumnId, Vec<SequenceOptions>)>;
 
 impl Builder {
@@ -229,9 +227,9 @@ impl Builder {
                     self.keys = key.columns.iter().map(key_column).collect::<Result<_>>()?;
                 }
                 TableConstraint::Check(check) => {
-                    self.checks.push((check.name.as_ref().map(fold), check.expr.to_string()));
+                    self.checks.push(CheckDefinition::of(check));
                 }
-                other => return Err(refused::constraint(other)),
+                other => return Err(unsupported::constraint(other)),
             }
         }
         Ok(())
@@ -293,7 +291,7 @@ fn key_column(column: &IndexColumn) -> Result<String> {
         Expr::Identifier(ident) => Ok(fold(ident)),
         other => Err(Error::new(
             SqlState::InvalidTableDefinition,
-            format!("a primary key consists of columns, not of {other}"),
+            format!("a primary key must consist of columns, not of {other}"),
         )),
     }
 }
@@ -308,7 +306,8 @@ fn unique_name(table: &Table, name: &str) -> String {
     unique
 }
 
-/// Defaults and checks must mean something now, not only when the first row comes.
+/// Plans the defaults, checks and generation expressions, so that errors are reported now and not
+/// for the first row.
 fn refuse_bad_expressions(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,

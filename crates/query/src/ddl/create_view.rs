@@ -1,4 +1,4 @@
-//! CREATE VIEW. A view of a temporary table is temporary, too, as in PostgreSQL.
+//! CREATE VIEW. A view of a temporary table is temporary, as in PostgreSQL.
 
 use super::place;
 use crate::context::Frame;
@@ -15,7 +15,8 @@ use store::catalog::{
 };
 use values::error::{Error, Result, SqlState};
 
-/// Runs a CREATE VIEW. The query must plan now; it is kept as text and planned anew with each use.
+/// Runs a CREATE VIEW. The query is planned once to check it. The view stores its text, which is
+/// planned with each use.
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -23,7 +24,7 @@ pub(crate) async fn run(
 ) -> Result<&'static str> {
     if create.materialized {
         return Err(Error::unsupported("materialized views are not supported")
-            .with_hint("CREATE TABLE ... AS keeps what a query gives now."));
+            .with_hint("CREATE TABLE ... AS stores the current result of a query."));
     }
     let temporary = create.temporary || uses_temporary(frame, transaction.catalog(), create)?;
     let (schema, name) = place::of_new(frame, transaction, &create.name, temporary)?;
@@ -58,9 +59,10 @@ pub(crate) async fn run(
         name,
         sql: create.query.to_string(),
         columns,
-        search_path: match is_temporary {
-            true => frame.path().schemas().map(str::to_owned).collect(),
-            false => frame.path().named().map(str::to_owned).collect(),
+        search_path: if is_temporary {
+            frame.path().schemas().map(str::to_owned).collect()
+        } else {
+            frame.path().named().map(str::to_owned).collect()
         },
         comment: None,
     };
@@ -75,7 +77,7 @@ pub(crate) async fn run(
     Ok("CREATE VIEW")
 }
 
-/// Whether a view shows something that ends with the session: it does so, too.
+/// Whether the query of a view reads a temporary relation.
 fn uses_temporary(frame: &Frame<'_>, catalog: &Catalog, create: &CreateView) -> Result<bool> {
     let mut names = Vec::new();
     let _ = visit_relations(&*create.query, |name| {

@@ -1,7 +1,8 @@
-//! Views that the end of a relation, or another type of a column, would break.
+//! Views that depend on a relation or a column.
 //!
-//! A view is kept as text, so what it uses is found out when it matters: a relation by the names in the text, a column by the
-//! plan, in which an asterisk has become columns and what nobody uses is gone.
+//! Views are stored as text, so dependencies are computed on demand: relations from the names in
+//! the text, columns from the optimized plan, in which wildcards are expanded and unused columns
+//! are removed.
 
 use crate::context::Frame;
 use catalog_views::relation_names::{find, find_parts};
@@ -16,7 +17,7 @@ use store::DistributedTransaction;
 use store::catalog::{Catalog, Relation, RelationId, Table, View};
 use values::error::{Error, Result, SqlState};
 
-/// The views whose text names a relation.
+/// The views that read a relation.
 pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) -> Vec<Arc<View>> {
     let views = catalog.relations().filter_map(|relation| match relation {
         Relation::View(view) if view.id != id => Some(view),
@@ -25,10 +26,10 @@ pub(super) fn of_relation(frame: &Frame<'_>, catalog: &Catalog, id: RelationId) 
     views.filter(|view| names(catalog, frame.path(), view, id)).cloned().collect()
 }
 
-/// Refuses to end a column that a view shows or asks for.
+/// Rejects a DROP COLUMN of a column that a view uses.
 ///
 /// # Errors
-/// 2BP01: there is such a view.
+/// 2BP01.
 pub(super) async fn refuse_drop(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -44,10 +45,10 @@ pub(super) async fn refuse_drop(
         .with_hint("Drop the view first."))
 }
 
-/// Refuses another type for a column that a view shows or asks for.
+/// Rejects a new type for a column that a view uses.
 ///
 /// # Errors
-/// 0A000: there is such a view.
+/// 0A000.
 pub(super) async fn refuse_type(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -70,7 +71,7 @@ async fn of_column(
     let catalog = transaction.catalog();
     for view in of_relation(frame, catalog, table.id.relation()) {
         let planner = frame.planner(transaction);
-        // A view that is broken already is no reason to keep anything.
+        // An invalid view has no dependencies.
         let Ok(plan) = planner.view_plan(&view).await else { continue };
         if uses(&planner, catalog, &view, &plan, table, column)? {
             return Ok(Some(view));
@@ -79,20 +80,22 @@ async fn of_column(
     Ok(None)
 }
 
+/// Whether the text of a view names a relation.
 fn names(catalog: &Catalog, path: SearchPath<'_>, view: &View, id: RelationId) -> bool {
     let Ok(query) = parser::parse_sql(&view.sql) else { return false };
     let path = path.of_view(&view.search_path);
     let found = visit_relations(&query, |name| {
         let relation = find(catalog, path, name).ok().flatten();
-        match relation.is_some_and(|relation| relation.id() == id) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if relation.is_some_and(|relation| relation.id() == id) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     });
     found.is_break()
 }
 
-/// Whether a view's plan reads a column of a table.
+/// Whether the plan of a view reads a column of a table.
 fn uses(
     planner: &Planner<'_>,
     catalog: &Catalog,

@@ -1,4 +1,4 @@
-//! DROP TABLE, VIEW, SEQUENCE, SCHEMA.
+//! DROP TABLE, DROP VIEW, DROP SEQUENCE and DROP SCHEMA.
 
 use super::dependents;
 use crate::context::Frame;
@@ -17,13 +17,13 @@ pub(crate) fn run(
     statement: &Statement,
 ) -> Result<&'static str> {
     let Statement::Drop { object_type, if_exists, names, cascade, .. } = statement else {
-        unreachable!("only DROP comes here");
+        unreachable!("the statement is a DROP");
     };
     for name in names {
         match object_type {
             ObjectType::Schema => drop_schema(frame, transaction, name, *if_exists, *cascade)?,
             ObjectType::Table | ObjectType::View | ObjectType::Sequence => {
-                drop_relation(frame, transaction, object_type, name, (*if_exists, *cascade))?;
+                drop_relation(frame, transaction, object_type, name, *if_exists, *cascade)?;
             }
             other => return Err(Error::unsupported(format!("DROP {other} is not supported"))),
         }
@@ -41,7 +41,8 @@ fn drop_relation(
     transaction: &mut DistributedTransaction,
     object_type: &ObjectType,
     name: &ObjectName,
-    (if_exists, cascade): (bool, bool),
+    if_exists: bool,
+    cascade: bool,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let wanted = object_type.to_string().to_lowercase();
@@ -64,10 +65,7 @@ fn drop_relation(
     if let Relation::Sequence(sequence) = relation
         && sequence.owned_by.is_some_and(|(table, _)| catalog.table_by_id(table).is_some())
     {
-        let message = format!(
-            "cannot drop sequence \"{}\": a column takes its values from it",
-            sequence.name
-        );
+        let message = format!("cannot drop sequence \"{}\": a column uses it", sequence.name);
         return Err(Error::new(SqlState::DependentObjectsStillExist, message));
     }
     may_drop(frame, &catalog, relation)?;
@@ -75,7 +73,10 @@ fn drop_relation(
     drop_with_owned(transaction, &catalog, relation)
 }
 
-/// Drops the views that show a relation, and those that show these, where CASCADE says so.
+/// With CASCADE, drops the views that depend on a relation, directly or indirectly.
+///
+/// # Errors
+/// 2BP01 if there are dependent views without CASCADE.
 fn drop_views(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -102,14 +103,14 @@ fn drop_views(
     Ok(())
 }
 
-/// A relation is its owner's to drop, and its schema's owner's.
+/// Checks that the role owns the relation or its schema.
 fn may_drop(frame: &Frame<'_>, catalog: &Catalog, relation: &Relation) -> Result<()> {
     let access = frame.access(catalog);
     let of_schema = access.require_schema(relation.schema(), Privileges::OWNER);
     of_schema.or_else(|_| access.require(relation, Privileges::OWNER))
 }
 
-/// Drops a relation, and the sequences that only its columns use.
+/// Drops a relation and the sequences that its columns own.
 fn drop_with_owned(
     transaction: &mut DistributedTransaction,
     catalog: &Catalog,

@@ -1,4 +1,4 @@
-//! GENERATED ALWAYS AS (...) STORED: what a column may be computed from.
+//! GENERATED ALWAYS AS (...) STORED: validation of generation expressions.
 
 use datafusion::arrow::array::new_empty_array;
 use datafusion::common::DFSchema;
@@ -14,10 +14,11 @@ use store::catalog::{Column, Table};
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 
-/// Refuses computed columns that no value could be computed for, or not always the same.
+/// Rejects invalid generated columns.
 ///
 /// # Errors
-/// 42P17, 42703, 42804, 0A000.
+/// 42P17 for an expression that is not immutable or uses another generated column; 42703 for an
+/// unknown column; 42804 for a wrong type; 0A000 for a key column.
 pub(super) fn refuse_bad(planner: &Planner<'_>, table: &Table) -> Result<()> {
     for column in &table.columns {
         if let Some(expression) = &column.generated {
@@ -32,7 +33,7 @@ fn refuse(planner: &Planner<'_>, table: &Table, column: &Column, expression: &st
     if table.key.contains(&column.id) {
         let message = format!("generated column \"{name}\" cannot be part of the primary key");
         return Err(Error::unsupported(message)
-            .with_hint("Make the columns that it is computed from the key."));
+            .with_hint("Use the columns of its expression as the primary key."));
     }
     let wrong = |message: String| Error::new(SqlState::InvalidObjectDefinition, message);
     let used = |other: &&Column| other.generated.is_some() && mentions(expression, &other.name);
@@ -49,12 +50,12 @@ fn refuse(planner: &Planner<'_>, table: &Table, column: &Column, expression: &st
     if logical.is_volatile() || !is_lasting(&logical) {
         return Err(wrong("generation expression is not immutable".to_owned()));
     }
-    // Values of none say whether values of any could be the column's.
+    // An assignment of no values checks the type.
     assign(&new_empty_array(&logical.get_type(&schema)?), column)?;
     Ok(())
 }
 
-/// Whether an expression that a definition keeps mentions a column.
+/// Whether an expression of a definition uses a column.
 pub(super) fn mentions(expression: &str, column: &str) -> bool {
     let Ok(expression) = parse_expression(expression) else { return false };
     let found = visit_expressions(&expression, |expr| {
@@ -63,15 +64,16 @@ pub(super) fn mentions(expression: &str, column: &str) -> bool {
             Expr::CompoundIdentifier(parts) => parts.last(),
             _ => None,
         };
-        match name.is_some_and(|name| fold(name) == column) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if name.is_some_and(|name| fold(name) == column) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     });
     found.is_break()
 }
 
-/// The computed column that is computed from another.
+/// A generated column that uses another column, if there is one.
 pub(super) fn computed_from<'a>(table: &'a Table, column: &str) -> Option<&'a Column> {
     table.columns.iter().find(|other| {
         other.generated.as_ref().is_some_and(|expression| mentions(expression, column))

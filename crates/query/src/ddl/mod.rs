@@ -1,4 +1,4 @@
-//! Statements that change definitions: one file a kind of statement.
+//! Statements that change definitions: CREATE, ALTER, DROP, TRUNCATE and COMMENT.
 
 mod alter_table;
 mod alter_type;
@@ -13,9 +13,9 @@ mod dependents;
 mod drop;
 mod generated;
 mod place;
-mod refused;
 mod table_options;
 mod truncate;
+mod unsupported;
 
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
@@ -51,7 +51,7 @@ pub(crate) async fn run(
             }
             if matches!(object_type, DiscardObject::ALL) { "DISCARD ALL" } else { "DISCARD TEMP" }
         }
-        other => return Err(refused::statement(other)),
+        other => return Err(unsupported::statement(other)),
     };
     Ok(Outcome::Done(Tag::plain(tag)))
 }

@@ -1,4 +1,5 @@
-//! Where a new relation goes: the schema that its name says, the first of the search path, or the session's own.
+//! The schema of a new relation: the named schema, the first one of the search path, or the
+//! session's temporary schema.
 
 use crate::context::Frame;
 use datafusion::sql::sqlparser::ast::ObjectName;
@@ -7,8 +8,12 @@ use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Privileges, RESERVED_SCHEMAS, Schema, is_temporary_schema};
 use values::error::{Error, Result, SqlState};
 
-/// The schema and the name of a relation that a statement makes. The session's own schema is made with the
-/// first relation in it.
+/// The schema and the name of a new relation. Creates the session's temporary schema with its first
+/// relation.
+///
+/// # Errors
+/// 3F000 if no schema is selected; 42P16 for a wrong temporary schema; 42939 for a system schema;
+/// 42501 without CREATE on the schema.
 pub(crate) fn of_new(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -41,7 +46,7 @@ pub(crate) fn of_new(
         return bad("cannot create relations in temporary schemas of other sessions");
     }
     if RESERVED_SCHEMAS.contains(&schema.as_str()) {
-        let message = format!("permission denied: schema \"{schema}\" is the system's own");
+        let message = format!("permission denied: \"{schema}\" is a system schema");
         return Err(Error::new(SqlState::ReservedName, message));
     }
     frame.access(transaction.catalog()).require_schema(&schema, Privileges::CREATE)?;

@@ -1,4 +1,4 @@
-//! `CREATE TABLE ... WITH (...)`: how large its buckets are, and which table it lies beside.
+//! `CREATE TABLE ... WITH (...)`: the options `bucket_size` and `colocate_with`.
 
 use crate::context::Frame;
 use catalog_views::relation_names::{find, undefined};
@@ -8,16 +8,20 @@ use parser::object_name;
 use store::catalog::{BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, Catalog, Relation, Table};
 use values::error::{Error, Result, SqlState};
 
-/// What the options say.
+/// The options of a table.
 #[derive(Debug, Default)]
 pub(super) struct TableOptions {
-    /// Bytes that a bucket may hold before it splits.
+    /// Maximum size of a bucket in bytes. A larger bucket splits.
     pub(super) bucket_size: Option<u64>,
+    /// The table with whose rows the rows are colocated.
     colocate_with: Option<ObjectName>,
 }
 
 impl TableOptions {
-    /// What a statement says.
+    /// Reads the options.
+    ///
+    /// # Errors
+    /// 22023 for unknown options and invalid values.
     pub(super) fn of(options: &CreateTableOptions) -> Result<Self> {
         let mut found = Self::default();
         let options = match options {
@@ -44,7 +48,10 @@ impl TableOptions {
         Ok(found)
     }
 
-    /// Lets a new table lie beside the one that the options name.
+    /// Colocates a new table with the one in the options.
+    ///
+    /// # Errors
+    /// 42P01 or 42809 if there is no such table; 42P16 if the tables cannot be colocated.
     pub(super) fn colocate(
         &self,
         frame: &Frame<'_>,
@@ -70,11 +77,11 @@ impl TableOptions {
         };
         if other.has_hidden_key() || !types(table).starts_with(&types(other)) {
             let message = format!(
-                "table \"{}\" cannot be colocated with \"{}\": its primary key does not begin with columns of the types of that one's primary key",
-                table.name, other.name
+                "table \"{}\" cannot be colocated with \"{}\": its primary key must begin with columns of the same types as the primary key of \"{}\"",
+                table.name, other.name, other.name
             );
             return Err(Error::new(SqlState::InvalidTableDefinition, message).with_hint(
-                "Rows lie beside the row whose whole primary key is the beginning of their own.",
+                "Rows are colocated with the row whose primary key is a prefix of their own.",
             ));
         }
         table.colocate_with = Some(other.id);
@@ -92,17 +99,17 @@ fn text_of(value: &Expr) -> String {
     }
 }
 
-/// Bytes, or a text like '4MiB'.
+/// A size in bytes, or with a unit: '4MiB'.
 fn bucket_size(text: &str) -> Result<u64> {
     let sizes = BUCKET_SIZE_MIN..=BUCKET_SIZE_MAX;
     crate::bytes_of(text).filter(|bytes| sizes.contains(bytes)).ok_or_else(|| {
         let message = format!("bucket_size \"{text}\" must be between 4 KiB and 1 GiB");
         Error::new(SqlState::InvalidParameterValue, message)
-            .with_hint("Give bytes or a text like '64MiB'.")
+            .with_hint("Use a number of bytes, or a text such as '64MiB'.")
     })
 }
 
-/// A table's name, as it is or as a text.
+/// The name of a table, as an identifier or as text.
 fn name_of(value: &Expr) -> Result<ObjectName> {
     let text = text_of(value);
     object_name(&text).map_err(|_| {

@@ -1,4 +1,4 @@
-//! Rows as a statement gives them become rows as the table has them: casts, defaults, row ids, checks.
+//! Conversion of input rows into rows of a table: casts, defaults, row ids, constraints.
 
 use super::constraints::Constraints;
 use datafusion::arrow::array::{
@@ -15,19 +15,19 @@ use store::catalog::{Column, Table};
 use values::assign::assign;
 use values::error::Result;
 
-/// Where the values of a table's column come from.
+/// The source of a column's values.
 enum Origin {
     /// A column of the input.
     Given(usize),
     /// The column's default.
     Default(Arc<dyn PhysicalExpr>),
-    /// The next row ids.
+    /// Newly allocated row ids.
     RowId,
-    /// No default.
+    /// The column has no default.
     Null,
 }
 
-/// How input batches become batches of a table.
+/// Converts input batches into batches of a table.
 pub(crate) struct Assembly {
     table: Arc<Table>,
     store: Arc<Store>,
@@ -37,7 +37,8 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// Input column `i` goes to the table's column `given[i]`; the others get their defaults.
+    /// Input column `i` is assigned to the table's column `given[i]`. The other columns get their
+    /// defaults.
     pub(crate) fn new(
         planner: &Planner<'_>,
         store: &Arc<Store>,
@@ -66,19 +67,20 @@ impl Assembly {
         Ok(Self { table, store, origins, constraints, is_lasting })
     }
 
-    /// Whether it may be kept for other statements: no default is told by when a statement begins, or by whom
-    /// it is run.
+    /// Whether other statements may reuse it: no default and no constraint depends on the start
+    /// time or the user of a statement.
     pub(crate) fn is_lasting(&self) -> bool {
         self.is_lasting
     }
 
-    /// The table whose rows these become.
+    /// The table of the assembled rows.
     pub(crate) fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The first column of the input that does not fit its column of the table.
-    pub(crate) fn refused(&self, input: &RecordBatch) -> Option<(usize, &Column)> {
+    /// The first input column whose values cannot be assigned to their column of the table: its
+    /// index in the input, and the table's column.
+    pub(crate) fn mismatch(&self, input: &RecordBatch) -> Option<(usize, &Column)> {
         self.origins.iter().zip(&self.table.columns).find_map(|(origin, column)| match origin {
             Origin::Given(index) if assign(input.column(*index), column).is_err() => {
                 Some((*index, column))
@@ -87,14 +89,14 @@ impl Assembly {
         })
     }
 
-    /// A batch of the table, with all columns, checked.
+    /// Converts a batch: the result has all columns of the table and satisfies its constraints.
     pub(crate) fn assemble(&self, input: &RecordBatch) -> Result<RecordBatch> {
         let rows = input.num_rows();
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.origins.len());
         for (origin, column) in self.origins.iter().zip(&self.table.columns) {
             columns.push(match origin {
                 Origin::Given(index) => assign(input.column(*index), column)?,
-                Origin::Default(default) => assign(&evaluate_alone(default, rows)?, column)?,
+                Origin::Default(default) => assign(&evaluate_constant(default, rows)?, column)?,
                 Origin::RowId => {
                     let first = self.store.allocate_row_ids(rows as u64);
                     Arc::new(Int64Array::from_iter_values(first..first + rows as i64))
@@ -106,8 +108,11 @@ impl Assembly {
     }
 }
 
-/// The values of an expression without columns, for so many rows.
-pub(crate) fn evaluate_alone(expression: &Arc<dyn PhysicalExpr>, rows: usize) -> Result<ArrayRef> {
+/// Evaluates an expression without column references for a number of rows.
+pub(crate) fn evaluate_constant(
+    expression: &Arc<dyn PhysicalExpr>,
+    rows: usize,
+) -> Result<ArrayRef> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     let none = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options)?;
     Ok(expression.evaluate(&none)?.into_array(rows)?)

@@ -1,17 +1,15 @@
-//! INSERT ... ON CONFLICT: what happens to a row whose key exists already.
+//! INSERT ... ON CONFLICT.
 
+use super::assignment::assigned_column;
+use super::assignment::require_default;
 use super::constraints::Constraints;
-use super::declared_column;
-use super::insert::{default_of, is_default};
-use super::update::refuse_value;
+use super::default_values::{default_of, is_default};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, ConflictTarget, OnConflict, OnConflictAction,
-};
+use datafusion::sql::sqlparser::ast::{Assignment, ConflictTarget, OnConflict, OnConflictAction};
 use parser::names::fold;
 use parser::walk::visit_expressions_mut;
 use planner::Planner;
@@ -23,43 +21,52 @@ use store::catalog::Table;
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 
-/// What to do, planned.
+
+/// The planned action for rows whose key already exists.
 pub(crate) enum Resolution {
+    /// DO NOTHING.
     Nothing,
+    /// DO UPDATE.
     Update {
-        /// Column and new value, over the existing row followed by the excluded one.
+        /// Columns and their new values. The input of an expression is the existing row, followed
+        /// by the excluded row.
         assignments: Vec<(usize, Arc<dyn PhysicalExpr>)>,
+        /// The WHERE condition, over the same input.
         selection: Option<Arc<dyn PhysicalExpr>>,
         constraints: Constraints,
     },
 }
 
 impl Resolution {
+    /// Plans an ON CONFLICT clause. `alias` is the name of the table in the statement.
+    ///
+    /// # Errors
+    /// 42P10 if the conflict target is not the primary key; 0A000 if the action assigns to the
+    /// primary key.
     pub(crate) fn new(
         planner: &Planner<'_>,
         table: &Arc<Table>,
-        called: &str,
+        alias: &str,
         on: &OnConflict,
     ) -> Result<Self> {
-        refuse_other_target(table, on)?;
+        require_key_target(table, on)?;
         let update = match &on.action {
             OnConflictAction::DoNothing => return Ok(Self::Nothing),
             OnConflictAction::DoUpdate(update) => update,
         };
         let row = row_schema(table);
-        let schema = DFSchema::try_from_qualified_schema(called, &row)?
+        let schema = DFSchema::try_from_qualified_schema(alias, &row)?
             .join(&DFSchema::try_from_qualified_schema("excluded", &row)?)?;
         let mut assignments = Vec::new();
         for Assignment { target, value } in &update.assignments {
             let column = assigned_column(table, target)?;
-            let value = match is_default(value) {
-                true => default_of(table, column)?,
-                false => {
-                    refuse_value(&table.columns[column])?;
-                    value.clone()
-                }
+            let value = if is_default(value) {
+                default_of(table, column)?
+            } else {
+                require_default(&table.columns[column])?;
+                value.clone()
             };
-            let value = qualify(value, table, called);
+            let value = qualify(value, table, alias);
             assignments.push((column, planner.plan_expression(value, &schema)?.1));
         }
         if assignments.iter().any(|(column, _)| table.key_indices().contains(column)) {
@@ -68,32 +75,32 @@ impl Resolution {
         let selection = update
             .selection
             .clone()
-            .map(|selection| planner.plan_expression(qualify(selection, table, called), &schema));
+            .map(|selection| planner.plan_expression(qualify(selection, table, alias), &schema));
         let selection = selection.transpose()?.map(|(_, physical)| physical);
         let constraints = Constraints::new(planner, table)?;
         Ok(Self::Update { assignments, selection, constraints })
     }
 }
 
-/// Bare column names mean the existing row, as in PostgreSQL.
+/// Qualifies bare column names: they refer to the existing row, as in PostgreSQL.
 fn qualify(
     mut expression: datafusion::sql::sqlparser::ast::Expr,
     table: &Table,
-    called: &str,
+    alias: &str,
 ) -> datafusion::sql::sqlparser::ast::Expr {
     use datafusion::sql::sqlparser::ast::Expr;
     let _ = visit_expressions_mut(&mut expression, |expr| {
         if let Expr::Identifier(ident) = expr
             && table.column(&fold(ident)).is_some()
         {
-            *expr = Expr::CompoundIdentifier(vec![super::select::quoted(called), ident.clone()]);
+            *expr = Expr::CompoundIdentifier(vec![super::select::quoted(alias), ident.clone()]);
         }
         std::ops::ControlFlow::<()>::Continue(())
     });
     expression
 }
 
-fn refuse_other_target(table: &Table, on: &OnConflict) -> Result<()> {
+fn require_key_target(table: &Table, on: &OnConflict) -> Result<()> {
     let is_key = match &on.conflict_target {
         None => matches!(on.action, OnConflictAction::DoNothing),
         Some(ConflictTarget::OnConstraint(name)) => name.to_string() == table.key_name(),
@@ -103,30 +110,19 @@ fn refuse_other_target(table: &Table, on: &OnConflict) -> Result<()> {
             named == key.iter().map(|index| table.columns[*index].name.clone()).collect()
         }
     };
-    match is_key {
-        true => Ok(()),
-        false => Err(Error::new(
-            SqlState::InvalidColumnReference,
-            "there is no unique or exclusion constraint matching the ON CONFLICT specification",
-        )
-        .with_hint("The primary key is the one that can be named.")),
+    if is_key {
+        return Ok(());
     }
+    let message =
+        "there is no unique or exclusion constraint matching the ON CONFLICT specification";
+    Err(Error::new(SqlState::InvalidColumnReference, message)
+        .with_hint("The primary key is the one that can be named."))
 }
 
-/// The column on the left of an assignment.
-pub(crate) fn assigned_column(table: &Table, target: &AssignmentTarget) -> Result<usize> {
-    match target {
-        AssignmentTarget::ColumnName(name) => {
-            let last = name.0.last().and_then(|part| part.as_ident()).map(fold);
-            declared_column(table, &last.unwrap_or_default())
-        }
-        AssignmentTarget::Tuple(_) => {
-            Err(Error::unsupported("assignment to a list of columns is not supported here"))
-        }
-    }
-}
-
-/// Inserts a batch; the rows that were inserted or updated come back.
+/// Inserts a batch, resolves conflicts, and returns the inserted and updated rows.
+///
+/// # Errors
+/// 21000 if DO UPDATE would update a row twice.
 pub(crate) async fn insert(
     transaction: &mut DistributedTransaction,
     table: &Arc<Table>,
@@ -140,11 +136,11 @@ pub(crate) async fn insert(
     let (_, present) = view.find_many(&keys, &[]).await?;
     let present: HashSet<usize> = present.into_iter().collect();
     let mut seen = HashSet::new();
-    let (mut fresh, mut met) = (Vec::new(), Vec::new());
+    let (mut new, mut conflicting) = (Vec::new(), Vec::new());
     for (row, key) in keys.iter().enumerate() {
-        let first_time = seen.insert(key.clone());
-        match (present.contains(&row), first_time, resolution) {
-            (false, true, _) => fresh.push(row as u32),
+        let is_first = seen.insert(key.clone());
+        match (present.contains(&row), is_first, resolution) {
+            (false, true, _) => new.push(row as u32),
             (_, false, Resolution::Update { .. }) => {
                 let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
                 return Err(Error::new(SqlState::CardinalityViolation, message).with_hint(
@@ -152,24 +148,25 @@ pub(crate) async fn insert(
                      duplicate constrained values.",
                 ));
             }
-            (true, true, Resolution::Update { .. }) => met.push(row as u32),
+            (true, true, Resolution::Update { .. }) => conflicting.push(row as u32),
             (_, _, Resolution::Nothing) => {}
         }
     }
     let mut written = Vec::new();
-    if !fresh.is_empty() {
-        let rows = take_record_batch(batch, &UInt32Array::from(fresh))?;
+    if !new.is_empty() {
+        let rows = take_record_batch(batch, &UInt32Array::from(new))?;
         transaction.insert(table.id, &rows).await?;
         written.push(rows);
     }
     if let (Resolution::Update { assignments, selection, constraints }, false) =
-        (resolution, met.is_empty())
+        (resolution, conflicting.is_empty())
     {
-        let met_keys: Vec<_> = met.iter().map(|row| keys[*row as usize].clone()).collect();
+        let conflicting_keys: Vec<_> =
+            conflicting.iter().map(|row| keys[*row as usize].clone()).collect();
         let all: Vec<usize> = (0..table.columns.len()).collect();
-        let (existing, _) = view.find_many(&met_keys, &all).await?;
-        let excluded = take_record_batch(batch, &UInt32Array::from(met))?;
-        let both = side_by_side(table, existing, &excluded)?;
+        let (existing, _) = view.find_many(&conflicting_keys, &all).await?;
+        let excluded = take_record_batch(batch, &UInt32Array::from(conflicting))?;
+        let both = join_columns(table, existing, &excluded)?;
         let both = selected(both, selection.as_ref())?;
         let mut columns: Vec<ArrayRef> = both.columns()[..table.columns.len()].to_vec();
         for (column, value) in assignments {
@@ -183,7 +180,7 @@ pub(crate) async fn insert(
     Ok(written)
 }
 
-fn side_by_side(
+fn join_columns(
     table: &Table,
     existing: Vec<ArrayRef>,
     excluded: &RecordBatch,

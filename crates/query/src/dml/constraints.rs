@@ -1,4 +1,4 @@
-//! NOT NULL and CHECK, what every row of a table must satisfy, and GENERATED columns, which are what the others make of them.
+//! NOT NULL and CHECK constraints, and the values of generated columns.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
@@ -13,16 +13,21 @@ use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 use values::text;
 
-/// A table's constraints, planned.
+/// A table's constraints and generation expressions, planned.
 pub(crate) struct Constraints {
     table: Arc<Table>,
+    /// The names and conditions of CHECK constraints.
     checks: Vec<(String, Arc<dyn PhysicalExpr>)>,
-    /// Columns whose values are computed, and from what.
+    /// Generated columns with their generation expressions.
     generated: Vec<(usize, Arc<dyn PhysicalExpr>)>,
     is_lasting: bool,
 }
 
 impl Constraints {
+    /// Plans the constraints of a table.
+    ///
+    /// # Errors
+    /// Those of planning an expression.
     pub(crate) fn new(planner: &Planner<'_>, table: &Arc<Table>) -> Result<Self> {
         let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(table))?;
         let mut checks = Vec::with_capacity(table.checks.len());
@@ -41,8 +46,8 @@ impl Constraints {
         Ok(Self { table: Arc::clone(table), checks, generated, is_lasting })
     }
 
-    /// Constraints that were planned on another server, which has the same definition of the table; `None` where it has
-    /// another number of them.
+    /// Constraints that were planned on another server with the same table definition; `None` if
+    /// the number of expressions does not match.
     pub(crate) fn of(table: &Arc<Table>, expressions: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
         let columns: Vec<usize> = expressions_of(table).map(|(index, _)| index).collect();
         if expressions.len() != table.checks.len() + columns.len() {
@@ -55,21 +60,24 @@ impl Constraints {
         Some(Self { table: Arc::clone(table), checks, generated, is_lasting: false })
     }
 
-    /// The conditions of CHECK and what columns are computed from, over the columns of the table.
+    /// The CHECK conditions, followed by the generation expressions, over the columns of the table.
     pub(crate) fn expressions(&self) -> Vec<Arc<dyn PhysicalExpr>> {
         let checks = self.checks.iter().map(|(_, condition)| condition);
         checks.chain(self.generated.iter().map(|(_, value)| value)).cloned().collect()
     }
 
-    /// Whether they are the same in one statement as in the next.
+    /// Whether other statements may reuse them: no condition depends on the start time or the user
+    /// of a statement.
     pub(crate) fn is_lasting(&self) -> bool {
         self.is_lasting
     }
 
-    /// The columns as a batch of the table, if every row may be one of the table's. Those that are computed are so here.
+    /// Computes the generated columns, checks the constraints, and returns the columns as a batch
+    /// of the table.
     ///
     /// # Errors
-    /// 23502, 23514: the message names the constraint, the detail shows the row.
+    /// 23502 for NOT NULL and 23514 for CHECK. The message names the constraint, the detail shows
+    /// the row.
     pub(crate) fn batch(&self, mut columns: Vec<ArrayRef>) -> Result<RecordBatch> {
         if !self.generated.is_empty() {
             self.generate(&mut columns)?;
@@ -110,9 +118,9 @@ impl Constraints {
         Ok(batch)
     }
 
-    /// Puts what the others make of them in the place of computed columns.
+    /// Replaces generated columns by their computed values.
     fn generate(&self, columns: &mut [ArrayRef]) -> Result<()> {
-        // A NULL where there must be none is found afterwards.
+        // NOT NULL is checked afterwards.
         let fields = row_schema(&self.table)
             .fields()
             .iter()
@@ -142,7 +150,7 @@ impl Constraints {
     }
 }
 
-/// The computed columns of a table with what they are computed from.
+/// The generated columns of a table with their generation expressions.
 fn expressions_of(table: &Table) -> impl Iterator<Item = (usize, &str)> {
     let columns = table.columns.iter().enumerate();
     columns.filter_map(|(index, column)| Some((index, column.generated.as_deref()?)))

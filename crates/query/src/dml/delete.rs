@@ -1,12 +1,13 @@
 //! DELETE.
 
+use super::coordinator;
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
-use super::{at_owners, target};
+use super::target;
 use crate::context::Frame;
 use crate::context::outcome::Outcome;
 use crate::context::start;
-use crate::dml::pushdown::{Deed, DmlPushdown};
+use crate::dml::pushdown::{Change, DmlPushdown};
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;
@@ -21,16 +22,17 @@ use store::catalog::Privileges;
 use store::{DistributedTransaction, TableView};
 use values::error::{Error, Result};
 
-/// A DELETE, planned: a query gives the rows.
+/// A planned DELETE.
 pub(super) struct Planned {
     view: TableView,
+    /// Returns the rows to delete.
     query: Arc<dyn ExecutionPlan>,
     returning: Option<Returning>,
-    /// Whether a row may come with several rows of other tables.
+    /// Whether the query joins other tables, so that it may return a row several times.
     joins: bool,
 }
 
-/// Runs a DELETE: the keys of the rows go, deleted by their owners or from here.
+/// Runs a DELETE, by pushdown if possible.
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -38,14 +40,14 @@ pub(crate) async fn run(
 ) -> Result<Outcome> {
     let planned = plan(frame, transaction, delete).await?;
     if let Some(pushdown) = planned.at_owners(frame)? {
-        let rows = at_owners::run(frame, transaction, &pushdown).await?;
+        let rows = coordinator::run(frame, transaction, &pushdown).await?;
         return outcome("DELETE", None, rows, &[]);
     }
     let Planned { view, query, returning, joins } = planned;
     let table = view.table();
     let mut stream = start(frame, query)?;
     let mut seen = HashSet::new();
-    let mut gone = Vec::new();
+    let mut deleted = Vec::new();
     let mut rows = 0;
     while let Some(batch) = stream.try_next().await? {
         let batch = RecordBatch::try_new(table.arrow_schema(), batch.columns().to_vec())?;
@@ -57,19 +59,19 @@ pub(crate) async fn run(
         rows += keys.len() as u64;
         transaction.delete(table.id, &keys).await?;
         if returning.is_some() {
-            gone.push(take_record_batch(&batch, &UInt32Array::from(first))?);
+            deleted.push(take_record_batch(&batch, &UInt32Array::from(first))?);
         }
     }
-    outcome("DELETE", returning.as_ref(), rows, &gone)
+    outcome("DELETE", returning.as_ref(), rows, &deleted)
 }
 
 impl Planned {
-    /// The same for the owners of the rows to carry out, if they can.
+    /// The DELETE as a DML pushdown, if the owners of the rows can execute it.
     pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<DmlPushdown>> {
-        match self.joins || self.returning.is_some() {
-            true => Ok(None),
-            false => DmlPushdown::of_query(&self.query, Deed::Delete, frame),
+        if self.joins || self.returning.is_some() {
+            return Ok(None);
         }
+        DmlPushdown::of_query(&self.query, Change::Delete, frame)
     }
 }
 
@@ -81,26 +83,29 @@ pub(super) async fn plan(
 ) -> Result<Planned> {
     let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
     let [relation] = &from[..] else {
-        return Err(Error::unsupported("DELETE takes rows from one table; use USING for others"));
+        return Err(Error::unsupported(
+            "DELETE from more than one table is not supported; use USING",
+        ));
     };
-    let (name, called) = target_of(relation)?;
+    let (name, alias) = target_of(relation)?;
     let table = target(frame, tables, &name, needed(delete))?;
     let others = delete.using.as_deref().unwrap_or_default();
-    let query = query(all_columns(&table, &called), &called, others, delete.selection.clone())?;
+    let query = query(all_columns(&table, &alias), &alias, others, delete.selection.clone())?;
     let view = tables.table(table.id).ok_or_else(|| super::undefined(&name))?;
     let mut planner = frame.planner(tables);
     let source = BucketTable::new(view.clone(), Columns::All);
     planner.add_source(TARGET, provider_as_source(Arc::new(source)));
     let plan = planner.plan_query(query).await?;
     let query = planner.physical(&plan).await?;
-    let returning = Returning::new(&planner, &table, &called, delete.returning.as_deref())?;
+    let returning = Returning::new(&planner, &table, &alias, delete.returning.as_deref())?;
     Ok(Planned { view, query, returning, joins: !others.is_empty() })
 }
 
-/// What a statement must be allowed: one that looks at rows reads them.
+/// The privileges that a statement needs. A condition and RETURNING need SELECT.
 fn needed(delete: &Delete) -> Privileges {
-    match delete.selection.is_some() || delete.returning.is_some() {
-        true => Privileges::DELETE.union(Privileges::SELECT),
-        false => Privileges::DELETE,
+    if delete.selection.is_some() || delete.returning.is_some() {
+        Privileges::DELETE.union(Privileges::SELECT)
+    } else {
+        Privileges::DELETE
     }
 }

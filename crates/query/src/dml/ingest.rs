@@ -1,4 +1,4 @@
-//! Bulk writes: every partition of a plan fills its own part of one load, in parallel.
+//! Bulk loads: the partitions of a plan are loaded in parallel, each into a part of its own.
 
 use super::assembly::Assembly;
 use crate::context::Frame;
@@ -13,7 +13,7 @@ use store::{DistributedTransaction, IngestPart};
 use tokio::task::JoinSet;
 use values::error::{Error, Result, SqlState};
 
-/// Runs a plan and loads its rows; how many comes back.
+/// Runs a plan, loads its rows, and returns their number.
 pub(crate) async fn ingest(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -29,7 +29,7 @@ pub(crate) async fn ingest(
     load_streams(frame, transaction, table, streams, assembly).await
 }
 
-/// Loads the rows of some streams; how many comes back.
+/// Loads the rows of several streams in parallel and returns their number.
 pub(crate) async fn load_streams(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -45,7 +45,7 @@ pub(crate) async fn load_streams(
         tasks.spawn(fill(part, stream, Arc::clone(&assembly), Arc::clone(&rows)));
     }
     let mut parts = Vec::new();
-    let mut pulse = tokio::time::interval(std::time::Duration::from_millis(100));
+    let mut report_interval = tokio::time::interval(std::time::Duration::from_millis(100));
     loop {
         tokio::select! {
             finished = tasks.join_next() => match finished {
@@ -55,7 +55,7 @@ pub(crate) async fn load_streams(
                     return Err(Error::new(SqlState::InternalError, error.to_string()));
                 }
             },
-            _ = pulse.tick() => frame.session.report(Progress {
+            _ = report_interval.tick() => frame.session.report(Progress {
                 rows: rows.load(Ordering::Relaxed),
                 rows_expected: None,
             }),

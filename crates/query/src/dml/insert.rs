@@ -2,6 +2,7 @@
 
 use super::assembly::Assembly;
 use super::conflict::{self, Resolution};
+use super::default_values::{accepts_default_only, default_of, generated_always, is_default};
 use super::returning::{Returning, outcome};
 use super::{declared_column, ingest, target};
 use crate::context::Frame;
@@ -14,7 +15,7 @@ use futures::TryStreamExt;
 use parser::names::fold;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Column, Identity, Privileges, SqlType, Table};
+use store::catalog::{Privileges, SqlType, Table};
 use values::error::{Error, Result, SqlState};
 
 /// Runs an INSERT.
@@ -27,13 +28,13 @@ pub(crate) async fn run(
         return Err(Error::unsupported(format!("INSERT INTO {} is not supported", insert.table)));
     };
     let table = target(frame, transaction, name, needed(insert))?;
-    let called = match &insert.table_alias {
+    let alias = match &insert.table_alias {
         Some(alias) => fold(&alias.alias),
         None => table.name.clone(),
     };
     let columns = columns(&table, &insert.columns)?;
     let (query, columns) = source(&table, insert, columns)?;
-    let is_values = matches!(&*query.body, SetExpr::Values(_)) || query_is_one_row(&query);
+    let is_values = matches!(&*query.body, SetExpr::Values(_)) || is_one_row(&query);
     let mut planner = frame.planner(transaction);
     let plan = planner.plan_query(query).await?;
     let width = plan.schema().fields().len();
@@ -41,10 +42,10 @@ pub(crate) async fn run(
     refuse_generated_always(&table, &columns, insert)?;
     let physical = planner.physical(&plan).await?;
     let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &columns)?;
-    let returning = Returning::new(&planner, &table, &called, insert.returning.as_deref())?;
+    let returning = Returning::new(&planner, &table, &alias, insert.returning.as_deref())?;
     let resolution = match &insert.on {
         None => None,
-        Some(OnInsert::OnConflict(on)) => Some(Resolution::new(&planner, &table, &called, on)?),
+        Some(OnInsert::OnConflict(on)) => Some(Resolution::new(&planner, &table, &alias, on)?),
         Some(other) => return Err(Error::unsupported(format!("{other} is not supported"))),
     };
     drop(planner);
@@ -69,7 +70,7 @@ pub(crate) async fn run(
     outcome("INSERT", returning.as_ref(), rows, &written)
 }
 
-/// The columns that values go to, in the order in which they are given.
+/// The target columns, in the order of the values.
 fn columns(table: &Table, named: &[ObjectName]) -> Result<Vec<usize>> {
     if named.is_empty() {
         return Ok((0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect());
@@ -87,7 +88,7 @@ fn columns(table: &Table, named: &[ObjectName]) -> Result<Vec<usize>> {
     Ok(columns)
 }
 
-/// The query that gives the rows, and the columns that it gives.
+/// The query that returns the rows to insert, and its target columns.
 fn source(table: &Table, insert: &Insert, columns: Vec<usize>) -> Result<(Query, Vec<usize>)> {
     let Some(query) = &insert.source else {
         let Statement::Query(one_row) = parser::parse_sql("SELECT NULL")? else {
@@ -112,14 +113,15 @@ fn source(table: &Table, insert: &Insert, columns: Vec<usize>) -> Result<(Query,
             }
         }
         for (index, column) in columns.iter().enumerate() {
-            agree(values, index, &table.columns[*column].sql_type)?;
+            cast_literals(values, index, &table.columns[*column].sql_type)?;
         }
     }
     Ok((query, columns))
 }
 
-/// Quoted constants among other values of a column are of the column's type; the engine would take them for text.
-fn agree(values: &mut Values, index: usize, sql_type: &SqlType) -> Result<()> {
+/// Casts the quoted literals of a VALUES column to the column's type if other values of the column
+/// are not quoted. DataFusion would coerce all of them to text.
+fn cast_literals(values: &mut Values, index: usize, sql_type: &SqlType) -> Result<()> {
     let is_text = |expr: &Expr| {
         use Value::{EscapedStringLiteral, SingleQuotedString};
         matches!(expr, Expr::Value(v) if matches!(v.value, SingleQuotedString(_) | EscapedStringLiteral(_)))
@@ -141,26 +143,8 @@ fn agree(values: &mut Values, index: usize, sql_type: &SqlType) -> Result<()> {
     Ok(())
 }
 
-fn query_is_one_row(query: &Query) -> bool {
+fn is_one_row(query: &Query) -> bool {
     matches!(&*query.body, SetExpr::Select(select) if select.from.is_empty())
-}
-
-/// The keyword DEFAULT where a value is expected.
-pub(crate) fn is_default(value: &Expr) -> bool {
-    match value {
-        Expr::Identifier(ident) => {
-            ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default")
-        }
-        _ => false,
-    }
-}
-
-/// The expression of a column's default.
-pub(crate) fn default_of(table: &Table, column: usize) -> Result<Expr> {
-    match &table.columns[column].default {
-        Some(text) => parser::parse_expression(text),
-        None => Ok(Expr::Value(Value::Null.with_empty_span())),
-    }
 }
 
 fn match_width(width: usize, mut columns: Vec<usize>, named: bool) -> Result<Vec<usize>> {
@@ -183,7 +167,7 @@ fn refuse_generated_always(table: &Arc<Table>, columns: &[usize], insert: &Inser
     });
     for (position, &column) in columns.iter().enumerate() {
         let column = &table.columns[column];
-        if !refuses_values(column) || insert.source.is_none() {
+        if !accepts_default_only(column) || insert.source.is_none() {
             continue;
         }
         let all_default = values.is_some_and(|values| {
@@ -192,28 +176,14 @@ fn refuse_generated_always(table: &Arc<Table>, columns: &[usize], insert: &Inser
         if !all_default {
             let message =
                 format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name);
-            return Err(of_generated(column, message));
+            return Err(generated_always(column, message));
         }
     }
     Ok(())
 }
 
-/// Whether only the column itself says what its values are.
-pub(crate) fn refuses_values(column: &Column) -> bool {
-    column.identity == Some(Identity::Always) || column.generated.is_some()
-}
-
-/// The error for a value that a column refuses.
-pub(crate) fn of_generated(column: &Column, message: String) -> Error {
-    let what = match column.generated {
-        Some(_) => "a generated column",
-        None => "an identity column defined as GENERATED ALWAYS",
-    };
-    Error::new(SqlState::GeneratedAlways, message)
-        .with_detail(format!("Column \"{}\" is {what}.", column.name))
-}
-
-/// What a statement must be allowed: it reads what it returns, and may change what is there.
+/// The privileges that a statement needs. RETURNING needs SELECT; DO UPDATE needs UPDATE and
+/// SELECT.
 fn needed(insert: &Insert) -> Privileges {
     let mut needed = Privileges::INSERT;
     if insert.returning.is_some() {

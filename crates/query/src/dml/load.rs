@@ -9,7 +9,7 @@ use store::DistributedTransaction;
 use store::catalog::Privileges;
 use values::error::Result;
 
-/// Appends a stream's rows to a table, columns by name; how many comes back.
+/// Appends the rows of a stream to a table and returns their number. Columns are matched by name.
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,

@@ -1,13 +1,16 @@
 //! Statements that change rows: INSERT, UPDATE, DELETE, and bulk loads.
 //!
-//! All of them compute rows with a plan, bring them into the table's shape ([`assembly`]), and hand them
-//! to the transaction. What RETURNING gives is computed from the same rows ([`returning`]). Rows that each change by
-//! themselves are changed where they are ([`at_owners`]).
+//! A statement computes rows with a plan, converts them into rows of the table ([`assembly`]), and
+//! writes them in the transaction. RETURNING is computed from the written rows ([`returning`]). If
+//! each row can be changed independently of others, its owner changes it ([`pushdown`]).
 
 pub(crate) mod assembly;
+pub(crate) mod assignment;
 pub(crate) mod at_owners;
 pub(crate) mod conflict;
 pub(crate) mod constraints;
+mod coordinator;
+pub(crate) mod default_values;
 pub(crate) mod delete;
 mod ingest;
 pub(crate) mod insert;
@@ -29,7 +32,7 @@ use values::error::{Culprit, Error, Result, SqlState};
 pub(crate) use ingest::ingest;
 pub(crate) use returning::returning_fields;
 
-/// The table that a statement writes to, if it may.
+/// The table that a statement writes to, after checking that the role has the `needed` privileges.
 pub(crate) fn target(
     frame: &Frame<'_>,
     tables: &dyn Tables,
@@ -56,7 +59,10 @@ pub(crate) fn target(
     }
 }
 
-/// The position of a declared column.
+/// The index of a declared column; hidden columns are not declared.
+///
+/// # Errors
+/// 42703 if there is no such column.
 pub(crate) fn declared_column(table: &Table, name: &str) -> Result<usize> {
     match table.column(name) {
         Some((index, column)) if !column.hidden => Ok(index),

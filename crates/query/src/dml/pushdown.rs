@@ -1,11 +1,12 @@
-//! DML pushdowns: an UPDATE or DELETE as bytes, for the owners of its rows to carry out, and what an owner computes from them.
+//! DML pushdowns: an UPDATE or DELETE that the owners of its rows execute.
 //!
-//! The query of such a statement is one fragment over the table ([`RowQuery`]). Each owner runs it on its own rows, and
-//! writes the result there: new rows, assigned and checked as the coordinator would, or keys to be deleted. A statement whose
-//! rows depend on more than themselves cannot be pushed down.
+//! The query of the statement is one plan fragment over the table ([`RowQuery`]). Each owner runs
+//! it on its own rows and writes the result: new rows, after assignment casts and constraint
+//! checks, or deleted keys. A statement in which the change of a row depends on other rows cannot
+//! be pushed down.
 
+use super::assignment::new_rows;
 use super::constraints::Constraints;
-use super::update::new_rows;
 use crate::context::Frame;
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
@@ -23,35 +24,37 @@ use store::catalog::Table;
 use store::{PushdownStep, Reading, TableView, Write};
 use values::error::Result;
 
-/// What becomes of the rows that a statement's query gives.
-pub(crate) enum Deed {
-    /// They are replaced. Behind the table's own columns are the new values of some, which are not the key's.
+/// The change of the rows that the query returns.
+pub(crate) enum Change {
+    /// Replaces the rows. The query returns the columns of the table, followed by the new values of
+    /// `targets`, which are not key columns.
     Update { targets: Vec<usize>, constraints: Arc<Constraints> },
-    /// They go.
+    /// Deletes the rows.
     Delete,
 }
 
-/// A statement that each owner can carry out on its own rows.
+/// A statement that each owner can execute on its own rows.
 pub(crate) struct DmlPushdown {
-    /// Its query, wherever the rows are.
+    /// The query over all rows, local and remote.
     pub(crate) query: Arc<dyn ExecutionPlan>,
     rows: RowQuery,
-    deed: Deed,
+    change: Change,
 }
 
-/// What crosses between servers.
+/// The serialized form.
 #[derive(Serialize, Deserialize)]
 struct Sent<'a> {
     fragment: &'a [u8],
     #[serde(borrow)]
-    deed: SentDeed<'a>,
+    change: SentChange<'a>,
 }
 
 #[derive(Serialize, Deserialize)]
-enum SentDeed<'a> {
+enum SentChange<'a> {
     Update {
         targets: Vec<usize>,
-        /// The conditions of CHECK, as a plan that projects them; `None` where there are none.
+        /// The expressions of [`Constraints::expressions`], as a plan that projects them; `None` if
+        /// there are none.
         #[serde(borrow)]
         checks: Option<&'a [u8]>,
     },
@@ -59,49 +62,52 @@ enum SentDeed<'a> {
 }
 
 impl DmlPushdown {
-    /// A statement as a DML pushdown, if it can be one: its query is a fragment over one table of which others have rows.
+    /// A statement as a DML pushdown, if its query is a fragment over one table, other servers own
+    /// rows of it, and all expressions are portable.
     pub(crate) fn of_query(
         query: &Arc<dyn ExecutionPlan>,
-        deed: Deed,
+        change: Change,
         frame: &Frame<'_>,
     ) -> Result<Option<Self>> {
         let Some(rows) = RowQuery::of(query) else { return Ok(None) };
         let shipping = Shipping::of(frame.engine().config())?;
-        let is_portable = match &deed {
-            Deed::Update { constraints, .. } => constraints
+        let is_portable = match &change {
+            Change::Update { constraints, .. } => constraints
                 .expressions()
                 .iter()
                 .all(|expression| shipping.portable.expression(expression)),
-            Deed::Delete => true,
+            Change::Delete => true,
         };
         if !shipping.operators || !is_portable {
             return Ok(None);
         }
-        Ok(Some(Self { query: Arc::clone(query), rows, deed }))
+        Ok(Some(Self { query: Arc::clone(query), rows, change }))
     }
 
-    /// The rows that other servers own.
+    /// The key ranges of the table, by owner.
     pub(crate) fn elsewhere(&self) -> &Elsewhere {
         &self.rows.elsewhere
     }
 
-    /// The pushdown for whoever owns the rows in some ranges.
+    /// Serializes the pushdown for the owner of `ranges`.
     pub(crate) async fn to_bytes(&self, ranges: &[KeyRange], frame: &Frame<'_>) -> Result<Bytes> {
         let fragment = self.rows.to_bytes(ranges, &frame.engine().task_ctx()).await?;
         let table = self.rows.elsewhere.view().table();
-        let checks = match &self.deed {
-            Deed::Update { constraints, .. } => checks_to_bytes(table, constraints)?,
-            Deed::Delete => None,
+        let checks = match &self.change {
+            Change::Update { constraints, .. } => checks_to_bytes(table, constraints)?,
+            Change::Delete => None,
         };
-        let deed = match &self.deed {
-            Deed::Update { targets, .. } => {
-                SentDeed::Update { targets: targets.clone(), checks: checks.as_deref() }
+        let change = match &self.change {
+            Change::Update { targets, .. } => {
+                SentChange::Update { targets: targets.clone(), checks: checks.as_deref() }
             }
-            Deed::Delete => SentDeed::Delete,
+            Change::Delete => SentChange::Delete,
         };
-        let bytes = postcard::to_stdvec(&Sent { fragment: &fragment, deed });
+        let bytes = postcard::to_stdvec(&Sent { fragment: &fragment, change });
         Ok(bytes
-            .map_err(|error| out_of_range(&format!("a DML pushdown has no form: {error}")))?
+            .map_err(|error| {
+                out_of_range(&format!("a DML pushdown cannot be serialized: {error}"))
+            })?
             .into())
     }
 }
@@ -112,55 +118,55 @@ fn checks_to_bytes(table: &Table, constraints: &Constraints) -> Result<Option<Ve
     is_any.then(|| expressions::to_bytes(table, &[], expressions)).transpose()
 }
 
-/// What an owner makes of rows.
-struct Maker {
+/// Computes the writes of an owner.
+struct WriteBuilder {
     view: TableView,
-    making: Making,
+    kind: WriteKind,
 }
 
-enum Making {
+enum WriteKind {
     NewRows { targets: Vec<usize>, constraints: Constraints },
     Keys,
 }
 
-impl Maker {
-    fn new(view: TableView, deed: SentDeed<'_>, context: &TaskContext) -> Result<Self> {
+impl WriteBuilder {
+    fn new(view: TableView, change: SentChange<'_>, context: &TaskContext) -> Result<Self> {
         let table = view.table();
-        let making = match deed {
-            SentDeed::Delete => Making::Keys,
-            SentDeed::Update { targets, checks } => {
+        let kind = match change {
+            SentChange::Delete => WriteKind::Keys,
+            SentChange::Update { targets, checks } => {
                 let key = table.key_indices();
                 let is_value = |at: &usize| *at < table.columns.len() && !key.contains(at);
                 let read = |bytes| expressions::from_bytes(bytes, context);
                 let checks = checks.map(read).transpose()?;
                 match Constraints::of(table, checks.unwrap_or_default()) {
                     Some(constraints) if targets.iter().all(is_value) => {
-                        Making::NewRows { targets, constraints }
+                        WriteKind::NewRows { targets, constraints }
                     }
                     _ => return Err(out_of_range("a DML pushdown does not fit its table")),
                 }
             }
         };
-        Ok(Self { view, making })
+        Ok(Self { view, kind })
     }
 
-    /// How many columns rows have.
+    /// Number of columns that the query must return.
     fn width(&self) -> usize {
-        let targets = match &self.making {
-            Making::NewRows { targets, .. } => targets.len(),
-            Making::Keys => 0,
+        let targets = match &self.kind {
+            WriteKind::NewRows { targets, .. } => targets.len(),
+            WriteKind::Keys => 0,
         };
         self.view.table().columns.len() + targets
     }
 
-    /// What is to be written for some rows.
+    /// The write for a batch of the query.
     fn write(&self, rows: &RecordBatch) -> Result<Write> {
         let table = self.view.table();
-        Ok(match &self.making {
-            Making::NewRows { targets, constraints } => {
+        Ok(match &self.kind {
+            WriteKind::NewRows { targets, constraints } => {
                 Write::Upsert(new_rows(table, rows, targets, constraints)?)
             }
-            Making::Keys => {
+            WriteKind::Keys => {
                 let rows = RecordBatch::try_new(table.arrow_schema(), rows.columns().to_vec())?;
                 Write::Delete(self.view.encode_keys(&rows)?)
             }
@@ -168,10 +174,11 @@ impl Maker {
     }
 }
 
-/// What this server has to do for a DML pushdown, on the rows that a reading shows.
+/// Executes a DML pushdown on the local rows that `reading` sees, and returns its writes.
 ///
 /// # Errors
-/// Also where the bytes are no pushdown.
+/// 08P01 if the bytes are not a valid pushdown for the table; those of the query and of the
+/// constraints.
 pub(crate) async fn open(
     node: &Node,
     reading: &Reading,
@@ -182,15 +189,15 @@ pub(crate) async fn open(
         return Err(out_of_range("a DML pushdown is too large"));
     }
     let sent: Sent<'_> = postcard::from_bytes(bytes)
-        .map_err(|error| out_of_range(&format!("these bytes are no DML pushdown: {error}")))?;
+        .map_err(|error| out_of_range(&format!("invalid DML pushdown: {error}")))?;
     let OwnRows { plan, view, not_here } =
         OwnRows::from_bytes(reading, sent.fragment, &context).await?;
-    let maker = Maker::new(view, sent.deed, &context)?;
-    if plan.schema().fields().len() != maker.width() {
+    let builder = WriteBuilder::new(view, sent.change, &context)?;
+    if plan.schema().fields().len() != builder.width() {
         return Err(out_of_range("a DML pushdown does not fit its table"));
     }
     let writes = execute_stream(plan, context)?
-        .map(move |rows| Ok(PushdownStep::Write(maker.write(&rows?)?)));
+        .map(move |rows| Ok(PushdownStep::Write(builder.write(&rows?)?)));
     let begin = futures::stream::iter([Ok(PushdownStep::NotHere(not_here))]);
     Ok(begin.chain(writes).boxed())
 }

@@ -1,4 +1,4 @@
-//! RETURNING: expressions over the rows that a statement wrote.
+//! RETURNING: expressions over the written rows.
 
 use crate::context::outcome::{Outcome, Rows, Tag};
 use datafusion::arrow::array::RecordBatch;
@@ -18,17 +18,19 @@ use store::catalog::Table;
 use values::error::{Error, Result};
 use values::field::Field;
 
-/// What a statement returns for each row, planned.
+/// A planned RETURNING clause.
 pub(crate) struct Returning {
-    /// The columns that the expressions see, and those that they make.
+    /// The columns of the table.
     input: SchemaRef,
+    /// The returned columns.
     schema: SchemaRef,
     fields: Vec<Field>,
     expressions: Vec<Arc<dyn PhysicalExpr>>,
 }
 
 impl Returning {
-    /// Plans the items over the table's columns, under the name that the statement calls it.
+    /// Plans the items over the table's columns. `alias` is the name of the table in the statement.
+    /// `None` if there is no RETURNING.
     pub(crate) fn new(
         planner: &Planner<'_>,
         table: &Table,
@@ -69,7 +71,7 @@ impl Returning {
     }
 }
 
-/// The columns that RETURNING gives; `None` where there is none.
+/// The returned columns; `None` if there is no RETURNING.
 pub(crate) fn returning_fields(
     planner: &Planner<'_>,
     table: &Table,
@@ -80,7 +82,8 @@ pub(crate) fn returning_fields(
     Ok(returning.map(|returning| returning.fields))
 }
 
-/// A statement's answer: the rows that it returns, or the tag with their number.
+/// The outcome of a statement: the returned rows, or without RETURNING a tag with the number of
+/// rows.
 pub(crate) fn outcome(
     command: &'static str,
     returning: Option<&Returning>,
@@ -96,7 +99,7 @@ pub(crate) fn outcome(
     Ok(Outcome::Rows(Rows::ready(fields, stream, command)))
 }
 
-/// The items with their names; wildcards become the declared columns.
+/// The items with their names. Wildcards are expanded to the declared columns.
 fn expand(table: &Table, items: &[SelectItem]) -> Result<Vec<(String, Expr)>> {
     let mut expanded = Vec::new();
     for item in items {

@@ -1,4 +1,4 @@
-//! Queries made from the parts of UPDATE and DELETE.
+//! Queries that return the rows of an UPDATE or DELETE.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement, TableAlias,
@@ -8,10 +8,10 @@ use parser::names::fold;
 use store::catalog::Table;
 use values::error::{Error, Result};
 
-/// What the statement's target is called inside the query: no table has such a name.
+/// The name of the target table inside the query. It differs from the names of all tables.
 pub(crate) const TARGET: &str = "?target";
 
-/// The statement's target: its name, and what the statement calls it.
+/// The target table of a statement: its name and its alias.
 pub(crate) fn target_of(relation: &TableWithJoins) -> Result<(ObjectName, String)> {
     if !relation.joins.is_empty() {
         return Err(Error::unsupported(
@@ -20,22 +20,22 @@ pub(crate) fn target_of(relation: &TableWithJoins) -> Result<(ObjectName, String
     }
     match &relation.relation {
         TableFactor::Table { name, alias, .. } => {
-            let called = match alias {
+            let alias = match alias {
                 Some(alias) => fold(&alias.name),
                 None => {
                     name.0.last().and_then(|part| part.as_ident()).map(fold).unwrap_or_default()
                 }
             };
-            Ok((name.clone(), called))
+            Ok((name.clone(), alias))
         }
-        other => Err(Error::unsupported(format!("{other} cannot be changed"))),
+        other => Err(Error::unsupported(format!("UPDATE and DELETE of {other} are not supported"))),
     }
 }
 
-/// `SELECT items FROM target AS called, others WHERE selection`.
+/// `SELECT items FROM target AS alias, others WHERE selection`.
 pub(crate) fn query(
     items: Vec<SelectItem>,
-    called: &str,
+    alias: &str,
     others: &[TableWithJoins],
     selection: Option<Expr>,
 ) -> Result<Query> {
@@ -47,28 +47,24 @@ pub(crate) fn query(
     };
     select.projection = items;
     select.selection = selection;
-    if let TableFactor::Table { name, alias, .. } = &mut select.from[0].relation {
+    if let TableFactor::Table { name, alias: table_alias, .. } = &mut select.from[0].relation {
         *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(TARGET))]);
-        *alias = Some(TableAlias {
-            explicit: true,
-            name: quoted(called),
-            columns: Vec::new(),
-            at: None,
-        });
+        *table_alias =
+            Some(TableAlias { explicit: true, name: quoted(alias), columns: Vec::new(), at: None });
     }
     select.from.extend(others.iter().cloned());
     Ok(*query)
 }
 
-/// Every column of the table, hidden ones too, as items of the query.
-pub(crate) fn all_columns(table: &Table, called: &str) -> Vec<SelectItem> {
+/// All columns of the table, including hidden ones, as items of the query.
+pub(crate) fn all_columns(table: &Table, alias: &str) -> Vec<SelectItem> {
     let item = |name: &str| {
-        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(vec![quoted(called), quoted(name)]))
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(vec![quoted(alias), quoted(name)]))
     };
     table.columns.iter().map(|column| item(&column.name)).collect()
 }
 
-/// A name as it is.
+/// A quoted identifier, which is not folded.
 pub(crate) fn quoted(name: &str) -> Ident {
     Ident::with_quote('"', name)
 }

@@ -1,15 +1,17 @@
 //! UPDATE.
 
+use super::assignment::{assigned_column, new_rows, require_default};
 use super::constraints::Constraints;
-use super::insert::{default_of, is_default, of_generated, refuses_values};
+use super::coordinator;
+use super::default_values::{default_of, is_default};
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
-use super::{at_owners, conflict::assigned_column, target};
+use super::target;
 use crate::context::Frame;
 use crate::context::outcome::Outcome;
 use crate::context::start;
-use crate::dml::pushdown::{Deed, DmlPushdown};
-use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt32Array};
+use crate::dml::pushdown::{Change, DmlPushdown};
+use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::datasource::provider_as_source;
 use datafusion::physical_plan::ExecutionPlan;
@@ -21,24 +23,24 @@ use scan::provider::{BucketTable, Columns};
 use scan::tables::Tables;
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::catalog::{Column, Privileges, Table};
+use store::catalog::{Privileges, Table};
 use store::{DistributedTransaction, TableView};
-use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 
-/// An UPDATE, planned: a query gives each old row with the new values.
+/// A planned UPDATE.
 pub(super) struct Planned {
     view: TableView,
+    /// Returns the old rows, each followed by the new values of `targets`.
     query: Arc<dyn ExecutionPlan>,
-    /// The columns that get the new values.
+    /// The assigned columns.
     targets: Vec<usize>,
     constraints: Arc<Constraints>,
     returning: Option<Returning>,
-    /// Whether a row may come with several rows of other tables.
+    /// Whether the query joins other tables, so that it may return a row several times.
     joins: bool,
 }
 
-/// Runs an UPDATE: the rows are replaced, by their owners or from here.
+/// Runs an UPDATE, by pushdown if possible.
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -46,7 +48,7 @@ pub(crate) async fn run(
 ) -> Result<Outcome> {
     let planned = plan(frame, transaction, update).await?;
     if let Some(pushdown) = planned.at_owners(frame)? {
-        let rows = at_owners::run(frame, transaction, &pushdown).await?;
+        let rows = coordinator::run(frame, transaction, &pushdown).await?;
         return outcome("UPDATE", None, rows, &[]);
     }
     let Planned { view, query, targets, constraints, returning, joins } = planned;
@@ -69,9 +71,10 @@ pub(crate) async fn run(
         transaction.delete(table.id, &old_keys).await?;
     }
     for rows in &written {
-        match moves_keys {
-            true => transaction.insert(table.id, rows).await?,
-            false => transaction.upsert(table.id, rows).await?,
+        if moves_keys {
+            transaction.insert(table.id, rows).await?;
+        } else {
+            transaction.upsert(table.id, rows).await?;
         }
     }
     let rows = written.iter().map(|batch| batch.num_rows() as u64).sum();
@@ -79,18 +82,18 @@ pub(crate) async fn run(
 }
 
 impl Planned {
-    /// The same for the owners of the rows to carry out, if they can.
+    /// The UPDATE as a DML pushdown, if the owners of the rows can execute it.
     pub(super) fn at_owners(&self, frame: &Frame<'_>) -> Result<Option<DmlPushdown>> {
         let by_row = !self.joins && self.returning.is_none();
         if !by_row || moves_keys(self.view.table(), &self.targets) {
             return Ok(None);
         }
         let (targets, constraints) = (self.targets.clone(), Arc::clone(&self.constraints));
-        DmlPushdown::of_query(&self.query, Deed::Update { targets, constraints }, frame)
+        DmlPushdown::of_query(&self.query, Change::Update { targets, constraints }, frame)
     }
 }
 
-/// Whether new rows may have other keys.
+/// Whether a target is a key column.
 fn moves_keys(table: &Table, targets: &[usize]) -> bool {
     targets.iter().any(|column| table.key_indices().contains(column))
 }
@@ -101,19 +104,19 @@ pub(super) async fn plan(
     tables: &dyn Tables,
     update: &Update,
 ) -> Result<Planned> {
-    let (name, called) = target_of(&update.table)?;
+    let (name, alias) = target_of(&update.table)?;
     let table = target(frame, tables, &name, needed(update))?;
     let others = match &update.from {
         None => &[][..],
         Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => from,
     };
     let assignments = assignments(&table, &update.assignments)?;
-    let mut items = all_columns(&table, &called);
+    let mut items = all_columns(&table, &alias);
     for (index, (_, value)) in assignments.iter().enumerate() {
         let alias = Ident::with_quote('"', format!("?new{index}"));
         items.push(SelectItem::ExprWithAlias { expr: value.clone(), alias });
     }
-    let query = query(items, &called, others, update.selection.clone())?;
+    let query = query(items, &alias, others, update.selection.clone())?;
     let view = tables.table(table.id).ok_or_else(|| super::undefined(&name))?;
     let mut planner = frame.planner(tables);
     let source = BucketTable::new(view.clone(), Columns::All);
@@ -121,12 +124,12 @@ pub(super) async fn plan(
     let plan = planner.plan_query(query).await?;
     let query = planner.physical(&plan).await?;
     let constraints = Arc::new(Constraints::new(&planner, &table)?);
-    let returning = Returning::new(&planner, &table, &called, update.returning.as_deref())?;
+    let returning = Returning::new(&planner, &table, &alias, update.returning.as_deref())?;
     let targets = assignments.iter().map(|(column, _)| *column).collect();
     Ok(Planned { view, query, targets, constraints, returning, joins: !others.is_empty() })
 }
 
-/// Columns with their new values.
+/// The assigned columns with their new values.
 fn assignments(table: &Table, given: &[Assignment]) -> Result<Vec<(usize, Expr)>> {
     let mut assignments: Vec<(usize, Expr)> = Vec::new();
     for Assignment { target, value } in given {
@@ -152,19 +155,10 @@ fn assignments(table: &Table, given: &[Assignment]) -> Result<Vec<(usize, Expr)>
         if is_default(value) {
             *value = default_of(table, *column)?;
         } else {
-            refuse_value(definition)?;
+            require_default(definition)?;
         }
     }
     Ok(assignments)
-}
-
-/// Refuses to set a column to a value that a statement gives.
-pub(super) fn refuse_value(column: &Column) -> Result<()> {
-    if !refuses_values(column) {
-        return Ok(());
-    }
-    let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);
-    Err(of_generated(column, message))
 }
 
 fn old_rows(table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {
@@ -172,22 +166,8 @@ fn old_rows(table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(table.arrow_schema(), columns)?)
 }
 
-/// The new rows, from the columns of old ones and the values for these columns behind them.
-pub(crate) fn new_rows(
-    table: &Table,
-    batch: &RecordBatch,
-    targets: &[usize],
-    constraints: &Constraints,
-) -> Result<RecordBatch> {
-    let mut columns: Vec<ArrayRef> = batch.columns()[..table.columns.len()].to_vec();
-    for (index, target) in targets.iter().enumerate() {
-        let value = batch.column(table.columns.len() + index);
-        columns[*target] = assign(value, &table.columns[*target])?;
-    }
-    constraints.batch(columns)
-}
-
-/// A row that joins with several others takes the values of the first.
+/// Removes rows whose key has been seen. A row that joins with several rows is updated with the
+/// values of the first.
 fn keep_first_of_each(
     rows: &RecordBatch,
     keys: &[sdds::Key],
@@ -198,12 +178,10 @@ fn keep_first_of_each(
     Ok(take_record_batch(rows, &first)?)
 }
 
-/// What a statement must be allowed: one that looks at rows reads them.
+/// The privileges that a statement needs. A condition, RETURNING and values other than constants
+/// need SELECT.
 fn needed(update: &Update) -> Privileges {
     let constants = update.assignments.iter().all(|a| matches!(a.value, Expr::Value(_)));
-    let looks = update.selection.is_some() || update.returning.is_some() || !constants;
-    match looks {
-        true => Privileges::UPDATE.union(Privileges::SELECT),
-        false => Privileges::UPDATE,
-    }
+    let reads = update.selection.is_some() || update.returning.is_some() || !constants;
+    if reads { Privileges::UPDATE.union(Privileges::SELECT) } else { Privileges::UPDATE }
 }

@@ -1,6 +1,7 @@
 //! ALTER ROLE and DROP ROLE.
 
-use super::define::{can_rule, configure, known, may_define, refuse_reserved};
+use super::define::{can_administer, configure, refuse_reserved, require_create_role};
+use super::lookup::{known, undefined};
 use crate::context::Frame;
 use parser::roles::{RoleName, RoleOption};
 use std::sync::Arc;
@@ -20,26 +21,26 @@ pub(super) fn alter(
     let name = frame.role_named(name)?;
     let old = known(&catalog, &name)?;
     let only_password = options.iter().all(|option| matches!(option, RoleOption::Password(_)));
-    let itself = only_password && access.role() == Some(name.as_str());
+    let changes_itself = only_password && access.role() == Some(name.as_str());
     let changes_superuser = options.iter().any(|o| matches!(o, RoleOption::Superuser(_)));
-    if !access.is_superuser() && !itself {
+    if !access.is_superuser() && !changes_itself {
         if old.superuser || changes_superuser {
             let message =
                 "must be superuser to alter superuser roles or change superuser attribute";
             return Err(Error::new(SqlState::InsufficientPrivilege, message));
         }
-        may_define(access).map_err(|_| denied())?;
+        require_create_role(access).map_err(|_| denied())?;
     }
     if options
         .iter()
         .any(|option| matches!(option, RoleOption::Members(..) | RoleOption::InRole(_)))
     {
-        let message = "members are changed by GRANT and REVOKE";
+        let message = "ALTER ROLE does not change members; use GRANT and REVOKE";
         return Err(Error::unsupported(message).with_hint(format!("GRANT {name} TO member")));
     }
     let mut role = Role::clone(old);
     configure(access, &mut role, options)?;
-    if can_rule(old) && !can_rule(&role) {
+    if can_administer(old) && !can_administer(&role) {
         refuse_last(&catalog, &name)?;
     }
     transaction.change_catalog(CatalogChange::PutRole(role))?;
@@ -59,7 +60,7 @@ pub(super) fn rename(
     if old.superuser {
         access.require_superuser("must be superuser to rename superusers", "")?;
     }
-    may_define(access).map_err(|_| {
+    require_create_role(access).map_err(|_| {
         Error::new(SqlState::InsufficientPrivilege, "permission denied to rename role")
     })?;
     refuse_reserved(to)?;
@@ -85,7 +86,7 @@ pub(super) fn drop_roles(
     for name in names {
         let catalog = Arc::clone(transaction.catalog());
         let access = frame.access(&catalog);
-        may_define(access).map_err(|_| {
+        require_create_role(access).map_err(|_| {
             Error::new(SqlState::InsufficientPrivilege, "permission denied to drop role")
         })?;
         let role = match catalog.role(name) {
@@ -94,7 +95,7 @@ pub(super) fn drop_roles(
                 frame.skip_missing("role", name);
                 continue;
             }
-            None => return Err(super::define::undefined(name)),
+            None => return Err(undefined(name)),
         };
         if frame.is_me(name) {
             let message = "current user cannot be dropped";
@@ -102,7 +103,7 @@ pub(super) fn drop_roles(
         }
         if role.superuser {
             access.require_superuser("must be superuser to drop superusers", "")?;
-            if can_rule(role) {
+            if can_administer(role) {
                 refuse_last(&catalog, name)?;
             }
         }
@@ -122,22 +123,25 @@ fn denied() -> Error {
     Error::new(SqlState::InsufficientPrivilege, "permission denied")
 }
 
-/// Without a superuser nobody could make one again; without any user everybody could connect.
+/// Rejects a change of the last superuser who can log in. Without a superuser, none could be
+/// created again; without users, clients connect without a password.
 fn refuse_last(catalog: &Catalog, name: &str) -> Result<()> {
-    if catalog.roles().any(|role| role.name != name && can_rule(role)) {
+    if catalog.roles().any(|role| role.name != name && can_administer(role)) {
         return Ok(());
     }
-    let message = format!("role \"{name}\" is the last superuser who can log in");
+    let message = format!("role \"{name}\" is the last superuser that can log in");
     Err(Error::new(SqlState::DependentObjectsStillExist, message)
-        .with_hint("Make another one first: CREATE USER name SUPERUSER PASSWORD '...'"))
+        .with_hint("Create another superuser first: CREATE USER name SUPERUSER PASSWORD '...'"))
 }
 
-/// What a role owns or may do, in PostgreSQL's words.
+/// The objects that a role owns or has privileges on, in the wording of PostgreSQL.
 fn depending(catalog: &Catalog, role: &Role) -> Vec<String> {
-    let said = |privileges: &Privileges, what: String| match privileges.contains(Privileges::OWNER)
-    {
-        true => format!("owner of {what}"),
-        false => format!("privileges for {what}"),
+    let describe = |privileges: &Privileges, object: String| {
+        if privileges.contains(Privileges::OWNER) {
+            format!("owner of {object}")
+        } else {
+            format!("privileges for {object}")
+        }
     };
     let relations = role.relations.iter().filter_map(|(id, privileges)| {
         let relation = catalog.relation_by_id(*id)?;
@@ -145,10 +149,10 @@ fn depending(catalog: &Catalog, role: &Role) -> Vec<String> {
             DEFAULT_SCHEMA => relation.name().to_owned(),
             schema => format!("{schema}.{}", relation.name()),
         };
-        Some(said(privileges, format!("{} {name}", relation.kind())))
+        Some(describe(privileges, format!("{} {name}", relation.kind())))
     });
     let schemas = role.schemas.iter();
-    let schemas = schemas.map(|(name, privileges)| said(privileges, format!("schema {name}")));
+    let schemas = schemas.map(|(name, privileges)| describe(privileges, format!("schema {name}")));
     let database = (!role.database.is_empty()).then(|| "privileges for database pando".to_owned());
     relations.chain(schemas).chain(database).collect()
 }

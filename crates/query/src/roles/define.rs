@@ -1,5 +1,6 @@
-//! CREATE ROLE, and what its options make of a role.
+//! CREATE ROLE, and the options of roles.
 
+use super::membership::{add_member, require_admin_option};
 use super::password;
 use crate::context::{Frame, parameter_of_text};
 use catalog_views::access::Access;
@@ -7,7 +8,7 @@ use datafusion::common::ScalarValue;
 use parser::roles::RoleOption;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Catalog, CatalogChange, PUBLIC, Role, SqlType};
+use store::catalog::{CatalogChange, PUBLIC, Role, SqlType};
 use values::error::{Error, Result, SqlState};
 
 /// Runs a CREATE ROLE or CREATE USER.
@@ -19,7 +20,7 @@ pub(super) fn create(
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
     let access = frame.access(&catalog);
-    may_define(access)?;
+    require_create_role(access)?;
     refuse_reserved(name)?;
     if catalog.role(name).is_some() {
         let message = format!("role \"{name}\" already exists");
@@ -31,60 +32,60 @@ pub(super) fn create(
         let message = "must be superuser to create superusers";
         return Err(Error::new(SqlState::InsufficientPrivilege, message));
     }
-    if catalog.roles().len() == 0 && !can_rule(&role) {
+    if catalog.roles().len() == 0 && !can_administer(&role) {
         let message = "the first user must be a superuser with a password";
         return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
-            .with_detail("As soon as there is a user, everybody who connects needs a password.")
+            .with_detail("As soon as a user exists, every connection requires a password.")
             .with_hint("CREATE USER name SUPERUSER PASSWORD '...'"));
     }
     transaction.change_catalog(CatalogChange::PutRole(role))?;
-    members(transaction, access, name, options)
+    add_members(transaction, access, name, options)
 }
 
-/// A user who may do everything, from outside of SQL.
+/// A superuser that can log in, for creation outside of SQL.
+///
+/// # Errors
+/// 42939 for a reserved name; 22023 for a password that is not accepted.
 pub(crate) fn superuser(name: &str, password: &str) -> Result<Role> {
     refuse_reserved(name)?;
     let verifier = Some(password::verifier(password)?);
     Ok(Role { superuser: true, login: true, verifier, ..Role::new(name) })
 }
 
-/// Roles are made by superusers and by those who were given the right.
-pub(super) fn may_define(access: Access<'_>) -> Result<()> {
-    match access.makes_roles() {
-        true => Ok(()),
-        false => {
-            let message = "permission denied to create role";
-            Err(Error::new(SqlState::InsufficientPrivilege, message))
-        }
+/// Checks that the role may create roles: it is a superuser or has CREATEROLE.
+///
+/// # Errors
+/// 42501.
+pub(super) fn require_create_role(access: Access<'_>) -> Result<()> {
+    if access.makes_roles() {
+        return Ok(());
     }
+    Err(Error::new(SqlState::InsufficientPrivilege, "permission denied to create role"))
 }
 
-/// Whether it can log in and do everything.
-pub(super) fn can_rule(role: &Role) -> bool {
+/// Whether a role is a superuser that can log in with a password.
+pub(super) fn can_administer(role: &Role) -> bool {
     role.superuser && role.login && role.verifier.is_some()
 }
 
+/// Rejects reserved role names.
+///
+/// # Errors
+/// 42939.
 pub(super) fn refuse_reserved(name: &str) -> Result<()> {
     if [PUBLIC, "none"].contains(&name) || name.starts_with("pg_") || name.is_empty() {
         let message = format!("role name \"{name}\" is reserved");
         let error = Error::new(SqlState::ReservedName, message);
-        return Err(match name.starts_with("pg_") {
-            true => error.with_detail("Role names starting with \"pg_\" are reserved."),
-            false => error,
+        return Err(if name.starts_with("pg_") {
+            error.with_detail("Role names starting with \"pg_\" are reserved.")
+        } else {
+            error
         });
     }
     Ok(())
 }
 
-pub(super) fn undefined(name: &str) -> Error {
-    Error::new(SqlState::UndefinedObject, format!("role \"{name}\" does not exist"))
-}
-
-pub(super) fn known<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Arc<Role>> {
-    catalog.role(name).ok_or_else(|| undefined(name))
-}
-
-/// Applies the options that concern the role alone, and the roles that it becomes a member of.
+/// Applies all options except ROLE and ADMIN, which change other roles.
 pub(super) fn configure(access: Access<'_>, role: &mut Role, options: &[RoleOption]) -> Result<()> {
     for option in options {
         match option {
@@ -97,13 +98,13 @@ pub(super) fn configure(access: Access<'_>, role: &mut Role, options: &[RoleOpti
             }
             RoleOption::InRole(roles) => {
                 for other in roles {
-                    super::grant::may_admit(access, other)?;
+                    require_admin_option(access, other)?;
                     role.member_of.insert(other.clone(), false);
                 }
             }
             RoleOption::CreateDatabase(value) => role.create_database = *value,
             RoleOption::ConnectionLimit(limit) => role.connection_limit = *limit,
-            RoleOption::ValidUntil(text) => role.valid_until = moment(text)?,
+            RoleOption::ValidUntil(text) => role.valid_until = valid_until(text)?,
             RoleOption::Unsupported(what) => {
                 return Err(Error::unsupported(format!("{what} is not supported for roles")));
             }
@@ -113,19 +114,19 @@ pub(super) fn configure(access: Access<'_>, role: &mut Role, options: &[RoleOpti
     Ok(())
 }
 
-/// Microseconds since 1970; `None` for ever.
-fn moment(text: &str) -> Result<Option<i64>> {
+/// A VALID UNTIL timestamp in microseconds since 1970; `None` for infinity.
+fn valid_until(text: &str) -> Result<Option<i64>> {
     if text.trim().eq_ignore_ascii_case("infinity") {
         return Ok(None);
     }
     match parameter_of_text(text, &SqlType::TimestampTz)? {
-        ScalarValue::TimestampMicrosecond(moment, _) => Ok(moment),
+        ScalarValue::TimestampMicrosecond(micros, _) => Ok(micros),
         _ => Ok(None),
     }
 }
 
-/// Makes the roles that the options name members of a new one.
-fn members(
+/// Applies the options ROLE and ADMIN of a new role: the named roles become its members.
+fn add_members(
     transaction: &mut DistributedTransaction,
     access: Access<'_>,
     name: &str,
@@ -135,8 +136,8 @@ fn members(
         let RoleOption::Members(members, admin) = option else { continue };
         for member in members {
             let catalog = Arc::clone(transaction.catalog());
-            super::grant::may_admit(access, member)?;
-            super::grant::admit(transaction, &catalog, name, member, *admin)?;
+            require_admin_option(access, member)?;
+            add_member(transaction, &catalog, name, member, *admin)?;
         }
     }
     Ok(())

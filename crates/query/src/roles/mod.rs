@@ -1,18 +1,23 @@
-//! Users and their privileges: CREATE, ALTER and DROP ROLE, GRANT, REVOKE. What a role may do is decided in
-//! [`catalog_views::access`].
+//! Roles and privileges: CREATE, ALTER and DROP ROLE, GRANT, REVOKE, ALTER ... OWNER TO.
 //!
-//! The SQL parser knows other databases' forms of these statements, so they are read here ([`parse`]).
+//! The statements are parsed by [`parser::roles`]. Privileges are checked by
+//! [`catalog_views::access`].
 
 mod change;
 mod define;
 mod grant;
+mod lookup;
+mod membership;
+mod objects;
 mod owned;
+mod owner;
 mod password;
 mod set_role;
 
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 pub(crate) use define::superuser;
+pub(crate) use owner::own;
 use parser::roles::RoleStatement;
 use store::DistributedTransaction;
 use values::error::{Error, Result};
@@ -36,7 +41,7 @@ pub(crate) fn run(
         }
         RoleStatement::Privileges(granted) => grant::privileges(frame, transaction, granted)?,
         RoleStatement::Membership { revoke, roles, members, admin } => {
-            grant::membership(frame, transaction, *revoke, roles, members, *admin)?;
+            membership::grant(frame, transaction, *revoke, roles, members, *admin)?;
         }
         RoleStatement::Unsupported(what) => {
             return Err(Error::unsupported(format!("{what} is not supported")));
@@ -44,7 +49,7 @@ pub(crate) fn run(
         RoleStatement::Reassign { from, to } => owned::reassign(frame, transaction, from, to)?,
         RoleStatement::DropOwned(roles) => owned::drop_owned(frame, transaction, roles)?,
         RoleStatement::Owner { kind, name, owner, if_exists } => {
-            grant::owner(frame, transaction, *kind, name, owner, *if_exists)?;
+            owner::change(frame, transaction, *kind, name, owner, *if_exists)?;
         }
     }
     Ok(Outcome::Done(Tag::plain(statement.command())))

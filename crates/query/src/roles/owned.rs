@@ -1,6 +1,7 @@
-//! REASSIGN OWNED and DROP OWNED: what a role has goes to another, or goes, so that the role can be dropped.
+//! REASSIGN OWNED and DROP OWNED, which prepare DROP ROLE.
 
-use super::define::known;
+use super::lookup::known;
+use super::owner;
 use crate::context::Frame;
 use parser::roles::RoleName;
 use std::sync::Arc;
@@ -8,19 +9,22 @@ use store::DistributedTransaction;
 use store::catalog::{CatalogChange, Object, Privileges, Role};
 use values::error::{Error, Result, SqlState};
 
-/// Everything that a role has privileges on.
+/// The objects that a role may have privileges on.
 fn objects(role: &Role) -> Vec<Object> {
     let relations = role.relations.keys().map(|id| Object::Relation(*id));
     let schemas = role.schemas.keys().map(|name| Object::Schema(name.clone()));
     relations.chain(schemas).chain([Object::Database]).collect()
 }
 
-/// The roles of these names, all of which the statement may act for.
-fn acted_for(
+/// The roles of these names. `action` completes the message `permission denied to`.
+///
+/// # Errors
+/// 42704 if a role does not exist; 42501 if the session does not have its rights.
+fn roles_of(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
     names: &[RoleName],
-    deed: &str,
+    action: &str,
 ) -> Result<Vec<Arc<Role>>> {
     let catalog = transaction.catalog();
     let access = frame.access(catalog);
@@ -28,7 +32,7 @@ fn acted_for(
     for name in names {
         let role = known(catalog, &frame.role_named(name)?)?;
         if !access.has_role(&role.name) {
-            let message = format!("permission denied to {deed}");
+            let message = format!("permission denied to {action}");
             return Err(Error::new(SqlState::InsufficientPrivilege, message));
         }
         roles.push(Arc::clone(role));
@@ -43,25 +47,28 @@ pub(super) fn reassign(
     from: &[RoleName],
     to: &RoleName,
 ) -> Result<()> {
-    let roles = acted_for(frame, transaction, from, "reassign objects")?;
-    let to = acted_for(frame, transaction, std::slice::from_ref(to), "reassign objects")?;
+    let roles = roles_of(frame, transaction, from, "reassign objects")?;
+    let to = roles_of(frame, transaction, std::slice::from_ref(to), "reassign objects")?;
     for role in roles {
         let owns = |object: &Object| role.privileges(object).contains(Privileges::OWNER);
         for object in objects(&role).into_iter().filter(owns) {
-            take(transaction, &role, &object)?;
-            crate::context::own(transaction, to.first().map(|role| role.name.as_str()), object)?;
+            revoke_all(transaction, &role, &object)?;
+            owner::own(transaction, to.first().map(|role| role.name.as_str()), object)?;
         }
     }
     Ok(())
 }
 
-/// Runs a DROP OWNED of roles that own nothing: what was granted to them is revoked.
+/// Runs a DROP OWNED: revokes all privileges of the roles.
+///
+/// # Errors
+/// 0A000 if a role owns an object.
 pub(super) fn drop_owned(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
     names: &[RoleName],
 ) -> Result<()> {
-    for role in acted_for(frame, transaction, names, "drop objects")? {
+    for role in roles_of(frame, transaction, names, "drop objects")? {
         for object in objects(&role) {
             if role.privileges(&object).contains(Privileges::OWNER) {
                 let message = "DROP OWNED of tables, views, sequences and schemas is not supported";
@@ -69,13 +76,18 @@ pub(super) fn drop_owned(
                     format!("REASSIGN OWNED BY {} TO another role, or drop them.", role.name);
                 return Err(Error::unsupported(message).with_hint(hint));
             }
-            take(transaction, &role, &object)?;
+            revoke_all(transaction, &role, &object)?;
         }
     }
     Ok(())
 }
 
-fn take(transaction: &mut DistributedTransaction, role: &Role, object: &Object) -> Result<()> {
+/// Revokes all privileges on an object, ownership included.
+fn revoke_all(
+    transaction: &mut DistributedTransaction,
+    role: &Role,
+    object: &Object,
+) -> Result<()> {
     let (role, object) = (role.name.clone(), object.clone());
     let privileges = Privileges::default();
     transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;

@@ -1,8 +1,9 @@
-//! SET ROLE and SET SESSION AUTHORIZATION: statements have the rights of another role from now on.
+//! SET ROLE and SET SESSION AUTHORIZATION.
 //!
-//! Who that is is a setting as others are: it follows the transaction, and may be for it alone.
+//! The role and the session user are settings: a rollback restores them, and SET LOCAL sets them
+//! for one transaction.
 
-use super::define::known;
+use super::lookup::known;
 use crate::context::Inner;
 use crate::context::transactions::Conversation;
 use catalog_views::access::Access;
@@ -12,10 +13,10 @@ use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
 impl Inner {
-    /// Takes on a role's rights, or one's own again.
+    /// Runs a SET ROLE. `None` resets the role to the session user.
     ///
     /// # Errors
-    /// 22023 where there is no such role, 42501 where the session's user is no member of it.
+    /// 22023 if the role does not exist; 42501 if the session user is not a member of it.
     pub(crate) fn set_role(
         &self,
         conversation: &mut Conversation,
@@ -27,7 +28,7 @@ impl Inner {
             let own = self.context.limited(self.context.session_user());
             let allowed = |access: Access<'_>| access.is_superuser() || access.is_in(role);
             let denied = "permission denied to set role";
-            self.may_become(conversation, own, role, denied, allowed)?;
+            self.check_role(conversation, own, role, denied, allowed)?;
         }
         let change = |settings: &mut Settings| {
             settings.role.clone_from(&role);
@@ -36,10 +37,10 @@ impl Inner {
         self.change(conversation, local, change)
     }
 
-    /// Becomes another user, or oneself again.
+    /// Runs a SET SESSION AUTHORIZATION. `None` resets the session user to the user that logged in.
     ///
     /// # Errors
-    /// 22023 where there is no such role, 42501 for others than superusers.
+    /// 22023 if the role does not exist; 42501 if the user that logged in is not a superuser.
     pub(crate) fn set_session_user(
         &self,
         conversation: &mut Conversation,
@@ -52,7 +53,7 @@ impl Inner {
             let own = self.context.limited(login);
             let denied = "permission denied to set session authorization";
             let allowed = |access: Access<'_>| access.is_superuser();
-            self.may_become(conversation, own, &user, denied, allowed)?;
+            self.check_role(conversation, own, &user, denied, allowed)?;
         }
         let change = |settings: &mut Settings| {
             (settings.session_user, settings.role) = (Arc::clone(&user), None);
@@ -61,7 +62,9 @@ impl Inner {
         self.change(conversation, local, change)
     }
 
-    fn may_become(
+    /// Checks that a role exists and that `allowed` holds for the rights of `own`. `denied` is the
+    /// beginning of the error message.
+    fn check_role(
         &self,
         conversation: &mut Conversation,
         own: Option<Arc<String>>,
@@ -75,12 +78,9 @@ impl Inner {
         };
         known(&catalog, role)
             .map_err(|error| Error::new(SqlState::InvalidParameterValue, error.message()))?;
-        match allowed(Access::new(&catalog, own.as_deref().map(String::as_str))) {
-            true => Ok(()),
-            false => {
-                let message = format!("{denied} \"{role}\"");
-                Err(Error::new(SqlState::InsufficientPrivilege, message))
-            }
+        if allowed(Access::new(&catalog, own.as_deref().map(String::as_str))) {
+            return Ok(());
         }
+        Err(Error::new(SqlState::InsufficientPrivilege, format!("{denied} \"{role}\"")))
     }
 }

@@ -1,7 +1,8 @@
-//! What a client with an image of its own is told when it has asked a server for another one's row: how the statement's key
-//! is made, and whose the keys around it are (A2: an image learns from the answers to misdirected requests).
+//! Image adjustments for clients that have an image: how to compute the key of a statement, and the
+//! owners of the keys around it (A2: a misdirected request is answered with an adjustment).
 //!
-//! `SET pando.adjustments = on` asks for it. It is the detail of a notice, as JSON; `docs/DIRECTORY.md` says what is in it.
+//! `SET pando.adjustments = on` enables them. An adjustment is the detail of a notice, as JSON;
+//! `docs/DIRECTORY.md` describes the fields.
 
 use super::operand::Operand;
 use super::{Action, Short};
@@ -14,8 +15,8 @@ use store::{Peers, Whereabouts};
 use values::error::Result;
 
 impl Short {
-    /// The adjustment for whoever has run this with these parameters here; `None` where the row is here, and where clients
-    /// cannot know its key. `text` is the statement.
+    /// The adjustment for a client that has sent this statement to this server; `None` if the row
+    /// is local, or if clients cannot compute its key. `text` is the text of the statement.
     pub(crate) fn adjustment(
         &self,
         peers: &dyn Peers,
@@ -33,13 +34,18 @@ impl Short {
         let servers: Vec<Value> =
             servers.into_iter().map(|(group, address)| json!([group.0, address])).collect();
         let entries: Vec<Value> = entries.iter().map(entry).collect();
-        let told = json!({
-            "here": peers.here().0, "table": self.table.id.0, "statement": text, "key": parts, "entries": entries, "servers": servers,
+        let adjustment = json!({
+            "here": peers.here().0,
+            "table": self.table.id.0,
+            "statement": text,
+            "key": parts,
+            "entries": entries,
+            "servers": servers,
         });
-        Ok(Some(told.to_string()))
+        Ok(Some(adjustment.to_string()))
     }
 
-    /// What the key's columns are compared with or set to; `None` for more than one row, and for keys that servers make.
+    /// The operands of the key columns; `None` for several rows, and for keys with defaults.
     fn key_operands(&self) -> Option<Vec<&Operand>> {
         match &self.action {
             Action::Select { key, .. } | Action::Update { key, .. } | Action::Delete { key } => {
@@ -56,7 +62,7 @@ impl Short {
         }
     }
 
-    /// Each of them as clients make it into bytes; `None` where one has a type that they do not.
+    /// How clients encode each operand; `None` if clients cannot encode one of the types.
     fn key_parts(&self, operands: &[&Operand]) -> Result<Option<Vec<Value>>> {
         let mut parts = Vec::with_capacity(operands.len());
         for (operand, index) in operands.iter().zip(self.table.key_indices()) {
@@ -77,7 +83,7 @@ impl Short {
     }
 }
 
-/// How a parameter of a type becomes bytes, by PostgreSQL's name of that type; `None` for those that clients do not know.
+/// The PostgreSQL name of a type that clients can encode; `None` for other types.
 fn type_of(sql_type: &SqlType) -> Option<&'static str> {
     Some(match sql_type {
         SqlType::Boolean => "bool",
@@ -95,7 +101,7 @@ fn type_of(sql_type: &SqlType) -> Option<&'static str> {
     })
 }
 
-/// `[low, high, epoch, group]`: keys as hexadecimal digits, null for an infinity.
+/// A directory entry as `[low, high, epoch, group]`. Keys are hexadecimal; null is infinity.
 fn entry(entry: &Entry) -> Value {
     let bound = |bound: &Bound| match bound {
         Bound::At(key) => Value::from(Key::to_string(key)),

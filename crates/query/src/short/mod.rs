@@ -1,12 +1,14 @@
-//! The short path: statements on one row by its whole primary key, without the engine's planner.
+//! The short path: statements on one row by its primary key, without the planner of the engine.
 //!
-//! Recognised once per prepared statement and catalog ([`recognise`]): `SELECT columns FROM t WHERE key = ...`,
-//! `INSERT INTO t VALUES (...)`, `UPDATE t SET ... WHERE key = ...`, `DELETE FROM t WHERE key = ...`, where
-//! keys and values are parameters, constants, or (in SET) expressions over the row. Executing one costs
-//! microseconds; everything that is not of this form takes the long path.
+//! A prepared statement is recognised once per catalog ([`recognise`]). The forms are `SELECT
+//! columns FROM t WHERE key = ...`, `INSERT INTO t VALUES (...)`, `UPDATE t SET ... WHERE key =
+//! ...` and `DELETE FROM t WHERE key = ...`. Keys and values are parameters or constants; values in
+//! SET may also be expressions over the row. An execution takes microseconds. All other statements
+//! take the long path.
 //!
-//! Where there are other servers, the row's owner is asked for it as it is now, or does what is to be done with it as a
-//! transaction of its own ([`operation`]): no timestamp is asked for before, and no other server takes part.
+//! In a cluster, the owner of the row returns its newest version, or executes the change as a
+//! transaction of its own ([`operation`]). This needs no timestamp from the coordinator and no
+//! other participant.
 
 mod adjustment;
 mod operand;
@@ -25,7 +27,7 @@ use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use datafusion::physical_plan::memory::MemoryStream;
 use operand::{Operand, one_value};
-use row_change::{RowChange, What};
+use row_change::{ChangeKind, RowChange};
 use row_update::RowUpdate;
 use sdds::Key;
 use std::sync::Arc;
@@ -36,10 +38,10 @@ use values::error::Result;
 use values::field::Field;
 use values::types;
 
-/// A write is tried so many times when others write the same row.
+/// Maximum number of attempts of a write that conflicts with other transactions.
 const RETRIES: usize = 64;
 
-/// A statement in its short form.
+/// A statement on the short path.
 pub(crate) struct Short {
     table: Arc<Table>,
     action: Action,
@@ -57,11 +59,12 @@ enum Action {
         assembly: Box<Assembly>,
         schema: SchemaRef,
     },
-    /// `form` is what a row's owner is sent of it; `None` where it cannot be.
     Update {
         key: Vec<Operand>,
+        /// The values of the columns [`RowUpdate::given`].
         given: Vec<Operand>,
         update: Arc<RowUpdate>,
+        /// The update as sent to the owner of a row; `None` if it is not portable.
         form: Option<Bytes>,
     },
     Delete {
@@ -70,7 +73,8 @@ enum Action {
 }
 
 impl Short {
-    /// The parameters and the types of the columns that they are compared with or written to.
+    /// The indices of the parameters, with the types of the columns that they are compared with or
+    /// assigned to.
     pub(crate) fn parameters(&self) -> Box<dyn Iterator<Item = (usize, SqlType)> + '_> {
         let column = |index: usize| self.table.columns[index].sql_type.clone();
         let of_key = move |key: &'_ [Operand]| -> Vec<(usize, SqlType)> {
@@ -101,7 +105,7 @@ impl Short {
         }
     }
 
-    /// The columns that it gives; `None` where it gives none.
+    /// The columns of the result; `None` if there is none.
     pub(crate) fn fields(&self) -> Option<Vec<Field>> {
         match &self.action {
             Action::Select { fields, .. } => Some(fields.clone()),
@@ -109,8 +113,8 @@ impl Short {
         }
     }
 
-    /// Executes it outside a transaction; `None` where the values ask for the long path after all, and where the catalog
-    /// is not the one any more under which it was recognised.
+    /// Executes the statement outside a transaction. `None` if the values require the long path, or
+    /// if the catalog has changed since the statement was recognised.
     pub(crate) async fn execute(
         &self,
         store: &Arc<Store>,
@@ -140,7 +144,8 @@ impl Short {
         }
     }
 
-    /// Executes it inside a transaction, which it leaves half done where it fails.
+    /// Executes the statement in a transaction; `None` as for [`Self::execute`]. After an error,
+    /// the transaction may contain part of the changes.
     pub(crate) async fn execute_in(
         &self,
         transaction: &mut DistributedTransaction,
@@ -189,7 +194,7 @@ impl Short {
         Ok(None)
     }
 
-    /// Writes its one row where that is: here, or on another server.
+    /// Writes a single row at its owner: this server or another one.
     async fn write_at_owner(
         &self,
         store: &Arc<Store>,
@@ -202,7 +207,7 @@ impl Short {
         };
         let mut operation = None;
         for _ in 0..RETRIES {
-            let done = match store.begin_newest(peers, self.table.id, &change.key).await? {
+            let result = match store.begin_newest(peers, self.table.id, &change.key).await? {
                 Some(transaction) if Arc::ptr_eq(transaction.catalog(), catalog) => {
                     change.commit(transaction).await
                 }
@@ -212,16 +217,16 @@ impl Short {
                         operation = operation::to_bytes(&change, self.form())?;
                     }
                     let Some(operation) = operation.clone() else { return Ok(None) };
-                    let done = peers.row_operation(&self.table, &change.key, operation).await;
-                    if let Err(store::Error::SchemaConflict { .. }) = done {
+                    let result = peers.row_operation(&self.table, &change.key, operation).await;
+                    if let Err(store::Error::SchemaConflict { .. }) = result {
                         return Ok(None);
                     }
-                    done.map_err(Into::into)
+                    result.map_err(Into::into)
                 }
             };
-            match done {
+            match result {
                 Err(error) if error.is_retryable() => tokio::task::yield_now().await,
-                done => return Ok(Some(self.done(done?))),
+                result => return Ok(Some(self.done(result?))),
             }
         }
         Ok(None)
@@ -241,9 +246,9 @@ impl Short {
         }
     }
 
-    /// What is to be changed, row by row; `None` where a value of a key does not convert exactly.
+    /// The changes, by row; `None` if a value of a key cannot be converted exactly.
     fn changes(&self, parameters: &[ScalarValue]) -> Result<Option<Vec<RowChange>>> {
-        let (key, what) = match &self.action {
+        let (key, kind) = match &self.action {
             Action::Select { .. } => return Ok(None),
             Action::Insert { rows, assembly, schema } => {
                 let insert = |row: &Vec<Operand>| {
@@ -266,14 +271,15 @@ impl Short {
                 for input in inputs {
                     values.push(input.to_array()?);
                 }
-                (key, What::Update(Arc::clone(update), values))
+                (key, ChangeKind::Update(Arc::clone(update), values))
             }
-            Action::Delete { key } => (key, What::Delete),
+            Action::Delete { key } => (key, ChangeKind::Delete),
         };
         let key = self.key(key, parameters)?;
-        Ok(key.map(|key| vec![RowChange { table: Arc::clone(&self.table), key, what }]))
+        Ok(key.map(|key| vec![RowChange { table: Arc::clone(&self.table), key, kind }]))
     }
 
+    /// The outcome of a write.
     fn done(&self, rows: u64) -> Outcome {
         let command = match &self.action {
             Action::Select { .. } => "SELECT",
@@ -284,7 +290,7 @@ impl Short {
         Outcome::Done(Tag::counted(command, rows))
     }
 
-    /// The answer of a SELECT: a row, or none.
+    /// The outcome of a SELECT: one row or none.
     fn rows(&self, found: Option<Vec<ArrayRef>>) -> Result<Outcome> {
         let Action::Select { fields, schema, .. } = &self.action else { return Ok(self.done(0)) };
         let options = RecordBatchOptions::new().with_row_count(Some(usize::from(found.is_some())));
@@ -294,7 +300,7 @@ impl Short {
         Ok(Outcome::Rows(Rows::ready(fields.clone(), stream, "SELECT")))
     }
 
-    /// The key's values in its columns' types, encoded; `None` where a value does not convert exactly.
+    /// The encoded key; `None` if a value cannot be converted exactly to the type of its column.
     fn key(&self, key: &[Operand], parameters: &[ScalarValue]) -> Result<Option<Key>> {
         let mut values = Vec::with_capacity(key.len());
         for (operand, index) in key.iter().zip(self.table.key_indices()) {

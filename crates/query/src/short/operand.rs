@@ -1,4 +1,4 @@
-//! Values of a short statement: constants in its text, and parameters.
+//! Operands of statements on the short path: constants and parameters.
 
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
@@ -10,10 +10,12 @@ use values::error::{Error, Result, SqlState};
 #[derive(Clone)]
 pub(super) enum Operand {
     Constant(ScalarValue),
+    /// The index of a parameter, from 0.
     Parameter(usize),
 }
 
 impl Operand {
+    /// The operand of an expression; `None` for other expressions.
     pub(super) fn of(expression: &Expr) -> Option<Self> {
         let Expr::Value(value) = expression else { return None };
         let text = |text: &str| Some(Self::Constant(ScalarValue::Utf8View(Some(text.to_owned()))));
@@ -33,7 +35,7 @@ impl Operand {
         }
     }
 
-    /// The parameter's number, from zero.
+    /// The index of the parameter, from 0; `None` for a constant.
     pub(super) fn number(&self) -> Option<usize> {
         match self {
             Self::Parameter(number) => Some(*number),
@@ -41,6 +43,10 @@ impl Operand {
         }
     }
 
+    /// The value.
+    ///
+    /// # Errors
+    /// 42P02 if the parameter does not exist.
     pub(super) fn value<'a>(&'a self, parameters: &'a [ScalarValue]) -> Result<&'a ScalarValue> {
         match self {
             Self::Constant(value) => Ok(value),
@@ -52,11 +58,11 @@ impl Operand {
     }
 }
 
-/// A value as an array; whole numbers in the type that is wanted, where that is one of theirs.
+/// A value as an array of one item. Integers are cast to `data_type` if it is an integer type.
 pub(super) fn one_value(value: &ScalarValue, data_type: &DataType) -> Result<ArrayRef> {
-    match value.data_type() == *data_type || !value.data_type().is_integer() {
-        true => Ok(value.to_array()?),
-        false if data_type.is_integer() => Ok(value.cast_to(data_type)?.to_array()?),
-        false => Ok(value.to_array()?),
+    let given = value.data_type();
+    if given != *data_type && given.is_integer() && data_type.is_integer() {
+        return Ok(value.cast_to(data_type)?.to_array()?);
     }
+    Ok(value.to_array()?)
 }

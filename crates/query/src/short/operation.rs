@@ -1,11 +1,12 @@
-//! Row operations: a change of one row as bytes, for the row's owner to carry out as a transaction of its own.
+//! Row operations: the change of one row, sent to its owner, which executes it as a transaction
+//! of its own.
 //!
-//! What an UPDATE computes is planned once by whoever has the statement, and read once by an owner: the bytes that say it are
-//! the same each time ([`Form`]), and the owner remembers what they mean ([`Operations`]). What changes from one execution
-//! to the next stands beside it: the key, and the values that the client has given.
+//! An UPDATE has a constant part and a variable part. The constant part is planned and serialized
+//! once per statement ([`Form`]), and the owner caches its deserialized form ([`Operations`]). The
+//! variable part is the key and the values of the parameters.
 
 use super::RETRIES;
-use super::row_change::{RowChange, What};
+use super::row_change::{ChangeKind, RowChange};
 use super::row_update::RowUpdate;
 use crate::context::Shared;
 use crate::dml::constraints::Constraints;
@@ -24,22 +25,22 @@ use store::catalog::{Catalog, Table, TableId};
 use values::error::{Error, Result, SqlState};
 use values::translate::told;
 
-/// Updates that a server remembers; one more, and it forgets them all.
-const REMEMBERED: usize = 1 << 10;
+/// Maximum number of cached updates. A full cache is cleared.
+const CACHED_MAX: usize = 1 << 10;
 
-/// The updates that other servers have sent, by their bytes.
+/// The cache of updates that other servers have sent, by their serialized form.
 #[derive(Default)]
 pub(crate) struct Operations(Mutex<HashMap<Box<[u8]>, Arc<RowUpdate>>>);
 
 impl fmt::Debug for Operations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Operations").field("remembered", &self.0.lock().len()).finish()
+        f.debug_struct("Operations").field("cached", &self.0.lock().len()).finish()
     }
 }
 
-/// What crosses between servers, beside the key.
+/// The serialized form of a row operation, without the key.
 #[derive(Serialize, Deserialize)]
-enum Sent<'a> {
+enum Message<'a> {
     Insert {
         table: u32,
         version: u32,
@@ -48,7 +49,7 @@ enum Sent<'a> {
     },
     Update {
         form: &'a [u8],
-        /// One row of the given values; `None` where there are none.
+        /// A batch of one row: the given values, then the inputs; `None` if there are none.
         given: Option<&'a [u8]>,
     },
     Delete {
@@ -57,22 +58,24 @@ enum Sent<'a> {
     },
 }
 
-/// What is the same each time that an UPDATE is executed.
+/// The constant part of an UPDATE.
 #[derive(Serialize, Deserialize)]
 struct Form<'a> {
     table: u32,
     version: u32,
+    /// See [`RowUpdate::given`].
     given: Vec<usize>,
-    /// The types of what else is given, behind those.
+    /// The types of [`RowUpdate::inputs`].
     inputs: Vec<InputKind>,
+    /// The columns of [`RowUpdate::computed`].
     computed: Vec<usize>,
-    /// The values that are computed, then the conditions of CHECK and what columns are computed from; `None` where
-    /// there are none of them.
+    /// The expressions of [`RowUpdate::computed`], then those of [`Constraints::expressions`];
+    /// `None` if there are none.
     #[serde(borrow)]
     expressions: Option<&'a [u8]>,
 }
 
-/// The type of an input, on its way.
+/// The serialized type of an input.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 enum InputKind {
     Int16,
@@ -103,16 +106,17 @@ impl InputKind {
     }
 }
 
-/// The bytes of an UPDATE whose expressions are portable.
+/// Serializes the constant part of an UPDATE. Its expressions must be portable.
 pub(super) fn form_of(update: &RowUpdate) -> Result<Bytes> {
     let table = &update.table;
     let values = update.computed.iter().map(|(_, value)| Arc::clone(value));
     let all: Vec<_> = values.chain(update.constraints.expressions()).collect();
-    let expressions = match all.is_empty() {
-        true => None,
-        false => Some(expressions::to_bytes(table, &update.inputs.fields(), all)?),
+    let expressions = if all.is_empty() {
+        None
+    } else {
+        Some(expressions::to_bytes(table, &update.inputs.fields(), all)?)
     };
-    written(&Form {
+    serialize(&Form {
         table: table.id.0,
         version: table.version,
         given: update.given.clone(),
@@ -122,33 +126,32 @@ pub(super) fn form_of(update: &RowUpdate) -> Result<Bytes> {
     })
 }
 
-/// A change as its row's owner is sent it; `None` for an UPDATE without a form.
+/// Serializes a change for the owner of its row; `None` for an UPDATE without a form.
 pub(super) fn to_bytes(change: &RowChange, form: Option<&Bytes>) -> Result<Option<Bytes>> {
     let (table, version) = (change.table.id.0, change.table.version);
-    Ok(Some(match (&change.what, form) {
-        (What::Insert(row), _) => {
+    Ok(Some(match (&change.kind, form) {
+        (ChangeKind::Insert(row), _) => {
             let row = rows_to_bytes(&row.schema(), std::slice::from_ref(row))?;
-            written(&Sent::Insert { table, version, row: &row })?
+            serialize(&Message::Insert { table, version, row: &row })?
         }
-        (What::Update(update, given), Some(form)) => {
-            let given = match given.is_empty() {
-                true => None,
-                false => {
-                    let row = given_row(update, given.clone())?;
-                    Some(rows_to_bytes(&row.schema(), &[row])?)
-                }
+        (ChangeKind::Update(update, given), Some(form)) => {
+            let given = if given.is_empty() {
+                None
+            } else {
+                let row = given_row(update, given.clone())?;
+                Some(rows_to_bytes(&row.schema(), &[row])?)
             };
-            written(&Sent::Update { form, given: given.as_deref() })?
+            serialize(&Message::Update { form, given: given.as_deref() })?
         }
-        (What::Update(..), None) => return Ok(None),
-        (What::Delete, _) => written(&Sent::Delete { table, version })?,
+        (ChangeKind::Update(..), None) => return Ok(None),
+        (ChangeKind::Delete, _) => serialize(&Message::Delete { table, version })?,
     }))
 }
 
-fn written<T: Serialize>(value: &T) -> Result<Bytes> {
+fn serialize<T: Serialize>(value: &T) -> Result<Bytes> {
     let bytes = postcard::to_stdvec(value);
-    let no_form = |error| out_of_range(&format!("a row operation has no form: {error}"));
-    Ok(bytes.map_err(no_form)?.into())
+    let failed = |error| out_of_range(&format!("a row operation cannot be serialized: {error}"));
+    Ok(bytes.map_err(failed)?.into())
 }
 
 fn given_row(update: &RowUpdate, values: Vec<ArrayRef>) -> Result<RecordBatch> {
@@ -161,10 +164,12 @@ fn given_row(update: &RowUpdate, values: Vec<ArrayRef>) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(schema, values)?)
 }
 
-/// Carries out another server's operation on a row that is here; how many rows were changed.
+/// Executes a row operation of another server on a local row, and returns the number of changed
+/// rows.
 ///
 /// # Errors
-/// As INSERT, UPDATE and DELETE; [`store::Error::NotOwned`] where the row is not here; also where the bytes say nothing.
+/// Those of INSERT, UPDATE and DELETE; [`store::Error::NotOwned`] if this server does not own the
+/// key; [`store::Error::SchemaConflict`] if the table has another version; 08P01 for invalid bytes.
 pub(crate) async fn perform(
     shared: &Shared,
     operations: &Operations,
@@ -173,7 +178,9 @@ pub(crate) async fn perform(
 ) -> std::result::Result<u64, store::Error> {
     let store = &shared.store;
     let Some(peers) = store.peers() else {
-        return Err(told(out_of_range("a server without others does nothing for them")));
+        return Err(told(out_of_range(
+            "this server is not in a cluster and accepts no row operations",
+        )));
     };
     let change = read(shared, operations, key, bytes).map_err(told)?;
     let (id, version) = (change.table.id, change.table.version);
@@ -195,22 +202,22 @@ pub(crate) async fn perform(
 
 fn read(shared: &Shared, operations: &Operations, key: Key, bytes: &[u8]) -> Result<RowChange> {
     let catalog = shared.store.catalog();
-    let sent: Sent<'_> = postcard::from_bytes(bytes)
-        .map_err(|error| out_of_range(&format!("these bytes are no row operation: {error}")))?;
-    let (table, what) = match sent {
-        Sent::Insert { table, version, row } => {
-            let table = known(&catalog, table, version)?;
+    let message: Message<'_> = postcard::from_bytes(bytes)
+        .map_err(|error| out_of_range(&format!("invalid row operation: {error}")))?;
+    let (table, kind) = match message {
+        Message::Insert { table, version, row } => {
+            let table = table_of(&catalog, table, version)?;
             let row = one_row(row)?;
             let change = RowChange::insert(
                 &table,
                 RecordBatch::try_new(table.arrow_schema(), row.columns().to_vec())?,
             )?;
-            return match change.key == key {
-                true => Ok(change),
-                false => Err(out_of_range("a row operation is of another key")),
-            };
+            if change.key != key {
+                return Err(out_of_range("a row operation does not match its key"));
+            }
+            return Ok(change);
         }
-        Sent::Update { form, given } => {
+        Message::Update { form, given } => {
             let update = operations.update(shared, &catalog, form)?;
             let given = match given {
                 Some(given) => one_row(given)?.columns().to_vec(),
@@ -221,39 +228,45 @@ fn read(shared: &Shared, operations: &Operations, key: Key, bytes: &[u8]) -> Res
                 inputs.iter().map(|input| input.data_type()).eq(wanted)
             });
             if !fits {
-                return Err(out_of_range("a row operation gives other values than it says"));
+                return Err(out_of_range("a row operation does not have the values that it needs"));
             }
-            (Arc::clone(&update.table), What::Update(update, given))
+            (Arc::clone(&update.table), ChangeKind::Update(update, given))
         }
-        Sent::Delete { table, version } => (known(&catalog, table, version)?, What::Delete),
+        Message::Delete { table, version } => {
+            (table_of(&catalog, table, version)?, ChangeKind::Delete)
+        }
     };
-    Ok(RowChange { table, key, what })
+    Ok(RowChange { table, key, kind })
 }
 
 fn one_row(bytes: &[u8]) -> Result<RecordBatch> {
     let (_, batches) = rows_from_bytes(bytes)?;
     match <[RecordBatch; 1]>::try_from(batches) {
         Ok([row]) if row.num_rows() == 1 => Ok(row),
-        _ => Err(out_of_range("a row operation is not of one row")),
+        _ => Err(out_of_range("a row operation must have one row")),
     }
 }
 
-/// The definition that an operation was planned with.
-fn known(catalog: &Catalog, table: u32, version: u32) -> Result<Arc<Table>> {
+/// The table with a version.
+///
+/// # Errors
+/// [`store::Error::SchemaConflict`] if it does not exist or has another version.
+fn table_of(catalog: &Catalog, table: u32, version: u32) -> Result<Arc<Table>> {
     match catalog.table_by_id(TableId(table)) {
-        Some(known) if known.version == version => Ok(Arc::clone(known)),
+        Some(table) if table.version == version => Ok(Arc::clone(table)),
         _ => Err(store::Error::SchemaConflict { relation: format!("table {table}") }.into()),
     }
 }
 
 impl Operations {
+    /// The update of a serialized form, from the cache or newly read.
     fn update(&self, shared: &Shared, catalog: &Catalog, form: &[u8]) -> Result<Arc<RowUpdate>> {
         if let Some(update) = self.0.lock().get(form) {
             return Ok(Arc::clone(update));
         }
         let update = Arc::new(update_of(shared, catalog, form)?);
         let mut all = self.0.lock();
-        if all.len() >= REMEMBERED {
+        if all.len() >= CACHED_MAX {
             all.clear();
         }
         all.insert(form.into(), Arc::clone(&update));
@@ -263,8 +276,8 @@ impl Operations {
 
 fn update_of(shared: &Shared, catalog: &Catalog, form: &[u8]) -> Result<RowUpdate> {
     let form: Form<'_> = postcard::from_bytes(form)
-        .map_err(|error| out_of_range(&format!("these bytes are no row update: {error}")))?;
-    let table = known(catalog, form.table, form.version)?;
+        .map_err(|error| out_of_range(&format!("invalid row update: {error}")))?;
+    let table = table_of(catalog, form.table, form.version)?;
     let context = shared.engine.functions.task_ctx();
     let read = |bytes| expressions::from_bytes(bytes, &context);
     let mut values = form.expressions.map(read).transpose()?.unwrap_or_default();

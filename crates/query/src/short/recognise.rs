@@ -1,13 +1,14 @@
-//! Which statements are short ones.
+//! Recognition of statements for the short path.
 
 use super::operand::Operand;
 use super::row_update::RowUpdate;
 use super::{Action, Short, operation};
 use crate::context::Frame;
 use crate::dml::assembly::Assembly;
-use crate::dml::conflict::assigned_column;
+use crate::dml::assignment::assigned_column;
 use crate::dml::constraints::Constraints;
-use crate::dml::{declared_column, insert::is_default};
+use crate::dml::declared_column;
+use crate::dml::default_values::is_default;
 use catalog_views::relation_names::find;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
@@ -26,7 +27,10 @@ use store::catalog::{Privileges, Relation, Table};
 use values::error::Result;
 
 impl Short {
-    /// The short form of a statement, if it has one.
+    /// A statement on the short path, if it has one of the supported forms.
+    ///
+    /// # Errors
+    /// Those that the long path would return, too.
     pub(crate) fn recognise(
         frame: &Frame<'_>,
         tables: &dyn Tables,
@@ -42,7 +46,8 @@ impl Short {
     }
 }
 
-/// The table of a FROM clause of one table without an alias.
+/// The table of a FROM clause with a single table without alias, if it has a primary key and the
+/// role has the `needed` privileges.
 fn only_table(
     frame: &Frame<'_>,
     tables: &dyn Tables,
@@ -57,7 +62,7 @@ fn only_table(
     }
     match find(tables.catalog(), frame.path(), name) {
         Ok(Some(relation @ Relation::Table(table))) if !table.has_hidden_key() => {
-            // What is not allowed is refused on the long path.
+            // The long path reports missing privileges.
             frame.access(tables.catalog()).require(relation, needed).ok()?;
             Some(Arc::clone(table))
         }
@@ -65,7 +70,7 @@ fn only_table(
     }
 }
 
-/// The key's values from `k1 = a AND k2 = b`; `None` for every other condition.
+/// The values of the key columns in `k1 = a AND k2 = b`; `None` for other conditions.
 fn key_of(table: &Table, condition: Option<&Expr>) -> Option<Vec<Operand>> {
     let mut equalities = Vec::new();
     collect_equalities(condition?, &mut equalities)?;
@@ -255,7 +260,7 @@ fn update(frame: &Frame<'_>, tables: &dyn Tables, update: &Update) -> Result<Opt
     Ok(Some(Short { table, action: Action::Update { key, given, update, form } }))
 }
 
-/// Whether all that an UPDATE computes means the same on every server.
+/// Whether all expressions of an UPDATE have the same meaning on every server.
 fn is_portable(frame: &Frame<'_>, update: &RowUpdate) -> Result<bool> {
     let shipping = Shipping::of(frame.engine().config())?;
     let values = update.computed.iter().map(|(_, value)| value);

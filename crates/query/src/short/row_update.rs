@@ -1,4 +1,5 @@
-//! An UPDATE of one row by its key: the row is read, some of its columns are set, and it is checked and written.
+//! An UPDATE of one row by its key: reads the row, sets columns, checks the constraints and writes
+//! the row.
 
 use crate::dml::constraints::Constraints;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
@@ -13,24 +14,24 @@ use store::catalog::Table;
 use values::assign::assign;
 use values::error::Result;
 
-/// What columns of a row are set to.
+/// The assignments of an UPDATE of one row.
 pub(crate) struct RowUpdate {
     pub(super) table: Arc<Table>,
-    /// Columns whose values are known when the statement is executed.
+    /// Columns that are set to a constant or a parameter.
     pub(super) given: Vec<usize>,
-    /// Parameters that computed values are computed from, beside the row.
+    /// Parameters in the expressions of `computed`.
     pub(super) inputs: Inputs,
-    /// Columns whose values are computed from the row and the inputs.
+    /// Columns that are set to an expression over the row and the inputs.
     pub(super) computed: Vec<(usize, Arc<dyn PhysicalExpr>)>,
     pub(super) constraints: Constraints,
 }
 
 impl RowUpdate {
-    /// Updates a key's row, if there is one; how many there were. `given` are the values of the columns of that name, as the
-    /// columns hold them, and then those of the inputs.
+    /// Updates the row of a key, and returns the number of updated rows: 0 or 1. `given` has the
+    /// values of the columns `self.given`, in their types, followed by those of the inputs.
     ///
     /// # Errors
-    /// As UPDATE.
+    /// Those of UPDATE.
     pub(super) async fn apply(
         &self,
         transaction: &mut DistributedTransaction,
@@ -57,7 +58,7 @@ impl RowUpdate {
         Ok(1)
     }
 
-    /// The row with the inputs behind its columns.
+    /// The row, with the inputs as further columns.
     fn with_inputs(&self, row: RecordBatch, inputs: &[ArrayRef]) -> Result<RecordBatch> {
         if inputs.is_empty() {
             return Ok(row);

@@ -1,26 +1,33 @@
-//! What a client sends becomes rows of the table: cast, completed, checked. An error says on which line and in which
-//! column it is; with ON_ERROR ignore such rows are passed over.
+//! Conversion of the client's data into rows of the table. An error names the line and the column.
+//! With ON_ERROR ignore, rows that cannot be converted are skipped.
 
 use crate::dml::assembly::Assembly;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::DataType;
 use values::error::{Error, Result, SqlState};
 
-/// So many of the lines that were passed over are told of.
-const REJECTED_TOLD: usize = 20;
+/// Maximum number of skipped lines in a message.
+const REJECTED_SHOWN_MAX: usize = 20;
 
-/// Casts batches to a table's shape.
+/// Converts batches into batches of a table.
 pub(crate) struct Assembler {
     pub(crate) assembly: Assembly,
+    /// Whether rows that cannot be converted are skipped.
     pub(crate) ignore_errors: bool,
+    /// Maximum number of skipped rows; `None` for no limit.
     pub(crate) reject_limit: Option<u64>,
+    /// Number of skipped rows.
     pub(crate) rejected: u64,
-    /// The first lines that were passed over, and why.
+    /// The first skipped lines, with their errors.
     pub(crate) first_rejected: Vec<String>,
 }
 
 impl Assembler {
-    /// The rows of a batch that can be read.
+    /// Converts a batch. `first_line` is the line number of its first row.
+    ///
+    /// # Errors
+    /// Those of casts and constraints, unless errors are ignored; 22P02 if more rows than the limit
+    /// are skipped.
     pub(crate) fn assemble(
         &mut self,
         batch: &RecordBatch,
@@ -43,10 +50,11 @@ impl Assembler {
         }
     }
 
-    /// `COPY t, line 2, column id: "x2"`: where a row is, and the value that is not of its column's type.
+    /// The error context of a row: `COPY t, line 2, column id: "x2"`. The column and its value are
+    /// those that cannot be cast.
     fn place(&self, row: &RecordBatch, line: u64) -> String {
         let mut place = format!("COPY {}, line {line}", self.assembly.table().name);
-        if let Some((input, column)) = self.assembly.refused(row) {
+        if let Some((input, column)) = self.assembly.mismatch(row) {
             place += &format!(", column {}", column.name);
             let values = row.column(input);
             if *values.data_type() == DataType::Utf8View && values.len() == 1 {
@@ -61,7 +69,7 @@ impl Assembler {
             return Err(error);
         }
         self.rejected += 1;
-        if self.first_rejected.len() < REJECTED_TOLD {
+        if self.first_rejected.len() < REJECTED_SHOWN_MAX {
             self.first_rejected.push(format!("line {line}: {}", error.message()));
         }
         match self.reject_limit {

@@ -1,4 +1,5 @@
-//! COPY's binary format: a signature, then each row as a count and its values with their lengths.
+//! The binary format of COPY: a header, then rows. A row is its number of values, then each value
+//! with its length.
 
 use bytes::Buf;
 use datafusion::common::ScalarValue;
@@ -6,18 +7,21 @@ use store::catalog::SqlType;
 use values::binary::read;
 use values::error::{Error, Result, SqlState};
 
+/// The first bytes of the header.
 pub(super) const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
-/// Flags and the length of a header extension, both none.
+/// The rest of the header: flags and the length of the header extension, both zero.
 pub(super) const HEADER: [u8; 8] = [0; 8];
-/// In the place of a row's count: there are no more rows.
+/// The end of the rows, in place of a row's number of values.
 pub(super) const TRAILER: i16 = -1;
-/// Flags that a reader must know: row ids are not to be had.
+/// Flags that a reader must support; none is supported.
 const CRITICAL_FLAGS: u32 = 0xffff_0000;
 
 /// Reads rows.
 pub(super) struct Reader {
     types: Vec<SqlType>,
+    /// Whether the header has been read.
     begun: bool,
+    /// Whether the trailer has been read.
     ended: bool,
 }
 
@@ -30,7 +34,11 @@ impl Reader {
         Self { types, begun: false, ended: false }
     }
 
-    /// Reads the complete rows of some bytes; how many bytes they were. `out` takes each with its own.
+    /// Reads the complete rows of `bytes` and returns the number of bytes read. Passes each row and
+    /// its length in bytes to `out`.
+    ///
+    /// # Errors
+    /// 22P04 for invalid data.
     pub(super) fn read(
         &mut self,
         bytes: &[u8],
@@ -53,15 +61,20 @@ impl Reader {
         Ok(bytes.len())
     }
 
-    /// Nothing may be missing at the end.
+    /// Checks the end of the data. `rest` is what has not been read.
+    ///
+    /// # Errors
+    /// 22P04 if the last row is incomplete.
     pub(super) fn finish(&self, rest: &[u8]) -> Result<()> {
-        match self.ended || self.begun && rest.is_empty() {
-            true => Ok(()),
-            false => Err(bad("unexpected end of COPY data")),
+        if self.ended || self.begun && rest.is_empty() {
+            Ok(())
+        } else {
+            Err(bad("unexpected end of COPY data"))
         }
     }
 
-    /// A row, or the end, and its length; `None` where not all of it is there.
+    /// The next row and its length in bytes; `None` for an incomplete row. `None` in place of the
+    /// row is the trailer.
     fn row(&self, bytes: &[u8]) -> Result<Option<(Option<Vec<ScalarValue>>, usize)>> {
         let mut rest = bytes;
         let Ok(count) = rest.try_get_i16() else { return Ok(None) };
@@ -90,6 +103,7 @@ impl Reader {
     }
 }
 
+/// The length of the header; `None` if it is incomplete.
 fn header(bytes: &[u8]) -> Result<Option<usize>> {
     let known = SIGNATURE.len().min(bytes.len());
     if bytes[..known] != SIGNATURE[..known] {

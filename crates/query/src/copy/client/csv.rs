@@ -1,18 +1,20 @@
-//! COPY's csv format: values in quotes may hold anything; an unquoted NULL text is NULL.
+//! The csv format of COPY. Quoted values may contain delimiters and newlines. An unquoted NULL text
+//! is NULL.
 
 use super::text::Line;
 use parser::client_copy::{Form, Options};
 use values::error::{Error, Result, SqlState};
 
-/// Cuts csv into lines and values.
+/// Splits csv data into lines and values.
 pub(super) struct Reader {
     delimiter: u8,
     quote: u8,
     escape: u8,
     null: Vec<u8>,
     scratch: Vec<u8>,
-    /// By column: a quoted NULL text is NULL, too; an unquoted one is a text.
+    /// By column: whether a quoted NULL text is NULL, too.
     force_null: Vec<bool>,
+    /// By column: whether an unquoted NULL text is text.
     force_not_null: Vec<bool>,
 }
 
@@ -33,7 +35,11 @@ impl Reader {
         }
     }
 
-    /// Reads the complete lines of some bytes; how many bytes they were. At the `end` the rest is a line.
+    /// Reads the complete lines of `bytes` and returns the number of bytes read. At the `end` of
+    /// the data the rest is a line.
+    ///
+    /// # Errors
+    /// 22P04 for an unterminated quote; those of `out`.
     pub(super) fn read(&mut self, bytes: &[u8], end: bool, out: &mut impl Line) -> Result<usize> {
         let mut start = 0;
         while let Some((line, next)) = self.next_line(bytes, start, end)? {
@@ -45,7 +51,8 @@ impl Reader {
         Ok(start)
     }
 
-    /// The next line and where the one after it begins; quoted newlines do not end one.
+    /// The line that begins at `start`, and the start of the line after it; `None` if the line is
+    /// incomplete. Quoted newlines do not end a line.
     fn next_line<'a>(
         &self,
         bytes: &'a [u8],
@@ -90,10 +97,8 @@ impl Reader {
             }
             let value = if plain { &line[start..at] } else { &self.scratch[..] };
             let forced = |flags: &[bool]| flags.get(column).copied().unwrap_or(false);
-            let may_be_null = match was_quoted {
-                true => forced(&self.force_null),
-                false => !forced(&self.force_not_null),
-            };
+            let may_be_null =
+                if was_quoted { forced(&self.force_null) } else { !forced(&self.force_not_null) };
             out.value((!may_be_null || value != self.null).then_some(value))?;
             if at >= line.len() {
                 break;
@@ -104,7 +109,7 @@ impl Reader {
         out.end()
     }
 
-    /// Reads a value that has quotes into the scratch; where it ends comes back.
+    /// Reads a value that contains quotes into `scratch` and returns its end.
     fn unquote(&mut self, line: &[u8], start: usize) -> usize {
         self.scratch.clear();
         let (mut at, mut quoted) = (start, false);
@@ -130,7 +135,8 @@ impl Reader {
     }
 }
 
-/// Writes a value, in quotes where it needs them or they are asked for.
+/// Writes a value, in quotes if necessary or if `force` is set. `alone` means that the row has no
+/// other values.
 pub(super) fn write(value: &str, options: &Options, force: bool, alone: bool, out: &mut Vec<u8>) {
     let special = |byte: u8| {
         byte == options.delimiter || byte == options.quote || byte == b'\n' || byte == b'\r'
@@ -161,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_out_whatever_the_pieces_that_they_came_in() {
+    fn data_may_be_split_anywhere() {
         let text = b"1,\"a,\"\"b\"\"\n c\",\r\n2,,\"\"\nx\"y\"z,3,4";
         for piece in 1..text.len() {
             let mut reader = Reader::new(&options(), &[]);
@@ -182,13 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_does_not_end_is_refused() {
+    fn an_unterminated_quote_is_an_error() {
         let mut reader = Reader::new(&options(), &[]);
         assert!(reader.read(b"1,\"a\n", true, &mut Lines::default()).is_err());
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn written_values_read_back() {
         for value in ["", "a", "a,b", "\"", "a\nb", "\\."] {
             let mut out = Vec::new();
             write(value, &options(), false, true, &mut out);

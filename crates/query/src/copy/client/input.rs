@@ -1,15 +1,15 @@
-//! COPY FROM STDIN: bytes in pieces, rows into the table.
+//! COPY FROM STDIN.
 //!
-//! The connection's task cuts bytes into values; another one casts them and loads the rows. Between them
-//! go batches, so both work at once and neither runs far ahead.
+//! The task of the connection splits the data into values. Another task casts the values and loads
+//! the rows. A bounded channel of batches connects them.
 
-use super::rows_of_text::RowsOfText;
+use super::rows_of_text::{BATCH_ROWS, RowsOfText};
 use super::rows_of_values::RowsOfValues;
 use super::wrong_direction;
 use super::{binary, csv, text};
 use crate::context::Inner;
 use crate::context::outcome::Tag;
-use crate::copy::copied;
+use crate::copy::copied_columns;
 use crate::dml::target;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
@@ -23,26 +23,27 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use values::error::{Error, Result, SqlState};
 
-/// Rows of a batch.
-pub(super) const BATCH_ROWS: usize = store::CHUNK_ROWS;
-/// Bytes of values of a batch, at most.
+/// Bytes of values after which a batch is sent to the load.
 const BATCH_BYTES: usize = 8 << 20;
-/// Batches that may wait to be loaded.
+/// Capacity of the channel, in batches.
 const BATCHES_AHEAD: usize = 4;
-/// Bytes of a row that has not come to its end yet.
+/// Maximum length of a row, in bytes.
 const ROW_BYTES_MAX: usize = 256 << 20;
 
-/// What goes to the task that loads: a batch with the number of its first line, or the end of a whole load.
+/// A message to the task that loads. Without an `End`, the load is canceled.
 pub(crate) enum Piece {
+    /// A batch, with the line number of its first row.
     Rows(RecordBatch, u64),
+    /// All data has been sent.
     End,
 }
 
-/// A load from the client that is still going on. Dropping it undoes it.
+/// A COPY FROM STDIN in progress. Dropping it cancels the COPY; no row is loaded.
 pub struct CopyIn {
     columns: usize,
     binary: bool,
     reader: Reader,
+    /// The bytes of an incomplete row.
     pending: Vec<u8>,
     rows: RowsOfText,
     values: RowsOfValues,
@@ -50,8 +51,9 @@ pub struct CopyIn {
     load: JoinHandle<Result<Loaded>>,
 }
 
-/// What a load has done.
+/// The result of a load.
 pub(crate) struct Loaded {
+    /// Number of loaded rows.
     pub(crate) rows: u64,
 }
 
@@ -76,7 +78,7 @@ async fn destination(
         Some(open) => target(&frame, &open.transaction, name, Privileges::INSERT)?,
         None => target(&frame, &snapshot, name, Privileges::INSERT)?,
     };
-    let given = copied(&table, columns)?;
+    let given = copied_columns(&table, columns)?;
     Ok((table, given))
 }
 
@@ -122,15 +124,16 @@ impl CopyIn {
         self.columns
     }
 
-    /// Whether it sends them in binary.
+    /// Whether the format is binary.
     pub fn is_binary(&self) -> bool {
         self.binary
     }
 
-    /// Takes some bytes.
+    /// Reads the next part of the data. Parts may end anywhere.
     ///
     /// # Errors
-    /// 22P04 where they are not in the format; what the load has failed with.
+    /// 22P04 for data that is not in the format; 54000 for a row that is too long; the error of the
+    /// load, if it has failed.
     pub async fn feed(&mut self, bytes: &[u8]) -> Result<()> {
         if self.pending.is_empty() {
             let used = self.read(bytes, false).await?;
@@ -149,18 +152,19 @@ impl CopyIn {
         Ok(())
     }
 
-    /// Loads what has come so far: what it fails with is told now, and not when a slow client has sent everything.
+    /// Sends the rows read so far to the load, and returns its error if it has failed. This reports
+    /// an error early if a client sends its data slowly.
     ///
     /// # Errors
-    /// As [`Self::feed`].
+    /// As for [`Self::feed`].
     pub async fn load(&mut self) -> Result<()> {
         if self.load.is_finished() { self.failed().await } else { self.send().await }
     }
 
-    /// Ends the load: the rows are in the table, or committed where no transaction is open.
+    /// Completes the load. Commits the rows if no transaction is open.
     ///
     /// # Errors
-    /// As [`Self::feed`], and as a commit.
+    /// As for [`Self::feed`], and those of a commit.
     pub async fn finish(mut self) -> Result<Tag> {
         let rest = std::mem::take(&mut self.pending);
         let used = self.read(&rest, true).await?;
@@ -173,12 +177,14 @@ impl CopyIn {
             Error::new(SqlState::InternalError, format!("the load ended early: {error}"))
         })?;
         let loaded = loaded?;
-        debug_assert!(sent.is_ok(), "a load that takes no end fails");
+        debug_assert!(sent.is_ok(), "a load that succeeds has received the end");
         Ok(Tag::counted("COPY", loaded.rows))
     }
 
+    /// Reads the complete rows of `bytes` and returns the number of bytes read.
     async fn read(&mut self, bytes: &[u8], end: bool) -> Result<usize> {
-        // Pieces of bytes are small beside a batch: looking after each is often enough.
+        // The parts that a client sends are small compared to a batch, so a check after each
+        // suffices.
         let mut used = 0;
         loop {
             let piece = &bytes[used..];
@@ -204,7 +210,7 @@ impl CopyIn {
         }
     }
 
-    /// Hands over what has been read.
+    /// Sends the rows read so far to the load.
     async fn send(&mut self) -> Result<()> {
         let first_line = self.rows.first_line;
         let batch = match &self.reader {
@@ -218,7 +224,7 @@ impl CopyIn {
         self.failed().await
     }
 
-    /// What the load has failed with that takes no more.
+    /// The error of a load that has ended early.
     async fn failed(&mut self) -> Result<()> {
         match (&mut self.load).await {
             Ok(Err(error)) => Err(error),
@@ -227,7 +233,7 @@ impl CopyIn {
     }
 }
 
-/// Why a load ends whose client did not send everything.
-pub(crate) fn evicted() -> Error {
-    Error::new(SqlState::QueryCanceled, "COPY from stdin was given up")
+/// The error 57014 of a load that is canceled before the end of the data.
+pub(crate) fn canceled() -> Error {
+    Error::new(SqlState::QueryCanceled, "COPY from stdin was canceled")
 }

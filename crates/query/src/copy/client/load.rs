@@ -1,7 +1,7 @@
 //! The loading side of COPY FROM STDIN.
 
 use super::assembler::Assembler;
-use super::input::{Loaded, Piece, evicted};
+use super::input::{Loaded, Piece, canceled};
 use crate::context::Inner;
 use crate::context::writes_nothing;
 use crate::dml::assembly::Assembly;
@@ -87,7 +87,7 @@ impl Inner {
                     }
                 }
                 Some(Piece::End) => break,
-                None => return Err(evicted()),
+                None => return Err(canceled()),
             }
         }
         if assembler.rejected > 0 {

@@ -1,4 +1,5 @@
-//! COPY between a table and the client: `COPY t FROM STDIN` and `COPY ... TO STDOUT`, in PostgreSQL's three formats.
+//! COPY between a table and the client: `COPY t FROM STDIN` and `COPY ... TO STDOUT`, in the
+//! formats text, csv and binary.
 
 mod assembler;
 mod binary;
@@ -18,5 +19,5 @@ use values::error::{Error, SqlState};
 
 /// The error of a COPY in the other direction than its statement's.
 pub(crate) fn wrong_direction() -> Error {
-    Error::new(SqlState::SyntaxError, "COPY goes the other way")
+    Error::new(SqlState::SyntaxError, "the COPY statement has the other direction")
 }

@@ -1,4 +1,4 @@
-//! COPY TO STDOUT: rows as bytes.
+//! COPY TO STDOUT.
 
 use super::wrong_direction;
 use super::{binary, csv, text};
@@ -18,14 +18,18 @@ use values::binary::BinaryColumn;
 use values::error::Result;
 use values::text::TextColumn;
 
-/// A COPY to the client that is still going on.
+/// A COPY TO STDOUT in progress.
 pub struct CopyOut {
     rows: Rows,
     options: Options,
     item_oid: fn(&SqlType) -> u32,
+    /// Number of rows sent.
     count: u64,
+    /// Whether the header line has been sent, if there is one.
     begun: bool,
+    /// Whether the binary header has been sent.
     header_sent: bool,
+    /// Whether the binary trailer has been sent.
     ended: bool,
 }
 
@@ -79,20 +83,20 @@ impl CopyOut {
         self.rows.fields.len()
     }
 
-    /// Whether they are sent in binary.
+    /// Whether the format is binary.
     pub fn is_binary(&self) -> bool {
         self.options.form == Form::Binary
     }
 
-    /// What ends it early.
+    /// Cancels the COPY.
     pub fn control(&self) -> Control {
         self.rows.control.clone()
     }
 
-    /// The next rows, each handed to `row` as bytes; false when there are no more.
+    /// Passes the next rows to `row`, each as bytes. Returns false after the last row.
     ///
     /// # Errors
-    /// What the query fails with.
+    /// Those of the query.
     pub async fn next(&mut self, row: &mut (dyn FnMut(&[u8]) + Send)) -> Result<bool> {
         if !std::mem::replace(&mut self.begun, true) {
             self.begin(row);
@@ -118,7 +122,7 @@ impl CopyOut {
         }
     }
 
-    /// The tag of what has been sent.
+    /// The command tag, with the number of rows sent.
     pub fn tag(&self) -> Tag {
         Tag::counted("COPY", self.count)
     }
@@ -159,9 +163,10 @@ impl CopyOut {
                     line.push(self.options.delimiter);
                 }
                 value.clear();
-                match column.write(index, &mut value) {
-                    true => self.value(&value, *force, &mut line),
-                    false => line.extend_from_slice(self.options.null.as_bytes()),
+                if column.write(index, &mut value) {
+                    self.value(&value, *force, &mut line);
+                } else {
+                    line.extend_from_slice(self.options.null.as_bytes());
                 }
             }
             line.push(b'\n');
@@ -170,12 +175,13 @@ impl CopyOut {
         Ok(())
     }
 
-    /// The binary header, once: clients expect it in one piece with what follows.
+    /// The binary header at the first call, then nothing. Clients expect the header and the first
+    /// row in one message.
     fn header(&mut self) -> Vec<u8> {
-        match std::mem::replace(&mut self.header_sent, true) {
-            true => Vec::new(),
-            false => [&binary::SIGNATURE[..], &binary::HEADER].concat(),
+        if std::mem::replace(&mut self.header_sent, true) {
+            return Vec::new();
         }
+        [&binary::SIGNATURE[..], &binary::HEADER].concat()
     }
 
     fn binary(&mut self, batch: &RecordBatch, row: &mut (dyn FnMut(&[u8]) + Send)) -> Result<()> {

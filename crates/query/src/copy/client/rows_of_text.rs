@@ -1,6 +1,5 @@
-//! Rows that come as texts, gathered into batches; the load casts them to the columns' types.
+//! Batches of text values. The load casts them to the types of the columns.
 
-use super::input::BATCH_ROWS;
 use super::text::{Line, not_utf8};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringViewBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -8,18 +7,28 @@ use parser::client_copy::{Header, Options};
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
-/// Rows of texts on their way into a batch.
+/// Maximum number of rows of a batch.
+pub(super) const BATCH_ROWS: usize = store::CHUNK_ROWS;
+
+/// Collects lines of text values into a batch.
 pub(super) struct RowsOfText {
     table: String,
     names: Vec<String>,
     schema: SchemaRef,
     builders: Vec<StringViewBuilder>,
+    /// The kind of header line that is still expected.
     header: Header,
+    /// The column names read from the header line.
     named: Vec<String>,
+    /// The column of the next value.
     column: usize,
+    /// Number of rows collected.
     pub(super) count: usize,
+    /// Bytes of the values collected.
     pub(super) bytes: usize,
+    /// The current line number, from 1.
     line: u64,
+    /// The line number of the first row collected.
     pub(super) first_line: u64,
 }
 
@@ -48,6 +57,7 @@ impl RowsOfText {
         }
     }
 
+    /// Returns the collected rows and starts a new batch; `None` if there are none.
     pub(super) fn batch(&mut self) -> Result<Option<RecordBatch>> {
         if self.count == 0 {
             return Ok(None);
@@ -59,6 +69,7 @@ impl RowsOfText {
         Ok(Some(RecordBatch::try_new(Arc::clone(&self.schema), arrays)?))
     }
 
+    /// The error context.
     fn place(&self) -> String {
         format!("COPY {}, line {}", self.table, self.line)
     }

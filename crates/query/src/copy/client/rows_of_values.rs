@@ -1,4 +1,4 @@
-//! Rows that come in binary, gathered into batches.
+//! Batches of binary values.
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
@@ -6,12 +6,12 @@ use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use values::error::Result;
 
-/// Rows of values on their way into a batch.
+/// Collects rows of values into a batch.
 pub(super) struct RowsOfValues {
     columns: Vec<Vec<ScalarValue>>,
-    /// How many there are.
+    /// Number of rows collected.
     pub(super) count: usize,
-    /// Bytes that they came in.
+    /// Bytes that the client sent for them.
     pub(super) bytes: usize,
 }
 
@@ -20,21 +20,21 @@ impl RowsOfValues {
         Self { columns: vec![Vec::new(); columns], count: 0, bytes: 0 }
     }
 
-    /// Adds a row that came in so many bytes.
+    /// Adds a row of a length in bytes.
     pub(super) fn add(&mut self, row: Vec<ScalarValue>, bytes: usize) {
         self.columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         self.count += 1;
         self.bytes += bytes;
     }
 
-    /// What has been gathered; `None` where there is nothing.
+    /// Returns the collected rows and starts a new batch; `None` if there are none.
     pub(super) fn batch(&mut self) -> Result<Option<RecordBatch>> {
         if self.count == 0 {
             return Ok(None);
         }
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
         for column in &mut self.columns {
-            // A decimal brings its own scale along: the widest one holds all of them.
+            // Each decimal has its own scale. The largest scale holds all of them.
             let column = same_scale(std::mem::take(column))?;
             arrays.push(ScalarValue::iter_to_array(column)?);
         }

@@ -1,20 +1,23 @@
-//! COPY's text format: a line a row, a tab between columns, backslashes before what would be misread.
+//! The text format of COPY: one line per row, with a delimiter between values and backslash
+//! escapes.
 
 use parser::client_copy::Options;
 use values::error::{Error, Result, SqlState};
 
-/// What one line holds, handed over column by column. `None` is NULL.
+/// Receives the values of lines.
 pub(super) trait Line {
+    /// The next value of the line. `None` is NULL.
     fn value(&mut self, value: Option<&[u8]>) -> Result<()>;
+    /// The end of the line.
     fn end(&mut self) -> Result<()>;
 }
 
-/// Cuts text into lines and values.
+/// Splits text data into lines and values.
 pub(super) struct Reader {
     delimiter: u8,
     null: Vec<u8>,
     scratch: Vec<u8>,
-    /// `\.` has been read: what follows is not data.
+    /// Whether the end marker `\.` has been read.
     ended: bool,
 }
 
@@ -24,7 +27,11 @@ impl Reader {
         Self { delimiter: options.delimiter, null, scratch: Vec::new(), ended: false }
     }
 
-    /// Reads the complete lines of some bytes; how many bytes they were. At the `end` the rest is a line.
+    /// Reads the complete lines of `bytes` and returns the number of bytes read. At the `end` of
+    /// the data the rest is a line.
+    ///
+    /// # Errors
+    /// Those of `out`.
     pub(super) fn read(&mut self, bytes: &[u8], end: bool, out: &mut impl Line) -> Result<usize> {
         let mut start = 0;
         while start < bytes.len() {
@@ -74,7 +81,7 @@ impl Reader {
     }
 }
 
-/// Where a line ends: at a newline without a backslash before it.
+/// The position of the newline that ends the first line. An escaped newline does not.
 fn line_end(bytes: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
@@ -130,7 +137,7 @@ fn unescape(raw: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a value with backslashes before what would be misread.
+/// Writes a value with escapes for backslashes, control characters and the delimiter.
 pub(super) fn escape(value: &str, delimiter: u8, out: &mut Vec<u8>) {
     for byte in value.bytes() {
         match byte {
@@ -147,7 +154,7 @@ pub(super) fn escape(value: &str, delimiter: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Text in the middle of a value that is no UTF-8.
+/// The error 22021 for a value that is not valid UTF-8.
 pub(super) fn not_utf8() -> Error {
     Error::new(SqlState::CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
 }
@@ -157,7 +164,7 @@ pub(super) mod tests {
     use super::*;
     use parser::client_copy::Form;
 
-    /// Lines as they come, for comparing.
+    /// Collects lines.
     #[derive(Debug, Default, PartialEq)]
     pub(in crate::copy::client) struct Lines {
         pub(in crate::copy::client) done: Vec<Vec<Option<String>>>,
@@ -181,7 +188,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn lines_come_out_whatever_the_pieces_that_they_came_in() {
+    fn data_may_be_split_anywhere() {
         let text = b"1\ta\\tb\\\\\n2\t\\N\r\n\\x41\\101\t\\\nx\n\\.\nnot data";
         let options = Options::of(&[]).expect("defaults");
         assert_eq!(options.form, Form::Text);
@@ -200,7 +207,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_escaped_reads_back() {
+    fn escaped_values_read_back() {
         let value = "a\tb\\c\nd\re\u{8}\u{b}\u{c}ä";
         let mut out = Vec::new();
         escape(value, b'\t', &mut out);

@@ -9,7 +9,7 @@ mod series;
 use super::write_source::{from_of, probe};
 use super::{Session, explain};
 use crate::context::{Frame, Inner};
-use crate::dml::conflict::assigned_column;
+use crate::dml::assignment::assigned_column;
 use crate::dml::select::target_of;
 use crate::dml::{declared_column, target};
 use crate::session::settings::show_fields;

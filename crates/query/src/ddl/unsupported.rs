@@ -1,26 +1,27 @@
-//! What PostgreSQL defines and Pando does not: each is refused by its name, with what to do instead.
+//! Errors for definitions of PostgreSQL that are not supported, with hints for alternatives.
 
 use datafusion::sql::sqlparser::ast::{
     Statement, TableConstraint, UserDefinedTypeRepresentation as Representation,
 };
 use values::error::Error;
 
-/// What to do where values of other columns than the key's are to be unique.
-const UNIQUE_HINT: &str = "The primary key is the one constraint that makes values unique.";
-/// What to do where values must be another table's.
-const FOREIGN_KEY_HINT: &str = "Leave the clause out: rows are not checked against other tables, and joins need no constraint.";
+/// The hint for UNIQUE.
+const UNIQUE_HINT: &str = "Only the primary key guarantees unique values.";
+/// The hint for foreign keys.
+const FOREIGN_KEY_HINT: &str =
+    "Omit the clause. Referential integrity is not checked, and joins do not need it.";
 
-/// UNIQUE, of a column or a table.
+/// The error for UNIQUE.
 pub(super) fn unique() -> Error {
     Error::unsupported("UNIQUE constraints are not supported").with_hint(UNIQUE_HINT)
 }
 
-/// REFERENCES and FOREIGN KEY.
+/// The error for REFERENCES and FOREIGN KEY.
 pub(super) fn foreign_key() -> Error {
     Error::unsupported("foreign keys are not supported").with_hint(FOREIGN_KEY_HINT)
 }
 
-/// A constraint of a table that there is none of here.
+/// The error for an unsupported table constraint.
 pub(super) fn constraint(constraint: &TableConstraint) -> Error {
     match constraint {
         TableConstraint::Unique(_) => unique(),
@@ -29,24 +30,23 @@ pub(super) fn constraint(constraint: &TableConstraint) -> Error {
     }
 }
 
-/// A statement that there is none of here.
+/// The error for an unsupported statement.
 pub(super) fn statement(statement: &Statement) -> Error {
     let (what, hint) = match statement {
         Statement::CreateIndex(index) if index.unique => ("unique indexes", UNIQUE_HINT),
         Statement::CreateIndex(_) => (
             "indexes",
-            "Rows are in the order of the primary key: begin it with the columns that queries ask for.",
+            "Rows are sorted by the primary key. Put the columns of frequent conditions first.",
         ),
         Statement::CreateType { representation: Some(Representation::Enum { .. }), .. } => {
             ("enum types", "Use text with CHECK (... IN (...)).")
         }
-        Statement::CreateType { .. } => ("types of your own", "Use several columns, or json."),
+        Statement::CreateType { .. } => ("user-defined types", "Use several columns, or json."),
         Statement::CreateDomain(_) => ("domains", "Use the type with a CHECK on the column."),
-        Statement::CreateTrigger(_) => (
-            "triggers",
-            "GENERATED ALWAYS AS (...) STORED computes columns, DEFAULT fills and CHECK refuses.",
-        ),
-        Statement::CreateFunction(_) => ("functions of your own", "Use a view, or WITH."),
+        Statement::CreateTrigger(_) => {
+            ("triggers", "Use GENERATED ALWAYS AS (...) STORED, DEFAULT or CHECK.")
+        }
+        Statement::CreateFunction(_) => ("user-defined functions", "Use a view, or WITH."),
         other => {
             let text = other.to_string();
             let command: Vec<&str> = text.split_whitespace().take(2).collect();

@@ -1,0 +1,71 @@
+//! ALTER ... OWNER TO.
+
+use super::lookup::undefined;
+use super::objects::{relation, schema};
+use crate::context::Frame;
+use catalog_views::access;
+use parser::roles::{ObjectKind, RoleName};
+use std::sync::Arc;
+use store::DistributedTransaction;
+use store::catalog::{CatalogChange, Object, Privileges};
+use values::error::{Error, Result, SqlState};
+
+/// Runs an ALTER ... OWNER TO.
+pub(super) fn change(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    kind: ObjectKind,
+    name: &[String],
+    to: &RoleName,
+    if_exists: bool,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let access = frame.access(&catalog);
+    let object = if kind == ObjectKind::Schema {
+        let schema = schema(&catalog, name.last().map_or("", String::as_str))?;
+        access.require_schema(&schema.name, Privileges::OWNER)?;
+        schema.object
+    } else {
+        let relation = match relation(frame, &catalog, name) {
+            Ok(relation) => relation,
+            Err(_) if if_exists => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let fits = kind == ObjectKind::Table || relation.kind() == kind.name();
+        if !fits {
+            let message = format!("\"{}\" is not a {}", relation.name(), kind.name());
+            return Err(Error::new(SqlState::WrongObjectType, message));
+        }
+        access.require(relation, Privileges::OWNER)?;
+        Object::Relation(relation.id())
+    };
+    let name = frame.role_named(to)?;
+    if !access.has_role(&name) {
+        let message = format!("must be member of role \"{name}\"");
+        return Err(Error::new(SqlState::InsufficientPrivilege, message));
+    }
+    let is_known = catalog.role(&name).is_some();
+    if !is_known && name != catalog_views::pg_catalog::roles::OWNER_NAME && !frame.is_me(&name) {
+        return Err(undefined(&name));
+    }
+    if let Some(old) = access::owner(&catalog, &object) {
+        let (role, object) = (old.name.clone(), object.clone());
+        let privileges = Privileges::default();
+        transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
+    }
+    own(transaction, is_known.then_some(name.as_str()), object)
+}
+
+/// Makes a role the owner of an object. With `None`, the object has no owner among the roles and
+/// belongs to the predefined owner.
+pub(crate) fn own(
+    transaction: &mut DistributedTransaction,
+    role: Option<&str>,
+    object: Object,
+) -> Result<()> {
+    if let Some(role) = role {
+        let (role, privileges) = (role.to_owned(), Privileges::ALL);
+        transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
+    }
+    Ok(())
+}
