@@ -52,14 +52,14 @@ pub struct Options {
 }
 
 /// An option as written: its name in lower case and its arguments.
-pub(super) type Given = (String, Vec<String>);
+pub type Given = (String, Vec<String>);
 
 impl Options {
     /// Reads and checks the options of a statement.
     ///
     /// # Errors
     /// 22023, 42601 and 0A000 for an unknown option, a value out of range or a conflict.
-    pub(super) fn of(given: &[Given]) -> Result<Self> {
+    pub fn of(given: &[Given]) -> Result<Self> {
         let format = given.iter().find(|(name, _)| name == "format");
         let form = match format.and_then(|(_, words)| words.first()).map(String::as_str) {
             None => Form::Text,
