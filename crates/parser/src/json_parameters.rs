@@ -19,10 +19,10 @@ impl Statement {
     /// The statement with casts on `json` and `jsonb` parameters. `types` are the types that the
     /// client declared for `$1`, `$2`, ...; `None` if it declared none.
     pub fn with_parameters(mut self, types: &[Option<SqlType>]) -> Self {
-        if types.iter().flatten().any(|known| name(known).is_some()) {
-            if let Some(ast) = self.ast_mut() {
-                let _ = visit_mut(ast, &mut Parameters(types));
-            }
+        if types.iter().flatten().any(|known| name(known).is_some())
+            && let Some(ast) = self.ast_mut()
+        {
+            let _ = visit_mut(ast, &mut Parameters(types));
         }
         self
     }

@@ -1,8 +1,9 @@
 //! Parses SQL text into statements.
 //!
-//! [`parse`] splits a script and parses each statement with the SQL parser, extended by the grammar
-//! that it lacks: COPY with the client, roles and privileges, cursors, ALTER SYSTEM. The result is
-//! a list of [`Statement`]s, each with its text, its offset in the script and its [`Body`].
+//! [`parse()`] splits a script and parses each statement with the SQL parser, extended by the
+//! grammar that it lacks: COPY with the client, roles and privileges, cursors, ALTER SYSTEM. The
+//! result is a list of [`Statement`]s, each with its text, its offset in the script and its
+//! [`Body`].
 
 pub mod alter_system;
 pub mod client_copy;

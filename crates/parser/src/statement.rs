@@ -21,6 +21,7 @@ pub struct Statement {
 
 /// A parsed statement, by the grammar that it belongs to.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a statement has one body, on the heap")]
 pub enum Body {
     /// A statement of the SQL parser's grammar.
     Sql(Ast),

@@ -36,11 +36,11 @@ pub(super) fn rewrite(select: &mut Select, scopes: &Scopes<'_>) {
         }
         _ => None,
     };
-    let meets = |columns: &Vec<(&Relation, &String)>| {
+    let clashes = |columns: &Vec<(&Relation, &String)>| {
         columns.iter().any(|(_, column)| other.contains(column))
     };
     let expanded: Vec<_> =
-        select.projection.iter().map(|item| stands_for(item).filter(meets)).collect();
+        select.projection.iter().map(|item| stands_for(item).filter(clashes)).collect();
     if expanded.iter().all(Option::is_none) {
         return;
     }

@@ -3,7 +3,7 @@
 mod options;
 mod parse;
 
-pub use options::{Form, Header, Options};
+pub use options::{Form, Given, Header, Options};
 pub(crate) use parse::parse;
 
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query};

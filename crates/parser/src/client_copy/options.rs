@@ -52,7 +52,7 @@ pub struct Options {
 }
 
 /// An option as written: its name in lower case and its arguments.
-pub(super) type Given = (String, Vec<String>);
+pub type Given = (String, Vec<String>);
 
 impl Options {
     /// Reads and checks the options of a statement.

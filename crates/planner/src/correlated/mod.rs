@@ -70,7 +70,7 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     found || walked.is_err()
 }
 
-/// The subquery that an expression is.
+/// The subquery of an expression, if it is one.
 fn subquery_of(expr: &Expr) -> Option<&Subquery> {
     match expr {
         Expr::ScalarSubquery(subquery) => Some(subquery),
