@@ -5,8 +5,9 @@
 //! value can be NULL. A column keeps its origin through aliases, joins, subqueries and groups; an expression has none,
 //! neither has a column of a UNION. A view's columns come from the view.
 
+use catalog_views::catalog_tables::declared;
+use catalog_views::pg_catalog::class::Class;
 use catalog_views::pg_catalog::oids;
-use catalog_views::pg_catalog::world::{Class, declared};
 use catalog_views::search_path::SearchPath;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::{Distinct, Expr, JoinType, LogicalPlan};
