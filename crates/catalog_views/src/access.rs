@@ -1,7 +1,8 @@
-//! The privileges of a session: those of its role, of the roles that the role is a member of, and of `PUBLIC`.
+//! The privileges of a session: those of its role, of the roles that the role is a member of, and
+//! of `PUBLIC`.
 //!
-//! While a database has no roles, every session has all privileges. A session that began before the first role was created
-//! keeps them, and so does a session within the server process.
+//! While a database has no roles, every session has all privileges. A session that began before the
+//! first role was created keeps them, and so does a session within the server process.
 
 use crate::names::DATABASE;
 use std::collections::BTreeSet;
@@ -72,12 +73,14 @@ impl<'a> Access<'a> {
         self.closure(|_| true).iter().any(|role| role.name == other)
     }
 
-    /// Whether the role has the privileges of another: it is a superuser, the same, or inherits from it.
+    /// Whether the role has the privileges of another: it is a superuser, the same, or inherits
+    /// from it.
     pub fn has_role(self, other: &str) -> bool {
         self.is_superuser() || self.roles().iter().any(|role| role.name == other)
     }
 
-    /// The text of a user's statement, or a replacement if this role does not have the privileges of the user.
+    /// The text of a user's statement, or a replacement if this role does not have the privileges
+    /// of the user.
     pub(crate) fn shown_text<'b>(self, user: &str, text: &'b str) -> &'b str {
         if self.has_role(user) { text } else { "<insufficient privilege>" }
     }
@@ -105,8 +108,8 @@ impl<'a> Access<'a> {
         found
     }
 
-    /// The role and those that it is a direct or indirect member of. Memberships of a role are followed if `follow` is true
-    /// for it.
+    /// The role and those that it is a direct or indirect member of. Memberships of a role are
+    /// followed if `follow` is true for it.
     fn closure(self, follow: impl Fn(&Role) -> bool) -> Vec<&'a Arc<Role>> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
@@ -139,8 +142,8 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Checks the privileges on a schema. A session has all but OWNER on its schema of temporary relations, which no other
-    /// session can resolve.
+    /// Checks the privileges on a schema. A session has all but OWNER on its schema of temporary
+    /// relations, which no other session can resolve.
     ///
     /// # Errors
     /// 42501 if one is missing.

@@ -1,4 +1,5 @@
-//! System tables of the schema `pando` with the rows of all servers. The coordinator requests and concatenates them.
+//! System tables of the schema `pando` with the rows of all servers. The coordinator requests and
+//! concatenates them.
 
 use crate::access::Access;
 use crate::pando;
@@ -46,7 +47,8 @@ pub(crate) async fn table(
     }
 }
 
-/// The rows of this server of one of these tables, for another server; `None` if there is none of this name.
+/// The rows of this server of one of these tables, for another server; `None` if there is none of
+/// this name.
 pub fn own_part(shared: &dyn DatabaseContext, name: &str) -> Option<RecordBatch> {
     let is_one = TABLES.contains(&name);
     is_one.then(|| pando::own(shared, &shared.store().catalog().shared(), name).batch().ok())?
@@ -68,7 +70,8 @@ fn text<'a>(rows: &'a RecordBatch, name: &str, row: usize) -> &'a str {
     column.filter(|column| column.is_valid(row)).map_or("", |column| column.value(row))
 }
 
-/// Which rows the role may see: those about tables that it may read. The bounds of buckets are keys of their rows.
+/// Which rows the role may see: those about tables that it may read. The bounds of buckets are keys
+/// of their rows.
 fn readable(access: Access<'_>, catalog: &Catalog, rows: &RecordBatch) -> BooleanArray {
     let may_read = |relation: &&Relation| {
         let object = Object::Relation(relation.id());

@@ -11,7 +11,8 @@ pub(crate) fn tables(catalog: &Catalog) -> impl Iterator<Item = &Arc<Table>> {
     })
 }
 
-/// The declared columns with their attribute numbers, which start at 1. A generated primary key has no number.
+/// The declared columns with their attribute numbers, which start at 1. A generated primary key has
+/// no number.
 pub fn declared(table: &Table) -> impl Iterator<Item = (i64, &Column)> {
     (1..).zip(table.columns.iter().filter(|column| !column.hidden))
 }

@@ -28,7 +28,8 @@ pub fn install(config: &mut SessionConfig, origin: Origin) {
     config.set_extension(Arc::new(origin));
 }
 
-/// The origin of a statement and its database; `None` if the engine has none or the database is closed.
+/// The origin of a statement and its database; `None` if the engine has none or the database is
+/// closed.
 pub(crate) fn of(engine: &SessionState) -> Option<(Arc<Origin>, Arc<dyn DatabaseContext>)> {
     let origin = engine.config().get_extension::<Origin>()?;
     let database = origin.shared.upgrade()?;

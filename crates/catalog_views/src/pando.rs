@@ -24,7 +24,8 @@ pub(crate) fn table(context: &ViewContext<'_>, tables: &dyn Tables, name: &str) 
     }
 }
 
-/// The rows of this server of one of [`all_servers::TABLES`](crate::all_servers::TABLES), for a user with all privileges.
+/// The rows of this server of one of [`all_servers::TABLES`](crate::all_servers::TABLES), for a
+/// user with all privileges.
 pub(super) fn own(shared: &dyn DatabaseContext, catalog: &Catalog, name: &str) -> Columns {
     match name {
         "buckets" => buckets(shared, catalog),
@@ -49,7 +50,8 @@ fn stored_tables(
 /// The numbers of buckets, rows and bytes on all servers, by schema and name of the table.
 pub(super) type Totals = BTreeMap<(String, String), [u64; 3]>;
 
-/// The table `tables`. Buckets, rows and bytes are `totals` if these are given; all other figures are those of this server.
+/// The table `tables`. Buckets, rows and bytes are `totals` if these are given; all other figures
+/// are those of this server.
 pub(super) fn all_tables(
     shared: &dyn DatabaseContext,
     tables: &dyn Tables,
@@ -163,8 +165,8 @@ fn queries(shared: &dyn DatabaseContext) -> Columns {
     Columns::default()
         .count("query", running.iter().map(|running| running.statement))
         .count("session", running.iter().map(|running| running.session))
-        .timestamp("started", running.iter().map(|running| since_epoch(running)))
-        .count("elapsed_ms", running.iter().map(|running| elapsed(running)))
+        .timestamp("started", running.iter().map(since_epoch))
+        .count("elapsed_ms", running.iter().map(elapsed))
         .text("user", running.iter().map(|running| running.user.to_string()))
         .text("text", running.iter().map(|running| running.text.clone()))
 }

@@ -6,7 +6,8 @@ use parser::names::split_name;
 use store::catalog::{Catalog, Relation};
 use values::{Error, Result, SqlState};
 
-/// The relation with a name; `None` if there is none. A name without a schema is looked up in the search path.
+/// The relation with a name; `None` if there is none. A name without a schema is looked up in the
+/// search path.
 ///
 /// # Errors
 /// The name has too many parts, or its schema belongs to another session.

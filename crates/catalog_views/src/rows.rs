@@ -32,8 +32,8 @@ impl TableRows {
         self.rows.push(row);
     }
 
-    /// Adds the rows of a file of tab-separated values whose first line has the names of the columns. A row is added if
-    /// `keep` is true for its value of the column `by`.
+    /// Adds the rows of a file of tab-separated values whose first line has the names of the
+    /// columns. A row is added if `keep` is true for its value of the column `by`.
     pub(crate) fn file(&mut self, text: &str, by: &str, keep: impl Fn(&str) -> bool) {
         let mut lines = text.lines();
         let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
@@ -62,7 +62,8 @@ impl TableRows {
         }
     }
 
-    /// Sets all `bigint` columns of the last row that are NULL to 0, for counters of events that do not occur here.
+    /// Sets all `bigint` columns of the last row that are NULL to 0, for counters of events that do
+    /// not occur here.
     pub(crate) fn zero_other_counts(&mut self) {
         let Some(row) = self.rows.last_mut() else { return };
         for (column, cell) in self.shape.columns.iter().zip(row) {

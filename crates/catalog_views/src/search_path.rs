@@ -1,7 +1,8 @@
 //! The search path: the schemas in which a name without a schema is looked up.
 //!
-//! The alias `pg_temp` refers to the session's schema of temporary relations. If the search path does not contain it, it is
-//! searched first, so a temporary table hides another table of the same name.
+//! The alias `pg_temp` refers to the session's schema of temporary relations. If the search path
+//! does not contain it, it is searched first, so a temporary table hides another table of the same
+//! name.
 
 use store::catalog::is_temporary_schema;
 use values::{Error, Result};

@@ -30,8 +30,8 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
     fn user(&self) -> Arc<String>;
     /// The role whose privileges statements have; `None` if they have all privileges.
     fn role(&self) -> Option<Arc<String>>;
-    /// Like [`role`](Self::role) for a given role of the session: `None` for the login user of a session without
-    /// authentication.
+    /// Like [`role`](Self::role) for a given role of the session: `None` for the login user of a
+    /// session without authentication.
     fn limited(&self, role: Arc<String>) -> Option<Arc<String>>;
     /// The current settings of the session.
     fn settings(&self) -> Arc<Settings>;

@@ -1,7 +1,8 @@
 //! The columns of PostgreSQL's system relations, with their order and types.
 //!
-//! They are parsed from `pg_catalog/data/relations.txt`, which was written from PostgreSQL 15. So clients find every column of
-//! every system table. [`pg_catalog`](crate::pg_catalog) and `information_schema` compute the rows.
+//! They are parsed from `pg_catalog/data/relations.txt`, which was written from PostgreSQL 15. So
+//! clients find every column of every system table. [`pg_catalog`](crate::pg_catalog) and
+//! `information_schema` compute the rows.
 
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use std::collections::HashMap;

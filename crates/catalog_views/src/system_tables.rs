@@ -17,7 +17,8 @@ use std::sync::Arc;
 use store::catalog::Sequence;
 use values::Result;
 
-/// Whether a name without a schema is that of a table of `pg_catalog`, which is first in every search path.
+/// Whether a name without a schema is that of a table of `pg_catalog`, which is first in every
+/// search path.
 pub fn is_implicit(name: &str) -> bool {
     shape::of("pg_catalog", name).is_some_and(|shape| !shape.is_function())
 }
@@ -81,10 +82,12 @@ pub fn table(
 /// Tables of the schema `pando` about the cluster.
 const CLUSTER_TABLES: [&str; 5] = ["servers", "groups", "shares", "moves", "images"];
 
-/// A system table of the schema `pando` that other servers contribute to; `None` if there is none of this name.
+/// A system table of the schema `pando` that other servers contribute to; `None` if there is none
+/// of this name.
 ///
 /// # Errors
-/// 55000 if the server is in no cluster, 42501 if only superusers may read it, and errors of the other servers.
+/// 55000 if the server is in no cluster, 42501 if only superusers may read it, and errors of the
+/// other servers.
 pub async fn cluster_table(
     engine: &SessionState,
     access: Access<'_>,

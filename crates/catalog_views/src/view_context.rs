@@ -27,8 +27,8 @@ pub(crate) struct ViewContext<'a> {
 }
 
 impl ViewContext<'_> {
-    /// Whether the `information_schema` shows a relation: the current user has some privilege on it, and it is not
-    /// a temporary relation of another session.
+    /// Whether the `information_schema` shows a relation: the current user has some privilege on
+    /// it, and it is not a temporary relation of another session.
     pub(crate) fn shows(&self, relation: &Relation) -> bool {
         let is_others =
             relation.is_temporary() && relation.schema() != self.session.temporary_schema();

@@ -1,4 +1,5 @@
-//! `format_type`, `pg_get_constraintdef`, `pg_get_viewdef` and similar functions: definitions as SQL text.
+//! `format_type`, `pg_get_constraintdef`, `pg_get_viewdef` and similar functions: definitions as
+//! SQL text.
 
 use super::Scope;
 use crate::catalog_tables::{key_columns, tables};

@@ -1,7 +1,7 @@
 //! Casts to `regclass`, `regtype` and the other types for object names, and the quoting functions.
 //!
-//! Object ids are plain numbers in a plan, so a cast is one of two functions: to the id, or to the displayed name.
-//! The planner's `object_names` chooses one of them.
+//! Object ids are plain numbers in a plan, so a cast is one of two functions: to the id, or to the
+//! displayed name. The planner's `object_names` chooses one of them.
 
 use super::Scope;
 use crate::names::SYSTEM_SCHEMAS;

@@ -88,8 +88,9 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all
 }
 
-/// The role that a function is about: its first argument if `position` is not 0, otherwise the session's role.
-/// `Some(None)` has all privileges. `None` if the argument is NULL or an id without a role.
+/// The role that a function is about: its first argument if `position` is not 0, otherwise the
+/// session's role. `Some(None)` has all privileges. `None` if the argument is NULL or an id without
+/// a role.
 ///
 /// # Errors
 /// 42704 for a name without a role.
@@ -119,8 +120,8 @@ fn role(
     }
 }
 
-/// `has_table_privilege`: whether a role has one of the privileges of the last argument on a relation. `None` if there is
-/// no relation with the id.
+/// `has_table_privilege`: whether a role has one of the privileges of the last argument on a
+/// relation. `None` if there is no relation with the id.
 fn relation(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Result<Option<bool>> {
     let scope = Scope::of(session);
     let Some(role) = role(session, &scope, row, position)? else { return Ok(None) };
@@ -160,7 +161,8 @@ fn schema(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Resul
     any(held, asked).map(Some)
 }
 
-/// `has_database_privilege`. The name of the database is ignored, because there is only one. Everyone may connect to it.
+/// `has_database_privilege`. The name of the database is ignored, because there is only one.
+/// Everyone may connect to it.
 fn database(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Result<Option<bool>> {
     let scope = Scope::of(session);
     let Some(role) = role(session, &scope, row, position)? else { return Ok(None) };
@@ -186,7 +188,8 @@ fn all_privileges() -> Privileges {
     Privileges::ALL.union(Privileges::ALL.grant_option())
 }
 
-/// Whether `held` contains one of the privileges in a text such as `SELECT, INSERT WITH GRANT OPTION`.
+/// Whether `held` contains one of the privileges in a text such as `SELECT, INSERT WITH GRANT
+/// OPTION`.
 fn any(held: Privileges, asked: &str) -> Result<bool> {
     let mut found = false;
     for asked in asked.split(',') {
@@ -204,8 +207,8 @@ fn any(held: Privileges, asked: &str) -> Result<bool> {
     Ok(found)
 }
 
-/// `pg_has_role`. MEMBER asks whether a role may SET ROLE to another, USAGE whether it inherits the other's privileges.
-/// Superusers are members of every role, and every role is a member of itself.
+/// `pg_has_role`. MEMBER asks whether a role may SET ROLE to another, USAGE whether it inherits the
+/// other's privileges. Superusers are members of every role, and every role is a member of itself.
 fn has_role(session: &dyn SessionContext, row: &Row<'_>) -> Result<Cell> {
     let scope = Scope::of(session);
     let position = row.count() - 2;

@@ -7,11 +7,12 @@ use functions::missing;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// Names that the planner of the engine handles like functions, although there are no functions with these names.
+/// Names that the planner of the engine handles like functions, although there are no functions
+/// with these names.
 const OF_THE_PLANNER: [&str; 1] = ["unnest"];
 
-/// The functions that a statement may name. Those that depend on the session are created when a name is first looked up
-/// among them, because most statements use none.
+/// The functions that a statement may name. Those that depend on the session are created when a
+/// name is first looked up among them, because most statements use none.
 #[derive(Debug)]
 pub struct Functions<'a> {
     shared: &'a SessionState,
@@ -39,13 +40,15 @@ impl<'a> Functions<'a> {
         }
     }
 
-    /// Whether an aggregate or window function has this name. No function of the session has such a name.
+    /// Whether an aggregate or window function has this name. No function of the session has such a
+    /// name.
     fn is_over_rows(&self, name: &str) -> bool {
         self.shared.aggregate_functions().contains_key(name)
             || self.shared.window_functions().contains_key(name)
     }
 
-    /// A placeholder for a function that does not exist; `None` if a function of any kind has the name.
+    /// A placeholder for a function that does not exist; `None` if a function of any kind has the
+    /// name.
     pub fn missing(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         let exists = self.has(name)
             || self.shared.higher_order_functions().contains_key(name)

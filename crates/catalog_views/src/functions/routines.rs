@@ -1,4 +1,5 @@
-//! `pg_get_function_arguments`, `pg_get_function_result` and similar functions: signatures of functions.
+//! `pg_get_function_arguments`, `pg_get_function_result` and similar functions: signatures of
+//! functions.
 
 use crate::pg_catalog::routines::{self, Routine};
 use crate::pg_catalog::type_catalog;

@@ -167,7 +167,8 @@ pub fn current_setting(settings: Vec<(String, String)>) -> ScalarUDF {
     })
 }
 
-/// `set_config(name, value, is_local)`. The session changes the setting at the end of the statement.
+/// `set_config(name, value, is_local)`. The session changes the setting at the end of the
+/// statement.
 fn set_config(session: &Arc<dyn SessionContext>) -> ScalarUDF {
     let session = Arc::clone(session);
     volatile("set_config", 3..=3, Form::Text, move |row| {

@@ -1,4 +1,5 @@
-//! `pg_backend_pid`, `pg_cancel_backend`, `pg_terminate_backend` and similar functions about sessions.
+//! `pg_backend_pid`, `pg_cancel_backend`, `pg_terminate_backend` and similar functions about
+//! sessions.
 
 use crate::access::Access;
 use crate::session_context::SessionContext;
@@ -73,8 +74,8 @@ fn signal(
     })
 }
 
-/// Checks that a session may signal another one: it is a member of the other's role, or a superuser. Only superusers may
-/// signal sessions of superusers.
+/// Checks that a session may signal another one: it is a member of the other's role, or a
+/// superuser. Only superusers may signal sessions of superusers.
 ///
 /// # Errors
 /// 42501 if it may not.

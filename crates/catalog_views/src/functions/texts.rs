@@ -28,8 +28,8 @@ pub(super) fn all(_: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     ]
 }
 
-/// The name of the function that returns the subscripts of an array as an array. Its second argument is the first
-/// subscript.
+/// The name of the function that returns the subscripts of an array as an array. Its second
+/// argument is the first subscript.
 pub const SUBSCRIPTS: &str = "array_subscripts";
 
 fn subscripts(row: &Row<'_>) -> Option<Vec<i64>> {

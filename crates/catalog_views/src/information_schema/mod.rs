@@ -1,7 +1,8 @@
-//! The schema `information_schema` of the SQL standard, with the views and columns of PostgreSQL 15.
+//! The schema `information_schema` of the SQL standard, with the views and columns of PostgreSQL
+//! 15.
 //!
-//! Every view of PostgreSQL exists with all its columns ([`shape`]). Views about objects that Pando does not have are empty.
-//! The views do not list system relations.
+//! Every view of PostgreSQL exists with all its columns ([`shape`]). Views about objects that Pando
+//! does not have are empty. The views do not list system relations.
 
 mod columns;
 mod constraints;

@@ -26,7 +26,7 @@ const ON_COLUMNS: [(&str, Privileges); 4] = [
     ("REFERENCES", Privileges::REFERENCES),
 ];
 
-/// One privilege of one role.
+/// A granted privilege.
 struct Grant<'a> {
     grantor: &'a str,
     grantee: &'a str,

@@ -50,8 +50,8 @@ pub(crate) fn view(view: &View) -> String {
     format!(" {};", view.sql)
 }
 
-/// The expression of a default. The name in `nextval('...')` is written as PostgreSQL writes it, because clients parse
-/// it to find the sequence of a column.
+/// The expression of a default. The name in `nextval('...')` is written as PostgreSQL writes it,
+/// because clients parse it to find the sequence of a column.
 pub(crate) fn default(expression: &str) -> String {
     let name = expression
         .strip_prefix("nextval('")

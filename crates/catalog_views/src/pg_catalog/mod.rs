@@ -1,8 +1,8 @@
 //! The schema `pg_catalog`, with the relations and columns of PostgreSQL 15.
 //!
-//! Every relation of PostgreSQL exists with all its columns ([`shape`]). The rows of some are computed from the catalog.
-//! The others are empty, because Pando has no such objects: triggers, policies, publications and so on.
-//! Object ids are in [`oids`].
+//! Every relation of PostgreSQL exists with all its columns ([`shape`]). The rows of some are
+//! computed from the catalog. The others are empty, because Pando has no such objects: triggers,
+//! policies, publications and so on. Object ids are in [`oids`].
 //!
 //! `data/make.sql` wrote the files in `data` from a PostgreSQL server.
 

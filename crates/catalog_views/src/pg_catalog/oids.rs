@@ -1,9 +1,10 @@
 //! Object ids (OIDs).
 //!
-//! Objects that PostgreSQL has too have its ids, which are below 16384. The id of any other object depends only on the
-//! object, so it is the same in every session and on every server. Each kind of object has its own range of ids.
-//! The id is derived from the relation's number in the catalog, or is a hash of the object's name. All ids are below
-//! 2^31, for clients that store them in a signed integer.
+//! Objects that PostgreSQL has too have its ids, which are below 16384. The id of any other object
+//! depends only on the object, so it is the same in every session and on every server. Each kind of
+//! object has its own range of ids. The id is derived from the relation's number in the catalog, or
+//! is a hash of the object's name. All ids are below 2^31, for clients that store them in a signed
+//! integer.
 
 use crate::names::BOOTSTRAP_SUPERUSER as BOOTSTRAP_SUPERUSER_NAME;
 use store::catalog::RelationId;

@@ -1,4 +1,5 @@
-//! `pg_class`, `pg_attribute` and `pg_attrdef`: relations, their columns and the defaults of columns.
+//! `pg_class`, `pg_attribute` and `pg_attrdef`: relations, their columns and the defaults of
+//! columns.
 
 use super::{oids, roles, type_catalog};
 use crate::catalog_tables::{declared, key_columns};
@@ -253,8 +254,8 @@ fn attribute(relation: i64, number: i64, name: &str, of: (i64, i64), rows: &mut 
     ]);
 }
 
-/// The expression of a column in `pg_attrdef`: its default, or the expression of a generated column. Identity columns have
-/// none.
+/// The expression of a column in `pg_attrdef`: its default, or the expression of a generated
+/// column. Identity columns have none.
 fn stored_expression(column: &Column) -> Option<&String> {
     let default = column.default.as_ref().filter(|_| column.identity.is_none());
     column.generated.as_ref().or(default)

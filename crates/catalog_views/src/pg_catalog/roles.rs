@@ -1,5 +1,5 @@
-//! Roles, owners and granted privileges, and the system tables `pg_roles`, `pg_authid`, `pg_user`, `pg_shadow` and
-//! `pg_auth_members`.
+//! Roles, owners and granted privileges, and the system tables `pg_roles`, `pg_authid`, `pg_user`,
+//! `pg_shadow` and `pg_auth_members`.
 //!
 //! The [`BOOTSTRAP_SUPERUSER`] always exists, also if the catalog has no role of this name.
 
@@ -91,7 +91,8 @@ pub(crate) struct Granted<'a> {
     pub(crate) privileges: Privileges,
 }
 
-/// The privileges on an object, those of its owner first. `all` are the privileges that exist for this kind of object.
+/// The privileges on an object, those of its owner first. `all` are the privileges that exist for
+/// this kind of object.
 pub(crate) fn granted<'a>(
     catalog: &'a Catalog,
     object: &Object,
@@ -109,7 +110,8 @@ pub(crate) fn granted<'a>(
     granted
 }
 
-/// The privileges on an object as `aclitem` texts (`alice=rw/pando`); `None` if only the owner has any.
+/// The privileges on an object as `aclitem` texts (`alice=rw/pando`); `None` if only the owner has
+/// any.
 pub(super) fn access_list(
     catalog: &Catalog,
     object: &Object,
@@ -123,7 +125,8 @@ pub(super) fn access_list(
     (granted.len() > 1).then(|| granted.iter().map(entry).collect())
 }
 
-/// The letters of privileges in PostgreSQL's order. An asterisk marks a privilege with grant option.
+/// The letters of privileges in PostgreSQL's order. An asterisk marks a privilege with grant
+/// option.
 fn letters(privileges: Privileges) -> String {
     let all = [
         (Privileges::INSERT, 'a'),

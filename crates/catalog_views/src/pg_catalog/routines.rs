@@ -10,8 +10,8 @@ use values::cells::Cell;
 /// The rows of `pg_proc`.
 const FILE: &str = include_str!("data/pg_proc.tsv");
 
-/// `pg_proc`: the functions that statements can call, and the input and output functions of types, which drivers look
-/// up.
+/// `pg_proc`: the functions that statements can call, and the input and output functions of types,
+/// which drivers look up.
 pub(super) fn procedures(context: &ViewContext<'_>, rows: &mut TableRows) {
     rows.file(FILE, "proname", |name| (context.functions)(name) || is_type_function(name));
     roles::set_system_owner(rows, "pronamespace", "proowner");

@@ -1,4 +1,5 @@
-//! `pg_sequence`, `pg_sequences`, and `pg_depend`, which relates sequences to the columns that own them.
+//! `pg_sequence`, `pg_sequences`, and `pg_depend`, which relates sequences to the columns that own
+//! them.
 
 use super::{oids, roles, type_catalog};
 use crate::catalog_tables::declared;
@@ -54,7 +55,8 @@ fn owner(catalog: &Catalog, sequence: &Sequence) -> Option<(i64, i64)> {
     Some((oids::relation(table.id.relation()), number))
 }
 
-/// `pg_depend`: the dependencies of sequences, indexes, constraints and defaults on tables and columns.
+/// `pg_depend`: the dependencies of sequences, indexes, constraints and defaults on tables and
+/// columns.
 pub(super) fn dependencies(context: &ViewContext<'_>, rows: &mut TableRows) {
     // The class and id of the object, and the class, id and attribute number that it depends on.
     let mut depend = |of: (i64, i64), on: (i64, i64, i64), kind: &str| {

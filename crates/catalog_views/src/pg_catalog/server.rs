@@ -1,4 +1,5 @@
-//! The system tables about the server: the database, settings, statistics and objects that never change.
+//! The system tables about the server: the database, settings, statistics and objects that never
+//! change.
 
 use super::oids;
 use crate::names::DATABASE;

@@ -1,4 +1,5 @@
-//! The system tables about sessions: connections, and the prepared statements and cursors of the current session.
+//! The system tables about sessions: connections, and the prepared statements and cursors of the
+//! current session.
 
 use super::oids;
 use crate::names::DATABASE;

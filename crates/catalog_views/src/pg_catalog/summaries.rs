@@ -1,4 +1,5 @@
-//! `pg_namespace`, `pg_description`, `pg_rewrite` and the views `pg_tables`, `pg_views`, `pg_indexes` and `pg_stat_*`.
+//! `pg_namespace`, `pg_description`, `pg_rewrite` and the views `pg_tables`, `pg_views`,
+//! `pg_indexes` and `pg_stat_*`.
 
 use super::{definitions, oids, roles};
 use crate::catalog_tables::declared;

@@ -207,7 +207,8 @@ pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
     }
 }
 
-/// The SQL text of a type, as `format_type` returns it. `modifier` is an `atttypmod`: length or precision.
+/// The SQL text of a type, as `format_type` returns it. `modifier` is an `atttypmod`: length or
+/// precision.
 pub fn format(oid: i64, modifier: Option<i64>) -> String {
     if oid == 0 {
         return "-".to_owned();

@@ -1,5 +1,6 @@
-//! Isolation levels. Every transaction has snapshot isolation, which is stronger than READ COMMITTED and the same as
-//! REPEATABLE READ in PostgreSQL. SHOW displays the level that the client has set.
+//! Isolation levels. Every transaction has snapshot isolation, which is stronger than READ
+//! COMMITTED and the same as REPEATABLE READ in PostgreSQL. SHOW displays the level that the client
+//! has set.
 
 use values::{Error, Result};
 

@@ -1,6 +1,7 @@
 //! The settings that exist, with their defaults and valid values.
 //!
-//! Some settings of PostgreSQL have no effect here, such as planner options. They exist because clients set and show them.
+//! Some settings of PostgreSQL have no effect here, such as planner options. They exist because
+//! clients set and show them.
 
 use std::time::Duration;
 use values::{Error, Result, SqlState};
@@ -161,7 +162,7 @@ impl Known {
             Kind::Encoding => {
                 match lower.replace(|c: char| !c.is_ascii_alphanumeric(), "").as_str() {
                     "utf8" | "unicode" => Ok("UTF8".to_owned()),
-                    // The bytes of text are not looked at: so they are UTF-8.
+                    // Text is not converted, so it is UTF-8 for SQL_ASCII, too.
                     "sqlascii" => Ok("SQL_ASCII".to_owned()),
                     _ => {
                         Err(self.invalid(value).with_hint("Text is always sent and taken in UTF8."))

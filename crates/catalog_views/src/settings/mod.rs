@@ -1,4 +1,5 @@
-//! Settings: those that exist ([`known`]), and the values that a session has for them ([`Settings`]).
+//! Settings: those that exist ([`known`]), and the values that a session has for them
+//! ([`Settings`]).
 
 pub mod cluster;
 pub mod isolation;
@@ -120,7 +121,8 @@ impl Settings {
     /// Sets a setting. Only the search path has several values.
     ///
     /// # Errors
-    /// 42704 if there is no such setting, 22023 for an invalid value, 55P02 if sessions cannot set it.
+    /// 42704 if there is no such setting, 22023 for an invalid value, 55P02 if sessions cannot set
+    /// it.
     pub fn set(&mut self, name: &str, values: &[String]) -> Result<()> {
         let value = values.first().map_or("", String::as_str);
         let Some(known) = known::find(name) else {
@@ -150,8 +152,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Resets all settings to `first`, their values at the start of the session. The session user, the role and the
-    /// read-only status of the open transaction stay.
+    /// Resets all settings to `first`, their values at the start of the session. The session user,
+    /// the role and the read-only status of the open transaction stay.
     pub fn reset_all(&mut self, first: &Self) {
         *self = Self {
             read_only: self.read_only,
