@@ -135,10 +135,12 @@ impl<'a> Access<'a> {
             return Ok(());
         }
         self.require_schema(relation.schema(), Privileges::USAGE)?;
-        match self.privileges(&Object::Relation(relation.id())).contains(needed) {
-            true => Ok(()),
-            false if needed == Privileges::OWNER => Err(must_own(relation.kind(), relation.name())),
-            false => Err(denied(relation.kind(), relation.name())),
+        if self.privileges(&Object::Relation(relation.id())).contains(needed) {
+            Ok(())
+        } else if needed == Privileges::OWNER {
+            Err(must_own(relation.kind(), relation.name()))
+        } else {
+            Err(denied(relation.kind(), relation.name()))
         }
     }
 
@@ -148,11 +150,14 @@ impl<'a> Access<'a> {
     /// # Errors
     /// 42501 if one is missing.
     pub fn require_schema(self, name: &str, needed: Privileges) -> Result<()> {
-        match self.privileges(&Object::Schema(name.to_owned())).contains(needed) {
-            true => Ok(()),
-            false if is_temporary_schema(name) && needed != Privileges::OWNER => Ok(()),
-            false if needed == Privileges::OWNER => Err(must_own("schema", name)),
-            false => Err(denied("schema", name)),
+        if self.privileges(&Object::Schema(name.to_owned())).contains(needed) {
+            Ok(())
+        } else if needed == Privileges::OWNER {
+            Err(must_own("schema", name))
+        } else if is_temporary_schema(name) {
+            Ok(())
+        } else {
+            Err(denied("schema", name))
         }
     }
 

@@ -242,13 +242,18 @@ fn split(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// Whether a word is a part of a longer identifier, or is enclosed in quotes.
+/// Whether a word is a part of a longer identifier or of a dotted name, or is enclosed in quotes.
 fn is_marked(text: &str, range: &Range<usize>) -> bool {
-    let before = text[..range.start].chars().next_back().unwrap_or(' ');
+    let mut chars_before = text[..range.start].chars().rev();
+    let before = chars_before.next().unwrap_or(' ');
     let after = text[range.end..].chars().next().unwrap_or(' ');
     let of_identifier = |c: char| c == '_' || c.is_alphanumeric();
     let is_quote = |c: char| matches!(c, '`' | '"' | '\'');
-    of_identifier(before) || of_identifier(after) || (is_quote(before) && is_quote(after))
+    let is_member = before == '.' && chars_before.next().is_some_and(of_identifier);
+    of_identifier(before)
+        || of_identifier(after)
+        || is_member
+        || (is_quote(before) && is_quote(after))
 }
 
 /// The lower-case words of the identifiers of a Rust file, with their lines.
@@ -320,8 +325,10 @@ mod tests {
         assert_eq!(found("/// The time spent.\nfn f() {} // \"is spent\""), 0);
         assert_eq!(found("let spent = 1;\nf(a.spent);\nstruct TimeSpent;\n// `spent`"), 4);
         assert_eq!(
-            found_in("a.md", "time spent; `time_spent`"),
-            ["a.md:1: \"spent\" is a private word; use \"metrics, breakdown\""]
+            found_in("a.md", "time spent; `time_spent`\n\"a.spent\""),
+            [1, 2].map(|line| {
+                format!("a.md:{line}: \"spent\" is a private word; use \"metrics, breakdown\"")
+            })
         );
     }
 
