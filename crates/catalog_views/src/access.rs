@@ -1,41 +1,43 @@
-//! What a session may do: its role's privileges, those of roles that it is a member of, and everybody's.
+//! The privileges of a session: those of its role, of the roles that the role is a member of, and
+//! of `PUBLIC`.
 //!
-//! A database without roles belongs to whoever can reach it: every session may do everything. So may one
-//! that was open before there were roles, and one inside the process.
+//! While a database has no roles, every session has all privileges. A session that began before the
+//! first role was created keeps them, and so does a session within the server process.
 
-use crate::pg_catalog::roles::OWNER_NAME;
+use crate::names::DATABASE;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{
     Catalog, Object, Privileges, Relation, RelationId, Role, is_temporary_schema,
 };
-use values::error::{Error, Result, SqlState};
+use values::{Error, Result, SqlState};
 
-/// What one role may do under a catalog.
-#[derive(Clone, Copy)]
+/// The privileges of one role in a catalog.
+#[derive(Debug, Clone, Copy)]
 pub struct Access<'a> {
     catalog: &'a Catalog,
-    /// `None` may do everything.
+    /// `None` has all privileges.
     role: Option<&'a str>,
 }
 
 impl<'a> Access<'a> {
+    /// The privileges of a role; all privileges if it is `None`.
     pub fn new(catalog: &'a Catalog, role: Option<&'a str>) -> Self {
         Self { catalog, role }
     }
 
-    /// Everything, for what the system does by itself.
+    /// All privileges, for internal operations.
     pub fn unlimited(catalog: &'a Catalog) -> Self {
         Self { catalog, role: None }
     }
 
-    /// What the owner of a relation may do: a view reads with its owner's rights.
+    /// The privileges of a relation's owner, with which the query of a view is executed.
     pub fn of_owner(self, relation: RelationId) -> Self {
         let owner = owner(self.catalog, &Object::Relation(relation));
         Self { role: owner.map(|role| role.name.as_str()), ..self }
     }
 
-    /// Whether there is nothing that it may not do.
+    /// Whether it has all privileges.
     pub fn is_superuser(self) -> bool {
         match self.role {
             None => true,
@@ -43,48 +45,47 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// The role, unless it is one that may do everything without being known.
+    /// The name of the role; `None` if it has all privileges without being a role.
     pub fn role(self) -> Option<&'a str> {
         self.role
     }
 
-    /// Whether it may make roles that are no superusers.
+    /// Whether it may create roles that are not superusers.
     pub fn makes_roles(self) -> bool {
         let own = self.role.and_then(|name| self.catalog.role(name));
         self.is_superuser() || own.is_some_and(|role| role.create_role)
     }
 
-    /// Whether it may make others members of a role.
+    /// Whether it may add members to a role.
     pub fn admits_to(self, other: &Role) -> bool {
         let own = self.role.and_then(|name| self.catalog.role(name));
         let admin = own.is_some_and(|role| role.member_of.get(&other.name) == Some(&true));
         self.is_superuser() || admin || self.makes_roles() && !other.superuser
     }
 
-    /// The role of a name.
+    /// The role with a name.
     pub fn known(self, name: &str) -> Option<&'a Arc<Role>> {
         self.catalog.role(name)
     }
 
-    /// Whether the role is a member of another, directly or through others.
+    /// Whether the role is a direct or indirect member of another, or the same.
     pub fn is_in(self, other: &str) -> bool {
         self.closure(|_| true).iter().any(|role| role.name == other)
     }
 
-    /// Whether the role is another, or has its privileges.
+    /// Whether the role has the privileges of another: it is a superuser, the same, or inherits
+    /// from it.
     pub fn has_role(self, other: &str) -> bool {
         self.is_superuser() || self.roles().iter().any(|role| role.name == other)
     }
 
-    /// The text of a user's statement, for whom it concerns.
+    /// The text of a user's statement, or a replacement if this role does not have the privileges
+    /// of the user.
     pub(crate) fn shown_text<'b>(self, user: &str, text: &'b str) -> &'b str {
-        match self.has_role(user) {
-            true => text,
-            false => "<insufficient privilege>",
-        }
+        if self.has_role(user) { text } else { "<insufficient privilege>" }
     }
 
-    /// What it may do with something; owners may do everything.
+    /// Its privileges on an object. Superusers and the owner have all.
     pub fn privileges(self, object: &Object) -> Privileges {
         if self.is_superuser() {
             return Privileges::ALL.union(Privileges::ALL.grant_option());
@@ -93,20 +94,22 @@ impl<'a> Access<'a> {
             .roles()
             .into_iter()
             .fold(Privileges::default(), |all, role| all.union(role.privileges(object)));
-        match all.contains(Privileges::OWNER) {
-            true => Privileges::ALL.union(Privileges::ALL.grant_option()),
-            false => all,
+        if all.contains(Privileges::OWNER) {
+            Privileges::ALL.union(Privileges::ALL.grant_option())
+        } else {
+            all
         }
     }
 
-    /// The role itself, those that it inherits from, and everybody's.
+    /// The role, the roles that it inherits from, and `PUBLIC`.
     fn roles(self) -> Vec<&'a Arc<Role>> {
         let mut found = self.closure(|role| role.inherit);
         found.push(self.catalog.public());
         found
     }
 
-    /// The role and those that it is a member of, followed where a role lets it.
+    /// The role and those that it is a direct or indirect member of. Memberships of a role are
+    /// followed if `follow` is true for it.
     fn closure(self, follow: impl Fn(&Role) -> bool) -> Vec<&'a Arc<Role>> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
@@ -123,62 +126,69 @@ impl<'a> Access<'a> {
         found
     }
 
-    /// Refuses what needs privileges on a relation that are not there.
+    /// Checks the privileges on a relation, and USAGE on its schema.
     ///
     /// # Errors
-    /// 42501.
+    /// 42501 if one is missing.
     pub fn require(self, relation: &Relation, needed: Privileges) -> Result<()> {
         if self.is_superuser() {
             return Ok(());
         }
         self.require_schema(relation.schema(), Privileges::USAGE)?;
-        match self.privileges(&Object::Relation(relation.id())).contains(needed) {
-            true => Ok(()),
-            false if needed == Privileges::OWNER => Err(must_own(relation.kind(), relation.name())),
-            false => Err(denied(relation.kind(), relation.name())),
+        if self.privileges(&Object::Relation(relation.id())).contains(needed) {
+            Ok(())
+        } else if needed == Privileges::OWNER {
+            Err(must_own(relation.kind(), relation.name()))
+        } else {
+            Err(denied(relation.kind(), relation.name()))
         }
     }
 
-    /// Refuses what needs privileges on a schema that are not there. That of a session's temporary relations
-    /// is found by nobody else, and is the session's whatever its role.
+    /// Checks the privileges on a schema. A session has all but OWNER on its schema of temporary
+    /// relations, which no other session can resolve.
     ///
     /// # Errors
-    /// 42501.
+    /// 42501 if one is missing.
     pub fn require_schema(self, name: &str, needed: Privileges) -> Result<()> {
-        match self.privileges(&Object::Schema(name.to_owned())).contains(needed) {
-            true => Ok(()),
-            false if is_temporary_schema(name) && needed != Privileges::OWNER => Ok(()),
-            false if needed == Privileges::OWNER => Err(must_own("schema", name)),
-            false => Err(denied("schema", name)),
+        if self.privileges(&Object::Schema(name.to_owned())).contains(needed) {
+            Ok(())
+        } else if needed == Privileges::OWNER {
+            Err(must_own("schema", name))
+        } else if is_temporary_schema(name) {
+            Ok(())
+        } else {
+            Err(denied("schema", name))
         }
     }
 
-    /// Refuses to make schemas where that was not granted.
+    /// Checks the privilege to create schemas.
     ///
     /// # Errors
-    /// 42501.
+    /// 42501 if it is missing.
     pub fn require_create_on_database(self) -> Result<()> {
-        match self.privileges(&Object::Database).contains(Privileges::CREATE) {
-            true => Ok(()),
-            false => Err(denied("database", OWNER_NAME)),
+        if self.privileges(&Object::Database).contains(Privileges::CREATE) {
+            Ok(())
+        } else {
+            Err(denied("database", DATABASE))
         }
     }
 
-    /// Refuses what only superusers may do.
+    /// Checks that the role is a superuser.
     ///
     /// # Errors
-    /// 42501 with the message.
+    /// 42501 with the message and hint if it is not.
     pub fn require_superuser(self, message: &str, hint: &str) -> Result<()> {
-        match self.is_superuser() {
-            true => Ok(()),
-            false => Err(Error::new(SqlState::InsufficientPrivilege, message).with_hint(hint)),
+        if self.is_superuser() {
+            Ok(())
+        } else {
+            Err(Error::new(SqlState::InsufficientPrivilege, message).with_hint(hint))
         }
     }
 
-    /// Refuses to read or write files of the server's machine.
+    /// Checks the privilege to read or write files on the server's host.
     ///
     /// # Errors
-    /// 42501.
+    /// 42501 if the role is not a superuser.
     pub fn require_files(self, usage: FileUse) -> Result<()> {
         let (role, what) = match usage {
             FileUse::CopyFrom => ("pg_read_server_files", "COPY from a file"),
@@ -192,20 +202,23 @@ impl<'a> Access<'a> {
     }
 }
 
-/// What a statement wants with files of the server's machine.
+/// How a statement uses files on the server's host.
 #[derive(Debug, Clone, Copy)]
 pub enum FileUse {
+    /// COPY FROM a file.
     CopyFrom,
+    /// COPY TO a file.
     CopyTo,
+    /// A query of a file as a table.
     Read,
 }
 
-/// The role that something belongs to; `None` is the one that is always there.
+/// The role that owns an object; `None` means the bootstrap superuser.
 pub fn owner<'a>(catalog: &'a Catalog, object: &Object) -> Option<&'a Arc<Role>> {
     catalog.roles().find(|role| role.privileges(object).contains(Privileges::OWNER))
 }
 
-/// What a missing privilege is answered with.
+/// The error of a missing privilege: 42501.
 pub fn denied(kind: &str, name: &str) -> Error {
     Error::new(SqlState::InsufficientPrivilege, format!("permission denied for {kind} {name}"))
 }

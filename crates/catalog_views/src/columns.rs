@@ -1,13 +1,13 @@
-//! Building a small table column by column.
+//! Builds a small table column by column.
 
 use datafusion::arrow::array::{
     ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray, TimestampMicrosecondArray,
 };
 use datafusion::arrow::datatypes::{Field, Schema};
 use std::sync::Arc;
-use values::error::Result;
+use values::Result;
 
-/// Columns of a table that is being built.
+/// The columns of a table. Each method adds a column.
 #[derive(Default)]
 pub(crate) struct Columns {
     fields: Vec<Field>,
@@ -21,6 +21,7 @@ impl Columns {
         self
     }
 
+    /// A text column.
     pub(crate) fn text<T: Into<Option<String>>>(
         self,
         name: &str,
@@ -30,25 +31,29 @@ impl Columns {
         self.push(name, Arc::new(values.collect::<StringViewArray>()))
     }
 
+    /// A `bigint` column.
     pub(crate) fn number(self, name: &str, values: impl IntoIterator<Item = Option<i64>>) -> Self {
         self.push(name, Arc::new(values.into_iter().collect::<Int64Array>()))
     }
 
+    /// A `bigint` column of counts. A count that is too large becomes NULL.
     pub(crate) fn count(self, name: &str, values: impl IntoIterator<Item = u64>) -> Self {
         self.number(name, values.into_iter().map(|value| i64::try_from(value).ok()))
     }
 
+    /// A Boolean column.
     pub(crate) fn flag(self, name: &str, values: impl IntoIterator<Item = bool>) -> Self {
         let values: Vec<bool> = values.into_iter().collect();
         self.push(name, Arc::new(BooleanArray::from(values)))
     }
 
-    /// Microseconds since 1970.
-    pub(crate) fn moment(self, name: &str, values: impl IntoIterator<Item = i64>) -> Self {
+    /// A `timestamptz` column, from microseconds since 1970.
+    pub(crate) fn timestamp(self, name: &str, values: impl IntoIterator<Item = i64>) -> Self {
         let values = TimestampMicrosecondArray::from_iter_values(values);
         self.push(name, Arc::new(values.with_timezone("+00:00")))
     }
 
+    /// The table as a record batch.
     pub(crate) fn batch(self) -> Result<RecordBatch> {
         Ok(RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.arrays)?)
     }

@@ -1,10 +1,10 @@
-//! The schema `pando`: tables, buckets, runs, running queries, settings. Of buckets, runs and queries what this server has:
-//! [`everywhere`](super::everywhere) asks the others for theirs.
+//! The system tables of the schema `pando`, with the rows of this server.
+//!
+//! [`all_servers`](crate::all_servers) adds the rows of other servers.
 
-use super::columns::Columns;
-use super::pg_catalog::world::World;
-use crate::session_context::DatabaseContext;
-use crate::session_context::Running;
+use crate::columns::Columns;
+use crate::session_context::{DatabaseContext, Running};
+use crate::view_context::ViewContext;
 use scan::tables::Tables;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,19 +12,20 @@ use std::time::UNIX_EPOCH;
 use store::catalog::{Catalog, Relation, Table};
 use store::{BucketInfo, SplitInfo, key};
 
-/// One of the tables; `None` where there is none of this name.
-pub(crate) fn table(world: &World<'_>, tables: &dyn Tables, name: &str) -> Option<Columns> {
-    let shared = world.database;
+/// A system table that has no rows of other servers; `None` if there is none of this name.
+pub(crate) fn table(context: &ViewContext<'_>, tables: &dyn Tables, name: &str) -> Option<Columns> {
+    let shared = context.database;
     match name {
         "tables" => Some(all_tables(shared, tables, None)),
-        "settings" => Some(setting_rows(world.settings)),
+        "settings" => Some(setting_rows(context.settings)),
         "memory" => Some(memory(shared)),
         "counters" => Some(counters(shared)),
         _ => None,
     }
 }
 
-/// This server's part of one of the tables that have rows of all servers, whoever may see them.
+/// The rows of this server of one of [`all_servers::TABLES`](crate::all_servers::TABLES), for a
+/// user with all privileges.
 pub(super) fn own(shared: &dyn DatabaseContext, catalog: &Catalog, name: &str) -> Columns {
     match name {
         "buckets" => buckets(shared, catalog),
@@ -34,6 +35,7 @@ pub(super) fn own(shared: &dyn DatabaseContext, catalog: &Catalog, name: &str) -
     }
 }
 
+/// The tables with their buckets on this server.
 fn stored_tables(
     shared: &dyn DatabaseContext,
     catalog: &Catalog,
@@ -45,10 +47,11 @@ fn stored_tables(
     tables.map(|table| (Arc::clone(&table), shared.store().bucket_infos(table.id))).collect()
 }
 
-/// Buckets, rows and bytes of a table on all servers, by its schema and name.
+/// The numbers of buckets, rows and bytes on all servers, by schema and name of the table.
 pub(super) type Totals = BTreeMap<(String, String), [u64; 3]>;
 
-/// All tables. Of a cluster's it is known in all how large they are, and of this server's part what its buckets are like.
+/// The table `tables`. Buckets, rows and bytes are `totals` if these are given; all other figures
+/// are those of this server.
 pub(super) fn all_tables(
     shared: &dyn DatabaseContext,
     tables: &dyn Tables,
@@ -81,6 +84,7 @@ pub(super) fn all_tables(
         .count("bucket_size", all.iter().map(|(table, _)| table.bucket_size))
 }
 
+/// The table `buckets`.
 fn buckets(shared: &dyn DatabaseContext, catalog: &Catalog) -> Columns {
     let all = stored_tables(shared, catalog);
     let all: Vec<(&Table, &BucketInfo)> = all
@@ -102,6 +106,7 @@ fn buckets(shared: &dyn DatabaseContext, catalog: &Catalog) -> Columns {
         .count("accesses_per_second", all.iter().map(|(_, bucket)| bucket.accesses))
 }
 
+/// The table `splits`.
 fn splits(shared: &dyn DatabaseContext, catalog: &Catalog) -> Columns {
     let all = shared.store().splits();
     let tables = all.iter().filter_map(|split| Some((catalog.table_by_id(split.table)?, split)));
@@ -116,7 +121,7 @@ fn splits(shared: &dyn DatabaseContext, catalog: &Catalog) -> Columns {
     Columns::default()
         .text("schema", all.iter().map(|(table, _)| table.schema.clone()))
         .text("table", all.iter().map(|(table, _)| table.name.clone()))
-        .moment("time", all.iter().map(|(_, split)| time(split)))
+        .timestamp("time", all.iter().map(|(_, split)| time(split)))
         .text("at", all.iter().map(|(table, split)| at(table, split)))
         .count("rows", all.iter().map(|(_, split)| split.rows))
         .count("bytes", all.iter().map(|(_, split)| split.bytes))
@@ -124,6 +129,7 @@ fn splits(shared: &dyn DatabaseContext, catalog: &Catalog) -> Columns {
         .text("reason", all.iter().map(|(_, split)| split.reason.to_owned()))
 }
 
+/// The table `runs`.
 fn runs(shared: &dyn DatabaseContext, catalog: &Catalog) -> Columns {
     let all = stored_tables(shared, catalog);
     let mut rows = Vec::new();
@@ -146,6 +152,7 @@ fn runs(shared: &dyn DatabaseContext, catalog: &Catalog) -> Columns {
         .count("timestamp", rows.iter().map(|(.., run)| run.timestamp.0))
 }
 
+/// The table `queries`.
 fn queries(shared: &dyn DatabaseContext) -> Columns {
     let running = shared.running();
     let since_epoch = |running: &Running| {
@@ -158,18 +165,20 @@ fn queries(shared: &dyn DatabaseContext) -> Columns {
     Columns::default()
         .count("query", running.iter().map(|running| running.statement))
         .count("session", running.iter().map(|running| running.session))
-        .moment("started", running.iter().map(|running| since_epoch(running)))
-        .count("elapsed_ms", running.iter().map(|running| elapsed(running)))
+        .timestamp("started", running.iter().map(since_epoch))
+        .count("elapsed_ms", running.iter().map(elapsed))
         .text("user", running.iter().map(|running| running.user.to_string()))
         .text("text", running.iter().map(|running| running.text.clone()))
 }
 
+/// The table `settings`.
 fn setting_rows(settings: &[(String, String)]) -> Columns {
     Columns::default()
         .text("name", settings.iter().map(|(name, _)| name.clone()))
         .text("setting", settings.iter().map(|(_, value)| value.clone()))
 }
 
+/// The table `memory`.
 fn memory(shared: &dyn DatabaseContext) -> Columns {
     let memory = shared.store().memory();
     let limit = memory.limit().and_then(|limit| i64::try_from(limit).ok());
@@ -179,6 +188,7 @@ fn memory(shared: &dyn DatabaseContext) -> Columns {
         .count("query_bytes", [memory.query_bytes()])
 }
 
+/// The table `counters`.
 fn counters(shared: &dyn DatabaseContext) -> Columns {
     let counters = shared.store().counters();
     let mut all = vec![

@@ -1,12 +1,16 @@
-//! Looking up relations by name along a search path.
+//! Resolution of relation names with a search path.
 
-use super::search_path::SearchPath;
+use crate::search_path::SearchPath;
 use datafusion::sql::sqlparser::ast::ObjectName;
 use parser::names::split_name;
 use store::catalog::{Catalog, Relation};
-use values::error::{Error, Result, SqlState};
+use values::{Error, Result, SqlState};
 
-/// The relation of a name, by the search path where the name has no schema.
+/// The relation with a name; `None` if there is none. A name without a schema is looked up in the
+/// search path.
+///
+/// # Errors
+/// The name has too many parts, or its schema belongs to another session.
 pub fn find<'a>(
     catalog: &'a Catalog,
     path: SearchPath<'_>,
@@ -31,7 +35,7 @@ fn find_in<'a>(
     }
 }
 
-/// The relation of a name in parts, the database's name in front passed over.
+/// The relation with a name in parts. The first of three parts is the database and is ignored.
 pub fn find_parts<'a>(
     catalog: &'a Catalog,
     path: SearchPath<'_>,
@@ -44,7 +48,7 @@ pub fn find_parts<'a>(
     }
 }
 
-/// What a relation that does not exist is answered with.
+/// The error of a relation that does not exist: 42P01.
 pub fn undefined(name: &ObjectName) -> Error {
     let message = format!("relation \"{}\" does not exist", name.to_string().replace('"', ""));
     Error::new(SqlState::UndefinedTable, message)

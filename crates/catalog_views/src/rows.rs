@@ -1,9 +1,9 @@
-//! Building a system table row by row: a row names the columns that it knows, the shape knows the rest.
+//! Builds a system table row by row. A row has the cells of some columns; the others have defaults.
 
-use super::shape::{Shape, ShapeColumn};
+use crate::shape::{Shape, ShapeColumn};
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use values::Result;
 use values::cells::{Cell, array};
-use values::error::Result;
 
 /// The rows of one system table.
 pub(crate) struct TableRows {
@@ -17,13 +17,12 @@ impl TableRows {
         Self { shape, rows: Vec::new() }
     }
 
-    /// Adds a row. Columns that are not named are NULL, or zero, false and empty where they may not be.
+    /// Adds a row. Other columns are NULL, or zero, false or empty if they are NOT NULL.
     pub(crate) fn row<const N: usize>(&mut self, cells: [(&str, Cell); N]) {
-        let nothing = |column: &ShapeColumn| match column.required {
-            true => Cell::nothing(column.form),
-            false => Cell::Null,
+        let default = |column: &ShapeColumn| {
+            if column.required { Cell::nothing(column.form) } else { Cell::Null }
         };
-        let mut row: Vec<Cell> = self.shape.columns.iter().map(nothing).collect();
+        let mut row: Vec<Cell> = self.shape.columns.iter().map(default).collect();
         for (name, cell) in cells {
             match self.shape.position(name) {
                 Some(position) => row[position] = cell,
@@ -33,8 +32,8 @@ impl TableRows {
         self.rows.push(row);
     }
 
-    /// Adds the rows of a file: the first line names the columns, tabs stand between values. Rows for
-    /// which `keep` says no are passed over; it sees the value of the file's column `by`.
+    /// Adds the rows of a file of tab-separated values whose first line has the names of the
+    /// columns. A row is added if `keep` is true for its value of the column `by`.
     pub(crate) fn file(&mut self, text: &str, by: &str, keep: impl Fn(&str) -> bool) {
         let mut lines = text.lines();
         let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
@@ -63,8 +62,9 @@ impl TableRows {
         }
     }
 
-    /// Says 0 in every count of the last row that nobody gave: what is counted does not happen here.
-    pub(crate) fn no_other_counts(&mut self) {
+    /// Sets all `bigint` columns of the last row that are NULL to 0, for counters of events that do
+    /// not occur here.
+    pub(crate) fn zero_other_counts(&mut self) {
         let Some(row) = self.rows.last_mut() else { return };
         for (column, cell) in self.shape.columns.iter().zip(row) {
             if column.type_name == "bigint" && matches!(cell, Cell::Null) {
@@ -82,7 +82,7 @@ impl TableRows {
         }
     }
 
-    /// The rows as Arrow holds them.
+    /// The rows as a record batch.
     pub(crate) fn batch(&self) -> Result<RecordBatch> {
         let columns = self.shape.columns.iter().enumerate();
         let arrays = columns.map(|(position, column)| {

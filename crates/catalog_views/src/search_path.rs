@@ -1,24 +1,26 @@
-//! The search path: which schemas a name without a schema is looked up in.
+//! The search path: the schemas in which a name without a schema is looked up.
 //!
-//! A session's own schema of temporary relations is called `pg_temp`. It comes first where the setting does not
-//! say otherwise, so that a temporary table hides another of the same name.
+//! The alias `pg_temp` refers to the session's schema of temporary relations. If the search path
+//! does not contain it, it is searched first, so a temporary table hides another table of the same
+//! name.
 
 use store::catalog::is_temporary_schema;
-use values::error::{Error, Result};
+use values::{Error, Result};
 
-/// What a session's schema of temporary relations is called in statements.
+/// The alias of the session's schema of temporary relations.
 const OWN: &str = "pg_temp";
 
 /// A search path.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchPath<'a> {
-    /// The setting, or what a view keeps.
+    /// The value of the setting `search_path`, or the path that is stored with a view.
     named: &'a [String],
-    /// The session's schema of temporary relations, which need not be there.
+    /// The session's schema of temporary relations, which need not exist.
     own: &'a str,
 }
 
 impl<'a> SearchPath<'a> {
+    /// A search path of these schemas, for a session with this schema of temporary relations.
     pub fn new(named: &'a [String], own: &'a str) -> Self {
         Self { named, own }
     }
@@ -28,35 +30,36 @@ impl<'a> SearchPath<'a> {
         self.own
     }
 
-    /// The path of a view: what it was when the view was made.
+    /// The search path of a view's query: the schemas that are stored with the view.
     pub fn of_view(self, named: &'a [String]) -> Self {
         Self { named, own: self.own }
     }
 
-    /// The name of a schema as the catalog has it.
+    /// The name of a schema in the catalog: replaces the alias `pg_temp`.
     pub fn resolve(self, schema: &'a str) -> &'a str {
         if schema == OWN { self.own } else { schema }
     }
 
-    /// The schemas that are named, in order: where new relations go.
+    /// The schemas of the setting, in order. New relations are created in the first that exists.
     pub fn named(self) -> impl Iterator<Item = &'a str> {
         self.named.iter().map(move |schema| self.resolve(schema))
     }
 
-    /// The schemas that names are looked up in, in order.
+    /// The schemas in which names are looked up, in order.
     pub fn schemas(self) -> impl Iterator<Item = &'a str> {
         let implicit = !self.named.iter().any(|schema| schema == OWN);
         implicit.then_some(self.own).into_iter().chain(self.named())
     }
 
-    /// Refuses what is in another session's schema of temporary relations.
+    /// Checks that a schema is not another session's schema of temporary relations.
     ///
     /// # Errors
-    /// 0A000.
+    /// 0A000 if it is.
     pub(crate) fn refuse_others(self, schema: &str) -> Result<()> {
-        match is_temporary_schema(schema) && schema != self.own {
-            true => Err(Error::unsupported("cannot access temporary tables of other sessions")),
-            false => Ok(()),
+        if is_temporary_schema(schema) && schema != self.own {
+            Err(Error::unsupported("cannot access temporary tables of other sessions"))
+        } else {
+            Ok(())
         }
     }
 }
@@ -66,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn temporary_relations_come_first_unless_the_path_says_where() {
+    fn temporary_relations_are_first_unless_the_path_contains_pg_temp() {
         let path = |named: &[&str]| -> Vec<String> {
             let named: Vec<String> = named.iter().map(|name| (*name).to_owned()).collect();
             SearchPath::new(&named, "pg_temp_7").schemas().map(str::to_owned).collect()

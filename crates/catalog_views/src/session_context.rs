@@ -1,6 +1,6 @@
-//! What functions and system tables see of the session that runs a statement, and of the database around it.
+//! The traits through which functions and system tables access the session and its database.
 
-use super::settings::Settings;
+use crate::settings::Settings;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
@@ -10,15 +10,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 use store::Store;
 use store::catalog::{Catalog, RelationId, SqlType};
-use values::error::Error;
+use values::Error;
 
 /// A session, as functions and system tables see it.
 pub trait SessionContext: fmt::Debug + Send + Sync {
     /// The database that the session belongs to.
     fn database(&self) -> Arc<dyn DatabaseContext>;
-    /// The catalog that the running statement sees.
+    /// The catalog at the snapshot of the running statement.
     fn catalog(&self) -> Arc<Catalog>;
-    /// The schemas of the setting `search_path`, as the running statement sees it.
+    /// The schemas of the setting `search_path`, at the start of the running statement.
     fn search_path(&self) -> Arc<Vec<String>>;
     /// The schema of the session's temporary relations. It need not exist.
     fn temporary_schema(&self) -> &str;
@@ -28,25 +28,26 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
     fn session_user(&self) -> Arc<String>;
     /// The current user, whose privileges statements have.
     fn user(&self) -> Arc<String>;
-    /// The role that limits what statements may do; `None` if they may do everything.
+    /// The role whose privileges statements have; `None` if they have all privileges.
     fn role(&self) -> Option<Arc<String>>;
-    /// The same for some role of the session: `None` for the login role of a session that nobody authenticated.
+    /// Like [`role`](Self::role) for a given role of the session: `None` for the login user of a
+    /// session without authentication.
     fn limited(&self, role: Arc<String>) -> Option<Arc<String>>;
-    /// The session's settings now.
+    /// The current settings of the session.
     fn settings(&self) -> Arc<Settings>;
-    /// The number that identifies the session, which its clients know for cancel requests.
+    /// The number that identifies the session in cancel requests and `pg_stat_activity`.
     fn process(&self) -> u32;
-    /// When the session began.
+    /// The start of the session.
     fn begun(&self) -> SystemTime;
-    /// What the session is doing.
+    /// The state of the session, for `pg_stat_activity`.
     fn activity(&self) -> Activity;
     /// The prepared statements and cursors of the session's connection, in order of creation.
     fn named_entries(&self) -> Vec<Arc<Entry>>;
-    /// The values that the session last took from sequences.
+    /// The last values that the session got from sequences.
     fn last_values(&self) -> &Mutex<LastValues>;
     /// Queues a warning or notice for the client.
     fn say(&self, severity: &'static str, error: Error);
-    /// Asks for a setting to be changed when the running statement ends.
+    /// Requests the change of a setting at the end of the running statement.
     fn request_setting(&self, request: SettingRequest);
     /// Cancels the running statement, if any.
     fn cancel(&self);
@@ -58,9 +59,9 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
 pub trait DatabaseContext: fmt::Debug + Send + Sync {
     /// The store of this server.
     fn store(&self) -> &Arc<Store>;
-    /// Bytes of a bucket of tables that do not say.
+    /// The default bucket size of tables, in bytes.
     fn bucket_size(&self) -> u64;
-    /// The statements that are running on this server, in order of their start.
+    /// The statements that are running on this server, by their start.
     fn running(&self) -> Vec<Running>;
     /// The sessions that clients are connected to.
     fn connected_sessions(&self) -> Vec<Arc<dyn SessionContext>>;
@@ -72,67 +73,75 @@ pub trait DatabaseContext: fmt::Debug + Send + Sync {
     fn stored_bundle_count(&self) -> usize;
 }
 
-/// The values that a session last took from sequences.
+/// The last values that a session got from sequences.
 #[derive(Debug, Default)]
 pub struct LastValues {
-    /// By sequence.
+    /// The last value of each sequence.
     pub(crate) by_sequence: HashMap<RelationId, i64>,
-    /// The last one from any sequence.
+    /// The last value of any sequence.
     pub last: Option<i64>,
 }
 
-/// A change of a setting that `set_config` asks for.
+/// The change of a setting that `set_config` requests.
 #[derive(Debug, Clone)]
 pub struct SettingRequest {
     /// The setting, in lower case.
     pub name: String,
-    /// Its value.
+    /// Its new value.
     pub value: String,
     /// Whether the change ends with the transaction.
     pub is_local: bool,
 }
 
-/// A statement that is running.
+/// A running statement.
 #[derive(Debug, Clone)]
 pub struct Running {
     /// The number of the statement on this server.
     pub statement: u64,
     /// The number of its session on this server.
     pub session: u64,
-    /// Whose rights it has.
+    /// The user whose privileges it has.
     pub user: Arc<String>,
+    /// Its text.
     pub text: String,
+    /// The time of its start.
     pub started: SystemTime,
 }
 
-/// Whether a transaction is open, as clients are told.
+/// The transaction status of a session, which clients get with every answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransactionStatus {
-    /// Each statement commits by itself.
+    /// Outside of a transaction block.
     Idle,
-    /// Inside a transaction.
+    /// In a transaction block.
     Open,
-    /// Inside a transaction that can only be rolled back.
+    /// In a transaction block that can only be rolled back.
     Failed,
 }
 
-/// What a session is doing.
+/// The state of a session.
 #[derive(Debug, Clone)]
 pub struct Activity {
+    /// Whether a client is connected to it.
     pub is_connected: bool,
+    /// The address of its client, if that is known.
     pub client: Option<SocketAddr>,
     /// Whether a statement is running.
     pub is_active: bool,
+    /// Its transaction status.
     pub status: TransactionStatus,
-    /// The statement that is running, or was last.
+    /// The text of the running or the last statement.
     pub query: Arc<str>,
+    /// The start of that statement.
     pub query_began: Option<SystemTime>,
+    /// The start of the open transaction.
     pub transaction_began: Option<SystemTime>,
+    /// The last change of the state.
     pub changed: SystemTime,
 }
 
 impl Activity {
-    /// As `pg_stat_activity` says it.
+    /// The column `state` of `pg_stat_activity`.
     pub fn state(&self) -> &'static str {
         match (self.is_active, self.status) {
             (true, _) => "active",
@@ -143,29 +152,38 @@ impl Activity {
     }
 }
 
-/// Something under a name.
+/// A prepared statement or cursor.
 #[derive(Debug)]
 pub struct Entry {
+    /// Its name.
     pub name: String,
-    /// The statement that made it.
+    /// The text of the statement that created it.
     pub statement: String,
+    /// The time of its creation.
     pub made: SystemTime,
+    /// Its kind and the properties of this kind.
     pub kind: Kind,
 }
 
-/// What is under a name.
+/// The kind of an [`Entry`].
 #[derive(Debug)]
 pub enum Kind {
+    /// A prepared statement.
     Prepared {
-        /// Whether PREPARE made it, and not a message.
+        /// Whether PREPARE created it, not a message of the protocol.
         from_sql: bool,
         /// The types of its parameters, once they are known.
         parameters: OnceLock<Vec<SqlType>>,
+        /// Number of executions.
         executions: AtomicU64,
     },
+    /// A cursor.
     Cursor {
+        /// Whether it is WITH HOLD.
         holds: bool,
+        /// Whether it is BINARY.
         is_binary: bool,
+        /// Whether it is SCROLL.
         scrolls: bool,
     },
 }

@@ -1,7 +1,8 @@
-//! The shapes of PostgreSQL's own relations: which columns each has, in which order and of which types.
+//! The columns of PostgreSQL's system relations, with their order and types.
 //!
-//! They are read from `data/relations.txt`, which was written from a PostgreSQL 15, so that a client that
-//! names any column of any system table finds it. Rows are the business of the modules beside this one.
+//! They are parsed from `pg_catalog/data/relations.txt`, which was written from PostgreSQL 15. So
+//! clients find every column of every system table. [`pg_catalog`](crate::pg_catalog) and
+//! `information_schema` compute the rows.
 
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use std::collections::HashMap;
@@ -12,22 +13,28 @@ use values::types::with_system_type;
 /// A column of a system relation.
 #[derive(Debug)]
 pub struct ShapeColumn {
+    /// Its name.
     pub name: &'static str,
-    /// The type as PostgreSQL names it.
+    /// PostgreSQL's name of its type.
     pub type_name: &'static str,
+    /// The form of its values.
     pub form: Form,
+    /// Whether it is NOT NULL.
     pub(crate) required: bool,
 }
 
 /// A system relation.
 #[derive(Debug)]
 pub struct Shape {
+    /// Its schema.
     pub schema: &'static str,
+    /// Its name.
     pub name: &'static str,
-    /// PostgreSQL's own id of the relation.
+    /// PostgreSQL's id of the relation; 0 for a function.
     pub oid: i64,
-    /// `r`, `v`, or `f` for a function that gives rows.
+    /// `r` for a table, `v` for a view, or `f` for a set-returning function.
     pub kind: &'static str,
+    /// Its columns, in order.
     pub columns: Vec<ShapeColumn>,
     arrow: SchemaRef,
 }
@@ -49,7 +56,7 @@ impl Shape {
         Some(Self { schema, name, oid, kind, columns, arrow })
     }
 
-    /// Whether it is a function that gives rows.
+    /// Whether it is a set-returning function.
     pub fn is_function(&self) -> bool {
         self.kind == "f"
     }
@@ -59,7 +66,7 @@ impl Shape {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The columns as Arrow has them.
+    /// Its Arrow schema.
     pub fn arrow(&self) -> SchemaRef {
         Arc::clone(&self.arrow)
     }
@@ -74,7 +81,7 @@ impl ShapeColumn {
     }
 }
 
-/// Relations, and the few functions that give rows and are kept as if they were relations.
+/// Relations, and set-returning functions that are implemented as relations.
 const FILES: [&str; 2] = [
     include_str!("pg_catalog/data/relations.txt"),
     include_str!("pg_catalog/data/functions_as_relations.txt"),
@@ -91,7 +98,7 @@ pub fn all() -> impl Iterator<Item = &'static Shape> {
     SHAPES.iter().filter(|shape| !shape.is_function())
 }
 
-/// The system relation of a name.
+/// The system relation or function with a name.
 pub fn of(schema: &str, name: &str) -> Option<&'static Shape> {
     BY_NAME.get(&(schema, name)).copied()
 }

@@ -4,8 +4,9 @@
 //! nullability. A column keeps its origin through aliases, joins, subqueries and grouping.
 //! Expressions and columns of a UNION have none. The columns of a view originate from the view.
 
+use catalog_views::catalog_tables::declared;
+use catalog_views::pg_catalog::class::Class;
 use catalog_views::pg_catalog::oids;
-use catalog_views::pg_catalog::world::{Class, declared};
 use catalog_views::search_path::SearchPath;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::{Distinct, Expr, JoinType, LogicalPlan};

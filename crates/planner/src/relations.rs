@@ -3,8 +3,8 @@
 use super::Planner;
 use super::files;
 use super::unique_names;
+use catalog_views::ViewColumns;
 use catalog_views::access::{Access, FileUse};
-use catalog_views::pg_catalog::world::ViewColumns;
 use catalog_views::relation_names::find;
 use datafusion::catalog::view::ViewTable;
 use datafusion::datasource::{TableProvider, provider_as_source};

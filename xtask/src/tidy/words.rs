@@ -1,7 +1,9 @@
 //! Private words: names that are replaced by standard database terms.
 //!
-//! Words are matched in any case, anywhere in a text file. Identifiers are split at underscores and humps: `a_door` and
-//! `OpenDoor` contain `door`. The words of a phrase may be joined in an identifier or divided by a line break.
+//! Words are matched in any case, anywhere in a text file and in its path. Identifiers are split at
+//! underscores and humps: `a_door` and `OpenDoor` contain `door`. The words of a phrase may be
+//! joined in an identifier or divided by a line break. An exemption that exempts nothing is a
+//! finding, too.
 
 use super::workspace::{SourceFile, Workspace};
 use super::{Finding, pure};
@@ -20,6 +22,8 @@ struct Entry {
     instead: &'static str,
     /// Whether prose may contain it.
     only_identifiers: bool,
+    /// Prefixes of the paths of files that may not contain it; all files if empty.
+    within: &'static [&'static str],
     /// Prefixes of the paths of files that may contain it.
     paths: &'static [&'static str],
     /// Texts on one line that may contain it; their case matters.
@@ -27,54 +31,100 @@ struct Entry {
 }
 
 const fn word(forms: &'static [&'static str], instead: &'static str) -> Entry {
-    Entry { forms, instead, only_identifiers: false, paths: &[], phrases: &[] }
+    Entry { forms, instead, only_identifiers: false, within: &[], paths: &[], phrases: &[] }
 }
+
+/// The crates that send messages, and those below.
+const MESSAGING: &[&str] =
+    &["crates/client/", "crates/cluster/", "crates/net/", "crates/sdds/", "crates/store/"];
 
 const WORDS: &[Entry] = &[
     word(&["errand", "errands"], "DML pushdown"),
     word(&["dealer", "dealers"], "producer"),
-    word(&["dealt out"], "hash-partitioned, distributed"),
+    word(&["deal", "deals", "dealing", "dealt"], "hash-partition, distribute, spread"),
     word(&["giver", "givers"], "source"),
     word(&["taker", "takers"], "destination, consumer"),
     word(&["beside"], "colocated, next to, in addition to"),
     word(&["joint"], "distributed, coordinated"),
     // Of a server; connections are closed, transactions and COPY are aborted.
     word(&["given up"], "evicted, aborted"),
-    word(&["put off"], "deferred"),
-    word(&["blame"], "error position, offending"),
+    word(&["put off", "puts off", "putting off"], "deferred"),
+    word(&["blame", "blamed", "blames", "blaming"], "error position, offending"),
     word(&["trouble", "troubles"], "error"),
     word(&["last resort"], "broadcast lookup"),
     word(&["door", "doors", "doorway"], "listener"),
     // A way of shipping in TPC-H.
-    Entry { phrases: &["'MAIL'", "\"MAIL\""], ..word(&["mail"], "outbox") },
-    // Prose may use it for time.
+    Entry { phrases: &["'MAIL'", "\"MAIL\""], ..word(&["mail", "mails"], "outbox") },
+    // Elsewhere they are letters of the alphabet.
+    Entry { within: MESSAGING, ..word(&["letter", "letters"], "envelope") },
+    Entry { within: MESSAGING, ..word(&["post", "posted", "posts"], "send") },
+    // Prose may use it for words, and for time.
+    Entry {
+        only_identifiers: true,
+        within: &["crates/cluster/", "crates/net/", "crates/store/"],
+        ..word(&["said"], "traffic")
+    },
     Entry { only_identifiers: true, ..word(&["spent"], "metrics, breakdown") },
     word(&["floors"], "low watermark"),
-    // A table of tests has the name `visits`.
+    // Elsewhere, and in an implementation of serde's trait, they belong to the visitor pattern.
     Entry {
-        paths: &["crates/pando/tests/spread/bundles.rs", "crates/query/tests/plans/joins.txt"],
-        phrases: &["visits each key once", "visits_each_key_once", "nodes that it visits"],
-        ..word(&["visits"], "accesses")
+        within: &[
+            "crates/bench/",
+            "crates/bucket/",
+            "crates/client/",
+            "crates/cluster/",
+            "crates/sdds/",
+            "crates/store/",
+            "docs/CLUSTER.md",
+        ],
+        paths: &["crates/cluster/src/messages/blob.rs"],
+        ..word(&["visit", "visitor", "visitors"], "access")
     },
     Entry {
-        paths: &["crates/pando/tests/spread/bundles.rs"],
-        phrases: &["let visited = plan.apply_expressions(", "visited.is_ok()", "are never visited"],
+        phrases: &["visits_each_key_once", "nodes that it visits"],
+        ..word(&["visits"], "accesses")
+    },
+    // A test has a column of this name.
+    Entry {
+        paths: &["crates/pando/tests/spread/fragments.rs"],
+        phrases: &["let visited = plan.apply_expressions(", "visited.is_ok()"],
         ..word(&["visited"], "accessed")
     },
 ];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
-    let files = workspace.files.iter().filter(|file| !EXEMPT.contains(&file.path.as_str()));
-    files.flat_map(findings).collect()
+    let (mut findings, used) = private_words(workspace);
+    findings.extend(unused(&used));
+    findings
 }
 
-/// One finding for each private word and line, and for each in the name of the file.
-fn findings(file: &SourceFile) -> Vec<Finding> {
-    let name = file.path.rsplit('/').next().unwrap_or_default();
-    let in_name = matches(name, &file.path).into_iter();
+/// The exemptions that exempt something.
+type Used = BTreeSet<&'static str>;
+
+/// The findings of private words, and the exemptions that others needed.
+fn private_words(workspace: &Workspace) -> (Vec<Finding>, Used) {
+    let mut used = Used::new();
+    let mut findings = Vec::new();
+    for file in workspace.files.iter().filter(|file| !EXEMPT.contains(&file.path.as_str())) {
+        findings.extend(self::findings(file, &mut used));
+    }
+    (findings, used)
+}
+
+/// One finding for each exemption that is not used.
+fn unused(used: &Used) -> impl Iterator<Item = Finding> {
+    let all = WORDS.iter().flat_map(|entry| entry.paths.iter().chain(entry.phrases));
+    all.filter(|exemption| !used.contains(*exemption)).map(|exemption| {
+        Finding::of(EXEMPT[1], format!("\"{exemption}\" exempts nothing; remove the exemption"))
+    })
+}
+
+/// One finding for each private word and line, and for each in the path of the file.
+fn findings(file: &SourceFile, used: &mut Used) -> Vec<Finding> {
+    let in_path = matches(&file.path, &file.path, used).into_iter();
     let mut findings: Vec<Finding> =
-        in_name.map(|found| Finding::of(&file.path, message(&found))).collect();
-    let found = matches(&file.text, &file.path);
+        in_path.map(|found| Finding::of(&file.path, message(&found))).collect();
+    let found = matches(&file.text, &file.path, used);
     let identifiers = if found.iter().any(|found| found.entry.only_identifiers) {
         identifiers(file)
     } else {
@@ -106,18 +156,25 @@ struct Match {
 }
 
 /// The private words in a text, except those that this file or their context may contain.
-fn matches(text: &str, path: &str) -> Vec<Match> {
+fn matches(text: &str, path: &str, used: &mut Used) -> Vec<Match> {
     let words = split(text);
+    let is_below = |prefix: &&&str| path.starts_with(**prefix);
+    let is_private =
+        |entry: &&Entry| entry.within.is_empty() || entry.within.iter().any(|p| is_below(&p));
+    let entries: Vec<&'static Entry> = WORDS.iter().filter(is_private).collect();
     let mut matches = Vec::new();
     for (start, word) in words.iter().enumerate() {
         let first = &text[word.clone()];
-        for entry in WORDS {
+        for &entry in &entries {
             let forms = entry.forms.iter().filter(|form| begins_with(form, first));
             for &form in forms {
                 let Some(range) = phrase_at(text, &words[start..], form) else { continue };
-                let is_exempt = entry.paths.iter().any(|exempt| path.starts_with(exempt))
-                    || entry.phrases.iter().any(|phrase| covers(text, &range, phrase));
-                if !is_exempt {
+                let paths = entry.paths.iter().filter(is_below);
+                let phrases = entry.phrases.iter().filter(|phrase| covers(text, &range, phrase));
+                let mut exemptions = paths.chain(phrases).copied().peekable();
+                if exemptions.peek().is_some() {
+                    used.extend(exemptions);
+                } else {
                     matches.push(Match { range, form, entry });
                 }
             }
@@ -185,13 +242,18 @@ fn split(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// Whether a word is a part of a longer identifier, or is enclosed in quotes.
+/// Whether a word is a part of a longer identifier or of a dotted name, or is enclosed in quotes.
 fn is_marked(text: &str, range: &Range<usize>) -> bool {
-    let before = text[..range.start].chars().next_back().unwrap_or(' ');
+    let mut chars_before = text[..range.start].chars().rev();
+    let before = chars_before.next().unwrap_or(' ');
     let after = text[range.end..].chars().next().unwrap_or(' ');
     let of_identifier = |c: char| c == '_' || c.is_alphanumeric();
     let is_quote = |c: char| matches!(c, '`' | '"' | '\'');
-    of_identifier(before) || of_identifier(after) || (is_quote(before) && is_quote(after))
+    let is_member = before == '.' && chars_before.next().is_some_and(of_identifier);
+    of_identifier(before)
+        || of_identifier(after)
+        || is_member
+        || (is_quote(before) && is_quote(after))
 }
 
 /// The lower-case words of the identifiers of a Rust file, with their lines.
@@ -215,7 +277,8 @@ mod tests {
     use super::*;
 
     fn found_in(path: &str, text: &str) -> Vec<String> {
-        check(&Workspace::of([(path, text)])).iter().map(Finding::to_string).collect()
+        let (findings, _) = private_words(&Workspace::of([(path, text)]));
+        findings.iter().map(Finding::to_string).collect()
     }
 
     fn found(text: &str) -> usize {
@@ -229,7 +292,9 @@ mod tests {
                 let identifier = format!("let a_{} = 1;", form.replace(' ', "_"));
                 let expected =
                     format!(":2: \"{form}\" is a private word; use \"{}\"", entry.instead);
-                for path in ["a.rs", "a.md", "a.sql", "a.toml", "a.slt", "a.py", "a.txt"] {
+                let below = entry.within.first().copied().unwrap_or_default();
+                for name in ["a.rs", "a.md", "a.sql", "a.toml", "a.slt", "a.py", "a.txt"] {
+                    let path = &format!("{below}{name}");
                     let text = format!("\n{identifier}");
                     assert_eq!(found_in(path, &text), [format!("{path}{expected}")]);
                     assert_eq!(found_in(path, &text.to_uppercase()).len(), 1, "{form}");
@@ -260,16 +325,35 @@ mod tests {
         assert_eq!(found("/// The time spent.\nfn f() {} // \"is spent\""), 0);
         assert_eq!(found("let spent = 1;\nf(a.spent);\nstruct TimeSpent;\n// `spent`"), 4);
         assert_eq!(
-            found_in("a.md", "time spent; `time_spent`"),
-            ["a.md:1: \"spent\" is a private word; use \"metrics, breakdown\""]
+            found_in("a.md", "time spent; `time_spent`\n\"a.spent\""),
+            [1, 2].map(|line| {
+                format!("a.md:{line}: \"spent\" is a private word; use \"metrics, breakdown\"")
+            })
         );
     }
 
     #[test]
-    fn names_of_files_are_looked_at() {
-        let expected = "a/door.rs: \"door\" is a private word; use \"listener\"";
-        assert_eq!(found_in("a/door.rs", ""), [expected]);
+    fn paths_are_checked() {
+        for path in ["a/door.rs", "door/mod.rs"] {
+            let expected = format!("{path}: \"door\" is a private word; use \"listener\"");
+            assert_eq!(found_in(path, ""), [expected]);
+        }
         assert_eq!(found_in("a/doorbell.rs", "").len(), 0);
+    }
+
+    #[test]
+    fn some_words_are_private_within_some_folders() {
+        assert_eq!(found_in("crates/net/src/a.rs", "struct LetterBox;").len(), 1);
+        assert_eq!(found_in("crates/parser/src/a.rs", "struct LetterBox;").len(), 0);
+    }
+
+    #[test]
+    fn unused_exemptions_are_found() {
+        let file = ("a.sql", "SELECT 'MAIL'");
+        let (_, used) = private_words(&Workspace::of([file]));
+        let unused: Vec<String> = unused(&used).map(|finding| finding.to_string()).collect();
+        assert!(!unused.iter().any(|finding| finding.contains("'MAIL'")), "{unused:?}");
+        assert!(unused.iter().any(|finding| finding.contains("\"\"MAIL\"\" exempts nothing")));
     }
 
     #[test]
@@ -279,6 +363,7 @@ mod tests {
             for path in entry.paths {
                 assert_eq!(found_in(&format!("{path}a.md"), &text).len(), 0, "{path}");
             }
+            assert!(entry.within.is_empty() || entry.phrases.is_empty());
             for phrase in entry.phrases {
                 assert_eq!(found_in("a.md", phrase).len(), 0, "{phrase}");
                 assert_eq!(found_in("a.md", &format!("{phrase} {text}")).len(), 1, "{phrase}");

@@ -1,13 +1,14 @@
-//! Functions that steer the cluster.
+//! Functions that control the cluster.
 
 use crate::access::Access;
+use crate::errors::not_in_cluster;
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, volatile};
 use std::sync::Arc;
 use values::cells::Cell;
 use values::cells::Form;
-use values::error::{Error, Result, SqlState};
+use values::{Error, Result, SqlState};
 
 /// The functions.
 pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
@@ -15,7 +16,8 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     vec![volatile("pando_set_weight", 2..=2, Form::Flag, move |row| set_weight(&*session, row))]
 }
 
-/// Gives a server another share of every table, relative to other servers'; zero empties it.
+/// `pando_set_weight`: sets the weight of a server, which determines its share of every table. 0
+/// removes all rows from it.
 fn set_weight(session: &dyn SessionContext, row: &Row<'_>) -> Result<Cell> {
     let catalog = session.database().store().catalog();
     let role = session.role();
@@ -31,7 +33,7 @@ fn set_weight(session: &dyn SessionContext, row: &Row<'_>) -> Result<Cell> {
         Error::new(SqlState::InvalidParameterValue, message)
     })?;
     let database = session.database();
-    let peers = database.store().peers().ok_or_else(crate::alone)?;
+    let peers = database.store().peers().ok_or_else(not_in_cluster)?;
     peers.set_weight(server, weight)?;
     Ok(true.into())
 }

@@ -1,8 +1,9 @@
-//! What COMMENT ON said: obj_description, col_description, shobj_description.
+//! `obj_description`, `col_description` and `shobj_description`: the texts of COMMENT ON.
 
-use super::Sight;
+use super::Scope;
+use crate::catalog_tables::declared;
+use crate::pg_catalog::class::Class;
 use crate::pg_catalog::oids;
-use crate::pg_catalog::world::{Class, declared};
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
@@ -15,28 +16,29 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let (objects, columns) = (Arc::clone(session), Arc::clone(session));
     vec![
         function("obj_description", 1..=2, Form::Text, move |row| {
-            Ok(of_object(&Sight::of(&*objects), row).into())
+            Ok(of_object(&Scope::of(&*objects), row).into())
         }),
         function("col_description", 2..=2, Form::Text, move |row| {
-            Ok(of_column(&Sight::of(&*columns), row).into())
+            Ok(of_column(&Scope::of(&*columns), row).into())
         }),
         function("shobj_description", 2..=2, Form::Text, |_| Ok(None::<String>.into())),
     ]
 }
 
-fn of_object(sight: &Sight, row: &Row<'_>) -> Option<String> {
+/// The comment of the object with an id, in the system table of the second argument or in any.
+fn of_object(scope: &Scope, row: &Row<'_>) -> Option<String> {
     let oid = row.number(0)?;
     let catalog = row.text(1).map(|name| name.trim_start_matches("pg_catalog."));
     match catalog {
-        Some("pg_class") => of_relation(sight, oid),
-        Some("pg_namespace") => of_schema(&sight.catalog, oid),
+        Some("pg_class") => of_relation(scope, oid),
+        Some("pg_namespace") => of_schema(&scope.catalog, oid),
         Some(_) => None,
-        None => of_relation(sight, oid).or_else(|| of_schema(&sight.catalog, oid)),
+        None => of_relation(scope, oid).or_else(|| of_schema(&scope.catalog, oid)),
     }
 }
 
-fn of_relation(sight: &Sight, oid: i64) -> Option<String> {
-    match Class::by_oid(&sight.catalog, oid)? {
+fn of_relation(scope: &Scope, oid: i64) -> Option<String> {
+    match Class::by_oid(&scope.catalog, oid)? {
         Class::Relation(Relation::Table(table)) => table.comment.clone(),
         Class::Relation(Relation::View(view)) => view.comment.clone(),
         Class::Relation(Relation::Sequence(sequence)) => sequence.comment.clone(),
@@ -48,9 +50,9 @@ fn of_schema(catalog: &Catalog, oid: i64) -> Option<String> {
     catalog.schemas().find(|schema| oids::schema(&schema.name) == oid)?.comment.clone()
 }
 
-fn of_column(sight: &Sight, row: &Row<'_>) -> Option<String> {
+fn of_column(scope: &Scope, row: &Row<'_>) -> Option<String> {
     let (oid, wanted) = (row.number(0)?, row.number(1)?);
-    let Class::Relation(Relation::Table(table)) = Class::by_oid(&sight.catalog, oid)? else {
+    let Class::Relation(Relation::Table(table)) = Class::by_oid(&scope.catalog, oid)? else {
         return None;
     };
     declared(table).find(|(number, _)| *number == wanted)?.1.comment.clone()

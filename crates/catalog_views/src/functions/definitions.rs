@@ -1,10 +1,10 @@
-//! Objects written back as SQL: format_type, pg_get_constraintdef and their relatives.
+//! `format_type`, `pg_get_constraintdef`, `pg_get_viewdef` and similar functions: definitions as
+//! SQL text.
 
-use super::Sight;
-use crate::pg_catalog::world::{Class, key_columns, tables};
-use crate::pg_catalog::{
-    check_definition, definitions, key_definition, oids, quote_ident, type_catalog,
-};
+use super::Scope;
+use crate::catalog_tables::{key_columns, tables};
+use crate::pg_catalog::class::Class;
+use crate::pg_catalog::{definitions, oids, quote_ident, type_catalog};
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
@@ -15,40 +15,41 @@ use values::cells::Form;
 
 /// The functions.
 pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
-    let of_catalog =
-        |name, arguments, body: fn(&Sight, &Row<'_>) -> Option<String>| {
+    let definition =
+        |name, arguments, body: fn(&Scope, &Row<'_>) -> Option<String>| {
             let session = Arc::clone(session);
             function(name, arguments, Form::Text, move |row| {
-                Ok(body(&Sight::of(&*session), row).into())
+                Ok(body(&Scope::of(&*session), row).into())
             })
         };
-    let never = |name, arguments| function(name, arguments, Form::Text, |_| Ok(Cell::Null));
+    // Of objects that do not exist here.
+    let null = |name, arguments| function(name, arguments, Form::Text, |_| Ok(Cell::Null));
     vec![
-        of_catalog("format_type", 2..=2, |_, row| {
+        definition("format_type", 2..=2, |_, row| {
             Some(type_catalog::format(row.number(0)?, row.number(1)))
         }),
-        of_catalog("pg_get_expr", 2..=3, |_, row| Some(definitions::default(row.text(0)?))),
-        of_catalog("pg_get_indexdef", 1..=3, index),
-        of_catalog("pg_get_constraintdef", 1..=2, constraint),
-        of_catalog("pg_get_viewdef", 1..=2, view),
-        of_catalog("pg_get_ruledef", 1..=2, rule),
-        of_catalog("pg_get_serial_sequence", 2..=2, serial_sequence),
-        never("pg_get_triggerdef", 1..=2),
-        never("pg_get_partkeydef", 1..=1),
-        never("pg_get_partition_constraintdef", 1..=1),
-        never("pg_get_statisticsobjdef_columns", 1..=1),
-        never("pg_get_statisticsobjdef", 1..=1),
+        definition("pg_get_expr", 2..=3, |_, row| Some(definitions::default(row.text(0)?))),
+        definition("pg_get_indexdef", 1..=3, index),
+        definition("pg_get_constraintdef", 1..=2, constraint),
+        definition("pg_get_viewdef", 1..=2, view),
+        definition("pg_get_ruledef", 1..=2, rule),
+        definition("pg_get_serial_sequence", 2..=2, serial_sequence),
+        null("pg_get_triggerdef", 1..=2),
+        null("pg_get_partkeydef", 1..=1),
+        null("pg_get_partition_constraintdef", 1..=1),
+        null("pg_get_statisticsobjdef_columns", 1..=1),
+        null("pg_get_statisticsobjdef", 1..=1),
     ]
 }
 
-/// The index of an id, or one of its columns where the second argument names it by number.
-fn index(sight: &Sight, row: &Row<'_>) -> Option<String> {
-    let Class::KeyIndex(table) = sight.class(row, 0)? else { return None };
+/// `pg_get_indexdef`: an index, or one of its columns if the second argument is a column number.
+fn index(scope: &Scope, row: &Row<'_>) -> Option<String> {
+    let Class::KeyIndex(table) = scope.class(row, 0)? else { return None };
     match row.number(1) {
         None | Some(0) => {
-            // Made pretty, the table's name has its schema only where the search path does not lead there.
+            // Pretty-printed, the table has a schema only if it is not in the search path.
             let bare = row.flag(2) == Some(true)
-                && Class::KeyIndex(table).is_visible(&sight.catalog, sight.path());
+                && Class::KeyIndex(table).is_visible(&scope.catalog, scope.path());
             Some(definitions::key_index(table, !bare))
         }
         Some(number) => {
@@ -59,32 +60,35 @@ fn index(sight: &Sight, row: &Row<'_>) -> Option<String> {
     }
 }
 
-fn constraint(sight: &Sight, row: &Row<'_>) -> Option<String> {
+/// `pg_get_constraintdef`.
+fn constraint(scope: &Scope, row: &Row<'_>) -> Option<String> {
     let oid = row.number(0)?;
     if let Some(table) = oids::table_of_key(oid) {
-        return match sight.catalog.relation_by_id(table)? {
-            Relation::Table(table) => Some(key_definition(table)),
+        return match scope.catalog.relation_by_id(table)? {
+            Relation::Table(table) => Some(definitions::key(table)),
             Relation::View(_) | Relation::Sequence(_) => None,
         };
     }
     let of_table = |table: &Arc<Table>| {
         let id = table.id.relation();
         let check = table.checks.iter().find(|check| oids::check(id, &check.name) == oid);
-        check.map(|check| check_definition(check, row.flag(1) == Some(true)))
+        check.map(|check| definitions::check(check, row.flag(1) == Some(true)))
     };
-    tables(&sight.catalog).find_map(of_table)
+    tables(&scope.catalog).find_map(of_table)
 }
 
-fn view(sight: &Sight, row: &Row<'_>) -> Option<String> {
-    match sight.class(row, 0)? {
+/// `pg_get_viewdef`.
+fn view(scope: &Scope, row: &Row<'_>) -> Option<String> {
+    match scope.class(row, 0)? {
         Class::Relation(Relation::View(view)) => Some(definitions::view(view)),
         _ => None,
     }
 }
 
-fn rule(sight: &Sight, row: &Row<'_>) -> Option<String> {
+/// `pg_get_ruledef`: the rule of a view.
+fn rule(scope: &Scope, row: &Row<'_>) -> Option<String> {
     let oid = row.number(0)?;
-    sight.catalog.relations().find_map(|relation| match relation {
+    scope.catalog.relations().find_map(|relation| match relation {
         Relation::View(view) if oids::default(view.id, u32::MAX) == oid => {
             let name = format!("{}.{}", quote_ident(&view.schema), quote_ident(&view.name));
             Some(format!("CREATE RULE \"_RETURN\" AS ON SELECT TO {name} DO INSTEAD {};", view.sql))
@@ -93,11 +97,11 @@ fn rule(sight: &Sight, row: &Row<'_>) -> Option<String> {
     })
 }
 
-/// The sequence that a column owns.
-fn serial_sequence(sight: &Sight, row: &Row<'_>) -> Option<String> {
-    let Class::Relation(Relation::Table(table)) = sight.class(row, 0)? else { return None };
+/// `pg_get_serial_sequence`: the sequence that a column owns.
+fn serial_sequence(scope: &Scope, row: &Row<'_>) -> Option<String> {
+    let Class::Relation(Relation::Table(table)) = scope.class(row, 0)? else { return None };
     let (_, column) = table.column(row.text(1)?)?;
-    sight.catalog.relations().find_map(|relation| match relation {
+    scope.catalog.relations().find_map(|relation| match relation {
         Relation::Sequence(sequence) if sequence.owned_by == Some((table.id, column.id)) => {
             Some(format!("{}.{}", quote_ident(&sequence.schema), quote_ident(&sequence.name)))
         }

@@ -1,4 +1,4 @@
-//! The functions of `pg_catalog` that look into the catalog, for one session.
+//! The functions that read the catalog or depend on the session.
 
 mod cluster;
 mod comments;
@@ -14,7 +14,7 @@ mod sessions;
 mod sizes;
 mod texts;
 
-use crate::pg_catalog::world::Class;
+use crate::pg_catalog::class::Class;
 use crate::search_path::SearchPath;
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use store::catalog::Catalog;
 pub use texts::SUBSCRIPTS;
 
-/// All of them.
+/// All of these functions, for one session.
 fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let groups = [
         cluster::all,
@@ -45,14 +45,16 @@ fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     groups.into_iter().flat_map(|group| group(session)).collect()
 }
 
-/// What the running statement sees.
-struct Sight {
+/// The catalog and the search path of the running statement.
+struct Scope {
     catalog: Arc<Catalog>,
     search_path: Arc<Vec<String>>,
+    /// The schema of temporary relations.
     temporary: String,
 }
 
-impl Sight {
+impl Scope {
+    /// Those of the session's running statement.
     fn of(session: &dyn SessionContext) -> Self {
         Self {
             catalog: session.catalog(),
@@ -65,7 +67,7 @@ impl Sight {
         SearchPath::new(&self.search_path, &self.temporary)
     }
 
-    /// The relation that an argument means: by id, or by name.
+    /// The relation of an argument, which is an id or a name.
     fn class(&self, row: &Row<'_>, index: usize) -> Option<Class<'_>> {
         match row.number(index) {
             Some(oid) => Class::by_oid(&self.catalog, oid),

@@ -1,13 +1,12 @@
-//! Names and ids: what the casts to regclass, regtype and their like do, and quoting.
+//! Casts to `regclass`, `regtype` and the other types for object names, and the quoting functions.
 //!
-//! Ids are plain numbers here, so a cast is one of two functions: to the id, or to the name that is shown.
-//! Which one a statement means is decided by [`object_names`](planner::object_names).
+//! Object ids are plain numbers in a plan, so a cast is one of two functions: to the id, or to the
+//! displayed name. The planner's `object_names` chooses one of them.
 
-use super::Sight;
-use crate::pg_catalog::world::{Class, SYSTEM_SCHEMAS};
-use crate::pg_catalog::{
-    oids, procedure_by_name, procedure_name, quote_ident, roles, type_catalog,
-};
+use super::Scope;
+use crate::names::SYSTEM_SCHEMAS;
+use crate::pg_catalog::class::Class;
+use crate::pg_catalog::{oids, quote_ident, roles, routines, type_catalog};
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function, id_function};
@@ -15,15 +14,16 @@ use parser::object_name;
 use std::sync::Arc;
 use values::cells::Cell;
 use values::cells::Form;
-use values::error::{Error, Result, SqlState};
+use values::{Error, Result, SqlState};
 
-/// The two functions of one of PostgreSQL's types for object names.
+/// The two functions that cast to one of PostgreSQL's types for object names.
+#[derive(Debug)]
 pub struct CastFunctions {
     /// The type.
     pub type_name: &'static str,
-    /// From a name or an id to the id; an error where there is no such object.
+    /// From a name or an id to the id. Fails if no object has the name.
     pub to_oid: &'static str,
-    /// From a name or an id to the name that is shown.
+    /// From a name or an id to the displayed name.
     pub to_text: &'static str,
 }
 
@@ -35,7 +35,7 @@ const fn cast(
     CastFunctions { type_name, to_oid, to_text }
 }
 
-/// The types for object names.
+/// The types for object names with their functions.
 pub const CAST_FUNCTIONS: [CastFunctions; 10] = [
     cast("regclass", "regclassin", "regclassout"),
     cast("regtype", "regtypein", "regtypeout"),
@@ -49,15 +49,15 @@ pub const CAST_FUNCTIONS: [CastFunctions; 10] = [
     cast("regconfig", "regconfigin", "regconfigout"),
 ];
 
-/// A schema and a name, out of text that holds an SQL name.
+/// Splits an SQL name into schema and name.
 pub(super) fn split(text: &str) -> Option<(Option<String>, String)> {
     parser::names::split_name(&object_name(text).ok()?).ok()
 }
 
-type Lookup = fn(&Sight, &str) -> Option<i64>;
-type Show = fn(&Sight, i64) -> Option<String>;
+type Lookup = fn(&Scope, &str) -> Option<i64>;
+type Show = fn(&Scope, i64) -> Option<String>;
 
-/// What each type's names lead to, and how its ids are shown.
+/// From a name to the id, and from an id to the displayed name, for each of [`CAST_FUNCTIONS`].
 const LOOKUPS: [(Lookup, Show); 10] = [
     (class_by_name, show_class),
     (type_by_name, show_type),
@@ -85,42 +85,42 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     for (cast, (lookup, show)) in CAST_FUNCTIONS.iter().zip(LOOKUPS) {
         let (of, kind) = (Arc::clone(session), cast.type_name);
         all.push(id_function(cast.to_oid, kind, move |row| {
-            to_oid(&Sight::of(&*of), row, lookup, kind)
+            to_oid(&Scope::of(&*of), row, lookup, kind)
         }));
         let of = Arc::clone(session);
         all.push(function(cast.to_text, 1..=1, Form::Text, move |row| {
-            let sight = Sight::of(&*of);
-            let oid = to_oid(&sight, row, lookup, kind)?;
+            let scope = Scope::of(&*of);
+            let oid = to_oid(&scope, row, lookup, kind)?;
             Ok(match oid {
-                Cell::Number(oid) => show(&sight, oid).unwrap_or_else(|| unknown_id(oid)).into(),
+                Cell::Number(oid) => show(&scope, oid).unwrap_or_else(|| unknown_id(oid)).into(),
                 other => other,
             })
         }));
     }
-    let softly = [
+    let null_if_missing = [
         ("to_regclass", 0),
         ("to_regtype", 1),
         ("to_regproc", 2),
         ("to_regnamespace", 4),
         ("to_regrole", 5),
     ];
-    for (name, index) in softly {
+    for (name, index) in null_if_missing {
         let (lookup, _): (Lookup, Show) = LOOKUPS[index];
         let of = Arc::clone(session);
         all.push(id_function(name, CAST_FUNCTIONS[index].type_name, move |row| {
-            let sight = Sight::of(&*of);
-            Ok(row.text(0).and_then(|text| lookup(&sight, text)).into())
+            let scope = Scope::of(&*of);
+            Ok(row.text(0).and_then(|text| lookup(&scope, text)).into())
         }));
     }
     all
 }
 
-/// How an id is shown that nothing has.
+/// The text of an id that no object has.
 fn unknown_id(oid: i64) -> String {
     if oid == 0 { "-".to_owned() } else { oid.to_string() }
 }
 
-fn to_oid(sight: &Sight, row: &Row<'_>, lookup: Lookup, kind: &str) -> Result<Cell> {
+fn to_oid(scope: &Scope, row: &Row<'_>, lookup: Lookup, kind: &str) -> Result<Cell> {
     if let Some(oid) = row.number(0) {
         return Ok(oid.into());
     }
@@ -128,7 +128,7 @@ fn to_oid(sight: &Sight, row: &Row<'_>, lookup: Lookup, kind: &str) -> Result<Ce
     if text == "-" {
         return Ok(Cell::Number(0));
     }
-    match lookup(sight, text) {
+    match lookup(scope, text) {
         Some(oid) => Ok(oid.into()),
         None => Err(missing(kind, text)),
     }
@@ -145,70 +145,68 @@ fn missing(kind: &str, text: &str) -> Error {
     Error::new(state, format!("{what} \"{text}\" does not exist"))
 }
 
-fn class_by_name(sight: &Sight, text: &str) -> Option<i64> {
-    sight.class_by_name(text).map(Class::oid)
+fn class_by_name(scope: &Scope, text: &str) -> Option<i64> {
+    scope.class_by_name(text).map(Class::oid)
 }
 
-fn show_class(sight: &Sight, oid: i64) -> Option<String> {
-    let class = Class::by_oid(&sight.catalog, oid)?;
+fn show_class(scope: &Scope, oid: i64) -> Option<String> {
+    let class = Class::by_oid(&scope.catalog, oid)?;
     let name = quote_ident(&class.name());
-    Some(match class.is_visible(&sight.catalog, sight.path()) {
-        true => name,
-        false => format!("{}.{name}", quote_ident(class.schema())),
-    })
+    let is_visible = class.is_visible(&scope.catalog, scope.path());
+    Some(if is_visible { name } else { format!("{}.{name}", quote_ident(class.schema())) })
 }
 
-fn type_by_name(_: &Sight, text: &str) -> Option<i64> {
+fn type_by_name(_: &Scope, text: &str) -> Option<i64> {
     type_catalog::by_name(text)
 }
 
-fn show_type(_: &Sight, oid: i64) -> Option<String> {
+fn show_type(_: &Scope, oid: i64) -> Option<String> {
     type_catalog::by_oid(oid).map(|entry| type_catalog::format(entry.oid, None))
 }
 
-fn procedure(_: &Sight, text: &str) -> Option<i64> {
+fn procedure(_: &Scope, text: &str) -> Option<i64> {
     let text = text.split('(').next().unwrap_or(text);
-    procedure_by_name(text.strip_prefix("pg_catalog.").unwrap_or(text))
+    routines::by_name(text.strip_prefix("pg_catalog.").unwrap_or(text))
 }
 
-fn show_procedure(_: &Sight, oid: i64) -> Option<String> {
-    procedure_name(oid).map(str::to_owned)
+fn show_procedure(_: &Scope, oid: i64) -> Option<String> {
+    routines::name_of(oid).map(str::to_owned)
 }
 
-fn schema_by_name(sight: &Sight, text: &str) -> Option<i64> {
+fn schema_by_name(scope: &Scope, text: &str) -> Option<i64> {
     let (_, name) = split(text)?;
-    let known = SYSTEM_SCHEMAS.contains(&name.as_str()) || sight.catalog.schema(&name).is_some();
+    let known = SYSTEM_SCHEMAS.contains(&name.as_str()) || scope.catalog.schema(&name).is_some();
     known.then(|| oids::schema(&name))
 }
 
-fn show_schema(sight: &Sight, oid: i64) -> Option<String> {
-    let own = sight.catalog.schemas().map(|schema| schema.name.as_str());
+fn show_schema(scope: &Scope, oid: i64) -> Option<String> {
+    let own = scope.catalog.schemas().map(|schema| schema.name.as_str());
     let mut all = own.chain(SYSTEM_SCHEMAS);
     all.find(|name| oids::schema(name) == oid).map(quote_ident)
 }
 
-fn role_by_name(sight: &Sight, text: &str) -> Option<i64> {
+fn role_by_name(scope: &Scope, text: &str) -> Option<i64> {
     let (_, name) = split(text)?;
-    roles::all(&sight.catalog).into_iter().find(|role| role.name == name).map(|role| role.oid)
+    roles::all(&scope.catalog).into_iter().find(|role| role.name == name).map(|role| role.oid)
 }
 
-fn show_role(sight: &Sight, oid: i64) -> Option<String> {
-    roles::all(&sight.catalog)
+fn show_role(scope: &Scope, oid: i64) -> Option<String> {
+    roles::all(&scope.catalog)
         .into_iter()
         .find(|role| role.oid == oid)
         .map(|role| quote_ident(&role.name))
 }
 
-/// Operators and text search have no catalog here.
-fn nothing_by_name(_: &Sight, _: &str) -> Option<i64> {
+/// For operators, collations and text search configurations, which have no names here.
+fn nothing_by_name(_: &Scope, _: &str) -> Option<i64> {
     None
 }
 
-fn show_nothing(_: &Sight, _: i64) -> Option<String> {
+fn show_nothing(_: &Scope, _: i64) -> Option<String> {
     None
 }
 
-/// Text as SQL has it between quotes.
+/// A text as an SQL string literal.
 pub(super) fn quote_literal(text: &str) -> String {
     let escape = if text.contains('\\') { "E" } else { "" };
     format!("{escape}'{}'", text.replace('\\', "\\\\").replace('\'', "''"))

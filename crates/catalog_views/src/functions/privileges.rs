@@ -1,8 +1,10 @@
-//! Who sees and may do what.
+//! `has_table_privilege`, `pg_has_role`, `pg_table_is_visible` and similar functions.
 
-use super::Sight;
+use super::Scope;
 use crate::access::Access;
-use crate::pg_catalog::world::{Class, SYSTEM_SCHEMAS};
+use crate::names::BOOTSTRAP_SUPERUSER;
+use crate::names::SYSTEM_SCHEMAS;
+use crate::pg_catalog::class::Class;
 use crate::pg_catalog::{oids, roles};
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
@@ -11,9 +13,9 @@ use std::sync::Arc;
 use store::catalog::{Object, PUBLIC, Privileges};
 use values::cells::Cell;
 use values::cells::Form;
-use values::error::{Error, Result, SqlState};
+use values::{Error, Result, SqlState};
 
-/// Objects that everybody may use.
+/// Functions about objects that everyone may use.
 const FREE: [&str; 6] = [
     "has_function_privilege",
     "has_type_privilege",
@@ -23,7 +25,7 @@ const FREE: [&str; 6] = [
     "has_server_privilege",
 ];
 
-/// Objects that are all in `pg_catalog`, and so always found by their bare name.
+/// Functions about objects that are all in `pg_catalog`, and so always visible.
 const VISIBLE: [&str; 12] = [
     "pg_type_is_visible",
     "pg_function_is_visible",
@@ -72,9 +74,9 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     }
     let of = Arc::clone(session);
     all.push(function("pg_table_is_visible", 1..=1, Form::Flag, move |row| {
-        let sight = Sight::of(&*of);
-        let class = sight.class(row, 0);
-        Ok(class.map(|class| class.is_visible(&sight.catalog, sight.path())).into())
+        let scope = Scope::of(&*of);
+        let class = scope.class(row, 0);
+        Ok(class.map(|class| class.is_visible(&scope.catalog, scope.path())).into())
     }));
     let of = Arc::clone(session);
     all.push(function("pg_has_role", 2..=3, Form::Flag, move |row| has_role(&*of, row)));
@@ -86,11 +88,15 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all
 }
 
-/// Whom a question is about: the role in front of `position`, else the session's own. `Some(None)` may do
-/// everything; `None` is nobody: ids of roles that are gone are no error, as names are.
+/// The role that a function is about: its first argument if `position` is not 0, otherwise the
+/// session's role. `Some(None)` has all privileges. `None` if the argument is NULL or an id without
+/// a role.
+///
+/// # Errors
+/// 42704 for a name without a role.
 fn role(
     session: &dyn SessionContext,
-    sight: &Sight,
+    scope: &Scope,
     row: &Row<'_>,
     position: usize,
 ) -> Result<Option<Option<String>>> {
@@ -98,14 +104,14 @@ fn role(
         return Ok(Some(session.role().map(|role| role.to_string())));
     }
     let name = match (row.number(0), row.text(0)) {
-        (Some(oid), _) => roles::name_of(&sight.catalog, oid),
+        (Some(oid), _) => roles::name_of(&scope.catalog, oid),
         (None, Some(name)) => name.to_owned(),
         (None, None) => return Ok(None),
     };
-    match sight.catalog.role(&name) {
+    match scope.catalog.role(&name) {
         Some(_) => Ok(Some(Some(name))),
         None if name == PUBLIC => Ok(Some(Some(name))),
-        None if name == roles::OWNER_NAME || sight.catalog.roles().len() == 0 => Ok(Some(None)),
+        None if name == BOOTSTRAP_SUPERUSER || scope.catalog.roles().len() == 0 => Ok(Some(None)),
         None if row.number(0).is_some() => Ok(None),
         None => {
             let message = format!("role \"{name}\" does not exist");
@@ -114,16 +120,16 @@ fn role(
     }
 }
 
-/// Whether a role may do one of the things that are asked for with a relation; `None` where there is no such
-/// id.
+/// `has_table_privilege`: whether a role has one of the privileges of the last argument on a
+/// relation. `None` if there is no relation with the id.
 fn relation(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Result<Option<bool>> {
-    let sight = Sight::of(session);
-    let Some(role) = role(session, &sight, row, position)? else { return Ok(None) };
+    let scope = Scope::of(session);
+    let Some(role) = role(session, &scope, row, position)? else { return Ok(None) };
     let Some(asked) = row.text(row.count() - 1) else { return Ok(None) };
-    let access = Access::new(&sight.catalog, role.as_deref());
-    let relation = match sight.class(row, position) {
+    let access = Access::new(&scope.catalog, role.as_deref());
+    let relation = match scope.class(row, position) {
         Some(Class::System(_)) => {
-            let held = if access.is_superuser() { everything() } else { Privileges::SELECT };
+            let held = if access.is_superuser() { all_privileges() } else { Privileges::SELECT };
             return any(held, asked).map(Some);
         }
         Some(Class::Relation(relation)) => relation.id(),
@@ -133,12 +139,13 @@ fn relation(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Res
     any(access.privileges(&Object::Relation(relation)), asked).map(Some)
 }
 
+/// `has_schema_privilege`.
 fn schema(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Result<Option<bool>> {
-    let sight = Sight::of(session);
-    let Some(role) = role(session, &sight, row, position)? else { return Ok(None) };
+    let scope = Scope::of(session);
+    let Some(role) = role(session, &scope, row, position)? else { return Ok(None) };
     let Some(asked) = row.text(row.count() - 1) else { return Ok(None) };
-    let access = Access::new(&sight.catalog, role.as_deref());
-    let own = sight.catalog.schemas().map(|schema| schema.name.as_str());
+    let access = Access::new(&scope.catalog, role.as_deref());
+    let own = scope.catalog.schemas().map(|schema| schema.name.as_str());
     let mut all = own.chain(SYSTEM_SCHEMAS);
     let found = match row.number(position) {
         Some(oid) => all.find(|name| oids::schema(name) == oid),
@@ -154,21 +161,22 @@ fn schema(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Resul
     any(held, asked).map(Some)
 }
 
-/// There is one database, to which everybody may connect; its name is not asked for.
+/// `has_database_privilege`. The name of the database is ignored, because there is only one.
+/// Everyone may connect to it.
 fn database(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Result<Option<bool>> {
-    let sight = Sight::of(session);
-    let Some(role) = role(session, &sight, row, position)? else { return Ok(None) };
+    let scope = Scope::of(session);
+    let Some(role) = role(session, &scope, row, position)? else { return Ok(None) };
     let Some(asked) = row.text(row.count() - 1) else { return Ok(None) };
     let free = |name: &str| matches!(name.trim(), "CONNECT" | "TEMP" | "TEMPORARY");
     let asked = asked.to_uppercase();
     if asked.split(',').any(free) {
         return Ok(Some(true));
     }
-    let access = Access::new(&sight.catalog, role.as_deref());
+    let access = Access::new(&scope.catalog, role.as_deref());
     any(access.privileges(&Object::Database), &asked).map(Some)
 }
 
-/// What a name is answered with that nothing has; an id that nothing has is nothing.
+/// The result for an argument that refers to no object: NULL for an id, an error for a name.
 fn missing(row: &Row<'_>, position: usize, state: SqlState, kind: &str) -> Result<Option<bool>> {
     match (row.number(position), row.text(position)) {
         (None, Some(name)) => Err(Error::new(state, format!("{kind} \"{name}\" does not exist"))),
@@ -176,11 +184,12 @@ fn missing(row: &Row<'_>, position: usize, state: SqlState, kind: &str) -> Resul
     }
 }
 
-fn everything() -> Privileges {
+fn all_privileges() -> Privileges {
     Privileges::ALL.union(Privileges::ALL.grant_option())
 }
 
-/// Whether one of the privileges is held that a text such as `SELECT, INSERT WITH GRANT OPTION` session.
+/// Whether `held` contains one of the privileges in a text such as `SELECT, INSERT WITH GRANT
+/// OPTION`.
 fn any(held: Privileges, asked: &str) -> Result<bool> {
     let mut found = false;
     for asked in asked.split(',') {
@@ -198,17 +207,17 @@ fn any(held: Privileges, asked: &str) -> Result<bool> {
     Ok(found)
 }
 
-/// Superusers are members of every role, everybody of one's own: MEMBER asks who may take on a role, USAGE who
-/// has its rights already.
+/// `pg_has_role`. MEMBER asks whether a role may SET ROLE to another, USAGE whether it inherits the
+/// other's privileges. Superusers are members of every role, and every role is a member of itself.
 fn has_role(session: &dyn SessionContext, row: &Row<'_>) -> Result<Cell> {
-    let sight = Sight::of(session);
+    let scope = Scope::of(session);
     let position = row.count() - 2;
-    let Some(member) = role(session, &sight, row, position)? else { return Ok(Cell::Null) };
+    let Some(member) = role(session, &scope, row, position)? else { return Ok(Cell::Null) };
     let of = match row.number(position) {
-        Some(oid) => roles::name_of(&sight.catalog, oid),
+        Some(oid) => roles::name_of(&scope.catalog, oid),
         None => row.text(position).unwrap_or_default().to_owned(),
     };
-    let access = Access::new(&sight.catalog, member.as_deref());
+    let access = Access::new(&scope.catalog, member.as_deref());
     let asked = row.text(row.count() - 1).unwrap_or_default().to_uppercase();
     let mut found = false;
     for one in asked.split(',') {

@@ -7,11 +7,13 @@ use functions::missing;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// What the engine's planner takes for more than a function, where no function has its name.
+/// Names that the planner of the engine handles like functions, although there are no functions
+/// with these names.
 const OF_THE_PLANNER: [&str; 1] = ["unnest"];
 
-/// The functions that a statement may name. Those that depend on its session are made when the first of
-/// them is named: most statements name none.
+/// The functions that a statement may name. Those that depend on the session are created when a
+/// name is first looked up among them, because most statements use none.
+#[derive(Debug)]
 pub struct Functions<'a> {
     shared: &'a SessionState,
     session: Arc<dyn SessionContext>,
@@ -19,6 +21,7 @@ pub struct Functions<'a> {
 }
 
 impl<'a> Functions<'a> {
+    /// The functions of an engine, and those of a session.
     pub fn new(shared: &'a SessionState, session: Arc<dyn SessionContext>) -> Self {
         Self { shared, session, of_session: OnceLock::new() }
     }
@@ -28,7 +31,7 @@ impl<'a> Functions<'a> {
         self.shared
     }
 
-    /// A function of one value a row.
+    /// The scalar function with a name.
     pub fn scalar(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         match self.shared.scalar_functions().get(name) {
             Some(shared) => Some(Arc::clone(shared)),
@@ -37,13 +40,15 @@ impl<'a> Functions<'a> {
         }
     }
 
-    /// Whether a function over many rows has this name: no function of the session does.
+    /// Whether an aggregate or window function has this name. No function of the session has such a
+    /// name.
     fn is_over_rows(&self, name: &str) -> bool {
         self.shared.aggregate_functions().contains_key(name)
             || self.shared.window_functions().contains_key(name)
     }
 
-    /// What stands for a function of a name that no function of any kind has.
+    /// A placeholder for a function that does not exist; `None` if a function of any kind has the
+    /// name.
     pub fn missing(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         let exists = self.has(name)
             || self.shared.higher_order_functions().contains_key(name)
@@ -51,12 +56,12 @@ impl<'a> Functions<'a> {
         (!exists).then(|| Arc::new(missing::function(name)))
     }
 
-    /// The names of all functions of one value a row.
+    /// The names of all scalar functions.
     pub fn scalar_names(&self) -> Vec<String> {
         self.shared.scalar_functions().keys().chain(self.of_session().keys()).cloned().collect()
     }
 
-    /// Whether a name that a statement uses is one of a function's names.
+    /// Whether `called` is a name or an alias of the function `name`.
     pub fn are_same(&self, called: &str, name: &str) -> bool {
         let aggregate = self.shared.aggregate_functions().get(called);
         called == name
@@ -64,7 +69,7 @@ impl<'a> Functions<'a> {
             || aggregate.is_some_and(|function| function.name() == name)
     }
 
-    /// Whether there is a function of any kind of this name.
+    /// Whether a function of any kind has this name.
     pub fn has(&self, name: &str) -> bool {
         self.is_over_rows(name)
             || self.shared.table_functions().contains_key(name)
@@ -73,13 +78,8 @@ impl<'a> Functions<'a> {
 
     fn of_session(&self) -> &HashMap<String, Arc<ScalarUDF>> {
         self.of_session.get_or_init(|| {
-            let functions = of_session(&self.session).into_iter();
+            let functions = super::all(&self.session).into_iter();
             functions.map(|function| (function.name().to_owned(), Arc::new(function))).collect()
         })
     }
-}
-
-/// What depends on the session: sequences, who and where it is, and what it sees of the catalog.
-fn of_session(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
-    super::all(session)
 }

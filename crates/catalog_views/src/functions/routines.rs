@@ -1,6 +1,8 @@
-//! What functions take and give: pg_get_function_arguments and its relatives.
+//! `pg_get_function_arguments`, `pg_get_function_result` and similar functions: signatures of
+//! functions.
 
-use crate::pg_catalog::{Routine, routine, type_catalog};
+use crate::pg_catalog::routines::{self, Routine};
+use crate::pg_catalog::type_catalog;
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
@@ -11,7 +13,7 @@ use values::cells::Form;
 pub(super) fn all(_: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let of_routine = |name, body: fn(&Routine) -> Option<String>| {
         function(name, 1..=1, Form::Text, move |row: &Row<'_>| {
-            Ok(row.number(0).and_then(routine).and_then(body).into())
+            Ok(row.number(0).and_then(routines::by_oid).and_then(body).into())
         })
     };
     vec![
@@ -23,16 +25,19 @@ pub(super) fn all(_: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     ]
 }
 
+/// The types of the arguments.
 fn arguments(routine: &Routine) -> String {
     let names = routine.arguments.iter().map(|oid| type_catalog::format(*oid, None));
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// The type of the result.
 fn result(routine: &Routine) -> String {
     let set = if routine.returns_set { "SETOF " } else { "" };
     format!("{set}{}", type_catalog::format(routine.returns, None))
 }
 
+/// The CREATE FUNCTION statement.
 fn definition(routine: &Routine) -> Option<String> {
     Some(format!(
         "CREATE OR REPLACE FUNCTION pg_catalog.{}({})\n RETURNS {}\n LANGUAGE internal\nAS $function${}$function$\n",

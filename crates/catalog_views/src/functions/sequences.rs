@@ -1,7 +1,7 @@
-//! nextval, currval, setval, lastval.
+//! `nextval`, `currval`, `setval` and `lastval`.
 
 use crate::access::{Access, denied};
-use crate::relation_names::find;
+use crate::relation_names::{find, undefined};
 use crate::search_path::SearchPath;
 use crate::session_context::SessionContext;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array};
@@ -14,10 +14,10 @@ use parser::object_name;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use store::catalog::{Catalog, Object, Privileges, Relation, Sequence};
-use values::error::{Error, Result, SqlState};
 use values::translate::external;
+use values::{Error, Result, SqlState};
 
-/// What a function does with a sequence.
+/// The function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Action {
     Next,
@@ -64,6 +64,7 @@ impl Function {
         Self { action, session, signature }
     }
 
+    /// The results for each of `rows` rows. The arguments have no NULLs.
     fn call(&self, arrays: &[ArrayRef], rows: usize) -> Result<Vec<i64>> {
         if self.action == Action::Last {
             let last = self.session.last_values().lock().last;
@@ -79,12 +80,13 @@ impl Function {
                     Action::Next => self.next(&sequence),
                     Action::Current => self.current(&sequence),
                     Action::Set => self.set(&sequence, arrays, row),
-                    Action::Last => unreachable!("answered above"),
+                    Action::Last => unreachable!("returned above"),
                 }
             })
             .collect()
     }
 
+    /// The sequence with a name.
     fn sequence(&self, text: &str) -> Result<Arc<Sequence>> {
         let name = object_name(text)?;
         let catalog = self.session.catalog();
@@ -98,11 +100,11 @@ impl Function {
                 let message = format!("\"{}\" is not a sequence", other.name());
                 Err(Error::new(SqlState::WrongObjectType, message))
             }
-            None => Err(crate::relation_names::undefined(&name)),
+            None => Err(undefined(&name)),
         }
     }
 
-    /// Refuses what the session may not do with a sequence.
+    /// Checks that the session has a privilege that allows the function.
     fn require(&self, catalog: &Catalog, relation: &Relation) -> Result<()> {
         let role = self.session.role();
         let access = Access::new(catalog, role.as_deref().map(String::as_str));
@@ -111,12 +113,14 @@ impl Function {
             Action::Next => Privileges::USAGE.union(Privileges::UPDATE),
             Action::Current | Action::Last => Privileges::USAGE.union(Privileges::SELECT),
         };
-        match access.privileges(&Object::Relation(relation.id())).intersects(enough) {
-            true => Ok(()),
-            false => Err(denied("sequence", relation.name())),
+        if access.privileges(&Object::Relation(relation.id())).intersects(enough) {
+            Ok(())
+        } else {
+            Err(denied("sequence", relation.name()))
         }
     }
 
+    /// Stores the last value that the session got.
     fn remember(&self, sequence: &Sequence, value: i64) {
         let mut last = self.session.last_values().lock();
         last.by_sequence.insert(sequence.id, value);

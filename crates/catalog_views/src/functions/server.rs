@@ -1,7 +1,7 @@
-//! The server and the session: who, where, since when.
+//! Functions about the server, the session and their statistics.
 
+use crate::pg_catalog::class::Class;
 use crate::pg_catalog::oids;
-use crate::pg_catalog::world::Class;
 use crate::search_path::SearchPath;
 use crate::session_context::{SessionContext, SettingRequest};
 use crate::settings::{Settings, values_of};
@@ -12,12 +12,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use store::catalog::{Relation, is_temporary_schema};
 use values::cells::Cell;
 use values::cells::Form;
-use values::error::{Error, SqlState};
+use values::{Error, SqlState};
 
-/// PostgreSQL's number of UTF8 among encodings.
+/// PostgreSQL's id of the encoding UTF8.
 const UTF8: i64 = 6;
 
-/// When the process first needed to know when it began.
+/// The time of the first use of these functions in this process, in microseconds since 1970.
 static STARTED: LazyLock<i64> = LazyLock::new(|| {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
@@ -33,7 +33,7 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all
 }
 
-/// What is the same whoever asks.
+/// Functions with a constant result.
 fn constants() -> Vec<ScalarUDF> {
     let constant = |name, form, cell: Cell| function(name, 0..=0, form, move |_| Ok(cell.clone()));
     let mut all = vec![
@@ -50,13 +50,13 @@ fn constants() -> Vec<ScalarUDF> {
         constant("pg_last_xact_replay_timestamp", Form::Moment, Cell::Null),
     ];
     for name in ["pg_advisory_unlock_all", "pg_stat_clear_snapshot"] {
-        // They give `void`, which clients read as empty text.
+        // They return `void`, which is empty text for clients.
         all.push(constant(name, Form::Text, "".into()));
     }
     all
 }
 
-/// What answers about an object, an encoding or another process.
+/// Functions of an object or an encoding that do not depend on the session.
 fn of_ids() -> Vec<ScalarUDF> {
     vec![
         function("pg_tablespace_location", 1..=1, Form::Text, |_| Ok("".into())),
@@ -75,7 +75,7 @@ fn of_ids() -> Vec<ScalarUDF> {
     ]
 }
 
-/// Who and where the session is.
+/// Functions about the session: its users, schemas and settings.
 fn of_session(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let mut all = Vec::new();
     for name in ["current_user", "current_role", "user"] {
@@ -116,7 +116,7 @@ fn of_session(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all
 }
 
-/// What the store knows: rows, sequences, commits.
+/// Functions that read the store: rows, sequences, commits.
 fn of_store(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     let mut all = Vec::new();
     for name in ["txid_current", "pg_current_xact_id"] {
@@ -151,7 +151,7 @@ fn of_store(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all
 }
 
-/// `current_setting`, for one statement.
+/// `current_setting`, for a statement with these settings.
 pub fn current_setting(settings: Vec<(String, String)>) -> ScalarUDF {
     function("current_setting", 1..=2, Form::Text, move |row| {
         let Some(name) = row.text(0) else { return Ok(Cell::Null) };
@@ -167,7 +167,8 @@ pub fn current_setting(settings: Vec<(String, String)>) -> ScalarUDF {
     })
 }
 
-/// `set_config(name, value, is_local)`. The session takes the value over when the statement is done.
+/// `set_config(name, value, is_local)`. The session changes the setting at the end of the
+/// statement.
 fn set_config(session: &Arc<dyn SessionContext>) -> ScalarUDF {
     let session = Arc::clone(session);
     volatile("set_config", 3..=3, Form::Text, move |row| {

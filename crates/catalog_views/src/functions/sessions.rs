@@ -1,4 +1,5 @@
-//! Sessions among others: which one this is, and cancelling or ending another.
+//! `pg_backend_pid`, `pg_cancel_backend`, `pg_terminate_backend` and similar functions about
+//! sessions.
 
 use crate::access::Access;
 use crate::session_context::SessionContext;
@@ -7,7 +8,7 @@ use functions::row_function::{Row, function, volatile};
 use std::sync::Arc;
 use values::cells::Cell;
 use values::cells::Form;
-use values::error::{Error, Result, SqlState};
+use values::{Error, Result, SqlState};
 
 /// The functions.
 pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
@@ -20,7 +21,7 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         function("pg_backend_pid", 0..=0, Form::Integer, move |_| Ok(process.into())),
         of_client("inet_client_addr", Form::Text, |client| client.ip().to_string().into()),
         of_client("inet_client_port", Form::Integer, |client| i64::from(client.port()).into()),
-        // Nobody waits for a lock.
+        // There are no locks to wait for.
         function("pg_blocking_pids", 1..=1, Form::Integers, |row| {
             Ok(row.number(0).map(|_| Vec::<i64>::new()).into())
         }),
@@ -33,28 +34,30 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     ]
 }
 
-/// What is done to a session, and what those hear who may not.
-struct Deed {
+/// The errors of a function that signals another session.
+struct SignalErrors {
+    /// The other session is a superuser's.
     of_superusers: &'static str,
+    /// The session is not a member of the other session's role.
     of_others: &'static str,
 }
 
-const CANCEL: Deed = Deed {
+const CANCEL: SignalErrors = SignalErrors {
     of_superusers: "must be a superuser to cancel superuser query",
     of_others: "must be a member of the role whose query is being canceled or member of pg_signal_backend",
 };
 
-const TERMINATE: Deed = Deed {
+const TERMINATE: SignalErrors = SignalErrors {
     of_superusers: "must be a superuser to terminate superuser process",
     of_others: "must be a member of the role whose process is being terminated or member of pg_signal_backend",
 };
 
-/// A function that does something to another session; false where there is none of this number.
+/// A function that signals another session. It returns false if no session has the number.
 fn signal(
     session: &Arc<dyn SessionContext>,
     name: &'static str,
     arguments: usize,
-    deed: &'static Deed,
+    errors: &'static SignalErrors,
     act: fn(&dyn SessionContext),
 ) -> ScalarUDF {
     let session = Arc::clone(session);
@@ -65,17 +68,21 @@ fn signal(
             session.say("WARNING", Error::new(SqlState::Warning, message));
             return Ok(false.into());
         };
-        refuse_others(&*session, &*other, deed)?;
+        check_signal(&*session, &*other, errors)?;
         act(&*other);
         Ok(true.into())
     })
 }
 
-/// Members of a role do something to its sessions, and only superusers to those of superusers.
-fn refuse_others(
+/// Checks that a session may signal another one: it is a member of the other's role, or a
+/// superuser. Only superusers may signal sessions of superusers.
+///
+/// # Errors
+/// 42501 if it may not.
+fn check_signal(
     session: &dyn SessionContext,
     other: &dyn SessionContext,
-    deed: &Deed,
+    errors: &SignalErrors,
 ) -> Result<()> {
     let catalog = session.database().store().catalog();
     let (me, them) = (session.role(), other.limited(other.login_user()));
@@ -87,8 +94,8 @@ fn refuse_others(
     let theirs = them.as_deref().map(String::as_str);
     let message = match theirs.filter(|_| !access(theirs).is_superuser()) {
         Some(theirs) if mine.has_role(theirs) => return Ok(()),
-        Some(_) => deed.of_others,
-        None => deed.of_superusers,
+        Some(_) => errors.of_others,
+        None => errors.of_superusers,
     };
     Err(Error::new(SqlState::InsufficientPrivilege, message))
 }

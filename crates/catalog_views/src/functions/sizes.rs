@@ -1,7 +1,7 @@
-//! How much memory things take.
+//! `pg_relation_size`, `pg_database_size` and similar functions, and `pg_size_pretty`.
 
-use super::Sight;
-use crate::pg_catalog::world::Class;
+use super::Scope;
+use crate::pg_catalog::class::Class;
 use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
@@ -18,7 +18,7 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         let session = Arc::clone(session);
         all.push(function(name, 1..=most, Form::Number, move |row| Ok(table(&*session, row))));
     }
-    // The key is the order of the rows: there is no index beside them.
+    // Rows are stored in key order, without a separate index.
     all.push(function("pg_indexes_size", 1..=1, Form::Number, |_| Ok(Cell::Number(0))));
     for name in ["pg_database_size", "pg_tablespace_size"] {
         let session = Arc::clone(session);
@@ -33,9 +33,10 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all
 }
 
+/// The bytes of a table on this server.
 fn table(session: &dyn SessionContext, row: &Row<'_>) -> Cell {
-    let sight = Sight::of(session);
-    match sight.class(row, 0) {
+    let scope = Scope::of(session);
+    match scope.class(row, 0) {
         Some(Class::Relation(Relation::Table(table))) => {
             let buckets = session.database().store().bucket_infos(table.id);
             let bytes: u64 = buckets.iter().map(|bucket| bucket.bytes).sum();
@@ -46,14 +47,14 @@ fn table(session: &dyn SessionContext, row: &Row<'_>) -> Cell {
     }
 }
 
-/// Bytes with the largest unit that leaves at least ten of it, as PostgreSQL writes them.
+/// `pg_size_pretty`: bytes in the largest unit of which there are at least ten.
 fn pretty(bytes: i64) -> String {
     const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
     let limit = 10 * 1024;
     if bytes.unsigned_abs() < limit {
         return format!("{bytes} bytes");
     }
-    // One bit more is kept than shown, to round by.
+    // Half units, for rounding.
     let mut halves = bytes / 512;
     for unit in UNITS {
         if halves.unsigned_abs() < 2 * limit - 1 || unit == "PB" {
@@ -62,7 +63,7 @@ fn pretty(bytes: i64) -> String {
         }
         halves /= 1024;
     }
-    unreachable!("the last unit takes everything")
+    unreachable!("the last unit has no limit")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Text and arrays: format, array_upper and their relatives.
+//! `format`, `array_upper` and other functions of text and arrays.
 
 use crate::pg_catalog::quote_ident;
 use crate::session_context::SessionContext;
@@ -9,9 +9,9 @@ use functions::row_function::{Row, function};
 use std::sync::Arc;
 use values::cells::Cell;
 use values::cells::Form;
-use values::error::{Error, Result, SqlState};
+use values::{Error, Result, SqlState};
 
-/// As many arguments as `format` takes.
+/// Maximum number of arguments of `format`.
 const ARGUMENTS_MAX: usize = 100;
 
 /// The functions.
@@ -28,8 +28,8 @@ pub(super) fn all(_: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     ]
 }
 
-/// The name of the function that gives an array's subscripts, as an array; the second argument is the first of
-/// them.
+/// The name of the function that returns the subscripts of an array as an array. Its second
+/// argument is the first subscript.
 pub const SUBSCRIPTS: &str = "array_subscripts";
 
 fn subscripts(row: &Row<'_>) -> Option<Vec<i64>> {

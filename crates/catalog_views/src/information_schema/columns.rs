@@ -1,21 +1,23 @@
-//! information_schema.columns and element_types.
+//! The views `columns` and `element_types`.
 
-use super::super::pg_catalog::definitions;
-use super::super::pg_catalog::type_catalog;
-use super::super::pg_catalog::world::{DATABASE, World, declared};
-use super::super::rows::TableRows;
 use super::yes;
+use crate::catalog_tables::declared;
+use crate::names::DATABASE;
+use crate::pg_catalog::definitions;
+use crate::pg_catalog::type_catalog;
+use crate::rows::TableRows;
+use crate::view_context::ViewContext;
 use store::catalog::{Column, Identity, Sequence, SqlType};
 use values::cells::Cell;
 
-/// Bytes of the longest character.
+/// Maximum number of bytes of a character.
 const CHARACTER_BYTES: i64 = 4;
-/// Bytes that text without a declared length can have, as PostgreSQL tells it.
+/// `character_octet_length` of text without a declared length.
 const TEXT_BYTES: i64 = 1 << 30;
 
 /// The view `columns`.
-pub(super) fn columns(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
+pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
         for (number, column) in declared(table) {
             let name = (table.schema.as_str(), table.name.as_str(), column.name.as_str());
             column_row(name, number, &column.sql_type, true, rows);
@@ -28,11 +30,11 @@ pub(super) fn columns(world: &World<'_>, rows: &mut TableRows) {
                 rows.set_last("is_generated", "ALWAYS".into());
                 rows.set_last("generation_expression", expression.clone().into());
             }
-            let owned = world.sequences().find(|s| s.owned_by == Some((table.id, column.id)));
+            let owned = context.sequences().find(|s| s.owned_by == Some((table.id, column.id)));
             identity(column, owned.map(|sequence| &**sequence), rows);
         }
     }
-    for (view, columns) in world.views() {
+    for (view, columns) in context.views() {
         for (number, (name, sql_type)) in (1..).zip(columns) {
             let name = (view.schema.as_str(), view.name.as_str(), name.as_str());
             column_row(name, number, sql_type, false, rows);
@@ -40,13 +42,15 @@ pub(super) fn columns(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
+/// Adds a row to `columns`. `name` is the schema, the relation and the column.
 fn column_row(
-    (schema, table, column): (&str, &str, &str),
+    name: (&str, &str, &str),
     number: i64,
     sql_type: &SqlType,
     updatable: bool,
     rows: &mut TableRows,
 ) {
+    let (schema, relation, column) = name;
     let (precision, radix, scale) = numeric(sql_type);
     let length = length(sql_type);
     let text = matches!(sql_type, SqlType::Text | SqlType::Varchar(_) | SqlType::Char(_));
@@ -54,7 +58,7 @@ fn column_row(
     rows.row([
         ("table_catalog", DATABASE.into()),
         ("table_schema", schema.into()),
-        ("table_name", table.into()),
+        ("table_name", relation.into()),
         ("column_name", column.into()),
         ("ordinal_position", number.into()),
         ("is_nullable", yes(true)),
@@ -64,7 +68,7 @@ fn column_row(
         ("numeric_precision", precision.into()),
         ("numeric_precision_radix", radix.into()),
         ("numeric_scale", scale.into()),
-        ("datetime_precision", moment_digits(sql_type).into()),
+        ("datetime_precision", time_digits(sql_type).into()),
         ("udt_catalog", DATABASE.into()),
         ("udt_schema", "pg_catalog".into()),
         ("udt_name", udt(sql_type).into()),
@@ -77,6 +81,7 @@ fn column_row(
     ]);
 }
 
+/// Sets the cells about an identity column in the last row.
 fn identity(column: &Column, sequence: Option<&Sequence>, rows: &mut TableRows) {
     let Some(identity) = column.identity else { return };
     let generation = match identity {
@@ -94,6 +99,7 @@ fn identity(column: &Column, sequence: Option<&Sequence>, rows: &mut TableRows) 
     }
 }
 
+/// The SQL name of a type.
 fn data_type(sql_type: &SqlType) -> String {
     match sql_type {
         SqlType::Array(_) => "ARRAY".to_owned(),
@@ -101,10 +107,12 @@ fn data_type(sql_type: &SqlType) -> String {
     }
 }
 
+/// The name of a type in `pg_type`.
 fn udt(sql_type: &SqlType) -> &'static str {
     type_catalog::by_oid(type_catalog::of_sql(sql_type).0).map_or("text", |entry| entry.name)
 }
 
+/// The declared length, in characters.
 fn length(sql_type: &SqlType) -> Option<i64> {
     match sql_type {
         SqlType::Varchar(Some(n)) | SqlType::Char(n) => Some(i64::from(*n)),
@@ -112,7 +120,7 @@ fn length(sql_type: &SqlType) -> Option<i64> {
     }
 }
 
-/// Precision, its radix, and scale.
+/// The precision of a number, its radix (2 or 10), and its scale.
 fn numeric(sql_type: &SqlType) -> (Option<i64>, Option<i64>, Option<i64>) {
     match sql_type {
         numeric if *numeric == SqlType::NUMERIC => (None, Some(10), None),
@@ -128,7 +136,8 @@ fn numeric(sql_type: &SqlType) -> (Option<i64>, Option<i64>, Option<i64>) {
     }
 }
 
-fn moment_digits(sql_type: &SqlType) -> Option<i64> {
+/// The digits of the fraction of a second.
+fn time_digits(sql_type: &SqlType) -> Option<i64> {
     match sql_type {
         SqlType::Date => Some(0),
         SqlType::Time | SqlType::Timestamp | SqlType::TimestampTz | SqlType::Interval => Some(6),
@@ -136,9 +145,9 @@ fn moment_digits(sql_type: &SqlType) -> Option<i64> {
     }
 }
 
-/// The view `element_types`: what arrays are arrays of.
-pub(super) fn element_types(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
+/// The view `element_types`: the element types of array columns.
+pub(super) fn element_types(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
         for (number, column) in declared(table) {
             let SqlType::Array(element) = &column.sql_type else { continue };
             let named: Cell = udt(element).into();

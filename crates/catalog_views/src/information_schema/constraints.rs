@@ -1,15 +1,15 @@
 //! The views about constraints.
 
-use super::super::pg_catalog::check_columns;
-use super::super::pg_catalog::world::{
-    DATABASE, World, declared, key_columns as columns_of_key, key_numbers,
-};
-use super::super::rows::TableRows;
 use super::yes;
+use crate::catalog_tables::{declared, key_columns as columns_of_key, key_numbers};
+use crate::names::DATABASE;
+use crate::pg_catalog::check_columns;
+use crate::rows::TableRows;
+use crate::view_context::ViewContext;
 
 /// The view `table_constraints`.
-pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
+pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
         let key = (!table.has_hidden_key()).then(|| (table.key_name(), "PRIMARY KEY"));
         let checks = table.checks.iter().map(|check| (check.name.clone(), "CHECK"));
         for (name, kind) in key.into_iter().chain(checks) {
@@ -30,8 +30,8 @@ pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
 }
 
 /// The view `key_column_usage`.
-pub(super) fn key_columns(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.keyed() {
+pub(super) fn key_columns(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.keyed() {
         for (position, column) in (1_i64..).zip(columns_of_key(table)) {
             rows.row([
                 ("constraint_catalog", DATABASE.into()),
@@ -48,8 +48,8 @@ pub(super) fn key_columns(world: &World<'_>, rows: &mut TableRows) {
 }
 
 /// The view `constraint_column_usage`.
-pub(super) fn column_usage(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
+pub(super) fn column_usage(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
         let mut used = Vec::new();
         if !table.has_hidden_key() {
             used.push((table.key_name(), key_numbers(table)));
@@ -73,8 +73,8 @@ pub(super) fn column_usage(world: &World<'_>, rows: &mut TableRows) {
 }
 
 /// The view `constraint_table_usage`.
-pub(super) fn table_usage(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.keyed() {
+pub(super) fn table_usage(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.keyed() {
         rows.row([
             ("table_catalog", DATABASE.into()),
             ("table_schema", table.schema.as_str().into()),
@@ -87,8 +87,8 @@ pub(super) fn table_usage(world: &World<'_>, rows: &mut TableRows) {
 }
 
 /// The view `check_constraints`.
-pub(super) fn checks(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
+pub(super) fn checks(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
         for check in &table.checks {
             rows.row([
                 ("constraint_catalog", DATABASE.into()),

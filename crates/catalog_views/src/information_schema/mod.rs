@@ -1,39 +1,40 @@
-//! The schema `information_schema`, as the SQL standard and PostgreSQL have it.
+//! The schema `information_schema` of the SQL standard, with the views and columns of PostgreSQL
+//! 15.
 //!
-//! All of PostgreSQL's views are there with all their columns ([`shape`](super::shape)); those about what Pando does
-//! not have are empty. User relations are listed, the system's own are not.
+//! Every view of PostgreSQL exists with all its columns ([`shape`]). Views about objects that Pando
+//! does not have are empty. The views do not list system relations.
 
 mod columns;
 mod constraints;
 mod privileges;
 
-use super::pg_catalog::definitions;
-use super::pg_catalog::roles;
-use super::pg_catalog::world::{DATABASE, SYSTEM_SCHEMAS, World};
-use super::rows::TableRows;
-use super::shape;
+use crate::names::{DATABASE, SYSTEM_SCHEMAS};
+use crate::pg_catalog::{definitions, roles};
+use crate::rows::TableRows;
+use crate::shape;
+use crate::view_context::ViewContext;
 use store::catalog::{Object, Relation};
 use values::cells::Cell;
 
-/// One of the views; `None` where there is none of this name.
-pub(crate) fn table(world: &World<'_>, name: &str) -> Option<TableRows> {
+/// The rows of a view; `None` if there is none of this name.
+pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> {
     let mut rows = TableRows::new(shape::of("information_schema", name)?);
     let out = &mut rows;
     match name {
-        "schemata" => schemata(world, out),
-        "tables" => tables(world, out),
-        "views" => views(world, out),
-        "sequences" => sequences(world, out),
-        "columns" => columns::columns(world, out),
-        "element_types" => columns::element_types(world, out),
-        "table_constraints" => constraints::tables(world, out),
-        "key_column_usage" => constraints::key_columns(world, out),
-        "constraint_column_usage" => constraints::column_usage(world, out),
-        "constraint_table_usage" => constraints::table_usage(world, out),
-        "check_constraints" => constraints::checks(world, out),
-        "table_privileges" | "role_table_grants" => privileges::tables(world, out),
-        "column_privileges" | "role_column_grants" => privileges::columns(world, out),
-        "enabled_roles" => enabled_roles(world, out),
+        "schemata" => schemata(context, out),
+        "tables" => tables(context, out),
+        "views" => views(context, out),
+        "sequences" => sequences(context, out),
+        "columns" => columns::columns(context, out),
+        "element_types" => columns::element_types(context, out),
+        "table_constraints" => constraints::tables(context, out),
+        "key_column_usage" => constraints::key_columns(context, out),
+        "constraint_column_usage" => constraints::column_usage(context, out),
+        "constraint_table_usage" => constraints::table_usage(context, out),
+        "check_constraints" => constraints::checks(context, out),
+        "table_privileges" | "role_table_grants" => privileges::tables(context, out),
+        "column_privileges" | "role_column_grants" => privileges::columns(context, out),
+        "enabled_roles" => enabled_roles(context, out),
         "information_schema_catalog_name" => out.row([("catalog_name", DATABASE.into())]),
         "character_sets" => out.row([
             ("character_set_name", "UTF8".into()),
@@ -46,10 +47,10 @@ pub(crate) fn table(world: &World<'_>, name: &str) -> Option<TableRows> {
     Some(rows)
 }
 
-/// The roles whose rights whoever asks has.
-fn enabled_roles(world: &World<'_>, rows: &mut TableRows) {
-    for role in roles::all(world.catalog) {
-        if world.access.has_role(&role.name) {
+/// `enabled_roles`: the roles whose privileges the current user has.
+fn enabled_roles(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for role in roles::all(context.catalog) {
+        if context.access.has_role(&role.name) {
             rows.row([("role_name", role.name.into())]);
         }
     }
@@ -60,13 +61,14 @@ fn yes(flag: bool) -> Cell {
     if flag { "YES" } else { "NO" }.into()
 }
 
-fn schemata(world: &World<'_>, rows: &mut TableRows) {
-    for (name, _) in world.schemas() {
-        let held = world.access.privileges(&Object::Schema(name.to_string()));
+fn schemata(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (name, _) in context.schemas() {
+        let held = context.access.privileges(&Object::Schema(name.to_string()));
         if held.is_empty() && !SYSTEM_SCHEMAS.contains(&name.as_str()) {
             continue;
         }
-        let owner = roles::owner_name(world.catalog, &Object::Schema(name.to_string())).to_owned();
+        let owner =
+            roles::owner_name(context.catalog, &Object::Schema(name.to_string())).to_owned();
         rows.row([
             ("catalog_name", DATABASE.into()),
             ("schema_name", name.into()),
@@ -75,8 +77,8 @@ fn schemata(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-fn tables(world: &World<'_>, rows: &mut TableRows) {
-    for relation in world.catalog.relations().filter(|relation| world.shows(relation)) {
+fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for relation in context.catalog.relations().filter(|relation| context.shows(relation)) {
         let temporary = relation.is_temporary();
         let kind = match relation {
             Relation::Table(_) if temporary => "LOCAL TEMPORARY",
@@ -96,8 +98,8 @@ fn tables(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-fn views(world: &World<'_>, rows: &mut TableRows) {
-    for (view, _) in world.views() {
+fn views(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (view, _) in context.views() {
         rows.row([
             ("table_catalog", DATABASE.into()),
             ("table_schema", view.schema.as_str().into()),
@@ -113,8 +115,8 @@ fn views(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-fn sequences(world: &World<'_>, rows: &mut TableRows) {
-    for sequence in world.sequences() {
+fn sequences(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for sequence in context.sequences() {
         rows.row([
             ("sequence_catalog", DATABASE.into()),
             ("sequence_schema", sequence.schema.as_str().into()),

@@ -1,11 +1,14 @@
-//! The views about privileges: who was granted what, as far as it concerns whoever asks.
+//! The views about granted privileges.
 
-use super::super::pg_catalog::roles::{self, Granted};
-use super::super::pg_catalog::world::{DATABASE, World, declared};
-use super::super::rows::TableRows;
 use super::yes;
+use crate::catalog_tables::declared;
+use crate::names::DATABASE;
+use crate::pg_catalog::roles::{self, Granted};
+use crate::rows::TableRows;
+use crate::view_context::ViewContext;
 use store::catalog::{Object, Privileges, Relation, RelationId};
 
+/// Privileges on tables and views.
 const ON_TABLES: [(&str, Privileges); 7] = [
     ("INSERT", Privileges::INSERT),
     ("SELECT", Privileges::SELECT),
@@ -15,6 +18,7 @@ const ON_TABLES: [(&str, Privileges); 7] = [
     ("REFERENCES", Privileges::REFERENCES),
     ("TRIGGER", Privileges::TRIGGER),
 ];
+/// Privileges on columns.
 const ON_COLUMNS: [(&str, Privileges); 4] = [
     ("INSERT", Privileges::INSERT),
     ("SELECT", Privileges::SELECT),
@@ -22,43 +26,44 @@ const ON_COLUMNS: [(&str, Privileges); 4] = [
     ("REFERENCES", Privileges::REFERENCES),
 ];
 
-/// One privilege of one role.
-struct One<'a> {
+/// A granted privilege.
+struct Grant<'a> {
     grantor: &'a str,
     grantee: &'a str,
     privilege: &'static str,
     grantable: bool,
 }
 
-/// The privileges on a relation that were granted by or to roles that whoever asks has.
+/// The privileges on a relation whose grantor or grantee is a role of the current user.
 fn on<'a>(
-    world: &'a World<'_>,
+    context: &'a ViewContext<'_>,
     relation: RelationId,
     kinds: &'static [(&'static str, Privileges)],
-) -> Vec<One<'a>> {
+) -> Vec<Grant<'a>> {
     let object = Object::Relation(relation);
-    let grantor = roles::owner_name(world.catalog, &object);
+    let grantor = roles::owner_name(context.catalog, &object);
     let mut all = Vec::new();
-    for Granted { to, privileges } in roles::granted(world.catalog, &object, Privileges::OF_TABLES)
+    for Granted { to, privileges } in
+        roles::granted(context.catalog, &object, Privileges::OF_TABLES)
     {
-        let concerns = to.is_none_or(|to| world.access.has_role(to));
-        if !concerns && !world.access.has_role(grantor) {
+        let concerns = to.is_none_or(|to| context.access.has_role(to));
+        if !concerns && !context.access.has_role(grantor) {
             continue;
         }
         let grantee = to.unwrap_or("PUBLIC");
         for (privilege, one) in kinds.iter().filter(|(_, one)| privileges.contains(*one)) {
             let grantable = grantee == grantor || privileges.grantable().contains(*one);
-            all.push(One { grantor, grantee, privilege, grantable });
+            all.push(Grant { grantor, grantee, privilege, grantable });
         }
     }
     all
 }
 
 /// The views `table_privileges` and `role_table_grants`.
-pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
+pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
     let named = |relation: &&Relation| !matches!(relation, Relation::Sequence(_));
-    for relation in world.catalog.relations().filter(named) {
-        for one in on(world, relation.id(), &ON_TABLES) {
+    for relation in context.catalog.relations().filter(named) {
+        for one in on(context, relation.id(), &ON_TABLES) {
             rows.row([
                 ("grantor", one.grantor.into()),
                 ("grantee", one.grantee.into()),
@@ -74,19 +79,19 @@ pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
 }
 
 /// The views `column_privileges` and `role_column_grants`.
-pub(super) fn columns(world: &World<'_>, rows: &mut TableRows) {
+pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
     let mut all: Vec<(RelationId, &str, &str, &str)> = Vec::new();
-    for table in world.tables() {
+    for table in context.tables() {
         let columns = declared(table);
         let id = table.id.relation();
         all.extend(columns.map(|(_, c)| (id, &*table.schema, &*table.name, &*c.name)));
     }
-    for (view, columns) in world.views() {
+    for (view, columns) in context.views() {
         let names = columns.iter();
         all.extend(names.map(|(name, _)| (view.id, &*view.schema, &*view.name, &**name)));
     }
     for (relation, schema, table, column) in all {
-        for one in on(world, relation, &ON_COLUMNS) {
+        for one in on(context, relation, &ON_COLUMNS) {
             rows.row([
                 ("grantor", one.grantor.into()),
                 ("grantee", one.grantee.into()),

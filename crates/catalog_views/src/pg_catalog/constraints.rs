@@ -1,20 +1,21 @@
-//! pg_index and pg_constraint: primary keys with their indexes, and checks.
+//! `pg_index` and `pg_constraint`: primary keys and check constraints.
 
-use super::super::rows::TableRows;
-use super::world::{World, declared, key_columns, key_numbers};
 use super::{oids, type_catalog};
+use crate::catalog_tables::{declared, key_columns, key_numbers};
+use crate::rows::TableRows;
+use crate::view_context::ViewContext;
 use datafusion::sql::sqlparser::ast::Expr;
 use parser::walk::visit_expressions;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use store::catalog::{Check, Table};
 
-/// The file of `pg_opclass`.
+/// The rows of `pg_opclass`.
 pub(super) const OPCLASS_FILE: &str = include_str!("data/pg_opclass.tsv");
 
-/// pg_index.
-pub(super) fn indexes(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.keyed() {
+/// `pg_index`: one row for each declared primary key.
+pub(super) fn indexes(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.keyed() {
         let id = table.id.relation();
         let numbers = key_numbers(table);
         let count = numbers.len() as i64;
@@ -41,27 +42,27 @@ pub(super) fn indexes(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-/// The default order of a type, as `pg_opclass` numbers it.
-fn operator_class(of: i64) -> i64 {
-    // varchar and json text are ordered as text is, as in PostgreSQL.
-    let of = match of {
-        1043 | 114 => type_catalog::TEXT,
+/// The id in `pg_opclass` of the default B-tree operator class of a type; 0 if it has none.
+fn operator_class(type_oid: i64) -> i64 {
+    // varchar and json are ordered like text.
+    let input_type = match type_oid {
+        type_catalog::VARCHAR | type_catalog::JSON => type_catalog::TEXT,
         other => other,
     };
-    let of = of.to_string();
+    let input_type = input_type.to_string();
     let default = OPCLASS_FILE.lines().find_map(|line| {
         let values: Vec<&str> = line.split('\t').collect();
         match values[..] {
-            [oid, _, _, _, input, "t", ..] if input == of => oid.parse().ok(),
+            [oid, _, _, _, input, "t", ..] if input == input_type => oid.parse().ok(),
             _ => None,
         }
     });
     default.unwrap_or_default()
 }
 
-/// pg_constraint.
-pub(super) fn constraints(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
+/// `pg_constraint`.
+pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
         let id = table.id.relation();
         if !table.has_hidden_key() {
             rows.row([
@@ -99,7 +100,7 @@ pub(super) fn constraints(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-/// The numbers of the columns that a check names.
+/// The attribute numbers of the columns in a check constraint.
 pub(crate) fn check_columns(table: &Table, check: &Check) -> Vec<i64> {
     let Ok(expression) = parser::parse_expression(&check.expression) else {
         return Vec::new();
@@ -118,23 +119,4 @@ pub(crate) fn check_columns(table: &Table, check: &Check) -> Vec<i64> {
         .filter(|(_, column)| names.contains(&column.name))
         .map(|(number, _)| number)
         .collect()
-}
-
-/// The definition of a primary key, as SQL.
-pub(crate) fn key_definition(table: &Table) -> String {
-    format!("PRIMARY KEY ({})", key_list(table))
-}
-
-/// The definition of a check, as SQL; made pretty, without a second pair of parentheses.
-pub(crate) fn check_definition(check: &Check, pretty: bool) -> String {
-    match pretty {
-        true => format!("CHECK ({})", check.expression),
-        false => format!("CHECK (({}))", check.expression),
-    }
-}
-
-/// The columns of a primary key, as SQL.
-pub(crate) fn key_list(table: &Table) -> String {
-    let names = key_columns(table).into_iter().map(|column| super::quote_ident(&column.name));
-    names.collect::<Vec<_>>().join(", ")
 }

@@ -1,10 +1,10 @@
-//! Objects written back as SQL: what `pg_get_viewdef` and its relatives give.
+//! Definitions of objects as SQL text, as `pg_get_viewdef` and similar functions return them.
 
-use super::constraints::key_list;
+use crate::catalog_tables::key_columns;
 use parser::RESERVED;
-use store::catalog::{Table, View};
+use store::catalog::{Check, Table, View};
 
-/// A name as SQL needs it: in quotes unless it is plain.
+/// A name as an SQL identifier, quoted if necessary.
 pub fn quote_ident(name: &str) -> String {
     let plain = !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -13,12 +13,10 @@ pub fn quote_ident(name: &str) -> String {
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The index under a primary key.
+/// The definition of a primary key's index.
 pub(crate) fn key_index(table: &Table, with_schema: bool) -> String {
-    let schema = match with_schema {
-        true => format!("{}.", quote_ident(&table.schema)),
-        false => String::new(),
-    };
+    let schema =
+        if with_schema { format!("{}.", quote_ident(&table.schema)) } else { String::new() };
     format!(
         "CREATE UNIQUE INDEX {} ON {schema}{} USING btree ({})",
         quote_ident(&table.key_name()),
@@ -27,14 +25,34 @@ pub(crate) fn key_index(table: &Table, with_schema: bool) -> String {
     )
 }
 
+/// The definition of a primary key.
+pub(crate) fn key(table: &Table) -> String {
+    format!("PRIMARY KEY ({})", key_list(table))
+}
+
+/// The names of the primary key's columns.
+fn key_list(table: &Table) -> String {
+    let names = key_columns(table).into_iter().map(|column| quote_ident(&column.name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// The definition of a check constraint; with one pair of parentheses instead of two if `pretty`.
+pub(crate) fn check(check: &Check, pretty: bool) -> String {
+    if pretty {
+        format!("CHECK ({})", check.expression)
+    } else {
+        format!("CHECK (({}))", check.expression)
+    }
+}
+
 /// The query of a view.
-pub fn view(view: &View) -> String {
+pub(crate) fn view(view: &View) -> String {
     format!(" {};", view.sql)
 }
 
-/// A default. The name inside `nextval('...')` is written as PostgreSQL writes it, since clients look there for
-/// the sequence of a column.
-pub fn default(expression: &str) -> String {
+/// The expression of a default. The name in `nextval('...')` is written as PostgreSQL writes it,
+/// because clients parse it to find the sequence of a column.
+pub(crate) fn default(expression: &str) -> String {
     let name = expression
         .strip_prefix("nextval('")
         .and_then(|rest| rest.strip_suffix("')"))

@@ -1,9 +1,12 @@
-//! Object ids: PostgreSQL's own for what PostgreSQL has too, ours above.
+//! Object ids (OIDs).
 //!
-//! An id depends on the object alone, never on the connection or on what else there is, and all are below
-//! 2^31, for clients that keep them in a signed integer. Relations carry their number in the catalog;
-//! what has no number of its own gets a hash of its name in a range of its kind.
+//! Objects that PostgreSQL has too have its ids, which are below 16384. The id of any other object
+//! depends only on the object, so it is the same in every session and on every server. Each kind of
+//! object has its own range of ids. The id is derived from the relation's number in the catalog, or
+//! is a hash of the object's name. All ids are below 2^31, for clients that store them in a signed
+//! integer.
 
+use crate::names::BOOTSTRAP_SUPERUSER as BOOTSTRAP_SUPERUSER_NAME;
 use store::catalog::RelationId;
 
 /// The schema `pg_catalog`.
@@ -14,6 +17,8 @@ pub const PUBLIC: i64 = 2200;
 pub(crate) const INFORMATION_SCHEMA: i64 = 13_000;
 /// The schema `pando`.
 pub(crate) const PANDO_SCHEMA: i64 = 13_001;
+/// The bootstrap superuser.
+pub(crate) const BOOTSTRAP_SUPERUSER: i64 = 10;
 /// The database.
 pub const DATABASE: i64 = 5;
 /// The access method of tables.
@@ -22,7 +27,7 @@ pub(crate) const HEAP: i64 = 2;
 pub(crate) const BTREE: i64 = 403;
 /// The default collation.
 pub(crate) const DEFAULT_COLLATION: i64 = 100;
-/// `pg_class` itself, as other catalogs refer to it.
+/// `pg_class` itself.
 pub(crate) const PG_CLASS: i64 = 1259;
 /// `pg_namespace` itself.
 pub(crate) const PG_NAMESPACE: i64 = 2615;
@@ -31,8 +36,9 @@ pub(crate) const PG_CONSTRAINT: i64 = 2606;
 /// `pg_attrdef` itself.
 pub(crate) const PG_ATTRDEF: i64 = 2604;
 
+/// The least id of a relation of users.
 const FIRST_RELATION: i64 = 16_384;
-/// Each kind of object has a range of so many ids.
+/// Number of ids of each kind of object.
 const RANGE: i64 = 1 << 28;
 
 const _: () = assert!(7 * RANGE + RANGE <= i32::MAX as i64 + 1);
@@ -42,18 +48,18 @@ pub fn relation(id: RelationId) -> i64 {
     FIRST_RELATION + i64::from(id.0) % (RANGE - FIRST_RELATION)
 }
 
-/// The relation of an object id, where it can be one.
+/// The relation with an id, if the id is in the range of relations.
 pub(crate) fn relation_of(oid: i64) -> Option<RelationId> {
     let id = oid.checked_sub(FIRST_RELATION).filter(|_| oid < RANGE)?;
     u32::try_from(id).ok().map(RelationId)
 }
 
-/// The index under a table's primary key.
+/// The index of a table's primary key.
 pub(crate) fn key_index(id: RelationId) -> i64 {
     RANGE + i64::from(id.0) % RANGE
 }
 
-/// The table of an index.
+/// The table of a primary key's index.
 pub(crate) fn table_of_index(oid: i64) -> Option<RelationId> {
     let id = oid.checked_sub(RANGE).filter(|id| (0..RANGE).contains(id))?;
     u32::try_from(id).ok().map(RelationId)
@@ -80,7 +86,7 @@ pub fn default(table: RelationId, column: u32) -> i64 {
     4 * RANGE + hash(&[&table.0.to_string(), &column.to_string()])
 }
 
-/// The type of a table's or a view's rows.
+/// The row type of a table or view.
 pub(crate) fn row_type(id: RelationId) -> i64 {
     7 * RANGE + i64::from(id.0) % RANGE
 }
@@ -99,12 +105,12 @@ pub fn schema(name: &str) -> i64 {
 /// A role.
 pub fn role(name: &str) -> i64 {
     match name {
-        super::roles::OWNER_NAME => super::roles::OWNER,
+        BOOTSTRAP_SUPERUSER_NAME => BOOTSTRAP_SUPERUSER,
         other => 6 * RANGE + hash(&["role", other]),
     }
 }
 
-/// FNV-1a, folded into a range.
+/// The FNV-1a hash of strings, folded into the range of a kind.
 fn hash(parts: &[&str]) -> i64 {
     let mut state: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in parts.iter().flat_map(|part| part.bytes().chain([0])) {

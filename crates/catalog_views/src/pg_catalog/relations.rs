@@ -1,32 +1,36 @@
-//! pg_class, pg_attribute, pg_attrdef: what relations there are, and their columns.
+//! `pg_class`, `pg_attribute` and `pg_attrdef`: relations, their columns and the defaults of
+//! columns.
 
-use super::super::rows::TableRows;
-use super::super::shape::{self, Shape};
-use super::world::{World, declared, key_columns};
 use super::{oids, roles, type_catalog};
+use crate::catalog_tables::{declared, key_columns};
+use crate::rows::TableRows;
+use crate::shape::{self, Shape};
+use crate::view_context::ViewContext;
 use store::catalog::{
     Column, Identity, Object, Privileges, Relation, SqlType, Table, is_temporary_schema,
 };
 use values::cells::Cell;
 
-/// pg_class.
-pub(super) fn classes(world: &World<'_>, rows: &mut TableRows) {
-    for relation in world.catalog.relations() {
+/// `pg_class`.
+pub(super) fn classes(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for relation in context.catalog.relations() {
         match relation {
             Relation::Table(table) => {
-                table_class(world, table, rows);
+                table_class(context, table, rows);
                 if !table.has_hidden_key() {
-                    index_class(world, table, rows);
+                    index_class(context, table, rows);
                 }
             }
             Relation::View(view) => {
-                let columns = world.views.get(&view.id).map_or(0, Vec::len);
-                let cells = Class { kind: "v", method: 0, columns, tuples: -1, has_index: false };
-                class(world, relation, &cells, rows);
+                let columns = context.views.get(&view.id).map_or(0, Vec::len);
+                let cells =
+                    KindCells { kind: "v", method: 0, columns, tuples: -1, has_index: false };
+                class(context, relation, &cells, rows);
             }
             Relation::Sequence(_) => {
-                let cells = Class { kind: "S", method: 0, columns: 3, tuples: 1, has_index: false };
-                class(world, relation, &cells, rows);
+                let cells =
+                    KindCells { kind: "S", method: 0, columns: 3, tuples: 1, has_index: false };
+                class(context, relation, &cells, rows);
             }
         }
     }
@@ -34,9 +38,9 @@ pub(super) fn classes(world: &World<'_>, rows: &mut TableRows) {
     rows.set_all("relispopulated", true.into());
 }
 
-/// The types in pg_type that tables and views are: those of their rows.
-pub(super) fn row_types(world: &World<'_>, rows: &mut TableRows) {
-    for relation in world.catalog.relations() {
+/// The row types of tables and views, for `pg_type`.
+pub(super) fn row_types(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for relation in context.catalog.relations() {
         let id = relation.id();
         if matches!(relation, Relation::Sequence(_)) {
             continue;
@@ -45,7 +49,7 @@ pub(super) fn row_types(world: &World<'_>, rows: &mut TableRows) {
             ("oid", oids::row_type(id).into()),
             ("typname", relation.name().into()),
             ("typnamespace", oids::schema(relation.schema()).into()),
-            ("typowner", roles::owner(world.catalog, &Object::Relation(id)).into()),
+            ("typowner", roles::owner(context.catalog, &Object::Relation(id)).into()),
             ("typlen", Cell::Number(-1)),
             ("typtype", "c".into()),
             ("typcategory", "C".into()),
@@ -62,8 +66,8 @@ pub(super) fn row_types(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-/// What differs between kinds of relations.
-struct Class {
+/// The cells of a row of `pg_class` that differ between views and sequences.
+struct KindCells {
     kind: &'static str,
     method: i64,
     columns: usize,
@@ -71,7 +75,7 @@ struct Class {
     has_index: bool,
 }
 
-fn class(world: &World<'_>, relation: &Relation, of: &Class, rows: &mut TableRows) {
+fn class(context: &ViewContext<'_>, relation: &Relation, cells: &KindCells, rows: &mut TableRows) {
     let id = relation.id();
     let object = Object::Relation(id);
     let all = match relation {
@@ -82,18 +86,18 @@ fn class(world: &World<'_>, relation: &Relation, of: &Class, rows: &mut TableRow
         ("oid", oids::relation(id).into()),
         ("relname", relation.name().into()),
         ("relnamespace", oids::schema(relation.schema()).into()),
-        ("reltype", if of.kind == "S" { 0 } else { oids::row_type(id) }.into()),
+        ("reltype", if cells.kind == "S" { 0 } else { oids::row_type(id) }.into()),
         ("relpersistence", persistence(relation.schema()).into()),
-        ("relowner", roles::owner(world.catalog, &object).into()),
-        ("relacl", roles::access_list(world.catalog, &object, all).into()),
-        ("relam", of.method.into()),
-        ("relfilenode", if of.kind == "v" { 0 } else { oids::relation(id) }.into()),
-        ("relkind", of.kind.into()),
-        ("relnatts", (of.columns as i64).into()),
-        ("reltuples", Cell::Double(of.tuples as f64)),
-        ("relhasindex", of.has_index.into()),
-        ("relhasrules", (of.kind == "v").into()),
-        ("relreplident", if of.kind == "r" { "d" } else { "n" }.into()),
+        ("relowner", roles::owner(context.catalog, &object).into()),
+        ("relacl", roles::access_list(context.catalog, &object, all).into()),
+        ("relam", cells.method.into()),
+        ("relfilenode", if cells.kind == "v" { 0 } else { oids::relation(id) }.into()),
+        ("relkind", cells.kind.into()),
+        ("relnatts", (cells.columns as i64).into()),
+        ("reltuples", Cell::Double(cells.tuples as f64)),
+        ("relhasindex", cells.has_index.into()),
+        ("relhasrules", (cells.kind == "v").into()),
+        ("relreplident", if cells.kind == "r" { "d" } else { "n" }.into()),
     ]);
 }
 
@@ -101,14 +105,14 @@ fn persistence(schema: &str) -> &'static str {
     if is_temporary_schema(schema) { "t" } else { "p" }
 }
 
-fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
+fn table_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
     let id = table.id.relation();
     let object = Object::Relation(id);
     let all = Privileges::OF_TABLES;
-    let tuples = world.row_count(table);
-    let size = (table.bucket_size != world.database.bucket_size())
+    let tuples = context.row_count(table);
+    let size = (table.bucket_size != context.database.bucket_size())
         .then(|| format!("bucket_size={}", table.bucket_size));
-    let colocated = world.catalog.colocated(table);
+    let colocated = context.catalog.colocated(table);
     let colocated = colocated.map(|other| format!("colocate_with={}.{}", other.schema, other.name));
     let options: Vec<String> = size.into_iter().chain(colocated).collect();
     let options = (!options.is_empty()).then_some(options);
@@ -118,8 +122,8 @@ fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
         ("relnamespace", oids::schema(&table.schema).into()),
         ("reltype", oids::row_type(id).into()),
         ("relpersistence", persistence(&table.schema).into()),
-        ("relowner", roles::owner(world.catalog, &object).into()),
-        ("relacl", roles::access_list(world.catalog, &object, all).into()),
+        ("relowner", roles::owner(context.catalog, &object).into()),
+        ("relacl", roles::access_list(context.catalog, &object, all).into()),
         ("relam", oids::HEAP.into()),
         ("relfilenode", oids::relation(id).into()),
         ("relkind", "r".into()),
@@ -132,19 +136,19 @@ fn table_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
     ]);
 }
 
-fn index_class(world: &World<'_>, table: &Table, rows: &mut TableRows) {
+fn index_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
     let id = table.id.relation();
     rows.row([
         ("oid", oids::key_index(id).into()),
         ("relname", table.key_name().into()),
         ("relnamespace", oids::schema(&table.schema).into()),
         ("relpersistence", persistence(&table.schema).into()),
-        ("relowner", roles::owner(world.catalog, &Object::Relation(id)).into()),
+        ("relowner", roles::owner(context.catalog, &Object::Relation(id)).into()),
         ("relam", oids::BTREE.into()),
         ("relfilenode", oids::key_index(id).into()),
         ("relkind", "i".into()),
         ("relnatts", (table.key.len() as i64).into()),
-        ("reltuples", Cell::Double(world.row_count(table) as f64)),
+        ("reltuples", Cell::Double(context.row_count(table) as f64)),
         ("relreplident", "n".into()),
     ]);
 }
@@ -155,7 +159,7 @@ fn system_class(shape: &Shape, rows: &mut TableRows) {
         ("relname", shape.name.into()),
         ("relnamespace", oids::schema(shape.schema).into()),
         ("relpersistence", "p".into()),
-        ("relowner", roles::OWNER.into()),
+        ("relowner", oids::BOOTSTRAP_SUPERUSER.into()),
         ("relam", if shape.kind == "r" { oids::HEAP } else { 0 }.into()),
         ("relkind", shape.kind.into()),
         ("relnatts", (shape.columns.len() as i64).into()),
@@ -165,28 +169,28 @@ fn system_class(shape: &Shape, rows: &mut TableRows) {
     ]);
 }
 
-/// pg_attribute.
-pub(super) fn attributes(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
+/// `pg_attribute`.
+pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
         let id = table.id.relation();
         for (number, column) in declared(table) {
             table_attribute(oids::relation(id), number, column, rows);
         }
     }
-    for table in world.keyed() {
+    for table in context.keyed() {
         let index = oids::key_index(table.id.relation());
         for (number, column) in (1..).zip(key_columns(table)) {
             attribute(index, number, &column.name, type_catalog::of_sql(&column.sql_type), rows);
         }
     }
-    for (view, columns) in world.views() {
+    for (view, columns) in context.views() {
         for (number, (name, sql_type)) in (1..).zip(columns) {
             let of = type_catalog::of_sql(sql_type);
             attribute(oids::relation(view.id), number, name, of, rows);
         }
     }
     let own = [("last_value", type_catalog::INT8), ("is_called", type_catalog::BOOL)];
-    for sequence in world.sequences() {
+    for sequence in context.sequences() {
         for (number, (name, of)) in (1..).zip(own) {
             attribute(oids::relation(sequence.id), number, name, (of, -1), rows);
         }
@@ -203,22 +207,22 @@ pub(super) fn attributes(world: &World<'_>, rows: &mut TableRows) {
     rows.set_all("attcacheoff", (-1_i64).into());
 }
 
-/// The id of a type that a system table's shape names; the domains of information_schema as what they are over.
+/// The id of a type in a [`Shape`]. A domain of `information_schema` has the id of its base type.
 fn system_type(name: &str) -> i64 {
-    let over = match name {
+    let base = match name {
         "cardinal_number" => "int4",
         "sql_identifier" => "name",
         "character_data" | "yes_or_no" => "varchar",
         "time_stamp" => "timestamptz",
         other => other,
     };
-    type_catalog::by_name(over).unwrap_or(type_catalog::TEXT)
+    type_catalog::by_name(base).unwrap_or(type_catalog::TEXT)
 }
 
 fn table_attribute(relation: i64, number: i64, column: &Column, rows: &mut TableRows) {
     attribute(relation, number, &column.name, type_catalog::of_sql(&column.sql_type), rows);
     rows.set_last("attnotnull", (!column.nullable).into());
-    rows.set_last("atthasdef", kept_default(column).is_some().into());
+    rows.set_last("atthasdef", stored_expression(column).is_some().into());
     rows.set_last("atthasmissing", column.missing.is_some().into());
     let dimensions = i64::from(matches!(column.sql_type, SqlType::Array(_)));
     rows.set_last("attndims", dimensions.into());
@@ -232,6 +236,7 @@ fn table_attribute(relation: i64, number: i64, column: &Column, rows: &mut Table
     rows.set_last("attgenerated", generated.into());
 }
 
+/// Adds a row to `pg_attribute`; `of` is the id and the modifier of the column's type.
 fn attribute(relation: i64, number: i64, name: &str, of: (i64, i64), rows: &mut TableRows) {
     let (oid, modifier) = of;
     let known = type_catalog::by_oid(oid);
@@ -249,19 +254,19 @@ fn attribute(relation: i64, number: i64, name: &str, of: (i64, i64), rows: &mut 
     ]);
 }
 
-/// The default of a column that PostgreSQL would keep: identity columns have none, and what a computed column is computed
-/// from is kept as one.
-fn kept_default(column: &Column) -> Option<&String> {
+/// The expression of a column in `pg_attrdef`: its default, or the expression of a generated
+/// column. Identity columns have none.
+fn stored_expression(column: &Column) -> Option<&String> {
     let default = column.default.as_ref().filter(|_| column.identity.is_none());
     column.generated.as_ref().or(default)
 }
 
-/// pg_attrdef.
-pub(super) fn defaults(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
+/// `pg_attrdef`.
+pub(super) fn defaults(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
         let id = table.id.relation();
         for (number, column) in declared(table) {
-            let Some(default) = kept_default(column) else { continue };
+            let Some(default) = stored_expression(column) else { continue };
             rows.row([
                 ("oid", oids::default(id, column.id.0).into()),
                 ("adrelid", oids::relation(id).into()),

@@ -1,35 +1,34 @@
-//! pg_roles and its relatives. The one place that says who there is, who owns what and who may do what.
+//! Roles, owners and granted privileges, and the system tables `pg_roles`, `pg_authid`, `pg_user`,
+//! `pg_shadow` and `pg_auth_members`.
 //!
-//! [`OWNER_NAME`] is always there: it owns what nobody else does, and everybody is it where no role was made.
+//! The [`BOOTSTRAP_SUPERUSER`] always exists, also if the catalog has no role of this name.
 
-use super::super::rows::TableRows;
 use super::oids;
 use crate::access;
+use crate::names::BOOTSTRAP_SUPERUSER;
+use crate::rows::TableRows;
 use std::sync::Arc;
 use store::catalog::{Catalog, Object, Privileges};
 use values::cells::Cell;
 
-/// The id of the role that is always there.
-pub const OWNER: i64 = 10;
-/// Its name.
-pub const OWNER_NAME: &str = "pando";
-
 /// A role.
 pub(crate) struct RoleEntry {
-    pub oid: i64,
-    pub name: String,
-    pub superuser: bool,
+    pub(crate) oid: i64,
+    pub(crate) name: String,
+    pub(crate) superuser: bool,
     pub(crate) can_log_in: bool,
     create_role: bool,
     create_database: bool,
     inherit: bool,
     connection_limit: Option<u32>,
+    /// Microseconds since 1970.
     valid_until: Option<i64>,
+    /// The SCRAM verifier of the password.
     verifier: Option<String>,
 }
 
-/// All roles.
-pub fn all(catalog: &Catalog) -> Vec<RoleEntry> {
+/// All roles, with the bootstrap superuser.
+pub(crate) fn all(catalog: &Catalog) -> Vec<RoleEntry> {
     let own = catalog.roles().map(|role| RoleEntry {
         oid: oids::role(&role.name),
         name: role.name.clone(),
@@ -43,12 +42,12 @@ pub fn all(catalog: &Catalog) -> Vec<RoleEntry> {
         verifier: role.verifier.clone(),
     });
     let mut all: Vec<RoleEntry> = own.collect();
-    if !all.iter().any(|role| role.name == OWNER_NAME) {
-        // Once there are roles, nobody logs in as the one that was always there.
+    if !all.iter().any(|role| role.name == BOOTSTRAP_SUPERUSER) {
+        // Nobody logs in as the bootstrap superuser once roles exist.
         let can_log_in = all.is_empty();
-        let name = OWNER_NAME.to_owned();
+        let name = BOOTSTRAP_SUPERUSER.to_owned();
         all.push(RoleEntry {
-            oid: OWNER,
+            oid: oids::BOOTSTRAP_SUPERUSER,
             name,
             superuser: true,
             can_log_in,
@@ -64,29 +63,41 @@ pub fn all(catalog: &Catalog) -> Vec<RoleEntry> {
 }
 
 /// The name of a role, as `pg_get_userbyid` gives it.
-pub fn name_of(catalog: &Catalog, oid: i64) -> String {
+pub(crate) fn name_of(catalog: &Catalog, oid: i64) -> String {
     let found = all(catalog).into_iter().find(|role| role.oid == oid);
     found.map_or_else(|| format!("unknown (OID={oid})"), |role| role.name)
 }
 
-/// The name of the role that owns something.
+/// The name of the role that owns an object.
 pub(crate) fn owner_name<'a>(catalog: &'a Catalog, object: &Object) -> &'a str {
-    access::owner(catalog, object).map_or(OWNER_NAME, |role| role.name.as_str())
+    access::owner(catalog, object).map_or(BOOTSTRAP_SUPERUSER, |role| role.name.as_str())
 }
 
-/// The id of the role that owns something.
-pub fn owner(catalog: &Catalog, object: &Object) -> i64 {
+/// The id of the role that owns an object.
+pub(crate) fn owner(catalog: &Catalog, object: &Object) -> i64 {
     oids::role(owner_name(catalog, object))
 }
 
-/// One role's privileges on something; `None` is everybody.
-pub(crate) struct Granted<'a> {
-    pub to: Option<&'a str>,
-    pub privileges: Privileges,
+/// Sets schema and owner of all rows to those of system objects.
+pub(super) fn set_system_owner(rows: &mut TableRows, namespace: &str, owner: &str) {
+    rows.set_all(namespace, Cell::Number(oids::PG_CATALOG));
+    rows.set_all(owner, Cell::Number(oids::BOOTSTRAP_SUPERUSER));
 }
 
-/// Who may do what with something that `all` can be done with, its owner first.
-pub fn granted<'a>(catalog: &'a Catalog, object: &Object, all: Privileges) -> Vec<Granted<'a>> {
+/// The privileges of one role on an object.
+pub(crate) struct Granted<'a> {
+    /// The role; `None` is `PUBLIC`.
+    pub(crate) to: Option<&'a str>,
+    pub(crate) privileges: Privileges,
+}
+
+/// The privileges on an object, those of its owner first. `all` are the privileges that exist for
+/// this kind of object.
+pub(crate) fn granted<'a>(
+    catalog: &'a Catalog,
+    object: &Object,
+    all: Privileges,
+) -> Vec<Granted<'a>> {
     let owner = owner_name(catalog, object);
     let mut granted = vec![Granted { to: Some(owner), privileges: all }];
     for role in catalog.roles().chain([catalog.public()]).filter(|role| role.name != owner) {
@@ -99,7 +110,8 @@ pub fn granted<'a>(catalog: &'a Catalog, object: &Object, all: Privileges) -> Ve
     granted
 }
 
-/// The privileges on something as PostgreSQL writes them (`alice=rw/pando`); `None` where only the owner has any.
+/// The privileges on an object as `aclitem` texts (`alice=rw/pando`); `None` if only the owner has
+/// any.
 pub(super) fn access_list(
     catalog: &Catalog,
     object: &Object,
@@ -113,7 +125,8 @@ pub(super) fn access_list(
     (granted.len() > 1).then(|| granted.iter().map(entry).collect())
 }
 
-/// Privileges in the order in which PostgreSQL writes them; an asterisk says that one may be handed on.
+/// The letters of privileges in PostgreSQL's order. An asterisk marks a privilege with grant
+/// option.
 fn letters(privileges: Privileges) -> String {
     let all = [
         (Privileges::INSERT, 'a'),
@@ -138,24 +151,24 @@ fn letters(privileges: Privileges) -> String {
     letters
 }
 
-/// pg_auth_members.
+/// `pg_auth_members`.
 pub(super) fn members(catalog: &Catalog, rows: &mut TableRows) {
     for member in catalog.roles() {
         for (role, admin) in &member.member_of {
             rows.row([
                 ("roleid", oids::role(role).into()),
                 ("member", oids::role(&member.name).into()),
-                ("grantor", OWNER.into()),
+                ("grantor", oids::BOOTSTRAP_SUPERUSER.into()),
                 ("admin_option", (*admin).into()),
             ]);
         }
     }
 }
 
-/// What those see who see no passwords.
+/// Shown instead of a password.
 const HIDDEN: &str = "********";
 
-/// pg_roles, and pg_authid, which has the same columns in another order and shows verifiers.
+/// `pg_roles`, and `pg_authid`, which shows verifiers.
 pub(super) fn roles(catalog: &Catalog, shows_verifiers: bool, rows: &mut TableRows) {
     for role in all(catalog) {
         rows.row([
@@ -176,13 +189,10 @@ pub(super) fn roles(catalog: &Catalog, shows_verifiers: bool, rows: &mut TableRo
 }
 
 fn password(verifier: Option<String>, shows_verifiers: bool) -> Cell {
-    match shows_verifiers {
-        true => verifier.into(),
-        false => HIDDEN.into(),
-    }
+    if shows_verifiers { verifier.into() } else { HIDDEN.into() }
 }
 
-/// pg_user, and pg_shadow, which shows verifiers.
+/// `pg_user`, and `pg_shadow`, which shows verifiers.
 pub(super) fn users(catalog: &Catalog, shows_verifiers: bool, rows: &mut TableRows) {
     for role in all(catalog).into_iter().filter(|role| role.can_log_in) {
         rows.row([

@@ -1,13 +1,15 @@
-//! pg_sequence, pg_sequences, and pg_depend, which says whose sequence is whose.
+//! `pg_sequence`, `pg_sequences`, and `pg_depend`, which relates sequences to the columns that own
+//! them.
 
-use super::super::rows::TableRows;
-use super::world::{World, declared};
 use super::{oids, roles, type_catalog};
+use crate::catalog_tables::declared;
+use crate::rows::TableRows;
+use crate::view_context::ViewContext;
 use store::catalog::{Catalog, Object, Relation, Sequence};
 
-/// pg_sequence.
-pub(super) fn definitions(world: &World<'_>, rows: &mut TableRows) {
-    for sequence in world.sequences() {
+/// `pg_sequence`.
+pub(super) fn definitions(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for sequence in context.sequences() {
         rows.row([
             ("seqrelid", oids::relation(sequence.id).into()),
             ("seqtypid", type_catalog::INT8.into()),
@@ -21,17 +23,17 @@ pub(super) fn definitions(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-/// pg_sequences.
-pub(super) fn states(world: &World<'_>, rows: &mut TableRows) {
-    for sequence in world.sequences() {
-        // Where nobody can be asked, it is not known.
-        let last = world.database.store().sequence_last(sequence).ok().flatten();
+/// `pg_sequences`.
+pub(super) fn states(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for sequence in context.sequences() {
+        // NULL if the server that has the state cannot be reached.
+        let last = context.database.store().sequence_last(sequence).ok().flatten();
         rows.row([
             ("schemaname", sequence.schema.as_str().into()),
             ("sequencename", sequence.name.as_str().into()),
             (
                 "sequenceowner",
-                roles::owner_name(world.catalog, &Object::Relation(sequence.id)).into(),
+                roles::owner_name(context.catalog, &Object::Relation(sequence.id)).into(),
             ),
             ("data_type", type_catalog::INT8.into()),
             ("start_value", sequence.start.into()),
@@ -45,16 +47,18 @@ pub(super) fn states(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-/// The number of the column that a sequence belongs to, with its table's id.
-pub fn owner(catalog: &Catalog, sequence: &Sequence) -> Option<(i64, i64)> {
+/// The column that owns a sequence: the id of its table and its attribute number.
+fn owner(catalog: &Catalog, sequence: &Sequence) -> Option<(i64, i64)> {
     let (table, column) = sequence.owned_by?;
     let Relation::Table(table) = catalog.relation_by_id(table.relation())? else { return None };
     let (number, _) = declared(table).find(|(_, declared)| declared.id == column)?;
     Some((oids::relation(table.id.relation()), number))
 }
 
-/// pg_depend: columns own their sequences, tables their indexes and constraints, columns their defaults.
-pub(super) fn dependencies(world: &World<'_>, rows: &mut TableRows) {
+/// `pg_depend`: the dependencies of sequences, indexes, constraints and defaults on tables and
+/// columns.
+pub(super) fn dependencies(context: &ViewContext<'_>, rows: &mut TableRows) {
+    // The class and id of the object, and the class, id and attribute number that it depends on.
     let mut depend = |of: (i64, i64), on: (i64, i64, i64), kind: &str| {
         rows.row([
             ("classid", of.0.into()),
@@ -65,14 +69,14 @@ pub(super) fn dependencies(world: &World<'_>, rows: &mut TableRows) {
             ("deptype", kind.into()),
         ]);
     };
-    for sequence in world.sequences() {
-        if let Some((table, column)) = owner(world.catalog, sequence) {
-            let kind = if is_identity(world.catalog, sequence) { "i" } else { "a" };
+    for sequence in context.sequences() {
+        if let Some((table, column)) = owner(context.catalog, sequence) {
+            let kind = if is_identity(context.catalog, sequence) { "i" } else { "a" };
             let sequence = (oids::PG_CLASS, oids::relation(sequence.id));
             depend(sequence, (oids::PG_CLASS, table, column), kind);
         }
     }
-    for table in world.tables() {
+    for table in context.tables() {
         let id = table.id.relation();
         let relation = oids::relation(id);
         for (number, column) in
@@ -90,8 +94,8 @@ pub(super) fn dependencies(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-/// Whether a sequence serves a GENERATED ... AS IDENTITY column.
-pub(crate) fn is_identity(catalog: &Catalog, sequence: &Sequence) -> bool {
+/// Whether a sequence belongs to a GENERATED ... AS IDENTITY column.
+fn is_identity(catalog: &Catalog, sequence: &Sequence) -> bool {
     let Some((table, column)) = sequence.owned_by else { return false };
     match catalog.relation_by_id(table.relation()) {
         Some(Relation::Table(table)) => {

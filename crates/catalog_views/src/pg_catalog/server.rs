@@ -1,18 +1,19 @@
-//! The tables about the server: database, settings, what is running, and the few objects that are always the same.
+//! The system tables about the server: the database, settings, statistics and objects that never
+//! change.
 
-use super::super::rows::TableRows;
-use super::world::{DATABASE, World};
-use super::{oids, roles};
-use crate::settings::known;
-use crate::settings::known::Kind;
+use super::oids;
+use crate::names::DATABASE;
+use crate::rows::TableRows;
+use crate::settings::known::{self, Kind};
+use crate::view_context::ViewContext;
 use values::cells::Cell;
 
-/// pg_database.
+/// `pg_database`.
 pub(super) fn databases(rows: &mut TableRows) {
     rows.row([
         ("oid", oids::DATABASE.into()),
         ("datname", DATABASE.into()),
-        ("datdba", roles::OWNER.into()),
+        ("datdba", oids::BOOTSTRAP_SUPERUSER.into()),
         ("encoding", 6_i64.into()),
         ("datlocprovider", "c".into()),
         ("datallowconn", true.into()),
@@ -23,28 +24,29 @@ pub(super) fn databases(rows: &mut TableRows) {
     ]);
 }
 
+/// The id of the tablespace `pg_default`.
 const DEFAULT_TABLESPACE: i64 = 1663;
 
-/// pg_tablespace.
+/// `pg_tablespace`.
 pub(super) fn tablespaces(rows: &mut TableRows) {
     for (oid, name) in [(DEFAULT_TABLESPACE, "pg_default"), (1664, "pg_global")] {
-        let owner = roles::OWNER.into();
+        let owner = oids::BOOTSTRAP_SUPERUSER.into();
         rows.row([("oid", oid.into()), ("spcname", name.into()), ("spcowner", owner)]);
     }
 }
 
-/// pg_am.
+/// `pg_am`.
 pub(super) fn access_methods(rows: &mut TableRows) {
     for (oid, name, kind) in [(oids::HEAP, "heap", "t"), (oids::BTREE, "btree", "i")] {
         rows.row([("oid", oid.into()), ("amname", name.into()), ("amtype", kind.into())]);
     }
 }
 
-/// pg_language.
+/// `pg_language`.
 pub(super) fn languages(rows: &mut TableRows) {
     for (oid, name) in [(12_i64, "internal"), (14, "sql")] {
         let trusted = (name == "sql").into();
-        let owner = roles::OWNER.into();
+        let owner = oids::BOOTSTRAP_SUPERUSER.into();
         let cells = [
             ("oid", oid.into()),
             ("lanname", name.into()),
@@ -55,7 +57,7 @@ pub(super) fn languages(rows: &mut TableRows) {
     }
 }
 
-/// pg_collation.
+/// `pg_collation`.
 pub(super) fn collations(rows: &mut TableRows) {
     let all = [(oids::DEFAULT_COLLATION, "default", "d"), (950, "C", "c"), (951, "POSIX", "c")];
     for (oid, name, provider) in all {
@@ -64,7 +66,7 @@ pub(super) fn collations(rows: &mut TableRows) {
             ("oid", oid.into()),
             ("collname", name.into()),
             ("collnamespace", oids::PG_CATALOG.into()),
-            ("collowner", roles::OWNER.into()),
+            ("collowner", oids::BOOTSTRAP_SUPERUSER.into()),
             ("collprovider", provider.into()),
             ("collisdeterministic", true.into()),
             ("collencoding", (-1_i64).into()),
@@ -74,9 +76,9 @@ pub(super) fn collations(rows: &mut TableRows) {
     }
 }
 
-/// pg_settings.
-pub(super) fn settings(world: &World<'_>, rows: &mut TableRows) {
-    for (name, value) in world.settings {
+/// `pg_settings`.
+pub(super) fn settings(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (name, value) in context.settings {
         let known = known::find(name);
         let kind = known.map_or(Kind::Text, |known| known.kind);
         let (vartype, unit) = match kind {
@@ -88,7 +90,7 @@ pub(super) fn settings(world: &World<'_>, rows: &mut TableRows) {
                 ("string", None)
             }
         };
-        let context = match kind {
+        let set_by = match kind {
             Kind::Internal => "internal",
             Kind::System => "sighup",
             _ => "user",
@@ -111,7 +113,7 @@ pub(super) fn settings(world: &World<'_>, rows: &mut TableRows) {
             ("unit", unit.into()),
             ("category", "Pando".into()),
             ("short_desc", known.map_or("", |known| known.meaning).into()),
-            ("context", context.into()),
+            ("context", set_by.into()),
             ("vartype", vartype.into()),
             ("source", source.into()),
             ("enumvals", choices),
@@ -122,20 +124,20 @@ pub(super) fn settings(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-/// pg_stat_database.
-pub(super) fn database_statistics(world: &World<'_>, rows: &mut TableRows) {
-    let counters = world.database.store().counters();
+/// `pg_stat_database`.
+pub(super) fn database_statistics(context: &ViewContext<'_>, rows: &mut TableRows) {
+    let counters = context.database.store().counters();
     rows.row([
         ("datid", oids::DATABASE.into()),
         ("datname", DATABASE.into()),
-        ("numbackends", (world.database.connected_sessions().len() as i64).into()),
+        ("numbackends", (context.database.connected_sessions().len() as i64).into()),
         ("xact_commit", i64::try_from(counters.commits).unwrap_or(i64::MAX).into()),
         ("xact_rollback", i64::try_from(counters.conflicts).unwrap_or(i64::MAX).into()),
     ]);
-    rows.no_other_counts();
+    rows.zero_other_counts();
 }
 
-/// pg_timezone_names: what `SET timezone` takes.
+/// `pg_timezone_names`: the values of `SET timezone`.
 pub(super) fn time_zones(rows: &mut TableRows) {
     for name in ["Etc/UTC", "GMT", "UTC"] {
         let short = if name == "GMT" { "GMT" } else { "UTC" };
@@ -143,7 +145,7 @@ pub(super) fn time_zones(rows: &mut TableRows) {
     }
 }
 
-/// pg_get_keywords(): the words that need quotes as names.
+/// `pg_get_keywords()`: the keywords that are quoted as identifiers.
 pub(super) fn keywords(rows: &mut TableRows) {
     for word in parser::RESERVED {
         let reserved = ("catdesc", "reserved".into());

@@ -1,28 +1,32 @@
-//! The views that sum the catalog up for people: pg_tables, pg_views, pg_indexes, pg_description and such.
+//! `pg_namespace`, `pg_description`, `pg_rewrite` and the views `pg_tables`, `pg_views`,
+//! `pg_indexes` and `pg_stat_*`.
 
-use super::super::rows::TableRows;
-use super::super::shape;
-use super::world::{Class, World, declared};
 use super::{definitions, oids, roles};
+use crate::catalog_tables::declared;
+use crate::names::BOOTSTRAP_SUPERUSER;
+use crate::pg_catalog::class::Class;
+use crate::rows::TableRows;
+use crate::shape;
+use crate::view_context::ViewContext;
 use store::catalog::{Object, Privileges, Relation};
 
-/// pg_namespace.
-pub(super) fn namespaces(world: &World<'_>, rows: &mut TableRows) {
-    for (name, _) in world.schemas() {
+/// `pg_namespace`.
+pub(super) fn namespaces(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (name, _) in context.schemas() {
         let object = Object::Schema(name.to_string());
         rows.row([
             ("oid", oids::schema(&name).into()),
             ("nspname", name.into()),
-            ("nspowner", roles::owner(world.catalog, &object).into()),
-            ("nspacl", roles::access_list(world.catalog, &object, Privileges::OF_SCHEMAS).into()),
+            ("nspowner", roles::owner(context.catalog, &object).into()),
+            ("nspacl", roles::access_list(context.catalog, &object, Privileges::OF_SCHEMAS).into()),
         ]);
     }
 }
 
-/// pg_tables.
-pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
-        let owner = roles::owner_name(world.catalog, &Object::Relation(table.id.relation()));
+/// `pg_tables`.
+pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
+        let owner = roles::owner_name(context.catalog, &Object::Relation(table.id.relation()));
         rows.row([
             ("schemaname", table.schema.as_str().into()),
             ("tablename", table.name.as_str().into()),
@@ -37,7 +41,7 @@ pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
         rows.row([
             ("schemaname", shape.schema.into()),
             ("tablename", shape.name.into()),
-            ("tableowner", roles::OWNER_NAME.into()),
+            ("tableowner", BOOTSTRAP_SUPERUSER.into()),
             ("hasindexes", false.into()),
             ("hasrules", false.into()),
             ("hastriggers", false.into()),
@@ -46,21 +50,21 @@ pub(super) fn tables(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-/// pg_views.
-pub(super) fn views(world: &World<'_>, rows: &mut TableRows) {
-    for (view, _) in world.views() {
+/// `pg_views`.
+pub(super) fn views(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (view, _) in context.views() {
         rows.row([
             ("schemaname", view.schema.as_str().into()),
             ("viewname", view.name.as_str().into()),
-            ("viewowner", roles::owner_name(world.catalog, &Object::Relation(view.id)).into()),
+            ("viewowner", roles::owner_name(context.catalog, &Object::Relation(view.id)).into()),
             ("definition", definitions::view(view).into()),
         ]);
     }
 }
 
-/// pg_indexes.
-pub(super) fn indexes(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.keyed() {
+/// `pg_indexes`.
+pub(super) fn indexes(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.keyed() {
         rows.row([
             ("schemaname", table.schema.as_str().into()),
             ("tablename", table.name.as_str().into()),
@@ -70,8 +74,8 @@ pub(super) fn indexes(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-/// pg_description: what COMMENT ON said.
-pub(super) fn descriptions(world: &World<'_>, rows: &mut TableRows) {
+/// `pg_description`: the texts of COMMENT ON.
+pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
     let mut describe = |object: (i64, i64), number: i64, comment: &Option<String>| {
         if let Some(comment) = comment {
             rows.row([
@@ -82,10 +86,10 @@ pub(super) fn descriptions(world: &World<'_>, rows: &mut TableRows) {
             ]);
         }
     };
-    for (name, comment) in world.schemas() {
+    for (name, comment) in context.schemas() {
         describe((oids::PG_NAMESPACE, oids::schema(&name)), 0, &comment);
     }
-    for relation in world.catalog.relations() {
+    for relation in context.catalog.relations() {
         let object = (oids::PG_CLASS, oids::relation(relation.id()));
         match relation {
             Relation::Table(table) => {
@@ -100,35 +104,35 @@ pub(super) fn descriptions(world: &World<'_>, rows: &mut TableRows) {
     }
 }
 
-/// pg_stat_user_tables and pg_stat_all_tables.
-pub(super) fn table_statistics(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
-        let count = world.row_count(table);
+/// `pg_stat_user_tables` and `pg_stat_all_tables`.
+pub(super) fn table_statistics(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
+        let count = context.row_count(table);
         rows.row([
             ("relid", oids::relation(table.id.relation()).into()),
             ("schemaname", table.schema.as_str().into()),
             ("relname", table.name.as_str().into()),
             ("n_live_tup", count.into()),
         ]);
-        rows.no_other_counts();
+        rows.zero_other_counts();
     }
 }
 
-/// pg_statio_user_tables.
-pub(super) fn table_reads(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.tables() {
+/// `pg_statio_user_tables` and `pg_statio_all_tables`.
+pub(super) fn table_reads(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.tables() {
         rows.row([
             ("relid", oids::relation(table.id.relation()).into()),
             ("schemaname", table.schema.as_str().into()),
             ("relname", table.name.as_str().into()),
         ]);
-        rows.no_other_counts();
+        rows.zero_other_counts();
     }
 }
 
-/// pg_stat_user_indexes and pg_stat_all_indexes.
-pub(super) fn index_statistics(world: &World<'_>, rows: &mut TableRows) {
-    for table in world.keyed() {
+/// `pg_stat_user_indexes` and `pg_stat_all_indexes`.
+pub(super) fn index_statistics(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for table in context.keyed() {
         let id = table.id.relation();
         rows.row([
             ("relid", oids::relation(id).into()),
@@ -137,13 +141,13 @@ pub(super) fn index_statistics(world: &World<'_>, rows: &mut TableRows) {
             ("relname", table.name.as_str().into()),
             ("indexrelname", table.key_name().into()),
         ]);
-        rows.no_other_counts();
+        rows.zero_other_counts();
     }
 }
 
-/// pg_rewrite: each view has the rule that makes it one.
-pub(super) fn rules(world: &World<'_>, rows: &mut TableRows) {
-    for (view, _) in world.views() {
+/// `pg_rewrite`: the SELECT rule of each view.
+pub(super) fn rules(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (view, _) in context.views() {
         let class = Class::Relation(&Relation::View(view.clone())).oid();
         rows.row([
             ("oid", oids::default(view.id, u32::MAX).into()),

@@ -1,11 +1,11 @@
-//! Types as PostgreSQL numbers and names them.
+//! PostgreSQL's ids, names and properties of types.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use store::catalog::SqlType;
 use values::types::is_record;
 
-/// The file of `pg_type`, as PostgreSQL has it.
+/// The rows of `pg_type`.
 pub(crate) const FILE: &str = include_str!("data/pg_type.tsv");
 
 /// `boolean`
@@ -18,13 +18,15 @@ pub(crate) const INT2: i64 = 21;
 pub(crate) const INT4: i64 = 23;
 /// `text`
 pub const TEXT: i64 = 25;
-const JSON: i64 = 114;
+/// `json`
+pub(super) const JSON: i64 = 114;
 const JSONB: i64 = 3802;
 const FLOAT4: i64 = 700;
 const FLOAT8: i64 = 701;
 const BYTEA: i64 = 17;
 const BPCHAR: i64 = 1042;
-const VARCHAR: i64 = 1043;
+/// `character varying`
+pub(super) const VARCHAR: i64 = 1043;
 const DATE: i64 = 1082;
 const TIME: i64 = 1083;
 const TIMESTAMP: i64 = 1114;
@@ -36,19 +38,19 @@ const NUMERIC: i64 = 1700;
 const UUID: i64 = 2950;
 const RECORD: i64 = 2249;
 
-/// `record_in`, which reads rows
+/// `record_in`, the input function of rows
 pub(crate) const RECORD_IN: i64 = 2290;
-/// `record_out`, which writes rows
+/// `record_out`, the output function of rows
 pub(crate) const RECORD_OUT: i64 = 2291;
-/// `record_recv`, which reads rows from a client's bytes
+/// `record_recv`, the binary input function of rows
 pub(crate) const RECORD_RECEIVE: i64 = 2402;
-/// `record_send`, which writes rows as bytes
+/// `record_send`, the binary output function of rows
 pub(crate) const RECORD_SEND: i64 = 2403;
 
-/// Bytes that PostgreSQL counts into the type modifier of lengths and precisions.
+/// Bytes that PostgreSQL adds to a length or precision in a type modifier.
 const HEADER: i64 = 4;
 
-/// What SQL calls types whose catalog name is another.
+/// The SQL names of types whose name in `pg_type` differs.
 const SQL_NAMES: [(i64, &str); 18] = [
     (BOOL, "boolean"),
     (18, "\"char\""),
@@ -66,12 +68,12 @@ const SQL_NAMES: [(i64, &str); 18] = [
     (BIT, "bit"),
     (VARBIT, "bit varying"),
     (2276, "\"any\""),
-    // Names that are not in the catalog, and mean what is.
+    // These have the same name in both. Their length is a part of the text.
     (NUMERIC, "numeric"),
     (INTERVAL, "interval"),
 ];
 
-/// Other spellings that a statement may use for a type.
+/// Other names that a statement may use for a type.
 const SPELLINGS: [(&str, i64); 14] = [
     ("int", INT4),
     ("decimal", NUMERIC),
@@ -89,17 +91,23 @@ const SPELLINGS: [(&str, i64); 14] = [
     ("datetime", TIMESTAMP),
 ];
 
-/// What others need to know of a type.
+/// A type of `pg_type`.
 #[derive(Debug)]
 pub struct TypeEntry {
+    /// Its id.
     pub oid: i64,
+    /// Its name in `pg_type`.
     pub name: &'static str,
+    /// Its size in bytes; negative if the size varies.
     pub length: i64,
     pub(crate) by_value: bool,
+    /// The id of the element type of an array; 0 for other types.
     pub element: i64,
+    /// The id of the type of arrays of it; 0 if there is none.
     pub array: i64,
     pub(crate) align: &'static str,
     pub(crate) storage: &'static str,
+    /// The id of its collation; 0 if it has none.
     pub collation: i64,
 }
 
@@ -136,12 +144,12 @@ static BY_NAME: LazyLock<HashMap<&'static str, i64>> = LazyLock::new(|| {
     own.chain(SPELLINGS).chain(sql).collect()
 });
 
-/// The type of an id.
+/// The type with an id.
 pub fn by_oid(oid: i64) -> Option<&'static TypeEntry> {
     BY_OID.get(&oid).copied()
 }
 
-/// The id of a type that is written in SQL: `int4`, `character varying(10)`, `pg_catalog.text[]`.
+/// The id of a type by its SQL text: `int4`, `character varying(10)`, `pg_catalog.text[]`.
 pub fn by_name(written: &str) -> Option<i64> {
     let written = written.trim();
     let written = written.strip_prefix("pg_catalog.").unwrap_or(written);
@@ -161,7 +169,7 @@ pub fn by_name(written: &str) -> Option<i64> {
     BY_NAME.get(without_length.as_str()).copied()
 }
 
-/// Id and modifier of a column's type.
+/// The id and the modifier (`atttypmod`) of a column's type. The modifier is -1 if there is none.
 pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
     match sql_type {
         SqlType::Boolean => (BOOL, -1),
@@ -190,7 +198,7 @@ pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
         SqlType::Jsonb => (JSONB, -1),
         SqlType::Array(item) => {
             let (element, modifier) = of_sql(item);
-            // An array of arrays has its innermost element's type, as in PostgreSQL.
+            // An array of arrays has the array type of the innermost element.
             match by_oid(element) {
                 Some(entry) if entry.array != 0 => (entry.array, modifier),
                 _ => (element, modifier),
@@ -199,7 +207,8 @@ pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
     }
 }
 
-/// What SQL calls a type; `modifier` is its length or precision, as `atttypmod` has it.
+/// The SQL text of a type, as `format_type` returns it. `modifier` is an `atttypmod`: length or
+/// precision.
 pub fn format(oid: i64, modifier: Option<i64>) -> String {
     if oid == 0 {
         return "-".to_owned();

@@ -1,14 +1,14 @@
-//! Settings that are the same on all servers of a cluster.
+//! Settings that have the same value on all servers of a cluster.
 
 use std::num::NonZeroU64;
 use store::Store;
 
 /// Whether buckets move between servers.
 pub const MOVES: &str = "pando.moves";
-/// Bytes that a server moves to other servers in a second at most.
+/// Maximum number of bytes per second that a server sends in moves of buckets; 0 means no limit.
 pub const BYTES_PER_SECOND: &str = "pando.move_bytes_per_second";
 
-/// What a setting of the whole cluster is now; `None` for any other.
+/// The current value of a setting of the cluster; `None` for other settings.
 pub fn value(store: &Store, name: &str) -> Option<String> {
     let moves = store.peers().map(|peers| peers.move_settings()).unwrap_or_default();
     match name {
@@ -18,7 +18,7 @@ pub fn value(store: &Store, name: &str) -> Option<String> {
     }
 }
 
-/// A session's settings, with what those of the whole cluster are now.
+/// Replaces the values of the cluster's settings by the current ones.
 pub fn with_values(store: &Store, settings: &mut [(String, String)]) {
     for (name, shown) in settings {
         if let Some(value) = value(store, name) {

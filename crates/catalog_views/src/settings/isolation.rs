@@ -1,19 +1,23 @@
-//! Isolation levels: what a client asks for is what it is told, and it gets snapshot isolation, which is more than READ
-//! COMMITTED and as much as REPEATABLE READ is in PostgreSQL.
+//! Isolation levels. Every transaction has snapshot isolation, which is stronger than READ
+//! COMMITTED and the same as REPEATABLE READ in PostgreSQL. SHOW displays the level that the client
+//! has set.
 
-use values::error::{Error, Result};
+use values::{Error, Result};
 
-/// A level that can be had.
+/// A supported isolation level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Isolation {
+    /// READ UNCOMMITTED
     ReadUncommitted,
+    /// READ COMMITTED
     ReadCommitted,
+    /// REPEATABLE READ, the default
     #[default]
     RepeatableRead,
 }
 
 impl Isolation {
-    /// The level of a name.
+    /// The level with a name in lower case.
     ///
     /// # Errors
     /// 0A000 for SERIALIZABLE.
@@ -25,7 +29,7 @@ impl Isolation {
         })
     }
 
-    /// Its name, as SHOW has it.
+    /// Its name, as SHOW displays it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::ReadUncommitted => "read uncommitted",

@@ -1,37 +1,44 @@
-//! The settings that there are: what each can be, and what it is at first.
+//! The settings that exist, with their defaults and valid values.
 //!
-//! Clients set many that PostgreSQL has and that do nothing here (planner hints), or that are always so: they are
-//! taken, kept and shown.
+//! Some settings of PostgreSQL have no effect here, such as planner options. They exist because
+//! clients set and show them.
 
 use std::time::Duration;
-use values::error::{Error, Result, SqlState};
+use values::{Error, Result, SqlState};
 
 /// A setting.
 #[derive(Debug)]
 pub struct Known {
+    /// Its name, in lower case.
     pub name: &'static str,
+    /// Its default, as SHOW displays it.
     pub default: &'static str,
+    /// Its valid values.
     pub kind: Kind,
-    /// What it is, in a line.
+    /// A description of one line, for users.
     pub meaning: &'static str,
 }
 
-/// What a setting can be.
+/// The type and the valid values of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// Any text.
     Text,
+    /// `on` or `off`.
     Flag,
+    /// An integer between a minimum and a maximum, both included.
     Number(i64, i64),
+    /// One of these values.
     Choice(&'static [&'static str]),
-    /// Milliseconds; 0 is no limit.
+    /// Milliseconds; 0 means no limit.
     Duration,
-    /// How text is written on the wire.
+    /// The encoding of text in the protocol: a name of UTF-8 or SQL_ASCII.
     Encoding,
-    /// Other values are understood and not possible.
+    /// Only the default, or another spelling of it.
     Always,
-    /// Nobody sets it.
+    /// Cannot be set.
     Internal,
-    /// ALTER SYSTEM sets it, for all servers.
+    /// Set with ALTER SYSTEM for all servers.
     System,
 }
 
@@ -50,13 +57,13 @@ const MESSAGES: Kind = Kind::Choice(&[
 const ISOLATION: Kind =
     Kind::Choice(&["serializable", "repeatable read", "read committed", "read uncommitted"]);
 
-/// All of them, by name.
+/// All settings, sorted by name.
 #[rustfmt::skip]
 pub(crate) const KNOWN: &[Known] = &[
     known("application_name", "", Kind::Text, "Sets the application name to be reported in statistics and logs."),
     known("block_size", "8192", Kind::Internal, "Shows the size of a disk block."),
     known("bytea_output", "hex", Kind::Choice(&["escape", "hex"]), "Sets the output format for bytea."),
-    known("check_function_bodies", "on", Kind::Flag, "Checks routine bodies when they are made."),
+    known("check_function_bodies", "on", Kind::Flag, "Check routine bodies during CREATE FUNCTION and CREATE PROCEDURE."),
     known("client_encoding", "UTF8", Kind::Encoding, "Sets the client's character set encoding."),
     known("client_min_messages", "notice", MESSAGES, "Sets the message levels that are sent to the client."),
     known("datestyle", "ISO, MDY", Kind::Always, "Sets the display format for date and time values."),
@@ -85,17 +92,17 @@ pub(crate) const KNOWN: &[Known] = &[
     known("max_connections", "10000", Kind::Internal, "Sets the maximum number of concurrent connections."),
     known("max_identifier_length", "63", Kind::Internal, "Shows the maximum identifier length."),
     known("max_index_keys", "32", Kind::Internal, "Shows the maximum number of index keys."),
-    known("pando.adjustments", "off", Kind::Flag, "Sets whether a client that asks for another server's row is told whose the keys around it are."),
-    known("pando.broadcast_bytes", "8388608", Kind::Number(0, 8_388_608), "Sets how many bytes a join sends to all servers, at most; with more, both sides are dealt out."),
-    known("pando.bundle_bytes", "268435456", Kind::Number(0, i64::MAX), "Sets how many bytes of rows between two fragments a server keeps in memory, at most; more go to disk."),
-    known("pando.bundling", "pipelined", Kind::Choice(&["pipelined", "none", "optimal", "excessive"]), "Sets which operators run together, between two places where rows are stored; pipelined stores none."),
-    known("pando.fan_in", "16", Kind::Number(2, 1_000_000), "Sets from how many servers one takes parts of an answer that it combines; of more, some combine those of others first."),
-    known("pando.gather", "auto", Kind::Choice(&["auto", "push", "pull"]), "Sets how rows of other servers come: as they send them, or a few servers at a time; auto pulls from more than 16."),
-    known("pando.move_bytes_per_second", "0", Kind::System, "Sets how many bytes a server gives to others in a second at most; 0 is no limit."),
-    known("pando.moves", "running", Kind::System, "Sets whether buckets move between servers."),
-    known("pando.pull_window", "8", Kind::Number(1, 65_536), "Sets from how many servers rows are pulled at a time."),
-    known("pando.shipping", "on", Kind::Flag, "Sets whether operators run on the servers that own the rows."),
-    known("pando.termination", "deterministic", Kind::Choice(&["deterministic"]), "Shows when a scan has ended: when all who own rows have answered. The experiment pando bench range also knows another way."),
+    known("pando.adjustments", "off", Kind::Flag, "Sets whether a client gets a notice with directory entries after it asked this server for a row of another one."),
+    known("pando.broadcast_bytes", "8388608", Kind::Number(0, 8_388_608), "Sets the maximum number of bytes that a join broadcasts to all servers. Above it, both inputs are hash-partitioned."),
+    known("pando.bundle_bytes", "268435456", Kind::Number(0, i64::MAX), "Sets the maximum number of bytes that each server keeps in memory between two bundles. Above it, rows are spilled to disk."),
+    known("pando.bundling", "pipelined", Kind::Choice(&["pipelined", "none", "optimal", "excessive"]), "Sets which operators form a bundle. Rows are stored between bundles; pipelined stores none."),
+    known("pando.fan_in", "16", Kind::Number(2, 1_000_000), "Sets the maximum number of servers whose partial results one server combines. Above it, they are combined in a tree."),
+    known("pando.gather", "auto", Kind::Choice(&["auto", "push", "pull"]), "Sets whether other servers push rows or the coordinator pulls them from a few servers at a time. auto pulls from more than 16 servers."),
+    known("pando.move_bytes_per_second", "0", Kind::System, "Sets the maximum number of bytes per second that each server sends in moves of buckets. 0 means no limit."),
+    known("pando.moves", "running", Kind::System, "Sets whether buckets move between servers: running or paused."),
+    known("pando.pull_window", "8", Kind::Number(1, 65_536), "Sets the number of servers that rows are pulled from at a time."),
+    known("pando.shipping", "on", Kind::Flag, "Enables the execution of operators on the servers that own the rows."),
+    known("pando.termination", "deterministic", Kind::Choice(&["deterministic"]), "Shows how a scan ends: deterministic means that all owners of rows have answered."),
     known("password_encryption", "scram-sha-256", Kind::Choice(&["scram-sha-256"]), "Chooses the algorithm for encrypting passwords."),
     known("row_security", "on", Kind::Flag, "Enable row security."),
     known("search_path", "public", Kind::Text, "Sets the schema search order for names that are not schema-qualified."),
@@ -114,21 +121,21 @@ pub(crate) const KNOWN: &[Known] = &[
     known("xmloption", "content", Kind::Choice(&["content", "document"]), "Sets whether XML data is a document or a fragment."),
 ];
 
-/// The setting of a lower-case name.
+/// The setting with a name in lower case.
 pub fn find(name: &str) -> Option<&'static Known> {
     KNOWN.binary_search_by(|known| known.name.cmp(name)).ok().map(|index| &KNOWN[index])
 }
 
 impl Known {
-    /// Whether no session has it its own way.
+    /// Whether sessions cannot set it.
     pub(crate) fn is_fixed(&self) -> bool {
         matches!(self.kind, Kind::Internal | Kind::System)
     }
 
-    /// A value as it is kept and shown.
+    /// A value in canonical form, as it is stored and displayed.
     ///
     /// # Errors
-    /// 22023 for what it cannot be, 55P02 for what nobody sets.
+    /// 22023 for an invalid value, 55P02 if sessions cannot set it.
     pub(crate) fn canonical(&self, value: &str) -> Result<String> {
         let lower = value.to_lowercase();
         match self.kind {
@@ -138,9 +145,10 @@ impl Known {
             }
             Kind::Number(least, most) => {
                 let number: i64 = value.trim().parse().map_err(|_| self.invalid(value))?;
-                match (least..=most).contains(&number) {
-                    true => Ok(number.to_string()),
-                    false => Err(self.outside(&number.to_string(), least, most)),
+                if (least..=most).contains(&number) {
+                    Ok(number.to_string())
+                } else {
+                    Err(self.outside(&number.to_string(), least, most))
                 }
             }
             Kind::Choice(choices) => match choices.iter().find(|choice| **choice == lower) {
@@ -154,7 +162,7 @@ impl Known {
             Kind::Encoding => {
                 match lower.replace(|c: char| !c.is_ascii_alphanumeric(), "").as_str() {
                     "utf8" | "unicode" => Ok("UTF8".to_owned()),
-                    // The bytes of text are not looked at: so they are UTF-8.
+                    // Text is not converted, so it is UTF-8 for SQL_ASCII, too.
                     "sqlascii" => Ok("SQL_ASCII".to_owned()),
                     _ => {
                         Err(self.invalid(value).with_hint("Text is always sent and taken in UTF8."))
@@ -180,7 +188,10 @@ impl Known {
         }
     }
 
-    /// PostgreSQL's durations: milliseconds, or a number with a unit. Zero is no limit.
+    /// Parses a duration: milliseconds, or a number with a unit. `None` (0) means no limit.
+    ///
+    /// # Errors
+    /// 22023 for an invalid duration.
     pub(super) fn duration(&self, text: &str) -> Result<Option<Duration>> {
         const MOST: i64 = i32::MAX as i64;
         let text = text.trim();
@@ -221,7 +232,7 @@ impl Known {
     }
 }
 
-/// A truth value, which may be written short.
+/// Parses a Boolean value, which may be abbreviated.
 fn flag(name: &str, value: &str) -> Result<bool> {
     let is = |word: &str| !value.is_empty() && word.starts_with(value);
     match value {
@@ -236,7 +247,7 @@ fn flag(name: &str, value: &str) -> Result<bool> {
     }
 }
 
-/// A duration as PostgreSQL shows it: in the largest unit that it is a whole number of.
+/// A duration as text, in the largest unit that gives a whole number.
 pub(super) fn shown(limit: Option<Duration>) -> String {
     let millis = limit.map_or(0, |limit| limit.as_millis());
     let units = [("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)];
@@ -244,7 +255,7 @@ pub(super) fn shown(limit: Option<Duration>) -> String {
     whole.map_or("0".to_owned(), |(name, unit)| format!("{}{name}", millis / unit))
 }
 
-/// Whether a value means what a setting always is.
+/// Whether a value is another spelling of the default.
 fn is_same(known: &Known, value: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let value = plain(value);
@@ -266,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_in_order_and_can_be_what_they_are() {
+    fn settings_are_sorted_and_their_defaults_are_canonical() {
         assert!(KNOWN.is_sorted_by_key(|known| known.name));
         for known in KNOWN {
             assert_eq!(

@@ -1,51 +1,50 @@
-//! Settings: the ones that exist ([`known`]), and the values that a session has for them ([`Settings`]).
+//! Settings: those that exist ([`known`]), and the values that a session has for them
+//! ([`Settings`]).
 
 pub mod cluster;
 pub mod isolation;
 pub mod known;
 
+use crate::names::BOOTSTRAP_SUPERUSER;
 use isolation::Isolation;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::catalog::DEFAULT_SCHEMA;
-use values::error::{Error, Result, SqlState};
 use values::text::Style;
-
-/// The user of a session in which nobody has logged in.
-pub(crate) const DEFAULT_USER: &str = "pando";
+use values::{Error, Result, SqlState};
 
 /// A session's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Who the session belongs to, or pretends to belong to.
+    /// The session user: the user who logged in, unless SET SESSION AUTHORIZATION changed it.
     pub session_user: Arc<String>,
-    /// Whose rights statements have, where those are not the session's user's.
+    /// The current role, if SET ROLE changed it.
     pub role: Option<Arc<String>>,
-    /// Where unqualified names lead.
+    /// The schemas in which names without a schema are looked up.
     pub search_path: Vec<String>,
-    /// After how long a statement is cancelled.
+    /// Statements are cancelled after this time.
     pub statement_timeout: Option<Duration>,
-    /// After how long without a statement a session inside a transaction ends.
+    /// A session that is idle in a transaction ends after this time.
     pub idle_in_transaction_timeout: Option<Duration>,
-    /// After how long without a statement a session ends.
+    /// A session that is idle outside of a transaction ends after this time.
     pub idle_timeout: Option<Duration>,
-    /// Whether the transaction that is open may not write; `None` where none says.
+    /// The setting `transaction_read_only`, if the open transaction has set it.
     read_only: Option<bool>,
-    /// Whether transactions may not write that do not say.
+    /// The setting `default_transaction_read_only`.
     read_only_by_default: bool,
-    /// The isolation that the open transaction has asked for; `None` where it asks for none.
+    /// The setting `transaction_isolation`, if the open transaction has set it.
     isolation: Option<Isolation>,
-    /// The isolation of transactions that ask for none.
+    /// The setting `default_transaction_isolation`.
     isolation_by_default: Isolation,
-    /// What is not as it was at first and has no place above, and the settings of programs (`app.user`).
+    /// Other settings that differ from their default, and custom settings (`app.user`).
     kept: BTreeMap<String, String>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            session_user: Arc::new(DEFAULT_USER.to_owned()),
+            session_user: Arc::new(BOOTSTRAP_SUPERUSER.to_owned()),
             role: None,
             search_path: vec![DEFAULT_SCHEMA.to_owned()],
             statement_timeout: None,
@@ -61,7 +60,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Every setting with its value, by name.
+    /// All settings with their values, sorted by name.
     pub fn all(&self) -> Vec<(String, String)> {
         let known = known::KNOWN.iter().map(|known| known.name);
         let own = self.kept.keys().map(String::as_str).filter(|name| known::find(name).is_none());
@@ -72,7 +71,7 @@ impl Settings {
         all
     }
 
-    /// One setting, by its lower-case name.
+    /// The value of a setting by its name in lower case.
     pub fn get(&self, name: &str) -> Option<String> {
         let flag = |flag| if flag { "on" } else { "off" }.to_owned();
         Some(match name {
@@ -93,24 +92,24 @@ impl Settings {
         })
     }
 
-    /// Whether nothing may be written now.
+    /// Whether the open transaction, or the next one, is read-only.
     pub fn is_read_only(&self) -> bool {
         self.read_only.unwrap_or(self.read_only_by_default)
     }
 
-    /// Whether the client has an image of its own, which is to be adjusted.
+    /// Whether the client keeps an image of its own and wants image adjustments.
     pub fn is_adjusting(&self) -> bool {
-        // What is as it was at first is not kept.
+        // `kept` has no settings with their default value.
         self.kept.contains_key("pando.adjustments")
     }
 
-    /// How values are written.
+    /// The text format of values.
     pub fn style(&self) -> Style {
         let setting = |name| self.kept.get(name).map_or("", String::as_str);
         Style::named(setting("bytea_output"), setting("intervalstyle"))
     }
 
-    /// Whether a message of a severity is for the client.
+    /// Whether the client gets messages of this severity.
     pub fn wants(&self, severity: &str) -> bool {
         match self.kept.get("client_min_messages").map(String::as_str) {
             Some("warning") => severity != "NOTICE",
@@ -119,10 +118,11 @@ impl Settings {
         }
     }
 
-    /// Sets one; only the search path has several values.
+    /// Sets a setting. Only the search path has several values.
     ///
     /// # Errors
-    /// 42704 for what is no setting, 22023 for what it cannot be, 55P02 for what nobody sets.
+    /// 42704 if there is no such setting, 22023 for an invalid value, 55P02 if sessions cannot set
+    /// it.
     pub fn set(&mut self, name: &str, values: &[String]) -> Result<()> {
         let value = values.first().map_or("", String::as_str);
         let Some(known) = known::find(name) else {
@@ -152,8 +152,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets all back to what they were when the session began, except for what belongs to the open transaction or to
-    /// who the session is.
+    /// Resets all settings to `first`, their values at the start of the session. The session user,
+    /// the role and the read-only status of the open transaction stay.
     pub fn reset_all(&mut self, first: &Self) {
         *self = Self {
             read_only: self.read_only,
@@ -163,10 +163,10 @@ impl Settings {
         };
     }
 
-    /// Sets one back to what it was when the session began.
+    /// Resets a setting to its value in `first`.
     ///
     /// # Errors
-    /// 42704 for what is no setting.
+    /// 42704 if there is no such setting.
     pub fn reset(&mut self, name: &str, first: &Self) -> Result<()> {
         let known = known::find(name);
         match name {
@@ -184,14 +184,14 @@ impl Settings {
     }
 }
 
-/// What a name that is no setting is answered with.
+/// The error of a name that is not a setting.
 pub fn unknown(name: &str) -> Error {
     let message = format!("unrecognized configuration parameter \"{name}\"");
     Error::new(SqlState::UndefinedObject, message)
         .with_hint("SELECT * FROM pando.settings lists them.")
 }
 
-/// The values of a setting that is given as one text: the search path is a list, everything else is one value.
+/// Splits the text of a setting into its values: several for the search path, one for any other.
 pub fn values_of(name: &str, value: &str) -> Vec<String> {
     match name {
         "search_path" => {

@@ -45,7 +45,7 @@ pub(super) fn change(
         return Err(Error::new(SqlState::InsufficientPrivilege, message));
     }
     let is_known = catalog.role(&name).is_some();
-    if !is_known && name != catalog_views::pg_catalog::roles::OWNER_NAME && !frame.is_me(&name) {
+    if !is_known && name != catalog_views::names::BOOTSTRAP_SUPERUSER && !frame.is_me(&name) {
         return Err(undefined(&name));
     }
     if let Some(old) = access::owner(&catalog, &object) {

@@ -1,10 +1,10 @@
--- Writes the files beside this one from a PostgreSQL 15: psql -XAtq -f make.sql (in this folder).
+-- Writes the other files of this folder from a PostgreSQL 15 server: psql -XAtq -f make.sql (in this folder).
 \set ON_ERROR_STOP on
--- functions.txt: the names of the functions that Pando has.
+-- functions.txt: the names of the functions of Pando.
 CREATE TEMPORARY TABLE functions_here (n text);
 \copy functions_here FROM functions.txt
 
--- relations.txt: schema.relation oid kind, then `column type`; an exclamation mark stands for NOT NULL.
+-- relations.txt: schema.relation, oid and kind, then `column type` for each column; an exclamation mark means NOT NULL.
 \o relations.txt
 SELECT format('%s.%s %s %s: %s', n.nspname, c.relname, c.oid, c.relkind, string_agg(
          format('%s %s%s', a.attname,
@@ -21,7 +21,7 @@ WHERE n.nspname IN ('pg_catalog', 'information_schema') AND c.relkind IN ('r', '
 GROUP BY n.nspname, c.relname, c.oid, c.relkind
 ORDER BY n.nspname DESC, c.relname COLLATE "C";
 
--- The types that Pando has or that clients look up, with the functions that read and write them.
+-- The types of Pando and those that clients look up, with their input and output functions.
 CREATE TEMPORARY VIEW kept_type AS
 SELECT t.oid AS type, t.* FROM pg_type t LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
 WHERE coalesce(e.typname, t.typname) IN (

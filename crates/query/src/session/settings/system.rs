@@ -62,7 +62,7 @@ impl Inner {
             return Err(Error::new(SqlState::InsufficientPrivilege, message));
         }
         let change = change(statement)?;
-        let peers = Arc::clone(store.peers().ok_or_else(catalog_views::alone)?);
+        let peers = Arc::clone(store.peers().ok_or_else(catalog_views::not_in_cluster)?);
         let changed = tokio::task::spawn_blocking(move || peers.change_moves(change)).await;
         changed.map_err(|_| Error::new(SqlState::InternalError, "the server stops"))??;
         Ok(Outcome::Done(Tag::plain("ALTER SYSTEM")))

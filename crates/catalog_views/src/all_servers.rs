@@ -1,7 +1,8 @@
-//! Tables with the rows of all servers: each tells of itself, and the session's server puts that together.
+//! System tables of the schema `pando` with the rows of all servers. The coordinator requests and
+//! concatenates them.
 
-use super::pando;
 use crate::access::Access;
+use crate::pando;
 use crate::session_context::DatabaseContext;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringViewArray,
@@ -12,16 +13,16 @@ use scan::tables::Tables;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{Catalog, Object, Privileges, Relation};
-use values::error::Result;
+use values::Result;
 
-/// The tables.
-pub(super) const TABLES: [&str; 4] = ["buckets", "runs", "splits", "queries"];
+/// The names of these tables.
+pub(crate) const TABLES: [&str; 4] = ["buckets", "runs", "splits", "queries"];
 
-/// What a server without others is called.
+/// The name of a server that is in no cluster.
 const ALONE: &str = "local";
 
-/// One of the tables, with what the session may see of it.
-pub(super) async fn table(
+/// The rows of one of these tables that the session may see.
+pub(crate) async fn table(
     shared: &dyn DatabaseContext,
     access: Access<'_>,
     tables: &dyn Tables,
@@ -34,24 +35,26 @@ pub(super) async fn table(
     let mut parts = vec![own];
     if let Some(peers) = peers {
         for (server, rows) in peers.gather(name).await {
-            // One of another version may tell something else.
+            // A server of another version may have other columns; its rows are left out.
             parts.extend(Some(named(&server, &rows)?).filter(|rows| rows.schema() == schema));
         }
     }
     let all = concat_batches(&schema, &parts)?;
-    match name {
-        "queries" => with_hidden_texts(access, &all),
-        _ => Ok(filter_record_batch(&all, &readable(access, tables.catalog(), &all))?),
+    if name == "queries" {
+        with_hidden_texts(access, &all)
+    } else {
+        Ok(filter_record_batch(&all, &readable(access, tables.catalog(), &all))?)
     }
 }
 
-/// What this server tells of itself to another.
+/// The rows of this server of one of these tables, for another server; `None` if there is none of
+/// this name.
 pub fn own_part(shared: &dyn DatabaseContext, name: &str) -> Option<RecordBatch> {
     let is_one = TABLES.contains(&name);
     is_one.then(|| pando::own(shared, &shared.store().catalog().shared(), name).batch().ok())?
 }
 
-/// Rows with their server before them.
+/// Adds the column `server` in front.
 fn named(server: &str, rows: &RecordBatch) -> Result<RecordBatch> {
     let servers = std::iter::repeat_n(Some(server), rows.num_rows());
     let mut columns: Vec<ArrayRef> = vec![Arc::new(servers.collect::<StringViewArray>())];
@@ -61,12 +64,14 @@ fn named(server: &str, rows: &RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }
 
+/// The text in a column of a row; empty if it is NULL.
 fn text<'a>(rows: &'a RecordBatch, name: &str, row: usize) -> &'a str {
     let column = rows.column_by_name(name).and_then(|column| column.as_string_view_opt());
     column.filter(|column| column.is_valid(row)).map_or("", |column| column.value(row))
 }
 
-/// Whether rows are about tables whose rows may be read: bounds of buckets are keys of rows.
+/// Which rows the role may see: those about tables that it may read. The bounds of buckets are keys
+/// of their rows.
 fn readable(access: Access<'_>, catalog: &Catalog, rows: &RecordBatch) -> BooleanArray {
     let may_read = |relation: &&Relation| {
         let object = Object::Relation(relation.id());
@@ -82,7 +87,7 @@ fn readable(access: Access<'_>, catalog: &Catalog, rows: &RecordBatch) -> Boolea
     (0..rows.num_rows()).map(|row| Some(is_readable(row))).collect()
 }
 
-/// Statements of others are shown without their texts.
+/// Hides the texts of statements of other users.
 fn with_hidden_texts(access: Access<'_>, rows: &RecordBatch) -> Result<RecordBatch> {
     let shown = |row| access.shown_text(text(rows, "user", row), text(rows, "text", row));
     let texts: StringViewArray = (0..rows.num_rows()).map(|row| Some(shown(row))).collect();

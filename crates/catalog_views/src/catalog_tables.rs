@@ -1,0 +1,29 @@
+//! The tables of a catalog, and their columns with their attribute numbers.
+
+use std::sync::Arc;
+use store::catalog::{Catalog, Column, Relation, Table};
+
+/// The tables of a catalog.
+pub(crate) fn tables(catalog: &Catalog) -> impl Iterator<Item = &Arc<Table>> {
+    catalog.relations().filter_map(|relation| match relation {
+        Relation::Table(table) => Some(table),
+        Relation::View(_) | Relation::Sequence(_) => None,
+    })
+}
+
+/// The declared columns with their attribute numbers, which start at 1. A generated primary key has
+/// no number.
+pub fn declared(table: &Table) -> impl Iterator<Item = (i64, &Column)> {
+    (1..).zip(table.columns.iter().filter(|column| !column.hidden))
+}
+
+/// The attribute numbers of the primary key, in key order.
+pub(crate) fn key_numbers(table: &Table) -> Vec<i64> {
+    let number = |id| declared(table).find(|(_, column)| column.id == id).map(|(number, _)| number);
+    table.key.iter().filter_map(|id| number(*id)).collect()
+}
+
+/// The columns of the primary key, in key order.
+pub(crate) fn key_columns(table: &Table) -> Vec<&Column> {
+    table.key_indices().into_iter().map(|index| &table.columns[index]).collect()
+}

@@ -1,0 +1,84 @@
+//! What system tables are computed from.
+
+use crate::access::Access;
+use crate::catalog_tables::tables;
+use crate::names::SYSTEM_SCHEMAS;
+use crate::session_context::{DatabaseContext, SessionContext};
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::catalog::{Catalog, Object, Relation, RelationId, Sequence, SqlType, Table, View};
+
+/// The columns of each view. Only the planner can compute them.
+pub type ViewColumns = HashMap<RelationId, Vec<(String, SqlType)>>;
+
+/// The input of system tables, at the snapshot of one statement.
+pub(crate) struct ViewContext<'a> {
+    pub(crate) database: &'a dyn DatabaseContext,
+    /// The session that runs the statement.
+    pub(crate) session: &'a dyn SessionContext,
+    pub(crate) catalog: &'a Catalog,
+    /// Names and values, sorted by name.
+    pub(crate) settings: &'a [(String, String)],
+    pub(crate) views: &'a ViewColumns,
+    /// Whether a function of this name exists.
+    pub(crate) functions: &'a dyn Fn(&str) -> bool,
+    /// The privileges of the current user.
+    pub(crate) access: Access<'a>,
+}
+
+impl ViewContext<'_> {
+    /// Whether the `information_schema` shows a relation: the current user has some privilege on
+    /// it, and it is not a temporary relation of another session.
+    pub(crate) fn shows(&self, relation: &Relation) -> bool {
+        let is_others =
+            relation.is_temporary() && relation.schema() != self.session.temporary_schema();
+        !is_others && !self.access.privileges(&Object::Relation(relation.id())).is_empty()
+    }
+
+    /// The text of a user's statement, or a replacement if the current user may not see it.
+    pub(crate) fn text_of<'b>(&self, user: &str, text: &'b str) -> &'b str {
+        self.access.shown_text(user, text)
+    }
+
+    /// The tables.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        tables(self.catalog)
+    }
+
+    /// The tables with a declared primary key.
+    pub(crate) fn keyed(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.tables().filter(|table| !table.has_hidden_key())
+    }
+
+    /// The views with their columns; without columns if a view cannot be planned.
+    pub(crate) fn views(&self) -> impl Iterator<Item = (&Arc<View>, &[(String, SqlType)])> {
+        let views = self.catalog.relations().filter_map(|relation| match relation {
+            Relation::View(view) => Some(view),
+            Relation::Table(_) | Relation::Sequence(_) => None,
+        });
+        views.map(|view| (view, self.views.get(&view.id).map_or(&[][..], Vec::as_slice)))
+    }
+
+    /// The sequences.
+    pub(crate) fn sequences(&self) -> impl Iterator<Item = &Arc<Sequence>> {
+        self.catalog.relations().filter_map(|relation| match relation {
+            Relation::Sequence(sequence) => Some(sequence),
+            Relation::Table(_) | Relation::View(_) => None,
+        })
+    }
+
+    /// Number of live rows of a table on this server.
+    pub(crate) fn row_count(&self, table: &Table) -> i64 {
+        let rows: u64 =
+            self.database.store().bucket_infos(table.id).iter().map(|bucket| bucket.rows).sum();
+        i64::try_from(rows).unwrap_or(i64::MAX)
+    }
+
+    /// The names of all schemas, with their comments.
+    pub(crate) fn schemas(&self) -> Vec<(String, Option<String>)> {
+        let own =
+            self.catalog.schemas().map(|schema| (schema.name.clone(), schema.comment.clone()));
+        let system = SYSTEM_SCHEMAS.map(|name| (name.to_owned(), None));
+        own.chain(system).collect()
+    }
+}
