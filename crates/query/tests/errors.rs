@@ -1,16 +1,23 @@
-//! Golden scripts of errors: `tests/errors/*.txt` hold wrong statements and, under `----`, what each is answered with:
-//! SQLSTATE and message, which are PostgreSQL's, then everything else that a client is told.
+//! Golden scripts of errors: every field that a client gets of the error of a statement, in `tests/errors/*.txt`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --profile quick --test errors` writes what is said now; compare it with what PostgreSQL says
-//! before you commit it.
+//! SQLSTATE and message are PostgreSQL's. `UPDATE_GOLDENFILES=1 cargo test --profile quick --test errors` rewrites the output;
+//! compare it with PostgreSQL's before you commit it.
+
+mod scripts;
 
 use futures::TryStreamExt;
 use query::{Database, Error, Options, Outcome, Session};
+use std::convert::Infallible;
 use std::fmt::Write;
-use std::path::PathBuf;
 
-/// What the statements are about.
+/// The tables of the statements.
 const TABLES: &str = include_str!("errors/tables.sql");
+
+async fn open() -> Session {
+    let session = Database::open(Options::default()).expect("opened").session();
+    session.execute(TABLES).await.expect("the tables are created");
+    session
+}
 
 async fn run(session: &Session, sql: &str) -> Result<(), Error> {
     for statement in session.parse(sql)? {
@@ -21,8 +28,8 @@ async fn run(session: &Session, sql: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// An error with all of its fields, one a line.
-fn told(error: &Error) -> String {
+/// The fields of an error, one a line.
+fn fields(error: &Error) -> String {
     let mut text = format!("{}: {}\n", error.state().code(), error.message());
     let mut line = |label: &str, value: Option<&str>| {
         if let Some(value) = value {
@@ -41,39 +48,11 @@ fn told(error: &Error) -> String {
     text
 }
 
-async fn replay(script: &str) -> String {
-    let session = Database::open(Options::default()).expect("opened").session();
-    session.execute(TABLES).await.expect("the tables are made");
-    let mut out = String::new();
-    for block in script.split("\n\n").filter(|block| !block.trim().is_empty()) {
-        let statement = block.split("\n----").next().unwrap_or(block).trim();
-        let _ = match statement.lines().all(|line| line.starts_with("# ")) {
-            true => writeln!(out, "{statement}\n"),
-            false => match run(&session, statement).await {
-                Ok(()) => writeln!(out, "{statement}\n----\nnothing is wrong\n"),
-                Err(error) => writeln!(out, "{statement}\n----\n{}", told(&error)),
-            },
-        };
-    }
-    out.trim_end().to_owned() + "\n"
-}
-
-#[tokio::test]
-async fn errors_are_what_the_scripts_say() {
-    let folder = std::fs::read_dir("tests/errors").expect("the folder of scripts");
-    let paths = folder.map(|entry| entry.expect("a file").path());
-    let is_script = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "txt");
-    let mut paths: Vec<PathBuf> = paths.filter(is_script).collect();
-    paths.sort();
-    assert!(paths.len() >= 9, "there are scripts");
-    for path in paths {
-        let script = std::fs::read_to_string(&path).expect("readable");
-        let now = replay(&script).await;
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            std::fs::write(&path, &now).expect("writable");
-        }
-        let script = std::fs::read_to_string(&path).expect("readable");
-        let other = script.lines().zip(now.lines()).find(|(kept, said)| kept != said);
-        assert!(script == now, "{}: kept and said now: {other:#?}", path.display());
-    }
+#[test]
+fn errors_are_what_the_scripts_say() {
+    let answer = async |session: &Session, sql: &str, _: &goldenscript::Context| {
+        let failed = run(session, sql).await.err();
+        Ok::<_, Infallible>(failed.as_ref().map(fields).unwrap_or_default())
+    };
+    scripts::run_all("tests/errors", || scripts::InSession::new(open, answer));
 }

@@ -1,25 +1,23 @@
-//! Golden scripts of tables on several servers: `tests/spread/*.txt`.
+//! Golden scripts of tables on several servers, in `tests/spread/*.txt`, and tests of damaged fragments.
 //!
-//! `@1` in front of a statement says which server it is sent to; without it, it is the first. Under `----` stands what
-//! it is answered with: a plan, or rows. `give` moves keys from one server to another; `servers` in front of all says how
-//! many there are. `UPDATE_GOLDEN=1 cargo test --profile quick --test spread` writes what is said now.
+//! `[s1] > STATEMENT` sends a statement to the second server; without the tag it goes to the first, `s0`. [`Step`] has
+//! the other commands. `UPDATE_GOLDENFILES=1 cargo test --profile quick --test spread` rewrites the output.
 
+mod scripts;
 mod servers;
 
 use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::{StreamExt, TryStreamExt};
+use goldenscript::{Command, Context, Runner};
 use query::{Options, Outcome, Session};
 use servers::Servers;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use store::PushdownStep;
-
-/// Servers, where a script does not say how many.
-const SERVERS: u64 = 3;
+use tokio::runtime::{Builder, Runtime};
 
 fn lines(batches: &[RecordBatch]) -> Result<String, query::Error> {
     let options = FormatOptions::new().with_null("NULL");
@@ -43,12 +41,24 @@ async fn answer(session: &Session, sql: &str) -> Result<String, query::Error> {
     }
 }
 
-/// `give TABLE FROM TO LOW HIGH`: keys change hands; `-` is no bound.
-fn give(servers: &Servers, words: &str) {
-    let words: Vec<&str> = words.split_whitespace().collect();
-    let [table, from, to, low, high] = words[..] else { panic!("{words:?}") };
-    let group = |word: &str| word.parse().expect("a server's number");
-    servers.give(table, group(from), group(to), low.parse().ok(), high.parse().ok());
+/// A command of a script.
+#[derive(goldenscript::Command)]
+enum Step {
+    /// Starts so many servers: `servers 3`.
+    Servers(u64),
+    /// Moves the keys `[low, high)` to another server: `give TABLE SOURCE DESTINATION low=1 high=9`.
+    Give {
+        table: String,
+        source: u64,
+        destination: u64,
+        #[arg(key)]
+        low: Option<i64>,
+        #[arg(key)]
+        high: Option<i64>,
+    },
+    /// `> STATEMENT`.
+    #[command(other)]
+    Sql(Command),
 }
 
 /// Plans without how many buckets and chunks there are: in the background they are merged and folded.
@@ -60,58 +70,63 @@ fn without_upkeep(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-async fn replay(script: &str) -> String {
-    let options = Options { threads: Some(2), bucket_size: Some(4 << 10), ..Options::default() };
-    let first = script.split_once("\n\n").and_then(|(first, _)| first.strip_prefix("servers "));
-    let count = first.map_or(SERVERS, |count| count.parse().expect("a number of servers"));
-    let servers = Servers::start(count, &options);
-    let sessions: Vec<_> = (0..count).map(|group| servers.database(group).session()).collect();
-    let mut out = String::new();
-    for block in script.split("\n\n").filter(|block| !block.trim().is_empty()) {
-        let statement = block.split("\n----").next().unwrap_or(block).trim();
-        if statement.lines().all(|line| line.starts_with('#') || line.starts_with("servers ")) {
-            let _ = writeln!(out, "{statement}\n");
-            continue;
-        }
-        if let Some(given) = statement.strip_prefix("give ") {
-            give(&servers, given);
-            let _ = writeln!(out, "{statement}\n");
-            continue;
-        }
-        let (server, sql) = match statement.strip_prefix('@').and_then(|rest| rest.split_once(' '))
-        {
-            Some((server, sql)) => (server.parse().expect("a server's number"), sql),
-            None => (0, statement),
-        };
-        let session: &Session = &sessions[server];
-        let _ = match answer(session, sql).await {
-            Ok(text) => writeln!(out, "{statement}\n----\n{}", without_upkeep(&text)),
-            Err(error) => writeln!(out, "{statement}\n----\nERROR {error}\n"),
-        };
-    }
-    out.trim_end().to_owned() + "\n"
+struct Script {
+    servers: Option<Arc<Servers>>,
+    sessions: Vec<Session>,
+    runtime: Runtime,
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_and_plans_are_what_the_scripts_say() {
-    let folder = std::fs::read_dir("tests/spread").expect("the folder of scripts");
-    let mut paths: Vec<PathBuf> = folder.map(|entry| entry.expect("a file").path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "there are scripts");
-    for path in paths {
-        let script = std::fs::read_to_string(&path).expect("readable");
-        let now = replay(&script).await;
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            std::fs::write(&path, &now).expect("writable");
-        }
-        let script = std::fs::read_to_string(&path).expect("readable");
-        assert_eq!(script, now, "{}: see the file's head for how to update it", path.display());
+impl Script {
+    fn new() -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        Self { servers: None, sessions: Vec::new(), runtime: runtime.expect("a runtime") }
     }
+}
+
+impl Runner for Script {
+    type Command = Step;
+
+    fn run(
+        &mut self,
+        step: &Step,
+        context: &Context,
+    ) -> Result<String, Box<dyn std::error::Error>> {
+        let _entered = self.runtime.enter();
+        match step {
+            Step::Servers(count) => {
+                let (threads, bucket_size) = (Some(2), Some(4 << 10));
+                let options = Options { threads, bucket_size, ..Options::default() };
+                let servers = Servers::start(*count, &options);
+                let session = |group| servers.database(group).session();
+                self.sessions = (0..*count).map(session).collect();
+                self.servers = Some(servers);
+                Ok(String::new())
+            }
+            Step::Give { table, source, destination, low, high } => {
+                let servers = self.servers.as_ref().ok_or("a script begins with `servers`")?;
+                servers.give(table, *source, *destination, *low, *high);
+                Ok(String::new())
+            }
+            Step::Sql(command) => {
+                let sent_to = context.tags.first().map_or("s0", String::as_str);
+                let number = sent_to.strip_prefix('s').and_then(|number| number.parse().ok());
+                let session = number.and_then(|number: usize| self.sessions.get(number));
+                let session = session.ok_or_else(|| format!("there is no server {sent_to}"))?;
+                let text = self.runtime.block_on(answer(session, scripts::sql(command)?))?;
+                Ok(without_upkeep(&text))
+            }
+        }
+    }
+}
+
+#[test]
+fn answers_and_plans_are_what_the_scripts_say() {
+    scripts::run_all("tests/spread", Script::new);
 }
 
 /// Three servers with a table of 300 rows, 100 on each.
 async fn three_parts() -> Arc<Servers> {
-    let servers = Servers::start(SERVERS, &Options { threads: Some(2), ..Options::default() });
+    let servers = Servers::start(3, &Options { threads: Some(2), ..Options::default() });
     let session = servers.database(0).session();
     let rows = "INSERT INTO t SELECT i, i % 7 FROM generate_series(0, 299) t(i)";
     for sql in ["CREATE TABLE t (id bigint PRIMARY KEY, n bigint)", rows] {

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 mod answers;
+mod scripts;
 mod servers;
 
 struct Sql(Session, Option<Arc<Servers>>);

@@ -1,9 +1,10 @@
 //! TPC-H with operator bundles (PAPERS E2) under each scheme: the answers are DuckDB's, and the bundles of the six queries of
 //! the smart disk paper are those of a golden file.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --profile quick --package workloads --test bundling` writes the golden file.
+//! `UPDATE_GOLDENFILES=1 cargo test --profile quick --package workloads --test bundling` writes the golden file.
 
-use std::fmt::Write;
+use goldenfile::Mint;
+use std::io::Write;
 use workloads::{Embedded, Expected, tpch};
 
 /// The scale factor.
@@ -57,24 +58,19 @@ async fn answers_are_the_same_under_all_schemes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bundles_of_the_six_queries_are_those_of_the_golden_file() {
     let pando = loaded().await;
-    let mut text = String::new();
+    let mut mint = Mint::new("tests/golden");
+    let mut golden = mint.new_goldenfile("bundling.txt").expect("a file");
     for n in QUERIES {
-        let _ = writeln!(text, "Q{n}");
+        writeln!(golden, "Q{n}").expect("written");
         for scheme in SCHEMES {
             set(&pando, &format!("pando.bundling = {scheme}")).await;
             let lines = lines(&pando, &format!("EXPLAIN {}", tpch::query(n))).await;
             let is_bundle =
                 |line: &&String| line.starts_with(' ') && line.as_bytes()[2].is_ascii_digit();
             let bundles = lines[1..].iter().take_while(is_bundle);
-            let _ = writeln!(text, "{}", lines[0]);
-            bundles.for_each(|line| text += &format!("{line}\n"));
+            writeln!(golden, "{}", lines[0]).expect("written");
+            bundles.for_each(|line| writeln!(golden, "{line}").expect("written"));
         }
-        text.push('\n');
+        writeln!(golden).expect("written");
     }
-    let path = "tests/golden/bundling.txt";
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(path, &text).expect("writable");
-    }
-    let golden = std::fs::read_to_string(path).expect("readable");
-    assert!(text == golden, "{path} differs from:\n{text}");
 }

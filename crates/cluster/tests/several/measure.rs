@@ -1,5 +1,5 @@
-//! Cost of transactions on several servers, and of rows of other servers. Run manually: `cargo test
-//! --profile quick -p cluster --test several -- --ignored --nocapture`.
+//! Transactions on several servers that share no rows: none conflicts. Prints their cost, and that of a row of another server:
+//! `cargo test --profile quick -p cluster --test several measure -- --nocapture`.
 
 use crate::support::{Ground, World, batch};
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use store::catalog::TableId;
 
 const ROWS: i64 = 3000;
-const TIME: Duration = Duration::from_secs(3);
+/// How long transactions are counted. Use 3 s for figures to publish.
+const TIME: Duration = Duration::from_millis(200);
 
 async fn spread(ground: Ground) -> (Arc<World>, TableId) {
     let world = World::on(ground, 3).await;
@@ -46,8 +47,7 @@ async fn commits(world: &Arc<World>, table: TableId, clients: i64) -> f64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement"]
-async fn distributed_commits_a_second_and_the_time_of_a_row_from_another_server() {
+async fn clients_that_share_no_rows_never_conflict() {
     for ground in [Ground::Local, Ground::Tcp] {
         let (world, table) = spread(ground.clone()).await;
         for clients in [1, 16] {
@@ -59,7 +59,7 @@ async fn distributed_commits_a_second_and_the_time_of_a_row_from_another_server(
         let keys: Vec<i64> = (0..ROWS).collect();
         let key = world.key_at(table, 2, &keys).expect("it owns rows");
         let reading = world.sites[1].store.reading().await.expect("reachable");
-        let (begun, finds) = (Instant::now(), 5000);
+        let (begun, finds) = (Instant::now(), 500);
         for _ in 0..finds {
             crate::support::read_of(&reading, table, &[key]).await.expect("readable");
         }

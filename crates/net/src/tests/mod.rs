@@ -5,6 +5,5 @@ mod encrypted;
 mod frames;
 mod links;
 mod place;
-mod speed;
 mod talker;
 mod wire;

@@ -1,13 +1,14 @@
-//! Statements with the answers of PostgreSQL 15: the types of parameters and columns, and the values as text.
+//! Golden scripts of statements with the answers of PostgreSQL 15, in `tests/sql/answers/*.txt`.
 //!
-//! A file of `tests/sql/answers` has statements in order. `> SELECT ...` is run and `? SELECT ...` is only described;
-//! behind come the types of the columns (of the parameters before them, in parentheses) and the rows, or `!` and a
-//! SQLSTATE. A statement that answers nothing has succeeded.
+//! The first line of an answer has the types of the columns, the others are the rows, as text. `[describe] > STATEMENT`
+//! is not run: its answer is the types of the parameters, in parentheses, and of the columns. `!> STATEMENT` fails with
+//! that SQLSTATE.
 
+use crate::scripts;
 use futures::TryStreamExt;
+use goldenscript::Context;
 use query::text::TextColumn;
 use query::{Database, Error, Field, Options, Outcome, Session, SqlType};
-use std::path::PathBuf;
 
 /// A type as clients know it: digits and lengths only where they were declared.
 fn shown(sql_type: &SqlType, declared: bool) -> String {
@@ -28,18 +29,18 @@ fn types(fields: &[Field]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-async fn described(session: &Session, sql: &str) -> Result<Vec<String>, Error> {
+async fn described(session: &Session, sql: &str) -> Result<String, Error> {
     let description = session.prepare(sql).await?.describe(&[]).await?;
     let parameters = description.parameters.iter().map(|sql_type| shown(sql_type, false));
     let parameters = parameters.collect::<Vec<_>>().join(", ");
     let fields = types(&description.fields.unwrap_or_default());
-    Ok(vec![format!("< ({parameters}) {fields}")])
+    Ok(format!("({parameters}) {fields}").trim_end().to_owned())
 }
 
-async fn answered(session: &Session, sql: &str) -> Result<Vec<String>, Error> {
+async fn answered(session: &Session, sql: &str) -> Result<String, Error> {
     let statement = session.parse(sql)?.remove(0);
-    let Outcome::Rows(rows) = session.run(&statement, &[]).await? else { return Ok(Vec::new()) };
-    let mut lines = vec![format!("< {}", types(&rows.fields))];
+    let Outcome::Rows(rows) = session.run(&statement, &[]).await? else { return Ok(String::new()) };
+    let mut lines = vec![types(&rows.fields)];
     let batches: Vec<_> = rows.stream.try_collect().await?;
     for batch in &batches {
         let columns = batch.columns().iter().zip(&rows.fields);
@@ -51,44 +52,24 @@ async fn answered(session: &Session, sql: &str) -> Result<Vec<String>, Error> {
                 if column.write(row, &mut text) { text } else { "NULL".to_owned() }
             };
             let values: Vec<String> = columns.iter().map(value).collect();
-            lines.push(format!("  {}", values.join(" | ")));
+            lines.push(format!("  {}", values.join(" | ")).trim_end().to_owned());
         }
     }
-    Ok(lines)
+    Ok(lines.join("\n"))
 }
 
-async fn failures(file: &PathBuf) -> String {
-    let database = Database::open(Options::default()).expect("opened");
-    let session = database.session();
-    let text = std::fs::read_to_string(file).expect("a file of text");
-    let mut failures = String::new();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    let is_statement = |line: &&str| line.starts_with(['>', '?', '#']);
-    let starts: Vec<usize> = (0..lines.len()).filter(|at| is_statement(&lines[*at])).collect();
-    for (position, start) in starts.iter().enumerate() {
-        let end = starts.get(position + 1).copied().unwrap_or(lines.len());
-        let (statement, expected) = (lines[*start], &lines[start + 1..end]);
-        let answer = match statement.split_at(2) {
-            ("> ", sql) => answered(&session, sql).await,
-            ("? ", sql) => described(&session, sql).await,
-            _ => continue,
-        };
-        let answer = answer.unwrap_or_else(|error| vec![format!("! {}", error.state().code())]);
-        let trimmed = |line: &str| line.trim_end().to_owned();
-        let answer: Vec<String> = answer.iter().map(|line| trimmed(line)).collect();
-        if answer != expected.iter().map(|line| trimmed(line)).collect::<Vec<_>>() {
-            failures += &format!("{}\n{statement}\n{}\n", file.display(), answer.join("\n"));
-        }
-    }
-    failures
+/// The answer of a statement, or its SQLSTATE.
+async fn answer(session: &Session, sql: &str, context: &Context) -> Result<String, String> {
+    let answer = if context.tags.contains("describe") {
+        described(session, sql).await
+    } else {
+        answered(session, sql).await
+    };
+    answer.map_err(|error| error.state().code().to_owned())
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_are_postgresqls() {
-    let folder = std::fs::read_dir("tests/sql/answers").expect("the folder of answers");
-    let mut all = String::new();
-    for entry in folder {
-        all += &failures(&entry.expect("a file").path()).await;
-    }
-    assert!(all.is_empty(), "{all}");
+#[test]
+fn answers_are_postgresqls() {
+    let open = async || Database::open(Options::default()).expect("opened").session();
+    scripts::run_all("tests/sql/answers", || scripts::InSession::new(open, answer));
 }

@@ -1,13 +1,9 @@
 //! Golden conversations between a client and the server, message by message.
 //!
-//! A script's lines (`golden/*.txt`):
-//!
-//! - `= connection` is a new client after authentication, `= raw connection` one that has sent nothing.
-//! - `> Message ...` is sent; consecutive lines are sent together. `> Cancel` sends a cancel request for the connection's
-//!   statement.
-//! - `until Name`: the answers end with that message. Otherwise they end after the expected number of ReadyForQuery
-//!   messages, or when the server closes the connection.
-//! - `< ...` is an answer. `UPDATE_GOLDEN=1` rewrites these lines.
+//! The scripts, `golden/*.txt`, have the format of the crate `goldenscript`, with the commands of [`Step`]. The messages of a
+//! block are sent together. Its output is the server's answers: up to the message that `until` names, otherwise up to the
+//! expected number of ReadyForQuery messages, or until the server closes the connection. `UPDATE_GOLDENFILES=1` rewrites the
+//! output.
 //!
 //! `GOLDEN_SERVER=127.0.0.1:5432` runs the scripts on another server, which shows differences to PostgreSQL.
 
@@ -17,6 +13,8 @@ mod seeds;
 mod words;
 
 use crate::harness;
+use goldenscript::{Block, Command, Context, Runner};
+use std::error::Error;
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -26,12 +24,29 @@ use std::time::Duration;
 /// Time limit for an answer, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A command of a script.
+#[derive(goldenscript::Command)]
+enum Step {
+    /// Opens a connection. Nothing is sent.
+    Connect,
+    /// Opens a connection and logs in.
+    Login,
+    /// The answers end with the message of this name. `end` names none: they end with the connection.
+    Until(String),
+    /// `> Message ...` is sent. `> Cancel` sends a cancel request for the connection's statement.
+    #[command(other)]
+    Send(Command),
+}
+
 struct Player {
     address: String,
     stream: TcpStream,
-    output: String,
     /// The key for cancel requests.
     key: Vec<u8>,
+    /// The messages of the block so far.
+    messages: Vec<String>,
+    /// The name that the block gives to `until`.
+    until: Option<String>,
 }
 
 fn open(address: &str) -> TcpStream {
@@ -41,11 +56,7 @@ fn open(address: &str) -> TcpStream {
 }
 
 impl Player {
-    fn connect(&mut self, raw: bool) {
-        self.stream = open(&self.address);
-        if raw {
-            return;
-        }
+    fn login(&mut self) {
         let (startup, _) = frontend::message("Startup 3.0 user=ada database=postgres");
         self.stream.write_all(&startup).expect("sent");
         while let Some(answer) = backend::read(&mut self.stream).expect("an answer") {
@@ -68,12 +79,12 @@ impl Player {
         assert_eq!(rest, b"");
     }
 
-    /// Sends lines together and records the answers.
-    fn round(&mut self, lines: &[&str], until: Option<&str>) {
+    /// Sends messages together and returns the answers, one a line.
+    fn round(&mut self, messages: &[String], until: Option<&str>) -> String {
         let mut ready = 0;
         let mut bytes = Vec::new();
-        for line in lines {
-            match *line {
+        for message in messages {
+            match message.as_str() {
                 "Cancel" => self.cancel(),
                 line => {
                     let (message, times) = frontend::message(line);
@@ -84,57 +95,69 @@ impl Player {
         }
         // The server may have closed the connection, which the answers show.
         let _ = self.stream.write_all(&bytes);
-        match lines.last() {
-            Some(&("SSLRequest" | "GSSENCRequest")) => {
+        match messages.last().map(String::as_str) {
+            Some("SSLRequest" | "GSSENCRequest") => {
                 let mut answer = [0];
                 self.stream.read_exact(&mut answer).expect("an answer");
-                return writeln!(self.output, "< {}", char::from(answer[0])).expect("text");
+                return char::from(answer[0]).to_string();
             }
-            Some(&"Terminate") => ready = usize::MAX,
+            Some("Terminate") => ready = usize::MAX,
             _ => {}
         }
+        let mut output = String::new();
         while until.is_some() || ready > 0 {
             let answer = match backend::read(&mut self.stream) {
                 Ok(Some(answer)) => answer,
-                Ok(None) => return self.output.push_str("< (the connection ends)\n"),
-                Err(error) => return writeln!(self.output, "< ({error})").expect("text"),
+                Ok(None) => return output + "(the connection ends)",
+                Err(error) => return output + &format!("({error})"),
             };
             let line = answer.line();
-            writeln!(self.output, "< {line}").expect("text");
+            writeln!(output, "{line}").expect("text");
             if until.is_some_and(|name| line.starts_with(name)) {
-                return;
+                return output;
             }
             if until.is_none() && answer.kind == b'Z' {
                 ready -= 1;
             }
         }
+        output
+    }
+}
+
+impl Runner for Player {
+    type Command = Step;
+
+    fn run(&mut self, step: &Step, _: &Context) -> Result<String, Box<dyn Error>> {
+        match step {
+            Step::Connect | Step::Login if !self.messages.is_empty() => {
+                return Err("a connection is opened at the beginning of a block".into());
+            }
+            Step::Connect => self.stream = open(&self.address),
+            Step::Login => {
+                self.stream = open(&self.address);
+                self.login();
+            }
+            Step::Until(name) => self.until = Some(name.clone()),
+            Step::Send(message) => self.messages.push(line(message)?),
+        }
+        Ok(String::new())
     }
 
-    fn play(&mut self, script: &str) {
-        let mut lines = script.lines().filter(|line| !line.starts_with('<')).peekable();
-        while let Some(line) = lines.next() {
-            writeln!(self.output, "{line}").expect("text");
-            match line {
-                "= connection" => self.connect(false),
-                "= raw connection" => self.connect(true),
-                _ => {}
-            }
-            let Some(first) = line.strip_prefix("> ") else { continue };
-            let mut group = vec![first];
-            let alone = |line: &str| matches!(line, "SSLRequest" | "GSSENCRequest");
-            while !alone(group[group.len() - 1])
-                && let Some(more) = lines.peek().and_then(|line| line.strip_prefix("> "))
-            {
-                writeln!(self.output, "> {more}").expect("text");
-                group.push(more);
-                lines.next();
-            }
-            let until = lines.next_if(|line| line.starts_with("until "));
-            until.inspect(|line| writeln!(self.output, "{line}").expect("text"));
-            self.round(&group, until.and_then(|line| line.strip_prefix("until ")));
-        }
-        let _ = self.stream.shutdown(Shutdown::Both);
+    fn end_block(&mut self, _: &Block) -> Result<String, Box<dyn Error>> {
+        let (messages, until) = (std::mem::take(&mut self.messages), self.until.take());
+        Ok(self.round(&messages, until.as_deref()))
     }
+
+    fn end_script(&mut self) -> Result<(), Box<dyn Error>> {
+        let _ = self.stream.shutdown(Shutdown::Both);
+        Ok(())
+    }
+}
+
+/// The text of `> Message ...`.
+fn line(command: &Command) -> Result<String, Box<dyn Error>> {
+    command.consume_args().reject_next()?;
+    Ok(command.name.clone())
 }
 
 /// Runs a script and compares the conversation with it.
@@ -144,37 +167,11 @@ fn golden(name: &str) {
         Ok(address) => address.clone(),
         Err(served) => served.pg.clone(),
     };
-    let path = Path::new("tests/serve/wire/golden").join(name);
-    let script = std::fs::read_to_string(&path).expect("a script");
     let stream = open(&address);
-    let mut player = Player { address, stream, output: String::new(), key: Vec::new() };
-    player.play(&script);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        return std::fs::write(&path, player.output).expect("written");
-    }
-    let differences = difference(&script, &player.output);
-    assert!(differences.is_empty(), "{name}:\n{differences}");
-}
-
-/// The lines where two conversations differ, with the message before.
-fn difference(wanted: &str, found: &str) -> String {
-    let groups = |text: &str| -> Vec<(String, String)> {
-        let mut groups: Vec<(String, String)> = vec![Default::default()];
-        for line in text.lines() {
-            match (line.starts_with('<'), groups.last_mut()) {
-                (true, Some((_, answers))) => *answers += &format!("{line}\n"),
-                _ => groups.push((line.to_owned(), String::new())),
-            }
-        }
-        groups
-    };
-    let pairs = groups(wanted).into_iter().zip(groups(found));
-    pairs
-        .filter(|(wanted, found)| wanted != found)
-        .map(|((line, wanted), (_, found))| {
-            format!("{line}\n--- wanted\n{wanted}--- found\n{found}")
-        })
-        .collect()
+    let (key, messages) = (Vec::new(), Vec::new());
+    let mut player = Player { address, stream, key, messages, until: None };
+    let script = Path::new("tests/serve/wire/golden").join(name);
+    goldenscript::run(&mut player, script).unwrap_or_else(|error| panic!("{name}: {error}"));
 }
 
 macro_rules! conversations {
