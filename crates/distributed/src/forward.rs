@@ -148,9 +148,10 @@ impl ExecutionPlan for Forwarded {
     fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let received = Received::new(self.schema(), &self.metrics, 0);
         let fragment = self.fragment.clone();
-        let rows = match self.is_misdirected {
-            true => self.peers.pass_on(&self.reader, self.to, fragment),
-            false => self.peers.run(&self.reader, self.to, fragment, Delivery::Pushed),
+        let rows = if self.is_misdirected {
+            self.peers.pass_on(&self.reader, self.to, fragment)
+        } else {
+            self.peers.run(&self.reader, self.to, fragment, Delivery::Pushed)
         };
         let (elsewhere, ranges) = self.rows.clone();
         let rows = rows.map_err(move |error| error.missing(|| elsewhere.rows_of(&ranges)));

@@ -119,9 +119,10 @@ impl RemoteFragment {
         let ready = Ready::of(&self.fragment, self.site.consumer(), context).await?;
         let bytes = ready.to_bytes(&self.site.ranges()?, self.site.branch(), output)?;
         let (peers, reader) = self.site.peers()?;
-        let rows = match self.site.is_misdirected() {
-            true => peers.pass_on(reader, self.group(), bytes.into()),
-            false => peers.run(reader, self.group(), bytes.into(), self.delivery()),
+        let rows = if self.site.is_misdirected() {
+            peers.pass_on(reader, self.group(), bytes.into())
+        } else {
+            peers.run(reader, self.group(), bytes.into(), self.delivery())
         };
         let site = self.site.clone();
         let rows = rows.map_err(move |error| error.missing(|| site.rows())).boxed();

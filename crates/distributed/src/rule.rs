@@ -42,9 +42,10 @@ impl PhysicalOptimizerRule for ShipFragments {
         plan: Arc<dyn ExecutionPlan>,
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match plan.exists(|node| Ok(node.downcast_ref::<SpreadScan>().is_some()))? {
-            true => rewrite(plan, true, false),
-            false => Ok(plan),
+        if plan.exists(|node| Ok(node.downcast_ref::<SpreadScan>().is_some()))? {
+            rewrite(plan, true, false)
+        } else {
+            Ok(plan)
         }
     }
 
@@ -121,10 +122,7 @@ pub(super) fn fragment_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<O
         }));
     }
     if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
-        return match once && !join.null_aware {
-            true => fragment_of_join(plan, join),
-            false => Ok(None),
-        };
+        return if once && !join.null_aware { fragment_of_join(plan, join) } else { Ok(None) };
     }
     if let Some(aggregate) = plan.downcast_ref::<AggregateExec>()
         && *aggregate.mode() != AggregateMode::Partial

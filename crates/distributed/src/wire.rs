@@ -278,9 +278,10 @@ impl<'a> Fragment<'a> {
     fn to_bytes(&self) -> Result<Vec<u8>> {
         let bytes = postcard::to_stdvec(self)
             .map_err(|error| DataFusionError::Plan(format!("a fragment has no form: {error}")))?;
-        match bytes.len() <= BYTES_MAX {
-            true => Ok(bytes),
-            false => plan_err!("a fragment of {} bytes is larger than {BYTES_MAX}", bytes.len()),
+        if bytes.len() <= BYTES_MAX {
+            Ok(bytes)
+        } else {
+            plan_err!("a fragment of {} bytes is larger than {BYTES_MAX}", bytes.len())
         }
     }
 
@@ -318,9 +319,10 @@ impl<'a> Fragment<'a> {
             let repartitions = self.exchange.is_some()
                 && Arc::ptr_eq(&node, &root)
                 && node.downcast_ref::<RepartitionExec>().is_some();
-            match repartitions || is_operator(node.as_ref()) {
-                true => Ok(Transformed::no(node)),
-                false => plan_err!("{} cannot be part of a fragment", node.name()),
+            if repartitions || is_operator(node.as_ref()) {
+                Ok(Transformed::no(node))
+            } else {
+                plan_err!("{} cannot be part of a fragment", node.name())
             }
         })?;
         Ok(plan.data)
@@ -372,9 +374,10 @@ pub fn carries_rows(node: &Arc<dyn ExecutionPlan>) -> bool {
 /// Whether a fragment goes on below one of its operators: not below gathered rows, nor below an exchange, nor below the
 /// rows of another fragment.
 pub(super) fn below(node: &Arc<dyn ExecutionPlan>) -> TreeNodeRecursion {
-    match carries_rows(node) || node.downcast_ref::<Stored>().is_some() {
-        true => TreeNodeRecursion::Jump,
-        false => TreeNodeRecursion::Continue,
+    if carries_rows(node) || node.downcast_ref::<Stored>().is_some() {
+        TreeNodeRecursion::Jump
+    } else {
+        TreeNodeRecursion::Continue
     }
 }
 
@@ -428,9 +431,10 @@ fn without_state(
             let place = Arc::new(PlaceholderRowExec::new(node.schema())) as Arc<dyn ExecutionPlan>;
             return Ok(Transformed::new(place, true, TreeNodeRecursion::Jump));
         }
-        match node.children().is_empty() {
-            true => Ok(Transformed::no(node)),
-            false => Ok(Transformed::yes(node.reset_state()?)),
+        if node.children().is_empty() {
+            Ok(Transformed::no(node))
+        } else {
+            Ok(Transformed::yes(node.reset_state()?))
         }
     })?;
     Ok(plan.data)

@@ -94,9 +94,10 @@ impl KnownTable {
             if !is_spread || key.first() != Some(&index) {
                 column.learn(&here.column_statistics[index], rows);
             }
-            let distinct = match key[..] == [index] {
-                true => Some(rows),
-                false => column.distinct.map(|distinct| distinct.min(rows)),
+            let distinct = if key[..] == [index] {
+                Some(rows)
+            } else {
+                column.distinct.map(|distinct| distinct.min(rows))
             };
             let grows = |distinct: &f64| *distinct >= GROWS_FROM * rows;
             let factor = distinct.filter(grows).map_or(1.0, |_| scale);

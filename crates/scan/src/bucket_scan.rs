@@ -176,10 +176,7 @@ impl BucketScan {
                 taken.push(filter.filter);
             }
         }
-        let scan = match taken.is_empty() {
-            true => None,
-            false => Some(self.with_conjuncts(taken)?),
-        };
+        let scan = if taken.is_empty() { None } else { Some(self.with_conjuncts(taken)?) };
         Ok((answers, scan))
     }
 

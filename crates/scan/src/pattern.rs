@@ -217,15 +217,10 @@ impl Pattern {
             Self::Whole(whole) => return **whole == *text,
             Self::Parts { first, between, last } => (first, between, last),
         };
-        let rest = match first.is_empty() {
-            true => Some(text),
-            false => text.strip_prefix(&**first),
-        };
+        let rest = if first.is_empty() { Some(text) } else { text.strip_prefix(&**first) };
         // Comparing nothing with nothing takes as long as a search: there is no memory that it could look at.
-        let rest = match last.is_empty() {
-            true => rest,
-            false => rest.and_then(|rest| rest.strip_suffix(&**last)),
-        };
+        let rest =
+            if last.is_empty() { rest } else { rest.and_then(|rest| rest.strip_suffix(&**last)) };
         let after =
             |rest: &[u8], part: &Finder<'_>| part.find(rest).map(|at| at + part.needle().len());
         rest.is_some_and(|mut rest| {

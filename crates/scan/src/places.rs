@@ -112,10 +112,7 @@ impl Elsewhere {
     /// # Errors
     /// 40001 where they have gone round too often.
     pub fn next_hop(&self) -> Result<u8> {
-        match self.hops < HOPS_MAX {
-            true => Ok(self.hops + 1),
-            false => Err(external(are_moving(&self.view))),
-        }
+        if self.hops < HOPS_MAX { Ok(self.hops + 1) } else { Err(external(are_moving(&self.view))) }
     }
 
     /// The other servers, and as whom they are asked.

@@ -136,13 +136,12 @@ impl TableProvider for BucketTable {
         let partitions = state.config().target_partitions();
         let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
         let scan = scan.with_limit(limit);
-        Ok(match elsewhere.is_empty() {
-            true => Arc::new(scan),
-            false => {
-                let shipping = Shipping::of(state.config())?;
-                let elsewhere = Elsewhere::new(self.view.clone(), here, elsewhere);
-                Arc::new(SpreadScan::new(scan, elsewhere, shipping))
-            }
+        Ok(if elsewhere.is_empty() {
+            Arc::new(scan)
+        } else {
+            let shipping = Shipping::of(state.config())?;
+            let elsewhere = Elsewhere::new(self.view.clone(), here, elsewhere);
+            Arc::new(SpreadScan::new(scan, elsewhere, shipping))
         })
     }
 }

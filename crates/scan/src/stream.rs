@@ -93,9 +93,10 @@ impl ScanStream {
         if excluded && !piece.morsel.has_changes() {
             return Ok(());
         }
-        let batch = match piece.with_chunk {
-            true => piece.morsel.read(&self.read, &self.read_schema),
-            false => piece.morsel.read_changes(&self.read, &self.read_schema),
+        let batch = if piece.with_chunk {
+            piece.morsel.read(&self.read, &self.read_schema)
+        } else {
+            piece.morsel.read_changes(&self.read, &self.read_schema)
         };
         let batch = batch.map_err(|error| external(error.into()))?;
         if batch.num_rows() == 0 {
@@ -148,10 +149,8 @@ impl ScanStream {
     /// A full batch if there is one, cut to what the limit leaves.
     fn next_gathered(&mut self) -> Option<RecordBatch> {
         let batch = self.gather.next_completed_batch()?;
-        let batch = match batch.num_rows() > self.rows_left {
-            true => batch.slice(0, self.rows_left),
-            false => batch,
-        };
+        let batch =
+            if batch.num_rows() > self.rows_left { batch.slice(0, self.rows_left) } else { batch };
         self.rows_left -= batch.num_rows();
         Some(batch)
     }

@@ -68,9 +68,10 @@ impl Builder<'_> {
 
     /// Notes what was supposed of the values of some columns.
     fn note_values(&mut self, supposed: &str, by: &[Column]) {
-        let why = match by.iter().all(|column| column.distinct.is_some()) {
-            true => "by the values that their columns can have",
-            false => "200 values of each column of which nothing is known, as PostgreSQL supposes",
+        let why = if by.iter().all(|column| column.distinct.is_some()) {
+            "by the values that their columns can have"
+        } else {
+            "200 values of each column of which nothing is known, as PostgreSQL supposes"
         };
         self.guesses.note(format!("{supposed} ({why})"));
     }

@@ -67,9 +67,10 @@ pub(super) fn of_plan(
     let mut builder = Builder { known, was_run, operators, guesses, uncounted, rounds: Vec::new() };
     builder.flow(plan)?;
     let plan = Plan::new("query", builder.operators).map_err(refused)?;
-    let mut guesses = match was_run {
-        true => Guesses::of("the query was run once: the rows of operators are those that it had"),
-        false => builder.guesses,
+    let mut guesses = if was_run {
+        Guesses::of("the query was run once: the rows of operators are those that it had")
+    } else {
+        builder.guesses
     };
     builder.uncounted.lines().iter().for_each(|line| guesses.note(line.clone()));
     Ok((plan, guesses))

@@ -40,9 +40,10 @@ impl Builder<'_> {
     pub(super) fn recursion(&mut self, plan: &RecursiveQueryExec) -> Result<Flow> {
         let first = self.flow(plan.static_term())?;
         let counted = self.counted(plan, first.rows);
-        let a_round = match counted > first.rows {
-            true => at_least_one((counted - first.rows) / ROUNDS, counted),
-            false => first.rows,
+        let a_round = if counted > first.rows {
+            at_least_one((counted - first.rows) / ROUNDS, counted)
+        } else {
+            first.rows
         };
         self.rounds.push(Flow { rows: a_round, ..first.clone() });
         let again = self.flow(plan.recursive_term());

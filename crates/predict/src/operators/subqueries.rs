@@ -37,15 +37,14 @@ impl Builder<'_> {
             Ok(column(argument, &argument.return_field(&schema)?, &around))
         };
         let by: Vec<Column> = call.children().into_iter().map(known).collect::<Result<_>>()?;
-        let runs = match self.was_run {
-            true => (subquery.runs as f64).max(1.0),
-            false => {
-                let batches = (around.rows / self.known.batch_rows).ceil().max(1.0);
-                (self.distinct("sets of values", &by, &around) * batches)
-                    .min(around.rows)
-                    .ceil()
-                    .max(1.0)
-            }
+        let runs = if self.was_run {
+            (subquery.runs as f64).max(1.0)
+        } else {
+            let batches = (around.rows / self.known.batch_rows).ceil().max(1.0);
+            (self.distinct("sets of values", &by, &around) * batches)
+                .min(around.rows)
+                .ceil()
+                .max(1.0)
         };
         let answer = self.uncounted_flow(&subquery.plan)?;
         self.uncounted.note(format!(

@@ -87,10 +87,7 @@ impl Column {
 
     /// Bytes that are copied in memory where a value is handed on.
     fn copied_bytes(&self) -> f64 {
-        match self.lies_apart() {
-            true => VIEW_BYTES + self.bytes,
-            false => self.chosen_bytes(),
-        }
+        if self.lies_apart() { VIEW_BYTES + self.bytes } else { self.chosen_bytes() }
     }
 
     /// Whether its values lie elsewhere than what says where they are.

@@ -229,9 +229,10 @@ fn is_range(operator: Operator) -> bool {
 fn comparison(part: &Arc<dyn PhysicalExpr>) -> Option<(usize, Operator, &ScalarValue)> {
     let binary = part.downcast_ref::<BinaryExpr>()?;
     let constant = |side: &Arc<dyn PhysicalExpr>| side.downcast_ref::<Literal>().is_some();
-    let (column, operator, value) = match constant(binary.left()) {
-        true => (binary.right(), binary.op().swap()?, binary.left()),
-        false => (binary.left(), *binary.op(), binary.right()),
+    let (column, operator, value) = if constant(binary.left()) {
+        (binary.right(), binary.op().swap()?, binary.left())
+    } else {
+        (binary.left(), *binary.op(), binary.right())
     };
     Some((column_of(column)?, operator, value.downcast_ref::<Literal>()?.value()))
 }
