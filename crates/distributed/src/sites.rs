@@ -201,7 +201,7 @@ impl Site {
 
     /// Whether this server was taken for the owner of its rows.
     pub(super) fn is_misdirected(&self) -> bool {
-        matches!(&self.sites, Sites::Owners(owners) if owners.scans[0].is_passed_on())
+        matches!(&self.sites, Sites::Owners(owners) if owners.scans[0].is_forwarded())
     }
 
     fn ranges_of(&self, scan: &Elsewhere) -> Vec<KeyRange> {

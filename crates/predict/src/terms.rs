@@ -1,7 +1,7 @@
 //! What expressions compute of each row, for the simulator: how many values are compared, computed and searched.
 //!
 //! Of a conjunction, what is more than a comparison is computed only of the rows that are left, as scans do it
-//! ([`scan::conjuncts`]).
+//! ([`scan::predicate::conjuncts`]).
 
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::ScalarValue;
@@ -12,9 +12,9 @@ use datafusion::physical_expr::expressions::{
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr, conjunction};
 use dbsim::plan::{Task, Term};
-use scan::conjuncts::{FEW, in_order};
 use scan::estimate::{Column, Guesses, Input, chosen_row_bytes, column_of, fixed_bytes};
-use scan::pattern::looks_in_place;
+use scan::predicate::conjuncts::{FEW, in_order};
+use scan::predicate::pattern::is_in_place;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ impl Rows<'_> {
         let part = some / self.rows.max(some).max(1.0);
         let of = |task, values, bytes| Term { part, ..Term::new(task, values, bytes) };
         let mut terms = vec![Term::new(Task::Pass, self.rows, 0.0)];
-        if !looks_in_place(expr) {
+        if !is_in_place(expr) {
             terms.push(of(Task::Choose, some, chosen_row_bytes(&columns)));
         }
         // Texts stay where they are, and are looked at here and there.

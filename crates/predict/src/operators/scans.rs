@@ -6,10 +6,11 @@ use datafusion::physical_plan::ExecutionPlan;
 use dbsim::plan::{Kind, Table, Task, Term};
 use scan::BATCH_ROWS;
 use scan::bucket_scan::BucketScan;
-use scan::conjuncts::name_of_rows_left;
+use scan::bucket_scan::coalesced_below;
+use scan::bucket_scan::hint::HINT_ROWS;
+use scan::bucket_scan::output_metrics::{ROW_RUNS, ROWS_GATHERED, ROWS_IN_PLACE};
 use scan::estimate::{Column, Input, compared, copied_row_bytes, percent, row_bytes};
-use scan::stream::handed_on_whole;
-use scan::{handed_on, hint};
+use scan::predicate::conjuncts::rows_left_metric;
 use std::sync::Arc;
 use values::error::{Error, Result};
 
@@ -17,7 +18,7 @@ use values::error::{Error, Result};
 const INDEXED: f64 = 0.01;
 
 /// Of how many rows a piece is handed on as it lies.
-const PASSED_ON: f64 = handed_on_whole(BATCH_ROWS) as f64;
+const PASSED_ON: f64 = coalesced_below(BATCH_ROWS) as f64;
 
 impl Builder<'_> {
     pub(super) fn scan(
@@ -69,9 +70,9 @@ impl Builder<'_> {
         let rows_if = |all: bool, name: &str| {
             self.metric(scan, name).unwrap_or(if all { rows } else { 0.0 }).min(rows)
         };
-        let in_place_rows = rows_if(whole, handed_on::NAME_OF_IN_PLACE);
-        let gathered_rows = rows_if(few, handed_on::NAME_OF_GATHERED);
-        let runs = self.metric(scan, handed_on::NAME_OF_RUNS);
+        let in_place_rows = rows_if(whole, ROWS_IN_PLACE);
+        let gathered_rows = rows_if(few, ROWS_GATHERED);
+        let runs = self.metric(scan, ROW_RUNS);
         let flow = self.push(kind, &[], rows, columns, Some(stored));
         let operator = &mut self.operators[flow.operator];
         operator.looked_at = Some(looked_at);
@@ -110,10 +111,10 @@ impl Builder<'_> {
     /// What a scan computes to choose rows, of which its predicate leaves so many.
     fn terms_of_scan(&self, scan: &BucketScan, input: &Rows<'_>, left: f64) -> Vec<Term> {
         let mut terms = scan.predicate.as_ref().map_or_else(Vec::new, |predicate| {
-            input.filtered(predicate, |at| self.metric(scan, &name_of_rows_left(at)))
+            input.filtered(predicate, |at| self.metric(scan, &rows_left_metric(at)))
         });
         if let Some(hint) = &scan.hint {
-            let values = self.metric(scan, hint::NAME_OF_ROWS).unwrap_or(left);
+            let values = self.metric(scan, HINT_ROWS).unwrap_or(left);
             if scan.predicate.is_some() {
                 terms.extend(input.chosen(values, hint));
             }

@@ -1,9 +1,10 @@
-//! The running of a [`BucketScan`]: piece after piece, filtered, gathered into batches of full size.
+//! Execution of a [`BucketScan`]: reads and filters one piece after another, and combines rows into batches of full size.
 
-use super::bucket_scan::{BucketScan, Piece};
-use super::conjuncts::Conjuncts;
-use super::handed_on::HandedOn;
-use super::hint::{self, Hint};
+use super::hint::{HINT_ROWS, Hint};
+use super::output_metrics::OutputMetrics;
+use super::pieces::Piece;
+use super::scan::BucketScan;
+use crate::predicate::conjuncts::Conjuncts;
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::arrow::compute::BatchCoalescer;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -18,24 +19,25 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use values::translate::external;
 
-/// Pieces that may be read without a row for the caller before other tasks get their turn.
+/// Pieces that are read without returning a row before the task yields.
 const PIECES_PER_TURN: usize = 8;
 
-/// Above how many rows a piece of which all are kept is handed on as it lies; others are gathered into batches of so many.
-pub const fn handed_on_whole(batch_rows: usize) -> usize {
+/// Selected rows of a piece that are combined with those of other pieces, at most, for batches of `batch_rows` rows. A
+/// piece with more is returned as a batch of its own.
+pub const fn coalesced_below(batch_rows: usize) -> usize {
     batch_rows / 2
 }
 
 /// Starts reading one partition.
-pub fn open(
+pub(super) fn open(
     scan: &BucketScan,
     partition: usize,
     context: &TaskContext,
 ) -> Result<SendableRecordBatchStream> {
     let batch_rows = context.session_config().batch_size();
-    let whole = handed_on_whole(batch_rows);
+    let coalesced_max = coalesced_below(batch_rows);
     let gather = BatchCoalescer::new(Arc::clone(&scan.schema), batch_rows)
-        .with_biggest_coalesce_batch_size(Some(whole));
+        .with_biggest_coalesce_batch_size(Some(coalesced_max));
     let chunks_skipped = MetricBuilder::new(&scan.metrics).counter("chunks_skipped", partition);
     let schema = &scan.read_schema;
     let conjuncts = |predicate| {
@@ -43,12 +45,12 @@ pub fn open(
     };
     let predicate = scan.predicate.as_ref().map(conjuncts);
     let hint = scan.hint.clone().map(|hint| {
-        let rows = MetricBuilder::new(&scan.metrics).counter(hint::NAME_OF_ROWS, partition);
+        let rows = MetricBuilder::new(&scan.metrics).counter(HINT_ROWS, partition);
         Hint::new(hint, schema, rows)
     });
     let stream = ScanStream {
         pieces: Arc::clone(&scan.pieces),
-        remaining: scan.stretches[partition].clone(),
+        remaining: scan.piece_ranges[partition].clone(),
         read: scan.read.clone(),
         read_schema: Arc::clone(&scan.read_schema),
         output: scan.output.clone(),
@@ -57,9 +59,9 @@ pub fn open(
         hint: hint.transpose()?,
         rows_left: scan.limit.unwrap_or(usize::MAX),
         gather,
-        whole,
+        coalesced_max,
         chunks_skipped,
-        handed_on: HandedOn::new(&scan.metrics, partition, whole),
+        output_metrics: OutputMetrics::new(&scan.metrics, partition, coalesced_max),
         metrics: BaselineMetrics::new(&scan.metrics, partition),
     };
     Ok(Box::pin(cooperative(stream)))
@@ -76,15 +78,15 @@ struct ScanStream {
     hint: Option<Hint>,
     rows_left: usize,
     gather: BatchCoalescer,
-    /// More rows of a piece than this are not gathered with others.
-    whole: usize,
+    /// A piece with more selected rows than this is not combined with others.
+    coalesced_max: usize,
     chunks_skipped: Count,
-    handed_on: HandedOn,
+    output_metrics: OutputMetrics,
     metrics: BaselineMetrics,
 }
 
 impl ScanStream {
-    /// Reads one piece into the gathered rows.
+    /// Reads one piece and adds its selected rows to the buffered ones.
     fn take_piece(&mut self, index: usize) -> Result<()> {
         let excluded = self.hint_excludes(index);
         let piece = &self.pieces[index];
@@ -111,25 +113,25 @@ impl ScanStream {
             batch.project(&self.output)?
         };
         let kept = mask.as_ref().map_or(batch.num_rows(), BooleanArray::true_count);
-        if kept > self.whole && self.gather.get_buffered_rows() > 0 {
-            // Else it would be copied to fill up what is there.
+        if kept > self.coalesced_max && self.gather.get_buffered_rows() > 0 {
+            // Otherwise rows would be copied to fill the buffered batch.
             self.gather.finish_buffered_batch()?;
         }
         match mask {
             Some(_) if kept == 0 => {}
             Some(mask) if kept < batch.num_rows() => {
-                self.handed_on.add_chosen(kept, mask.values());
+                self.output_metrics.add_selected(kept, mask.values());
                 self.gather.push_batch_with_filter(batch, &mask)?;
             }
             _ => {
-                self.handed_on.add_all(kept);
+                self.output_metrics.add_all(kept);
                 self.gather.push_batch(batch)?;
             }
         }
         Ok(())
     }
 
-    /// The rows that the predicate and the hint keep; `None` for all.
+    /// The rows that match the predicate and the hint; `None` if all do.
     fn matching(&mut self, batch: &RecordBatch) -> Result<Option<BooleanArray>> {
         let fixed =
             self.predicate.as_ref().map(|predicate| predicate.matching(batch)).transpose()?;
@@ -146,8 +148,8 @@ impl ScanStream {
         excludes
     }
 
-    /// A full batch if there is one, cut to what the limit leaves.
-    fn next_gathered(&mut self) -> Option<RecordBatch> {
+    /// The next full batch, cut to the rows that the limit leaves.
+    fn next_batch(&mut self) -> Option<RecordBatch> {
         let batch = self.gather.next_completed_batch()?;
         let batch =
             if batch.num_rows() > self.rows_left { batch.slice(0, self.rows_left) } else { batch };
@@ -160,7 +162,7 @@ impl ScanStream {
             if self.rows_left == 0 {
                 return Ok(Step::Done);
             }
-            if let Some(batch) = self.next_gathered() {
+            if let Some(batch) = self.next_batch() {
                 return Ok(Step::Batch(batch));
             }
             if self.gather.get_buffered_rows() >= self.rows_left {
@@ -173,13 +175,14 @@ impl ScanStream {
                 None => self.gather.finish_buffered_batch()?,
             }
         }
-        Ok(Step::OthersTurn)
+        Ok(Step::Yield)
     }
 }
 
 enum Step {
     Batch(RecordBatch),
-    OthersTurn,
+    /// Nothing yet; other tasks may run.
+    Yield,
     Done,
 }
 
@@ -195,7 +198,7 @@ impl Stream for ScanStream {
         let poll = match step {
             Ok(Step::Batch(batch)) => Poll::Ready(Some(Ok(batch))),
             Ok(Step::Done) => Poll::Ready(None),
-            Ok(Step::OthersTurn) => {
+            Ok(Step::Yield) => {
                 cx.waker().wake_by_ref();
                 Poll::Pending
             }

@@ -1,10 +1,10 @@
-//! LIKE with a constant pattern: what it looks for is prepared once for a scan, and not again for each of its pieces.
+//! LIKE with a constant pattern, prepared once for a scan instead of once for each piece.
 //!
-//! A pattern of `%` and characters that mean themselves is a beginning, an end, and what has to come between in this order.
-//! Each is looked for as bytes, which in UTF-8 is the same as characters. Whatever else there is (`_`, escapes, ILIKE) stays with
-//! the engine, which makes a regular expression of it.
+//! A pattern of `%` and literal characters is a prefix, a suffix, and substrings between them in this order. They are
+//! searched as bytes, which is correct for UTF-8. Other patterns (`_`, escapes, ILIKE) stay with the engine, which
+//! compiles them to a regular expression.
 //!
-//! Where another predicate has left some of the rows, their texts are looked at where they lie: nothing is copied for it.
+//! If another conjunct has left only some rows, their strings are matched in place, without a copy.
 
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch, StringViewArray};
 use datafusion::arrow::buffer::{BooleanBuffer, MutableBuffer};
@@ -21,12 +21,12 @@ use std::hash::{Hash, Hasher};
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// Texts that are fetched together.
+/// Strings that are fetched together.
 const TOGETHER: usize = 64;
-/// Where fewer than one text of so many is looked at, memory does not bring the next one along by itself.
+/// If less than one in this many strings is selected, the hardware does not prefetch the next one.
 const APART: usize = 6;
 
-/// An expression whose patterns are prepared.
+/// The expression with its patterns prepared.
 pub(super) fn prepared(expression: Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
     let prepare = |node: Arc<dyn PhysicalExpr>| {
         Ok(match Like::of(&node) {
@@ -37,23 +37,23 @@ pub(super) fn prepared(expression: Arc<dyn PhysicalExpr>) -> Result<Arc<dyn Phys
     Ok(expression.transform_up(prepare)?.data)
 }
 
-/// Whether some rows of a batch are looked at where they lie, so that nothing of them is copied for it.
-pub fn looks_in_place(expression: &Arc<dyn PhysicalExpr>) -> bool {
+/// Whether an expression is evaluated on selected rows of a batch without copying them.
+pub fn is_in_place(expression: &Arc<dyn PhysicalExpr>) -> bool {
     Like::of(expression).is_some_and(|like| like.text.downcast_ref::<Column>().is_some())
 }
 
-/// A text, and a pattern that it is to match or not.
+/// `text LIKE pattern`, or NOT LIKE.
 #[derive(Debug)]
 struct Like {
     text: Arc<dyn PhysicalExpr>,
     is_negated: bool,
     pattern: Arc<Pattern>,
-    /// The engine's expression, which this stands for.
+    /// The engine's expression that this replaces.
     engines: Arc<dyn PhysicalExpr>,
 }
 
 impl Like {
-    /// `None` for what is no LIKE, or stays with the engine.
+    /// `None` if the node is not LIKE, or stays with the engine.
     fn of(node: &Arc<dyn PhysicalExpr>) -> Option<Self> {
         let like = node.downcast_ref::<LikeExpr>().filter(|like| !like.case_insensitive())?;
         let constant = like.pattern().downcast_ref::<Literal>()?.value();
@@ -70,7 +70,7 @@ impl Like {
         self.pattern.matches(texts.value(row).as_bytes()) != self.is_negated
     }
 
-    /// Which of the texts that are selected match.
+    /// Which of the selected strings match.
     fn matching(&self, texts: &StringViewArray, selected: &BooleanBuffer) -> BooleanBuffer {
         let rows: Vec<usize> = selected.set_indices().collect();
         let lie_apart = rows.len() < texts.len() / APART;
@@ -87,12 +87,12 @@ impl Like {
     }
 }
 
-/// What was found of texts, and nothing of those that are NULL.
-fn answer(values: BooleanBuffer, texts: &dyn Array) -> ColumnarValue {
+/// The values, NULL where a string is NULL.
+fn with_nulls(values: BooleanBuffer, texts: &dyn Array) -> ColumnarValue {
     ColumnarValue::Array(Arc::new(BooleanArray::new(values, texts.logical_nulls())))
 }
 
-/// Asks memory for texts before the first of them is searched: they come at the same time, and not each when its turn has come.
+/// Loads strings from memory before the first of them is searched, so that the loads overlap.
 fn fetch(texts: &StringViewArray, rows: &[usize]) {
     let ends = rows.iter().map(|row| {
         let text = texts.value(*row).as_bytes();
@@ -118,10 +118,10 @@ impl PhysicalExpr for Like {
         let views = texts.as_string_view();
         let matches = |row| self.matches(views, row);
         let values = BooleanBuffer::collect_bool(views.len(), matches);
-        Ok(answer(values, &texts))
+        Ok(with_nulls(values, &texts))
     }
 
-    /// Looks at a column's texts where they lie, and copies none.
+    /// Matches the strings of a column in place.
     fn evaluate_selection(
         &self,
         batch: &RecordBatch,
@@ -140,7 +140,7 @@ impl PhysicalExpr for Like {
             None => selection.values().clone(),
         };
         let values = self.matching(texts.as_string_view(), &selected);
-        Ok(answer(values, &texts))
+        Ok(with_nulls(values, &texts))
     }
 
     fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
@@ -152,7 +152,7 @@ impl PhysicalExpr for Like {
         children: Vec<Arc<dyn PhysicalExpr>>,
     ) -> Result<Arc<dyn PhysicalExpr>> {
         let ([text], [_, constant]) = (&children[..], &self.engines.children()[..]) else {
-            return internal_err!("LIKE has a text and a pattern");
+            return internal_err!("LIKE takes a string and a pattern");
         };
         let parts = vec![Arc::clone(text), Arc::clone(constant)];
         Ok(Arc::new(Self {
@@ -188,17 +188,17 @@ impl Hash for Like {
     }
 }
 
-/// A pattern, taken apart at its `%`.
+/// A pattern, split at its `%`.
 #[derive(Debug)]
 enum Pattern {
-    /// There is none.
+    /// It has no `%`.
     Whole(Box<[u8]>),
-    /// What the text begins with, what comes in it one after another, and what it ends with.
+    /// Prefix, substrings in order, and suffix.
     Parts { first: Box<[u8]>, between: Vec<Finder<'static>>, last: Box<[u8]> },
 }
 
 impl Pattern {
-    /// `None` where it has more than `%` and characters that mean themselves.
+    /// `None` if it has anything but `%` and literal characters.
     fn of(pattern: &str) -> Option<Self> {
         if pattern.contains(['_', '\\']) {
             return None;
@@ -218,7 +218,7 @@ impl Pattern {
             Self::Parts { first, between, last } => (first, between, last),
         };
         let rest = if first.is_empty() { Some(text) } else { text.strip_prefix(&**first) };
-        // Comparing nothing with nothing takes as long as a search: there is no memory that it could look at.
+        // An empty comparison is skipped: it takes as long as a search.
         let rest =
             if last.is_empty() { rest } else { rest.and_then(|rest| rest.strip_suffix(&**last)) };
         let after =
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_of_percents_are_prepared_and_others_left_alone() {
+    fn only_patterns_of_percents_are_prepared() {
         let texts = || {
             let texts = [Some("special requests"), None, Some("specialrequests"), Some("")];
             Arc::new(StringViewArray::from_iter(texts)) as ArrayRef
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_no_part_of_what_comes_before_it() {
+    fn the_suffix_does_not_overlap_what_precedes_it() {
         let pattern = |pattern: &str| Pattern::of(pattern).expect("prepared");
         assert!(!pattern("aa%aa").matches(b"aaa") && pattern("aa%aa").matches(b"aaaa"));
         assert!(!pattern("%ab%b").matches(b"ab") && pattern("%ab%b").matches(b"abb"));
@@ -304,7 +304,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_match_what_the_engine_matches(
+                fn prepared_patterns_match_as_the_engine_does(
             texts in prop::collection::vec(prop::option::of("[abä]{0,14}"), 1..200),
             pattern in "[abä%]{0,6}",
             is_negated: bool,

@@ -1,9 +1,9 @@
 //! The predicate of a scan, conjunct by conjunct.
 //!
-//! Comparisons of columns and constants cannot fail, and comparing all rows of a batch takes less time than choosing those
-//! that are left: they come first, the narrowest before all. What is dearer, or may fail, is computed only of the rows that
-//! are left, and only their columns that it needs are copied for it. Columns are asked of memory before the first that compares
-//! all their values ([`super::prefetch`]).
+//! Comparisons of columns with constants cannot fail, and comparing all rows of a batch is faster than selecting the
+//! rows that are left. They are evaluated first, the narrowest columns before the others. Other conjuncts cost more or
+//! may fail. They are evaluated only on the rows that are left, and only the columns that they need are copied. A column
+//! is prefetched before the first comparison of all its values ([`super::prefetch`]).
 
 use super::{pattern, prefetch::prefetch};
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
@@ -21,56 +21,57 @@ use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricB
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Where fewer than one of so many rows are left, choosing them takes less time than comparing all: of 4, 8 and 16 the best
-/// for TPC-H.
+/// If less than one in this many rows is left, selecting them is faster than comparing all. The best of 4, 8 and 16 for
+/// TPC-H.
 pub const FEW: usize = 8;
-/// Bytes that a text is counted for.
+/// Bytes of a string for the order of conjuncts.
 const TEXT_BYTES: usize = 32;
 
-/// A predicate, taken apart.
-pub(super) struct Conjuncts {
+/// A predicate as a list of conjuncts in the order of their evaluation.
+pub(crate) struct Conjuncts {
     plain: Vec<Conjunct>,
     others: Vec<Conjunct>,
-    /// How many rows each has left, together with those before it.
+    /// By conjunct, the rows that are left after it; empty if they are not counted.
     rows_left: Vec<Count>,
 }
 
-/// An expression that is computed of batches, or of some rows of them.
-pub(super) struct Conjunct {
+/// An expression that is evaluated on batches, or on some of their rows.
+pub(crate) struct Conjunct {
     /// Over all columns that are read.
     expression: Arc<dyn PhysicalExpr>,
-    /// The same over those of them that it needs.
+    /// The expression over `columns` only.
     narrow: Arc<dyn PhysicalExpr>,
+    /// The columns that it needs.
     columns: Vec<usize>,
-    /// Those of them that no conjunct before looks at.
+    /// Those of them that no earlier conjunct needs.
     new_columns: Vec<usize>,
 }
 
 impl Conjuncts {
-    /// Those of a predicate over columns that are read.
-    pub(super) fn of(predicate: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Self> {
+    /// The conjuncts of a predicate over the columns of `schema`.
+    pub(crate) fn of(predicate: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Self> {
         let [plain, others] = in_order(predicate, schema);
         let mut seen = BTreeSet::new();
-        let mut taken_up = |parts: Vec<&Arc<dyn PhysicalExpr>>| {
-            let taken_up = |part| {
+        let mut prepare = |parts: Vec<&Arc<dyn PhysicalExpr>>| {
+            let prepare = |part| {
                 let mut conjunct = Conjunct::new(pattern::prepared(Arc::clone(part))?, schema)?;
                 conjunct.new_columns.retain(|column| seen.insert(*column));
                 Ok(conjunct)
             };
-            parts.into_iter().map(taken_up).collect::<Result<_>>()
+            parts.into_iter().map(prepare).collect::<Result<_>>()
         };
-        Ok(Self { plain: taken_up(plain)?, others: taken_up(others)?, rows_left: Vec::new() })
+        Ok(Self { plain: prepare(plain)?, others: prepare(others)?, rows_left: Vec::new() })
     }
 
-    /// The same, which count the rows that each leaves among the metrics of a scan's partition.
-    pub(super) fn counted(mut self, metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
-        let counter = |at| MetricBuilder::new(metrics).counter(name_of_rows_left(at), partition);
+    /// Counts the rows that each conjunct leaves in the metrics of a scan's partition.
+    pub(crate) fn counted(mut self, metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
+        let counter = |at| MetricBuilder::new(metrics).counter(rows_left_metric(at), partition);
         self.rows_left = (0..self.plain.len() + self.others.len()).map(counter).collect();
         self
     }
 
     /// The rows of a batch that match.
-    pub(super) fn matching(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+    pub(crate) fn matching(&self, batch: &RecordBatch) -> Result<BooleanArray> {
         let all = batch.num_rows();
         let mut mask: Option<BooleanArray> = None;
         let plain = self.plain.iter().map(|conjunct| (conjunct, all / FEW));
@@ -96,7 +97,7 @@ impl Conjuncts {
 }
 
 impl Conjunct {
-    pub(super) fn new(expression: Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Self> {
+    pub(crate) fn new(expression: Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Self> {
         let used = collect_columns(&expression);
         let mut columns: Vec<usize> = used.iter().map(Column::index).collect();
         columns.sort_unstable();
@@ -105,25 +106,25 @@ impl Conjunct {
     }
 
     /// The rows of a batch that match; NULL does not.
-    pub(super) fn of_all(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+    pub(crate) fn of_all(&self, batch: &RecordBatch) -> Result<BooleanArray> {
         self.new_columns.iter().for_each(|column| prefetch(batch.column(*column)));
         mask(self.expression.evaluate(batch)?, batch.num_rows())
     }
 
-    /// Those of some rows that match.
-    pub(super) fn of_some(&self, batch: &RecordBatch, some: &BooleanArray) -> Result<BooleanArray> {
+    /// The rows among `some` that match.
+    pub(crate) fn of_some(&self, batch: &RecordBatch, some: &BooleanArray) -> Result<BooleanArray> {
         let narrow = batch.project(&self.columns)?;
         let value = self.narrow.evaluate_selection(&narrow, some)?;
         and(&mask(value, batch.num_rows())?, some).map_err(Into::into)
     }
 }
 
-/// How EXPLAIN ANALYZE calls the rows that a conjunct leaves, by its place among those [`in_order`].
-pub fn name_of_rows_left(at: usize) -> String {
+/// The metric that counts the rows that a conjunct leaves, by its position (from 0) in [`in_order`].
+pub fn rows_left_metric(at: usize) -> String {
     format!("rows_left_{}", at + 1)
 }
 
-/// The conjuncts of a predicate as they are computed: those that only compare, then the others.
+/// The conjuncts of a predicate in the order of evaluation: plain comparisons, then the others.
 pub fn in_order<'a>(
     predicate: &'a Arc<dyn PhysicalExpr>,
     schema: &Schema,
@@ -140,7 +141,7 @@ fn mask(value: ColumnarValue, rows: usize) -> Result<BooleanArray> {
     Ok(if mask.null_count() == 0 { mask.clone() } else { prep_null_mask_filter(mask) })
 }
 
-/// Whether it compares columns and constants and does nothing else, so that it cannot fail and takes little time.
+/// Whether an expression only compares columns with constants: it cannot fail and is cheap.
 fn is_plain(part: &Arc<dyn PhysicalExpr>) -> bool {
     let is_value = |value: &Arc<dyn PhysicalExpr>| {
         value.downcast_ref::<Column>().is_some() || value.downcast_ref::<Literal>().is_some()
@@ -169,7 +170,7 @@ fn is_plain(part: &Arc<dyn PhysicalExpr>) -> bool {
     of_null.map_or_else(|| is_value(part), is_value)
 }
 
-/// Bytes of a row that it looks at, about.
+/// Estimated bytes of a row that an expression reads.
 fn width(part: &Arc<dyn PhysicalExpr>, schema: &Schema) -> usize {
     let bytes = |column: &Column| {
         schema.field(column.index()).data_type().primitive_width().unwrap_or(TEXT_BYTES)
@@ -242,7 +243,7 @@ mod tests {
         assert_eq!(rows(vec![wide()]).expect("kept"), expected(of_wide));
         let both = rows(vec![text(), wide()]).expect("kept");
         assert_eq!(both, expected(|i| of_wide(i) && i % 3 == 1));
-        // So few are left that they are chosen first.
+        // Few rows are left, so they are selected first.
         let few = rows(vec![narrow(Operator::Eq, 9), wide(), text()]).expect("kept");
         assert_eq!(few, expected(|i| i % 50 == 9 && of_wide(i) && i % 3 == 1));
         assert_eq!(
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_fail_is_computed_of_the_rows_that_are_left() {
+    fn fallible_conjuncts_see_only_the_rows_that_are_left() {
         assert!(rows(vec![divided(3)]).is_err());
         let other = || compare("narrow", Operator::NotEq, ScalarValue::from(7));
         let keeps = |i: i64| i % 50 != 7 && 100 / (i % 50 - 7) > 3;
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_no_column_is_computed_of_rows_that_have_none() {
+    fn conjuncts_without_columns_are_evaluated() {
         let schema = batch().schema();
         let of = |left, op, right| binary(left, op, right, &schema).expect("typed");
         let half =
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn narrow_comparisons_come_first_and_what_computes_last() {
+    fn narrow_comparisons_come_first_and_computations_last() {
         let schema = batch().schema();
         let text = compare("text", Operator::Eq, ScalarValue::Utf8View(Some("t1".to_owned())));
         let parts = vec![
@@ -283,7 +284,7 @@ mod tests {
             compare("wide", Operator::Lt, ScalarValue::from(9_i64)),
             compare("narrow", Operator::Lt, ScalarValue::from(9)),
         ];
-        let conjuncts = Conjuncts::of(&conjunction(parts), &schema).expect("taken apart");
+        let conjuncts = Conjuncts::of(&conjunction(parts), &schema).expect("conjuncts");
         let texts = |parts: &[Conjunct]| {
             parts.iter().map(|part| part.expression.to_string()).collect::<Vec<_>>()
         };
@@ -291,6 +292,6 @@ mod tests {
         assert_eq!(texts(&conjuncts.others).len(), 1);
         assert_eq!(conjuncts.others[0].columns, [1]);
         assert_eq!(conjuncts.plain[0].new_columns, [1]);
-        assert!(conjuncts.others[0].new_columns.is_empty(), "was compared before");
+        assert!(conjuncts.others[0].new_columns.is_empty(), "compared before");
     }
 }

@@ -1,50 +1,24 @@
-//! What a scan knows of its rows before it reads them: counts, bytes, least and greatest values.
+//! Statistics of a scan before it runs: rows, bytes, and the minimum and maximum of each column.
 //!
-//! Figures are exact when every piece is a chunk without changes and no predicate is in the way; then
-//! `count(*)`, `min` and `max` are answered from them without reading (A6, A7).
+//! They are exact if every piece is a chunk without changes and there is no predicate. Then `count(*)`, `min` and
+//! `max` are answered without reading rows (A6, A7).
 
-use super::bucket_scan::{BucketScan, Piece};
+use super::known::{Bounds, Known, Totals};
+use super::scan::BucketScan;
 use crate::estimate::{Column, Guesses, Input, row_bytes};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
-use std::cmp::Ordering;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use store::ZoneValue;
 
-/// What is known of a scan's pieces. Each figure is found out when it is first asked for: planning asks again and again, and
-/// there may be thousands of pieces.
-#[derive(Debug)]
-pub struct Known {
-    totals: OnceLock<Totals>,
-    /// Of each column of the table; `None` where some piece has a chunk without a zone for it.
-    bounds: Box<[OnceLock<Option<Bounds>>]>,
-}
-
-/// What is known of the pieces as a whole.
-#[derive(Debug, Clone, Copy)]
-struct Totals {
-    rows: usize,
-    bytes: usize,
-    exact: bool,
-}
-
-/// The zone of several zones.
-#[derive(Debug)]
-struct Bounds {
-    nulls: u64,
-    min: Option<ZoneValue>,
-    max: Option<ZoneValue>,
-    exact: bool,
-}
-
 /// The statistics of a whole scan, or of one partition.
-pub(crate) fn of_scan(scan: &BucketScan, partition: Option<usize>) -> Statistics {
-    let some = partition.filter(|_| scan.stretches.len() > 1);
+pub(super) fn of_scan(scan: &BucketScan, partition: Option<usize>) -> Statistics {
+    let some = partition.filter(|_| scan.piece_ranges.len() > 1);
     let (pieces, known) = match some {
         Some(partition) => {
             let known = Arc::new(Known::nothing(scan.table.columns.len()));
-            (&scan.pieces[scan.stretches[partition].clone()], known)
+            (&scan.pieces[scan.piece_ranges[partition].clone()], known)
         }
         None => (&scan.pieces[..], Arc::clone(&scan.known)),
     };
@@ -70,28 +44,28 @@ pub(crate) fn of_scan(scan: &BucketScan, partition: Option<usize>) -> Statistics
         return statistics;
     }
     let mut statistics = statistics.to_inexact();
-    let rows = at_least_one(totals.rows, kept(scan)).min(most(scan));
+    let rows = at_least_one(totals.rows, selectivity(scan)).min(rows_max(scan));
     statistics.num_rows = Precision::Inexact(rows);
     let part = rows as f64 / totals.rows.max(1) as f64;
     statistics.total_byte_size = Precision::Inexact((bytes as f64 * part) as usize);
     statistics
 }
 
-/// Rows, as many as a limit leaves, and bytes of all columns in a scan's pieces.
-pub(super) fn in_pieces(scan: &BucketScan) -> (usize, usize) {
+/// Rows in a scan's pieces, at most as many as its limit allows, and their bytes of all columns.
+pub(crate) fn in_pieces(scan: &BucketScan) -> (usize, usize) {
     let totals = scan.known.totals(&scan.pieces);
-    (totals.rows.min(most(scan)), totals.bytes)
+    (totals.rows.min(rows_max(scan)), totals.bytes)
 }
 
-/// How many rows a scan's limit allows.
-fn most(scan: &BucketScan) -> usize {
-    scan.limit.map_or(usize::MAX, |limit| limit.saturating_mul(scan.stretches.len()))
+/// Rows that a scan's limit allows in all partitions.
+fn rows_max(scan: &BucketScan) -> usize {
+    scan.limit.map_or(usize::MAX, |limit| limit.saturating_mul(scan.piece_ranges.len()))
 }
 
-/// The part of the rows in its pieces that a scan's predicate is believed to keep.
-pub(super) fn kept(scan: &BucketScan) -> f64 {
+/// The estimated selectivity of a scan's predicate, from 0 to 1.
+pub(crate) fn selectivity(scan: &BucketScan) -> f64 {
     let Some(predicate) = &scan.predicate else { return 1.0 };
-    *scan.kept.get_or_init(|| {
+    *scan.selectivity.get_or_init(|| {
         let totals = scan.known.totals(&scan.pieces);
         let key = scan.table.key_indices();
         let column = |(&column, field): (&usize, &FieldRef)| {
@@ -108,37 +82,17 @@ pub(super) fn kept(scan: &BucketScan) -> f64 {
     })
 }
 
-/// A part of some rows: one where there are any at all.
+/// A share of `rows`, at least one row unless there is none.
 fn at_least_one(rows: usize, part: f64) -> usize {
     ((rows as f64 * part).round() as usize).max(1).min(rows)
 }
 
-/// How much of a row's bytes the columns that come out have, about.
-pub(super) fn share_of_columns(scan: &BucketScan) -> f64 {
+/// The estimated share of a row's bytes that the output columns have.
+pub(crate) fn share_of_columns(scan: &BucketScan) -> f64 {
     let all = scan.table.columns.iter().map(|column| Column::of_type(&column.sql_type.arrow()));
     let out = scan.schema.fields().iter().map(|field| Column::of_type(field.data_type()));
     let bytes = |columns: Vec<Column>| row_bytes(&columns).max(1.0);
     (bytes(out.collect()) / bytes(all.collect())).min(1.0)
-}
-
-impl Known {
-    /// Of pieces of a table with so many columns.
-    pub(super) fn nothing(columns: usize) -> Self {
-        Self { totals: OnceLock::new(), bounds: (0..columns).map(|_| OnceLock::new()).collect() }
-    }
-
-    fn totals(&self, pieces: &[Piece]) -> Totals {
-        let of_all = || Totals {
-            rows: pieces.iter().map(|piece| piece.morsel.rows()).sum(),
-            bytes: pieces.iter().map(|piece| piece.morsel.bytes() as usize).sum(),
-            exact: pieces.iter().all(|piece| piece.with_chunk && !piece.morsel.has_changes()),
-        };
-        *self.totals.get_or_init(of_all)
-    }
-
-    fn bounds(&self, pieces: &[Piece], column: usize) -> Option<&Bounds> {
-        self.bounds[column].get_or_init(|| Bounds::over(pieces, column)).as_ref()
-    }
 }
 
 fn precision<T: Clone + Eq + PartialOrd + std::fmt::Debug>(value: T, exact: bool) -> Precision<T> {
@@ -166,30 +120,6 @@ fn of_column(
         statistics.max_value = precision(value, exact);
     }
     statistics
-}
-
-impl Bounds {
-    /// `None` when some piece has a chunk without a zone for the column.
-    fn over(pieces: &[Piece], column: usize) -> Option<Self> {
-        let mut bounds = Self { nulls: 0, min: None, max: None, exact: true };
-        let morsels = pieces.iter().map(|piece| &piece.morsel);
-        for morsel in morsels.filter(|morsel| morsel.has_chunk()) {
-            let zone = morsel.zone(column)?;
-            bounds.nulls += zone.nulls;
-            bounds.exact &= zone.exact;
-            extend(&mut bounds.min, zone.min.as_ref(), Ordering::Less);
-            extend(&mut bounds.max, zone.max.as_ref(), Ordering::Greater);
-        }
-        Some(bounds)
-    }
-}
-
-/// Moves a bound to a value that lies beyond it.
-fn extend(bound: &mut Option<ZoneValue>, value: Option<&ZoneValue>, beyond: Ordering) {
-    let Some(value) = value else { return };
-    if bound.as_ref().is_none_or(|bound| value.partial_cmp(bound) == Some(beyond)) {
-        *bound = Some(value.clone());
-    }
 }
 
 fn scalar(value: &ZoneValue, data_type: &DataType) -> Option<ScalarValue> {

@@ -1,11 +1,11 @@
-//! Predicates that a join or a top-N finds while a scan runs: used as long as they pay.
+//! Dynamic filters: predicates of a join or a top-N that become sharper while a scan runs.
 //!
-//! A hint prunes chunks by zone map whenever it has become sharper, and filters rows. Whoever made it checks
-//! rows again, so filtering is given up where most rows pass: then it costs more than it saves.
+//! A hint prunes chunks by zone map each time it has become sharper, and filters rows. Its operator checks rows again,
+//! so the scan stops filtering if most rows pass: then filtering costs more than it saves.
 
-use super::bucket_scan::Piece;
-use super::conjuncts::Conjunct;
-use super::pruning;
+use super::pieces::Piece;
+use crate::predicate::conjuncts::Conjunct;
+use crate::pruning;
 use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::Result;
@@ -15,43 +15,50 @@ use datafusion::physical_plan::metrics::Count;
 use std::sync::Arc;
 use store::Morsel;
 
-/// A hint that changed is tried on the zone maps again after so many pieces.
+/// Number of pieces between checks whether the hint has changed.
 const PIECES_PER_PRUNING: usize = 16;
-/// Rows that a hint is judged by.
+/// Number of rows after which the share of rows that pass is judged.
 const ROWS_ON_TRIAL: usize = 8 * store::CHUNK_ROWS;
-/// A hint that keeps more than this many of ten rows is not worth evaluating.
+/// A hint that keeps more than this many tenths of the rows is not evaluated.
 const TENTHS_KEPT_MAX: usize = 7;
 
-/// A hint, and what has been seen of it.
-pub(crate) struct Hint {
+/// The state of a hint in one partition of a scan.
+pub(super) struct Hint {
     expression: Arc<dyn PhysicalExpr>,
     conjunct: Conjunct,
     generation: u64,
-    /// The piece from which it is worth looking whether the hint is sharper.
+    /// The piece before which the generation is checked again.
     next: usize,
-    /// From piece `base` on: whether the piece's chunk cannot match.
+    /// For each piece from `base` on, whether its chunk cannot match.
     skip: Vec<bool>,
     base: usize,
+    /// Rows evaluated with this generation.
     seen: usize,
+    /// Those of them that passed.
     kept: usize,
-    /// All rows that it was tried on.
+    /// All rows evaluated.
     rows: Count,
 }
 
-/// How EXPLAIN ANALYZE calls the rows that a hint was tried on.
-pub const NAME_OF_ROWS: &str = "hint_rows";
+/// The metric that counts the rows on which hints were evaluated.
+pub const HINT_ROWS: &str = "hint_rows";
 
 impl Hint {
-    /// One that counts the rows that it is tried on.
-    pub fn new(expression: Arc<dyn PhysicalExpr>, schema: &Schema, rows: Count) -> Result<Self> {
+    /// A hint that adds the rows on which it is evaluated to `rows`.
+    pub(super) fn new(
+        expression: Arc<dyn PhysicalExpr>,
+        schema: &Schema,
+        rows: Count,
+    ) -> Result<Self> {
         let conjunct = Conjunct::new(Arc::clone(&expression), schema)?;
         let (generation, skip) = (0, Vec::new());
         let (next, base, seen, kept) = (0, 0, 0, 0);
         Ok(Self { expression, conjunct, generation, next, skip, base, seen, kept, rows })
     }
 
-    /// Whether a piece's chunk cannot match; pieces are asked for in order.
-    pub(crate) fn excludes(
+    /// Whether the chunk of piece `index` cannot match. Pieces must be given in order; `rest` are those from `index`
+    /// on.
+    pub(super) fn excludes(
         &mut self,
         index: usize,
         rest: &[Piece],
@@ -72,8 +79,8 @@ impl Hint {
         self.skip.get(index - self.base).copied().unwrap_or(false)
     }
 
-    /// The rows that match among those that are selected; `None` where the hint does not pay.
-    pub fn matching(
+    /// The rows among `selected` that match; `None` if the hint is not selective.
+    pub(super) fn matching(
         &mut self,
         batch: &RecordBatch,
         selected: Option<&BooleanArray>,

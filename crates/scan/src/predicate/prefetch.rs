@@ -1,21 +1,21 @@
-//! Asking memory for a column before it is looked at.
+//! Prefetching of a column before it is compared.
 //!
-//! A loop that compares takes several instructions a value, and a processor runs some hundred instructions ahead of one that waits: so
-//! few lines of a column are on their way at once, whatever memory could deliver. Asked for in a row, as many are as it can. A date
-//! that nothing has looked at took 4.6 cycles to compare on a server of 2023, and 2.6 so; one that was at hand takes 1.5.
+//! A comparison takes several instructions per value, and a processor runs only some hundred instructions ahead of a
+//! load that waits. So few cache lines are loaded at once. Prefetch instructions in a row load as many as memory can
+//! deliver. On a server of 2023, comparing a date took 4.6 cycles from memory, 2.6 with prefetching, and 1.5 from cache.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, downcast_primitive_array};
 use datafusion::arrow::datatypes::DataType;
 
-/// Bytes that memory delivers at once.
+/// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
-/// Asks for the numbers of a column, or for what says where its texts are; they come while the processor goes on.
+/// Prefetches the numbers of a column, or the views of its strings.
 pub(super) fn prefetch(column: &ArrayRef) {
-    values(column).iter().step_by(LINE_BYTES).for_each(ask_for);
+    values(column).iter().step_by(LINE_BYTES).for_each(prefetch_line);
 }
 
-/// Bytes of the values as they lie; none of those that lie otherwise.
+/// The bytes of a contiguous column; empty for other layouts.
 fn values(column: &ArrayRef) -> &[u8] {
     let column: &dyn Array = column;
     downcast_primitive_array! {
@@ -26,15 +26,15 @@ fn values(column: &ArrayRef) -> &[u8] {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn ask_for(byte: &u8) {
+fn prefetch_line(byte: &u8) {
     use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-    // SAFETY: a prefetch changes nothing that a program can see, at whatever address.
+    // SAFETY: a prefetch has no architectural effect, at any address.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(byte).cast()) }
 }
 
-/// There is no such instruction that the language has a name for; a byte that is read comes along with its line.
+/// Reads the byte: there is no stable intrinsic for a prefetch on this architecture.
 #[cfg(not(target_arch = "x86_64"))]
-fn ask_for(byte: &u8) {
+fn prefetch_line(byte: &u8) {
     std::hint::black_box(*byte);
 }
 
@@ -45,7 +45,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn values_are_those_of_a_columns_own_part() {
+    fn a_slice_has_its_own_values() {
         let all: ArrayRef = Arc::new(Int64Array::from_iter(0..1000));
         let some = all.slice(10, 100);
         assert_eq!(values(&all).len(), 8000);
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_without_values_in_a_row_are_left_alone() {
+    fn columns_without_contiguous_values_are_skipped() {
         let columns: [ArrayRef; 3] = [
             Arc::new(BooleanArray::from(vec![true; 100])),
             Arc::new(NullArray::new(9)),
