@@ -1,5 +1,5 @@
-//! Operators of the engine as operators of the simulator, for EXPLAIN (PREDICT) and for the relation of bindable
-//! operators ([`crate::bundles`]).
+//! Operators of the engine as operators of the simulator, for EXPLAIN (PREDICT) and for the
+//! relation of bindable operators ([`crate::bundles`]).
 
 use bundling::Kind;
 use datafusion::physical_plan::ExecutionPlan;
@@ -22,11 +22,13 @@ use std::sync::Arc;
 /// The role of an operator of the engine in the relation.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Role {
-    /// An operator that performs these steps, the last one first; empty if the relation does not have it.
+    /// An operator that performs these steps, the last one first; empty if the relation does not
+    /// have it.
     Operator(Vec<Kind>),
     /// It changes or filters rows, as a part of the operator below.
     Changes,
-    /// It combines the partial results of an aggregate without groups: it forms one operator with that below.
+    /// It combines the partial results of an aggregate without groups: it forms one operator with
+    /// that below.
     Finishes,
     /// It moves rows for the operator above, as a part of that.
     Moves,
@@ -55,7 +57,8 @@ pub(crate) fn role_of(plan: &Arc<dyn ExecutionPlan>) -> Role {
     })
 }
 
-/// With groups, the partial part of an aggregate is the group-by, and the final part is the aggregate.
+/// With groups, the partial part of an aggregate is the group-by, and the final part is the
+/// aggregate.
 fn role_of_aggregate(aggregate: &AggregateExec) -> Role {
     let is_grouped = !aggregate.group_expr().is_empty();
     Role::Operator(match (is_grouped, aggregate.mode()) {

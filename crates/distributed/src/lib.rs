@@ -1,20 +1,22 @@
 //! Running operators on the servers that own the rows.
 //!
-//! A scan of a table whose rows are on several servers and the operators above it that work on any part of its rows
-//! alone (filters, partial aggregates, top-N, joins with a few rows) are one plan fragment. [`rule`] finds it when a
-//! statement is planned. Every owner runs it on its own rows ([`remote`] sends it, [`serve`] runs it), this server does
-//! the same, and the rest of the plan works on their outputs. [`wire`] is the form of fragments as bytes.
+//! A scan of a table whose rows are on several servers and the operators above it that work on any
+//! part of its rows alone (filters, partial aggregates, top-N, joins with a few rows) are one plan
+//! fragment. `rule` finds it when a statement is planned. Every owner runs it on its own rows
+//! (`remote` sends it, `serve` runs it), this server does the same, and the rest of the plan works
+//! on their outputs. `wire` is the form of fragments as bytes.
 //!
-//! Joins of colocated tables are fragments over both tables: no row is sent for them. Other joins of two large inputs,
-//! and aggregates with many groups, are fragments over an [`exchange`], which hash-partitions the rows of each input
-//! among servers. Rows go from server to server; the coordinator only sees the fragment's output.
+//! Joins of colocated tables are fragments over both tables: no row is sent for them. Other joins
+//! of two large inputs, and aggregates with many groups, are fragments over an `exchange`, which
+//! hash-partitions the rows of each input among servers. Rows go from server to server; the
+//! coordinator only sees the fragment's output.
 //!
-//! The rows of a fragment can also stay on the servers that made them: for UPDATE and DELETE ([`row_query`]), and for
-//! operation bundling ([`bundles`]), which stores rows at a [`boundary`] for the fragment that runs next. EXPLAIN ANALYZE
-//! asks every server for its [`metrics`].
+//! The rows of a fragment can also stay on the servers that made them: for UPDATE and DELETE
+//! (`row_query`), and for operation bundling ([`bundles`]), which stores rows at a `boundary` for
+//! the fragment that runs next. EXPLAIN ANALYZE asks every server for its [`metrics`].
 //!
-//! Exchanges and boundaries are leaves of fragments, and their inputs are fragments on other servers. They know those
-//! only by the trait [`shipped::Shipped`], which [`remote`] implements.
+//! Exchanges and boundaries are leaves of fragments, and their inputs are fragments on other
+//! servers. They know those only by the trait `shipped::Shipped`, which `remote` implements.
 
 mod boundary;
 pub mod bundles;

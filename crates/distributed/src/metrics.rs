@@ -1,7 +1,8 @@
 //! Execution metrics of a fragment on the server that ran it, for EXPLAIN ANALYZE.
 //!
-//! `is_measured` in a fragment asks the server to return its metrics after the last row. They are in the metadata of the
-//! schema of an empty batch, and become metrics of the operator that stands for the fragment in the coordinator's plan.
+//! `is_measured` in a fragment asks the server to return its metrics after the last row. They are
+//! in the metadata of the schema of an empty batch, and become metrics of the operator that stands
+//! for the fragment in the coordinator's plan.
 
 use crate::wire::out_of_range;
 use datafusion::arrow::array::RecordBatch;

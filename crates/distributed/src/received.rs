@@ -41,7 +41,8 @@ impl Received {
         }
     }
 
-    /// A batch from another server, with the operator's schema. Metrics are recorded and become an empty batch.
+    /// A batch from another server, with the operator's schema. Metrics are recorded and become an
+    /// empty batch.
     pub(crate) fn take(&self, batch: Result<RecordBatch, store::Error>) -> Result<RecordBatch> {
         let batch = batch.map_err(Error::from).and_then(|batch| self.fitted(batch));
         batch.map_err(external)

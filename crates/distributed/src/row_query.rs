@@ -1,5 +1,5 @@
-//! Queries that return rows of one table, each made from one row. The owners of the rows can run them and change the rows
-//! in place.
+//! Queries that return rows of one table, each made from one row. The owners of the rows can run
+//! them and change the rows in place.
 
 use crate::remote::{self, Ready, RemoteFragment};
 use crate::serve::found;
@@ -25,7 +25,8 @@ pub struct RowQuery {
 }
 
 impl RowQuery {
-    /// The plan as a query that owners can run; `None` if a result depends on more than one row of the table.
+    /// The plan as a query that owners can run; `None` if a result depends on more than one row of
+    /// the table.
     pub fn of(query: &Arc<dyn ExecutionPlan>) -> Option<Self> {
         let (fragment, elsewhere) = remote::whole(query).and_then(RemoteFragment::over_table)?;
         let (fragment, elsewhere) = (Arc::clone(fragment), elsewhere.clone());

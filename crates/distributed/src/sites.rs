@@ -36,7 +36,8 @@ pub(crate) struct Participants {
 }
 
 impl Participants {
-    /// This server, and all others that run one of the fragments that produce the rows; `None` without a fragment.
+    /// This server, and all others that run one of the fragments that produce the rows; `None`
+    /// without a fragment.
     pub(crate) fn of(producers: &[&Sites]) -> Result<Option<Self>> {
         let others: BTreeSet<GroupId> =
             producers.iter().flat_map(|sites| sites.others().iter().copied()).collect();
@@ -87,8 +88,8 @@ impl Sites {
         }
     }
 
-    /// Whether a hash partitioning of the fragment's rows holds for all servers together: equal keys are never on two of
-    /// them.
+    /// Whether a hash partitioning of the fragment's rows holds for all servers together: equal
+    /// keys are never on two of them.
     pub(crate) fn is_hash_partitioned(&self) -> bool {
         match self {
             Self::Owners(owners) => owners.scans.len() > 1,

@@ -10,8 +10,8 @@ use dbsim::plan::Term;
 use scan::estimate::{Column, DISTINCT, Guesses, Input, column_of};
 use std::sync::Arc;
 
-/// The engine uses an array instead of a hash table if the rows are more than this share of the range of their keys, or
-/// the range is at most this. These are its defaults.
+/// The engine uses an array instead of a hash table if the rows are more than this share of the
+/// range of their keys, or the range is at most this. These are its defaults.
 const CLOSE_PART: f64 = 0.15;
 const CLOSE_RANGE: f64 = 1024.0;
 
@@ -29,8 +29,8 @@ pub(super) struct Join<'a> {
 }
 
 impl Join<'_> {
-    /// The number of result rows. The probability that a pair of rows matches is one divided by the distinct keys of the
-    /// side that has more of them.
+    /// The number of result rows. The probability that a pair of rows matches is one divided by the
+    /// distinct keys of the side that has more of them.
     pub(super) fn rows(&self, guesses: &mut Guesses) -> f64 {
         let [left, right] = self.sides.map(|side| side.rows);
         let filtered = self.filter.map_or(1.0, |filter| self.kept(filter, guesses));
@@ -88,7 +88,8 @@ impl Join<'_> {
         }
     }
 
-    /// Whether the table of a hash join is probably an array: the keys are integers in a dense range.
+    /// Whether the table of a hash join is probably an array: the keys are integers in a dense
+    /// range.
     pub(super) fn has_close_keys(&self, left: &SchemaRef) -> bool {
         let [(key, _)] = self.keys else { return false };
         if !key.data_type(left).is_ok_and(|data_type| data_type.is_integer()) {

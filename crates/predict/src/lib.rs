@@ -1,9 +1,10 @@
-//! `EXPLAIN (PREDICT 'smart-disk') SELECT ...`: the predicted cost of a query over the user's tables on simulated
-//! hardware.
+//! `EXPLAIN (PREDICT 'smart-disk') SELECT ...`: the predicted cost of a query over the user's
+//! tables on simulated hardware.
 //!
-//! The query is planned as for one server, wherever its rows are ([`one_server`]). The [`operators`] become a plan of
-//! [`dbsim`], with statistics of the tables ([`tables`]) and estimates ([`scan::estimate`]). That plan is simulated, and
-//! [`report`] describes the result as text. With ANALYZE the query is run here once to count its rows.
+//! The query is planned as for one server, wherever its rows are (`one_server`). The `operators`
+//! become a plan of [`dbsim`], with statistics of the tables (`tables`) and estimates
+//! ([`scan::estimate`]). That plan is simulated, and `report` describes the result as text. With
+//! ANALYZE the query is run here once to count its rows.
 
 mod flow;
 mod joins;
@@ -35,8 +36,8 @@ const SEED: u64 = 1;
 /// The prediction for a query, line by line.
 ///
 /// # Errors
-/// 0A000 for other statements than queries, and operators that the simulator does not have; 22023 if the hardware cannot
-/// hold the tables; those of running the query.
+/// 0A000 for other statements than queries, and operators that the simulator does not have; 22023
+/// if the hardware cannot hold the tables; those of running the query.
 pub async fn lines(
     planner: Planner<'_>,
     tables: &dyn Tables,
@@ -58,11 +59,12 @@ pub async fn lines(
     Ok(report::lines(request, &plan, &whole, &seconds, &guesses))
 }
 
-/// The simulator's plan of a query over tables of `scale` times their rows, and the assumptions. If `run` is true, the
-/// query is run once to count its rows.
+/// The simulator's plan of a query over tables of `scale` times their rows, and the assumptions. If
+/// `run` is true, the query is run once to count its rows.
 ///
 /// # Errors
-/// 0A000 for other statements than queries, and operators that the simulator does not have; those of running the query.
+/// 0A000 for other statements than queries, and operators that the simulator does not have; those
+/// of running the query.
 pub async fn plan_of(
     planner: Planner<'_>,
     tables: &dyn Tables,

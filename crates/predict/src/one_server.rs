@@ -1,14 +1,14 @@
 //! The engine configured for one server that has all rows and processes them in one partition.
 //!
-//! The simulator divides the work among its own sites and exchanges rows between them. So the plan must contain neither
-//! partitions for this server's threads nor fragments for other servers.
+//! The simulator divides the work among its own sites and exchanges rows between them. So the plan
+//! must contain neither partitions for this server's threads nor fragments for other servers.
 
 use datafusion::execution::{SessionState, SessionStateBuilder};
 use planner::correlated::ByRow;
 use std::sync::Arc;
 
-/// Rules that are removed: the first answers from statistics of Pando's tables, the second ships operators to other
-/// servers, the third stores rows between operators.
+/// Rules that are removed: the first answers from statistics of Pando's tables, the second ships
+/// operators to other servers, the third stores rows between operators.
 const LEFT_OUT: [&str; 3] = ["aggregate_statistics", "ship_fragments", "cut_bundles"];
 
 /// The engine of a statement, for one server and one partition.

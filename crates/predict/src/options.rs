@@ -64,8 +64,8 @@ impl Options {
     /// The parameters; `None` without PREDICT. `analyze` says whether ANALYZE is given.
     ///
     /// # Errors
-    /// 22023 for ANALYZE with a SCALE, an unknown architecture, a number of disks that it cannot have, or an option
-    /// without PREDICT.
+    /// 22023 for ANALYZE with a SCALE, an unknown architecture, a number of disks that it cannot
+    /// have, or an option without PREDICT.
     pub fn request(&self, analyze: bool) -> Result<Option<Request>> {
         let Some(name) = &self.architecture else {
             let given = [

@@ -8,8 +8,8 @@ use scan::estimate::Guesses;
 /// Smaller shares of the whole are not shown.
 const PART_MIN: f64 = 0.001;
 
-/// The prediction: the whole query, its bundles, its operators, and the assumptions. `alone` is the time in seconds of
-/// each operator as a bundle of its own.
+/// The prediction: the whole query, its bundles, its operators, and the assumptions. `alone` is the
+/// time in seconds of each operator as a bundle of its own.
 pub(super) fn lines(
     request: &Request,
     plan: &Plan,

@@ -19,7 +19,8 @@ use store::TableView;
 use store::catalog::TableId;
 use values::Result;
 
-/// A column with at least this share of distinct values has more of them in a larger table, as PostgreSQL assumes.
+/// A column with at least this share of distinct values has more of them in a larger table, as
+/// PostgreSQL assumes.
 const GROWS_FROM: f64 = 0.1;
 
 /// A scaled table.

@@ -1,7 +1,8 @@
-//! The computations of expressions for the simulator: numbers of values that are compared, computed and searched.
+//! The computations of expressions for the simulator: numbers of values that are compared, computed
+//! and searched.
 //!
-//! In a conjunction, other conjuncts than plain comparisons are computed only on the rows that are left, as in scans
-//! ([`scan::predicate::conjuncts`]).
+//! In a conjunction, other conjuncts than plain comparisons are computed only on the rows that are
+//! left, as in scans ([`scan::predicate::conjuncts`]).
 
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::ScalarValue;
@@ -31,8 +32,8 @@ pub(super) fn listed(expr: &Arc<dyn PhysicalExpr>) -> f64 {
     of_list as f64 + expr.children().into_iter().map(listed).sum::<f64>()
 }
 
-/// By bytes of a value, the longest list that the engine compares one by one. Longer lists are looked up, which takes as
-/// long as [`LOOKED_UP`] comparisons.
+/// By bytes of a value, the longest list that the engine compares one by one. Longer lists are
+/// looked up, which takes as long as [`LOOKED_UP`] comparisons.
 const COMPARED: [(f64, usize); 3] = [(4.0, 32), (8.0, 16), (16.0, 4)];
 const LOOKED_UP: f64 = 4.0;
 
@@ -53,7 +54,8 @@ impl Rows<'_> {
         terms
     }
 
-    /// The computations of a predicate. `counted` returns the rows that a conjunct left, if the plan was run.
+    /// The computations of a predicate. `counted` returns the rows that a conjunct left, if the
+    /// plan was run.
     pub(super) fn filtered(
         &self,
         predicate: &Arc<dyn PhysicalExpr>,
@@ -96,7 +98,8 @@ impl Rows<'_> {
         terms
     }
 
-    /// The computations for selecting `some` of the rows, and copying the columns of `expr`. LIKE reads them in place.
+    /// The computations for selecting `some` of the rows, and copying the columns of `expr`. LIKE
+    /// reads them in place.
     pub(super) fn chosen(&self, some: f64, expr: &Arc<dyn PhysicalExpr>) -> Vec<Term> {
         let columns: Vec<Column> = collect_columns(expr)
             .iter()
@@ -116,7 +119,8 @@ impl Rows<'_> {
         terms
     }
 
-    /// The computations for finding rows by keys. The first number is part of the operator's own work.
+    /// The computations for finding rows by keys. The first number is part of the operator's own
+    /// work.
     pub(super) fn keys<'e>(
         &self,
         keys: impl IntoIterator<Item = &'e Arc<dyn PhysicalExpr>>,
@@ -149,8 +153,8 @@ impl Rows<'_> {
         }
     }
 
-    /// The task of an expression on the values of its first argument, and their bytes; `None` if it costs next to
-    /// nothing: AND, NOT, IS NULL and columns.
+    /// The task of an expression on the values of its first argument, and their bytes; `None` if it
+    /// costs next to nothing: AND, NOT, IS NULL and columns.
     fn task(
         &self,
         expr: &Arc<dyn PhysicalExpr>,

@@ -1,4 +1,5 @@
-//! Lengths of the strings of a table: measured in a sample of its rows, or an equal share of the bytes of a row.
+//! Lengths of the strings of a table: measured in a sample of its rows, or an equal share of the
+//! bytes of a row.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
@@ -12,8 +13,8 @@ use values::types;
 /// Pieces of the sample, spread over the table.
 const PIECES: usize = 8;
 
-/// Sets the bytes of columns of variable width: measured for strings, an equal share of the rest of `row_bytes`, the
-/// bytes of a row in memory, for the others.
+/// Sets the bytes of columns of variable width: measured for strings, an equal share of the rest of
+/// `row_bytes`, the bytes of a row in memory, for the others.
 pub(super) fn learn(
     columns: &mut [Column],
     schema: &SchemaRef,
@@ -64,7 +65,8 @@ fn bytes_of(column: &ArrayRef) -> usize {
     }
 }
 
-/// Gives each of the `open` columns an equal share of the bytes, at most as many as its type allows.
+/// Gives each of the `open` columns an equal share of the bytes, at most as many as its type
+/// allows.
 fn share_out(columns: &mut [Column], mut open: Vec<usize>, fields: &Fields, bytes: f64) {
     let most = |index: &usize| match types::of_field(&fields[*index]) {
         SqlType::Char(length) | SqlType::Varchar(Some(length)) => f64::from(length),

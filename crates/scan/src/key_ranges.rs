@@ -1,8 +1,8 @@
 //! Filters to key ranges: the part of a table's key space that can hold matching rows.
 //!
-//! The leading key columns that a filter fixes by `=` form a prefix. The next key column may be bounded by `<`, `<=`,
-//! `>`, `>=` or an `IN` list. Other conditions are left to zone maps and to the filter itself, which is evaluated in
-//! any case: ranges only exclude rows that cannot match.
+//! The leading key columns that a filter fixes by `=` form a prefix. The next key column may be
+//! bounded by `<`, `<=`, `>`, `>=` or an `IN` list. Other conditions are left to zone maps and to
+//! the filter itself, which is evaluated in any case: ranges only exclude rows that cannot match.
 
 use datafusion::arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;

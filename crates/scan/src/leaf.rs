@@ -1,7 +1,7 @@
 //! Methods that all leaves of a plan have in common.
 
-/// Implements methods of [`ExecutionPlan`](datafusion::physical_plan::ExecutionPlan) for an operator without inputs
-/// whose properties are in its field `properties`.
+/// Implements methods of [`ExecutionPlan`](datafusion::physical_plan::ExecutionPlan) for an
+/// operator without inputs whose properties are in its field `properties`.
 #[macro_export]
 macro_rules! leaf {
     ($name:literal) => {

@@ -1,9 +1,10 @@
 //! Reading tables: from a name in a query to Arrow batches out of buckets.
 //!
-//! [`provider`] is a table as the planner sees it. It turns filters into [`key_ranges`], asks the store for the morsels
-//! of those ranges, skips what zone maps exclude ([`pruning`]) and makes a [`bucket_scan`], the leaf of every plan over
-//! our tables. The scan evaluates its [`predicate`] on one piece after another. If other servers own some of the rows
-//! ([`places`]), the leaf is a [`spread_scan`] instead.
+//! [`provider`] is a table as the planner sees it. It turns filters into `key_ranges`, asks the
+//! store for the morsels of those ranges, skips what zone maps exclude (`pruning`) and makes a
+//! [`bucket_scan`], the leaf of every plan over our tables. The scan evaluates its [`predicate`] on
+//! one piece after another. If other servers own some of the rows ([`places`]), the leaf is a
+//! [`spread_scan`] instead.
 
 pub mod bucket_scan;
 pub mod estimate;

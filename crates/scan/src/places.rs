@@ -144,8 +144,8 @@ pub struct Found {
     pub elsewhere: Vec<Owned>,
 }
 
-/// Finds the rows of `ranges`, which are in key order: pieces of those that are here, and the owners of the others.
-/// `columns` maps each field of `schema` to a column of the table.
+/// Finds the rows of `ranges`, which are in key order: pieces of those that are here, and the
+/// owners of the others. `columns` maps each field of `schema` to a column of the table.
 ///
 /// # Errors
 /// Those of the store.

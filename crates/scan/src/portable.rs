@@ -1,8 +1,9 @@
 //! Portable expressions: those that have the same value on every server.
 //!
-//! They are expressions of known kinds over immutable functions that every server has under the same name. Constants of
-//! the statement (`now()`, `current_user`) are literals when a plan is made. Expressions that depend on the session or
-//! are volatile are evaluated by the statement's own server.
+//! They are expressions of known kinds over immutable functions that every server has under the
+//! same name. Constants of the statement (`now()`, `current_user`) are literals when a plan is
+//! made. Expressions that depend on the session or are volatile are evaluated by the statement's
+//! own server.
 
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -54,7 +55,8 @@ impl Portable {
         }
     }
 
-    /// Whether a scan on several servers can take a filter. A filter that changes while it runs is only a hint.
+    /// Whether a scan on several servers can take a filter. A filter that changes while it runs is
+    /// only a hint.
     pub fn filter(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
         snapshot_generation(filter) != 0 || self.expression(filter)
     }

@@ -14,8 +14,8 @@ use store::{Morsel, Zone, ZoneValue};
 
 /// For each morsel, whether its chunk may hold a row for which the predicate is true.
 ///
-/// `columns` maps each field of `schema` to a column of the table. A predicate that zone maps cannot decide keeps every
-/// chunk.
+/// `columns` maps each field of `schema` to a column of the table. A predicate that zone maps
+/// cannot decide keeps every chunk.
 pub(crate) fn chunks_to_read(
     predicate: &Arc<dyn PhysicalExpr>,
     schema: &SchemaRef,
@@ -43,7 +43,8 @@ struct Zones<'a> {
     schema: &'a SchemaRef,
     columns: &'a [usize],
     morsels: &'a [&'a Morsel],
-    /// By field of the schema, once it is needed: a predicate asks for minima, maxima and numbers of NULLs.
+    /// By field of the schema, once it is needed: a predicate asks for minima, maxima and numbers
+    /// of NULLs.
     by_field: Vec<OnceCell<ZonesOfColumn<'a>>>,
 }
 

@@ -87,7 +87,8 @@ impl Shipping {
         }
     }
 
-    /// The configuration of the statement that runs with `config`. Without a session the defaults apply.
+    /// The configuration of the statement that runs with `config`. Without a session the defaults
+    /// apply.
     ///
     /// # Errors
     /// XX000 if `config` has no portable functions.

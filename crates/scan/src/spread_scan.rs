@@ -1,8 +1,8 @@
 //! `SpreadScan`: a scan of rows on several servers, as long as a statement is being planned.
 //!
-//! For the optimizer it is a leaf that takes predicates, columns and a limit as a [`BucketScan`] does. The last rule of
-//! the optimizer (crate `distributed`) replaces it and operators above it by plan fragments. It has no order, because
-//! rows come from several servers at once.
+//! For the optimizer it is a leaf that takes predicates, columns and a limit as a [`BucketScan`]
+//! does. The last rule of the optimizer (crate `distributed`) replaces it and operators above it by
+//! plan fragments. It has no order, because rows come from several servers at once.
 
 use crate::bucket_scan::{BucketScan, statistics};
 use crate::leaf;
@@ -26,8 +26,8 @@ use datafusion::physical_plan::{
 use std::fmt;
 use std::sync::Arc;
 
-/// The lowest estimated selectivity of a predicate over rows of several servers. An estimate that is too low leads to
-/// broadcasts of too many rows. It is the engine's default selectivity.
+/// The lowest estimated selectivity of a predicate over rows of several servers. An estimate that
+/// is too low leads to broadcasts of too many rows. It is the engine's default selectivity.
 const SELECTIVITY_MIN: f64 = 0.2;
 
 /// Reads a table's rows wherever they are.
@@ -55,9 +55,9 @@ impl SpreadScan {
         Self { here, elsewhere, shipping, properties: Arc::new(properties) }
     }
 
-    /// An estimate of rows or bytes for all servers. `here` is the number on this server, `total` that of the table,
-    /// `share` the part of it that is returned. If the scan reads only a part of this server's rows, servers are
-    /// supposed to hold equal numbers.
+    /// An estimate of rows or bytes for all servers. `here` is the number on this server, `total`
+    /// that of the table, `share` the part of it that is returned. If the scan reads only a part of
+    /// this server's rows, servers are supposed to hold equal numbers.
     fn of_all(&self, here: usize, total: Option<u64>, share: f64) -> Precision<usize> {
         let coverage = &self.here.coverage;
         let is_part = coverage.buckets < coverage.buckets_in_table
@@ -119,7 +119,8 @@ impl ExecutionPlan for SpreadScan {
         internal_err!("{self:?} was not replaced by plan fragments")
     }
 
-    /// An estimate from the table's totals, and from this server's rows, as servers hold about equal shares.
+    /// An estimate from the table's totals, and from this server's rows, as servers hold about
+    /// equal shares.
     fn statistics_from_inputs(
         &self,
         _: &[Arc<Statistics>],

@@ -1,8 +1,8 @@
 //! Sending a fragment to other servers that store its rows.
 //!
-//! Every server runs the fragment and stores its rows under a name ([`super::results`]). It answers with their amount
-//! when it has all of them. So no fragment begins anywhere before the one below it is finished everywhere. The rows
-//! exist as long as the coordinator keeps the channel open.
+//! Every server runs the fragment and stores its rows under a name ([`super::results`]). It answers
+//! with their amount when it has all of them. So no fragment begins anywhere before the one below
+//! it is finished everywhere. The rows exist as long as the coordinator keeps the channel open.
 
 use super::amounts::Amounts;
 use crate::shipped::{AsShipped, Sent};
@@ -33,7 +33,8 @@ impl Begun {
         Self { here, elsewhere: Vec::new() }
     }
 
-    /// Sends a fragment to the other servers. The first of `parts` is what this server runs, the others are theirs.
+    /// Sends a fragment to the other servers. The first of `parts` is what this server runs, the
+    /// others are theirs.
     pub(super) async fn everywhere(
         parts: &[Arc<dyn ExecutionPlan>],
         as_shipped: AsShipped,
@@ -45,7 +46,8 @@ impl Begun {
             if let Some(sent) = other.send(context, Output::Stored(store)).await? {
                 return Ok::<_, DataFusionError>((Some(sent), None));
             }
-            // This server runs its part. The next fragment, which that server runs, too, must find stored rows there.
+            // This server runs its part. The next fragment, which that server runs, too, must find
+            // stored rows there.
             let none = other.send_empty(context, Output::Stored(store)).await?;
             Ok((none, Some(other.over_sent_rows()?)))
         });

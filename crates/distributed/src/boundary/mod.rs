@@ -1,5 +1,5 @@
-//! The boundary between two bundles of operators: an operator that stores all rows of the bundle below, on every server
-//! that runs it, before it returns any.
+//! The boundary between two bundles of operators: an operator that stores all rows of the bundle
+//! below, on every server that runs it, before it returns any.
 
 mod amounts;
 mod begun;

@@ -1,7 +1,7 @@
 //! Storage of a boundary's rows: in memory, or on disk if memory is short.
 //!
-//! Each partition keeps its order. A partition without room in memory goes to disk with all its rows, so that its memory
-//! is free for the operators of the bundles above.
+//! Each partition keeps its order. A partition without room in memory goes to disk with all its
+//! rows, so that its memory is free for the operators of the bundles above.
 
 use super::amounts::Amounts;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};

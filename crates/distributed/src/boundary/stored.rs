@@ -1,8 +1,9 @@
 //! `Stored`: the operator at a boundary.
 //!
-//! It stores all rows of the bundle below before it returns the first. If several servers run the bundle, each stores
-//! its own rows, and this server waits for all of them. The fragment that runs next reads the rows where they are. A
-//! boundary is opened once, by [`open_below`] or by its first reader, and ends when its readers and the plan are gone.
+//! It stores all rows of the bundle below before it returns the first. If several servers run the
+//! bundle, each stores its own rows, and this server waits for all of them. The fragment that runs
+//! next reads the rows where they are. A boundary is opened once, by [`open_below`] or by its first
+//! reader, and ends when its readers and the plan are gone.
 
 use super::amounts::{Amounts, Counts};
 use super::begun::Begun;
@@ -77,8 +78,8 @@ impl Stored {
         Self::new(vec![bundle], number, bytes_max, None)
     }
 
-    /// The boundary for a bundle that several servers run; the first of `parts` runs here. `by_key` says whether a hash
-    /// partitioning of the rows holds for all servers together.
+    /// The boundary for a bundle that several servers run; the first of `parts` runs here. `by_key`
+    /// says whether a hash partitioning of the rows holds for all servers together.
     pub(crate) fn everywhere(
         &self,
         parts: Vec<Arc<dyn ExecutionPlan>>,
@@ -277,8 +278,9 @@ pub(crate) async fn open_below(
     Ok(())
 }
 
-/// The nearest boundaries from an operator down. An unknown operator may have to act before its inputs run: it opens
-/// boundaries itself, by reading them. So does the main input of an operator that evaluates subqueries.
+/// The nearest boundaries from an operator down. An unknown operator may have to act before its
+/// inputs run: it opens boundaries itself, by reading them. So does the main input of an operator
+/// that evaluates subqueries.
 fn find(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Arc<dyn ExecutionPlan>>) {
     if plan.downcast_ref::<Stored>().is_some() {
         return found.push(Arc::clone(plan));

@@ -1,7 +1,7 @@
 //! `InStep`: runs the bundles of a plan one after another.
 //!
-//! It opens the nearest boundaries in the order of the plan, each when the one before has all its rows. Then the last
-//! bundle begins. A boundary opens those below it in the same way.
+//! It opens the nearest boundaries in the order of the plan, each when the one before has all its
+//! rows. Then the last bundle begins. A boundary opens those below it in the same way.
 
 use crate::boundary::open_below;
 use datafusion::common::tree_node::TreeNodeRecursion;

@@ -1,9 +1,11 @@
-//! Operation bundling (PAPERS E2): groups of operators that run together, with rows stored between the groups.
+//! Operation bundling (PAPERS E2): groups of operators that run together, with rows stored between
+//! the groups.
 //!
-//! With `SET pando.bundling = none | optimal | excessive` a plan is cut greedily from the root by the relation of
-//! bindable operators ([`rule`], the crate `bundling`). Between two bundles is a [`crate::boundary`], which stores all
-//! rows of the bundle below. Bundles run one after another ([`in_step`]): no server begins a bundle before those below
-//! it are stored everywhere. [`shown`] describes the bundles for EXPLAIN.
+//! With `SET pando.bundling = none | optimal | excessive` a plan is cut greedily from the root by
+//! the relation of bindable operators (`rule`, the crate `bundling`). Between two bundles is a
+//! boundary (`crate::boundary`), which stores all rows of the bundle below. Bundles run one after
+//! another (`in_step`): no server begins a bundle before those below it are stored everywhere.
+//! `shown` describes the bundles for EXPLAIN.
 //!
 //! With the scheme `pipelined` a plan is not cut.
 
@@ -34,7 +36,8 @@ pub struct Bundling {
 }
 
 impl Bundling {
-    /// The configuration of a session; `None` if plans are not cut. `setting` returns the value of a setting.
+    /// The configuration of a session; `None` if plans are not cut. `setting` returns the value of
+    /// a setting.
     pub fn of(setting: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let scheme = setting(BUNDLING)?.parse().ok()?;
         if scheme == Scheme::Pipelined {

@@ -1,8 +1,10 @@
-//! The rule of the optimizer that cuts a plan into bundles and puts a boundary above each but the last.
+//! The rule of the optimizer that cuts a plan into bundles and puts a boundary above each but the
+//! last.
 //!
-//! An operator that is not in the relation belongs to one that is: an operator that changes rows to the one below, an
-//! operator that moves them to the one above, so that a bundle's rows are stored where they are made. Unknown operators
-//! (UNION, window functions) are bundles of their own. A recursive query is not cut, because its parts run repeatedly.
+//! An operator that is not in the relation belongs to one that is: an operator that changes rows to
+//! the one below, an operator that moves them to the one above, so that a bundle's rows are stored
+//! where they are made. Unknown operators (UNION, window functions) are bundles of their own. A
+//! recursive query is not cut, because its parts run repeatedly.
 
 use super::Bundling;
 use super::in_step::InStep;
@@ -101,14 +103,16 @@ fn inputs(plan: &Arc<dyn ExecutionPlan>) -> Vec<usize> {
 
 /// Puts boundaries into a plan.
 struct Boundaries<N> {
-    /// For each operator in the order of [`Operators`], the number of the bundle of which it is the top, except the last.
+    /// For each operator in the order of [`Operators`], the number of the bundle of which it is the
+    /// top, except the last.
     numbers: N,
     bytes_max: usize,
 }
 
 impl<N: Iterator<Item = Option<usize>>> Boundaries<N> {
-    /// The plan with boundaries, and the bundle of which it is the top if that has no boundary yet. `is_half` is true
-    /// below the final part of an aggregate that forms one operator with the partial part.
+    /// The plan with boundaries, and the bundle of which it is the top if that has no boundary yet.
+    /// `is_half` is true below the final part of an aggregate that forms one operator with the
+    /// partial part.
     fn put(
         &mut self,
         plan: Arc<dyn ExecutionPlan>,

@@ -1,4 +1,5 @@
-//! The bundles of a plan for EXPLAIN: in the order of execution, with their operators and the servers that run them.
+//! The bundles of a plan for EXPLAIN: in the order of execution, with their operators and the
+//! servers that run them.
 
 use super::Bundling;
 use super::in_step::InStep;

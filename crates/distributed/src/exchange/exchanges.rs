@@ -12,7 +12,7 @@ use std::sync::Arc;
 use store::ExchangeId;
 use values::{Error, SqlState};
 
-/// The open exchanges by id. Each exists as long as its [`Open`].
+/// The open exchanges by id. Each exists as long as its guard `Open`.
 #[derive(Debug, Default)]
 pub struct Exchanges(Mutex<HashMap<ExchangeId, Arc<Queues>>>);
 

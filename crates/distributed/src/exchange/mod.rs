@@ -1,5 +1,5 @@
-//! Rows of other operators for a fragment: an [`Exchange`] hash-partitions them among servers, a [`Broadcast`]
-//! sends all of them to every server.
+//! Rows of other operators for a fragment: an [`Exchange`] hash-partitions them among servers, a
+//! [`Broadcast`] sends all of them to every server.
 
 mod broadcast;
 mod exchanges;

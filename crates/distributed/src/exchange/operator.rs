@@ -1,11 +1,13 @@
 //! `Exchange`: hash-partitions rows among the servers that run the next fragment.
 //!
-//! Its children are the producers: a plan on this server, and fragments on others. Each producer keeps its rows by part
-//! until they are taken ([`super::queues`]). A participant has a part for each partition of its fragment, and takes it
-//! from every producer ([`super::reader`]). The parts of this server are the partitions of this operator.
+//! Its children are the producers: a plan on this server, and fragments on others. Each producer
+//! keeps its rows by part until they are taken ([`super::queues`]). A participant has a part for
+//! each partition of its fragment, and takes it from every producer ([`super::reader`]). The parts
+//! of this server are the partitions of this operator.
 //!
-//! The exchange is opened when its first reader starts: then each producer begins and confirms it. It ends when its
-//! readers and the plan are gone: dropping the requests to the producers ends it there.
+//! The exchange is opened when its first reader starts: then each producer begins and confirms it.
+//! It ends when its readers and the plan are gone: dropping the requests to the producers ends it
+//! there.
 
 use super::exchanges::{Exchanges, Open};
 use super::produce::produce;

@@ -1,7 +1,7 @@
 //! Hash partitioning of rows: the hash of the keys determines the part of a row.
 //!
-//! Every server computes the same hash. Its fixed seed differs from those of the engine's hash tables and partitions, so
-//! that the rows of one part spread well over them.
+//! Every server computes the same hash. Its fixed seed differs from those of the engine's hash
+//! tables and partitions, so that the rows of one part spread well over them.
 
 use super::queues::Queues;
 use datafusion::arrow::array::{RecordBatch, UInt32Array};

@@ -1,8 +1,8 @@
 //! The parts of an exchange on one producer: a queue for each.
 //!
-//! The producer waits only while every wanted part has queued rows. As long as one of them has none, all get more. So no
-//! reader waits for another one, in whatever order they read, and there is no deadlock. Queued rows count as memory of
-//! queries.
+//! The producer waits only while every wanted part has queued rows. As long as one of them has
+//! none, all get more. So no reader waits for another one, in whatever order they read, and there
+//! is no deadlock. Queued rows count as memory of queries.
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result};
@@ -66,7 +66,8 @@ impl Queues {
         Self { state: Mutex::new(state), room: Notify::new(), arrivals }
     }
 
-    /// Queues rows of a part as soon as there is room; whether any reader wants more rows of any part.
+    /// Queues rows of a part as soon as there is room; whether any reader wants more rows of any
+    /// part.
     ///
     /// # Errors
     /// If there is no memory for them.
@@ -127,8 +128,8 @@ impl Queues {
         state.reservation.free();
     }
 
-    /// The rows of a part, once; `None` if it was taken before, or there is no such part. Dropping the stream says that
-    /// no more rows are wanted.
+    /// The rows of a part, once; `None` if it was taken before, or there is no such part. Dropping
+    /// the stream says that no more rows are wanted.
     pub(crate) fn take(
         self: &Arc<Self>,
         part: usize,

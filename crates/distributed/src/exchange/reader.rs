@@ -1,4 +1,5 @@
-//! `ExchangeReader`: the leaf of a fragment that reads its server's parts of an exchange from all producers.
+//! `ExchangeReader`: the leaf of a fragment that reads its server's parts of an exchange from all
+//! producers.
 
 use super::exchanges::Exchanges;
 use crate::received::Received;

@@ -21,8 +21,8 @@ impl Sites {
         self.branches(fragment, Gathering::PUSH, usize::MAX)
     }
 
-    /// The rows of a fragment on all servers. If partial results can be combined on the way, each server receives them
-    /// from at most `fan_in` others.
+    /// The rows of a fragment on all servers. If partial results can be combined on the way, each
+    /// server receives them from at most `fan_in` others.
     pub(crate) fn everywhere(
         &self,
         fragment: Arc<dyn ExecutionPlan>,
@@ -41,7 +41,8 @@ impl Sites {
         }
     }
 
-    /// The fragment on this server, and an operator for each branch of the tree of the other servers.
+    /// The fragment on this server, and an operator for each branch of the tree of the other
+    /// servers.
     fn branches(
         &self,
         fragment: &Arc<dyn ExecutionPlan>,

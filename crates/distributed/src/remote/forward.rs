@@ -1,8 +1,8 @@
 //! Forwarding a received fragment to further owners of its rows.
 //!
-//! A server that receives a fragment may own only a part of its rows: others have moved, or it is asked for a whole
-//! branch of a tree ([`super::tree`]). Then it forwards the fragment, with its operators unchanged, to the owners of the
-//! rest, and combines their output with its own.
+//! A server that receives a fragment may own only a part of its rows: others have moved, or it is
+//! asked for a whole branch of a tree ([`super::tree`]). Then it forwards the fragment, with its
+//! operators unchanged, to the owners of the rest, and combines their output with its own.
 
 use super::leaves::{order_of, properties_of};
 use super::tree;
@@ -29,7 +29,8 @@ use std::fmt;
 use std::sync::Arc;
 use store::{Delivery, Peers, Reader};
 
-/// The output of `plan`, the fragment on this server, combined with that of the owners of the other rows.
+/// The output of `plan`, the fragment on this server, combined with that of the owners of the other
+/// rows.
 pub(crate) fn with_others(
     plan: Arc<dyn ExecutionPlan>,
     fragment: &Fragment<'_>,

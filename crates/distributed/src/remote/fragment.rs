@@ -161,8 +161,8 @@ pub(crate) fn whole(plan: &Arc<dyn ExecutionPlan>) -> Option<&RemoteFragment> {
     union.inputs().get(1)?.downcast_ref()
 }
 
-/// The names of the servers that run a fragment, this one first, for an operator whose inputs are the fragment on all
-/// servers; `None` for other operators.
+/// The names of the servers that run a fragment, this one first, for an operator whose inputs are
+/// the fragment on all servers; `None` for other operators.
 pub(crate) fn servers_of(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<[String]>> {
     let inputs = plan.children();
     let mut others = inputs.iter().filter_map(|input| input.downcast_ref::<RemoteFragment>());

@@ -1,8 +1,9 @@
 //! Receiving the rows of several servers: pushed or pulled (PAPERS B1 to B4).
 //!
-//! Push: every server sends as soon as it has rows, a few batches ahead of its reader. Pull: every server starts at once,
-//! too, and sends its first batch. Then a few servers at a time send the rest. So the receiver buffers one batch of each
-//! server and the rows of a few, however many servers there are.
+//! Push: every server sends as soon as it has rows, a few batches ahead of its reader. Pull: every
+//! server starts at once, too, and sends its first batch. Then a few servers at a time send the
+//! rest. So the receiver buffers one batch of each server and the rows of a few, however many
+//! servers there are.
 
 use futures::{Stream, StreamExt, stream};
 use scan::shipping::Gathering;
@@ -15,8 +16,8 @@ pub(super) fn turns(gathering: Gathering, servers: usize) -> Option<Turns> {
     (servers > gathering.pushing_max).then(|| Turns(Arc::new(Semaphore::new(window))))
 }
 
-/// Turns that servers take with sending the batches after their first. The receiver must read all of them concurrently
-/// until they end.
+/// Turns that servers take with sending the batches after their first. The receiver must read all
+/// of them concurrently until they end.
 #[derive(Debug, Clone)]
 pub(super) struct Turns(Arc<Semaphore>);
 

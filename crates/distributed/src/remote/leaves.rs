@@ -12,7 +12,8 @@ use datafusion::physical_plan::{ExecutionPlan, Partitioning, PlanProperties};
 use scan::bucket_scan::BucketScan;
 use std::sync::Arc;
 
-/// Whether the inputs of an operator belong to its fragment: not those of a broadcast, an exchange or stored rows.
+/// Whether the inputs of an operator belong to its fragment: not those of a broadcast, an exchange
+/// or stored rows.
 pub(crate) fn below(node: &Arc<dyn ExecutionPlan>) -> TreeNodeRecursion {
     if carries_rows(node) || node.downcast_ref::<Stored>().is_some() {
         TreeNodeRecursion::Jump
@@ -60,8 +61,8 @@ pub(super) fn scans_of(fragment: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn 
     Ok(found)
 }
 
-/// The innermost operator of a fragment that must run where its input is: a scan, a join of colocated tables, or the
-/// operator above exchanges.
+/// The innermost operator of a fragment that must run where its input is: a scan, a join of
+/// colocated tables, or the operator above exchanges.
 pub(crate) fn core_of(fragment: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let mut core = fragment;
     loop {
@@ -75,7 +76,8 @@ pub(crate) fn core_of(fragment: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPla
     }
 }
 
-/// The order of a fragment's output on each server: that of a top-N. The order of a scan is not kept.
+/// The order of a fragment's output on each server: that of a top-N. The order of a scan is not
+/// kept.
 pub(crate) fn order_of(fragment: &Arc<dyn ExecutionPlan>) -> Result<Option<LexOrdering>> {
     let mut sorts = false;
     fragment.apply(|node| {

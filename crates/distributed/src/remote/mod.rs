@@ -1,5 +1,5 @@
-//! Fragments on other servers: [`fragment`] is the operator that stands for one, [`everywhere`] runs a fragment on all
-//! servers, and [`forward`] sends a received fragment on to further owners.
+//! Fragments on other servers: [`fragment`] is the operator that stands for one, [`everywhere`]
+//! runs a fragment on all servers, and [`forward`] sends a received fragment on to further owners.
 
 mod everywhere;
 mod forward;

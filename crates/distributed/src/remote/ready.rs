@@ -1,4 +1,5 @@
-//! Preparation of a fragment for another server: its leaves are opened, and its operators are written as bytes.
+//! Preparation of a fragment for another server: its leaves are opened, and its operators are
+//! written as bytes.
 
 use super::leaves::{leaves_of, scans_of};
 use crate::boundary::Stored;
@@ -26,8 +27,8 @@ use sdds::KeyRange;
 use std::sync::Arc;
 use store::ExchangeId;
 
-/// A fragment that can be sent: the rows of its broadcasts are computed, its exchanges are open, and the fragments below
-/// have run.
+/// A fragment that can be sent: the rows of its broadcasts are computed, its exchanges are open,
+/// and the fragments below have run.
 pub(crate) struct Ready {
     plan: Arc<dyn ExecutionPlan>,
     /// The rows of each broadcast.
@@ -42,7 +43,8 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Prepares a fragment for one of its servers; `consumer` is that server's position among the participants.
+    /// Prepares a fragment for one of its servers; `consumer` is that server's position among the
+    /// participants.
     pub(crate) async fn of(
         fragment: &Arc<dyn ExecutionPlan>,
         consumer: usize,
@@ -70,7 +72,8 @@ impl Ready {
         Ok(Self { plan, rows, readers, stored, is_measured, opened: all })
     }
 
-    /// The bytes to send. `ranges` are those of each table that it scans, with the number of their hops.
+    /// The bytes to send. `ranges` are those of each table that it scans, with the number of their
+    /// hops.
     pub(crate) fn to_bytes(
         &self,
         ranges: &[(Vec<KeyRange>, u8)],
@@ -149,8 +152,8 @@ fn predicate(scan: &BucketScan) -> Result<Option<Arc<dyn PhysicalExpr>>> {
     Ok((!all.is_empty()).then(|| conjunction(all)))
 }
 
-/// The operators without their state on this server. An empty leaf replaces a broadcast, a reader replaces an exchange,
-/// and a placeholder replaces stored rows.
+/// The operators without their state on this server. An empty leaf replaces a broadcast, a reader
+/// replaces an exchange, and a placeholder replaces stored rows.
 fn without_state(
     fragment: &Arc<dyn ExecutionPlan>,
     readers: &[Arc<ExchangeReader>],

@@ -1,12 +1,13 @@
 //! Trees of servers, so that no server combines the partial results of all.
 //!
-//! A server that is asked for the rows of others, too, asks them in turn and combines their partial results with its own
-//! (PAPERS B5, E4).
+//! A server that is asked for the rows of others, too, asks them in turn and combines their partial
+//! results with its own (PAPERS B5, E4).
 
 use std::ops::Range;
 
-/// Divides servers into ranges of about the same length; the first server of each is asked. There are as few ranges as
-/// possible without adding a level to a tree in which no server asks more than `fan_in`.
+/// Divides servers into ranges of about the same length; the first server of each is asked. There
+/// are as few ranges as possible without adding a level to a tree in which no server asks more than
+/// `fan_in`.
 pub(super) fn branches(servers: usize, fan_in: usize) -> Vec<Range<usize>> {
     let fan_in = fan_in.max(2);
     if servers <= fan_in {

@@ -1,8 +1,9 @@
 //! Joins of colocated tables: matching rows are on the same server, and no row is sent.
 //!
-//! One table is colocated with the other, or both with a third one ([`store::catalog::Table::colocate_with`]), and the
-//! join's keys include the whole key of the table that determines the placement. While rows move, tables may not be
-//! colocated for a moment; then the join is executed in another way.
+//! One table is colocated with the other, or both with a third one
+//! ([`store::catalog::Table::colocate_with`]), and the join's keys include the whole key of the
+//! table that determines the placement. While rows move, tables may not be colocated for a moment;
+//! then the join is executed in another way.
 //!
 //! A side may itself be a join: its rows are where the rows are of which they are made.
 
@@ -30,8 +31,8 @@ use store::key::whole_columns;
 /// A scan of each side of a join.
 pub(super) type Scans = [Arc<dyn ExecutionPlan>; 2];
 
-/// A scan of each side whose tables are colocated and joined by their keys, if there are any. The sides are without
-/// partitions of their own.
+/// A scan of each side whose tables are colocated and joined by their keys, if there are any. The
+/// sides are without partitions of their own.
 pub(super) fn scans_of(
     plan: &Arc<dyn ExecutionPlan>,
     join: &HashJoinExec,
@@ -81,8 +82,8 @@ pub(super) fn of_join(
     Ok(Some(Fragment { plan: builder.build_exec()?, sites, shipping }))
 }
 
-/// The rows hash-partitioned within each server. A dynamic filter of the rows of one server does not hold on the others,
-/// so scans drop it.
+/// The rows hash-partitioned within each server. A dynamic filter of the rows of one server does
+/// not hold on the others, so scans drop it.
 fn repartition(
     plan: &Arc<dyn ExecutionPlan>,
     by: Vec<Arc<dyn PhysicalExpr>>,
@@ -98,8 +99,8 @@ fn repartition(
 /// A scan, and one of its table's columns.
 type Origin = (Arc<dyn ExecutionPlan>, usize);
 
-/// The scans that determine the placement of an operator's rows: each row is made of a row of each of these scans, and
-/// is where those are.
+/// The scans that determine the placement of an operator's rows: each row is made of a row of each
+/// of these scans, and is where those are.
 fn scans_below(plan: &Arc<dyn ExecutionPlan>) -> Vec<Arc<dyn ExecutionPlan>> {
     if plan.downcast_ref::<SpreadScan>().is_some() {
         return vec![Arc::clone(plan)];
@@ -166,7 +167,8 @@ fn keeps_rows(plan: &Arc<dyn ExecutionPlan>) -> bool {
         || plan.downcast_ref::<RepartitionExec>().is_some_and(is_round_robin)
 }
 
-/// The tables whose keys determine the placement of a table's rows, with itself, and the number of key columns of each.
+/// The tables whose keys determine the placement of a table's rows, with itself, and the number of
+/// key columns of each.
 fn anchors(scan: &SpreadScan) -> Vec<(TableId, usize)> {
     let view = scan.elsewhere.view();
     let all = std::iter::once(view.table()).chain(view.colocated());
@@ -223,8 +225,8 @@ fn origin_at(plan: &Arc<dyn ExecutionPlan>, at: usize) -> Option<Origin> {
     }
 }
 
-/// Whether rows that are equal in the first `columns` columns of a table's key have the same owner: no border between
-/// owners divides them.
+/// Whether rows that are equal in the first `columns` columns of a table's key have the same owner:
+/// no border between owners divides them.
 fn keeps_together(elsewhere: &Elsewhere, columns: usize) -> bool {
     let types: Vec<_> =
         key_types(elsewhere.view().table()).into_iter().map(|(_, of)| of.arrow()).collect();

@@ -1,10 +1,11 @@
 //! The last rule of the optimizer: operators over a scan on several servers become a plan fragment.
 //!
-//! The operators of a fragment return the same rows whether they work on all input rows at once or on any parts of them
-//! whose outputs are put together. Plans whose rows are all on this server do not change.
+//! The operators of a fragment return the same rows whether they work on all input rows at once or
+//! on any parts of them whose outputs are put together. Plans whose rows are all on this server do
+//! not change.
 //!
-//! This module walks the plan. [`colocated`] and [`stage`] make fragments of joins and aggregates out of the fragments of
-//! their inputs.
+//! This module walks the plan. [`colocated`] and [`stage`] make fragments of joins and aggregates
+//! out of the fragments of their inputs.
 
 mod colocated;
 mod fragment;
@@ -61,9 +62,9 @@ impl PhysicalOptimizerRule for ShipFragments {
     }
 }
 
-/// Replaces parts of a plan by fragments. `once` is false below operators that run their input repeatedly: their
-/// fragments send no rows for joins, which are computed only once. `by_key` says whether an operator above relies on the
-/// partitions of the rows.
+/// Replaces parts of a plan by fragments. `once` is false below operators that run their input
+/// repeatedly: their fragments send no rows for joins, which are computed only once. `by_key` says
+/// whether an operator above relies on the partitions of the rows.
 fn rewrite(
     plan: Arc<dyn ExecutionPlan>,
     once: bool,
@@ -120,7 +121,8 @@ fn fragment_of(plan: &Arc<dyn ExecutionPlan>, once: bool) -> Result<Option<Fragm
     Ok(Some(Fragment { plan, ..fragment }))
 }
 
-/// Stored rows of a fragment: they stay on its servers, and are the input of the fragment that runs next.
+/// Stored rows of a fragment: they stay on its servers, and are the input of the fragment that runs
+/// next.
 fn fragment_of_stored(
     plan: &Arc<dyn ExecutionPlan>,
     stored: &Stored,
@@ -138,8 +140,8 @@ fn fragment_of_stored(
     Ok(Some(Fragment { plan: Arc::new(stored), sites, shipping: below.shipping }))
 }
 
-/// A join as a fragment: over both sides if they are colocated; over the right side if the left one is small enough for
-/// a broadcast; otherwise over an exchange for each side.
+/// A join as a fragment: over both sides if they are colocated; over the right side if the left one
+/// is small enough for a broadcast; otherwise over an exchange for each side.
 fn fragment_of_join(
     plan: &Arc<dyn ExecutionPlan>,
     join: &HashJoinExec,
@@ -207,8 +209,8 @@ fn fragment_over_exchanges(
     stage::of_join(join, &inputs, shipping)
 }
 
-/// The final part of an aggregate as part of a fragment: the rows of a group are in one partition already, or an
-/// exchange brings them together.
+/// The final part of an aggregate as part of a fragment: the rows of a group are in one partition
+/// already, or an exchange brings them together.
 fn fragment_of_groups(
     plan: &Arc<dyn ExecutionPlan>,
     aggregate: &AggregateExec,

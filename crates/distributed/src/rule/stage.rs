@@ -1,7 +1,8 @@
 //! Fragments over exchanges: joins of two large inputs, and aggregates with many groups.
 //!
-//! The rows of each input are hash-partitioned by the join's keys or the groups. Rows with equal keys meet in one
-//! partition of one server, where the operator returns what it would return for all rows.
+//! The rows of each input are hash-partitioned by the join's keys or the groups. Rows with equal
+//! keys meet in one partition of one server, where the operator returns what it would return for
+//! all rows.
 
 use super::fragment::Fragment;
 use super::partitions::bytes_of;
@@ -20,8 +21,8 @@ use datafusion::physical_plan::{
 use scan::shipping::Shipping;
 use std::sync::Arc;
 
-/// An aggregate with more groups than this is finished on the servers among which they are partitioned, instead of on
-/// the coordinator.
+/// An aggregate with more groups than this is finished on the servers among which they are
+/// partitioned, instead of on the coordinator.
 const GROUPS_MAX: usize = 100_000;
 
 /// A join whose sides have no more bytes together is not worth the messages of two exchanges.
@@ -77,7 +78,8 @@ pub(super) fn finishes_groups(plan: &Arc<dyn ExecutionPlan>, aggregate: &Aggrega
     by_key && plan.output_ordering().is_none()
 }
 
-/// The keys of an aggregate's input if that is worth an exchange: it is hash-partitioned and has many groups.
+/// The keys of an aggregate's input if that is worth an exchange: it is hash-partitioned and has
+/// many groups.
 pub(super) fn exchange_keys(repartition: &RepartitionExec) -> Option<&[Arc<dyn PhysicalExpr>]> {
     let Partitioning::Hash(by, _) = repartition.partitioning() else { return None };
     (!repartition.preserve_order() && has_many_groups(repartition)).then_some(by.as_slice())

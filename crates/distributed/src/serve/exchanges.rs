@@ -19,8 +19,8 @@ use values::Result;
 /// Parts of an exchange, partitions of a reader, and producers, at most.
 const PARTS_MAX: usize = 1 << 16;
 
-/// Produces the rows of a fragment for an exchange, until its coordinator closes the channel. An empty batch says that
-/// the exchange is open.
+/// Produces the rows of a fragment for an exchange, until its coordinator closes the channel. An
+/// empty batch says that the exchange is open.
 pub(super) async fn produce_exchange(
     exchanges: &Arc<Exchanges>,
     exchange: ExchangeId,

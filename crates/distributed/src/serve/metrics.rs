@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use values::Result;
 
-/// Sends the metrics of a plan that is finished, if they are asked for: then `begun` is the time of the fragment's
-/// arrival.
+/// Sends the metrics of a plan that is finished, if they are asked for: then `begun` is the time of
+/// the fragment's arrival.
 pub(super) async fn send_metrics(
     plan: &Arc<dyn ExecutionPlan>,
     begun: Option<Instant>,

@@ -1,7 +1,8 @@
 //! Running the fragments of other servers.
 //!
-//! Bytes from the network are not trusted: wrong bytes are an error, also where the engine would panic. A server that no
-//! longer owns some of the keys takes their rows from the present owners, so that the result is complete.
+//! Bytes from the network are not trusted: wrong bytes are an error, also where the engine would
+//! panic. A server that no longer owns some of the keys takes their rows from the present owners,
+//! so that the result is complete.
 
 mod exchanges;
 mod metrics;
@@ -52,7 +53,8 @@ impl Node {
         self.engine.task_ctx()
     }
 
-    /// Runs a fragment that another server has sent, on the rows of `reading`, and sends its output to `batches`.
+    /// Runs a fragment that another server has sent, on the rows of `reading`, and sends its output
+    /// to `batches`.
     ///
     /// # Errors
     /// 08P01 if the bytes are no fragment; those of the plan.

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use values::Result;
 
-/// Runs a fragment and stores its rows until its coordinator closes the channel. Then answers how much is stored.
+/// Runs a fragment and stores its rows until its coordinator closes the channel. Then answers how
+/// much is stored.
 pub(super) async fn store(
     results: &Arc<Results>,
     store: StoreAs,

@@ -1,7 +1,8 @@
 //! Encoding of the leaves of a plan, which the engine's own format does not know.
 //!
-//! A leaf is written as its position among the leaves. What it reads is in the message next to the plan
-//! ([`super::fragment`]). Functions that stand for operators have names that SQL does not have.
+//! A leaf is written as its position among the leaves. What it reads is in the message next to the
+//! plan ([`super::fragment`]). Functions that stand for operators have names that SQL does not
+//! have.
 
 use datafusion::common::{Result, plan_err};
 use datafusion::execution::TaskContext;

@@ -1,7 +1,8 @@
 //! A plan fragment as a message: what it reads, the rows that its joins need, and its operators.
 //!
-//! Plans are in the engine's own format (protocol buffers), the rest is in ours. Both servers have the same catalog at a
-//! snapshot, so a table is identified by its id and version, and columns by their positions in its definition.
+//! Plans are in the engine's own format (protocol buffers), the rest is in ours. Both servers have
+//! the same catalog at a snapshot, so a table is identified by its id and version, and columns by
+//! their positions in its definition.
 
 use super::{Codec, rows::from_bytes};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -44,7 +45,8 @@ pub(crate) struct Fragment<'a> {
     pub(crate) exchange: Option<ExchangeId>,
     /// How its rows are stored for the fragment that runs next.
     pub(crate) store: Option<StoreAs>,
-    /// The servers whose rows it reads, as far as the sender knows; the first of them receives the fragment.
+    /// The servers whose rows it reads, as far as the sender knows; the first of them receives the
+    /// fragment.
     pub(crate) branch: Vec<GroupId>,
     /// Other servers that each server asks at most.
     pub(crate) fan_in: usize,
@@ -145,7 +147,8 @@ impl<'a> Fragment<'a> {
         }
     }
 
-    /// The operators over these leaves. If the rows are hash-partitioned for an exchange, the root is the repartitioning.
+    /// The operators over these leaves. If the rows are hash-partitioned for an exchange, the root
+    /// is the repartitioning.
     pub(crate) fn plan(
         &self,
         leaves: Vec<Arc<dyn ExecutionPlan>>,

@@ -1,7 +1,8 @@
 //! Plan fragments as bytes.
 //!
-//! [`fragment`] is the message, [`codec`] writes the leaves of its plan, [`rows`] are Arrow batches, and [`expressions`]
-//! are expressions over the rows of a table. [`output`] says what a server does with the rows of a fragment.
+//! [`fragment`] is the message, [`codec`] writes the leaves of its plan, [`rows`] are Arrow
+//! batches, and [`expressions`] are expressions over the rows of a table. [`output`] says what a
+//! server does with the rows of a fragment.
 
 mod codec;
 mod error;

@@ -19,7 +19,8 @@ pub fn to_bytes(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>> 
     Ok(writer.into_inner()?)
 }
 
-/// Reads rows and their schema. Lengths in the bytes are not trusted: no memory is allocated ahead of the data.
+/// Reads rows and their schema. Lengths in the bytes are not trusted: no memory is allocated ahead
+/// of the data.
 ///
 /// # Errors
 /// If the bytes are not such a stream.

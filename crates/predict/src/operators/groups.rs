@@ -47,7 +47,8 @@ impl Builder<'_> {
         Ok(flow)
     }
 
-    /// The number of groups: for each grouping set, the product of its columns' distinct values, at most the rows.
+    /// The number of groups: for each grouping set, the product of its columns' distinct values, at
+    /// most the rows.
     fn groups(&mut self, by: &[Column], sets: &[Vec<bool>], input: &Flow) -> f64 {
         let of_set = |is_left_out: &Vec<bool>| {
             let columns = by.iter().zip(is_left_out).filter(|(_, is_left_out)| !**is_left_out);
@@ -60,7 +61,8 @@ impl Builder<'_> {
         rows
     }
 
-    /// The number of distinct combinations of columns; `parts_are` is what they are called in the assumption.
+    /// The number of distinct combinations of columns; `parts_are` is what they are called in the
+    /// assumption.
     pub(super) fn distinct(&mut self, parts_are: &str, by: &[Column], input: &Flow) -> f64 {
         let parts = values_together(by, input.rows);
         self.note_values(&format!("{parts:.0} {parts_are} of {:.0} rows", input.rows), by);

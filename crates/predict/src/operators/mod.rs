@@ -1,7 +1,7 @@
 //! From the engine's operators to the simulator's.
 //!
-//! A filter reduces the rows of the scan or join below it. Projections, limits and exchanges are not operators of the
-//! simulator. Operators that it does not have are refused.
+//! A filter reduces the rows of the scan or join below it. Projections, limits and exchanges are
+//! not operators of the simulator. Operators that it does not have are refused.
 
 mod groups;
 mod joins;
@@ -43,8 +43,8 @@ pub(super) struct Known<'a> {
     pub(super) batch_rows: f64,
 }
 
-/// The simulator's plan of a physical plan, and the assumptions about its rows. If the plan `was_run`, its counted rows
-/// are used.
+/// The simulator's plan of a physical plan, and the assumptions about its rows. If the plan
+/// `was_run`, its counted rows are used.
 ///
 /// # Errors
 /// 0A000 with the name of an operator that the simulator does not have.
@@ -80,8 +80,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The rows that an operator returned when the plan was run, at least one unless there can be none; otherwise the
-    /// estimate.
+    /// The rows that an operator returned when the plan was run, at least one unless there can be
+    /// none; otherwise the estimate.
     fn counted(&self, plan: &dyn ExecutionPlan, supposed: f64) -> f64 {
         let counted = || match plan.metrics()?.output_rows()? {
             0 => Some(supposed.min(1.0)),

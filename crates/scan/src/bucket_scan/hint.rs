@@ -1,7 +1,8 @@
 //! Dynamic filters: predicates of a join or a top-N that become sharper while a scan runs.
 //!
-//! A hint prunes chunks by zone map each time it has become sharper, and filters rows. Its operator checks rows again,
-//! so the scan stops filtering if most rows pass: then filtering costs more than it saves.
+//! A hint prunes chunks by zone map each time it has become sharper, and filters rows. Its operator
+//! checks rows again, so the scan stops filtering if most rows pass: then filtering costs more than
+//! it saves.
 
 use super::pieces::Piece;
 use crate::predicate::conjuncts::Conjunct;
@@ -56,8 +57,8 @@ impl Hint {
         Ok(Self { expression, conjunct, generation, next, skip, base, seen, kept, rows })
     }
 
-    /// Whether the chunk of piece `index` cannot match. Pieces must be given in order; `rest` are those from `index`
-    /// on.
+    /// Whether the chunk of piece `index` cannot match. Pieces must be given in order; `rest` are
+    /// those from `index` on.
     pub(super) fn excludes(
         &mut self,
         index: usize,

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::sync::OnceLock;
 use store::ZoneValue;
 
-/// Totals and bounds of a scan's pieces. Each is computed once: planning asks repeatedly, and there may be thousands
-/// of pieces.
+/// Totals and bounds of a scan's pieces. Each is computed once: planning asks repeatedly, and there
+/// may be thousands of pieces.
 #[derive(Debug)]
 pub(crate) struct Known {
     totals: OnceLock<Totals>,

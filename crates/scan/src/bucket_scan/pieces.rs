@@ -28,8 +28,8 @@ pub struct Coverage {
     pub(crate) chunks_pruned: usize,
 }
 
-/// The pieces to read for key ranges that this server owns. `columns` maps each field of `schema` to a column of
-/// the table.
+/// The pieces to read for key ranges that this server owns. `columns` maps each field of `schema`
+/// to a column of the table.
 pub(crate) fn pieces(
     view: &TableView,
     ranges: &[KeyRange],
@@ -52,7 +52,8 @@ pub(crate) fn pieces(
     Ok((pieces, coverage))
 }
 
-/// Removes what the zone maps exclude: whole pieces, or only the chunks of pieces that have changes.
+/// Removes what the zone maps exclude: whole pieces, or only the chunks of pieces that have
+/// changes.
 fn prune(
     morsels: Vec<Morsel>,
     predicate: Option<&Arc<dyn PhysicalExpr>>,

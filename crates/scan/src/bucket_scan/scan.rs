@@ -21,7 +21,8 @@ use store::catalog::Table;
 
 /// Reads pieces of one table.
 ///
-/// Columns are named on three levels: columns of the table, of which `read` are read, of which `output` are returned.
+/// Columns are named on three levels: columns of the table, of which `read` are read, of which
+/// `output` are returned.
 #[derive(Clone)]
 pub struct BucketScan {
     /// The table.
@@ -44,8 +45,8 @@ pub struct BucketScan {
     pub predicate: Option<Arc<dyn PhysicalExpr>>,
     /// The estimated selectivity of the predicate, once computed.
     pub(super) selectivity: Arc<OnceLock<f64>>,
-    /// A dynamic filter of a join or a top-N, over `read_schema`. That operator checks every row again, so the
-    /// scan may return rows that do not match.
+    /// A dynamic filter of a join or a top-N, over `read_schema`. That operator checks every row
+    /// again, so the scan may return rows that do not match.
     pub hint: Option<Arc<dyn PhysicalExpr>>,
     /// Rows that each partition returns at most.
     pub limit: Option<usize>,
@@ -132,8 +133,8 @@ impl BucketScan {
         Some(Self { piece_ranges, properties: Arc::new(properties), ..self.clone() })
     }
 
-    /// The scan with those filters that `takes` accepts, and whether each filter was accepted. The scan is `None` if
-    /// it does not change.
+    /// The scan with those filters that `takes` accepts, and whether each filter was accepted. The
+    /// scan is `None` if it does not change.
     pub(crate) fn filtered(
         &self,
         filters: ChildPushdownResult,
@@ -156,8 +157,8 @@ impl BucketScan {
         Ok((answers, scan))
     }
 
-    /// The scan with additional conjuncts over its output columns. Conjuncts that change while the plan runs become
-    /// part of the dynamic filter.
+    /// The scan with additional conjuncts over its output columns. Conjuncts that change while the
+    /// plan runs become part of the dynamic filter.
     pub fn with_conjuncts(&self, conjuncts: Vec<Arc<dyn PhysicalExpr>>) -> Result<Self> {
         let mut fixed: Vec<_> = self.predicate.iter().cloned().collect();
         let mut hints: Vec<_> = self.hint.iter().cloned().collect();

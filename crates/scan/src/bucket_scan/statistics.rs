@@ -1,7 +1,7 @@
 //! Statistics of a scan before it runs: rows, bytes, and the minimum and maximum of each column.
 //!
-//! They are exact if every piece is a chunk without changes and there is no predicate. Then `count(*)`, `min` and
-//! `max` are answered without reading rows (A6, A7).
+//! They are exact if every piece is a chunk without changes and there is no predicate. Then
+//! `count(*)`, `min` and `max` are answered without reading rows (A6, A7).
 
 use super::known::{Bounds, Known, Totals};
 use super::scan::BucketScan;

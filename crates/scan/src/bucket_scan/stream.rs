@@ -1,4 +1,5 @@
-//! Execution of a [`BucketScan`]: reads and filters one piece after another, and combines rows into batches of full size.
+//! Execution of a [`BucketScan`]: reads and filters one piece after another, and combines rows into
+//! batches of full size.
 
 use super::hint::{HINT_ROWS, Hint};
 use super::output_metrics::OutputMetrics;
@@ -22,8 +23,8 @@ use values::translate::external;
 /// Pieces that are read without returning a row before the task yields.
 const PIECES_PER_TURN: usize = 8;
 
-/// Selected rows of a piece that are combined with those of other pieces, at most, for batches of `batch_rows` rows. A
-/// piece with more is returned as a batch of its own.
+/// Selected rows of a piece that are combined with those of other pieces, at most, for batches of
+/// `batch_rows` rows. A piece with more is returned as a batch of its own.
 pub const fn coalesced_below(batch_rows: usize) -> usize {
     batch_rows / 2
 }

@@ -1,4 +1,4 @@
-//! Estimates: what is known of columns ([`column`]), and the [`selectivity`] of predicates.
+//! Estimates: what is known of columns (`column`), and the `selectivity` of predicates.
 
 mod column;
 mod guesses;

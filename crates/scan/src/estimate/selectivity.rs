@@ -1,8 +1,8 @@
 //! The selectivity of predicates.
 //!
-//! A range of numbers or dates keeps its share of the interval between minimum and maximum; equality keeps one of the
-//! distinct values. If these are unknown, PostgreSQL's defaults apply. Conjuncts count as independent, except for
-//! ranges of one column.
+//! A range of numbers or dates keeps its share of the interval between minimum and maximum;
+//! equality keeps one of the distinct values. If these are unknown, PostgreSQL's defaults apply.
+//! Conjuncts count as independent, except for ranges of one column.
 
 use super::column::{Column, number};
 use super::guesses::{Guesses, percent};
@@ -59,7 +59,8 @@ pub fn compared(predicate: &Arc<dyn PhysicalExpr>) -> Vec<usize> {
     split_conjunction(predicate).into_iter().filter_map(compared_with_some).collect()
 }
 
-/// The column that a conjunct compares with constants; of OR, if both sides compare the same column.
+/// The column that a conjunct compares with constants; of OR, if both sides compare the same
+/// column.
 fn compared_with_some(part: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     if let Some(list) = part.downcast_ref::<InListExpr>() {
         return column_of(list.expr());

@@ -1,9 +1,10 @@
 //! The predicate of a scan, conjunct by conjunct.
 //!
-//! Comparisons of columns with constants cannot fail, and comparing all rows of a batch is faster than selecting the
-//! rows that are left. They are evaluated first, the narrowest columns before the others. Other conjuncts cost more or
-//! may fail. They are evaluated only on the rows that are left, and only the columns that they need are copied. A column
-//! is prefetched before the first comparison of all its values ([`super::prefetch`]).
+//! Comparisons of columns with constants cannot fail, and comparing all rows of a batch is faster
+//! than selecting the rows that are left. They are evaluated first, the narrowest columns before
+//! the others. Other conjuncts cost more or may fail. They are evaluated only on the rows that are
+//! left, and only the columns that they need are copied. A column is prefetched before the first
+//! comparison of all its values (`prefetch`).
 
 use super::{pattern, prefetch::prefetch};
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
@@ -21,8 +22,8 @@ use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricB
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// If less than one in this many rows is left, selecting them is faster than comparing all. The best of 4, 8 and 16 for
-/// TPC-H.
+/// If less than one in this many rows is left, selecting them is faster than comparing all. The
+/// best of 4, 8 and 16 for TPC-H.
 pub const FEW: usize = 8;
 /// Bytes of a string for the order of conjuncts.
 const TEXT_BYTES: usize = 32;
@@ -119,7 +120,8 @@ impl Conjunct {
     }
 }
 
-/// The metric that counts the rows that a conjunct leaves, by its position (from 0) in [`in_order`].
+/// The metric that counts the rows that a conjunct leaves, by its position (from 0) in
+/// [`in_order`].
 pub fn rows_left_metric(at: usize) -> String {
     format!("rows_left_{}", at + 1)
 }

@@ -1,8 +1,8 @@
 //! LIKE with a constant pattern, prepared once for a scan instead of once for each piece.
 //!
-//! A pattern of `%` and literal characters is a prefix, a suffix, and substrings between them in this order. They are
-//! searched as bytes, which is correct for UTF-8. Other patterns (`_`, escapes, ILIKE) stay with the engine, which
-//! compiles them to a regular expression.
+//! A pattern of `%` and literal characters is a prefix, a suffix, and substrings between them in
+//! this order. They are searched as bytes, which is correct for UTF-8. Other patterns (`_`,
+//! escapes, ILIKE) stay with the engine, which compiles them to a regular expression.
 //!
 //! If another conjunct has left only some rows, their strings are matched in place, without a copy.
 
