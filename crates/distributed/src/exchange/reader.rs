@@ -18,7 +18,6 @@ use datafusion::physical_plan::{
 };
 use futures::StreamExt;
 use scan::leaf;
-use sdds::GroupId;
 use std::fmt;
 use std::sync::Arc;
 use store::Peers;

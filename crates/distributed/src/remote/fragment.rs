@@ -18,9 +18,7 @@ use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::union::UnionExec;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
-};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use scan::leaf;
@@ -44,7 +42,7 @@ pub(crate) struct RemoteFragment {
 }
 
 impl RemoteFragment {
-    pub(crate) fn new(
+    pub(super) fn new(
         fragment: Arc<dyn ExecutionPlan>,
         site: Site,
         turns: Option<Turns>,
