@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::key::Stretches;
 use store::{Peers, Reader, TableView};
-use values::error::{Error, SqlState};
 use values::translate::external;
+use values::{Error, SqlState};
 
 /// Servers that may forward a range, one to the next, before the statement fails.
 const HOPS_MAX: u8 = 8;

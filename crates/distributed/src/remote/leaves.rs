@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Whether the inputs of an operator belong to its fragment: not those of a broadcast, an exchange
 /// or stored rows.
-pub(crate) fn below(node: &Arc<dyn ExecutionPlan>) -> TreeNodeRecursion {
+pub(super) fn below(node: &Arc<dyn ExecutionPlan>) -> TreeNodeRecursion {
     if carries_rows(node) || node.downcast_ref::<Stored>().is_some() {
         TreeNodeRecursion::Jump
     } else {
@@ -38,7 +38,7 @@ pub(super) fn leaves_of(fragment: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn
 }
 
 /// Bytes of all broadcasts of a fragment. Computes their rows.
-pub(crate) async fn gathered_bytes(
+pub(super) async fn gathered_bytes(
     fragment: &Arc<dyn ExecutionPlan>,
     context: &Arc<TaskContext>,
 ) -> Result<usize> {
@@ -65,7 +65,7 @@ pub(super) fn scans_of(fragment: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn 
 
 /// The innermost operator of a fragment that must run where its input is: a scan, a join of
 /// colocated tables, or the operator above exchanges.
-pub(crate) fn core_of(fragment: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+pub(super) fn core_of(fragment: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let mut core = fragment;
     loop {
         let is_gathered =
