@@ -1,5 +1,5 @@
-//! Which of the simulator's operators the engine's are: what EXPLAIN (PREDICT) simulates ([`predict`]), and what the
-//! relation of bindable operators is about ([`crate::bundles`]).
+//! Operators of the engine as operators of the simulator, for EXPLAIN (PREDICT) and for the
+//! relation of bindable operators ([`crate::bundles`]).
 
 use bundling::Kind;
 use datafusion::physical_plan::ExecutionPlan;
@@ -19,20 +19,22 @@ use scan::bucket_scan::BucketScan;
 use scan::spread_scan::SpreadScan;
 use std::sync::Arc;
 
-/// What an operator of the engine is to the relation.
+/// The role of an operator of the engine in the relation.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Role {
-    /// An operator that does these steps, the last one first; none where the relation knows nothing of it.
+    /// An operator that performs these steps, the last one first; empty if the relation does not
+    /// have it.
     Operator(Vec<Kind>),
-    /// It changes rows or leaves some out, as a part of the operator below.
+    /// It changes or filters rows, as a part of the operator below.
     Changes,
-    /// It puts the parts together that the operator below has made of an aggregate without groups: both are one.
+    /// It combines the partial results of an aggregate without groups: it forms one operator with
+    /// that below.
     Finishes,
-    /// It brings rows where the operator above needs them, as a part of that.
+    /// It moves rows for the operator above, as a part of that.
     Moves,
 }
 
-/// What an operator is to the relation.
+/// The role of an operator.
 pub(crate) fn role_of(plan: &Arc<dyn ExecutionPlan>) -> Role {
     if moves_rows(plan) {
         return Role::Moves;
@@ -55,7 +57,8 @@ pub(crate) fn role_of(plan: &Arc<dyn ExecutionPlan>) -> Role {
     })
 }
 
-/// Grouping is what the first half of an aggregate does, and what the second half does is the aggregate.
+/// With groups, the partial part of an aggregate is the group-by, and the final part is the
+/// aggregate.
 fn role_of_aggregate(aggregate: &AggregateExec) -> Role {
     let is_grouped = !aggregate.group_expr().is_empty();
     Role::Operator(match (is_grouped, aggregate.mode()) {
@@ -67,13 +70,13 @@ fn role_of_aggregate(aggregate: &AggregateExec) -> Role {
     })
 }
 
-/// The scan of a table, wherever its rows are.
+/// The scan of a table, on one server or several.
 pub fn scan_of(plan: &Arc<dyn ExecutionPlan>) -> Option<&BucketScan> {
     plan.downcast_ref::<BucketScan>()
         .or_else(|| plan.downcast_ref::<SpreadScan>().map(|spread| &spread.here))
 }
 
-/// Whether an aggregate puts together what others have made of parts of the rows.
+/// Whether an aggregate combines partial results.
 pub fn is_of_parts(aggregate: &AggregateExec) -> bool {
     matches!(
         aggregate.mode(),
@@ -81,21 +84,21 @@ pub fn is_of_parts(aggregate: &AggregateExec) -> bool {
     )
 }
 
-/// Whether an operator only brings rows somewhere else.
+/// Whether an operator only moves rows between partitions.
 pub fn moves_rows(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.downcast_ref::<CoalescePartitionsExec>().is_some()
         || plan.downcast_ref::<RepartitionExec>().is_some()
         || plan.downcast_ref::<SortPreservingMergeExec>().is_some()
 }
 
-/// Whether an operator hands rows on as they are, all or the first of them.
+/// Whether an operator returns rows unchanged, all or the first of them.
 pub fn hands_rows_on(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.downcast_ref::<CooperativeExec>().is_some()
         || plan.downcast_ref::<GlobalLimitExec>().is_some()
         || plan.downcast_ref::<LocalLimitExec>().is_some()
 }
 
-/// What kind of join an operator is; `None` for any other.
+/// The kind of a join; `None` for other operators.
 pub fn of_join(plan: &Arc<dyn ExecutionPlan>) -> Option<Kind> {
     if plan.downcast_ref::<HashJoinExec>().is_some() {
         Some(Kind::HashJoin)

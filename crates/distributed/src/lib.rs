@@ -1,55 +1,41 @@
-//! Running operators where the rows are: fragments.
+//! Running operators on the servers that own the rows.
 //!
-//! A scan of a table whose rows are on several servers ([`SpreadScan`]) and the operators above it that work on any
-//! part of its rows alone (filters, partial aggregates, top-N, joins with a few rows) are one fragment. [`rule`] finds
-//! it when a statement is planned; every owner runs it on its own rows ([`remote`], [`receive`]), this server does the
-//! same, and their outputs together are what is left to do here. What crosses between servers is in [`wire`], what
-//! may cross in [`portable`], and the few rows of a join that every owner needs are gathered by [`broadcast`].
-//! Partial aggregates and top-Ns of many servers are combined in a tree ([`tree`]): a server that is asked for the rows
-//! of others sends the fragment on ([`forward`]).
+//! A scan of a table whose rows are on several servers and the operators above it that work on any
+//! part of its rows alone (filters, partial aggregates, top-N, joins with a few rows) are one plan
+//! fragment. `rule` finds it when a statement is planned. Every owner runs it on its own rows
+//! (`remote` sends it, `serve` runs it), this server does the same, and the rest of the plan works
+//! on their outputs. `wire` is the form of fragments as bytes.
 //!
-//! Joins of tables that lie beside one another are fragments over both ([`colocated`]): no row crosses for them. Other
-//! joins of many rows with many, and aggregates with many groups, are fragments, too ([`stage`]): an [`exchange`] deals the
-//! rows of each input out among servers, so that rows with equal keys meet on one of them. Each server that has rows
-//! of an input deals them out ([`partitioning`], [`queues`]), and each that runs the fragment takes its parts from all of
-//! them ([`reader`]). Rows go from server to server; the one that coordinates sees but the fragment's output.
+//! Joins of colocated tables are fragments over both tables: no row is sent for them. Other joins
+//! of two large inputs, and aggregates with many groups, are fragments over an `exchange`, which
+//! hash-partitions the rows of each input among servers. Rows go from server to server; the
+//! coordinator only sees the fragment's output.
 //!
-//! What a fragment gives can also stay where it is, and be written there: UPDATE and DELETE ([`pushdown`]). Where plans are cut
-//! ([`crate::bundles`]), it stays for the fragment that runs next ([`storing`]). EXPLAIN ANALYZE asks every server what it has
-//! [`metrics`] on it.
+//! The rows of a fragment can also stay on the servers that made them: for UPDATE and DELETE
+//! (`row_query`), and for operation bundling ([`bundles`]), which stores rows at a `boundary` for
+//! the fragment that runs next. EXPLAIN ANALYZE asks every server for its [`metrics`].
+//!
+//! Exchanges and boundaries are leaves of fragments, and their inputs are fragments on other
+//! servers. They know those only by the trait `shipped::Shipped`, which `remote` implements.
 
-mod broadcast;
+mod boundary;
 pub mod bundles;
-mod codec;
-mod colocated;
 mod exchange;
-mod exchanges;
-pub mod expressions;
-mod forward;
-mod gather;
 pub mod kinds;
 pub mod metrics;
-mod produce;
-mod queues;
-mod reader;
-mod receive;
 mod received;
 mod remote;
 mod row_query;
 mod rule;
+mod serve;
+mod shipped;
 mod sites;
-mod stage;
-mod storing;
-mod tree;
 mod wire;
 
-pub use broadcast::{from_bytes as rows_from_bytes, to_bytes as rows_to_bytes};
-pub use exchanges::Exchanges;
-pub use receive::{Node, Sender, out_of_range};
-pub(crate) use received::holding;
-pub(crate) use remote::servers_of;
+pub use exchange::Exchanges;
 pub use row_query::{OwnRows, RowQuery};
 pub use rule::ShipFragments;
-pub(crate) use sites::Participants;
-pub(crate) use storing::{Begun, StoreAs};
-pub use wire::{BYTES_MAX as FRAGMENT_BYTES_MAX, carries_rows};
+pub use serve::{Node, Sender};
+pub use wire::fragment::BYTES_MAX as FRAGMENT_BYTES_MAX;
+pub use wire::rows::{from_bytes as rows_from_bytes, to_bytes as rows_to_bytes};
+pub use wire::{expressions, out_of_range};

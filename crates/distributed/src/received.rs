@@ -1,16 +1,16 @@
-//! Rows that other servers send, as the rows of an operator.
+//! Rows from other servers as the rows of an operator.
 
-use super::metrics::FragmentMetrics;
+use crate::metrics::FragmentMetrics;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
 use futures::{Stream, StreamExt};
 use std::sync::Arc;
-use values::error::{Error, Result as QueryResult};
+use values::Error;
 use values::translate::external;
 
-/// Rows that keep alive what they come from, for as long as they are read.
+/// The stream `rows`, which owns `held` until it is dropped.
 pub(crate) fn holding<R: Stream>(rows: R, held: impl Send) -> impl Stream<Item = R::Item> {
     rows.map(move |batch| {
         let _ = &held;
@@ -18,8 +18,8 @@ pub(crate) fn holding<R: Stream>(rows: R, held: impl Send) -> impl Stream<Item =
     })
 }
 
-/// Takes in what is sent.
-pub(super) struct Received {
+/// Receives the batches of one partition.
+pub(crate) struct Received {
     schema: SchemaRef,
     bytes: Count,
     rows: Count,
@@ -27,8 +27,8 @@ pub(super) struct Received {
 }
 
 impl Received {
-    /// For one partition of an operator with this schema.
-    pub(super) fn new(
+    /// For a partition of an operator with this schema.
+    pub(crate) fn new(
         schema: SchemaRef,
         metrics: &ExecutionPlanMetricsSet,
         partition: usize,
@@ -41,20 +41,21 @@ impl Received {
         }
     }
 
-    /// A batch from another server.
-    pub(super) fn take(&self, batch: Result<RecordBatch, store::Error>) -> Result<RecordBatch> {
+    /// A batch from another server, with the operator's schema. Metrics are recorded and become an
+    /// empty batch.
+    pub(crate) fn take(&self, batch: Result<RecordBatch, store::Error>) -> Result<RecordBatch> {
         let batch = batch.map_err(Error::from).and_then(|batch| self.fitted(batch));
         batch.map_err(external)
     }
 
-    /// A batch that was here already.
-    pub(super) fn count(&self, batch: &RecordBatch) {
+    /// Counts a batch that did not come from another server.
+    pub(crate) fn count(&self, batch: &RecordBatch) {
         self.rows.add(batch.num_rows());
     }
 
-    fn fitted(&self, batch: RecordBatch) -> QueryResult<RecordBatch> {
+    fn fitted(&self, batch: RecordBatch) -> values::Result<RecordBatch> {
         if let Some(metrics) = FragmentMetrics::of_batch(&batch) {
-            metrics.note(&self.metrics);
+            metrics.record(&self.metrics);
             return Ok(RecordBatch::new_empty(Arc::clone(&self.schema)));
         }
         self.bytes.add(batch.get_array_memory_size());

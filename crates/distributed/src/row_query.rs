@@ -1,8 +1,11 @@
-//! Queries that give rows of one table, each made from one row: the owners of rows can run them and change the rows in place.
+//! Queries that return rows of one table, each made from one row. The owners of the rows can run
+//! them and change the rows in place.
 
-use super::receive::{found, out_of_range};
-use super::remote::{self, RemoteFragment};
-use super::wire::{Branch, Fragment, Input, Output, Ready};
+use crate::remote::{self, Ready, RemoteFragment};
+use crate::serve::found;
+use crate::wire::fragment::{Fragment, Input};
+use crate::wire::out_of_range;
+use crate::wire::output::{Branch, Output};
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExec;
@@ -12,27 +15,28 @@ use scan::places::Elsewhere;
 use sdds::KeyRange;
 use std::sync::Arc;
 use store::{Reading, TableView};
-use values::error::Result;
+use values::Result;
 
 /// A query over one table whose rows are on several servers.
 pub struct RowQuery {
     fragment: Arc<dyn ExecutionPlan>,
-    /// The rows that other servers own.
+    /// The ranges of other owners.
     pub elsewhere: Elsewhere,
 }
 
 impl RowQuery {
-    /// A plan as a query that owners can run; `None` if its rows depend on more than one row of its table.
+    /// The plan as a query that owners can run; `None` if a result depends on more than one row of
+    /// the table.
     pub fn of(query: &Arc<dyn ExecutionPlan>) -> Option<Self> {
         let (fragment, elsewhere) = remote::whole(query).and_then(RemoteFragment::over_table)?;
         let (fragment, elsewhere) = (Arc::clone(fragment), elsewhere.clone());
         is_by_row(&fragment).then_some(Self { fragment, elsewhere })
     }
 
-    /// The query as bytes for the owner of the rows in some ranges.
+    /// The query as bytes for the owner of `ranges`.
     ///
     /// # Errors
-    /// 40001 if the rows have moved too often.
+    /// 40001 if the ranges have been forwarded too often.
     pub async fn to_bytes(
         &self,
         ranges: &[KeyRange],
@@ -44,13 +48,13 @@ impl RowQuery {
     }
 }
 
-/// A query of another server, over the rows of this one.
+/// A query of another server over the rows of this one.
 pub struct OwnRows {
-    /// The plan that gives the rows.
+    /// The plan that returns the rows.
     pub plan: Arc<dyn ExecutionPlan>,
     /// The table.
     pub view: TableView,
-    /// Ranges of keys that were asked for and have left this server.
+    /// Requested key ranges that this server no longer owns.
     pub not_here: Vec<KeyRange>,
 }
 
@@ -66,10 +70,10 @@ impl OwnRows {
     ) -> Result<Self> {
         let fragment = Fragment::from_bytes(bytes)?;
         let Input::Scans(scans) = &fragment.input else {
-            return Err(out_of_range("a DML pushdown is of no table"));
+            return Err(out_of_range("a DML pushdown reads no table"));
         };
         let ([scan], None, None) = (&scans[..], fragment.exchange, fragment.store) else {
-            return Err(out_of_range("a DML pushdown is of one table"));
+            return Err(out_of_range("a DML pushdown must read exactly one table"));
         };
         let (here, elsewhere) = found(reading, scan, context).await?;
         let not_here = elsewhere.owners().iter().flat_map(|(_, ranges)| ranges.clone()).collect();
@@ -81,7 +85,7 @@ impl OwnRows {
     }
 }
 
-/// Whether a fragment gives rows of its table in the order of the table's keys, each made from one row.
+/// Whether a fragment returns rows in the order of the table's keys, each made from one row.
 fn is_by_row(fragment: &Arc<dyn ExecutionPlan>) -> bool {
     let mut node = fragment;
     loop {

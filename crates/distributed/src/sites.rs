@@ -1,15 +1,8 @@
-//! Which servers run a fragment.
+//! The servers that run a fragment.
 
-use super::forward;
-use super::gather::turns;
-use super::remote::{RemoteFragment, order_of};
-use super::tree;
-use super::wire::Branch;
+use crate::wire::output::Branch;
 use datafusion::common::Result;
-use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::union::UnionExec;
 use scan::places::Elsewhere;
-use scan::shipping::Gathering;
 use sdds::{GroupId, KeyRange};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,32 +12,33 @@ use store::{ExchangeId, Peers, Reader};
 
 /// The servers that run a fragment, and what each of them reads.
 #[derive(Clone)]
-pub(super) enum Sites {
-    /// Owners of the rows of a table, or of several that lie together: each reads its own.
+pub(crate) enum Sites {
+    /// The owners of the rows of a table, or of several colocated tables: each reads its own rows.
     Owners(Arc<Owners>),
-    /// Servers among which rows are dealt out: each reads its parts.
+    /// Servers among which rows are hash-partitioned: each reads its parts.
     Participants(Arc<Participants>),
 }
 
-/// Owners of what some scans read.
-pub(super) struct Owners {
+/// The owners of what scans read.
+pub(crate) struct Owners {
     /// Other servers that own some of it.
     groups: Vec<GroupId>,
-    /// What each scan reads of whom, at least one.
-    pub(super) scans: Vec<Elsewhere>,
+    /// The ranges of each scan by owner; at least one scan.
+    pub(crate) scans: Vec<Elsewhere>,
 }
 
-/// Servers among which rows are dealt out, or that keep the rows of a fragment which they have run.
+/// Servers among which rows are hash-partitioned, or that store the rows of a fragment.
 pub(crate) struct Participants {
     /// This server first.
-    pub(super) groups: Vec<GroupId>,
-    pub(super) peers: Arc<dyn Peers>,
+    pub(crate) groups: Vec<GroupId>,
+    pub(crate) peers: Arc<dyn Peers>,
     reader: Reader,
 }
 
 impl Participants {
-    /// This server, and all others that run some of the fragments whose rows are dealt out.
-    pub(super) fn of(producers: &[&Sites]) -> Result<Option<Self>> {
+    /// This server, and all others that run one of the fragments that produce the rows; `None`
+    /// without a fragment.
+    pub(crate) fn of(producers: &[&Sites]) -> Result<Option<Self>> {
         let others: BTreeSet<GroupId> =
             producers.iter().flat_map(|sites| sites.others().iter().copied()).collect();
         let Some(sites) = producers.first() else { return Ok(None) };
@@ -53,34 +47,34 @@ impl Participants {
         Ok(Some(Self { groups, peers: Arc::clone(peers), reader: reader.clone() }))
     }
 
-    /// A new name for rows that they have together.
+    /// A new id for an exchange or for stored rows.
     pub(crate) fn exchange_id(&self) -> ExchangeId {
         ExchangeId { coordinator: self.peers.here(), number: self.peers.transaction_id().number }
     }
 
-    /// What people call them.
+    /// Their names.
     pub(crate) fn names(&self) -> Vec<String> {
         self.groups.iter().map(|group| self.peers.server_name(*group)).collect()
     }
 }
 
 impl Sites {
-    /// Those who own what some scans read.
-    pub(super) fn owners(scans: Vec<Elsewhere>) -> Self {
+    /// The owners of what scans read.
+    pub(crate) fn owners(scans: Vec<Elsewhere>) -> Self {
         let all = scans.iter().flat_map(|scan| scan.owners().iter().map(|(group, _)| *group));
         let groups: BTreeSet<GroupId> = all.collect();
         Self::Owners(Arc::new(Owners { groups: groups.into_iter().collect(), scans }))
     }
 
-    fn others(&self) -> &[GroupId] {
+    pub(crate) fn others(&self) -> &[GroupId] {
         match self {
             Self::Owners(owners) => &owners.groups,
             Self::Participants(participants) => &participants.groups[1..],
         }
     }
 
-    /// How many servers there are.
-    pub(super) fn count(&self) -> usize {
+    /// Number of servers, with this one.
+    pub(crate) fn count(&self) -> usize {
         1 + self.others().len()
     }
 
@@ -94,16 +88,16 @@ impl Sites {
         }
     }
 
-    /// Whether rows of one partition on one server and those of another one never have the same key, where they are dealt
-    /// out by it.
-    pub(super) fn are_dealt(&self) -> bool {
+    /// Whether a hash partitioning of the fragment's rows holds for all servers together: equal
+    /// keys are never on two of them.
+    pub(crate) fn is_hash_partitioned(&self) -> bool {
         match self {
             Self::Owners(owners) => owners.scans.len() > 1,
             Self::Participants(_) => true,
         }
     }
 
-    /// What people call a server.
+    /// The name of a server.
     fn name_of(&self, group: GroupId) -> String {
         match self {
             Self::Owners(owners) => owners.scans[0].server(group),
@@ -111,80 +105,39 @@ impl Sites {
         }
     }
 
-    /// A fragment on each of the servers: as it is on this one, and what comes from the others.
-    pub(super) fn each(
-        &self,
-        fragment: &Arc<dyn ExecutionPlan>,
-    ) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
-        self.asking(fragment, Gathering::PUSH, usize::MAX)
-    }
-
-    /// The rows of a fragment on all of the servers. Where they become less on their way, nobody hears from more than
-    /// `fan_in` others.
-    pub(super) fn everywhere(
-        &self,
-        fragment: Arc<dyn ExecutionPlan>,
-        gathering: Gathering,
-        fan_in: usize,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let is_tree = self.is_of_one_scan() && forward::is_reducible(&fragment)?;
-        let fan_in = if is_tree { fan_in } else { usize::MAX };
-        // Who merges rows by their order waits for one server, whoever's turn it is.
-        let is_merged = order_of(&fragment)?.is_some();
-        let gathering = if is_merged { Gathering::PUSH } else { gathering };
-        let parts = self.asking(&fragment, gathering, fan_in)?;
-        match parts.len() {
-            1 => Ok(fragment),
-            _ => UnionExec::try_new(parts),
-        }
-    }
-
-    /// A fragment on this server, and on the others, so that nobody asks more than `fan_in`.
-    fn asking(
-        &self,
-        fragment: &Arc<dyn ExecutionPlan>,
-        gathering: Gathering,
-        fan_in: usize,
-    ) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
-        let mut parts = vec![Arc::clone(fragment)];
-        let branches = tree::branches(self.others().len(), fan_in);
-        let turns = turns(gathering, branches.len());
-        for branch in branches {
-            let site = Site { sites: self.clone(), branch, fan_in };
-            let part = RemoteFragment::new(Arc::clone(fragment), site, turns.clone())?;
-            parts.push(Arc::new(part));
-        }
-        Ok(parts)
-    }
-
-    fn is_of_one_scan(&self) -> bool {
+    pub(crate) fn is_of_one_scan(&self) -> bool {
         matches!(self, Self::Owners(owners) if owners.scans.len() == 1)
     }
 }
 
-/// One of the others, and those that it asks in turn.
+/// One of the other servers, and those that it asks in turn.
 #[derive(Clone)]
-pub(super) struct Site {
+pub(crate) struct Site {
     sites: Sites,
-    /// Places among the others; the first is the one that is asked.
+    /// Positions among the others; the first is asked by this server.
     branch: Range<usize>,
-    /// How many others a server may ask, at most.
+    /// Others that a server asks at most.
     fan_in: usize,
 }
 
 impl Site {
-    /// Who is asked.
-    pub(super) fn group(&self) -> GroupId {
+    /// The servers at these positions among the others.
+    pub(crate) fn new(sites: Sites, branch: Range<usize>, fan_in: usize) -> Self {
+        Self { sites, branch, fan_in }
+    }
+
+    /// The server that is asked.
+    pub(crate) fn group(&self) -> GroupId {
         self.sites.others()[self.branch.start]
     }
 
-    /// The other servers, and as whom this one is asked.
-    pub(super) fn peers(&self) -> Result<(&Arc<dyn Peers>, &Reader)> {
+    /// The connections to other servers, and the reader on whose behalf this one is asked.
+    pub(crate) fn peers(&self) -> Result<(&Arc<dyn Peers>, &Reader)> {
         self.sites.peers()
     }
 
-    /// Its rows of what each scan of a fragment reads, and how often they will have been sent on.
-    pub(super) fn ranges(&self) -> Result<Vec<(Vec<KeyRange>, u8)>> {
+    /// By scan of the fragment, the ranges that the branch reads, and the number of their hops.
+    pub(crate) fn ranges(&self) -> Result<Vec<(Vec<KeyRange>, u8)>> {
         match &self.sites {
             Sites::Owners(owners) => {
                 let scans = owners.scans.iter();
@@ -194,42 +147,42 @@ impl Site {
         }
     }
 
-    /// It, and those that it asks.
-    pub(super) fn branch(&self) -> Branch<'_> {
+    /// The server and those that it asks.
+    pub(crate) fn branch(&self) -> Branch<'_> {
         Branch { servers: &self.sites.others()[self.branch.clone()], fan_in: self.fan_in }
     }
 
-    /// Whether this server was taken for the owner of its rows.
-    pub(super) fn is_misdirected(&self) -> bool {
-        matches!(&self.sites, Sites::Owners(owners) if owners.scans[0].is_passed_on())
+    /// Whether another server sent the fragment here although this server does not own these rows.
+    pub(crate) fn is_misdirected(&self) -> bool {
+        matches!(&self.sites, Sites::Owners(owners) if owners.scans[0].is_forwarded())
     }
 
     fn ranges_of(&self, scan: &Elsewhere) -> Vec<KeyRange> {
         scan.ranges_of_all(self.branch().servers)
     }
 
-    /// Whose the rows are of the one scan of a fragment, if it has no other input.
-    pub(super) fn elsewhere(&self) -> Option<&Elsewhere> {
+    /// The ranges of the fragment's scan, if that is its only input.
+    pub(crate) fn elsewhere(&self) -> Option<&Elsewhere> {
         match &self.sites {
             Sites::Owners(owners) if owners.scans.len() == 1 => owners.scans.first(),
             Sites::Owners(_) | Sites::Participants(_) => None,
         }
     }
 
-    /// What it and those that it asks have of what is read; nothing where rows are dealt out to them.
-    pub(super) fn rows(&self) -> String {
+    /// A description of the rows that the branch reads, for errors; empty for participants.
+    pub(crate) fn rows(&self) -> String {
         let Sites::Owners(owners) = &self.sites else { return String::new() };
         let rows = owners.scans.iter().map(|scan| scan.rows_of(&self.ranges_of(scan)));
         rows.collect::<Vec<_>>().join(" and ")
     }
 
-    /// What people call it, and those that it asks.
-    pub(super) fn names(&self) -> Vec<String> {
+    /// The names of the server and of those that it asks.
+    pub(crate) fn names(&self) -> Vec<String> {
         self.branch().servers.iter().map(|group| self.sites.name_of(*group)).collect()
     }
 
-    /// Its place among the servers that rows are dealt out to.
-    pub(super) fn consumer(&self) -> usize {
+    /// Its position among the participants.
+    pub(crate) fn consumer(&self) -> usize {
         match &self.sites {
             Sites::Owners(_) => 0,
             Sites::Participants(_) => self.branch.start + 1,

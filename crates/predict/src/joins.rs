@@ -1,7 +1,7 @@
-//! How many rows a join makes, and of which columns.
+//! Estimates of a join: its rows, columns and computations.
 
-use super::operators::Flow;
-use super::terms::Rows;
+use crate::flow::Flow;
+use crate::terms::Rows;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{JoinSide, JoinType};
 use datafusion::physical_expr::PhysicalExpr;
@@ -10,11 +10,12 @@ use dbsim::plan::Term;
 use scan::estimate::{Column, DISTINCT, Guesses, Input, column_of};
 use std::sync::Arc;
 
-/// Keys that lie so close, or are so near one another, have an array instead of a hash table, as the engine has its options.
+/// The engine uses an array instead of a hash table if the rows are more than this share of the
+/// range of their keys, or the range is at most this. These are its defaults.
 const CLOSE_PART: f64 = 0.15;
 const CLOSE_RANGE: f64 = 1024.0;
 
-/// Expressions of both sides that are equal.
+/// Pairs of expressions of both sides that a join compares by `=`.
 pub(super) type Keys<'a> = &'a [(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)];
 
 /// A join of two inputs.
@@ -23,24 +24,25 @@ pub(super) struct Join<'a> {
     pub(super) keys: Keys<'a>,
     pub(super) filter: Option<&'a JoinFilter>,
     pub(super) join_type: JoinType,
-    /// Which of its columns come out; all of them without it.
+    /// The columns that it returns; `None` for all.
     pub(super) projection: Option<&'a [usize]>,
 }
 
 impl Join<'_> {
-    /// Rows that come out: each pair of rows meets as often as the side with more different keys has one of them.
+    /// The number of result rows. The probability that a pair of rows matches is one divided by the
+    /// distinct keys of the side that has more of them.
     pub(super) fn rows(&self, guesses: &mut Guesses) -> f64 {
         let [left, right] = self.sides.map(|side| side.rows);
         let filtered = self.filter.map_or(1.0, |filter| self.kept(filter, guesses));
-        // Of how many pairs one meets, and which part of each side's rows finds one.
-        let (mut met, mut found) = (filtered, [filtered; 2]);
+        // The share of pairs that match, and the share of each side's rows that find a match.
+        let (mut matched, mut found) = (filtered, [filtered; 2]);
         for (one, other) in self.keys {
             let distinct = [self.distinct(0, one), self.distinct(1, other)];
-            met /= distinct[0].max(distinct[1]);
+            matched /= distinct[0].max(distinct[1]);
             found[0] *= (distinct[1] / distinct[0]).min(1.0);
             found[1] *= (distinct[0] / distinct[1]).min(1.0);
         }
-        let inner = left * right * met;
+        let inner = left * right * matched;
         let rows = match self.join_type {
             JoinType::Inner => inner,
             JoinType::Left => inner.max(left),
@@ -56,7 +58,7 @@ impl Join<'_> {
         rows.round().max(1.0).min(left * right)
     }
 
-    /// The columns that come out.
+    /// The result columns.
     pub(super) fn columns(&self) -> Vec<Column> {
         let [left, right] = self.sides.map(|side| &side.columns[..]);
         let mark = [Column::of_type(&DataType::Boolean)];
@@ -73,7 +75,7 @@ impl Join<'_> {
         }
     }
 
-    /// Those of them that are the left side's, of whose rows a hash join makes its table.
+    /// The result columns of the left side, whose rows are in a hash join's table.
     pub(super) fn columns_of_table(&self) -> Vec<Column> {
         use JoinType::{RightAnti, RightMark, RightSemi};
         let left = &self.sides[0].columns;
@@ -86,7 +88,8 @@ impl Join<'_> {
         }
     }
 
-    /// Whether its table, of the left side's rows, is likely an array: its keys are whole numbers that lie close.
+    /// Whether the table of a hash join is probably an array: the keys are integers in a dense
+    /// range.
     pub(super) fn has_close_keys(&self, left: &SchemaRef) -> bool {
         let [(key, _)] = self.keys else { return false };
         if !key.data_type(left).is_ok_and(|data_type| data_type.is_integer()) {
@@ -100,7 +103,7 @@ impl Join<'_> {
         })
     }
 
-    /// What is computed to find its keys, and of the rows that meet.
+    /// The computations of its keys, and of its filter on the `rows` that match.
     pub(super) fn terms(&self, rows: f64, schemas: &[SchemaRef; 2]) -> Vec<Term> {
         let mut terms = Vec::new();
         for (side, schema) in schemas.iter().enumerate() {
@@ -121,14 +124,14 @@ impl Join<'_> {
         column.map_or(DISTINCT.min(side.rows).max(1.0), |column| column.distinct_of(side.rows))
     }
 
-    /// The part of the pairs that a condition keeps.
+    /// The selectivity of the filter.
     fn kept(&self, filter: &JoinFilter, guesses: &mut Guesses) -> f64 {
         let columns = self.filtered(filter);
         let rows = self.sides[0].rows.max(self.sides[1].rows);
         Input { rows, columns: &columns }.kept(filter.expression(), guesses)
     }
 
-    /// The columns that a condition looks at.
+    /// The columns of the filter.
     fn filtered(&self, filter: &JoinFilter) -> Vec<Column> {
         let schema = filter.schema();
         let columns = filter.column_indices().iter().zip(schema.fields()).map(|(at, field)| {

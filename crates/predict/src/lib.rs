@@ -1,11 +1,12 @@
-//! `EXPLAIN (PREDICT 'smart-disk') SELECT ...`: what a query over the user's own tables would cost on hardware that nobody
-//! here owns.
+//! `EXPLAIN (PREDICT 'smart-disk') SELECT ...`: the predicted cost of a query over the user's
+//! tables on simulated hardware.
 //!
-//! The query is planned as one server alone would plan it, whoever has the rows ([`one_server`]). What is known of the
-//! tables ([`tables`]) and the usual guesses where nothing is ([`scan::estimate`]) make of the operators a plan of [`dbsim`]
-//! ([`operators`]), which is simulated; [`report`] tells of it in lines of text. With ANALYZE it is run here once, and its
-//! rows are counted; else nothing is run.
+//! The query is planned as for one server, wherever its rows are (`one_server`). The `operators`
+//! become a plan of [`dbsim`], with statistics of the tables (`tables`) and estimates
+//! ([`scan::estimate`]). That plan is simulated, and `report` describes the result as text. With
+//! ANALYZE the query is run here once to count its rows.
 
+mod flow;
 mod joins;
 mod one_server;
 mod operators;
@@ -27,15 +28,16 @@ use scan::estimate::Guesses;
 use scan::tables::Tables;
 use std::iter;
 use std::sync::Arc;
-use values::error::{Error, Result, SqlState};
+use values::{Error, Result, SqlState};
 
-/// The seed of every simulation: the same statement over the same rows has the same answer.
+/// The seed of every simulation: the same statement over the same rows has the same prediction.
 const SEED: u64 = 1;
 
-/// The answer for a query, line by line.
+/// The prediction for a query, line by line.
 ///
 /// # Errors
-/// 0A000 for what is no query or has an operator that the simulator has not; 22023 where the hardware cannot hold the tables.
+/// 0A000 for other statements than queries, and operators that the simulator does not have; 22023
+/// if the hardware cannot hold the tables; those of running the query.
 pub async fn lines(
     planner: Planner<'_>,
     tables: &dyn Tables,
@@ -57,11 +59,12 @@ pub async fn lines(
     Ok(report::lines(request, &plan, &whole, &seconds, &guesses))
 }
 
-/// The simulator's plan of a query over tables whose rows are each there `scale` times, and what was supposed of it. It is
-/// run once, if that is asked for, and its rows are counted.
+/// The simulator's plan of a query over tables of `scale` times their rows, and the assumptions. If
+/// `run` is true, the query is run once to count its rows.
 ///
 /// # Errors
-/// 0A000 for what is no query or has an operator that the simulator has not; what running it fails with.
+/// 0A000 for other statements than queries, and operators that the simulator does not have; those
+/// of running the query.
 pub async fn plan_of(
     planner: Planner<'_>,
     tables: &dyn Tables,
@@ -90,7 +93,7 @@ pub async fn plan_of(
     operators::of_plan(&physical, &known, run)
 }
 
-/// What the simulator does not take.
+/// The error for input that the simulator refuses.
 fn refused(error: dbsim::Error) -> Error {
     let state = match &error {
         dbsim::Error::Unknown { .. }

@@ -1,15 +1,15 @@
-//! What `EXPLAIN (PREDICT ...)` is asked for: the options that belong to it.
+//! The options of `EXPLAIN (PREDICT ...)`.
 
 use super::refused;
 use dbsim::hardware::catalog;
 use dbsim::plan::{Scheme, usual_scheme};
 use dbsim::{Architecture, Coefficients};
-use values::error::{Error, Result, SqlState};
+use values::{Error, Result, SqlState};
 
-/// The largest scale: rows stay numbers that can be counted.
+/// The largest scale: numbers of rows stay exact.
 const SCALE_MAX: f64 = 1e6;
 
-/// The options as they are being read.
+/// The options as they are parsed.
 #[derive(Debug, Default)]
 pub struct Options {
     architecture: Option<String>,
@@ -18,26 +18,26 @@ pub struct Options {
     bundling: Option<Scheme>,
 }
 
-/// What is to be simulated.
+/// The parameters of a prediction.
 #[derive(Debug)]
 pub struct Request {
     /// The hardware.
     pub(super) architecture: Architecture,
-    /// What operators cost there.
+    /// The costs of operators on it.
     pub(super) coefficients: Coefficients,
-    /// How often each row of a table is there.
+    /// The factor on the rows of all tables.
     pub(super) scale: f64,
-    /// Which operators run as one bundle.
+    /// The scheme of operation bundling.
     pub(super) bundling: Scheme,
-    /// Whether the query is run here, to count its rows.
+    /// Whether the query is run here to count its rows.
     pub(super) run: bool,
 }
 
 impl Options {
-    /// Takes an option, if it is one of these; `word` is what stands after its name.
+    /// Parses an option; whether it is one of these. `word` is its argument.
     ///
     /// # Errors
-    /// 42601 where nothing stands there, 22023 where it cannot be.
+    /// 42601 without an argument, 22023 for an invalid one.
     pub fn take(&mut self, name: &str, word: Option<&str>) -> Result<bool> {
         if !["predict", "scale", "disks", "bundling"].contains(&name) {
             return Ok(false);
@@ -61,10 +61,11 @@ impl Options {
         Ok(true)
     }
 
-    /// What they ask for together, of a query that ANALYZE has run; `None` where nothing is to be predicted.
+    /// The parameters; `None` without PREDICT. `analyze` says whether ANALYZE is given.
     ///
     /// # Errors
-    /// 22023 where rows that are counted should be others with SCALE, where there is no such architecture, it cannot have so many disks, or an option stands without PREDICT.
+    /// 22023 for ANALYZE with a SCALE, an unknown architecture, a number of disks that it cannot
+    /// have, or an option without PREDICT.
     pub fn request(&self, analyze: bool) -> Result<Option<Request>> {
         let Some(name) = &self.architecture else {
             let given = [

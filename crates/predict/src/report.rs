@@ -5,10 +5,11 @@ use dbsim::model::Seconds;
 use dbsim::{Plan, Report};
 use scan::estimate::Guesses;
 
-/// Parts of less than this of the whole are not told.
+/// Smaller shares of the whole are not shown.
 const PART_MIN: f64 = 0.001;
 
-/// What was predicted: the whole, the bundles, the operators with the time of each run `alone`, and what was supposed.
+/// The prediction: the whole query, its bundles, its operators, and the assumptions. `alone` is the
+/// time in seconds of each operator as a bundle of its own.
 pub(super) fn lines(
     request: &Request,
     plan: &Plan,
@@ -44,7 +45,7 @@ pub(super) fn lines(
     lines
 }
 
-/// Each table of the plan once.
+/// A line for each table of the plan.
 fn tables(plan: &Plan) -> impl Iterator<Item = String> {
     let tables = plan.operators().iter().filter_map(|operator| operator.table.as_ref());
     let mut tables: Vec<String> = tables
@@ -57,7 +58,7 @@ fn tables(plan: &Plan) -> impl Iterator<Item = String> {
     tables.into_iter()
 }
 
-/// Where time goes, what is nothing left out.
+/// The breakdown of time, without parts that are negligible.
 fn parts(metrics: &Seconds) -> String {
     let parts = [
         ("I/O", metrics.io),
@@ -67,13 +68,13 @@ fn parts(metrics: &Seconds) -> String {
         ("idle", metrics.idle),
     ];
     let least = PART_MIN * metrics.total();
-    let told = parts.into_iter().filter(|(_, seconds)| *seconds > 0.0 && *seconds >= least);
-    let told: Vec<String> =
-        told.map(|(name, seconds)| format!("{name} {}", time(seconds))).collect();
-    told.join(", ")
+    let shown = parts.into_iter().filter(|(_, seconds)| *seconds > 0.0 && *seconds >= least);
+    let shown: Vec<String> =
+        shown.map(|(name, seconds)| format!("{name} {}", time(seconds))).collect();
+    shown.join(", ")
 }
 
-/// Seconds as people read them.
+/// Seconds with a suitable unit.
 fn time(seconds: f64) -> String {
     match seconds {
         _ if seconds >= 100.0 => format!("{seconds:.0} s"),

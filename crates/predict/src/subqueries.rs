@@ -1,4 +1,4 @@
-//! Subqueries that run by row: each is planned once, for values as the rows around it may have them.
+//! Correlated subqueries: each is planned once, for likely outer values.
 
 use super::tables::statistics;
 use datafusion::arrow::datatypes::DataType;
@@ -12,27 +12,27 @@ use datafusion::physical_plan::async_func::AsyncFuncExec;
 use planner::correlated::{ByRow, SubqueryFunction};
 use scan::estimate::column_of;
 use std::sync::Arc;
-use values::error::Result;
+use values::Result;
 
 /// A subquery of a plan.
 pub(super) struct Subquery {
-    /// Which of the plan's functions it is.
+    /// The function of the plan that stands for it.
     call: Arc<dyn PhysicalExpr>,
     pub(super) plan: Arc<dyn ExecutionPlan>,
-    /// What it refers to, with the values that it was planned for.
+    /// The outer columns with the values that it was planned for.
     pub(super) values: String,
-    /// How often it was run, if it was.
+    /// Number of runs.
     pub(super) runs: u64,
 }
 
 impl Subquery {
-    /// The one that a function is.
+    /// The subquery for which a function stands.
     pub(super) fn of<'a>(all: &'a [Self], call: &Arc<dyn PhysicalExpr>) -> Option<&'a Self> {
         all.iter().find(|subquery| Arc::ptr_eq(&subquery.call, call))
     }
 }
 
-/// The subqueries of a plan, and those in them.
+/// The subqueries of a plan, nested ones too.
 pub(super) async fn of_plan(
     plan: &Arc<dyn ExecutionPlan>,
     engine: &SessionState,
@@ -60,7 +60,7 @@ pub(super) async fn of_plan(
     Ok(found)
 }
 
-/// The functions that an operator waits for, each a column behind those of its input.
+/// The asynchronous functions of an operator, each a column after those of its input.
 pub(super) fn calls(waiting: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
     let mut calls = Vec::new();
     waiting.apply_expressions(&mut |expr| {
@@ -89,7 +89,7 @@ async fn planned(
     Ok(Subquery { call, plan, values, runs: function.runs() })
 }
 
-/// A value that a column may have: one in the middle, or the least where there is none.
+/// A likely value of a column: the middle of its range, or the minimum if the type has no middle.
 fn likely(data_type: &DataType, known: Option<&ColumnStatistics>) -> Result<ScalarValue> {
     let bounds =
         known.and_then(|known| Some((known.min_value.get_value()?, known.max_value.get_value()?)));

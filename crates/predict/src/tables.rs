@@ -1,4 +1,4 @@
-//! What the engine knows of the tables of a plan: all their rows, not only those that a query reads.
+//! Statistics of the tables of a plan: of all their rows, not only those that the query reads.
 
 use super::texts;
 use datafusion::catalog::TableProvider;
@@ -17,27 +17,28 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::TableView;
 use store::catalog::TableId;
-use values::error::Result;
+use values::Result;
 
-/// From which part of the rows on a column is supposed to have more values when there are more rows, as PostgreSQL does.
+/// A column with at least this share of distinct values has more of them in a larger table, as
+/// PostgreSQL assumes.
 const GROWS_FROM: f64 = 0.1;
 
-/// A table, scaled.
+/// A scaled table.
 #[derive(Debug)]
 pub(super) struct KnownTable {
     pub(super) rows: f64,
-    /// All columns of the catalog, hidden ones too.
+    /// All columns of the catalog, with hidden ones.
     pub(super) columns: Vec<Column>,
     /// Whether some rows are on other servers.
     pub(super) is_spread: bool,
-    /// For how many rows each one of this server stands.
+    /// The number of rows for which each row on this server stands.
     per_row_here: f64,
 }
 
 /// The tables of a plan.
 pub(super) type KnownTables = BTreeMap<TableId, KnownTable>;
 
-/// The tables that plans read, each row there so many times.
+/// The tables that plans read, with `scale` times their rows.
 pub(super) async fn of_plans(
     plans: impl Iterator<Item = &Arc<dyn ExecutionPlan>>,
     tables: &dyn Tables,
@@ -61,7 +62,7 @@ pub(super) async fn of_plans(
 }
 
 impl KnownTable {
-    /// How many rows lie in some pieces, and how many pieces these are, but for what zone maps leave out.
+    /// The scaled numbers of rows and of pieces, without pieces whose chunk is pruned.
     pub(super) fn looked_at(&self, pieces: &[Piece]) -> (f64, f64) {
         let (mut rows, mut count) = (0, 0);
         for piece in pieces.iter().filter(|piece| piece.with_chunk) {
@@ -90,13 +91,14 @@ impl KnownTable {
             schema.fields().iter().map(|field| Column::of_type(field.data_type())).collect();
         texts::learn(&mut columns, &schema, &pieces, bytes / rows.max(1.0))?;
         for (index, column) in columns.iter_mut().enumerate() {
-            // Servers have different stretches of the key, and about the same of all else.
+            // Servers have different ranges of the key, and similar values of other columns.
             if !is_spread || key.first() != Some(&index) {
                 column.learn(&here.column_statistics[index], rows);
             }
-            let distinct = match key[..] == [index] {
-                true => Some(rows),
-                false => column.distinct.map(|distinct| distinct.min(rows)),
+            let distinct = if key[..] == [index] {
+                Some(rows)
+            } else {
+                column.distinct.map(|distinct| distinct.min(rows))
             };
             let grows = |distinct: &f64| *distinct >= GROWS_FROM * rows;
             let factor = distinct.filter(grows).map_or(1.0, |_| scale);
@@ -108,7 +110,7 @@ impl KnownTable {
     }
 }
 
-/// What a plan's rows are known to be.
+/// The statistics of a plan's rows.
 pub(super) fn statistics(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<Statistics>> {
     Ok(StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new())?)
 }

@@ -1,7 +1,8 @@
-//! What expressions compute of each row, for the simulator: how many values are compared, computed and searched.
+//! The computations of expressions for the simulator: numbers of values that are compared, computed
+//! and searched.
 //!
-//! Of a conjunction, what is more than a comparison is computed only of the rows that are left, as scans do it
-//! ([`scan::conjuncts`]).
+//! In a conjunction, other conjuncts than plain comparisons are computed only on the rows that are
+//! left, as in scans ([`scan::predicate::conjuncts`]).
 
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::ScalarValue;
@@ -12,38 +13,38 @@ use datafusion::physical_expr::expressions::{
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr, conjunction};
 use dbsim::plan::{Task, Term};
-use scan::conjuncts::{FEW, in_order};
 use scan::estimate::{Column, Guesses, Input, chosen_row_bytes, column_of, fixed_bytes};
-use scan::pattern::looks_in_place;
+use scan::predicate::conjuncts::{FEW, in_order};
+use scan::predicate::pattern::is_in_place;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The rows that expressions are computed of.
+/// The input rows of expressions.
 pub(super) struct Rows<'a> {
     pub(super) rows: f64,
     pub(super) columns: &'a [Column],
     pub(super) schema: &'a Schema,
 }
 
-/// Values of the lists that an expression has.
+/// The number of values in all lists of an expression.
 pub(super) fn listed(expr: &Arc<dyn PhysicalExpr>) -> f64 {
     let of_list = expr.downcast_ref::<InListExpr>().map_or(0, |of_list| of_list.list().len());
     of_list as f64 + expr.children().into_iter().map(listed).sum::<f64>()
 }
 
-/// Bytes of values, and how many in a list the engine compares with each value one by one; in longer lists it looks them up, which
-/// takes as long as [`LOOKED_UP`] comparisons.
+/// By bytes of a value, the longest list that the engine compares one by one. Longer lists are
+/// looked up, which takes as long as [`LOOKED_UP`] comparisons.
 const COMPARED: [(f64, usize); 3] = [(4.0, 32), (8.0, 16), (16.0, 4)];
 const LOOKED_UP: f64 = 4.0;
 
-/// How many comparisons it takes to find a number in a list.
+/// The number of comparisons to find a number in a list.
 fn comparisons(listed: usize, bytes: f64) -> f64 {
     let compared = COMPARED.iter().any(|(width, most)| bytes <= *width && listed <= *most);
     if compared { listed as f64 } else { LOOKED_UP }
 }
 
 impl Rows<'_> {
-    /// What some expressions compute.
+    /// The computations of expressions.
     pub(super) fn terms<'e>(
         &self,
         exprs: impl IntoIterator<Item = &'e Arc<dyn PhysicalExpr>>,
@@ -53,7 +54,8 @@ impl Rows<'_> {
         terms
     }
 
-    /// What a predicate computes. `counted` knows how many rows each conjunct has left, if it was counted.
+    /// The computations of a predicate. `counted` returns the rows that a conjunct left, if the
+    /// plan was run.
     pub(super) fn filtered(
         &self,
         predicate: &Arc<dyn PhysicalExpr>,
@@ -78,7 +80,7 @@ impl Rows<'_> {
                 terms.extend(self.chosen(left, part));
             }
             self.add(part, if chooses { left } else { self.rows }, &mut terms);
-            // Whoever looked at its columns before has brought them along.
+            // Columns of earlier conjuncts are in the cache.
             for term in &mut terms[first..] {
                 match term.task {
                     Task::Compare if new.is_empty() => term.bytes = 0.0,
@@ -96,7 +98,8 @@ impl Rows<'_> {
         terms
     }
 
-    /// What it is to choose some of the rows, and the columns of them that an expression needs; LIKE looks at them where they lie.
+    /// The computations for selecting `some` of the rows, and copying the columns of `expr`. LIKE
+    /// reads them in place.
     pub(super) fn chosen(&self, some: f64, expr: &Arc<dyn PhysicalExpr>) -> Vec<Term> {
         let columns: Vec<Column> = collect_columns(expr)
             .iter()
@@ -105,10 +108,10 @@ impl Rows<'_> {
         let part = some / self.rows.max(some).max(1.0);
         let of = |task, values, bytes| Term { part, ..Term::new(task, values, bytes) };
         let mut terms = vec![Term::new(Task::Pass, self.rows, 0.0)];
-        if !looks_in_place(expr) {
+        if !is_in_place(expr) {
             terms.push(of(Task::Choose, some, chosen_row_bytes(&columns)));
         }
-        // Texts stay where they are, and are looked at here and there.
+        // Long strings are not copied but fetched one by one.
         let fetched = columns.iter().filter(|column| column.lies_apart()).count() as f64;
         if fetched > 0.0 {
             terms.push(of(Task::Fetch, fetched * some, 0.0));
@@ -116,7 +119,8 @@ impl Rows<'_> {
         terms
     }
 
-    /// What it is to find rows by these keys: one number belongs to the work of whoever does it.
+    /// The computations for finding rows by keys. The first number is part of the operator's own
+    /// work.
     pub(super) fn keys<'e>(
         &self,
         keys: impl IntoIterator<Item = &'e Arc<dyn PhysicalExpr>>,
@@ -149,8 +153,8 @@ impl Rows<'_> {
         }
     }
 
-    /// What an expression does with the values of its first part, and their bytes; nothing, or next to it, for AND, NOT, IS NULL
-    /// and columns.
+    /// The task of an expression on the values of its first argument, and their bytes; `None` if it
+    /// costs next to nothing: AND, NOT, IS NULL and columns.
     fn task(
         &self,
         expr: &Arc<dyn PhysicalExpr>,
@@ -195,7 +199,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Bytes of an expression's values, where these are texts.
+    /// Bytes of an expression's values, if these are strings.
     pub(super) fn bytes_of_text(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<f64> {
         let data_type = self.type_of(expr)?;
         if fixed_bytes(&data_type).is_some() {

@@ -1,4 +1,5 @@
-//! How long the texts of a table are: counted in some of its rows, else an equal share of what a row has.
+//! Lengths of the strings of a table: measured in a sample of its rows, or an equal share of the
+//! bytes of a row.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
@@ -6,14 +7,14 @@ use scan::bucket_scan::Piece;
 use scan::estimate::{Column, copied_row_bytes, fixed_bytes};
 use std::sync::Arc;
 use store::catalog::SqlType;
-use values::error::Result;
+use values::Result;
 use values::types;
 
-/// Of how many pieces, spread over the whole table, texts are counted.
+/// Pieces of the sample, spread over the table.
 const PIECES: usize = 8;
 
-/// Gives columns of no fixed width the bytes of a value, where the rows of some pieces show them; the others share what is left
-/// of the bytes that a row has in memory.
+/// Sets the bytes of columns of variable width: measured for strings, an equal share of the rest of
+/// `row_bytes`, the bytes of a row in memory, for the others.
 pub(super) fn learn(
     columns: &mut [Column],
     schema: &SchemaRef,
@@ -38,7 +39,7 @@ pub(super) fn learn(
     Ok(())
 }
 
-/// Bytes of a value of some columns, on average; none where there are no rows.
+/// The average bytes of values of some columns; empty without rows.
 fn counted(texts: &[usize], schema: &Schema, pieces: &[Piece]) -> Result<Vec<f64>> {
     let read = Arc::new(schema.project(texts)?);
     let mut bytes = vec![0; texts.len()];
@@ -56,7 +57,7 @@ fn counted(texts: &[usize], schema: &Schema, pieces: &[Piece]) -> Result<Vec<f64
     Ok(if rows == 0 { Vec::new() } else { bytes.into_iter().map(mean).collect() })
 }
 
-/// Bytes of all texts of a column.
+/// Bytes of all strings of a column.
 fn bytes_of(column: &ArrayRef) -> usize {
     match column.data_type() {
         DataType::Utf8View => column.as_string_view().iter().flatten().map(str::len).sum(),
@@ -64,7 +65,8 @@ fn bytes_of(column: &ArrayRef) -> usize {
     }
 }
 
-/// Gives each of some columns an equal share of bytes, and no more than its type allows.
+/// Gives each of the `open` columns an equal share of the bytes, at most as many as its type
+/// allows.
 fn share_out(columns: &mut [Column], mut open: Vec<usize>, fields: &Fields, bytes: f64) {
     let most = |index: &usize| match types::of_field(&fields[*index]) {
         SqlType::Char(length) | SqlType::Varchar(Some(length)) => f64::from(length),

@@ -1,8 +1,8 @@
-//! Filters to key ranges: which part of a table's key space can hold matching rows at all.
+//! Filters to key ranges: the part of a table's key space that can hold matching rows.
 //!
-//! The leading key columns that a filter fixes by `=` form a prefix; the next key column may be bounded
-//! by `<`, `<=`, `>`, `>=` or chosen from an `IN` list. Everything else is left to zone maps and to the
-//! filter itself, which is evaluated in any case: ranges only ever leave out rows that cannot match.
+//! The leading key columns that a filter fixes by `=` form a prefix. The next key column may be
+//! bounded by `<`, `<=`, `>`, `>=` or an `IN` list. Other conditions are left to zone maps and to
+//! the filter itself, which is evaluated in any case: ranges only exclude rows that cannot match.
 
 use datafusion::arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;
@@ -10,10 +10,10 @@ use datafusion::logical_expr::{Expr, Operator};
 use sdds::{Bound, Key, KeyRange};
 use store::catalog::Table;
 
-/// The longest `IN` list that becomes one range a value.
+/// The longest `IN` list that becomes one range for each value.
 const IN_LIST_MAX: usize = 1024;
 
-/// What a filter's conjunct says about one column.
+/// A bound of a conjunct on one column.
 enum Bounded<'a> {
     Compared(Operator, &'a ScalarValue),
     OneOf(Vec<&'a ScalarValue>),
@@ -52,7 +52,7 @@ fn split_conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     }
 }
 
-/// The conjunct's bound on the column, when it is of a form that ranges can express.
+/// The conjunct's bound on the column, if ranges can express it.
 fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> {
     let is_column = |e: &Expr| matches!(e, Expr::Column(c) if c.name == column);
     match expr {
@@ -77,7 +77,7 @@ fn bound_on<'a>(expr: &'a Expr, column: &str) -> Option<Bounded<'a>> {
     }
 }
 
-/// One value of the column's own type; `None` when it is NULL or of a type that does not convert exactly.
+/// The value as an array of the column's type; `None` if it is NULL or does not convert exactly.
 fn array_of(
     value: &ScalarValue,
     data_type: &datafusion::arrow::datatypes::DataType,
@@ -92,7 +92,7 @@ fn array_of(
     value.to_array().ok()
 }
 
-/// The ranges under a prefix of fixed columns, narrowed by what is known of the next column.
+/// The ranges of a prefix of fixed columns, narrowed by the bounds on the next column.
 fn ranges_below(
     prefix: &[ArrayRef],
     bounds: &[Bounded<'_>],
@@ -132,7 +132,7 @@ fn encode(columns: &[ArrayRef]) -> Option<Vec<u8>> {
     keys.first().map(|key| key.as_bytes().to_vec())
 }
 
-/// All keys that begin with these bytes.
+/// All keys with this prefix.
 fn prefix_range(prefix: &[u8]) -> Option<KeyRange> {
     if prefix.is_empty() {
         return Some(KeyRange::all());
@@ -140,7 +140,7 @@ fn prefix_range(prefix: &[u8]) -> Option<KeyRange> {
     KeyRange::new(Bound::At(Key::from(prefix)), after(prefix))
 }
 
-/// The keys whose prefix is below, above, at most or at least the given one.
+/// The keys whose prefix compares with the given one as `op` says.
 fn half_line(op: Operator, prefix: &[u8]) -> Option<KeyRange> {
     let at = Bound::At(Key::from(prefix));
     match op {
@@ -152,7 +152,7 @@ fn half_line(op: Operator, prefix: &[u8]) -> Option<KeyRange> {
     }
 }
 
-/// The least bound above every key that begins with these bytes.
+/// The least bound above every key with this prefix.
 fn after(prefix: &[u8]) -> Bound {
     let mut bytes = prefix.to_vec();
     while let Some(last) = bytes.pop() {

@@ -1,7 +1,7 @@
-//! What every leaf of a plan says of itself.
+//! Methods that all leaves of a plan have in common.
 
-/// The methods of an [`ExecutionPlan`](datafusion::physical_plan::ExecutionPlan) without inputs, whose properties are in
-/// its field `properties`.
+/// Implements methods of [`ExecutionPlan`](datafusion::physical_plan::ExecutionPlan) for an
+/// operator without inputs whose properties are in its field `properties`.
 #[macro_export]
 macro_rules! leaf {
     ($name:literal) => {

@@ -1,6 +1,6 @@
-//! Where the rows of key ranges are: which ranges are this server's, and which belong to whom.
+//! The owners of key ranges: which ranges this server owns, and which other servers do.
 
-use super::bucket_scan::{Coverage, Piece, pieces};
+use crate::bucket_scan::{Coverage, Piece, pieces};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::physical_expr::PhysicalExpr;
@@ -9,44 +9,45 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::key::Stretches;
 use store::{Peers, Reader, TableView};
-use values::error::{Error, SqlState};
 use values::translate::external;
+use values::{Error, SqlState};
 
-/// How many servers may send a range on, one to the next, before a statement gives up.
+/// Servers that may forward a range, one to the next, before the statement fails.
 const HOPS_MAX: u8 = 8;
 
-/// How often rows that have just left are looked for.
+/// Attempts to find rows that are moving away.
 pub const ATTEMPTS: usize = 64;
 
 /// One owner's ranges, in key order.
 pub type Owned = (GroupId, Vec<KeyRange>);
 
-/// The ranges of a scan that other servers are believed to own, and those that are left.
+/// The ranges of a scan by owner, as far as this server knows.
 #[derive(Clone)]
 pub struct Elsewhere {
     view: TableView,
     here: Arc<[KeyRange]>,
     owners: Arc<[Owned]>,
-    /// How many servers have sent these ranges on already.
+    /// Servers that have forwarded these ranges.
     hops: u8,
 }
 
 impl Elsewhere {
+    /// Ranges that this server owns, and those of other owners, both in key order.
     pub fn new(view: TableView, here: Vec<KeyRange>, owners: Vec<Owned>) -> Self {
         Self { view, here: here.into(), owners: owners.into(), hops: 0 }
     }
 
-    /// Whether this is what the same scan reads elsewhere.
+    /// Whether both belong to the same scan.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.owners, &other.owners)
     }
 
-    /// The same, for ranges that were sent here by a server that took them for ours.
+    /// The same ranges, forwarded by `hops` servers that did not own them.
     pub fn with_hops(self, hops: u8) -> Self {
         Self { hops, ..self }
     }
 
-    /// What people call an owner.
+    /// The name of an owner.
     pub fn server(&self, group: GroupId) -> String {
         match self.view.peers() {
             Some((peers, _)) => peers.server_name(group),
@@ -54,17 +55,17 @@ impl Elsewhere {
         }
     }
 
-    /// Ranges as a plan shows them.
+    /// Ranges as EXPLAIN shows them.
     pub fn shown<'a>(&'a self, ranges: &'a [KeyRange]) -> Stretches<'a> {
         Stretches { table: self.view.table(), ranges }
     }
 
-    /// What an owner of ranges has.
+    /// A description of the rows in some ranges, for errors.
     pub fn rows_of(&self, ranges: &[KeyRange]) -> String {
         format!("{} of table \"{}\"", self.shown(ranges), self.view.table().name)
     }
 
-    /// The owners, by group.
+    /// The other owners, by group.
     pub fn owners(&self) -> &[Owned] {
         &self.owners
     }
@@ -102,45 +103,52 @@ impl Elsewhere {
         parts
     }
 
-    /// Whether these ranges were sent here by a server that took them for ours.
-    pub fn is_passed_on(&self) -> bool {
+    /// Whether another server forwarded these ranges to this one.
+    pub fn is_forwarded(&self) -> bool {
         self.hops > 0
     }
 
-    /// How often the next owner's ranges will have been sent on.
+    /// The number of hops for the next owner.
     ///
     /// # Errors
-    /// 40001 where they have gone round too often.
+    /// 40001 if the ranges have been forwarded too often.
     pub fn next_hop(&self) -> Result<u8> {
-        match self.hops < HOPS_MAX {
-            true => Ok(self.hops + 1),
-            false => Err(external(are_moving(&self.view))),
-        }
+        if self.hops < HOPS_MAX { Ok(self.hops + 1) } else { Err(external(are_moving(&self.view))) }
     }
 
-    /// The other servers, and as whom they are asked.
+    /// The other servers, and the reader on whose behalf they are asked.
+    ///
+    /// # Errors
+    /// XX000 if this server has no peers.
     pub fn peers(&self) -> Result<&(Arc<dyn Peers>, Reader)> {
-        let message = "rows are on other servers, and there are none";
+        let message = "rows are on other servers, but this server has no peers";
         self.view.peers().ok_or_else(|| external(Error::new(SqlState::InternalError, message)))
     }
 }
 
-/// A table's rows have gone from server to server faster than they could be followed.
+/// The error for rows that move between servers faster than a statement can follow.
 pub fn are_moving(view: &TableView) -> Error {
     let message = format!("rows of table \"{}\" are moving between servers", view.table().name);
     Error::new(SqlState::SerializationFailure, message).with_hint("Run the statement again.")
 }
 
-/// What there is to read of ranges, which are in key order.
+/// What a scan of some ranges reads.
 pub struct Found {
+    /// The pieces on this server.
     pub pieces: Vec<Piece>,
+    /// Numbers for EXPLAIN.
     pub coverage: Coverage,
+    /// The ranges that this server owns.
     pub here: Vec<KeyRange>,
+    /// The ranges of other servers.
     pub elsewhere: Vec<Owned>,
 }
 
-/// Looks for the rows of ranges: pieces of those that are here, and the owners of the others. `columns` says which
-/// table column each field of `schema` is.
+/// Finds the rows of `ranges`, which are in key order: pieces of those that are here, and the
+/// owners of the others. `columns` maps each field of `schema` to a column of the table.
+///
+/// # Errors
+/// Those of the store.
 pub async fn find(
     view: &TableView,
     ranges: &[KeyRange],
@@ -153,7 +161,7 @@ pub async fn find(
         let (here, elsewhere) = owners(view, ranges).await?;
         attempts += 1;
         match pieces(view, &here, predicate, schema, columns) {
-            // They have just left.
+            // They have just moved away.
             Err(store::Error::NotOwned { .. }) if attempts < ATTEMPTS => {}
             found => {
                 let (pieces, coverage) = found.map_err(|error| external(error.into()))?;
@@ -163,7 +171,10 @@ pub async fn find(
     }
 }
 
-/// Divides ranges into those whose rows are here and those of others.
+/// Divides ranges into those of this server and those of others.
+///
+/// # Errors
+/// Those of the store, where the owners are looked up.
 pub async fn owners(view: &TableView, ranges: &[KeyRange]) -> Result<(Vec<KeyRange>, Vec<Owned>)> {
     if view.peers().is_none() {
         return Ok((ranges.to_vec(), Vec::new()));
@@ -178,7 +189,7 @@ pub async fn owners(view: &TableView, ranges: &[KeyRange]) -> Result<(Vec<KeyRan
             }
         }
     }
-    // What is all here is read in as few ranges as it is asked for.
+    // Without other owners the ranges stay undivided.
     let here = if elsewhere.is_empty() { ranges.to_vec() } else { here };
     Ok((here, elsewhere.into_iter().collect()))
 }

@@ -1,8 +1,9 @@
-//! What means the same on every server: expressions of known kinds over functions that every engine has by name and
-//! whose value depends on their arguments alone.
+//! Portable expressions: those that have the same value on every server.
 //!
-//! Constants of the statement (`now()`, `current_user`) are values by the time a plan is made. What is left that
-//! depends on the session, or on chance, is evaluated by the statement's own server.
+//! They are expressions of known kinds over immutable functions that every server has under the
+//! same name. Constants of the statement (`now()`, `current_user`) are literals when a plan is
+//! made. Expressions that depend on the session or are volatile are evaluated by the statement's
+//! own server.
 
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -21,7 +22,7 @@ use functions::of_operators;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Whether an expression compares columns with constants, and nothing else.
+/// Whether an expression only compares columns with constants.
 pub fn is_plain(expression: &Arc<dyn PhysicalExpr>) -> bool {
     let other = |part: &Arc<dyn PhysicalExpr>| {
         let known = part.downcast_ref::<Column>().is_some()
@@ -33,12 +34,12 @@ pub fn is_plain(expression: &Arc<dyn PhysicalExpr>) -> bool {
     !expression.exists(other).unwrap_or(true)
 }
 
-/// Whether a constant or an answer is of a type that Arrow has.
+/// Whether the type of an expression is one that Arrow has.
 fn is_of_arrow(part: &Arc<dyn PhysicalExpr>) -> bool {
     part.return_field(&Schema::empty()).is_ok_and(|field| field.metadata().is_empty())
 }
 
-/// The functions that every server has.
+/// The functions that every server has, by name.
 #[derive(Debug)]
 pub struct Portable {
     scalar: HashMap<String, Arc<ScalarUDF>>,
@@ -46,6 +47,7 @@ pub struct Portable {
 }
 
 impl Portable {
+    /// The functions of an engine, as every server has them.
     pub fn new(functions: &SessionState) -> Self {
         Self {
             scalar: functions.scalar_functions().clone(),
@@ -53,18 +55,19 @@ impl Portable {
         }
     }
 
-    /// Whether a scan on several servers can take a filter. One that changes while it runs is only a hint.
+    /// Whether a scan on several servers can take a filter. A filter that changes while it runs is
+    /// only a hint.
     pub fn filter(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
         snapshot_generation(filter) != 0 || self.expression(filter)
     }
 
-    /// Whether an expression means the same everywhere.
+    /// Whether an expression has the same value on every server.
     pub fn expression(&self, expression: &Arc<dyn PhysicalExpr>) -> bool {
         let stays = |part: &Arc<dyn PhysicalExpr>| Ok(!self.is_portable(part));
         !expression.exists(stays).unwrap_or(true)
     }
 
-    /// Whether all that an operator computes means the same everywhere.
+    /// Whether all expressions of an operator are portable.
     pub fn operator(&self, plan: &dyn ExecutionPlan) -> bool {
         let mut portable = true;
         let visited = plan.apply_expressions(&mut |expression| {
@@ -90,7 +93,7 @@ impl Portable {
             let known = self.scalar.get(function.name()).cloned();
             let known = known.or_else(|| of_operators::named(function.name()));
             let immutable = function.signature().volatility == Volatility::Immutable;
-            // The type of an answer that Arrow lacks would be lost on the way.
+            // A result type that Arrow lacks would be lost on the wire.
             let plain = is_of_arrow(part);
             return immutable && plain && known.is_some_and(|known| *known == *function);
         }

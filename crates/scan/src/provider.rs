@@ -1,10 +1,10 @@
 //! A table as the planner sees it: columns, key, and a way to scan it at the statement's snapshot.
 
-use super::bucket_scan::BucketScan;
-use super::key_ranges;
-use super::places::{self, Elsewhere};
-use super::spread_scan::SpreadScan;
+use crate::bucket_scan::BucketScan;
+use crate::key_ranges;
+use crate::places::{self, Elsewhere};
 use crate::shipping::Shipping;
+use crate::spread_scan::SpreadScan;
 use async_trait::async_trait;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -25,23 +25,23 @@ use values::types::plan_field;
 /// Which columns a plan sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Columns {
-    /// What the user declared.
+    /// The declared columns.
     Declared,
-    /// The hidden row id too: for statements that change rows.
+    /// Also the hidden row id, for statements that change rows.
     All,
 }
 
-/// One table at one snapshot.
+/// A table at a snapshot.
 pub struct BucketTable {
     view: TableView,
-    /// The table's columns behind the fields of `schema`.
+    /// The table's column of each field of `schema`.
     columns: Vec<usize>,
     schema: SchemaRef,
     constraints: Constraints,
 }
 
 impl BucketTable {
-    /// A provider over a view, which fixes the snapshot.
+    /// A provider over a view, which determines the snapshot.
     pub fn new(view: TableView, columns: Columns) -> Self {
         let table = Arc::clone(view.table());
         let shown = |index: &usize| columns == Columns::All || !table.columns[*index].hidden;
@@ -65,8 +65,11 @@ pub fn row_schema(table: &Table) -> Schema {
     plan_schema(table, &(0..table.columns.len()).collect::<Vec<_>>())
 }
 
-/// Rows of a table as expressions over them want them: with the types that Arrow lacks.
-pub fn typed_rows(table: &Table, rows: &RecordBatch) -> values::error::Result<RecordBatch> {
+/// Rows of a table with [`row_schema`], which marks the SQL types that Arrow lacks.
+///
+/// # Errors
+/// XX000 if the rows are not of this table.
+pub fn typed_rows(table: &Table, rows: &RecordBatch) -> values::Result<RecordBatch> {
     let schema = Arc::new(row_schema(table));
     Ok(RecordBatch::try_new(schema, rows.columns().to_vec())?)
 }
@@ -136,13 +139,12 @@ impl TableProvider for BucketTable {
         let partitions = state.config().target_partitions();
         let scan = BucketScan::new(table, pieces, read, read_schema, partitions, coverage);
         let scan = scan.with_limit(limit);
-        Ok(match elsewhere.is_empty() {
-            true => Arc::new(scan),
-            false => {
-                let shipping = Shipping::of(state.config())?;
-                let elsewhere = Elsewhere::new(self.view.clone(), here, elsewhere);
-                Arc::new(SpreadScan::new(scan, elsewhere, shipping))
-            }
+        Ok(if elsewhere.is_empty() {
+            Arc::new(scan)
+        } else {
+            let shipping = Shipping::of(state.config())?;
+            let elsewhere = Elsewhere::new(self.view.clone(), here, elsewhere);
+            Arc::new(SpreadScan::new(scan, elsewhere, shipping))
         })
     }
 }

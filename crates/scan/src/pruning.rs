@@ -1,4 +1,4 @@
-//! Zone maps against predicates: which chunks cannot hold a matching row.
+//! Pruning by zone maps: which chunks cannot hold a matching row.
 
 use datafusion::arrow::array::{ArrayRef, BooleanArray, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
@@ -14,8 +14,8 @@ use store::{Morsel, Zone, ZoneValue};
 
 /// For each morsel, whether its chunk may hold a row for which the predicate is true.
 ///
-/// `columns` says which table column each field of `schema` is. A predicate that zone maps say nothing
-/// about keeps every chunk.
+/// `columns` maps each field of `schema` to a column of the table. A predicate that zone maps
+/// cannot decide keeps every chunk.
 pub(crate) fn chunks_to_read(
     predicate: &Arc<dyn PhysicalExpr>,
     schema: &SchemaRef,
@@ -35,29 +35,30 @@ pub(crate) fn chunks_to_read(
     }
 }
 
-/// The zones of one column, one for each morsel.
+/// The zones of one column, by morsel.
 type ZonesOfColumn<'a> = Vec<Option<Cow<'a, Zone>>>;
 
-/// The zone maps of some morsels, one container each.
+/// The zone maps of morsels; each morsel is a container for the engine.
 struct Zones<'a> {
     schema: &'a SchemaRef,
     columns: &'a [usize],
     morsels: &'a [&'a Morsel],
-    /// Of each field of the schema, once it has been asked for: a predicate asks for least values, greatest ones and NULLs.
-    known: Vec<OnceCell<ZonesOfColumn<'a>>>,
+    /// By field of the schema, once it is needed: a predicate asks for minima, maxima and numbers
+    /// of NULLs.
+    by_field: Vec<OnceCell<ZonesOfColumn<'a>>>,
 }
 
 impl<'a> Zones<'a> {
     fn new(schema: &'a SchemaRef, columns: &'a [usize], morsels: &'a [&'a Morsel]) -> Self {
-        let known = schema.fields().iter().map(|_| OnceCell::new()).collect();
-        Self { schema, columns, morsels, known }
+        let by_field = schema.fields().iter().map(|_| OnceCell::new()).collect();
+        Self { schema, columns, morsels, by_field }
     }
 
-    /// A column's type, and its zones.
+    /// The type and the zones of a column.
     fn of(&self, column: &Column) -> Option<(&DataType, &ZonesOfColumn<'a>)> {
         let field = self.schema.index_of(&column.name).ok()?;
         let zone = |morsel: &&'a Morsel| morsel.zone(self.columns[field]);
-        let zones = self.known[field].get_or_init(|| self.morsels.iter().map(zone).collect());
+        let zones = self.by_field[field].get_or_init(|| self.morsels.iter().map(zone).collect());
         Some((self.schema.field(field).data_type(), zones))
     }
 

@@ -1,24 +1,24 @@
-//! How a statement's operators may run on the servers that own the rows.
+//! Settings for running a statement's operators on the servers that own the rows.
 
-use super::portable::Portable;
+use crate::portable::Portable;
 use datafusion::common::Result;
 use datafusion::prelude::SessionConfig;
 use std::sync::Arc;
-use values::error::{Error, SqlState};
 use values::translate::external;
+use values::{Error, SqlState};
 
-/// The setting that says whether operators run on the servers that own the rows.
+/// The setting that switches running operators on the servers that own the rows.
 const SHIPPING: &str = "pando.shipping";
-/// The setting that says how many bytes a join broadcasts at most.
+/// The setting for the bytes that a join broadcasts at most.
 const BROADCAST_BYTES: &str = "pando.broadcast_bytes";
-/// The setting that says from how many servers one server combines partial results.
+/// The setting for the number of servers whose partial results one server combines.
 const FAN_IN: &str = "pando.fan_in";
-/// The setting that says how rows come from other servers.
+/// The setting for how rows come from other servers: `push` or `pull`.
 const GATHER: &str = "pando.gather";
-/// The setting that says how many servers are pulled from at a time.
+/// The setting for the number of servers that are pulled from at a time.
 const PULL_WINDOW: &str = "pando.pull_window";
 
-/// Bytes that a join broadcasts at most. Larger inputs are hash-partitioned.
+/// Bytes that a join broadcasts at most by default. Larger inputs are hash-partitioned.
 pub const BROADCAST_BYTES_MAX: usize = 8 << 20;
 /// Partial results that one server combines by default.
 pub(crate) const FAN_IN_DEFAULT: usize = 16;
@@ -32,7 +32,7 @@ const PUSHING_MAX: usize = 16;
 pub struct Shipping {
     /// The functions that mean the same on every server.
     pub portable: Arc<Portable>,
-    /// Whether operators above a scan are shipped, too.
+    /// Whether operators above a scan are shipped, or only the scan.
     pub operators: bool,
     /// Bytes of an input that a join broadcasts at most.
     pub broadcast_bytes: usize,
@@ -44,10 +44,10 @@ pub struct Shipping {
     pub partitions: usize,
 }
 
-/// How the rows of several servers come to the server that asks for them.
+/// How rows of several servers come to the server that asks for them.
 #[derive(Debug, Clone, Copy)]
 pub struct Gathering {
-    /// Servers that push their rows, at most; more servers are pulled from.
+    /// With more servers than this, rows are pulled.
     pub pushing_max: usize,
     /// Servers that are pulled from at a time.
     pub window: usize,
@@ -69,7 +69,7 @@ impl Gathering {
 }
 
 impl Shipping {
-    /// What a session's settings say. `setting` gives the value of a setting by its name.
+    /// The configuration of a session. `setting` returns the value of a setting by its name.
     pub fn new(
         portable: Arc<Portable>,
         partitions: usize,
@@ -87,16 +87,17 @@ impl Shipping {
         }
     }
 
-    /// The statement's, out of the engine's configuration. Without a session the defaults apply.
+    /// The configuration of the statement that runs with `config`. Without a session the defaults
+    /// apply.
     ///
     /// # Errors
-    /// XX000 if the configuration is not of one of our engines.
+    /// XX000 if `config` has no portable functions.
     pub fn of(config: &SessionConfig) -> Result<Arc<Self>> {
         if let Some(shipping) = config.get_extension::<Self>() {
             return Ok(shipping);
         }
         let portable = config.get_extension::<Portable>().ok_or_else(|| {
-            let message = "the engine does not know what may be shipped";
+            let message = "the engine has no list of portable functions";
             external(Error::new(SqlState::InternalError, message))
         })?;
         Ok(Arc::new(Self::new(portable, config.target_partitions(), |_| None)))

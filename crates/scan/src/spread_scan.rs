@@ -1,13 +1,12 @@
-//! `SpreadScan`: a scan some of whose rows are on other servers, for as long as a statement is being planned.
+//! `SpreadScan`: a scan of rows on several servers, as long as a statement is being planned.
 //!
-//! To the optimizer it is one leaf that takes predicates, columns and a limit as a [`BucketScan`] does. In the end
-//! the crate `distributed` makes of it, and of operators above it, what runs here and what others run. It promises no
-//! order: rows come from several servers at once.
+//! For the optimizer it is a leaf that takes predicates, columns and a limit as a [`BucketScan`]
+//! does. The last rule of the optimizer (crate `distributed`) replaces it and operators above it by
+//! plan fragments. It has no order, because rows come from several servers at once.
 
-use super::bucket_scan::BucketScan;
-use super::places::Elsewhere;
-use super::statistics;
+use crate::bucket_scan::{BucketScan, statistics};
 use crate::leaf;
+use crate::places::Elsewhere;
 use crate::shipping::Shipping;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -27,22 +26,25 @@ use datafusion::physical_plan::{
 use std::fmt;
 use std::sync::Arc;
 
-/// The least part of the rows of several servers that a predicate is believed to keep: who believes in too few sends too many to
-/// everybody. It is what the engine supposes of predicates.
-const KEPT_LEAST: f64 = 0.2;
+/// The lowest estimated selectivity of a predicate over rows of several servers. An estimate that
+/// is too low leads to broadcasts of too many rows. It is the engine's default selectivity.
+const SELECTIVITY_MIN: f64 = 0.2;
 
 /// Reads a table's rows wherever they are.
 pub struct SpreadScan {
-    /// What is read on this server; others read the same of their ranges.
+    /// The scan on this server; the others read the same columns of their ranges.
     pub here: BucketScan,
+    /// The ranges of other servers.
     pub elsewhere: Elsewhere,
+    /// How operators may run there.
     pub shipping: Arc<Shipping>,
     properties: Arc<PlanProperties>,
 }
 
 impl SpreadScan {
+    /// A scan of this server's rows, and of those elsewhere.
     pub fn new(here: BucketScan, elsewhere: Elsewhere, shipping: Arc<Shipping>) -> Self {
-        let partitions = here.stretches.len() + elsewhere.owners().len();
+        let partitions = here.piece_ranges.len() + elsewhere.owners().len();
         let properties = PlanProperties::new(
             EquivalenceProperties::new(Arc::clone(&here.schema)),
             Partitioning::UnknownPartitioning(partitions),
@@ -53,14 +55,15 @@ impl SpreadScan {
         Self { here, elsewhere, shipping, properties: Arc::new(properties) }
     }
 
-    /// A figure for all servers, of which so large a share comes out: what the table has, unless the rows that are here have
-    /// shown that not all of them will be read.
+    /// An estimate of rows or bytes for all servers. `here` is the number on this server, `total`
+    /// that of the table, `share` the part of it that is returned. If the scan reads only a part of
+    /// this server's rows, servers are supposed to hold equal numbers.
     fn of_all(&self, here: usize, total: Option<u64>, share: f64) -> Precision<usize> {
         let coverage = &self.here.coverage;
         let is_part = coverage.buckets < coverage.buckets_in_table
             || coverage.chunks_pruned > 0
             || self.here.limit.is_some();
-        // What was heard may be older than the rows that are here.
+        // The known total may be older than the rows that are here.
         let total = total.map(|total| (total as usize).max(here));
         let servers = 1 + self.elsewhere.owners().len();
         let by_share = (here > 0).then(|| here.saturating_mul(servers));
@@ -111,12 +114,13 @@ impl ExecutionPlan for SpreadScan {
         Ok(self.here.divided(partitions).map(|here| self.with(here)))
     }
 
-    /// The optimizer's last rule replaces the scan by plan fragments before a plan runs.
+    /// Always an error: the optimizer's last rule replaces the scan before a plan runs.
     fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        internal_err!("{self:?} was not made into plan fragments")
+        internal_err!("{self:?} was not replaced by plan fragments")
     }
 
-    /// What is known of the rows of others: how many there are in all, and that servers hold about equal shares.
+    /// An estimate from the table's totals, and from this server's rows, as servers hold about
+    /// equal shares.
     fn statistics_from_inputs(
         &self,
         _: &[Arc<Statistics>],
@@ -126,7 +130,7 @@ impl ExecutionPlan for SpreadScan {
         let total = self.elsewhere.peers()?.0.total(self.here.table.id);
         if args.partition().is_none() {
             let (rows, bytes) = statistics::in_pieces(&self.here);
-            let kept = statistics::kept(&self.here).max(KEPT_LEAST);
+            let kept = statistics::selectivity(&self.here).max(SELECTIVITY_MIN);
             let columns = statistics::share_of_columns(&self.here);
             statistics.num_rows = self.of_all(rows, total.map(|total| total.rows), kept);
             statistics.total_byte_size =

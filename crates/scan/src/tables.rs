@@ -1,18 +1,18 @@
-//! Where a statement reads tables: what is committed at a snapshot, or a transaction with its own writes.
+//! The source of a statement's tables: a snapshot, or a transaction with its own writes.
 
 use std::sync::Arc;
 use store::catalog::{Catalog, TableId};
 use store::{DistributedTransaction, Reading, Snapshot, TableView};
 
-/// Where a statement reads: what is committed, or a transaction with its own writes.
+/// The source of a statement's tables.
 pub trait Tables: Send + Sync {
-    /// The catalog that names are looked up in.
+    /// The catalog in which names are looked up.
     fn catalog(&self) -> &Arc<Catalog>;
-    /// A table as the statement sees it.
+    /// A table as the statement sees it; `None` if there is no such table.
     fn table(&self, id: TableId) -> Option<TableView>;
 }
 
-/// This server's alone: for looking at definitions.
+/// Only the rows of this server: for looking at definitions.
 impl Tables for Snapshot {
     fn catalog(&self) -> &Arc<Catalog> {
         Snapshot::catalog(self)

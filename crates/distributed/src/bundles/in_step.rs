@@ -1,18 +1,14 @@
-//! `InStep`: bundles one after another.
+//! `InStep`: runs the bundles of a plan one after another.
 //!
-//! The boundaries nearest to a bundle are opened in the order of the plan, each when the one before has all its rows;
-//! then the bundle begins. A boundary opens those below it in the same way.
+//! It opens the nearest boundaries in the order of the plan, each when the one before has all its
+//! rows. Then the last bundle begins. A boundary opens those below it in the same way.
 
-use super::stored::Stored;
-use crate::carries_rows;
-use crate::kinds::{Role, role_of};
+use crate::boundary::open_below;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::future::{BoxFuture, Shared};
 use futures::{FutureExt, TryStreamExt, stream};
@@ -20,41 +16,10 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// Lets the boundaries below a bundle get all their rows, one after another.
-pub(super) async fn open_below(
-    bundle: &Arc<dyn ExecutionPlan>,
-    context: &Arc<TaskContext>,
-) -> Result<()> {
-    let mut found = Vec::new();
-    find(bundle, &mut found);
-    for boundary in found {
-        if let Some(stored) = boundary.downcast_ref::<Stored>() {
-            stored.opened(context).await?;
-        }
-    }
-    Ok(())
-}
-
-/// The nearest boundaries from an operator on. Operators of which nothing is known may have to do something before those below
-/// them run: they open theirs themselves, by reading them. So does the input of one that evaluates subqueries.
-fn find(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Arc<dyn ExecutionPlan>>) {
-    if plan.downcast_ref::<Stored>().is_some() {
-        return found.push(Arc::clone(plan));
-    }
-    let inputs = plan.children();
-    if plan.downcast_ref::<ScalarSubqueryExec>().is_some() {
-        return inputs.into_iter().skip(1).for_each(|subquery| find(subquery, found));
-    }
-    let is_unknown = role_of(plan) == Role::Operator(Vec::new());
-    if !is_unknown || carries_rows(plan) || plan.downcast_ref::<UnionExec>().is_some() {
-        inputs.into_iter().for_each(|input| find(input, found));
-    }
-}
-
-/// What an opening ends with; everybody who waits for it gets the same.
+/// The result of opening, shared by all who wait for it.
 type Answer = Result<(), Arc<DataFusionError>>;
 
-/// The last bundle of a plan, which begins when those below it are done.
+/// The last bundle of a plan.
 pub(super) struct InStep {
     bundle: Arc<dyn ExecutionPlan>,
     opening: Mutex<Option<Shared<BoxFuture<'static, Answer>>>>,
@@ -65,7 +30,7 @@ impl InStep {
         Self { bundle, opening: Mutex::new(None) }
     }
 
-    /// That bundle.
+    /// The bundle.
     pub(super) fn bundle(&self) -> &Arc<dyn ExecutionPlan> {
         &self.bundle
     }

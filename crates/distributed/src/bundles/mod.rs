@@ -1,25 +1,19 @@
-//! Operation bundling (PAPERS E2): operators of a plan that run together, between two places where rows are stored.
+//! Operation bundling (PAPERS E2): groups of operators that run together, with rows stored between
+//! the groups.
 //!
-//! With `SET pando.bundling = none | optimal | excessive` a plan is cut greedily from the root by the relation of bindable
-//! operators ([`rule`], the crate `bundling`). A boundary between two bundles is an operator, [`Stored`]: it takes all rows of the bundle
-//! below before it hands any on, in memory or on disk ([`storage`]), on every server that runs the bundle. Bundles
-//! run one after another ([`in_step`]): a bundle has begun nowhere before those below it are stored everywhere.
-//! [`shown`] tells EXPLAIN about them. How bundles and stored rows get to other servers is for [`crate::distributed`].
+//! With `SET pando.bundling = none | optimal | excessive` a plan is cut greedily from the root by
+//! the relation of bindable operators (`rule`, the crate `bundling`). Between two bundles is a
+//! boundary (`crate::boundary`), which stores all rows of the bundle below. Bundles run one after
+//! another (`in_step`): no server begins a bundle before those below it are stored everywhere.
+//! `shown` describes the bundles for EXPLAIN.
 //!
-//! Without a scheme, `pipelined`, there are no boundaries, and nothing of this is in a plan.
+//! With the scheme `pipelined` a plan is not cut.
 
-mod amounts;
 mod in_step;
-mod results;
 mod rule;
 mod shown;
-mod storage;
-mod stored;
 
-pub(crate) use amounts::Amounts;
-pub(crate) use results::Results;
 pub use shown::Shown;
-pub use stored::Stored;
 
 use bundling::Scheme;
 use datafusion::execution::{SessionState, SessionStateBuilder};
@@ -27,22 +21,23 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use rule::CutBundles;
 use std::sync::Arc;
 
-/// The setting that says how plans are cut.
+/// The setting for the scheme.
 const BUNDLING: &str = "pando.bundling";
 
-/// The setting that says how many bytes of a bundle's rows a server keeps in memory.
+/// The setting for the bytes of a bundle's rows that a server keeps in memory.
 const BUNDLE_BYTES: &str = "pando.bundle_bytes";
 
 /// How the plans of a statement are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bundling {
     scheme: Scheme,
-    /// Bytes that each boundary keeps in memory on a server, at most.
+    /// Bytes that each boundary keeps in memory on a server at most.
     bytes_max: usize,
 }
 
 impl Bundling {
-    /// What a session's settings say; `None` where plans are not cut.
+    /// The configuration of a session; `None` if plans are not cut. `setting` returns the value of
+    /// a setting.
     pub fn of(setting: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let scheme = setting(BUNDLING)?.parse().ok()?;
         if scheme == Scheme::Pipelined {
@@ -52,7 +47,7 @@ impl Bundling {
         Some(Self { scheme, bytes_max })
     }
 
-    /// An engine that cuts its plans, before anything is shipped.
+    /// The engine with a rule that cuts plans before operators are shipped.
     pub fn engine(self, engine: &SessionState) -> SessionState {
         let mut rules = engine.physical_optimizers().to_vec();
         let shipping = rules.iter().position(|rule| rule.name() == "ship_fragments");

@@ -1,16 +1,16 @@
-//! The rule of the optimizer that cuts a plan into bundles, and puts a boundary above each but the last.
+//! The rule of the optimizer that cuts a plan into bundles and puts a boundary above each but the
+//! last.
 //!
-//! What the relation has no name for belongs to an operator that it has: what changes rows to the one below, what
-//! brings them elsewhere to the one above, so that a bundle's rows are stored where they were made. Operators of which it knows
-//! nothing (UNION, window functions) are bundles of their own. A recursive query is not cut: what runs again and
-//! again is no bundle.
+//! An operator that is not in the relation belongs to one that is: an operator that changes rows to
+//! the one below, an operator that moves them to the one above, so that a bundle's rows are stored
+//! where they are made. Unknown operators (UNION, window functions) are bundles of their own. A
+//! recursive query is not cut, because its parts run repeatedly.
 
 use super::Bundling;
 use super::in_step::InStep;
-use super::stored::Stored;
+use crate::boundary::Stored;
 use crate::kinds::{Role, role_of};
-use bundling::Kind;
-use bundling::{Tree, cut};
+use bundling::{Kind, Tree, cut};
 use datafusion::common::Result;
 use datafusion::config::ConfigOptions;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
@@ -19,7 +19,7 @@ use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use std::sync::Arc;
 
-/// Cuts plans.
+/// The rule.
 #[derive(Debug)]
 pub(super) struct CutBundles(pub(super) Bundling);
 
@@ -53,12 +53,12 @@ impl PhysicalOptimizerRule for CutBundles {
     }
 }
 
-/// The operators of a plan that the cutting is about, each behind those below it.
+/// The kinds and the inputs of the operators of a plan, each after its inputs.
 #[derive(Default)]
 struct Operators(Vec<(Vec<Kind>, Vec<usize>)>);
 
 impl Operators {
-    /// Adds those of a plan; the topmost of them.
+    /// Adds the operators of a plan; the positions of the topmost ones.
     fn add(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Vec<usize> {
         let inputs = inputs(plan).into_iter().map(|at| plan.children()[at]);
         let below = inputs.flat_map(|input| self.add(input)).collect();
@@ -88,14 +88,14 @@ impl Tree for Operators {
     }
 }
 
-/// The places of an operator's inputs that are cut, in the order in which they run.
+/// The positions of an operator's inputs that are cut, in the order of execution.
 fn inputs(plan: &Arc<dyn ExecutionPlan>) -> Vec<usize> {
     let mut places: Vec<usize> = (0..plan.children().len()).collect();
     if plan.downcast_ref::<RecursiveQueryExec>().is_some() {
         places.clear();
     }
     if plan.downcast_ref::<ScalarSubqueryExec>().is_some() {
-        // Behind its main input are the subqueries, whose values that needs.
+        // The subqueries follow the main input, which needs their values.
         places.rotate_left(1);
     }
     places
@@ -103,14 +103,16 @@ fn inputs(plan: &Arc<dyn ExecutionPlan>) -> Vec<usize> {
 
 /// Puts boundaries into a plan.
 struct Boundaries<N> {
-    /// Of each operator in the order of [`Operators`]: the bundle that it is the top of, if that is not the last.
+    /// For each operator in the order of [`Operators`], the number of the bundle of which it is the
+    /// top, except the last.
     numbers: N,
     bytes_max: usize,
 }
 
 impl<N: Iterator<Item = Option<usize>>> Boundaries<N> {
-    /// A plan with boundaries, and the bundle that it is the top of, where that has no boundary yet. `is_half` says
-    /// whether it is below the second half of an aggregate, which is one with the first.
+    /// The plan with boundaries, and the bundle of which it is the top if that has no boundary yet.
+    /// `is_half` is true below the final part of an aggregate that forms one operator with the
+    /// partial part.
     fn put(
         &mut self,
         plan: Arc<dyn ExecutionPlan>,

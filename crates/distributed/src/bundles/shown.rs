@@ -1,19 +1,19 @@
-//! The bundles of a plan as EXPLAIN tells of them: in the order in which they run, with their operators and the servers
-//! that run these.
+//! The bundles of a plan for EXPLAIN: in the order of execution, with their operators and the
+//! servers that run them.
 
 use super::Bundling;
-use super::amounts::Amounts;
 use super::in_step::InStep;
-use super::stored::Stored;
+use crate::boundary::{Amounts, Stored};
+use crate::exchange::carries_rows;
 use crate::kinds::{Role, role_of, scan_of};
-use crate::{carries_rows, servers_of};
+use crate::remote::servers_of;
 use bundling::{Kind, Scheme};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 use scan::bucket_scan::BucketScan;
 use std::sync::Arc;
 
-/// Servers; `None` for the coordinator alone.
+/// Names of servers, the coordinator first; `None` for the coordinator alone.
 type Servers = Option<Arc<[String]>>;
 
 /// The bundles of a plan.
@@ -22,24 +22,23 @@ pub struct Shown {
     bundles: Vec<Bundle>,
 }
 
-/// One of them.
+/// One bundle.
 struct Bundle {
-    /// Of those whose rows are stored.
+    /// `None` for the last bundle, whose rows are not stored.
     number: Option<usize>,
-    /// From the top on.
+    /// From the top down.
     operators: Vec<(String, Servers)>,
-    /// What is stored of it.
+    /// The amount that is stored.
     stored: Option<Amounts>,
 }
 
 impl Shown {
-    /// The bundles of a plan that was made with a scheme.
+    /// The bundles of a plan made with this configuration.
     pub fn of(plan: &Arc<dyn ExecutionPlan>, bundling: Bundling) -> Self {
         let last = Bundle { number: None, operators: Vec::new(), stored: None };
         let mut shown = Self { scheme: bundling.scheme, bundles: vec![last] };
         let whole = plan.downcast_ref::<InStep>().map_or(plan, InStep::bundle);
         shown.add(whole, 0, None);
-        // The last one has no number.
         shown.bundles.sort_by_key(|bundle| bundle.number.unwrap_or(usize::MAX));
         shown
     }
@@ -52,7 +51,7 @@ impl Shown {
             self.bundles.push(Bundle { number, operators: Vec::new(), stored: amounts });
             return self.add(stored.bundle(), self.bundles.len() - 1, its_own.or(servers));
         }
-        // Parts of a bundle: what others run is what runs here.
+        // The others run the same operators.
         if let (true, [here, ..]) = (its_own.is_some() || carries_rows(plan), &plan.children()[..])
         {
             return self.add(here, to, its_own);
@@ -65,7 +64,7 @@ impl Shown {
         }
     }
 
-    /// A line for each, and one before. `is_run` says whether the plan has been run.
+    /// A headline and a line for each bundle. `is_run` says whether the plan has been run.
     pub fn lines(&self, is_run: bool) -> Vec<String> {
         let all = self.bundles.iter().flat_map(|bundle| &bundle.operators);
         let here = all.flat_map(|(_, servers)| servers).find_map(|servers| servers.first());
@@ -82,7 +81,7 @@ impl Shown {
 }
 
 impl Bundle {
-    /// The operators, with their servers where there are several; `here` is the coordinator.
+    /// The operators, with their servers if any bundle runs on several; `here` is the coordinator.
     fn operators(&self, here: Option<&String>) -> String {
         let Some(here) = here else { return joined(&self.operators) };
         let groups = self.operators.chunk_by(|(_, one), (_, other)| one == other);
@@ -94,7 +93,7 @@ impl Bundle {
     }
 }
 
-/// What people call an operator that does these steps.
+/// The name of an operator that performs these steps.
 fn name_of(plan: &Arc<dyn ExecutionPlan>, steps: &[Kind]) -> String {
     let steps: Vec<&str> = steps.iter().map(|step| step.name()).collect();
     let read = scan_of(plan).map_or_else(|| plan.name().into(), BucketScan::name_of_table);

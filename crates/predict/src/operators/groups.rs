@@ -1,12 +1,13 @@
-//! Aggregates, with groups and without.
+//! Aggregates with and without groups.
 
-use super::{Builder, Flow, at_least_one, column};
+use super::{Builder, at_least_one, column};
+use crate::flow::Flow;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 use dbsim::plan::Kind;
 use distributed::kinds;
 use scan::estimate::Column;
-use values::error::Result;
+use values::Result;
 
 impl Builder<'_> {
     pub(super) fn aggregate(&mut self, aggregate: &AggregateExec) -> Result<Flow> {
@@ -16,7 +17,7 @@ impl Builder<'_> {
         let groups = by.expr().iter().zip(schema.fields());
         let mut columns: Vec<Column> =
             groups.map(|((expr, _), field)| column(expr, field, &input)).collect();
-        // Whoever has grouping sets has the number of each group's set beside its keys.
+        // With grouping sets, the number of the group's set follows its keys.
         let values = &schema.fields()[columns.len()..];
         columns.extend(values.iter().map(|field| Column::of_type(field.data_type())));
         if kinds::is_of_parts(aggregate) {
@@ -46,7 +47,8 @@ impl Builder<'_> {
         Ok(flow)
     }
 
-    /// How many groups there are: of each grouping set as many as its columns have values together, and no more than rows.
+    /// The number of groups: for each grouping set, the product of its columns' distinct values, at
+    /// most the rows.
     fn groups(&mut self, by: &[Column], sets: &[Vec<bool>], input: &Flow) -> f64 {
         let of_set = |is_left_out: &Vec<bool>| {
             let columns = by.iter().zip(is_left_out).filter(|(_, is_left_out)| !**is_left_out);
@@ -59,24 +61,26 @@ impl Builder<'_> {
         rows
     }
 
-    /// Into how many parts rows fall by some columns, with what these are called.
+    /// The number of distinct combinations of columns; `parts_are` is what they are called in the
+    /// assumption.
     pub(super) fn distinct(&mut self, parts_are: &str, by: &[Column], input: &Flow) -> f64 {
         let parts = values_together(by, input.rows);
         self.note_values(&format!("{parts:.0} {parts_are} of {:.0} rows", input.rows), by);
         parts
     }
 
-    /// Notes what was supposed of the values of some columns.
+    /// Notes the assumption about the values of columns.
     fn note_values(&mut self, supposed: &str, by: &[Column]) {
-        let why = match by.iter().all(|column| column.distinct.is_some()) {
-            true => "by the values that their columns can have",
-            false => "200 values of each column of which nothing is known, as PostgreSQL supposes",
+        let why = if by.iter().all(|column| column.distinct.is_some()) {
+            "by the values that their columns can have"
+        } else {
+            "200 values of each column of which nothing is known, as PostgreSQL supposes"
         };
         self.guesses.note(format!("{supposed} ({why})"));
     }
 }
 
-/// How many values columns have together, of so many rows.
+/// The number of distinct combinations of columns in `rows` rows.
 fn values_together<'a>(by: impl IntoIterator<Item = &'a Column>, rows: f64) -> f64 {
     let values: f64 = by.into_iter().map(|column| column.distinct_of(rows)).product();
     at_least_one(values.min(rows), rows)

@@ -1,6 +1,7 @@
 //! Joins of all kinds.
 
-use super::{Builder, Flow, missing};
+use super::{Builder, missing};
+use crate::flow::Flow;
 use crate::joins::Join;
 use datafusion::common::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
@@ -10,9 +11,9 @@ use dbsim::plan::Kind;
 use distributed::kinds;
 use scan::estimate::copied_row_bytes;
 use std::sync::Arc;
-use values::error::Result;
+use values::Result;
 
-/// How the engine calls the arrays that it has in the place of a join's hash table.
+/// The engine's metric for arrays that replace hash tables.
 const ARRAYS: &str = "array_map_created_count";
 
 impl Builder<'_> {
@@ -72,7 +73,7 @@ impl Builder<'_> {
     }
 }
 
-/// What rows are ordered by before all else, if they are.
+/// The first expression of the order of a plan's rows.
 fn first_of_order(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn PhysicalExpr>> {
     plan.properties().output_ordering().map(|order| Arc::clone(&order.first().expr))
 }

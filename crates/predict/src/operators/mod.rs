@@ -1,7 +1,7 @@
 //! From the engine's operators to the simulator's.
 //!
-//! A filter belongs to the scan or the join below it, as fewer rows of it; projections, limits and exchanges are no operators of the
-//! simulator. What it has no operator for is refused.
+//! A filter reduces the rows of the scan or join below it. Projections, limits and exchanges are
+//! not operators of the simulator. Operators that it does not have are refused.
 
 mod groups;
 mod joins;
@@ -10,11 +10,11 @@ mod scans;
 mod sources;
 mod subqueries;
 
-use super::refused;
-use super::subqueries::Subquery;
-use super::tables::KnownTables;
-use super::terms::Rows;
-use datafusion::arrow::datatypes::{FieldRef, Schema};
+use crate::flow::Flow;
+use crate::refused;
+use crate::subqueries::Subquery;
+use crate::tables::KnownTables;
+use datafusion::arrow::datatypes::FieldRef;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
@@ -29,31 +29,22 @@ use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use dbsim::Plan;
 use dbsim::plan::{Kind, Operator, OperatorId, Table, Term};
-use distributed::kinds;
-use distributed::kinds::scan_of;
+use distributed::kinds::{self, scan_of};
 use scan::estimate::{Column, Guesses, Input, column_of, copied_row_bytes, row_bytes};
 use std::sync::Arc;
-use values::error::{Error, Result};
+use values::{Error, Result};
 
-/// Rows on their way from an operator to the next.
-#[derive(Debug, Clone)]
-pub(super) struct Flow {
-    operator: OperatorId,
-    pub(super) rows: f64,
-    pub(super) columns: Vec<Column>,
-}
-
-/// What is known beside a plan.
+/// What is known in addition to a plan.
 pub(super) struct Known<'a> {
     pub(super) tables: &'a KnownTables,
-    /// Those that run by row.
+    /// Correlated subqueries.
     pub(super) subqueries: &'a [Subquery],
-    /// Rows of a batch at most.
+    /// Maximum rows of a batch.
     pub(super) batch_rows: f64,
 }
 
-/// The simulator's plan of a physical one, and what was supposed of its rows. Of a plan that `was_run` they are counted
-/// and not supposed.
+/// The simulator's plan of a physical plan, and the assumptions about its rows. If the plan
+/// `was_run`, its counted rows are used.
 ///
 /// # Errors
 /// 0A000 with the name of an operator that the simulator does not have.
@@ -67,36 +58,30 @@ pub(super) fn of_plan(
     let mut builder = Builder { known, was_run, operators, guesses, uncounted, rounds: Vec::new() };
     builder.flow(plan)?;
     let plan = Plan::new("query", builder.operators).map_err(refused)?;
-    let mut guesses = match was_run {
-        true => Guesses::of("the query was run once: the rows of operators are those that it had"),
-        false => builder.guesses,
+    let mut guesses = if was_run {
+        Guesses::of("the query was run once: the rows of operators are those that it had")
+    } else {
+        builder.guesses
     };
     builder.uncounted.lines().iter().for_each(|line| guesses.note(line.clone()));
     Ok((plan, guesses))
-}
-
-impl Flow {
-    /// Its rows, of which something is computed.
-    pub(super) fn over<'a>(&'a self, schema: &'a Schema) -> Rows<'a> {
-        Rows { rows: self.rows, columns: &self.columns, schema }
-    }
 }
 
 struct Builder<'a> {
     known: &'a Known<'a>,
     was_run: bool,
     operators: Vec<Operator>,
-    /// What is supposed of rows that are not counted.
+    /// Assumptions about rows that are not counted.
     guesses: Guesses,
-    /// What is supposed in any case.
+    /// Assumptions also of a plan that was run.
     uncounted: Guesses,
-    /// The rows that a round of each recursion around takes up.
+    /// The input rows of an iteration, for each enclosing recursion.
     rounds: Vec<Flow>,
 }
 
 impl Builder<'_> {
-    /// The rows that an operator had when the plan was run, at least one unless there can be none; else those that it is supposed
-    /// to have.
+    /// The rows that an operator returned when the plan was run, at least one unless there can be
+    /// none; otherwise the estimate.
     fn counted(&self, plan: &dyn ExecutionPlan, supposed: f64) -> f64 {
         let counted = || match plan.metrics()?.output_rows()? {
             0 => Some(supposed.min(1.0)),
@@ -128,7 +113,7 @@ impl Builder<'_> {
         if let Some(sort) = plan.downcast_ref::<SortExec>() {
             return self.sort(sort);
         }
-        // The simulator does their work where it needs it, or has none of it.
+        // The simulator does their work as part of other operators, or not at all.
         if kinds::moves_rows(plan) || kinds::hands_rows_on(plan) {
             let input = self.flow(plan.children()[0])?;
             return Ok(match plan.fetch() {
@@ -142,7 +127,7 @@ impl Builder<'_> {
         self.other(plan)
     }
 
-    /// What neither the paper nor TPC-H has.
+    /// Operators that neither the paper nor TPC-H has.
     fn other(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
         if let Some(window) = plan.downcast_ref::<WindowAggExec>() {
             return self.window(plan, window.window_expr());
@@ -173,7 +158,7 @@ impl Builder<'_> {
         Err(missing(plan.name()))
     }
 
-    /// What an operator computes beside its work.
+    /// Adds the computations of an operator's expressions.
     fn computes(&mut self, operator: OperatorId, terms: Vec<Term>) {
         self.operators[operator].terms.extend(terms);
     }
@@ -224,12 +209,12 @@ impl Builder<'_> {
     }
 }
 
-/// A number of rows: one where there are any at all.
+/// A number of rows among `of`, at least one unless there is none.
 fn at_least_one(rows: f64, of: f64) -> f64 {
     rows.round().max(1.0).min(of)
 }
 
-/// What is known of an expression's values: all of a column, of others the type.
+/// What is known of an expression's values: for a column its statistics, otherwise only the type.
 fn column(expr: &Arc<dyn PhysicalExpr>, field: &FieldRef, input: &Flow) -> Column {
     let known = column_of(expr).and_then(|column| input.columns.get(column).copied());
     known.unwrap_or_else(|| Column::of_type(field.data_type()))

@@ -1,6 +1,7 @@
-//! Orders, and what is computed of rows in order.
+//! Sorts, window functions, and top-N.
 
-use super::{Builder, Flow, at_least_one, column};
+use super::{Builder, at_least_one, column};
+use crate::flow::Flow;
 use crate::terms::Rows;
 use datafusion::arrow::datatypes::Schema;
 use datafusion::physical_expr::window::{
@@ -13,7 +14,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use dbsim::plan::{Kind, Task, Term};
 use scan::estimate::{Column, fixed_bytes};
 use std::sync::Arc;
-use values::error::Result;
+use values::Result;
 
 impl Builder<'_> {
     pub(super) fn sort(&mut self, sort: &SortExec) -> Result<Flow> {
@@ -43,7 +44,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Functions of windows; their rows come in order.
+    /// Window functions; their input is sorted.
     pub(super) fn window(
         &mut self,
         plan: &Arc<dyn ExecutionPlan>,
@@ -68,7 +69,7 @@ impl Builder<'_> {
         Ok(flow)
     }
 
-    /// The first rows of each partition in an order.
+    /// The first rows of each partition.
     pub(super) fn first_of_partitions(&mut self, first: &PartitionedTopKExec) -> Result<Flow> {
         let input = self.flow(first.input())?;
         let by = first.expr().iter().take(first.partition_prefix_len());
@@ -85,7 +86,7 @@ impl Builder<'_> {
         Ok(flow)
     }
 
-    /// Into how many partitions rows fall; 0 where all are one.
+    /// The number of partitions of a window; 0 without PARTITION BY.
     fn partitions(
         &mut self,
         by: &[Arc<dyn PhysicalExpr>],
@@ -102,7 +103,7 @@ impl Builder<'_> {
     }
 }
 
-/// What is computed for each row beside its value, if anything is.
+/// The additional computation for each row, if there is one.
 fn task(function: &Arc<dyn WindowExpr>) -> Option<Task> {
     if function.as_any().downcast_ref::<SlidingAggregateWindowExpr>().is_some() {
         return Some(Task::Moving);

@@ -1,23 +1,25 @@
 //! Scans of tables, with their predicates.
 
-use super::{Builder, Flow, at_least_one};
+use super::{Builder, at_least_one};
+use crate::flow::Flow;
 use crate::terms::{Rows, listed};
 use datafusion::physical_plan::ExecutionPlan;
 use dbsim::plan::{Kind, Table, Task, Term};
 use scan::BATCH_ROWS;
 use scan::bucket_scan::BucketScan;
-use scan::conjuncts::name_of_rows_left;
+use scan::bucket_scan::coalesced_below;
+use scan::bucket_scan::hint::HINT_ROWS;
+use scan::bucket_scan::output_metrics::{ROW_RUNS, ROWS_GATHERED, ROWS_IN_PLACE};
 use scan::estimate::{Column, Input, compared, copied_row_bytes, percent, row_bytes};
-use scan::stream::handed_on_whole;
-use scan::{handed_on, hint};
+use scan::predicate::conjuncts::rows_left_metric;
 use std::sync::Arc;
-use values::error::{Error, Result};
+use values::{Error, Result};
 
-/// Up to which part of a table's rows an index is used.
+/// An index is used up to this share of a table's rows.
 const INDEXED: f64 = 0.01;
 
-/// Of how many rows a piece is handed on as it lies.
-const PASSED_ON: f64 = handed_on_whole(BATCH_ROWS) as f64;
+/// A piece with more selected rows than this is a batch of its own.
+const COALESCED_MAX: f64 = coalesced_below(BATCH_ROWS) as f64;
 
 impl Builder<'_> {
     pub(super) fn scan(
@@ -64,14 +66,14 @@ impl Builder<'_> {
         }
         let input = Rows { rows: looked_at, columns: &read, schema: &scan.read_schema };
         let terms = self.terms_of_scan(scan, &input, left);
-        let whole = looked_at >= pieces * PASSED_ON && rows >= looked_at;
-        let few = rows < pieces * PASSED_ON && rows < looked_at;
+        let whole = looked_at >= pieces * COALESCED_MAX && rows >= looked_at;
+        let few = rows < pieces * COALESCED_MAX && rows < looked_at;
         let rows_if = |all: bool, name: &str| {
             self.metric(scan, name).unwrap_or(if all { rows } else { 0.0 }).min(rows)
         };
-        let in_place_rows = rows_if(whole, handed_on::NAME_OF_IN_PLACE);
-        let gathered_rows = rows_if(few, handed_on::NAME_OF_GATHERED);
-        let runs = self.metric(scan, handed_on::NAME_OF_RUNS);
+        let in_place_rows = rows_if(whole, ROWS_IN_PLACE);
+        let gathered_rows = rows_if(few, ROWS_GATHERED);
+        let runs = self.metric(scan, ROW_RUNS);
         let flow = self.push(kind, &[], rows, columns, Some(stored));
         let operator = &mut self.operators[flow.operator];
         operator.looked_at = Some(looked_at);
@@ -90,7 +92,7 @@ impl Builder<'_> {
         Ok(flow)
     }
 
-    /// How a scan finds its rows, noted where it is by an index.
+    /// The kind of a scan. Notes an assumption about an index.
     fn kind_of_scan(&mut self, name: &str, is_indexed: bool) -> Kind {
         if !is_indexed {
             return Kind::SequentialScan;
@@ -101,19 +103,19 @@ impl Builder<'_> {
         Kind::IndexScan
     }
 
-    /// What a scan has counted, if it was run.
+    /// A metric of a scan, if it was run.
     fn metric(&self, scan: &BucketScan, name: &str) -> Option<f64> {
         let metrics = self.was_run.then(|| scan.metrics.clone_inner())?;
         Some(metrics.sum_by_name(name)?.as_usize() as f64)
     }
 
-    /// What a scan computes to choose rows, of which its predicate leaves so many.
+    /// The computations of a scan's predicate, which leaves `left` rows, and of its dynamic filter.
     fn terms_of_scan(&self, scan: &BucketScan, input: &Rows<'_>, left: f64) -> Vec<Term> {
         let mut terms = scan.predicate.as_ref().map_or_else(Vec::new, |predicate| {
-            input.filtered(predicate, |at| self.metric(scan, &name_of_rows_left(at)))
+            input.filtered(predicate, |at| self.metric(scan, &rows_left_metric(at)))
         });
         if let Some(hint) = &scan.hint {
-            let values = self.metric(scan, hint::NAME_OF_ROWS).unwrap_or(left);
+            let values = self.metric(scan, HINT_ROWS).unwrap_or(left);
             if scan.predicate.is_some() {
                 terms.extend(input.chosen(values, hint));
             }

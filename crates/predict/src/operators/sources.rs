@@ -1,6 +1,7 @@
-//! Rows that come from several places, or from no table.
+//! Unions, recursion, and rows of no table.
 
-use super::{Builder, Flow, at_least_one};
+use super::{Builder, at_least_one};
+use crate::flow::Flow;
 use crate::tables::statistics;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::memory::LazyMemoryExec;
@@ -11,17 +12,17 @@ use dbsim::plan::Kind;
 use planner::series;
 use scan::estimate::Column;
 use std::sync::Arc;
-use values::error::Result;
+use values::Result;
 
-/// How many rounds PostgreSQL supposes that a recursion takes.
+/// Iterations of a recursion, as PostgreSQL assumes.
 const ROUNDS: f64 = 10.0;
-/// How many rows it supposes that a function makes.
+/// Rows of a function, as PostgreSQL assumes.
 const MADE: f64 = 1000.0;
-/// How many of an array or the like, and of each row.
+/// Elements of an array or the like, as PostgreSQL assumes.
 const MADE_OF_ROW: f64 = 10.0;
 
 impl Builder<'_> {
-    /// The rows of all inputs.
+    /// UNION ALL.
     pub(super) fn union(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
         let inputs = plan.children().into_iter().map(|input| self.flow(input));
         let inputs: Vec<Flow> = inputs.collect::<Result<_>>()?;
@@ -36,13 +37,14 @@ impl Builder<'_> {
         Ok(self.push(Kind::Union, &operators, rows, columns, None))
     }
 
-    /// WITH RECURSIVE: rounds each of which takes up what the one before has made.
+    /// WITH RECURSIVE: each iteration reads the rows of the one before.
     pub(super) fn recursion(&mut self, plan: &RecursiveQueryExec) -> Result<Flow> {
         let first = self.flow(plan.static_term())?;
         let counted = self.counted(plan, first.rows);
-        let a_round = match counted > first.rows {
-            true => at_least_one((counted - first.rows) / ROUNDS, counted),
-            false => first.rows,
+        let a_round = if counted > first.rows {
+            at_least_one((counted - first.rows) / ROUNDS, counted)
+        } else {
+            first.rows
         };
         self.rounds.push(Flow { rows: a_round, ..first.clone() });
         let again = self.flow(plan.recursive_term());
@@ -59,7 +61,7 @@ impl Builder<'_> {
         Ok(flow)
     }
 
-    /// Each row once for every value that a function has made of it: a join with these.
+    /// UNNEST: a join of each row with the values made of it.
     pub(super) fn unnest(&mut self, unnest: &UnnestExec) -> Result<Flow> {
         let input = self.flow(unnest.input())?;
         let rows = self.counted(unnest, MADE_OF_ROW * input.rows);
@@ -73,7 +75,7 @@ impl Builder<'_> {
         Ok(self.push(Kind::NestedLoopJoin, &[input.operator, made], rows, columns, None))
     }
 
-    /// Rows of no table: those that a round of a recursion takes up, values, a series, what the system says of itself.
+    /// Rows of no table: the input of an iteration, VALUES, a series, a system table.
     pub(super) fn values(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
         let round = self.rounds.last().filter(|_| plan.downcast_ref::<WorkTableExec>().is_some());
         if let Some(Flow { rows, columns, .. }) = round.cloned() {

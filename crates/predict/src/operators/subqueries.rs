@@ -1,6 +1,7 @@
-//! Subqueries that run once for each set of values of the rows around them.
+//! Correlated subqueries, which run once for each set of outer values.
 
-use super::{Builder, Flow, column};
+use super::{Builder, column};
+use crate::flow::Flow;
 use crate::subqueries::{Subquery, calls};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
@@ -8,10 +9,10 @@ use dbsim::plan::Kind;
 use scan::estimate::Column;
 use std::mem;
 use std::sync::Arc;
-use values::error::Result;
+use values::Result;
 
 impl Builder<'_> {
-    /// Functions that wait. Those that are no subqueries have no work.
+    /// Asynchronous functions. Those that are not subqueries cost nothing.
     pub(super) fn waiting(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
         let mut flow = self.flow(plan.children()[0])?;
         for call in calls(plan)? {
@@ -24,7 +25,7 @@ impl Builder<'_> {
         Ok(flow)
     }
 
-    /// A subquery is run once for each set of values of a batch.
+    /// A subquery that runs once for each set of values of a batch.
     fn by_row(
         &mut self,
         subquery: &Subquery,
@@ -37,15 +38,14 @@ impl Builder<'_> {
             Ok(column(argument, &argument.return_field(&schema)?, &around))
         };
         let by: Vec<Column> = call.children().into_iter().map(known).collect::<Result<_>>()?;
-        let runs = match self.was_run {
-            true => (subquery.runs as f64).max(1.0),
-            false => {
-                let batches = (around.rows / self.known.batch_rows).ceil().max(1.0);
-                (self.distinct("sets of values", &by, &around) * batches)
-                    .min(around.rows)
-                    .ceil()
-                    .max(1.0)
-            }
+        let runs = if self.was_run {
+            (subquery.runs as f64).max(1.0)
+        } else {
+            let batches = (around.rows / self.known.batch_rows).ceil().max(1.0);
+            (self.distinct("sets of values", &by, &around) * batches)
+                .min(around.rows)
+                .ceil()
+                .max(1.0)
         };
         let answer = self.uncounted_flow(&subquery.plan)?;
         self.uncounted.note(format!(
@@ -58,7 +58,7 @@ impl Builder<'_> {
         Ok(flow)
     }
 
-    /// The rows of a plan that was not run, whatever is around it.
+    /// The rows of a plan that was not run, also inside one that was.
     fn uncounted_flow(&mut self, plan: &Arc<dyn ExecutionPlan>) -> Result<Flow> {
         let was_run = mem::replace(&mut self.was_run, false);
         if was_run {

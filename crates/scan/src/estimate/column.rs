@@ -1,35 +1,35 @@
-//! What is known of a column of rows on their way through a plan.
+//! What is known of a column of an operator's output.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{ColumnStatistics, ScalarValue};
 
-/// Bytes of a value of no fixed width, where nothing is known of it.
+/// Bytes of a value of variable width of which nothing is known.
 const TEXT_BYTES: f64 = 24.0;
 
-/// Bytes in which memory has a text, or where it lies and how it begins.
+/// Bytes of a string view: the string itself, or its address and prefix.
 const VIEW_BYTES: f64 = 16.0;
-/// Bytes of the longest text that is there itself.
+/// Bytes of the longest string that a view contains.
 const INLINE_BYTES_MAX: f64 = 12.0;
 
-/// Different values that PostgreSQL supposes in a column of which it knows nothing.
+/// Distinct values of a column of which nothing is known, as PostgreSQL assumes.
 pub const DISTINCT: f64 = 200.0;
 
 /// One column.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
-    /// Bytes of a value.
+    /// Bytes of a value, on average.
     pub bytes: f64,
-    /// Whether all values have as many.
+    /// Whether all values have this number of bytes.
     pub is_fixed: bool,
-    /// How many different values it has.
+    /// Number of distinct values.
     pub distinct: Option<f64>,
-    /// The least and the greatest value, as numbers.
+    /// Minimum and maximum, as numbers.
     pub bounds: Option<(f64, f64)>,
-    /// Whether its values are whole numbers.
+    /// Whether its values are integers or dates.
     pub whole: bool,
-    /// How many times as far its values would reach as `bounds` say, with as many rows as are supposed.
+    /// The factor by which the range of values exceeds `bounds` in the scaled table.
     pub reach: f64,
-    /// The part of its values that is NULL.
+    /// The share of its values that is NULL.
     pub nulls: Option<f64>,
 }
 
@@ -47,7 +47,7 @@ impl Column {
         }
     }
 
-    /// A column of several inputs' rows, so many each with what is known of their values.
+    /// A column of a union; `parts` are the rows and the column of each input.
     pub fn of_all(data_type: &DataType, parts: impl Iterator<Item = (f64, Self)>) -> Self {
         let parts: Vec<(f64, Self)> = parts.collect();
         let rows = parts.iter().map(|(rows, _)| rows).sum::<f64>().max(1.0);
@@ -69,7 +69,7 @@ impl Column {
         }
     }
 
-    /// What a scan knows of so many rows' values.
+    /// Takes over the statistics of a scan of `rows` rows.
     pub fn learn(&mut self, known: &ColumnStatistics, rows: f64) {
         let bounds = known.min_value.get_value().zip(known.max_value.get_value());
         self.bounds = bounds.and_then(|(min, max)| number(min).zip(number(max)));
@@ -80,30 +80,27 @@ impl Column {
         self.nulls = nulls.map(|nulls| (*nulls as f64 / rows.max(1.0)).min(1.0));
     }
 
-    /// Bytes that are copied in memory where a value is chosen from others: of a text, where it lies.
+    /// Bytes that are copied if a value is selected: of a string, its view.
     fn chosen_bytes(&self) -> f64 {
         if self.is_fixed { self.bytes } else { VIEW_BYTES }
     }
 
-    /// Bytes that are copied in memory where a value is handed on.
+    /// Bytes that are copied if a value is materialized.
     fn copied_bytes(&self) -> f64 {
-        match self.lies_apart() {
-            true => VIEW_BYTES + self.bytes,
-            false => self.chosen_bytes(),
-        }
+        if self.lies_apart() { VIEW_BYTES + self.bytes } else { self.chosen_bytes() }
     }
 
-    /// Whether its values lie elsewhere than what says where they are.
+    /// Whether its values lie outside their views.
     pub fn lies_apart(&self) -> bool {
         !self.is_fixed && self.bytes > INLINE_BYTES_MAX
     }
 
-    /// The part of its values that is not NULL, as far as is known.
+    /// The share of its values that is not NULL; 1 if unknown.
     pub fn present(&self) -> f64 {
         1.0 - self.nulls.unwrap_or(0.0)
     }
 
-    /// How many different values so many rows have.
+    /// The number of distinct values in `rows` rows, at least 1.
     pub fn distinct_of(&self, rows: f64) -> f64 {
         self.distinct.unwrap_or(DISTINCT).min(rows).max(1.0)
     }
@@ -114,22 +111,22 @@ pub fn row_bytes(columns: &[Column]) -> f64 {
     total(columns, |column| column.bytes)
 }
 
-/// Bytes that are copied in memory where some columns of a row are chosen.
+/// Bytes that are copied if these columns of a row are selected.
 pub fn chosen_row_bytes(columns: &[Column]) -> f64 {
     total(columns, Column::chosen_bytes)
 }
 
-/// Bytes that are copied in memory where a row is handed on.
+/// Bytes that are copied if a row is materialized.
 pub fn copied_row_bytes(columns: &[Column]) -> f64 {
     total(columns, Column::copied_bytes)
 }
 
-/// Of no columns it is 0; the sum of no numbers would be -0, and be shown so.
+/// The sum over the columns. Without columns it is 0, where `Iterator::sum` would return -0.
 fn total(columns: &[Column], bytes: impl Fn(&Column) -> f64) -> f64 {
     columns.iter().fold(0.0, |total, column| total + bytes(column))
 }
 
-/// Bytes of a value, where all of a type have as many.
+/// Bytes of a value of a type of fixed width.
 pub fn fixed_bytes(data_type: &DataType) -> Option<f64> {
     match data_type {
         DataType::Boolean => Some(1.0),
@@ -142,7 +139,7 @@ fn is_whole(data_type: &DataType) -> bool {
     data_type.is_integer() || *data_type == DataType::Date32
 }
 
-/// A value as a number by which it is compared with others of its type; `None` for NULL, text and the like.
+/// A value as a number with the order of its type; `None` for NULL, strings and the like.
 pub(super) fn number(value: &ScalarValue) -> Option<f64> {
     let steps: &[DataType] = match value.data_type() {
         DataType::Date32 => &[DataType::Int32, DataType::Float64],

@@ -1,29 +1,29 @@
-//! What was supposed on the way to a prediction, and is told with it.
+//! Assumptions of a prediction, which are shown with it.
 
-/// Lines, each told once, in the order in which they came up.
+/// Lines of text without duplicates, in the order in which they were noted.
 #[derive(Debug, Default)]
 pub struct Guesses(Vec<String>);
 
 impl Guesses {
-    /// One line, and no others.
+    /// A single line.
     pub fn of(line: &str) -> Self {
         Self(vec![line.to_owned()])
     }
 
-    /// Notes what was supposed.
+    /// Adds a line.
     pub fn note(&mut self, line: String) {
         if !self.0.contains(&line) {
             self.0.push(line);
         }
     }
 
-    /// All of it.
+    /// All lines.
     pub fn lines(&self) -> &[String] {
         &self.0
     }
 }
 
-/// A part of the whole, as people read it.
+/// A share from 0 to 1 as a percentage.
 pub fn percent(part: f64) -> String {
     let percent = 100.0 * part;
     match percent {

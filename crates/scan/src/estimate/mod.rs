@@ -1,4 +1,4 @@
-//! How many rows there will be: what is known of columns ([`column`]), and the usual guesses where nothing is ([`selectivity`]).
+//! Estimates: what is known of columns (`column`), and the `selectivity` of predicates.
 
 mod column;
 mod guesses;

@@ -1,8 +1,8 @@
-//! Which part of rows a predicate keeps.
+//! The selectivity of predicates.
 //!
-//! A range of numbers or dates takes an even share of what lies between the least and the greatest value; equality, one
-//! value of those that there are. Where neither is known, it is what PostgreSQL supposes without statistics. Parts of a
-//! conjunction are taken for independent, but for ranges of one column.
+//! A range of numbers or dates keeps its share of the interval between minimum and maximum;
+//! equality keeps one of the distinct values. If these are unknown, PostgreSQL's defaults apply.
+//! Conjuncts count as independent, except for ranges of one column.
 
 use super::column::{Column, number};
 use super::guesses::{Guesses, percent};
@@ -16,26 +16,28 @@ use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// PostgreSQL's part for a comparison (DEFAULT_INEQ_SEL), and for functions.
+/// PostgreSQL's default for a comparison (DEFAULT_INEQ_SEL), and for functions.
 const COMPARED: f64 = 1.0 / 3.0;
-/// Its part for a range with two ends (DEFAULT_RANGE_INEQ_SEL).
+/// Its default for a range with two ends (DEFAULT_RANGE_INEQ_SEL).
 const BETWEEN: f64 = 0.005;
-/// Its part for a pattern (DEFAULT_MATCH_SEL).
+/// Its default for a pattern (DEFAULT_MATCH_SEL).
 const MATCHED: f64 = 0.005;
-/// Its part for a column of flags.
+/// Its default for a boolean column.
 const FLAG: f64 = 0.5;
-/// Its part for IS NULL (DEFAULT_UNK_SEL).
+/// Its default for IS NULL (DEFAULT_UNK_SEL).
 const NULL: f64 = 0.005;
-/// Why, where nothing is known.
+/// The reason shown with these defaults.
 const SUPPOSED: &str = "as PostgreSQL supposes without statistics";
 
-/// Rows that a predicate looks at.
+/// The rows on which a predicate is evaluated.
 pub struct Input<'a> {
+    /// Number of rows.
     pub rows: f64,
+    /// Their columns.
     pub columns: &'a [Column],
 }
 
-/// Where a column's values lie that a conjunction keeps.
+/// The range of a column's values that a conjunction keeps.
 #[derive(Default)]
 struct Range {
     low: Option<f64>,
@@ -44,7 +46,7 @@ struct Range {
     texts: Vec<String>,
 }
 
-/// The column of an expression that is one, perhaps cast.
+/// The position of the column that an expression is, with or without casts.
 pub fn column_of(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     match expr.downcast_ref::<CastExpr>() {
         Some(cast) => column_of(cast.expr()),
@@ -52,12 +54,13 @@ pub fn column_of(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     }
 }
 
-/// The columns that a conjunction compares with constants, each with one or with those of a list.
+/// The columns that a conjunction compares with constants or lists of constants.
 pub fn compared(predicate: &Arc<dyn PhysicalExpr>) -> Vec<usize> {
     split_conjunction(predicate).into_iter().filter_map(compared_with_some).collect()
 }
 
-/// The column that is compared with constants; of alternatives, if all are of one.
+/// The column that a conjunct compares with constants; of OR, if both sides compare the same
+/// column.
 fn compared_with_some(part: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     if let Some(list) = part.downcast_ref::<InListExpr>() {
         return column_of(list.expr());
@@ -72,7 +75,7 @@ fn compared_with_some(part: &Arc<dyn PhysicalExpr>) -> Option<usize> {
 }
 
 impl Input<'_> {
-    /// The part of the rows that a predicate keeps.
+    /// The selectivity of a predicate, from 0 to 1. Adds the assumptions to `guesses`.
     pub fn kept(&self, predicate: &Arc<dyn PhysicalExpr>, guesses: &mut Guesses) -> f64 {
         let mut ranges = BTreeMap::<usize, Range>::new();
         let mut kept = 1.0;
@@ -120,7 +123,7 @@ impl Input<'_> {
         }
     }
 
-    /// The part that one predicate keeps, and why that is thought.
+    /// The selectivity of one predicate, and the reason.
     fn kept_by(&self, part: &Arc<dyn PhysicalExpr>) -> (f64, &'static str) {
         if let Some((column, operator, _)) = comparison(part) {
             let (equal, why) = self.equal(Some(column));
@@ -162,7 +165,7 @@ impl Input<'_> {
     }
 
     fn kept_by_binary(&self, binary: &BinaryExpr) -> (f64, &'static str) {
-        // Its parts are told as one.
+        // The whole is noted, not its sides.
         let sides =
             || [binary.left(), binary.right()].map(|side| self.kept(side, &mut Guesses::default()));
         match binary.op() {
@@ -180,7 +183,7 @@ impl Input<'_> {
         }
     }
 
-    /// The part of rows that have one value of a column.
+    /// The share of rows with one value of a column.
     fn equal(&self, column: Option<usize>) -> (f64, &'static str) {
         let column = column.and_then(|column| self.columns.get(column));
         let kept = |column: &Column| column.present() / column.distinct_of(self.rows);
@@ -225,13 +228,14 @@ fn is_range(operator: Operator) -> bool {
     matches!(operator, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
 }
 
-/// A column, how it is compared, and with which constant.
+/// A comparison as column, operator and constant.
 fn comparison(part: &Arc<dyn PhysicalExpr>) -> Option<(usize, Operator, &ScalarValue)> {
     let binary = part.downcast_ref::<BinaryExpr>()?;
     let constant = |side: &Arc<dyn PhysicalExpr>| side.downcast_ref::<Literal>().is_some();
-    let (column, operator, value) = match constant(binary.left()) {
-        true => (binary.right(), binary.op().swap()?, binary.left()),
-        false => (binary.left(), *binary.op(), binary.right()),
+    let (column, operator, value) = if constant(binary.left()) {
+        (binary.right(), binary.op().swap()?, binary.left())
+    } else {
+        (binary.left(), *binary.op(), binary.right())
     };
     Some((column_of(column)?, operator, value.downcast_ref::<Literal>()?.value()))
 }

@@ -1,0 +1,56 @@
+//! Encoding of the leaves of a plan, which the engine's own format does not know.
+//!
+//! A leaf is written as its position among the leaves. What it reads is in the message next to the
+//! plan ([`super::fragment`]). Functions that stand for operators have names that SQL does not
+//! have.
+
+use datafusion::common::{Result, plan_err};
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::ScalarUDF;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
+use functions::of_operators;
+use std::sync::Arc;
+
+/// Writes the positions of leaves, and puts the leaves there when a plan is read.
+#[derive(Debug, Default)]
+pub(crate) struct Codec {
+    /// The leaves of the plan, by position.
+    pub(crate) leaves: Vec<Arc<dyn ExecutionPlan>>,
+}
+
+impl PhysicalExtensionCodec for Codec {
+    fn try_decode(
+        &self,
+        position: &[u8],
+        _: &[Arc<dyn ExecutionPlan>],
+        _: &TaskContext,
+        _: &dyn PhysicalProtoConverterExtension,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let position = position.try_into().map(u32::from_le_bytes).unwrap_or(u32::MAX);
+        match self.leaves.get(position as usize) {
+            Some(leaf) => Ok(Arc::clone(leaf)),
+            None => plan_err!("a fragment has no such leaf"),
+        }
+    }
+
+    fn try_encode(
+        &self,
+        node: Arc<dyn ExecutionPlan>,
+        bytes: &mut Vec<u8>,
+        _: &dyn PhysicalProtoConverterExtension,
+    ) -> Result<()> {
+        match self.leaves.iter().position(|leaf| Arc::ptr_eq(leaf, &node)) {
+            Some(position) => bytes.extend_from_slice(&(position as u32).to_le_bytes()),
+            None => return plan_err!("{} cannot be part of a fragment", node.name()),
+        }
+        Ok(())
+    }
+
+    fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
+        match of_operators::named(name) {
+            Some(function) => Ok(function),
+            None => plan_err!("a fragment calls {name}, which is not known here"),
+        }
+    }
+}

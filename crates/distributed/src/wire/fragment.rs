@@ -1,0 +1,226 @@
+//! A plan fragment as a message: what it reads, the rows that its joins need, and its operators.
+//!
+//! Plans are in the engine's own format (protocol buffers), the rest is in ours. Both servers have
+//! the same catalog at a snapshot, so a table is identified by its id and version, and columns by
+//! their positions in its definition.
+
+use super::{Codec, rows::from_bytes};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DataFusionError, Result, plan_err};
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::execution::TaskContext;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::limit::LocalLimitExec;
+use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
+use datafusion_proto::bytes::physical_plan_from_bytes_with_extension_codec;
+use sdds::{GroupId, KeyRange};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use store::ExchangeId;
+use store::catalog::TableId;
+
+/// Bytes of a fragment at most.
+pub const BYTES_MAX: usize = 64 << 20;
+
+/// Partitions of a fragment on one server at most.
+const PARTITIONS_MAX: usize = 1 << 10;
+
+/// The message.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Fragment<'a> {
+    #[serde(borrow)]
+    pub(crate) input: Input<'a>,
+    /// The rows of each broadcast, in the order of the empty leaves that replace them.
+    #[serde(borrow)]
+    pub(crate) rows: Vec<&'a [u8]>,
+    /// The exchange for which its rows are hash-partitioned. The first operator has the keys.
+    pub(crate) exchange: Option<ExchangeId>,
+    /// How its rows are stored for the fragment that runs next.
+    pub(crate) store: Option<StoreAs>,
+    /// The servers whose rows it reads, as far as the sender knows; the first of them receives the
+    /// fragment.
+    pub(crate) branch: Vec<GroupId>,
+    /// Other servers that each server asks at most.
+    pub(crate) fan_in: usize,
+    /// Whether the server returns its metrics.
+    pub(crate) is_measured: bool,
+    /// The operators.
+    pub(crate) plan: &'a [u8],
+}
+
+/// What a fragment reads.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) enum Input<'a> {
+    /// Rows of tables, by position of the leaf.
+    #[serde(borrow)]
+    Scans(Vec<Scan<'a>>),
+    /// Parts of exchanges and their columns, by position of the leaf.
+    Parts(Vec<(Parts, &'a [u8])>),
+    /// The rows that another fragment has stored on the server.
+    Stored(ExchangeId),
+}
+
+/// Rows of a table.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Scan<'a> {
+    /// Number of servers that have forwarded these ranges.
+    pub(crate) hops: u8,
+    pub(crate) table: u32,
+    pub(crate) version: u32,
+    pub(crate) ranges: Vec<KeyRange>,
+    /// The table's columns that are read.
+    pub(crate) read: Vec<usize>,
+    /// The positions in `read` of the columns that are returned.
+    pub(crate) output: Vec<usize>,
+    pub(crate) limit: Option<usize>,
+    /// A filter over the columns that are read, as a plan; `None` for all rows.
+    #[serde(borrow)]
+    pub(crate) predicate: Option<&'a [u8]>,
+}
+
+/// One server's parts of an exchange.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Parts {
+    pub(crate) exchange: ExchangeId,
+    /// The servers that produce its rows.
+    pub(crate) producers: Vec<GroupId>,
+    /// The part that the first partition reads; the others follow.
+    pub(crate) first: u32,
+    /// Number of parts; each is read by one partition.
+    pub(crate) partitions: u32,
+}
+
+/// How a server stores the rows of a fragment.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct StoreAs {
+    /// The name of the rows.
+    pub(crate) id: ExchangeId,
+    /// Bytes that are kept in memory at most.
+    pub(crate) bytes_max: usize,
+}
+
+impl<'a> Fragment<'a> {
+    /// Reads a fragment.
+    pub(crate) fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
+        if bytes.len() > BYTES_MAX {
+            return plan_err!("a fragment of {} bytes is larger than {BYTES_MAX}", bytes.len());
+        }
+        postcard::from_bytes(bytes).map_err(|error| {
+            DataFusionError::Plan(format!("the bytes are not a fragment: {error}"))
+        })
+    }
+
+    /// The bytes of the same fragment for other rows of its only table.
+    pub(crate) fn forwarded(
+        &self,
+        ranges: Vec<KeyRange>,
+        hops: u8,
+        branch: Vec<GroupId>,
+    ) -> Result<Vec<u8>> {
+        let input = match &self.input {
+            Input::Scans(scans) if scans.len() == 1 => {
+                Input::Scans(vec![Scan { ranges, hops, ..scans[0].clone() }])
+            }
+            _ => return plan_err!("a fragment of several tables cannot be forwarded"),
+        };
+        Fragment { input, branch, rows: self.rows.clone(), exchange: None, store: None, ..*self }
+            .to_bytes()
+    }
+
+    /// Writes the fragment.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
+        let bytes = postcard::to_stdvec(self).map_err(|error| {
+            DataFusionError::Plan(format!("a fragment cannot be serialized: {error}"))
+        })?;
+        if bytes.len() <= BYTES_MAX {
+            Ok(bytes)
+        } else {
+            plan_err!("a fragment of {} bytes is larger than {BYTES_MAX}", bytes.len())
+        }
+    }
+
+    /// The operators over these leaves. If the rows are hash-partitioned for an exchange, the root
+    /// is the repartitioning.
+    pub(crate) fn plan(
+        &self,
+        leaves: Vec<Arc<dyn ExecutionPlan>>,
+        context: &TaskContext,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let codec = Codec { leaves };
+        let plan = physical_plan_from_bytes_with_extension_codec(self.plan, context, &codec)?;
+        let mut rows = self.rows.iter();
+        let root = Arc::clone(&plan);
+        let plan = plan.transform_down(|node| {
+            if codec.leaves.iter().any(|leaf| Arc::ptr_eq(&node, leaf)) {
+                return Ok(Transformed::new(node, false, TreeNodeRecursion::Jump));
+            }
+            if node.downcast_ref::<EmptyExec>().is_some() {
+                let Some(bytes) = rows.next() else {
+                    return plan_err!("rows of a fragment are missing");
+                };
+                let (_, batches) = from_bytes(bytes)?;
+                let rows = MemorySourceConfig::try_new_exec(&[batches], node.schema(), None)?;
+                return Ok(Transformed::new(rows, true, TreeNodeRecursion::Jump));
+            }
+            if node.downcast_ref::<PlaceholderRowExec>().is_some() {
+                return match (&self.input, &codec.leaves[..]) {
+                    (Input::Stored(_), [stored]) if stored.schema() == node.schema() => {
+                        let stored = Arc::clone(stored);
+                        Ok(Transformed::new(stored, true, TreeNodeRecursion::Jump))
+                    }
+                    _ => plan_err!("a fragment does not fit the rows that it reads"),
+                };
+            }
+            let repartitions = self.exchange.is_some()
+                && Arc::ptr_eq(&node, &root)
+                && node.downcast_ref::<RepartitionExec>().is_some();
+            if repartitions || is_operator(node.as_ref()) {
+                Ok(Transformed::no(node))
+            } else {
+                plan_err!("{} cannot be part of a fragment", node.name())
+            }
+        })?;
+        Ok(plan.data)
+    }
+}
+
+impl Scan<'_> {
+    pub(crate) fn table(&self) -> TableId {
+        TableId(self.table)
+    }
+
+    /// The scan's predicate, over the columns that are read.
+    pub(crate) fn predicate(&self, context: &TaskContext) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+        let Some(bytes) = self.predicate else { return Ok(None) };
+        let plan =
+            physical_plan_from_bytes_with_extension_codec(bytes, context, &Codec::default())?;
+        match plan.downcast_ref::<FilterExec>() {
+            Some(filter) => Ok(Some(Arc::clone(filter.predicate()))),
+            None => plan_err!("a fragment's predicate is not a filter"),
+        }
+    }
+}
+
+/// Whether a fragment may contain the operator.
+fn is_operator(node: &dyn ExecutionPlan) -> bool {
+    node.downcast_ref::<FilterExec>().is_some()
+        || node.downcast_ref::<ProjectionExec>().is_some()
+        || node.downcast_ref::<LocalLimitExec>().is_some()
+        || node.downcast_ref::<AggregateExec>().is_some()
+        || node.downcast_ref::<SortExec>().is_some()
+        || node.downcast_ref::<HashJoinExec>().is_some()
+        || node.downcast_ref::<RepartitionExec>().is_some_and(repartitions_locally)
+}
+
+/// Whether rows are hash-partitioned within one server.
+fn repartitions_locally(repartition: &RepartitionExec) -> bool {
+    matches!(repartition.partitioning(), Partitioning::Hash(_, 1..=PARTITIONS_MAX))
+}

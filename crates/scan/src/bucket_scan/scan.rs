@@ -1,0 +1,208 @@
+//! The definition of a scan, and the changes that the optimizer makes to it.
+
+use super::known::Known;
+use super::pieces::{Coverage, Piece, divide};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::reassign_expr_columns;
+use datafusion::physical_expr::{
+    EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr, conjunction,
+};
+use datafusion::physical_expr_common::physical_expr::{is_volatile, snapshot_generation};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
+use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, PushedDown};
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::{Partitioning, PlanProperties};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use store::catalog::Table;
+
+/// Reads pieces of one table.
+///
+/// Columns are named on three levels: columns of the table, of which `read` are read, of which
+/// `output` are returned.
+#[derive(Clone)]
+pub struct BucketScan {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The pieces to read, in key order.
+    pub pieces: Arc<[Piece]>,
+    /// Totals and bounds of the pieces.
+    pub(super) known: Arc<Known>,
+    /// The range of `pieces` that each partition reads.
+    pub(crate) piece_ranges: Vec<Range<usize>>,
+    /// The table's columns that are read, in the order of `read_schema`.
+    pub read: Vec<usize>,
+    /// The schema of the columns that are read.
+    pub read_schema: SchemaRef,
+    /// Positions in `read` of the columns that are returned.
+    pub output: Vec<usize>,
+    /// The schema of the columns that are returned.
+    pub schema: SchemaRef,
+    /// The predicate, over `read_schema`. Rows that do not match are not returned.
+    pub predicate: Option<Arc<dyn PhysicalExpr>>,
+    /// The estimated selectivity of the predicate, once computed.
+    pub(super) selectivity: Arc<OnceLock<f64>>,
+    /// A dynamic filter of a join or a top-N, over `read_schema`. That operator checks every row
+    /// again, so the scan may return rows that do not match.
+    pub hint: Option<Arc<dyn PhysicalExpr>>,
+    /// Rows that each partition returns at most.
+    pub limit: Option<usize>,
+    /// Numbers for EXPLAIN.
+    pub coverage: Coverage,
+    pub(super) properties: Arc<PlanProperties>,
+    /// The metrics of all partitions.
+    pub metrics: ExecutionPlanMetricsSet,
+}
+
+impl BucketScan {
+    /// A scan of the columns `read` of all `pieces` in at most `partitions` partitions.
+    pub fn new(
+        table: Arc<Table>,
+        pieces: Vec<Piece>,
+        read: Vec<usize>,
+        read_schema: SchemaRef,
+        partitions: usize,
+        coverage: Coverage,
+    ) -> Self {
+        let piece_ranges = divide(&pieces, partitions);
+        let output: Vec<usize> = (0..read.len()).collect();
+        let properties = properties(&table, &read, &output, &read_schema, piece_ranges.len());
+        Self {
+            known: Arc::new(Known::nothing(table.columns.len())),
+            table,
+            pieces: pieces.into(),
+            piece_ranges,
+            read,
+            schema: Arc::clone(&read_schema),
+            read_schema,
+            output,
+            predicate: None,
+            selectivity: Arc::default(),
+            hint: None,
+            limit: None,
+            coverage,
+            properties: Arc::new(properties),
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
+    /// The scan with a limit on the rows of each partition.
+    pub fn with_limit(mut self, limit: Option<usize>) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// The scan without its dynamic filter.
+    pub fn without_hint(mut self) -> Self {
+        self.hint = None;
+        self
+    }
+
+    /// The scan with some of its output columns, given by their present positions.
+    pub fn with_output(&self, positions: &[usize]) -> Result<Self> {
+        let output: Vec<usize> = positions.iter().map(|&p| self.output[p]).collect();
+        let schema = Arc::new(self.read_schema.project(&output)?);
+        let count = self.piece_ranges.len();
+        let properties = properties(&self.table, &self.read, &output, &schema, count);
+        Ok(Self { output, schema, properties: Arc::new(properties), ..self.clone() })
+    }
+
+    /// The scan with the columns of a projection, if that only selects columns.
+    pub(crate) fn projected(&self, projection: &ProjectionExec) -> Result<Option<Self>> {
+        let mut positions = Vec::new();
+        for expr in projection.expr() {
+            match expr.expr.downcast_ref::<Column>() {
+                Some(column) if column.name() == expr.alias => positions.push(column.index()),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(self.with_output(&positions)?))
+    }
+
+    /// The scan in more partitions; `None` if it cannot be divided further.
+    pub(crate) fn divided(&self, partitions: usize) -> Option<Self> {
+        if self.limit.is_some() || partitions.min(self.pieces.len()) <= self.piece_ranges.len() {
+            return None;
+        }
+        let piece_ranges = divide(&self.pieces, partitions);
+        let properties =
+            properties(&self.table, &self.read, &self.output, &self.schema, piece_ranges.len());
+        Some(Self { piece_ranges, properties: Arc::new(properties), ..self.clone() })
+    }
+
+    /// The scan with those filters that `takes` accepts, and whether each filter was accepted. The
+    /// scan is `None` if it does not change.
+    pub(crate) fn filtered(
+        &self,
+        filters: ChildPushdownResult,
+        takes: impl Fn(&Arc<dyn PhysicalExpr>) -> bool,
+    ) -> Result<(Vec<PushedDown>, Option<Self>)> {
+        let filters = filters.parent_filters;
+        if self.limit.is_some() {
+            return Ok((vec![PushedDown::No; filters.len()], None));
+        }
+        let (mut taken, mut answers) = (Vec::new(), Vec::new());
+        for filter in filters {
+            if is_volatile(&filter.filter) || !takes(&filter.filter) {
+                answers.push(PushedDown::No);
+            } else {
+                answers.push(PushedDown::Yes);
+                taken.push(filter.filter);
+            }
+        }
+        let scan = if taken.is_empty() { None } else { Some(self.with_conjuncts(taken)?) };
+        Ok((answers, scan))
+    }
+
+    /// The scan with additional conjuncts over its output columns. Conjuncts that change while the
+    /// plan runs become part of the dynamic filter.
+    pub fn with_conjuncts(&self, conjuncts: Vec<Arc<dyn PhysicalExpr>>) -> Result<Self> {
+        let mut fixed: Vec<_> = self.predicate.iter().cloned().collect();
+        let mut hints: Vec<_> = self.hint.iter().cloned().collect();
+        for conjunct in conjuncts {
+            let conjunct = reassign_expr_columns(conjunct, &self.read_schema)?;
+            match snapshot_generation(&conjunct) {
+                0 => fixed.push(conjunct),
+                _ => hints.push(conjunct),
+            }
+        }
+        let all = |conjuncts: Vec<_>| (!conjuncts.is_empty()).then(|| conjunction(conjuncts));
+        let (predicate, hint) = (all(fixed), all(hints));
+        Ok(Self { predicate, selectivity: Arc::default(), hint, ..self.clone() })
+    }
+
+    /// The table's name, qualified unless its schema is `public`.
+    pub fn name_of_table(&self) -> String {
+        match self.table.schema.as_str() {
+            "public" => self.table.name.clone(),
+            schema => format!("{schema}.{}", self.table.name),
+        }
+    }
+}
+
+fn properties(
+    table: &Table,
+    read: &[usize],
+    output: &[usize],
+    schema: &SchemaRef,
+    partitions: usize,
+) -> PlanProperties {
+    let mut equivalences = EquivalenceProperties::new(Arc::clone(schema));
+    let position = |key: usize| output.iter().position(|&out| read[out] == key);
+    let ordered = table.key_indices().into_iter().map_while(position).map(|at| {
+        PhysicalSortExpr::new_default(Arc::new(Column::new(schema.field(at).name(), at)))
+    });
+    if let Some(ordering) = LexOrdering::new(ordered) {
+        equivalences.add_ordering(ordering);
+    }
+    PlanProperties::new(
+        equivalences,
+        Partitioning::UnknownPartitioning(partitions),
+        EmissionType::Incremental,
+        Boundedness::Bounded,
+    )
+    .with_scheduling_type(SchedulingType::Cooperative)
+}
