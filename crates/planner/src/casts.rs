@@ -12,10 +12,10 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
-use functions::constant_casts::fold;
-use functions::conversion;
+use functions::casts::constants::fold;
+use functions::casts::conversion;
 use store::catalog::SqlType;
-use values::text::Style;
+use values::style::Style;
 use values::types;
 
 /// The rule of a plan's analysis that casts as PostgreSQL does.

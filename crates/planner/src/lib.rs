@@ -57,7 +57,7 @@ use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
-use values::text::Style;
+use values::style::Style;
 use values::translate::{external, with_position};
 use values::types;
 

@@ -22,8 +22,10 @@ use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, Operator, ScalarUDF, WindowFunctionDefinition, cast,
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
-use functions::constant_casts;
-use functions::{bytes, decimals, extract, intervals, moments};
+use functions::casts::constants;
+use functions::datetime::{extract, intervals, moments};
+use functions::numbers::decimals;
+use functions::text::bytes;
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, SqlState};
@@ -196,7 +198,7 @@ fn constant(expr: Expr) -> Result<Expr> {
         expr => numbers::of_expression(expr)?,
     };
     match &expr {
-        Expr::Cast(cast) => Ok(match constant_casts::fold(cast)? {
+        Expr::Cast(cast) => Ok(match constants::fold(cast)? {
             Some(constant) => constant,
             None => expr,
         }),
@@ -223,8 +225,7 @@ fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
             match sql_type {
                 // The engine compares text with these as PostgreSQL does.
                 SqlType::Text | SqlType::Varchar(_) | SqlType::Json | SqlType::Other(_) => Ok(expr),
-                _ => constant_casts::value_of(value, sql_type)
-                    .map(|value| Expr::Literal(value, None)),
+                _ => constants::value_of(value, sql_type).map(|value| Expr::Literal(value, None)),
             }
         }
         Expr::Literal(ref value, None) if value.is_null() => {

@@ -29,7 +29,7 @@ pub use session::{
     CancelHandle, Control, Description, Listing, Notice, Prepared, ProgressCallback, Session,
     SettingsSeen, activity_text, parameter_of_text,
 };
-pub use values::bytes::bytes_of;
+pub use values::byte_size::bytes_of;
 pub use values::error::{Error, Result, SqlState, Subject};
 pub use values::field::{Field, Origin};
 pub use values::types::{CHAR, NAME, OID, is_record};

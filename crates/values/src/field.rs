@@ -1,6 +1,6 @@
 //! Columns of a result, as clients are told of them.
 
-use crate::text::Style;
+use crate::style::Style;
 use crate::types;
 use datafusion::arrow::datatypes::Field as ArrowField;
 use store::catalog::SqlType;

@@ -5,18 +5,16 @@
 //! - [`text`] and [`binary`] write values as clients want them. [`json`] is JSON as text.
 //! - [`error`] is the error of everything above the store; [`translate`] makes one of the engine's errors.
 
-pub mod array_literal;
 pub mod assign;
 pub mod binary;
-pub mod bytes;
+pub mod byte_size;
 pub mod cells;
 pub mod error;
 pub mod field;
 pub mod input;
 pub mod json;
-pub mod lengths;
 pub mod lines;
-pub mod sql_state;
+pub mod style;
 pub mod text;
 pub mod translate;
 pub mod types;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::catalog::DEFAULT_SCHEMA;
 use values::error::{Error, Result, SqlState};
-use values::text::Style;
+use values::style::Style;
 
 /// The user of a session in which nobody has logged in.
 pub(crate) const DEFAULT_USER: &str = "pando";

@@ -1,8 +1,8 @@
 //! Functions that look into a value: what `->`, `->>`, `#>`, `#>>`, `@>` and `?` do, kinds and lengths.
 
-use super::super::row_function::{Row, typed_function};
 use super::arguments::{document, strict, texts, texts_from};
 use super::{ARGUMENTS_MAX, Kind};
+use crate::row_function::{Row, typed_function};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::cells::Cell;

@@ -1,15 +1,15 @@
 //! The arguments of functions over JSON: documents, keys and paths.
 
-use super::super::row_function::Row;
 use super::Kind;
+use crate::row_function::Row;
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use std::borrow::Cow;
 use store::catalog::SqlType;
-use values::array_literal;
 use values::cells::Cell;
 use values::error::Result;
+use values::input::array;
 use values::json::check::check;
 use values::json::normal::normal;
 
@@ -38,7 +38,7 @@ pub(super) fn texts(row: &Row<'_>, index: usize) -> Result<Vec<Option<String>>> 
         return Ok(texts_of(&list));
     }
     let mut steps = Vec::new();
-    array_literal::elements(row.text(index).unwrap_or_default(), &mut steps)?;
+    array::elements(row.text(index).unwrap_or_default(), &mut steps)?;
     Ok(steps)
 }
 

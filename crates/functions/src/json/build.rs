@@ -1,9 +1,9 @@
 //! Functions that make JSON of values: `to_json`, `json_build_object`, `json_build_array`, `json_object`.
 
-use super::super::row_function::{Row, typed_function};
 use super::arguments::texts;
 use super::write::{BY_LINE, SHORT, write};
 use super::{ARGUMENTS_MAX, Kind};
+use crate::row_function::{Row, typed_function};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;

@@ -4,11 +4,11 @@
 //! `jsonb` number or truth value can become one of SQL's; comparisons are made on the bytes of
 //! [`order`](super::order), so that whatever the engine does with a comparison it does in the right order.
 
-use super::super::row_function::{Row, typed_function};
 use super::arguments::{document, strict};
 use super::operators::no_operator;
 use super::{Kind, call, order, styled};
-use crate::constant_casts::fold;
+use crate::casts::constants::fold;
+use crate::row_function::{Row, typed_function};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
@@ -20,7 +20,7 @@ use values::cells::Cell;
 use values::error::{Error, SqlState};
 use values::json::invalid;
 use values::json::raw::Value;
-use values::text::Style;
+use values::style::Style;
 use values::translate::external;
 use values::types;
 use values::types::{name_without_length, of_expression};

@@ -2,10 +2,10 @@
 //! makes of each row, and the function of the aggregate's kind makes one value of that
 //! (`planner::dialect::json_aggregates`).
 
-use super::super::row_function::{Row, typed_function};
 use super::Kind;
 use super::build::{SHORTEST, key, object};
 use super::write::{SHORT, has_parts, write};
+use crate::row_function::{Row, typed_function};
 use datafusion::arrow::array::AsArray;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;

@@ -1,7 +1,7 @@
 //! Functions over JSON that PostgreSQL has and Pando lacks, refused by name.
 
-use super::super::row_function::typed_function;
 use super::ARGUMENTS_MAX;
+use crate::row_function::typed_function;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::error::Error;

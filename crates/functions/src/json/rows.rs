@@ -1,9 +1,9 @@
 //! The functions behind those that give rows: each gives an array, which the engine then makes rows of
 //! (`planner::dialect::json_rows`).
 
-use super::super::row_function::{Row, typed_function};
 use super::Kind;
 use super::arguments::{document, strict};
+use crate::row_function::{Row, typed_function};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::cells::Cell;

@@ -4,13 +4,13 @@
 
 use super::build::ROW;
 use super::gather::{ITEM, MEMBER, ROW_ITEM};
-use crate::conversion;
+use crate::casts::conversion;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::ScalarFunction;
 use store::catalog::SqlType;
-use values::text::Style;
+use values::style::Style;
 use values::types::of_expression;
 
 /// The functions that make JSON of any value.

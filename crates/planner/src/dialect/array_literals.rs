@@ -10,7 +10,7 @@ use catalog_views::shape;
 use datafusion::sql::sqlparser::ast::{
     Array, ArrayElemTypeDef, BinaryOperator, DataType, Expr, Value,
 };
-use functions::array_operand::ARRAY_OPERAND;
+use functions::casts::array_operand::ARRAY_OPERAND;
 use values::cells::Form;
 use values::json::check::check;
 use values::types::CHOOSES;

@@ -64,7 +64,7 @@ use store::DistributedTransaction;
 use store::catalog::{Catalog, Object, temporary_schema};
 use transactions::Conversation;
 use values::error::{Error, Result, SqlState};
-use values::text::Style;
+use values::style::Style;
 
 /// Called with how far a load has come.
 pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;

@@ -3,8 +3,9 @@
 //! Elements are written by their own type's writer and then quoted where PostgreSQL's reader would
 //! otherwise take them for something else. An array inside an array is not quoted: it is a dimension.
 
-use super::{Style, TextColumn, Writer};
+use super::{TextColumn, Writer};
 use crate::error::Result;
+use crate::style::Style;
 use arrow::array::{
     Array, FixedSizeListArray, GenericListArray, GenericListViewArray, OffsetSizeTrait, StructArray,
 };

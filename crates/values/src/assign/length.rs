@@ -1,6 +1,6 @@
 //! How long a text may be: `varchar(n)` and `char(n)` refuse longer ones, and casts to them cut.
 
-use crate::assign::rewrite;
+use super::rewrite::rewrite;
 use crate::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray};
 use datafusion::arrow::datatypes::DataType;

@@ -1,32 +1,6 @@
 //! PostgreSQL's array literals: `{1,2,NULL,"a b"}`.
 
-use crate::assign::input;
 use crate::error::{Error, Result, SqlState};
-use datafusion::arrow::array::{ArrayRef, AsArray, ListArray, StringViewArray};
-use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
-use datafusion::arrow::datatypes::Field;
-use std::sync::Arc;
-use store::catalog::SqlType;
-
-/// Lists of a type from texts; a text that is no literal of one dimension is refused.
-pub(crate) fn lists_of_text(texts: &ArrayRef, item: &SqlType) -> Result<ArrayRef> {
-    let texts = texts.as_string_view();
-    let (mut items, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new());
-    for text in texts {
-        let before = items.len();
-        if let Some(text) = text {
-            elements(text, &mut items)?;
-        }
-        valid.push(text.is_some());
-        lengths.push(items.len() - before);
-    }
-    let items: ArrayRef = Arc::new(StringViewArray::from_iter(items));
-    let items = input(&items, item)?;
-    let field = Arc::new(Field::new_list_field(item.arrow(), true));
-    let offsets = OffsetBuffer::from_lengths(lengths);
-    let valid = NullBuffer::from(valid);
-    Ok(Arc::new(ListArray::try_new(field, offsets, items, Some(valid))?))
-}
 
 fn malformed(text: &str) -> Error {
     let message = format!("malformed array literal: \"{text}\"");

@@ -8,11 +8,9 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// The functions.
-pub(super) fn all() -> Vec<ScalarUDF> {
-    vec![ScalarUDF::new_from_impl(ExpandArray {
-        signature: Signature::any(1, Volatility::Immutable),
-    })]
+/// The function.
+pub(super) fn function() -> ScalarUDF {
+    ScalarUDF::new_from_impl(ExpandArray { signature: Signature::any(1, Volatility::Immutable) })
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]

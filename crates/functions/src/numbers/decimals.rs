@@ -3,8 +3,8 @@
 //! PostgreSQL chooses the digits of a quotient by its value: at least 16 that count. A column has one
 //! number of digits after the point, so a quotient has 16 here, or as many as its operands have.
 
-use super::columnar::{function, silent};
-use super::intervals;
+use crate::columnar::{function, silent};
+use crate::datetime::intervals;
 use datafusion::arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, Float64Array, PrimitiveArray,
 };

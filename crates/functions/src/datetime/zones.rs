@@ -1,6 +1,6 @@
 //! `AT TIME ZONE`: what the clocks of a zone show at a moment, and the moment at which they show a time.
 
-use super::columnar::function;
+use crate::columnar::function;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, TimestampMicrosecondArray};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{

@@ -150,7 +150,7 @@ impl ScalarUDFImpl for Arithmetic {
 }
 
 /// The functions that stand in the operators' places.
-pub(super) fn all() -> [Arc<ScalarUDF>; 4] {
+pub(crate) fn all() -> [Arc<ScalarUDF>; 4] {
     use Operation::{Add, Multiply, Negate, Subtract};
     [Add, Subtract, Multiply, Negate].map(Operation::function)
 }
@@ -174,7 +174,7 @@ fn is_integer(data_type: &DataType) -> bool {
 
 /// Puts checked arithmetic in the place of the engine's.
 #[derive(Debug)]
-pub(super) struct Checked;
+pub(crate) struct Checked;
 
 impl FunctionRewrite for Checked {
     fn name(&self) -> &str {

@@ -15,12 +15,10 @@ mod interval;
 mod interval_styles;
 mod nested;
 mod number;
-mod style;
-
-pub use style::{BytesStyle, IntervalStyle, Style};
 
 use crate::error::{Error, Result};
 use crate::field::Field;
+use crate::style::{BytesStyle, IntervalStyle, Style};
 use arrow::array::{Array, ArrayAccessor, AsArray, PrimitiveArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{

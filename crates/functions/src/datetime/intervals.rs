@@ -1,7 +1,7 @@
 //! Intervals as PostgreSQL counts with them: a month has 30 days and a day 24 hours where a fraction of one is
 //! carried down, and where two intervals are compared.
 
-use super::columnar::{Types, function};
+use crate::columnar::{Types, function};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array};
 use datafusion::arrow::array::{Float64Array, IntervalMonthDayNanoArray};
 use datafusion::arrow::datatypes::{
@@ -116,7 +116,7 @@ fn same_sign(upper: i64, lower: i64, size: i64) -> (i64, i64) {
     }
 }
 
-pub(super) fn quotient(args: &[ArrayRef]) -> Result<ArrayRef> {
+pub(crate) fn quotient(args: &[ArrayRef]) -> Result<ArrayRef> {
     let divisors: &Float64Array = args[1].as_primitive::<Float64Type>();
     if (0..args[0].len())
         .any(|row| args[0].is_valid(row) && divisors.is_valid(row) && divisors.value(row) == 0.0)

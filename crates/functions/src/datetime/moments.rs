@@ -1,7 +1,7 @@
 //! Arithmetic on dates, times and timestamps where PostgreSQL's results differ from the engine's.
 
-use super::columnar::function;
 use super::intervals::INTERVAL;
+use crate::columnar::function;
 use datafusion::arrow::array::{
     ArrayRef, AsArray, IntervalMonthDayNanoArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };

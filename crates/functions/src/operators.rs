@@ -1,7 +1,9 @@
 //! Functions that stand in the places of operators and of what sums add up: SQL knows none of them by name, but every server does, so
 //! that they are computed where the rows are.
 
-use super::{arithmetic, bytes, decimals, intervals, moments};
+use crate::datetime::{intervals, moments};
+use crate::numbers::{decimals, integers};
+use crate::text::bytes;
 use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -24,7 +26,7 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             moments::time_minus(),
             moments::time_plus(),
         ];
-        let all = others.map(Arc::new).into_iter().chain(arithmetic::all());
+        let all = others.map(Arc::new).into_iter().chain(integers::all());
         all.map(|function| (function.name().to_owned(), function)).collect()
     });
     ALL.get(name).cloned()

@@ -1,6 +1,6 @@
 //! `parse_ident`: the parts of a qualified name. Grafana looks up the columns of `schema.table` with it.
 
-use super::row_function::{Row, typed_function};
+use crate::row_function::{Row, typed_function};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::cells::Cell;

@@ -1,14 +1,12 @@
-//! Small functions: who and where a session is, what version this is, random uuids.
+//! A function that returns `text` and sees all that the engine tells about a call.
 
-use datafusion::arrow::array::{ArrayRef, StringViewArray};
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::Result;
 use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use values::types;
 
 type Body = Arc<dyn Fn(&ScalarFunctionArgs) -> Result<ColumnarValue> + Send + Sync>;
 
@@ -64,28 +62,4 @@ pub fn function(
     body: impl Fn(&ScalarFunctionArgs) -> Result<ColumnarValue> + Send + Sync + 'static,
 ) -> ScalarUDF {
     ScalarUDF::new_from_impl(TextFunction { name, signature, body: Arc::new(body) })
-}
-
-fn text(value: impl Into<String>) -> ColumnarValue {
-    ColumnarValue::Scalar(ScalarValue::Utf8View(Some(value.into())))
-}
-
-/// What is the same for every session.
-pub fn all() -> Vec<ScalarUDF> {
-    let nullary = || Signature::nullary(Volatility::Stable);
-    let any = || Signature::any(1, Volatility::Stable);
-    let version = concat!("PostgreSQL 15.0 (Pando ", env!("CARGO_PKG_VERSION"), ")");
-    vec![
-        function("version", nullary(), move |_| Ok(text(version))),
-        function("current_database", nullary(), |_| Ok(text("pando"))),
-        function("current_catalog", nullary(), |_| Ok(text("pando"))),
-        function("pg_typeof", any(), |args| {
-            Ok(text(types::name_without_length(&types::of_field(&args.arg_fields[0]))))
-        }),
-        function("gen_random_uuid", Signature::nullary(Volatility::Volatile), |args| {
-            let uuids = (0..args.number_rows).map(|_| uuid::Uuid::new_v4().to_string());
-            let uuids: ArrayRef = Arc::new(StringViewArray::from_iter_values(uuids));
-            Ok(ColumnarValue::Array(uuids))
-        }),
-    ]
 }

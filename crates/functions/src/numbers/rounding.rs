@@ -25,10 +25,10 @@ use values::translate::external;
 const DIGITS_MAX: i64 = DECIMAL128_MAX_PRECISION as i64;
 
 /// The functions.
-pub(super) fn all() -> impl Iterator<Item = ScalarUDF> {
+pub(super) fn all() -> Vec<ScalarUDF> {
     let signature = || Signature::user_defined(Volatility::Immutable);
     let of = move |engine| ScalarUDF::new_from_impl(Rounded { engine, signature: signature() });
-    [math::floor(), math::ceil(), math::trunc(), math::round()].into_iter().map(of)
+    [math::floor(), math::ceil(), math::trunc(), math::round()].map(of).into()
 }
 
 /// A function of the engine that rounds.

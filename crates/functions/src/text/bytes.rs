@@ -1,6 +1,6 @@
 //! Functions on bytes that the engine has only for text.
 
-use super::columnar::{Types, function};
+use crate::columnar::{Types, function};
 use datafusion::arrow::array::{ArrayRef, AsArray, BinaryViewArray, Int32Array};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::logical_expr::ScalarUDF;

@@ -3,8 +3,8 @@
 //! In FROM it is a table whose rows are made as they are read ([`planner`](planner)); where its arguments come
 //! from other tables it is a function that gives an array.
 
-use super::columnar::function;
-use super::intervals::INTERVAL;
+use crate::columnar::function;
+use crate::datetime::intervals::INTERVAL;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Decimal128Array, Int64Array, ListArray, TimestampMicrosecondArray,
 };

@@ -3,8 +3,8 @@
 //! EXTRACT gives a `numeric`, whose digits after the point depend on the field: there is a function for
 //! each number of them. date_part gives a `double precision`.
 
-use super::columnar::function;
 use super::intervals::INTERVAL;
+use crate::columnar::function;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Float64Array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{

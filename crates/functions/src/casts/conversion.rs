@@ -1,6 +1,6 @@
 //! A cast to a type, as a function: see [`casts`](planner::casts).
 
-use super::columnar::{Types, function, silent};
+use crate::columnar::{Types, function, silent};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, StringViewBuilder};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
@@ -13,7 +13,8 @@ use std::sync::Arc;
 use store::catalog::SqlType;
 use values::assign::{Excess, fit, input};
 use values::error::{Error, Result};
-use values::text::{Style, TextColumn};
+use values::style::Style;
+use values::text::TextColumn;
 use values::translate::external;
 use values::types;
 

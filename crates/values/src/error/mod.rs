@@ -4,7 +4,10 @@
 //! code, so that a client program decides by code and a person by message, detail and hint. How errors
 //! of the engine below become ours is in [`translate`](crate::translate).
 
-pub use crate::sql_state::SqlState;
+mod sql_state;
+
+pub use sql_state::SqlState;
+
 use std::fmt;
 
 /// An error with everything that a client shows: code, message, detail, hint, place in the statement.
