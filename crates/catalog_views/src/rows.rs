@@ -20,7 +20,7 @@ impl TableRows {
     /// Adds a row. Columns that are not named are NULL, or zero, false and empty where they may not be.
     pub(crate) fn row<const N: usize>(&mut self, cells: [(&str, Cell); N]) {
         let nothing = |column: &ShapeColumn| match column.required {
-            true => Cell::nothing(column.form),
+            true => Cell::zero(column.form),
             false => Cell::Null,
         };
         let mut row: Vec<Cell> = self.shape.columns.iter().map(nothing).collect();

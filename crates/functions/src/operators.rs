@@ -1,5 +1,5 @@
-//! Functions that stand in the places of operators and of what sums add up: SQL knows none of them by name, but every server does, so
-//! that they are computed where the rows are.
+//! Functions that replace operators and the arguments of `sum` and `avg`. Statements cannot call
+//! them, but plan fragments can: every server knows them by name.
 
 use crate::datetime::{intervals, moments};
 use crate::numbers::{decimals, integers};
@@ -8,7 +8,7 @@ use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-/// The function of this name.
+/// The function of a name.
 pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
     static ALL: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
         let others = [

@@ -1,4 +1,4 @@
-//! A function that returns `text` and sees all that the engine tells about a call.
+//! Functions that return `text` and receive the engine's arguments unchanged.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::Result;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 type Body = Arc<dyn Fn(&ScalarFunctionArgs) -> Result<ColumnarValue> + Send + Sync>;
 
-/// A function that gives text.
+/// A function that returns text.
 struct TextFunction {
     name: &'static str,
     signature: Signature,
@@ -55,7 +55,7 @@ impl ScalarUDFImpl for TextFunction {
     }
 }
 
-/// A function that gives text.
+/// Defines a function that returns text.
 pub fn function(
     name: &'static str,
     signature: Signature,

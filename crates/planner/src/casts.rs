@@ -24,7 +24,7 @@ pub struct Casts;
 
 impl AnalyzerRule for Casts {
     fn analyze(&self, plan: LogicalPlan, options: &ConfigOptions) -> Result<LogicalPlan> {
-        let style = Style::hung(options);
+        let style = Style::from_config(options);
         let is_cast = |part: &Expr| matches!(part, Expr::Cast(_));
         every_expression::changed(plan, is_cast, |expr, schema| converted(expr, schema, style))
     }

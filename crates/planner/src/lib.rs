@@ -254,7 +254,7 @@ impl<'a> Planner<'a> {
         logical: Expr,
         schema: &DFSchema,
     ) -> Result<(Expr, Arc<dyn PhysicalExpr>)> {
-        let style = Style::hung(self.engine.config_options());
+        let style = Style::from_config(self.engine.config_options());
         let logical = casts::converted(logical, schema, style)?.data;
         let told = self.told(logical.clone(), schema)?;
         let physical = self.engine.create_physical_expr(told, schema)?;

@@ -1,6 +1,6 @@
-//! Amounts of bytes as people write them: `64MiB`, `500 MB`, `1024`.
+//! Sizes in bytes with units: `64MiB`, `500 MB`, `1024`.
 
-/// The number of bytes that a text names; `None` where it names none.
+/// Parses a size in bytes; `None` for other text and for sizes beyond 64 bits.
 pub fn bytes_of(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();

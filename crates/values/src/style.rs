@@ -1,10 +1,10 @@
-//! How a session has its values written: what `bytea_output` and `intervalstyle` say.
+//! The output style of a session: its settings `bytea_output` and `intervalstyle`.
 
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
 use datafusion::common::plan_err;
 use std::any::Any;
 
-/// The forms of values that have several.
+/// The output formats of types that have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Style {
     /// `bytea_output`
@@ -13,17 +13,17 @@ pub struct Style {
     pub interval: IntervalStyle,
 }
 
-/// How bytes are written.
+/// The output format of `bytea`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BytesStyle {
     /// `\x00ff`
     #[default]
     Hex,
-    /// `\000\377`, and characters as they are.
+    /// `\000\377`; printable ASCII characters are not escaped.
     Escape,
 }
 
-/// How intervals are written.
+/// The output format of `interval`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum IntervalStyle {
     /// `1 year 2 mons 3 days 04:05:06`
@@ -38,7 +38,7 @@ pub enum IntervalStyle {
 }
 
 impl Style {
-    /// The style that the values of the settings name.
+    /// The style for the values of the two settings. An unknown value selects the default.
     pub fn named(bytea_output: &str, intervalstyle: &str) -> Self {
         let bytes = match bytea_output {
             "escape" => BytesStyle::Escape,
@@ -54,15 +54,15 @@ impl Style {
     }
 }
 
-/// A style in the engine's configuration, where rules of the analysis find it.
+/// The style as an extension of the engine's configuration, which analyzer rules can read.
 #[derive(Debug, Clone, Copy)]
-struct Hung(Style);
+struct StyleExtension(Style);
 
-impl ConfigExtension for Hung {
+impl ConfigExtension for StyleExtension {
     const PREFIX: &'static str = "text_style";
 }
 
-impl ExtensionOptions for Hung {
+impl ExtensionOptions for StyleExtension {
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -85,13 +85,13 @@ impl ExtensionOptions for Hung {
 }
 
 impl Style {
-    /// Hangs the style into a configuration.
-    pub fn hang(self, options: &mut ConfigOptions) {
-        options.extensions.insert(Hung(self));
+    /// Stores the style in the engine's configuration.
+    pub fn store_in(self, options: &mut ConfigOptions) {
+        options.extensions.insert(StyleExtension(self));
     }
 
-    /// The style that hangs in a configuration.
-    pub fn hung(options: &ConfigOptions) -> Self {
-        options.extensions.get::<Hung>().map_or_else(Self::default, |hung| hung.0)
+    /// The style stored in the engine's configuration, or the default.
+    pub fn from_config(options: &ConfigOptions) -> Self {
+        options.extensions.get::<StyleExtension>().map_or_else(Self::default, |style| style.0)
     }
 }

@@ -1,4 +1,4 @@
-//! `_pg_expandarray`: each element of an array (`x`) with its number (`n`). pgjdbc asks for keys with it.
+//! `_pg_expandarray`: each element of an array (`x`) with its number (`n`). pgjdbc reads keys with it.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array, ListArray, StructArray};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};

@@ -1,7 +1,7 @@
-//! `generate_series`: numbers from one to another, or moments.
+//! `generate_series`: a series of numbers or timestamps.
 //!
-//! In FROM it is a table whose rows are made as they are read ([`planner`](planner)); where its arguments come
-//! from other tables it is a function that gives an array.
+//! In FROM it is a table whose rows are generated when they are read (`planner::series`). If its
+//! arguments come from other tables it is a function that returns an array.
 
 use crate::columnar::function;
 use crate::datetime::intervals::INTERVAL;
@@ -21,20 +21,20 @@ use values::error::{Error, Result, SqlState};
 use values::text::{civil, days_of};
 use values::types::of_arrow;
 
-/// The name of the function that gives an array.
+/// The name of the function that returns the series as an array.
 pub const SERIES: &str = "series";
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 
-/// The function that gives an array.
+/// The function [`SERIES`].
 pub(super) fn as_array() -> ScalarUDF {
     function(SERIES, list_types, lists)
 }
 
-/// What the values of a series are, for the types of its arguments; `None` is a NULL or unknown.
+/// The type of the values of a series, for the types of its arguments; `None` is NULL or an unknown type.
 ///
 /// # Errors
-/// 42883: there is no such series.
+/// 42883: `generate_series` does not exist for these types.
 pub fn item_type(arguments: &[Option<DataType>]) -> Result<DataType> {
     let known: Vec<SqlType> = arguments.iter().take(2).flatten().map(of_arrow).collect();
     let is = |wanted: fn(&SqlType) -> bool| known.iter().any(wanted);
@@ -83,7 +83,7 @@ pub fn item_type(arguments: &[Option<DataType>]) -> Result<DataType> {
     Ok(item.arrow())
 }
 
-/// The types that a series' arguments are cast to.
+/// The types that the arguments of a series are cast to, for its item type.
 pub fn argument_types(item: &DataType, count: usize) -> Vec<DataType> {
     let step = match item {
         DataType::Timestamp(..) => INTERVAL,
@@ -94,7 +94,7 @@ pub fn argument_types(item: &DataType, count: usize) -> Vec<DataType> {
     [bound.clone(), bound, step].into_iter().take(count).collect()
 }
 
-/// A series that is being made.
+/// A series that is being generated.
 #[derive(Debug, Clone)]
 pub struct Series {
     item: DataType,
@@ -110,10 +110,10 @@ enum Step {
 }
 
 impl Series {
-    /// A series of an item type from arguments at a row, which have [`argument_types`]; `None` where one is NULL.
+    /// The series of the arguments in a row, which have [`argument_types`]; `None` if one is NULL.
     ///
     /// # Errors
-    /// 22023: the step is nothing.
+    /// 22023: the step is zero.
     pub fn new(item: &DataType, arguments: &[ArrayRef], row: usize) -> Result<Option<Self>> {
         if arguments.iter().any(|array| array.is_null(row)) {
             return Ok(None);
@@ -149,10 +149,10 @@ impl Series {
         left.map_or(0.0, |left| (left / self.step.length()).floor() + 1.0).max(0.0)
     }
 
-    /// At most so many values; `None` after the last.
+    /// The next values, at most `most`; `None` after the last.
     ///
     /// # Errors
-    /// 22003 and the like: a value is outside its type.
+    /// An error of the cast: a value is out of the range of its type.
     pub fn batch(&mut self, most: usize) -> Result<Option<ArrayRef>> {
         let mut values = Vec::new();
         while let Some(value) = self.next.filter(|_| values.len() < most) {
@@ -190,7 +190,7 @@ impl Series {
 }
 
 impl Step {
-    /// As a number, or in microseconds, where a month is thirty days.
+    /// The length of the step: a number, or microseconds with months of 30 days.
     fn length(self) -> f64 {
         match self {
             Self::Number(step) => step as f64,
@@ -223,7 +223,7 @@ impl Step {
     }
 }
 
-/// The same day so many months later, or the last day of a month that has no such day.
+/// The same day a number of months later, or the last day of the month if it has no such day.
 fn months_later(days: i64, months: i64) -> Option<i64> {
     if months == 0 {
         return Some(days);
@@ -237,7 +237,7 @@ fn months_later(days: i64, months: i64) -> Option<i64> {
 fn list_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
     let known = |data_type: &DataType| (!data_type.is_null()).then(|| data_type.clone());
     let item = item_type(&types.iter().map(known).collect::<Vec<_>>())?;
-    // A coerced integer has become wider; its type is asked for again.
+    // The result type is computed again from the coerced types: `integer` must stay `integer`.
     let arguments = match item {
         DataType::Int32 => vec![DataType::Int32; types.len()],
         _ => argument_types(&item, types.len()),

@@ -1,4 +1,4 @@
-//! A constant like `'{a,b}'` beside a value: an array where the value is one, and text elsewhere.
+//! A constant like `'{a,b}'` that is the operand of an operator: an array if the other operand is one, else text.
 
 use super::conversion;
 use datafusion::arrow::compute::cast;
@@ -15,9 +15,9 @@ use values::translate::external;
 use values::types;
 
 /// The name of the function.
-pub const ARRAY_OPERAND: &str = "array_beside";
+pub const ARRAY_OPERAND: &str = "array_operand";
 
-/// The function: a text, and the value beside it.
+/// The function, of a text and the other operand.
 pub(super) fn function() -> ScalarUDF {
     let signature = Signature::any(2, Volatility::Immutable);
     ScalarUDF::new_from_impl(ArrayOperand { signature })
@@ -41,7 +41,7 @@ impl ScalarUDFImpl for ArrayOperand {
         match types {
             [_, array @ DataType::List(_)] => Ok(array.clone()),
             [text, _] => Ok(text.clone()),
-            _ => exec_err!("a text stands beside one value"),
+            _ => exec_err!("{ARRAY_OPERAND} takes a text and the other operand"),
         }
     }
 
@@ -49,7 +49,7 @@ impl ScalarUDFImpl for ArrayOperand {
         let types: Vec<DataType> =
             args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
         let field = Field::new(ARRAY_OPERAND, self.return_type(&types)?, true);
-        // Beside a document it is one as well, or an error.
+        // An operand of a JSON value must be JSON.
         let is_json =
             matches!(types::of_field(&args.arg_fields[1]), SqlType::Json | SqlType::Jsonb);
         if let (true, Some(Some(text))) = (is_json, args.scalar_arguments.first()) {
@@ -65,14 +65,14 @@ impl ScalarUDFImpl for ArrayOperand {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let [text, _] = &args.args[..] else {
-            return exec_err!("a text stands beside one value");
+            return exec_err!("{ARRAY_OPERAND} takes a text and the other operand");
         };
         let returns = args.return_type();
         if text.data_type() == *returns {
             return Ok(text.clone());
         }
         let array = types::of_field(&args.arg_fields[1]);
-        // A constant is read once, however many rows there are.
+        // A constant is parsed once for all rows.
         let rows = if matches!(text, ColumnarValue::Scalar(_)) { 1 } else { args.number_rows };
         let read = conversion::convert(&text.to_array(rows)?, &array).map_err(external)?;
         let read = cast(&read, returns)?;

@@ -1,4 +1,4 @@
-//! Casts of quoted constants, done when the statement is planned.
+//! Casts of quoted constants, evaluated when the statement is planned.
 
 use super::conversion;
 use datafusion::arrow::datatypes::DataType;
@@ -11,8 +11,10 @@ use values::error::{Error, SqlState};
 use values::translate::external;
 use values::types;
 
-/// The constant that a cast of a quoted constant is; `None` where it is no such cast, or none to a type whose
-/// values are not told from text.
+/// The value of a cast of a quoted constant; `None` for other casts and for casts to text.
+///
+/// # Errors
+/// The text is no value of the type.
 pub fn fold(cast: &Cast) -> Result<Option<Expr>> {
     let Expr::Literal(value, None) = &*cast.expr else { return Ok(None) };
     let sql_type = types::of_field(&cast.field);
@@ -26,20 +28,23 @@ pub fn fold(cast: &Cast) -> Result<Option<Expr>> {
     Ok(Some(Expr::Literal(value, metadata)))
 }
 
-/// The value of a type that a text is.
+/// Converts a quoted constant to a type.
+///
+/// # Errors
+/// The text is no value of the type.
 pub fn value_of(text: &ScalarValue, sql_type: &SqlType) -> Result<ScalarValue> {
     let array = text.cast_to(&DataType::Utf8View)?.to_array()?;
     let array = conversion::convert(&array, sql_type).map_err(|error| {
         external(match text.try_as_str() {
-            Some(Some(text)) if is_about_form(&error) => error.blaming_literal(text),
+            Some(Some(text)) if is_about_syntax(&error) => error.at_literal(text),
             _ => error,
         })
     })?;
     ScalarValue::try_from_array(&array, 0)
 }
 
-/// Whether an error is about how a constant is written, and not about what it is made to fit.
-fn is_about_form(error: &Error) -> bool {
-    let to_fit = [SqlState::NumericValueOutOfRange, SqlState::StringDataRightTruncation];
-    error.message().contains('"') || !to_fit.contains(&error.state())
+/// Whether an error is about the syntax of a constant, and not about its range or length.
+fn is_about_syntax(error: &Error) -> bool {
+    let limits = [SqlState::NumericValueOutOfRange, SqlState::StringDataRightTruncation];
+    error.message().contains('"') || !limits.contains(&error.state())
 }

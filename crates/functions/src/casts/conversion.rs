@@ -1,6 +1,6 @@
-//! A cast to a type, as a function: see [`casts`](planner::casts).
+//! Casts as functions. `planner::casts` replaces the engine's casts by them.
 
-use crate::columnar::{Types, function, silent};
+use crate::columnar::{Types, function, hidden};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, StringViewBuilder};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
@@ -21,54 +21,53 @@ use values::types;
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Conversion {
     to: SqlType,
-    /// How the engine wants the values held.
+    /// The Arrow type of the result.
     held: DataType,
-    /// How values are written, where they become text.
+    /// The output style of casts to text.
     style: Style,
     signature: Signature,
 }
 
-/// The name of the function that gives its argument, without the length and the digits that a cast declared.
+/// The name of the function that returns its argument without the declared length, precision and scale of its type.
 pub const UNDECLARED: &str = "undeclared";
 
 /// The function [`UNDECLARED`].
 pub(super) fn undeclared() -> ScalarUDF {
     let types: Types = |types| match types {
         [of] => Ok((vec![of.clone()], of.clone())),
-        _ => Err(Error::unsupported("a value has one type")),
+        _ => Err(Error::unsupported("undeclared takes one argument")),
     };
-    silent(UNDECLARED, types, |args| Ok(Arc::clone(&args[0])))
+    hidden(UNDECLARED, types, |args| Ok(Arc::clone(&args[0])))
 }
 
-/// The name of the function that gives its first argument, and is mentioned in names of columns, where casts are not.
+/// The name of the function that returns its first argument. Unlike a cast it appears in column names.
 pub const MENTIONED: &str = "as_is";
 
 /// The function [`MENTIONED`].
 pub(super) fn mentioned() -> ScalarUDF {
     let types: Types = |types| match types {
         [of, mentioned] => Ok((vec![of.clone(), mentioned.clone()], of.clone())),
-        _ => Err(Error::unsupported("a value has one type")),
+        _ => Err(Error::unsupported("as_is takes two arguments")),
     };
     function(MENTIONED, types, |args| Ok(Arc::clone(&args[0])))
 }
 
-/// The function that casts to a type, whose values are held in one of the ways that it can be held in.
-/// Text is written in the session's style.
+/// The cast to a type. `held` is the Arrow type of the result; casts to text use the style.
 pub fn to(sql_type: &SqlType, held: &DataType, style: Style) -> ScalarUDF {
     let signature = Signature::any(1, Volatility::Immutable);
     let (to, held) = (sql_type.clone(), held.clone());
     ScalarUDF::new_from_impl(Conversion { to, held, style, signature })
 }
 
-/// Values as a type has them. A text that is too long is cut, as in every cast that a statement names.
+/// Casts values to a type. A text that is too long is truncated, as in every explicit cast.
 ///
 /// # Errors
-/// 22003, 22007, 22P02: a value is not of the type.
+/// 42846: there is no cast. 22003, 22007, 22P02: a value is not of the type.
 pub fn convert(array: &ArrayRef, to: &SqlType) -> Result<ArrayRef> {
     convert_styled(array, to, Style::default())
 }
 
-/// As [`convert`], with text in a session's style.
+/// As [`convert`], with casts to text in a style.
 fn convert_styled(array: &ArrayRef, to: &SqlType, style: Style) -> Result<ArrayRef> {
     if let (Some(lists), SqlType::Array(item)) = (array.as_list_opt::<i32>(), to) {
         let items = convert_styled(lists.values(), item, style)?;
@@ -87,13 +86,13 @@ fn convert_styled(array: &ArrayRef, to: &SqlType, style: Style) -> Result<ArrayR
     fit(array, to, Excess::Cut)
 }
 
-/// Values as clients see them.
+/// The text format of values.
 fn texts(array: &ArrayRef, style: Style) -> Result<ArrayRef> {
     match array.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => {
             return Ok(cast(array, &DataType::Utf8View)?);
         }
-        // `true`, where clients see `t`.
+        // A cast gives `true`; the text format is `t`.
         DataType::Boolean => return Ok(cast(array, &DataType::Utf8View)?),
         _ => {}
     }
@@ -102,9 +101,10 @@ fn texts(array: &ArrayRef, style: Style) -> Result<ArrayRef> {
     let mut text = String::new();
     for row in 0..array.len() {
         text.clear();
-        match column.write(row, &mut text) {
-            true => builder.append_value(&text),
-            false => builder.append_null(),
+        if column.write(row, &mut text) {
+            builder.append_value(&text)
+        } else {
+            builder.append_null()
         }
     }
     Ok(Arc::new(builder.finish()))
@@ -146,9 +146,10 @@ impl ScalarUDFImpl for Conversion {
         let result = convert_styled(array, &self.to, self.style).map_err(external)?;
         let result =
             if *result.data_type() == self.held { result } else { cast(&result, &self.held)? };
-        match constant {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)),
-            false => Ok(ColumnarValue::Array(result)),
+        if constant {
+            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?))
+        } else {
+            Ok(ColumnarValue::Array(result))
         }
     }
 }

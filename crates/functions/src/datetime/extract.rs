@@ -1,7 +1,7 @@
-//! EXTRACT and date_part: one field of a date, a time, a timestamp or an interval.
+//! `EXTRACT` and `date_part`: a field of a date, a time, a timestamp or an interval.
 //!
-//! EXTRACT gives a `numeric`, whose digits after the point depend on the field: there is a function for
-//! each number of them. date_part gives a `double precision`.
+//! `EXTRACT` returns a `numeric` whose scale depends on the field, so there is one function per scale.
+//! `date_part` returns `double precision`.
 
 use super::intervals::INTERVAL;
 use crate::columnar::function;
@@ -19,7 +19,7 @@ use values::types::of_arrow;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 
-/// date_part.
+/// `date_part`.
 pub(super) fn date_part() -> ScalarUDF {
     function(
         "date_part",
@@ -32,7 +32,7 @@ pub(super) fn date_part() -> ScalarUDF {
     )
 }
 
-/// EXTRACT of a field.
+/// `EXTRACT` of a field.
 pub fn of_field(field: &str) -> ScalarUDF {
     match Field::named(field) {
         Some(Field::Epoch | Field::Second) => {
@@ -108,7 +108,7 @@ impl Field {
     }
 }
 
-/// The field's name, and a moment of a type that is read here.
+/// The types of the arguments: the field's name, and a date, time, timestamp or interval.
 fn arguments(types: &[DataType]) -> Result<Vec<DataType>> {
     let [_, of] = types else {
         let message = "date_part takes the name of a field and a value";
@@ -151,19 +151,17 @@ fn fields(args: &[ArrayRef]) -> Result<Vec<Option<i128>>> {
             let message = format!("unit \"{name}\" not recognized for type {type_name}");
             return Err(Error::new(SqlState::InvalidParameterValue, message));
         };
-        let there_is = match values.data_type() {
+        let is_supported = match values.data_type() {
             DataType::Time64(_) => field.is_of_time(),
             DataType::Date32 => field == Field::Epoch || !field.is_of_time(),
             _ => true,
         } && (field != Field::TimeZone
             || matches!(values.data_type(), DataType::Timestamp(_, Some(_))));
-        match there_is {
-            true => Ok(Some(field)),
-            false => {
-                let message = format!("unit \"{name}\" not supported for type {type_name}");
-                Err(Error::new(SqlState::FeatureNotSupported, message))
-            }
+        if !is_supported {
+            let message = format!("unit \"{name}\" not supported for type {type_name}");
+            return Err(Error::new(SqlState::FeatureNotSupported, message));
         }
+        Ok(Some(field))
     };
     if *values.data_type() == INTERVAL {
         let values = values.as_primitive::<IntervalMonthDayNanoType>();
@@ -188,7 +186,7 @@ fn fields(args: &[ArrayRef]) -> Result<Vec<Option<i128>>> {
         .collect()
 }
 
-/// A field of a moment that is so many microseconds after 1970, in millionths.
+/// A field of a timestamp given in microseconds since 1970, in millionths.
 fn of_moment(field: Field, micros: i64) -> i128 {
     let (days, time) = (micros.div_euclid(MICROS_PER_DAY), micros.rem_euclid(MICROS_PER_DAY));
     let second = time % (60 * MICROS_PER_SECOND);
@@ -226,29 +224,25 @@ fn first_day(year: i64) -> i64 {
     days_of(year, 1, 1).unwrap_or(0)
 }
 
-/// The year that a day's week belongs to: the one of its Thursday.
+/// The ISO year of a day: the year of the Thursday of its week.
 fn iso_year(days: i64) -> i64 {
     civil(days - (days + 3).rem_euclid(7) + 3).0
 }
 
-/// How many days of the first ISO week lie before its year, or after its first day: added to the day of the year
-/// it gives the day of the ISO year.
+/// The offset from the start of the first ISO week to the first day of the year, in days.
 fn first_weekday(days: i64) -> i64 {
     let weekday = (first_day(iso_year(days)) + 3).rem_euclid(7);
     if weekday <= 3 { weekday } else { weekday - 7 }
 }
 
-/// There is no year 0: before 1 comes 1 BC, which is -1.
+/// There is no year 0: 1 BC is -1.
 fn shown_year(year: i64) -> i64 {
     if year > 0 { year } else { year - 1 }
 }
 
-/// Centuries and millennia begin with a year 1.
+/// The century or millennium of a year; both begin with a year 1.
 fn parts_of_years(year: i64, size: i64) -> i64 {
-    match year > 0 {
-        true => (year + size - 1) / size,
-        false => -((size - 1 - (year - 1)) / size),
-    }
+    if year > 0 { (year + size - 1) / size } else { -((size - 1 - (year - 1)) / size) }
 }
 
 /// A field of an interval, in millionths.

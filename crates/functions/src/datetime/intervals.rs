@@ -1,5 +1,5 @@
-//! Intervals as PostgreSQL counts with them: a month has 30 days and a day 24 hours where a fraction of one is
-//! carried down, and where two intervals are compared.
+//! Functions on intervals. For comparisons, and to carry fractions into smaller units, a month has
+//! 30 days and a day 24 hours.
 
 use crate::columnar::{Types, function};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array};
@@ -15,10 +15,10 @@ const DAYS_PER_MONTH: i64 = 30;
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// The type of intervals.
+/// The Arrow type of intervals.
 pub const INTERVAL: DataType = DataType::Interval(IntervalUnit::MonthDayNano);
 
-/// The functions that statements name.
+/// The functions that statements can call.
 pub(super) fn all() -> Vec<ScalarUDF> {
     vec![
         function("justify_hours", |_| Ok((vec![INTERVAL], INTERVAL)), |args| each(args, hours)),
@@ -38,7 +38,7 @@ pub fn divide() -> ScalarUDF {
     function("interval_divide", |_| Ok((scaling(), INTERVAL)), quotient)
 }
 
-/// What intervals are compared by: their length in nanoseconds.
+/// The length in nanoseconds, by which intervals are compared.
 pub fn length() -> ScalarUDF {
     let types: Types = |_| Ok((vec![INTERVAL], DataType::Decimal128(38, 0)));
     function("interval_length", types, |args| {
@@ -76,14 +76,14 @@ fn each(
     Ok(Arc::new(values.collect::<Result<IntervalMonthDayNanoArray>>()?))
 }
 
-/// Whole days of the time become days.
+/// Converts 24 hours to a day.
 fn hours(value: IntervalMonthDayNano) -> Option<IntervalMonthDayNano> {
     let days = i64::from(value.days) + value.nanoseconds / NANOS_PER_DAY;
     let (days, time) = same_sign(days, value.nanoseconds % NANOS_PER_DAY, NANOS_PER_DAY);
     Some(IntervalMonthDayNano::new(value.months, i32::try_from(days).ok()?, time))
 }
 
-/// Every 30 days become a month.
+/// Converts 30 days to a month.
 fn days(value: IntervalMonthDayNano) -> Option<IntervalMonthDayNano> {
     let months = i64::from(value.months) + i64::from(value.days) / DAYS_PER_MONTH;
     let days = i64::from(value.days) % DAYS_PER_MONTH;
@@ -92,7 +92,7 @@ fn days(value: IntervalMonthDayNano) -> Option<IntervalMonthDayNano> {
     Some(IntervalMonthDayNano::new(months, days, value.nanoseconds))
 }
 
-/// Hours into days, days into months, and all of one sign.
+/// Converts hours to days and days to months, with one sign for all.
 fn both(value: IntervalMonthDayNano) -> Option<IntervalMonthDayNano> {
     let mut time = value.nanoseconds % NANOS_PER_DAY;
     let mut days = i64::from(value.days) + value.nanoseconds / NANOS_PER_DAY;
@@ -107,7 +107,7 @@ fn both(value: IntervalMonthDayNano) -> Option<IntervalMonthDayNano> {
     Some(IntervalMonthDayNano::new(i32::try_from(months).ok()?, i32::try_from(days).ok()?, time))
 }
 
-/// A part and what is below it, with one sign.
+/// Gives two parts the same sign; `size` of the lower make one of the upper.
 fn same_sign(upper: i64, lower: i64, size: i64) -> (i64, i64) {
     match (upper.signum(), lower.signum()) {
         (1, -1) => (upper - 1, lower + size),
@@ -126,7 +126,7 @@ pub(crate) fn quotient(args: &[ArrayRef]) -> Result<ArrayRef> {
     scale(args, |value, divisor| value / divisor)
 }
 
-/// Scales each part. What is left of a month goes into days, what is left of a day into the time.
+/// Scales each part. Fractions of months are carried into days, fractions of days into the time.
 fn scale(args: &[ArrayRef], by: fn(f64, f64) -> f64) -> Result<ArrayRef> {
     let factors: &Float64Array = args[1].as_primitive::<Float64Type>();
     let values = intervals(&args[0]).iter().zip(factors).map(|pair| match pair {
@@ -159,12 +159,12 @@ fn scaled(value: IntervalMonthDayNano, by: impl Fn(f64) -> f64) -> Option<Interv
     ))
 }
 
-/// A number that is small enough to be a whole one.
+/// A number within a limit.
 fn whole(value: f64, limit: f64) -> Option<f64> {
     (value.abs() <= limit).then_some(value)
 }
 
-/// `make_interval(years, months, weeks, days, hours, mins, secs)`, of which the last may be left out.
+/// `make_interval(years, months, weeks, days, hours, mins, secs)`; trailing arguments are optional.
 fn of_parts(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
     let mut parts = vec![DataType::Int32; types.len()];
     if let Some(seconds) = parts.get_mut(6) {

@@ -1,4 +1,4 @@
-//! Arithmetic on dates, times and timestamps where PostgreSQL's results differ from the engine's.
+//! Arithmetic on dates, times and timestamps for which the engine's results differ from PostgreSQL's.
 
 use super::intervals::INTERVAL;
 use crate::columnar::function;
@@ -24,7 +24,7 @@ fn out_of_range() -> Error {
     Error::new(SqlState::DatetimeFieldOverflow, "timestamp out of range")
 }
 
-/// From one timestamp to another: days, and a time below 24 hours.
+/// Difference of two timestamps: days, and a time below 24 hours.
 pub fn between() -> ScalarUDF {
     function(
         "timestamp_subtract",
@@ -45,7 +45,7 @@ pub fn between() -> ScalarUDF {
     )
 }
 
-/// From one time of day to another.
+/// Difference of two times of day.
 pub fn between_times() -> ScalarUDF {
     function(
         "time_subtract",
@@ -62,12 +62,12 @@ pub fn between_times() -> ScalarUDF {
     )
 }
 
-/// A time of day after an interval; it goes round at midnight.
+/// Time of day plus interval, modulo 24 hours.
 pub fn time_plus() -> ScalarUDF {
     function("time_plus", |_| Ok((vec![TIME, INTERVAL], TIME)), |args| later(args, 1))
 }
 
-/// A time of day before an interval.
+/// Time of day minus interval, modulo 24 hours.
 pub fn time_minus() -> ScalarUDF {
     function("time_minus", |_| Ok((vec![TIME, INTERVAL], TIME)), |args| later(args, -1))
 }
@@ -82,7 +82,7 @@ fn later(args: &[ArrayRef], sign: i64) -> Result<ArrayRef> {
     Ok(Arc::new(values.collect::<Time64MicrosecondArray>()))
 }
 
-/// A date and a time of day.
+/// Timestamp of a date and a time of day.
 pub fn at_time() -> ScalarUDF {
     function(
         "date_at_time",
@@ -100,7 +100,7 @@ pub fn at_time() -> ScalarUDF {
 /// The name of [`age`].
 pub const AGE: &str = "timestamp_age";
 
-/// From one timestamp to another in years, months and days, as people count ages.
+/// `age`: difference of two timestamps in years, months, days and time.
 pub(super) fn age() -> ScalarUDF {
     function(
         AGE,
@@ -129,7 +129,7 @@ fn age_between(end: i64, start: i64) -> Option<IntervalMonthDayNano> {
     if time < 0 {
         (time, days) = (time + MICROS_PER_DAY, days - 1);
     }
-    // A month that is not full is counted in the days of the earlier one.
+    // An incomplete month counts in days of the earlier month.
     let (year, month) = if sign < 0 { (end_year, end_month) } else { (year, month) };
     let length = (28..=31).rev().find(|day| days_of(year, month, *day).is_some())?;
     while days < 0 {

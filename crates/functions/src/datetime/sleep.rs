@@ -1,4 +1,4 @@
-//! `pg_sleep`: waits without holding a thread, and ends when the statement is cancelled.
+//! `pg_sleep`: waits without blocking a thread. Cancelling the statement ends it.
 
 use async_trait::async_trait;
 use datafusion::arrow::array::AsArray;
@@ -32,13 +32,13 @@ impl ScalarUDFImpl for Sleep {
         &self.signature
     }
 
-    /// `void`, which clients read as empty text.
+    /// `void`, which is empty text for clients.
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(DataType::Utf8View)
     }
 
     fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        internal_err!("the engine waits for functions that wait")
+        internal_err!("pg_sleep must be called asynchronously")
     }
 }
 
@@ -48,7 +48,7 @@ impl AsyncScalarUDFImpl for Sleep {
         for argument in &args.args {
             let seconds = cast(&argument.to_array(args.number_rows)?, &DataType::Float64)?;
             for seconds in seconds.as_primitive::<Float64Type>().iter().flatten() {
-                // Negative, endless and senseless times are none.
+                // Negative, infinite and NaN durations are zero.
                 let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
                 tokio::time::sleep(time).await;
             }

@@ -1,4 +1,4 @@
-//! `AT TIME ZONE`: what the clocks of a zone show at a moment, and the moment at which they show a time.
+//! `AT TIME ZONE`: conversion between timestamps in UTC and the local time of a zone.
 
 use crate::columnar::function;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, TimestampMicrosecondArray};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
-/// The name of the function: of a zone, and a timestamp with or without one.
+/// The name of the function. Its arguments are a zone and a timestamp with or without time zone.
 pub const AT_TIME_ZONE: &str = "timezone";
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -77,7 +77,7 @@ enum Zone {
     Named(DataType),
 }
 
-/// A zone by its name, or by what it is west of Greenwich, as POSIX has it: `+02` is two hours behind.
+/// A zone by its name, or by its offset in POSIX notation: `+02` is two hours west of Greenwich.
 fn zone_of(name: &str) -> Result<Zone> {
     let unknown = || {
         let message = format!("time zone \"{name}\" not recognized");
@@ -100,7 +100,7 @@ fn zone_of(name: &str) -> Result<Zone> {
     Ok(Zone::Named(zone))
 }
 
-/// The moment at which a zone's clocks show a time.
+/// The timestamp in UTC of a local time in a zone.
 fn from_local(local: i64, zone: &DataType) -> Result<i64> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     let array: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![local]));
@@ -108,7 +108,7 @@ fn from_local(local: i64, zone: &DataType) -> Result<i64> {
     Ok(array.as_primitive::<TimestampMicrosecondType>().value(0))
 }
 
-/// How far a zone's clocks are ahead at a moment: what they show then is the time that stands for this moment.
+/// The offset of a zone's local time from UTC at a timestamp, in microseconds.
 fn offset_at(instant: i64, zone: &DataType) -> Result<i64> {
     let near = instant - from_local(instant, zone)?;
     let local = instant + near;

@@ -1,4 +1,4 @@
-//! Functions that make `jsonb` values of others: what `||`, `-` and `#-` do, `jsonb_set` and its relatives.
+//! Functions that change `jsonb` values: `||`, `-`, `#-`, `jsonb_set`, `jsonb_insert` and others.
 
 use super::Kind;
 use super::arguments::{document, strict, texts};

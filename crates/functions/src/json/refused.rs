@@ -1,4 +1,4 @@
-//! Functions over JSON that PostgreSQL has and Pando lacks, refused by name.
+//! JSON functions of PostgreSQL that are not supported.
 
 use super::ARGUMENTS_MAX;
 use crate::row_function::typed_function;
@@ -6,7 +6,7 @@ use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::error::Error;
 
-/// Functions, and why there are none.
+/// Functions, and the reason why they are not supported.
 const REFUSED: [(&[&str], &str); 3] = [
     (
         &[

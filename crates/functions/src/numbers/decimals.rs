@@ -1,9 +1,9 @@
-//! Division and multiplication of numerics with as many digits as PostgreSQL gives them, as far as 38 hold.
+//! Division, multiplication, `sum` and `avg` of numerics, with results of up to 38 digits.
 //!
-//! PostgreSQL chooses the digits of a quotient by its value: at least 16 that count. A column has one
-//! number of digits after the point, so a quotient has 16 here, or as many as its operands have.
+//! PostgreSQL chooses the scale of a quotient by its value, for at least 16 significant digits. A
+//! column has one scale, so a quotient has 16 digits after the point here, or as many as its operands.
 
-use crate::columnar::{function, silent};
+use crate::columnar::{function, hidden};
 use crate::datetime::intervals;
 use datafusion::arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, Float64Array, PrimitiveArray,
@@ -16,13 +16,13 @@ use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
-/// Digits of a numeric, at most.
+/// The maximum precision of a numeric.
 const PRECISION_MAX: u8 = 38;
-/// Whole numbers of up to 64 bits.
+/// The type of sums of integers of up to 64 bits.
 const SUMMED: DataType = DataType::Decimal128(20, 0);
-/// Digits after the point of a quotient, at least.
+/// The minimum scale of a quotient.
 const QUOTIENT_SCALE: i8 = 16;
-/// Digits after the point of a product, at most, where the operands have no more.
+/// The maximum scale of a product whose operands have no larger one.
 const PRODUCT_SCALE: i8 = 20;
 
 /// The quotient of two numerics.
@@ -30,15 +30,15 @@ pub fn divide() -> ScalarUDF {
     function("numeric_divide", quotient_type, quotient)
 }
 
-/// The product of two numerics that have too many digits for the engine's own.
+/// The product of two numerics with more digits than the engine's product supports.
 pub fn multiply() -> ScalarUDF {
     function("numeric_multiply", product_type, product)
 }
 
-/// What sum adds up: a `bigint` as a numeric, in which sums do not overflow; else the value itself. The engine's cast does the same
-/// in three times the time, as it takes numbers for such as may have too many digits.
+/// The argument of `sum`: a `bigint` as a numeric, whose sums do not overflow; other values are unchanged. The engine's
+/// cast takes three times as long, because it checks the number of digits.
 pub fn summand() -> ScalarUDF {
-    silent(SUMMAND, summand_type, |args| Ok(as_summand(&args[0])))
+    hidden(SUMMAND, summand_type, |args| Ok(as_summand(&args[0])))
 }
 
 fn as_summand(value: &ArrayRef) -> ArrayRef {
@@ -65,17 +65,17 @@ fn summand_type(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
     Ok((vec![of.clone()], summed(of).unwrap_or_else(|| of.clone())))
 }
 
-/// The type as which values of another are added up, where it is not theirs.
+/// The type to which `sum` converts values of a type; `None` if it does not convert them.
 pub fn summed(data_type: &DataType) -> Option<DataType> {
     matches!(data_type, DataType::Int64 | DataType::UInt64 | DataType::UInt32).then_some(SUMMED)
 }
 
-/// What avg is: a sum by a count, NULL where nothing was counted.
+/// The result of `avg`: sum divided by count, NULL if the count is zero.
 pub fn average() -> ScalarUDF {
     function("average", average_type, mean)
 }
 
-/// Digits and digits after the point of a type that is a numeric or becomes one.
+/// Precision and scale of a numeric type, or of the numeric that holds all values of another type.
 fn digits(data_type: &DataType) -> (u8, i8) {
     match data_type {
         DataType::Decimal32(p, s) | DataType::Decimal64(p, s) | DataType::Decimal128(p, s) => {
@@ -97,7 +97,7 @@ fn pair(types: &[DataType]) -> Result<[(u8, i8); 2]> {
 }
 
 fn decimal((precision, scale): (u8, i8)) -> DataType {
-    // A scale below zero stands for zeros before the point.
+    // A negative scale stands for zeros before the point.
     let below = scale.min(0).unsigned_abs();
     DataType::Decimal128(precision.saturating_add(below).min(PRECISION_MAX), scale.max(0))
 }
@@ -114,7 +114,7 @@ fn product_type(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
     Ok((vec![decimal(left), decimal(right)], DataType::Decimal128(PRECISION_MAX, scale.max(0))))
 }
 
-/// Whether the engine's product of two numerics could overflow though its value has few digits.
+/// Whether the engine's product of two numerics could overflow although the result has few digits.
 pub fn is_wide_product(left: &DataType, right: &DataType) -> bool {
     let (left, right) = (digits(left), digits(right));
     left.0 + right.0 >= PRECISION_MAX && left.1 + right.1 > PRODUCT_SCALE
@@ -129,7 +129,7 @@ fn too_large() -> Error {
         .with_hint("A numeric has at most 38 digits.")
 }
 
-/// Powers of ten that have room in 128 bits.
+/// The powers of ten that fit into 128 bits.
 const POWERS: [i128; PRECISION_MAX as usize + 1] = {
     let mut powers = [1; PRECISION_MAX as usize + 1];
     let mut at = 1;
@@ -140,18 +140,18 @@ const POWERS: [i128; PRECISION_MAX as usize + 1] = {
     powers
 };
 
-/// Ten to the power of a shift, be it up or down.
+/// Ten to the power of the absolute value of a shift.
 fn power(shift: i32) -> Option<i128> {
     POWERS.get(usize::try_from(shift.unsigned_abs()).ok()?).copied()
 }
 
-/// `numerator * 10^shift / divisor`, rounded half away from zero; `None` where it has too many digits.
+/// `numerator * 10^shift / divisor`, rounded half away from zero; `None` if it has too many digits.
 fn rounded(numerator: i128, shift: i32, divisor: i128) -> Option<i128> {
     let wide = || rounded_wide(i256::from_i128(numerator), shift, i256::from_i128(divisor));
     rounded_narrow(numerator, shift, divisor).or_else(wide)
 }
 
-/// The same where all on the way has room in 128 bits, as nearly always; `None` elsewhere. It takes a quarter of the time.
+/// As [`rounded`], in 128 bits; `None` if an intermediate result does not fit. It takes a quarter of the time of 256 bits.
 fn rounded_narrow(numerator: i128, shift: i32, divisor: i128) -> Option<i128> {
     let (numerator, divisor) = match shift {
         0.. => (numerator.checked_mul(power(shift)?)?, divisor),
@@ -161,14 +161,14 @@ fn rounded_narrow(numerator: i128, shift: i32, divisor: i128) -> Option<i128> {
     let up = rest.unsigned_abs() >= divisor.unsigned_abs() - rest.unsigned_abs();
     let away = if (numerator < 0) == (divisor < 0) { 1 } else { -1 };
     let whole = if up { whole.checked_add(away)? } else { whole };
-    has_room(whole).then_some(whole)
+    is_in_range(whole).then_some(whole)
 }
 
-fn has_room(value: i128) -> bool {
+fn is_in_range(value: i128) -> bool {
     value.unsigned_abs() < 10u128.pow(PRECISION_MAX.into())
 }
 
-/// The same in 256 bits.
+/// As [`rounded`], in 256 bits.
 fn rounded_wide(numerator: i256, shift: i32, divisor: i256) -> Option<i128> {
     let ten = i256::from_i128(10);
     let (numerator, divisor) = match u32::try_from(shift) {
@@ -179,7 +179,7 @@ fn rounded_wide(numerator: i256, shift: i32, divisor: i256) -> Option<i128> {
     let up = rest.wrapping_abs() >= divisor.wrapping_abs().wrapping_sub(rest.wrapping_abs());
     let away = if (numerator < i256::ZERO) == (divisor < i256::ZERO) { 1 } else { -1 };
     let whole = if up { whole.checked_add(i256::from_i128(away))? } else { whole };
-    whole.to_i128().filter(|value| has_room(*value))
+    whole.to_i128().filter(|value| is_in_range(*value))
 }
 
 fn quotient(args: &[ArrayRef]) -> Result<ArrayRef> {
@@ -262,7 +262,7 @@ fn mean(args: &[ArrayRef]) -> Result<ArrayRef> {
         }
         _ => {
             let counts = cast(&args[1], &DataType::Decimal128(19, 0))?;
-            // Nothing counted is no sum either: there is no division by zero.
+            // If the count is zero, the sum is NULL: there is no division by zero.
             quotient(&[Arc::clone(&args[0]), counts])
         }
     }
@@ -274,7 +274,7 @@ mod tests {
     use datafusion::arrow::array::{Int32Array, Int64Array, UInt32Array, UInt64Array};
     use proptest::prelude::*;
 
-    /// Numbers of few digits as often as of many.
+    /// Numbers of any magnitude, small ones as often as large ones.
     fn number() -> impl Strategy<Value = i128> {
         (any::<i128>(), 0..128_u32).prop_map(|(number, bits)| number >> bits)
     }
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_added_up_with_room_for_more() {
+    fn summands_of_64_bits_become_numerics() {
         let arrays: [ArrayRef; 3] = [
             Arc::new(Int64Array::from(vec![Some(i64::MIN), None, Some(i64::MAX)])),
             Arc::new(UInt64Array::from(vec![Some(0), None, Some(u64::MAX)])),
@@ -325,7 +325,7 @@ mod tests {
         }
         assert_eq!(rounded(1, 38, 1), None, "39 digits");
         assert_eq!(rounded(i128::MIN, 0, -1), None);
-        assert_eq!(rounded_narrow(100, 37, 100), None, "more than 128 bits on the way");
+        assert_eq!(rounded_narrow(100, 37, 100), None, "intermediate result above 128 bits");
         assert_eq!(rounded(100, 37, 100), Some(POWERS[37]));
     }
 }

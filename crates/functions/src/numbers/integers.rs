@@ -1,7 +1,7 @@
-//! Arithmetic on integers that refuses what its type cannot hold: the engine's own wraps around.
+//! Integer arithmetic with overflow checks: the engine's own wraps around.
 //!
-//! [`Checked`] puts these functions in the place of `+`, `-`, `*` and the sign, wherever both sides are
-//! integers. Results have the wider of the two types, as in PostgreSQL.
+//! [`Checked`] replaces `+`, `-`, `*` and negation of integers. The result has the wider of the two
+//! types, as in PostgreSQL.
 
 use datafusion::arrow::array::{ArrayRef, Datum};
 use datafusion::arrow::compute::kernels::numeric::{add, mul, neg, sub};
@@ -20,7 +20,7 @@ use std::sync::{Arc, LazyLock};
 use values::error::{Error, SqlState};
 use values::translate::external;
 
-/// What is done.
+/// An arithmetic operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Operation {
     Add,
@@ -73,7 +73,7 @@ impl Operation {
     }
 }
 
-/// One operation as a function.
+/// An operation as a function.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Arithmetic {
     operation: Operation,
@@ -119,7 +119,7 @@ impl ScalarUDFImpl for Arithmetic {
             {
                 Ok(vec![widest.clone(); types.len()])
             }
-            _ => plan_err!("{} is for integers", self.name()),
+            _ => plan_err!("{} takes integers", self.name()),
         }
     }
 
@@ -142,14 +142,15 @@ impl ScalarUDFImpl for Arithmetic {
             ArrowError::ArithmeticOverflow(_) => external(out_of_range(args.return_type())),
             other => other.into(),
         })?;
-        match scalars {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)),
-            false => Ok(ColumnarValue::Array(result)),
+        if scalars {
+            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?))
+        } else {
+            Ok(ColumnarValue::Array(result))
         }
     }
 }
 
-/// The functions that stand in the operators' places.
+/// The functions that replace operators.
 pub(crate) fn all() -> [Arc<ScalarUDF>; 4] {
     use Operation::{Add, Multiply, Negate, Subtract};
     [Add, Subtract, Multiply, Negate].map(Operation::function)
@@ -172,7 +173,7 @@ fn is_integer(data_type: &DataType) -> bool {
     data_type.is_signed_integer()
 }
 
-/// Puts checked arithmetic in the place of the engine's.
+/// Replaces the engine's arithmetic on integers.
 #[derive(Debug)]
 pub(crate) struct Checked;
 

@@ -1,9 +1,9 @@
-//! `floor`, `ceil`, `trunc` and `round` of numbers as PostgreSQL does them: numerics with as many digits after the point
-//! as are asked for, floating-point numbers to the even one of two neighbours.
+//! `floor`, `ceil`, `trunc` and `round`: numerics with the requested scale, floating-point numbers
+//! rounded half to even.
 //!
-//! The engine's own keep as many zeros as the argument has digits, or have no more digits than it, and have no room for
-//! 99.5 rounded up. Other types are the engine's. Where the number of digits is no constant, values have the argument's
-//! digits: a column has one number of them.
+//! The engine's functions keep the scale and precision of the argument, so that 99.5 cannot be
+//! rounded up. If the number of digits is not constant, the result has the scale of the argument,
+//! since a column has one scale. Other types are left to the engine.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Int64Array};
 use datafusion::arrow::compute::cast;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use values::error::{Error, SqlState};
 use values::translate::external;
 
-/// Digits of a numeric, at most.
+/// The maximum precision of a numeric.
 const DIGITS_MAX: i64 = DECIMAL128_MAX_PRECISION as i64;
 
 /// The functions.
@@ -31,7 +31,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     [math::floor(), math::ceil(), math::trunc(), math::round()].map(of).into()
 }
 
-/// A function of the engine that rounds.
+/// A rounding function that replaces one of the engine's.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Rounded {
     engine: Arc<ScalarUDF>,
@@ -57,7 +57,7 @@ impl ScalarUDFImpl for Rounded {
             [DataType::Decimal128(..), digits] if digits.is_integer() => Ok(types.to_vec()),
             _ => {
                 let field = |of: &DataType| match of {
-                    // There are none of single precision.
+                    // There are no variants for single precision.
                     DataType::Float32 => Arc::new(Field::new("", DataType::Float64, true)),
                     other => Arc::new(Field::new("", other.clone(), true)),
                 };
@@ -96,18 +96,20 @@ impl ScalarUDFImpl for Rounded {
             return self.engine.invoke_with_args(args);
         }
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let result = match rounds_floats {
-            true => to_even(&arrays[0]),
-            false => self.decimals(&arrays, args.return_type())?,
+        let result = if rounds_floats {
+            to_even(&arrays[0])
+        } else {
+            self.decimals(&arrays, args.return_type())?
         };
-        match constant {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)),
-            false => Ok(ColumnarValue::Array(result)),
+        if constant {
+            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?))
+        } else {
+            Ok(ColumnarValue::Array(result))
         }
     }
 }
 
-/// A constant number of digits.
+/// A constant number of digits; `None` for NULL.
 fn whole_number(digits: &ScalarValue) -> Result<Option<i64>> {
     match digits.cast_to(&DataType::Int64)? {
         ScalarValue::Int64(digits) => Ok(digits),
@@ -115,9 +117,9 @@ fn whole_number(digits: &ScalarValue) -> Result<Option<i64>> {
     }
 }
 
-/// Digits, and digits after the point, of a result; of `digits` that are no constant there may be any number.
+/// Precision and scale of a result; `digits` is `None` if it is not constant.
 fn form((precision, scale): (u8, i8), digits: Option<i64>) -> (u8, i8) {
-    // One digit more, since 9.9 becomes 10.
+    // One more digit, since 9.9 becomes 10.
     let whole = (i64::from(precision) - i64::from(scale) + 1).min(DIGITS_MAX);
     let scale = i64::from(scale.max(0));
     let after = match digits {
@@ -158,7 +160,7 @@ impl Rounded {
         Ok(Arc::new(rounded.with_data_type(returns.clone())))
     }
 
-    /// A value without its last digits, so many of them, which become zeros.
+    /// A value with its last digits, `last` of them, rounded to zeros.
     fn at(&self, value: i128, last: i64) -> Result<i128> {
         let Some(one) = power(last) else {
             return if last > 0 { Ok(0) } else { Ok(value) };
@@ -175,13 +177,13 @@ impl Rounded {
     }
 }
 
-/// Ten to a power from 1 on.
+/// Ten to a positive power; `None` for other powers and on overflow.
 fn power(exponent: i64) -> Option<i128> {
     let exponent = u32::try_from(exponent).ok().filter(|exponent| *exponent > 0)?;
     10_i128.checked_pow(exponent)
 }
 
-/// A value with so many digits more after the point, or fewer.
+/// An unscaled value after adding digits to its scale, or removing them.
 fn shifted(value: i128, digits: i64) -> Result<i128> {
     match (power(digits), power(-digits)) {
         (Some(more), _) => value.checked_mul(more).ok_or_else(too_large),

@@ -1,5 +1,5 @@
-//! A function that there is not. It stands where a statement calls one that nobody knows, until the types of its
-//! arguments are known: then it says what PostgreSQL says, `function f(integer) does not exist`.
+//! Stand-in for functions that do not exist. It reports the error when the types of the arguments
+//! are known: `function f(integer) does not exist`.
 
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, ScalarValue, internal_err};
@@ -9,7 +9,7 @@ use datafusion::logical_expr::{
 };
 use values::translate::{external, type_name, undefined_function};
 
-/// Stands for a function of a name.
+/// The stand-in for a function of a name.
 pub fn function(name: &str) -> ScalarUDF {
     let kinds = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
     let signature = Signature::one_of(kinds, Volatility::Volatile);
@@ -49,6 +49,6 @@ impl ScalarUDFImpl for Missing {
     }
 
     fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        internal_err!("a function without a type is not called")
+        internal_err!("function {} does not exist", self.name)
     }
 }

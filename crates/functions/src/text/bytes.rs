@@ -1,4 +1,4 @@
-//! Functions on bytes that the engine has only for text.
+//! Functions on `bytea` that the engine only has for text.
 
 use crate::columnar::{Types, function};
 use datafusion::arrow::array::{ArrayRef, AsArray, BinaryViewArray, Int32Array};
@@ -7,7 +7,7 @@ use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
-/// The functions that statements name.
+/// The functions that statements can call.
 pub(super) fn all() -> Vec<ScalarUDF> {
     vec![
         function("octet_length", of_text_or_bytes, |args| {
@@ -31,7 +31,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     ]
 }
 
-/// Two runs of bytes as one.
+/// Concatenation of `bytea` values.
 pub fn concat() -> ScalarUDF {
     let types: Types = |_| Ok((vec![DataType::BinaryView; 2], DataType::BinaryView));
     function("bytea_concat", types, |args| {

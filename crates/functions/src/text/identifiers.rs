@@ -1,4 +1,4 @@
-//! `parse_ident`: the parts of a qualified name. Grafana looks up the columns of `schema.table` with it.
+//! `parse_ident`: the parts of a qualified name. Grafana uses it.
 
 use crate::row_function::{Row, typed_function};
 use datafusion::logical_expr::ScalarUDF;
@@ -20,7 +20,7 @@ fn parse_ident(row: &Row<'_>) -> Result<Cell> {
     row.text(0).map(|text| parts(text, strict)).transpose().map(Cell::from)
 }
 
-/// The parts of a name, small where they have no quotes. Where the reading is `strict`, nothing may follow.
+/// The parts of a name; parts without quotes are lowered. If `strict`, nothing may follow the name.
 fn parts(text: &str, strict: bool) -> Result<Vec<String>> {
     let invalid = |detail: Option<&str>| {
         let message = format!("string is not a valid identifier: \"{text}\"");
@@ -54,10 +54,10 @@ fn parts(text: &str, strict: bool) -> Result<Vec<String>> {
     }
 }
 
-/// A part between quotes, of which the first is read already, and what follows.
+/// A quoted part after its opening quote, and the rest of the text.
 ///
 /// # Errors
-/// Says what is wrong with it.
+/// The detail of the error.
 fn quoted_part(text: &str) -> Result<(String, &str), &'static str> {
     let (mut part, mut rest) = (String::new(), text);
     loop {
@@ -74,7 +74,7 @@ fn quoted_part(text: &str) -> Result<(String, &str), &'static str> {
     }
 }
 
-/// A part without quotes, and what follows.
+/// A part without quotes, and the rest of the text.
 fn plain_part(text: &str) -> (String, &str) {
     let (part, rest) = text.split_at(text.find(|c| !is_further(c)).unwrap_or(text.len()));
     (part.to_ascii_lowercase(), rest)

@@ -1,6 +1,6 @@
 //! Escape characters of LIKE patterns.
 
-/// The pattern with a backslash as its escape.
+/// Rewrites a pattern with another escape character to one with the backslash.
 pub fn with_backslashes(pattern: &str, escape: char) -> String {
     let mut out = String::new();
     let mut characters = pattern.chars();

@@ -423,7 +423,7 @@ impl Frame<'_> {
             let shared: Arc<dyn DatabaseContext> = Arc::clone(&self.session.shared) as _;
             let shared = Arc::downgrade(&shared);
             if settings.style() != Style::default() {
-                settings.style().hang(engine.config_mut().options_mut());
+                settings.style().store_in(engine.config_mut().options_mut());
             }
             let partitions = engine.config().target_partitions();
             if let Some(portable) = engine.config().get_extension::<Portable>() {

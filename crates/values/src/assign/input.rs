@@ -1,6 +1,6 @@
-//! Assignment: a computed column becomes a table's column, or the statement fails.
+//! Conversion of columns to a SQL type, without its length.
 //!
-//! Casts are checked, text must fit its declared length, uuid and json must be what they say.
+//! Casts are checked. Text is parsed as PostgreSQL parses it; UUIDs and JSON are validated.
 
 use super::rewrite::rewrite;
 use crate::error::{Error, Result, SqlState};
@@ -18,15 +18,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::SqlType;
 
-/// The values in a type's form, lengths apart.
+/// Converts values to a type; [`fit`](super::fit) enforces its length.
 ///
 /// # Errors
-/// 22003, 22007, 22P02: a value is not of the type.
+/// 42846: there is no cast. 22003, 22007, 22P02: a value is not of the type.
 pub fn input(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
     let array = cast_to(array, sql_type)?;
     match sql_type {
         SqlType::Uuid => rewrite(array, uuid),
-        // Trailing blanks do not count, and are not kept.
+        // Trailing blanks are insignificant and are not stored.
         SqlType::Char(_) => rewrite(array, |text| Ok(Cow::Borrowed(text.trim_end_matches(' ')))),
         SqlType::Json => {
             array.as_string_view().iter().flatten().try_for_each(json::check::check)?;
@@ -61,23 +61,23 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
     if !is_text(array.data_type()) {
-        return match to.is_signed_integer() {
-            true => Ok(cast_with_options(&whole_numbers(array)?, &to, &options)?),
-            false => Ok(cast_with_options(array, &to, &options)?),
+        return if to.is_signed_integer() {
+            Ok(cast_with_options(&whole_numbers(array)?, &to, &options)?)
+        } else {
+            Ok(cast_with_options(array, &to, &options)?)
         };
     }
     match sql_type {
         SqlType::Interval => intervals_of_text(array),
         SqlType::Date | SqlType::Time | SqlType::Timestamp | SqlType::TimestampTz => {
-            moments_of_text(array, sql_type)
+            datetimes_of_text(array, sql_type)
         }
         SqlType::Numeric { precision, scale } => numeric::of_text(array, *precision, *scale),
         _ => Ok(cast_with_options(array, &to, &options)?),
     }
 }
 
-/// Numbers without anything behind the point: numerics rounded away from zero, floating-point numbers to the even one of
-/// two neighbours.
+/// Rounds numbers to integers: numerics half away from zero, floating-point numbers half to even.
 fn whole_numbers(array: &ArrayRef) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     Ok(match array.data_type() {
@@ -95,30 +95,31 @@ fn whole_numbers(array: &ArrayRef) -> Result<ArrayRef> {
 
 fn intervals_of_text(array: &ArrayRef) -> Result<ArrayRef> {
     let text = text_view(array)?;
-    let parse =
-        |text: &str| interval::parse(text).ok_or_else(|| bad_moment(&SqlType::Interval, text));
+    let parse = |text: &str| {
+        interval::parse(text).ok_or_else(|| invalid_datetime(&SqlType::Interval, text))
+    };
     let values = text.as_string_view().iter().map(|value| value.map(parse).transpose());
     let values = values.collect::<Result<Vec<_>>>()?;
     Ok(Arc::new(IntervalMonthDayNanoArray::from(values)))
 }
 
-/// Dates and times: those that the engine reads as PostgreSQL does, else one by one.
-fn moments_of_text(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
+/// Parses dates and times: with the engine's parser where it accepts all of them, else with ours.
+fn datetimes_of_text(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     let text = text_view(array)?;
-    // The engine would count a zone in, where PostgreSQL passes over it.
+    // The engine would apply a zone that PostgreSQL ignores.
     let drops_zones = *sql_type == SqlType::Timestamp
         && text.as_string_view().iter().flatten().any(|text| text.contains(['+', 'Z']));
-    if !drops_zones && let Ok(moments) = cast_with_options(&text, &sql_type.arrow(), &options) {
-        return Ok(moments);
+    if !drops_zones && let Ok(values) = cast_with_options(&text, &sql_type.arrow(), &options) {
+        return Ok(values);
     }
     let read = |text: &str| {
-        let moment = match sql_type {
+        let value = match sql_type {
             SqlType::Date => datetime::date(text).map(i64::from),
             SqlType::Time => datetime::time(text),
             _ => datetime::timestamp(text, *sql_type == SqlType::TimestampTz),
         };
-        moment.map_err(|bad| not_a_moment(bad, sql_type, text))
+        value.map_err(|error| datetime_error(error, sql_type, text))
     };
     let values = text.as_string_view().iter().map(|value| value.map(read).transpose());
     let values: ArrayRef = Arc::new(values.collect::<Result<Int64Array>>()?);
@@ -129,24 +130,24 @@ fn moments_of_text(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
     Ok(cast_with_options(&values, &sql_type.arrow(), &options)?)
 }
 
-fn not_a_moment(bad: datetime::Bad, sql_type: &SqlType, text: &str) -> Error {
-    match bad {
-        datetime::Bad::Syntax => bad_moment(sql_type, text),
-        datetime::Bad::Range => {
+fn datetime_error(error: datetime::DatetimeError, sql_type: &SqlType, text: &str) -> Error {
+    match error {
+        datetime::DatetimeError::Syntax => invalid_datetime(sql_type, text),
+        datetime::DatetimeError::Range => {
             let message = format!("date/time field value out of range: \"{text}\"");
-            Error::new(SqlState::DatetimeFieldOverflow, message).blaming_literal(text)
+            Error::new(SqlState::DatetimeFieldOverflow, message).at_literal(text)
         }
-        datetime::Bad::Infinite => {
+        datetime::DatetimeError::Infinite => {
             Error::unsupported(format!("{} \"{text}\" cannot be held", without_zone(sql_type)))
         }
     }
 }
 
-fn bad_moment(sql_type: &SqlType, text: &str) -> Error {
+fn invalid_datetime(sql_type: &SqlType, text: &str) -> Error {
     refused_text(text, &without_zone(sql_type))
 }
 
-/// A type as errors about its text name it.
+/// The type's name in errors about its input.
 fn without_zone(sql_type: &SqlType) -> String {
     let name = sql_type.to_string();
     name.trim_end_matches(" without time zone").to_owned()
@@ -156,7 +157,8 @@ pub(super) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
-/// PostgreSQL's assignment casts: between numbers, from text literals, to text, between times.
+/// Whether there is an assignment cast. Booleans only convert to and from text, and there is none between numbers and
+/// dates or times.
 pub(super) fn is_assignable(from: &DataType, to: &DataType) -> bool {
     let boolean = |t: &DataType| *t == DataType::Boolean;
     if boolean(from) != boolean(to) && !is_text(from) && !is_text(to) && !from.is_null() {
@@ -184,7 +186,7 @@ fn text_view(array: &ArrayRef) -> Result<ArrayRef> {
 
 fn bytes_of_text(array: &ArrayRef) -> Result<ArrayRef> {
     let text = text_view(array)?;
-    let parse = |text: &str| bytea::parse(text).map_err(|error| error.blaming_literal(text));
+    let parse = |text: &str| bytea::parse(text).map_err(|error| error.at_literal(text));
     let values = text.as_string_view().iter().map(|value| value.map(parse).transpose());
     let values = values.collect::<Result<Vec<Option<Vec<u8>>>>>()?;
     Ok(Arc::new(values.into_iter().collect::<BinaryViewArray>()))
@@ -192,10 +194,10 @@ fn bytes_of_text(array: &ArrayRef) -> Result<ArrayRef> {
 
 fn invalid(type_name: &str, text: &str) -> Error {
     let message = format!("invalid input syntax for type {type_name}: \"{text}\"");
-    Error::new(SqlState::InvalidTextRepresentation, message).blaming_literal(text)
+    Error::new(SqlState::InvalidTextRepresentation, message).at_literal(text)
 }
 
-/// Lists of a type from texts; a text that is no literal of one dimension is refused.
+/// Parses array literals of one dimension.
 fn lists_of_text(texts: &ArrayRef, item: &SqlType) -> Result<ArrayRef> {
     let texts = texts.as_string_view();
     let (mut items, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! How long a text may be: `varchar(n)` and `char(n)` refuse longer ones, and casts to them cut.
+//! The declared length of `varchar(n)` and `char(n)`: assignments enforce it, casts truncate.
 
 use super::rewrite::rewrite;
 use crate::error::{Error, Result, SqlState};
@@ -8,19 +8,19 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::SqlType;
 
-/// What becomes of a text that is too long.
+/// What to do with a text that is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excess {
-    /// In a cast that a statement names.
+    /// Truncate it, as an explicit cast does.
     Cut,
-    /// In an assignment; blanks at the end are cut.
+    /// Report an error unless only blanks exceed the length, as an assignment does.
     Refuse,
 }
 
-/// The values with no text longer than their type says.
+/// Enforces the declared length of a type; lengths count characters.
 ///
 /// # Errors
-/// 22001: one is too long.
+/// 22001: a text is too long.
 pub fn fit(array: ArrayRef, sql_type: &SqlType, excess: Excess) -> Result<ArrayRef> {
     match sql_type {
         SqlType::Varchar(Some(limit)) | SqlType::Char(limit) => {
@@ -34,9 +34,10 @@ pub fn fit(array: ArrayRef, sql_type: &SqlType, excess: Excess) -> Result<ArrayR
             let (field, offsets, items, nulls) = array.as_list::<i32>().clone().into_parts();
             let same = Arc::clone(&items);
             let items = fit(items, item, excess)?;
-            match Arc::ptr_eq(&same, &items) || *items.data_type() != DataType::Utf8View {
-                true => Ok(array),
-                false => Ok(Arc::new(ListArray::try_new(field, offsets, items, nulls)?)),
+            if Arc::ptr_eq(&same, &items) || *items.data_type() != DataType::Utf8View {
+                Ok(array)
+            } else {
+                Ok(Arc::new(ListArray::try_new(field, offsets, items, nulls)?))
             }
         }
         _ => Ok(array),

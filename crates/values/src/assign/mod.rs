@@ -13,13 +13,14 @@ use datafusion::arrow::array::ArrayRef;
 use input::{is_assignable, is_text};
 use store::catalog::{Column, SqlType};
 
-/// The values as the column holds them.
+/// Converts values to the type of a column.
 ///
 /// # Errors
-/// 22001, 22003, 22007, 22P02: the value does not fit; the message names column and value.
+/// 42804: the types have no assignment cast. 22001, 22003, 22007, 22P02: a value does not fit the type; the detail names
+/// the column.
 pub fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
     let from = array.data_type();
-    // No number or date becomes JSON by itself.
+    // There is no assignment cast from numbers and dates to JSON.
     let is_json = matches!(column.sql_type, SqlType::Json | SqlType::Jsonb) && !from.is_null();
     if !is_text(from) && (is_json || !is_assignable(from, &column.sql_type.arrow())) {
         let message = format!(
@@ -33,10 +34,11 @@ pub fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
     }
     input(array, &column.sql_type)
         .and_then(|array| fit(array, &column.sql_type, Excess::Refuse))
-        .map_err(|error| named(error, column))
+        .map_err(|error| with_column(error, column))
 }
 
-fn named(error: Error, column: &Column) -> Error {
+/// Adds the column to the detail of an error that has none.
+fn with_column(error: Error, column: &Column) -> Error {
     match error.detail() {
         Some(_) => error,
         None => error.with_detail(format!("Column \"{}\" is {}.", column.name, column.sql_type)),

@@ -5,7 +5,7 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray, String
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Changes texts, and keeps the array where none changes.
+/// Applies a function to each text. Returns the same array if no text changes.
 pub(super) fn rewrite(
     array: ArrayRef,
     change: impl Fn(&str) -> Result<Cow<'_, str>>,

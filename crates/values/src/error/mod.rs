@@ -1,8 +1,7 @@
-//! What goes wrong, named by what the caller can do about it: a SQLSTATE, a message, and the way out.
+//! Errors: a SQLSTATE, a message, and the optional fields of PostgreSQL's error response.
 //!
-//! Every error that leaves this crate is an [`Error`]. Its [`SqlState`] is PostgreSQL's five-character
-//! code, so that a client program decides by code and a person by message, detail and hint. How errors
-//! of the engine below become ours is in [`translate`](crate::translate).
+//! Programs decide by the [`SqlState`]; people read message, detail and hint. Errors of the engine
+//! and the store are converted in [`translate`](crate::translate).
 
 mod sql_state;
 
@@ -10,11 +9,11 @@ pub use sql_state::SqlState;
 
 use std::fmt;
 
-/// An error with everything that a client shows: code, message, detail, hint, place in the statement.
+/// An error with all fields that a client receives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Error(Box<Fields>);
 
-/// What in the database an error is about, where it names something.
+/// The database object that an error is about, as far as the error names one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subject {
     /// The schema of the table or the type.
@@ -29,24 +28,46 @@ pub struct Subject {
     pub data_type: Option<String>,
 }
 
-/// The result of everything in this crate that can fail.
+/// A result whose error is [`Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The part of a statement that is to blame, to be looked for in the statement's text.
+/// The offending part of a statement, from which the error position is computed later.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Culprit {
+pub enum ErrorSite {
     /// A quoted constant with this text.
     Literal(String),
-    /// A table, as the statement writes its name.
+    /// A table, by its name as written in the statement.
     Relation(String),
-    /// A call of a function, and the types of its arguments.
-    Call { name: String, types: Vec<String> },
-    /// A column, with the table that it is said to be of.
-    Column { table: Option<String>, name: String },
-    /// What WHERE, NOT or the like is given, the type that it takes, and the one that it was given.
-    Argument { of: String, needed: String, given: String },
-    /// An operator, and the types beside it.
-    Operator { operator: String, types: [String; 2] },
+    /// A function call.
+    Call {
+        /// The function's name.
+        name: String,
+        /// PostgreSQL's names of the argument types.
+        types: Vec<String>,
+    },
+    /// A column reference.
+    Column {
+        /// The qualifier, if there is one.
+        table: Option<String>,
+        /// The column's name.
+        name: String,
+    },
+    /// The argument of WHERE, NOT, LIMIT or a similar clause.
+    Argument {
+        /// The clause.
+        of: String,
+        /// The type that the clause requires.
+        needed: String,
+        /// The type of the argument.
+        given: String,
+    },
+    /// An operator.
+    Operator {
+        /// The operator's symbol.
+        operator: String,
+        /// The types of the left and the right operand.
+        types: [String; 2],
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,11 +80,11 @@ struct Fields {
     context: Option<String>,
     routine: Option<&'static str>,
     subject: Subject,
-    culprit: Option<Culprit>,
+    site: Option<ErrorSite>,
 }
 
 impl Error {
-    /// An error with a code and one sentence that names the offending value.
+    /// An error with a code and a message.
     pub fn new(state: SqlState, message: impl Into<String>) -> Self {
         let message = message.into();
         Self(Box::new(Fields {
@@ -75,53 +96,53 @@ impl Error {
             context: None,
             routine: None,
             subject: Subject::default(),
-            culprit: None,
+            site: None,
         }))
     }
 
-    /// Shorthand for what Pando understands and does not do.
+    /// An error for a feature that is not supported (0A000).
     pub fn unsupported(what: impl Into<String>) -> Self {
         Self::new(SqlState::FeatureNotSupported, what)
     }
 
-    /// Adds what a person needs to understand the message: the values involved.
+    /// Adds the detail: more about the problem, such as the values involved.
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.0.detail = Some(detail.into());
         self
     }
 
-    /// Adds what a person can do now.
+    /// Adds the hint: what the user can do about it.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// Adds where in the statement's text the trouble is: characters, counted from 1.
+    /// Adds the error position: a character of the statement, counted from 1.
     pub fn at(mut self, position: usize) -> Self {
         self.0.position = Some(position);
         self
     }
 
-    /// Adds what was being done: `COPY t, line 2`.
+    /// Adds the context: `COPY t, line 2`.
     pub fn with_context(mut self, context: impl Into<String>) -> Self {
         self.0.context = Some(context.into());
         self
     }
 
-    /// Adds the routine of PostgreSQL that says this. Drivers tell some errors apart by it.
+    /// Adds the name of the PostgreSQL routine that reports this error. Some drivers look at it.
     pub fn with_routine(mut self, routine: &'static str) -> Self {
         self.0.routine = Some(routine);
         self
     }
 
-    /// Adds the table that it is about.
+    /// Adds the table that the error is about.
     pub fn of_table(mut self, schema: &str, table: &str) -> Self {
         self.0.subject.schema = Some(schema.to_owned());
         self.0.subject.table = Some(table.to_owned());
         self
     }
 
-    /// Adds the column that it is about.
+    /// Adds the column that the error is about.
     pub fn of_column(mut self, column: &str) -> Self {
         self.0.subject.column = Some(column.to_owned());
         self
@@ -133,63 +154,63 @@ impl Error {
         self
     }
 
-    /// Adds which part of the statement is to blame.
-    pub fn blaming(mut self, culprit: Culprit) -> Self {
-        self.0.culprit = Some(culprit);
+    /// Adds the offending part of the statement.
+    pub fn at_site(mut self, site: ErrorSite) -> Self {
+        self.0.site = Some(site);
         self
     }
 
-    /// Adds which quoted constant of the statement is to blame.
-    pub fn blaming_literal(self, text: &str) -> Self {
-        self.blaming(Culprit::Literal(text.to_owned()))
+    /// Adds the offending quoted constant of the statement.
+    pub fn at_literal(self, text: &str) -> Self {
+        self.at_site(ErrorSite::Literal(text.to_owned()))
     }
 
-    /// The part of the statement that is to blame.
-    pub fn culprit(&self) -> Option<&Culprit> {
-        self.0.culprit.as_ref()
+    /// The offending part of the statement.
+    pub fn site(&self) -> Option<&ErrorSite> {
+        self.0.site.as_ref()
     }
 
-    /// The code.
+    /// The SQLSTATE.
     pub fn state(&self) -> SqlState {
         self.0.state
     }
 
-    /// The sentence.
+    /// The message.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The values involved, where there is more to say.
+    /// The detail.
     pub fn detail(&self) -> Option<&str> {
         self.0.detail.as_deref()
     }
 
-    /// The way out, where there is one.
+    /// The hint.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
-    /// Character of the statement's text, counted from 1.
+    /// The error position: a character of the statement, counted from 1.
     pub fn position(&self) -> Option<usize> {
         self.0.position
     }
 
-    /// What was being done.
+    /// The context.
     pub fn context(&self) -> Option<&str> {
         self.0.context.as_deref()
     }
 
-    /// The routine of PostgreSQL that says this, where drivers look at it.
+    /// The PostgreSQL routine that reports this error.
     pub fn routine(&self) -> Option<&'static str> {
         self.0.routine
     }
 
-    /// What in the database it is about.
+    /// The database object that the error is about.
     pub fn subject(&self) -> &Subject {
         &self.0.subject
     }
 
-    /// Whether the same statement or transaction may succeed when it is run again.
+    /// Whether the transaction may succeed when it is run again.
     pub fn is_retryable(&self) -> bool {
         self.0.state == SqlState::SerializationFailure
     }

@@ -1,4 +1,4 @@
-//! PostgreSQL's error codes, as many as Pando answers with.
+//! The SQLSTATEs that Pando uses.
 
 /// Declares [`SqlState`]: each code with its variant and its five characters.
 macro_rules! states {
@@ -11,14 +11,14 @@ macro_rules! states {
         }
 
         impl SqlState {
-            /// The five characters that clients compare.
+            /// The five-character code.
             pub const fn code(self) -> &'static str {
                 match self {
                     $(Self::$name => $code,)+
                 }
             }
 
-            /// The code of these five characters, if it is one that Pando answers with.
+            /// The variant of a five-character code; `None` if Pando does not use it.
             pub fn of_code(code: &str) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$name),)+
@@ -30,182 +30,182 @@ macro_rules! states {
 }
 
 states! {
-    /// Nothing is wrong
+    /// Success
     SuccessfulCompletion = "00000",
-    /// Something that a client may want to know
+    /// A warning
     Warning = "01000",
-    /// A warning: some privileges were not the grantor's to take away
+    /// A warning: the grantor may not revoke some of the privileges
     WarningPrivilegeNotRevoked = "01006",
-    /// A warning: some privileges were not the grantor's to hand on
+    /// A warning: the grantor may not grant some of the privileges
     WarningPrivilegeNotGranted = "01007",
     /// Another server cannot be reached
     ConnectionFailure = "08006",
-    /// A message that does not follow the wire protocol
+    /// A message violates the wire protocol
     ProtocolViolation = "08P01",
-    /// The statement is understood, and not supported
+    /// The feature is not supported
     FeatureNotSupported = "0A000",
-    /// A privilege that there is not for such a thing, or for such a role
+    /// The privilege does not exist for this kind of object or role
     InvalidGrantOperation = "0LP01",
-    /// A subquery gave more rows than it may
+    /// A subquery returned more than one row
     CardinalityViolation = "21000",
-    /// A value does not fit what is done with it
+    /// An invalid value, without a more specific code
     DataException = "22000",
-    /// Text longer than its column allows
+    /// A text is longer than its type allows
     StringDataRightTruncation = "22001",
-    /// A number outside its type's range
+    /// A number is out of the range of its type
     NumericValueOutOfRange = "22003",
-    /// NULL where a value must be
+    /// NULL is not allowed
     NullValueNotAllowed = "22004",
-    /// Text that is no date or time
+    /// A text is no date or time
     InvalidDatetimeFormat = "22007",
-    /// A date or time with a field that it cannot have, or beyond the type's range
+    /// A field of a date or time, or the whole, is out of range
     DatetimeFieldOverflow = "22008",
     /// A sequence has reached its limit
     SequenceGeneratorLimitExceeded = "2200H",
-    /// A piece of text of a negative length
+    /// A substring of negative length
     SubstringError = "22011",
     /// Division by zero
     DivisionByZero = "22012",
-    /// Text that is no regular expression
+    /// A text is no regular expression
     InvalidRegularExpression = "2201B",
-    /// A logarithm that is no number
+    /// A logarithm is undefined
     InvalidLogarithmArgument = "2201E",
-    /// A root or a power that is no number
+    /// A root or a power is undefined
     InvalidPowerArgument = "2201F",
-    /// LIMIT below zero
+    /// LIMIT is negative
     InvalidRowCountInLimit = "2201W",
-    /// OFFSET below zero
+    /// OFFSET is negative
     InvalidRowCountInOffset = "2201X",
-    /// Bytes that are no text
+    /// Bytes are no valid text
     CharacterNotInRepertoire = "22021",
-    /// A setting or an option has a value that it cannot have
+    /// An invalid value of a setting, an option or an argument
     InvalidParameterValue = "22023",
-    /// A place that an array or bytes do not have
+    /// An array or bytes do not have this subscript
     ArraySubscriptError = "2202E",
-    /// Text that is no value of the type
+    /// A text is no value of the type
     InvalidTextRepresentation = "22P02",
-    /// Bytes that are no value of the type
+    /// Bytes are no value of the type
     InvalidBinaryRepresentation = "22P03",
-    /// A file does not have the format that COPY expects
+    /// The data do not have the format that COPY expects
     BadCopyFileFormat = "22P04",
-    /// An escape that stands for no character of a text
+    /// An escape is no character that a text can hold
     UntranslatableCharacter = "22P05",
-    /// NULL in a column that is NOT NULL
+    /// NULL in a NOT NULL column
     NotNullViolation = "23502",
-    /// A primary key that exists already
+    /// The primary key exists already
     UniqueViolation = "23505",
-    /// A CHECK constraint said no
+    /// A CHECK constraint is violated
     CheckViolation = "23514",
-    /// The statement cannot run inside a transaction
+    /// The statement cannot run in a transaction block
     ActiveSqlTransaction = "25001",
-    /// A write in a READ ONLY transaction
+    /// A write in a read-only transaction
     ReadOnlySqlTransaction = "25006",
-    /// There is no transaction
+    /// There is no transaction in progress
     NoActiveSqlTransaction = "25P01",
-    /// The transaction has failed and waits for ROLLBACK
+    /// The transaction has failed; only ROLLBACK is allowed
     InFailedSqlTransaction = "25P02",
-    /// A transaction was left open for too long
+    /// A transaction was idle for too long
     IdleInTransactionSessionTimeout = "25P03",
-    /// No prepared statement has this name
+    /// The prepared statement does not exist
     InvalidSqlStatementName = "26000",
-    /// This user may not log in
+    /// The user may not log in
     InvalidAuthorization = "28000",
     /// The password is wrong
     InvalidPassword = "28P01",
-    /// Something else still depends on the object
+    /// Other objects depend on the object
     DependentObjectsStillExist = "2BP01",
-    /// No cursor or portal has this name
+    /// The cursor or portal does not exist
     InvalidCursorName = "34000",
-    /// No savepoint has this name
+    /// The savepoint does not exist
     InvalidSavepointSpecification = "3B001",
-    /// No database has this name
+    /// The database does not exist
     InvalidCatalogName = "3D000",
-    /// No schema has this name
+    /// The schema does not exist
     InvalidSchemaName = "3F000",
-    /// Another transaction wrote the same rows first; run the transaction again
+    /// A conflict with another transaction; run the transaction again
     SerializationFailure = "40001",
-    /// The user may not do this
+    /// The user does not have the privilege
     InsufficientPrivilege = "42501",
     /// The statement cannot be parsed
     SyntaxError = "42601",
-    /// A name that cannot be used
+    /// The name is not allowed
     InvalidName = "42602",
-    /// A column definition that contradicts itself
+    /// The column definition is invalid
     InvalidColumnDefinition = "42611",
-    /// A column is named twice
+    /// The column exists already or is named twice
     DuplicateColumn = "42701",
-    /// A column name that means more than one column
+    /// The column name is ambiguous
     AmbiguousColumn = "42702",
-    /// No column has this name
+    /// The column does not exist
     UndefinedColumn = "42703",
-    /// No such type, setting or object
+    /// The type, setting or object does not exist
     UndefinedObject = "42704",
     /// The object exists already
     DuplicateObject = "42710",
-    /// A name in FROM or WITH is given twice
+    /// A name in FROM or WITH is used twice
     DuplicateAlias = "42712",
-    /// An operator or a function of which several would do
+    /// Several operators or functions match
     AmbiguousFunction = "42725",
     /// A column must be grouped or aggregated
     GroupingError = "42803",
-    /// A value of one type where another is needed
+    /// The value has the wrong type
     DatatypeMismatch = "42804",
-    /// The relation is of another kind (a view where a table is needed)
+    /// The object is of the wrong kind (a view where a table is required)
     WrongObjectType = "42809",
-    /// A type that has no cast to another
+    /// There is no cast between the types
     CannotCoerce = "42846",
-    /// No function with this name takes these arguments
+    /// The function or operator does not exist for these types
     UndefinedFunction = "42883",
     /// A value for a GENERATED ALWAYS column
     GeneratedAlways = "428C9",
     /// The name is reserved for the system
     ReservedName = "42939",
-    /// No table or view has this name
+    /// The table or view does not exist
     UndefinedTable = "42P01",
-    /// A parameter has no value
+    /// The parameter does not exist
     UndefinedParameter = "42P02",
-    /// A cursor of this name is open
+    /// The cursor exists already
     DuplicateCursor = "42P03",
-    /// A prepared statement of this name exists
+    /// The prepared statement exists already
     DuplicatePreparedStatement = "42P05",
     /// The schema exists already
     DuplicateSchema = "42P06",
     /// The table, view or sequence exists already
     DuplicateTable = "42P07",
-    /// A column reference that cannot be used here (ON CONFLICT, ORDER BY)
+    /// The column reference is not allowed here (ON CONFLICT, ORDER BY)
     InvalidColumnReference = "42P10",
-    /// A table definition that contradicts itself
+    /// The table definition is invalid
     InvalidTableDefinition = "42P16",
-    /// A definition that contradicts itself (a generated column)
+    /// The definition of an object is invalid (a generated column)
     InvalidObjectDefinition = "42P17",
-    /// A window function where there can be none
+    /// A window function is not allowed here
     WindowingError = "42P20",
-    /// A disk has no room
+    /// The disk is full
     DiskFull = "53100",
-    /// Memory is used up; nothing was changed
+    /// The memory limit is reached; the statement changed nothing
     OutOfMemory = "53200",
-    /// No more connections are taken
+    /// The limit of connections is reached
     TooManyConnections = "53300",
-    /// A value or a statement above a limit
+    /// A value or a statement exceeds a limit
     ProgramLimitExceeded = "54000",
     /// A statement or a value nests too deeply
     StatementTooComplex = "54001",
-    /// The object is not in a state for this (currval before nextval)
+    /// The object is not in the required state (currval before nextval)
     ObjectNotInPrerequisiteState = "55000",
-    /// Something that is in use cannot go
+    /// The object is in use
     ObjectInUse = "55006",
-    /// A setting that nobody sets
+    /// The setting is read-only
     CantChangeRuntimeParameter = "55P02",
-    /// Cancelled, by the user or by a time-out
+    /// The statement was cancelled, by the user or by a timeout
     QueryCanceled = "57014",
-    /// The server stops
+    /// The server is shutting down
     AdminShutdown = "57P01",
-    /// A session said nothing for too long
+    /// The session was idle for too long
     IdleSessionTimeout = "57P05",
-    /// A file cannot be read or written
+    /// A file could not be read or written
     IoError = "58030",
-    /// No file has this name
+    /// The file does not exist
     UndefinedFile = "58P01",
-    /// A defect of Pando
+    /// A bug in Pando
     InternalError = "XX000",
 }

@@ -12,10 +12,10 @@ fn malformed(text: &str) -> Error {
     Error::new(SqlState::InvalidTextRepresentation, message)
         .with_detail(detail)
         .with_hint("Arrays of one dimension look like {1,2,NULL} or {\"a b\",c}.")
-        .blaming_literal(text)
+        .at_literal(text)
 }
 
-/// `{1,2}` for `[1:2]={1,2}`: arrays begin at 1 here.
+/// Strips the bounds: `{1,2}` for `[1:2]={1,2}`. The lower bound must be 1.
 fn without_bounds(text: &str) -> Result<&str> {
     let Some((bounds, items)) = text.trim().strip_prefix('[').and_then(|t| t.split_once("]="))
     else {
@@ -30,6 +30,9 @@ fn without_bounds(text: &str) -> Result<&str> {
 }
 
 /// Appends the elements of one literal; `None` is NULL.
+///
+/// # Errors
+/// 22P02: malformed literal. 0A000: several dimensions, or a lower bound other than 1.
 pub fn elements(text: &str, out: &mut Vec<Option<String>>) -> Result<()> {
     let bad = || malformed(text);
     let text = without_bounds(text)?;
@@ -74,6 +77,7 @@ pub fn elements(text: &str, out: &mut Vec<Option<String>>) -> Result<()> {
     }
 }
 
+/// The value of an unquoted element.
 fn plain(element: String) -> Option<String> {
     let element = element.trim();
     (!element.eq_ignore_ascii_case("null")).then(|| element.to_owned())

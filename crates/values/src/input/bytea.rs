@@ -1,11 +1,11 @@
-//! Bytes from text: `\x00ff`, or characters with `\\` and `\ooo` for those that are none.
+//! `bytea` from text: `\x00ff`, or characters with the escapes `\\` and `\ooo`.
 
 use crate::error::{Error, Result, SqlState};
 
-/// The bytes that a text stands for.
+/// Parses bytes.
 ///
 /// # Errors
-/// 22023 for hexadecimal digits that are none, 22P02 for other escapes.
+/// 22023: invalid hexadecimal digits. 22P02: invalid escape.
 pub fn parse(text: &str) -> Result<Vec<u8>> {
     match text.strip_prefix("\\x") {
         Some(digits) => hexadecimal(digits),
@@ -17,7 +17,7 @@ fn hexadecimal(digits: &str) -> Result<Vec<u8>> {
     let invalid = |message: String| Error::new(SqlState::InvalidParameterValue, message);
     let mut bytes = Vec::with_capacity(digits.len() / 2);
     let mut high = None;
-    for c in digits.chars().filter(|c| is_no_blank(*c)) {
+    for c in digits.chars().filter(|c| !is_blank(*c)) {
         let digit = c.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         let digit = digit.ok_or_else(|| invalid(format!("invalid hexadecimal digit: \"{c}\"")))?;
         match high.take() {
@@ -31,9 +31,9 @@ fn hexadecimal(digits: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// Blanks between pairs of digits do not count.
-fn is_no_blank(c: char) -> bool {
-    !matches!(c, ' ' | '\n' | '\t' | '\r')
+/// Blanks between digits are ignored.
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\n' | '\t' | '\r')
 }
 
 fn escaped(mut rest: &[u8]) -> Result<Vec<u8>> {

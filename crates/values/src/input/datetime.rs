@@ -1,7 +1,7 @@
-//! Dates, times and timestamps in the forms that PostgreSQL reads: `2024-02-29 +00`, `Jan 5 2024`, `0044-03-15 BC`,
+//! `date`, `time` and `timestamp` from text: `2024-02-29 +00`, `Jan 5 2024`, `0044-03-15 BC`,
 //! `24:00`, `epoch`, `20240229T101500Z`.
 //!
-//! Days before months are not guessed: `1/5/2024` is the fifth of January, as DateStyle `MDY` has it.
+//! Fields are in the order of DateStyle `MDY`: `1/5/2024` is the fifth of January.
 
 use crate::text::days_of;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, TimestampMicrosecondArray};
@@ -10,28 +10,28 @@ use datafusion::arrow::datatypes::{DataType, TimeUnit, TimestampMicrosecondType}
 use std::sync::Arc;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
-/// Microseconds of a day.
-pub const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
+/// Microseconds per day.
+const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 
-/// Why a text is no moment.
+/// Why a text is no date or time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Bad {
-    /// It does not look like one.
+pub(crate) enum DatetimeError {
+    /// Invalid syntax.
     Syntax,
-    /// There is no such day or time.
+    /// A field is out of range.
     Range,
-    /// `infinity`, which columns here cannot hold.
+    /// `infinity`, which is not supported.
     Infinite,
 }
 
-/// A moment as it is written.
+/// The fields of a date or time, as far as the text has them.
 #[derive(Debug, Default)]
-struct Written {
+struct Fields {
     year: Option<i64>,
     month: Option<i64>,
     day: Option<i64>,
     is_before_christ: bool,
-    /// Microseconds of the day.
+    /// Microseconds since midnight.
     time: Option<i64>,
     is_afternoon: Option<bool>,
     zone: Option<Zone>,
@@ -44,44 +44,44 @@ enum Zone {
     Named(String),
 }
 
-/// A date, in days since 1970. A time and a zone behind it are passed over.
-pub fn date(text: &str) -> Result<i32, Bad> {
+/// Parses a date: days since 1970. A time and a zone after it are ignored.
+pub(crate) fn date(text: &str) -> Result<i32, DatetimeError> {
     let days = match special(text)? {
         Some(micros) => micros.div_euclid(MICROS_PER_DAY),
-        None => written(text)?.days()?,
+        None => parse(text)?.days()?,
     };
-    i32::try_from(days).map_err(|_| Bad::Range)
+    i32::try_from(days).map_err(|_| DatetimeError::Range)
 }
 
-/// A timestamp, in microseconds since 1970. A zone is passed over for a type without one.
-pub fn timestamp(text: &str, with_zone: bool) -> Result<i64, Bad> {
+/// Parses a timestamp: microseconds since 1970. For a type without zone, a zone is ignored.
+pub(crate) fn timestamp(text: &str, with_zone: bool) -> Result<i64, DatetimeError> {
     if let Some(micros) = special(text)? {
         return Ok(micros);
     }
-    let written = written(text)?;
-    let time = written.time()?;
-    let local = written.days()?.checked_mul(MICROS_PER_DAY).and_then(|day| day.checked_add(time));
-    let local = local.ok_or(Bad::Range)?;
-    match &written.zone {
+    let fields = parse(text)?;
+    let time = fields.time()?;
+    let local = fields.days()?.checked_mul(MICROS_PER_DAY).and_then(|day| day.checked_add(time));
+    let local = local.ok_or(DatetimeError::Range)?;
+    match &fields.zone {
         Some(Zone::Offset(seconds)) if with_zone => {
-            local.checked_sub(seconds * MICROS_PER_SECOND).ok_or(Bad::Range)
+            local.checked_sub(seconds * MICROS_PER_SECOND).ok_or(DatetimeError::Range)
         }
         Some(Zone::Named(name)) if with_zone => in_zone(local, name),
         _ => Ok(local),
     }
 }
 
-/// A time of day, in microseconds.
-pub fn time(text: &str) -> Result<i64, Bad> {
-    let written = written(text)?;
-    match written.time {
-        Some(_) => written.time(),
-        None => Err(Bad::Syntax),
+/// Parses a time of day: microseconds since midnight.
+pub(crate) fn time(text: &str) -> Result<i64, DatetimeError> {
+    let fields = parse(text)?;
+    match fields.time {
+        Some(_) => fields.time(),
+        None => Err(DatetimeError::Syntax),
     }
 }
 
-/// A day that has a name: microseconds since 1970.
-fn special(text: &str) -> Result<Option<i64>, Bad> {
+/// The special values (`epoch`, `now`, `today`, ...): microseconds since 1970.
+fn special(text: &str) -> Result<Option<i64>, DatetimeError> {
     let now = || {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         since.ok().and_then(|since| i64::try_from(since.as_micros()).ok()).unwrap_or(0)
@@ -93,37 +93,38 @@ fn special(text: &str) -> Result<Option<i64>, Bad> {
         "today" => today(),
         "tomorrow" => today() + MICROS_PER_DAY,
         "yesterday" => today() - MICROS_PER_DAY,
-        "infinity" | "+infinity" | "-infinity" => return Err(Bad::Infinite),
+        "infinity" | "+infinity" | "-infinity" => return Err(DatetimeError::Infinite),
         _ => return Ok(None),
     }))
 }
 
-impl Written {
-    fn days(&self) -> Result<i64, Bad> {
+impl Fields {
+    fn days(&self) -> Result<i64, DatetimeError> {
         let (Some(year), Some(month), Some(day)) = (self.year, self.month, self.day) else {
-            return Err(Bad::Syntax);
+            return Err(DatetimeError::Syntax);
         };
         let year = match (self.is_before_christ, year) {
-            (_, 0) => return Err(Bad::Range),
+            (_, 0) => return Err(DatetimeError::Range),
             (true, year) => 1 - year,
             (false, year) => year,
         };
-        days_of(year, month, day).ok_or(Bad::Range)
+        days_of(year, month, day).ok_or(DatetimeError::Range)
     }
 
-    fn time(&self) -> Result<i64, Bad> {
+    fn time(&self) -> Result<i64, DatetimeError> {
         const HOUR: i64 = 3600 * MICROS_PER_SECOND;
         let time = self.time.unwrap_or(0);
         let time = match (self.is_afternoon, time / HOUR) {
             (None, _) => time,
-            (Some(_), 0 | 13..) => return Err(Bad::Range),
+            (Some(_), 0 | 13..) => return Err(DatetimeError::Range),
             (Some(afternoon), 12) => time - if afternoon { 0 } else { 12 * HOUR },
             (Some(afternoon), _) => time + if afternoon { 12 * HOUR } else { 0 },
         };
-        if time > MICROS_PER_DAY { Err(Bad::Range) } else { Ok(time) }
+        if time > MICROS_PER_DAY { Err(DatetimeError::Range) } else { Ok(time) }
     }
 
-    fn word(&mut self, word: &str) -> Result<(), Bad> {
+    /// Parses one word of the text.
+    fn word(&mut self, word: &str) -> Result<(), DatetimeError> {
         match word {
             "bc" => self.is_before_christ = true,
             "ad" => {}
@@ -134,9 +135,10 @@ impl Written {
             word if is_weekday(word) => {}
             word if word.starts_with(['+', '-']) => self.zone = Some(offset(word)?),
             word if word.starts_with(|c: char| c.is_ascii_digit()) => {
-                match word.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(':') {
-                    true => self.clock(word)?,
-                    false => self.numbers(word)?,
+                if word.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(':') {
+                    self.clock(word)?
+                } else {
+                    self.numbers(word)?
                 }
             }
             word => match month_named(word) {
@@ -144,32 +146,32 @@ impl Written {
                 _ if self.zone.is_none() && self.day.is_some() => {
                     self.zone = Some(Zone::Named(word.to_owned()));
                 }
-                _ => return Err(Bad::Syntax),
+                _ => return Err(DatetimeError::Syntax),
             },
         }
         Ok(())
     }
 
     /// `10:11`, `10:11:12.5+02`, `10:11pm`.
-    fn clock(&mut self, word: &str) -> Result<(), Bad> {
+    fn clock(&mut self, word: &str) -> Result<(), DatetimeError> {
         let end = word.find(|c: char| !matches!(c, '0'..='9' | ':' | '.')).unwrap_or(word.len());
         let (clock, rest) = word.split_at(end);
         let mut fields = clock.split(':');
         let hours = number(fields.next().unwrap_or(""))?;
-        let minutes = number(fields.next().ok_or(Bad::Syntax)?)?;
+        let minutes = number(fields.next().ok_or(DatetimeError::Syntax)?)?;
         let micros = fields.next().map_or(Ok(0), seconds)?;
         if fields.next().is_some() || self.time.is_some() {
-            return Err(Bad::Syntax);
+            return Err(DatetimeError::Syntax);
         }
         if minutes > 59 || micros > 60 * MICROS_PER_SECOND || hours > 24 {
-            return Err(Bad::Range);
+            return Err(DatetimeError::Range);
         }
         self.time = Some((hours * 60 + minutes) * 60 * MICROS_PER_SECOND + micros);
         if rest.is_empty() { Ok(()) } else { self.word(rest) }
     }
 
-    /// `2024-02-29`, `20240229`, `1/5/2024`, `5`; behind a date may be its time or its zone.
-    fn numbers(&mut self, word: &str) -> Result<(), Bad> {
+    /// `2024-02-29`, `20240229`, `1/5/2024`, `5`; a time or a zone may follow a date.
+    fn numbers(&mut self, word: &str) -> Result<(), DatetimeError> {
         let end = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
         let (first, rest) = word.split_at(end);
         let Some(separator) = rest.chars().next() else { return self.lone_number(first) };
@@ -178,12 +180,13 @@ impl Written {
             return self.word(rest.strip_prefix('t').filter(|r| !r.is_empty()).unwrap_or(rest));
         }
         if !matches!(separator, '-' | '/' | '.') || self.day.is_some() {
-            return Err(Bad::Syntax);
+            return Err(DatetimeError::Syntax);
         }
         let mut fields = rest[1..].splitn(2, separator);
-        let (second, third) = (fields.next().unwrap_or(""), fields.next().ok_or(Bad::Syntax)?);
+        let (second, third) =
+            (fields.next().unwrap_or(""), fields.next().ok_or(DatetimeError::Syntax)?);
         let end = third.find(|c: char| !c.is_ascii_digit()).unwrap_or(third.len());
-        let (third, behind) = third.split_at(end);
+        let (third, after) = third.split_at(end);
         let middle = month_named(second).map_or_else(|| number(second), Ok)?;
         let (year, month, day) = match (first.len() > 2, month_named(second).is_some()) {
             (true, _) => (year(first)?, middle, number(third)?),
@@ -191,14 +194,14 @@ impl Written {
             (false, false) => (year(third)?, number(first)?, middle),
         };
         (self.year, self.month, self.day) = (Some(year), Some(month), Some(day));
-        match behind {
+        match after {
             "" => Ok(()),
-            behind => self.word(behind.strip_prefix('t').unwrap_or(behind)),
+            after => self.word(after.strip_prefix('t').unwrap_or(after)),
         }
     }
 
-    /// A number by itself: a date without dashes, or a day and a year beside a month's name.
-    fn lone_number(&mut self, digits: &str) -> Result<(), Bad> {
+    /// A number alone: a date or a time without separators, or the day or year next to a month's name.
+    fn lone_number(&mut self, digits: &str) -> Result<(), DatetimeError> {
         match digits.len() {
             8 if self.day.is_none() => {
                 self.year = Some(number(&digits[..4])?);
@@ -211,33 +214,34 @@ impl Written {
             }
             1 | 2 if self.day.is_none() => self.day = Some(number(digits)?),
             _ if self.year.is_none() => self.year = Some(year(digits)?),
-            _ => return Err(Bad::Syntax),
+            _ => return Err(DatetimeError::Syntax),
         }
         Ok(())
     }
 }
 
-fn written(text: &str) -> Result<Written, Bad> {
+fn parse(text: &str) -> Result<Fields, DatetimeError> {
     let lower = text.trim().to_ascii_lowercase().replace(',', " ");
-    let mut written = Written::default();
+    let mut fields = Fields::default();
     if lower.is_empty() {
-        return Err(Bad::Syntax);
+        return Err(DatetimeError::Syntax);
     }
     for word in lower.split_ascii_whitespace() {
-        written.word(word)?;
+        fields.word(word)?;
     }
-    Ok(written)
+    Ok(fields)
 }
 
-fn number(digits: &str) -> Result<i64, Bad> {
-    match digits.bytes().all(|b| b.is_ascii_digit()) && (1..=9).contains(&digits.len()) {
-        true => digits.parse().map_err(|_| Bad::Syntax),
-        false => Err(Bad::Syntax),
+fn number(digits: &str) -> Result<i64, DatetimeError> {
+    if digits.bytes().all(|b| b.is_ascii_digit()) && (1..=9).contains(&digits.len()) {
+        digits.parse().map_err(|_| DatetimeError::Syntax)
+    } else {
+        Err(DatetimeError::Syntax)
     }
 }
 
-/// Two digits are of the years 1970 to 2069.
-fn year(digits: &str) -> Result<i64, Bad> {
+/// A year. Years of two digits are in 1970 to 2069.
+fn year(digits: &str) -> Result<i64, DatetimeError> {
     let year = number(digits)?;
     Ok(match digits.len() {
         1 | 2 if year < 70 => 2000 + year,
@@ -247,10 +251,10 @@ fn year(digits: &str) -> Result<i64, Bad> {
 }
 
 /// Seconds with a fraction, in microseconds.
-fn seconds(text: &str) -> Result<i64, Bad> {
+fn seconds(text: &str) -> Result<i64, DatetimeError> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if !fraction.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(Bad::Syntax);
+        return Err(DatetimeError::Syntax);
     }
     let digits: String = fraction.chars().chain("0000000".chars()).take(7).collect();
     let tenths = number(&digits)?;
@@ -258,7 +262,7 @@ fn seconds(text: &str) -> Result<i64, Bad> {
 }
 
 /// `+02`, `-0530`, `+02:00`.
-fn offset(zone: &str) -> Result<Zone, Bad> {
+fn offset(zone: &str) -> Result<Zone, DatetimeError> {
     let (sign, rest) = zone.split_at(1);
     let fields: Vec<&str> = rest.split(':').collect();
     let seconds = match fields[..] {
@@ -268,10 +272,10 @@ fn offset(zone: &str) -> Result<Zone, Bad> {
         [hours, minutes, seconds] => {
             number(hours)? * 3600 + number(minutes)? * 60 + number(seconds)?
         }
-        _ => return Err(Bad::Syntax),
+        _ => return Err(DatetimeError::Syntax),
     };
     if seconds >= 16 * 3600 {
-        return Err(Bad::Range);
+        return Err(DatetimeError::Range);
     }
     Ok(Zone::Offset(if sign == "-" { -seconds } else { seconds }))
 }
@@ -306,11 +310,11 @@ fn is_weekday(word: &str) -> bool {
     NAMES.iter().any(|name| *name == word || word.len() == 3 && name.starts_with(word))
 }
 
-/// The moment at which the clocks of a zone show a time.
-fn in_zone(local: i64, name: &str) -> Result<i64, Bad> {
+/// The timestamp in UTC of a local time in a named zone.
+fn in_zone(local: i64, name: &str) -> Result<i64, DatetimeError> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     let array: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![local]));
-    // The names of zones have capitals, which were taken away.
+    // The text was lowered; zone names are capitalized.
     let capital = |part: &str| {
         let mut letters = part.chars();
         let first = letters.next().map(|c| c.to_ascii_uppercase());
@@ -328,7 +332,7 @@ fn in_zone(local: i64, name: &str) -> Result<i64, Bad> {
             return Ok(array.as_primitive::<TimestampMicrosecondType>().value(0));
         }
     }
-    Err(Bad::Syntax)
+    Err(DatetimeError::Syntax)
 }
 
 #[cfg(test)]
@@ -344,15 +348,15 @@ mod tests {
             assert_eq!(date(text), Ok(19_782), "{text}");
         }
         assert_eq!(date("0001-01-01 BC"), Ok(-719_528));
-        assert_eq!(date("2024-02-30"), Err(Bad::Range));
-        assert_eq!(date("2024-02-29 x"), Ok(19_782), "a zone is passed over");
+        assert_eq!(date("2024-02-30"), Err(DatetimeError::Range));
+        assert_eq!(date("2024-02-29 x"), Ok(19_782), "a zone is ignored");
         for text in ["", "x", "2024-02", "2024-02-29 10:00 11:00", "10:00"] {
-            assert_eq!(date(text), Err(Bad::Syntax), "{text}");
+            assert_eq!(date(text), Err(DatetimeError::Syntax), "{text}");
         }
     }
 
     #[test]
-    fn zones_are_counted_in_or_passed_over() {
+    fn zones_are_applied_or_ignored() {
         let noon = 19_782 * MICROS_PER_DAY + MICROS_PER_DAY / 2;
         assert_eq!(timestamp("2024-02-29 12:00+02", false), Ok(noon));
         assert_eq!(timestamp("2024-02-29 14:00+02", true), Ok(noon));
@@ -361,7 +365,7 @@ mod tests {
         assert_eq!(timestamp("2024-02-29 07:00:00 America/New_York", true), Ok(noon));
         assert_eq!(timestamp("2024-02-29 24:00", false), Ok(noon + MICROS_PER_DAY / 2));
         assert_eq!(timestamp("2024-02-29 12:00 PM", false), Ok(noon));
-        assert_eq!(timestamp("infinity", false), Err(Bad::Infinite));
+        assert_eq!(timestamp("infinity", false), Err(DatetimeError::Infinite));
     }
 
     #[test]
@@ -369,8 +373,8 @@ mod tests {
         assert_eq!(time("24:00:00"), Ok(MICROS_PER_DAY));
         assert_eq!(time("23:59:60"), Ok(MICROS_PER_DAY));
         assert_eq!(time("10:11:12.5"), Ok(36_672_500_000));
-        assert_eq!(time("24:00:01"), Err(Bad::Range));
-        assert_eq!(time("10:60"), Err(Bad::Range));
-        assert_eq!(time("x"), Err(Bad::Syntax));
+        assert_eq!(time("24:00:01"), Err(DatetimeError::Range));
+        assert_eq!(time("10:60"), Err(DatetimeError::Range));
+        assert_eq!(time("x"), Err(DatetimeError::Syntax));
     }
 }

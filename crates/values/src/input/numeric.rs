@@ -1,4 +1,4 @@
-//! Numerics from text: `1.50`, `-.5`, `1e-7`.
+//! `numeric` from text: `1.50`, `-.5`, `1e-7`.
 
 use crate::error::{Error, Result, SqlState};
 use datafusion::arrow::array::{ArrayRef, AsArray, Decimal128Array};
@@ -6,10 +6,10 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// Digits of a numeric, at most.
+/// The maximum number of digits of a numeric.
 const DIGITS_MAX: usize = 38;
 
-/// The numerics that texts stand for, rounded to a number of digits after the point.
+/// Parses numerics and rounds them to `scale` digits after the point.
 ///
 /// # Errors
 /// 22P02: a text is no number. 22003: it has more digits than the type.
@@ -39,17 +39,17 @@ fn too_large(precision: u8, scale: i8) -> impl Fn() -> Error {
     }
 }
 
-/// A number as it is written: digits, and how many of them are behind the point.
+/// A number as written: its digits, and how many of them are after the point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Number {
-    /// The number without its point.
+pub(crate) struct Number {
+    /// The number without its decimal point.
     pub(crate) unscaled: i128,
-    /// Digits behind the point; below zero, zeros before it.
-    pub scale: i32,
+    /// Digits after the point; if negative, omitted zeros before it.
+    pub(crate) scale: i32,
 }
 
 impl Number {
-    /// The number without its point where that has so many digits behind it, rounded half away from zero.
+    /// The unscaled number at another scale, rounded half away from zero; `None` on overflow.
     pub(crate) fn at_scale(self, scale: i32) -> Option<i128> {
         let power = |exponent: i32| 10i128.checked_pow(exponent.unsigned_abs());
         match scale - self.scale {
@@ -65,14 +65,14 @@ impl Number {
     }
 }
 
-/// The number that a text stands for.
+/// Parses a number.
 ///
 /// # Errors
-/// 22P02: it is none. 22003: it has more digits than are kept.
-pub fn parse(text: &str) -> Result<Number> {
+/// 22P02: invalid syntax. 22003: more digits before the point than a numeric holds. 0A000: NaN and infinity.
+pub(crate) fn parse(text: &str) -> Result<Number> {
     let invalid = || {
         let message = format!("invalid input syntax for type numeric: \"{text}\"");
-        Error::new(SqlState::InvalidTextRepresentation, message).blaming_literal(text)
+        Error::new(SqlState::InvalidTextRepresentation, message).at_literal(text)
     };
     let word = text.trim().to_ascii_lowercase();
     let unsigned = word.trim_start_matches(['-', '+']);
@@ -94,7 +94,7 @@ pub fn parse(text: &str) -> Result<Number> {
     }
     let mut digits = digits.trim_start_matches('0');
     let mut scale = i32::try_from(fraction.len()).map_err(|_| invalid())? - i32::from(exponent);
-    // What is behind the 38th digit and the point is rounded away where a type says how many there are.
+    // Digits after the 38th are dropped if they are after the point.
     if digits.len() > DIGITS_MAX {
         let dropped = digits.len() - DIGITS_MAX;
         let behind = usize::try_from(scale).unwrap_or(0);

@@ -1,13 +1,9 @@
-//! The text form of values, as PostgreSQL writes them: what psql shows, CSV carries, and the wire sends.
+//! Value to text: PostgreSQL's text format, for the wire protocol, the shell and CSV.
 //!
-//! Result sets are long, so the work is divided: [`TextColumn::new`] looks at an array's type once and
-//! resolves how its values are written; [`TextColumn::write`] then only writes. Most forms depend on the type
-//! alone: ISO dates, UTC offsets as `+00`, the shortest floats that read back the same; bytes and intervals have
-//! the session's [`Style`].
-//!
-//! NULL has no text form; whoever calls decides what stands for it.
-//!
-//! Not here: the binary form, and reading text back.
+//! [`TextColumn::new`] resolves the format once per array; [`TextColumn::write`] then writes each
+//! value. Dates are in ISO format, timestamps with time zone in UTC (`+00`), and floating-point
+//! numbers have the fewest digits that read back as the same number. Bytes and intervals depend on
+//! the session's [`Style`]. NULL has no text form: the caller chooses one.
 
 mod calendar;
 mod float;
@@ -38,26 +34,25 @@ pub(crate) use number::shortest;
 use std::fmt::{Display, Write};
 use store::catalog::SqlType;
 
-/// Writes the value at a row, which is not NULL.
+/// Appends the value at a row, which is not NULL.
 type Writer<'a> = Box<dyn Fn(usize, &mut String) + Send + Sync + 'a>;
 
-/// How the values of one array are written.
+/// An array whose values can be written as text.
 pub struct TextColumn<'a> {
     nulls: Option<NullBuffer>,
     writer: Writer<'a>,
 }
 
 impl<'a> TextColumn<'a> {
-    /// Resolves how the array's values are written.
+    /// Resolves the format of the array's values, in the default style.
     ///
     /// # Errors
-    /// 0A000 for the few Arrow types that have no text form.
+    /// 0A000: the Arrow type has no text form.
     pub fn new(array: &'a dyn Array) -> Result<Self> {
         Self::styled(array, Style::default())
     }
 
-    /// Resolves how the array's values are written as a result's column: in the session's style, and a
-    /// `char(n)` with its blanks.
+    /// Resolves the format of a result column: in the field's style, and `char(n)` padded with blanks.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -74,7 +69,7 @@ impl<'a> TextColumn<'a> {
         Ok(Self { nulls: column.nulls, writer: Box::new(padded) })
     }
 
-    /// Resolves how the array's values are written in a session's style.
+    /// Resolves the format of the array's values in a style.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -82,10 +77,10 @@ impl<'a> TextColumn<'a> {
         Ok(Self { nulls: array.logical_nulls(), writer: writer(array, style)? })
     }
 
-    /// Appends the text of the value at a row; false, and nothing, where it is NULL.
+    /// Appends the text of the value at a row. Returns false, and appends nothing, if it is NULL.
     ///
     /// # Panics
-    /// If the array has no such row.
+    /// If the row is beyond the array.
     pub fn write(&self, row: usize, out: &mut String) -> bool {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return false;
@@ -95,7 +90,8 @@ impl<'a> TextColumn<'a> {
     }
 }
 
-/// Appends the text of one value; false, and nothing, where it is NULL. For many rows: [`TextColumn`].
+/// Appends the text of one value. Returns false, and appends nothing, if it is NULL. For many rows
+/// use [`TextColumn`].
 ///
 /// # Errors
 /// As [`TextColumn::new`].
@@ -229,7 +225,7 @@ fn time(array: &dyn Array, style: IntervalStyle) -> Result<Writer<'_>> {
     })
 }
 
-/// Each value by one function.
+/// A writer that applies one function to each value.
 fn each<T: ArrowPrimitiveType>(
     array: &dyn Array,
     write: impl Fn(T::Native, &mut String) + Send + Sync + 'static,
@@ -246,7 +242,7 @@ fn decimals<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &dyn Array, scale:
     each::<T>(array, move |value, out| number::write_decimal(value.into(), scale, out))
 }
 
-/// Counts of a unit that has so many to the second.
+/// A writer of times that are counts of a unit, of which a second has `per_second`.
 fn moments<T: ArrowPrimitiveType<Native: Into<i64>>>(
     array: &dyn Array,
     per_second: i64,
@@ -297,8 +293,8 @@ fn dictionary(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
     )
 }
 
-/// Types that SQL has no name for: as Arrow displays them. Its formatter cannot go from thread to thread,
-/// so each value gets one of its own.
+/// Types without a SQL name, in Arrow's format. Arrow's formatter is not `Send`, so each value has
+/// its own.
 fn other(array: &dyn Array) -> Result<Writer<'_>> {
     if ArrayFormatter::try_new(array, &FormatOptions::new()).is_err() {
         return Err(no_text(array.data_type()));
@@ -314,7 +310,7 @@ fn no_text(data_type: &DataType) -> Error {
     Error::unsupported(format!("values of type {data_type} have no text form"))
 }
 
-/// Appends what displays itself.
+/// Appends a value by its `Display`.
 fn push(out: &mut String, value: impl Display) {
     write!(out, "{value}").expect("a String takes everything");
 }

@@ -1,14 +1,14 @@
-//! Columns that are missing or ambiguous.
+//! Errors of column references.
 
-use crate::error::{Culprit, Error, SqlState};
+use crate::error::{Error, ErrorSite, SqlState};
 use datafusion::common::{Column, SchemaError};
 
-/// A table in FROM has no column of this name.
+/// The error for a table without a column of this name.
 pub fn undefined_column(table: &str, name: &str) -> Error {
     Error::new(SqlState::UndefinedColumn, format!("column {table}.{name} does not exist"))
 }
 
-/// No column has this name, or no table in FROM the one that stands before it.
+/// The error for a column that does not exist, or whose qualifier is no table in FROM.
 fn not_found(field: &Column, valid: &[Column]) -> Error {
     use datafusion::common::utils::datafusion_strsim::levenshtein;
     let table = field.relation.as_ref().map(|relation| relation.table().to_owned());
@@ -26,7 +26,7 @@ fn not_found(field: &Column, valid: &[Column]) -> Error {
             Error::new(SqlState::UndefinedColumn, message)
         }
     };
-    let error = error.blaming(Culprit::Column { table, name: field.name.clone() });
+    let error = error.at_site(ErrorSite::Column { table, name: field.name.clone() });
     match valid.iter().find(|valid| levenshtein(&valid.name, &field.name) <= 2) {
         Some(near) if error.state() == SqlState::UndefinedColumn => {
             let near = near.flat_name();

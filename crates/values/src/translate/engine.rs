@@ -54,7 +54,7 @@ impl From<DataFusionError> for Error {
     }
 }
 
-/// What the engine does not do; some of it is known by other words.
+/// A feature that the engine does not implement, unless a rule translates the message.
 fn unsupported(message: &str) -> Error {
     let known = from_text(message);
     match known.state() {
@@ -63,7 +63,7 @@ fn unsupported(message: &str) -> Error {
     }
 }
 
-/// An error that several parts of a plan hold.
+/// An error that several parts of a plan share.
 fn shared(error: &DataFusionError) -> Error {
     match error.find_root() {
         DataFusionError::External(inner) => {
@@ -88,7 +88,7 @@ fn shared(error: &DataFusionError) -> Error {
     }
 }
 
-/// An error that others have carried along, whosever it is.
+/// A boxed error of any of the known types.
 fn of_boxed(inner: Box<dyn std::error::Error + Send + Sync>) -> Error {
     let inner = match inner.downcast::<Error>() {
         Ok(error) => return *error,
@@ -119,14 +119,14 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_full_disk_is_one_however_the_error_has_come() {
+    fn a_full_disk_is_recognized_in_every_wrapper() {
         let full = || io::Error::from(ErrorKind::StorageFull);
         let arrow = || ArrowError::IoError("no room".to_owned(), full());
         let engine = || DataFusionError::ArrowError(Box::new(arrow()), None);
         let carried: [DataFusionError; 6] = [
             DataFusionError::IoError(full()),
             engine(),
-            engine().context("rows between two bundles"),
+            engine().context("rows between two plan fragments"),
             DataFusionError::Shared(Arc::new(engine())),
             DataFusionError::Shared(Arc::new(DataFusionError::IoError(full()))),
             DataFusionError::External(Box::new(arrow())),

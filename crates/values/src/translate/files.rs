@@ -3,7 +3,7 @@
 use crate::error::{Error, SqlState};
 use std::io::{self, ErrorKind};
 
-/// What reading or writing a file fails with.
+/// An error of reading or writing a file: 53100 if the disk is full, else 58030.
 pub fn of_file(message: String, error: &io::Error) -> Error {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => disk_full(message),
@@ -13,11 +13,11 @@ pub fn of_file(message: String, error: &io::Error) -> Error {
 
 pub(super) fn disk_full(message: String) -> Error {
     Error::new(SqlState::DiskFull, message).with_hint(
-        "Make room there. Rows that do not fit into memory go to the folder for temporary files (TMPDIR).",
+        "Free disk space. Rows that do not fit into memory are in the directory of temporary files (TMPDIR).",
     )
 }
 
-/// Whether a text that was an error of the system says that there is no room (ENOSPC).
+/// Whether the message of a system error means that the disk is full (ENOSPC).
 pub(super) fn is_of_full_disk(message: &str) -> bool {
     message.ends_with("(os error 28)")
 }

@@ -1,9 +1,9 @@
-//! Errors of the engine that are told apart only by their messages.
+//! Errors of the engine that only their messages distinguish.
 
 use super::{casts, range, rules, type_names, unmatched};
 use crate::error::{Error, SqlState};
 
-/// Messages of the engine that have no type of their own, by what they say.
+/// Translates an engine message by the first module that recognizes it.
 pub(super) fn from_text(message: &str) -> Error {
     let message = plain(message);
     casts::of_text(&message)
@@ -13,7 +13,7 @@ pub(super) fn from_text(message: &str) -> Error {
         .unwrap_or_else(|| Error::new(state_of(&message), cleaned(&message)))
 }
 
-/// The code of a message that no rule knows.
+/// The SQLSTATE of a message that no rule recognizes.
 fn state_of(message: &str) -> SqlState {
     let says = |text: &str| message.contains(text);
     if says("function '") {
@@ -39,7 +39,7 @@ fn state_of(message: &str) -> SqlState {
     }
 }
 
-/// A message without what the engine puts before and behind it.
+/// A message without the engine's prefixes and the final period.
 fn plain(message: &str) -> String {
     const BEFORE: [&str; 8] = [
         "Error during planning: ",
@@ -58,7 +58,7 @@ fn plain(message: &str) -> String {
     message.trim_end_matches('.').to_owned()
 }
 
-/// A message that no rule knows, as far as it can be shown: types by their names, and no insides of the engine.
+/// A message that no rule recognizes, with PostgreSQL's type names and without engine internals.
 fn cleaned(message: &str) -> String {
     let (message, _) =
         message.split_once("\nThis issue was likely caused").unwrap_or((message, ""));

@@ -1,4 +1,4 @@
-//! Errors of the store.
+//! Errors of the store, its catalog and its buckets.
 
 use super::failure;
 use crate::error::{Error, SqlState};
@@ -28,10 +28,12 @@ impl From<store::Error> for Error {
             E::NotOwned { .. } | E::Astray { .. } => Self::new(SqlState::SerializationFailure, message)
                 .with_hint("Run the transaction again: rows have just moved to another server."),
             E::Unreachable { is_lost, keys, .. } => {
-                let error = Self::new(SqlState::ConnectionFailure, message).with_hint(match is_lost {
-                    true => "Other rows are served on. To have the table whole again, drop it and load it.",
-                    false => "Run the statement again when the server is back.",
-                });
+                let hint = if is_lost {
+                    "The other rows remain available. To restore the table, drop and load it."
+                } else {
+                    "Run the statement again when the server is back."
+                };
+                let error = Self::new(SqlState::ConnectionFailure, message).with_hint(hint);
                 match keys.as_str() {
                     "" => error,
                     keys => error.with_detail(format!("It has {keys}.")),
@@ -43,7 +45,7 @@ impl From<store::Error> for Error {
                 let error = detail.into_iter().fold(error, Self::with_detail);
                 hint.into_iter().fold(error, Self::with_hint)
             }
-            E::Failed(failure) => failure::heard(*failure),
+            E::Failed(failure) => failure::from_failure(*failure),
             E::Catalog(error) => error.into(),
             E::Bucket(error) => error.into(),
         }

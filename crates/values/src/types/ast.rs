@@ -1,4 +1,4 @@
-//! Types as statements spell them.
+//! Types in statements.
 
 use super::names::OID;
 use crate::error::{Error, Result, SqlState};
@@ -8,10 +8,13 @@ use datafusion::sql::sqlparser::ast::{
 };
 use store::catalog::SqlType;
 
-/// Digits of a `numeric`, at most.
+/// The maximum precision of a `numeric`.
 const NUMERIC_MAX_PRECISION: u8 = 38;
 
-/// The catalog's type for a type in a statement. `serial` types are for the caller, who makes a sequence.
+/// The type in a statement. The caller resolves `serial` types, which need a sequence.
+///
+/// # Errors
+/// 42704: unknown type. 22023: a length, precision or scale is out of range.
 pub fn from_ast(ast: &Ast) -> Result<SqlType> {
     Ok(match ast {
         Ast::Boolean | Ast::Bool => SqlType::Boolean,
@@ -48,7 +51,7 @@ pub fn from_ast(ast: &Ast) -> Result<SqlType> {
     })
 }
 
-/// A type's name without needless quotes: only `"char"` is another type than `char`.
+/// A type's name without quotes, except for `"char"`, which is another type than `char`.
 fn spelled(name: &ObjectName) -> String {
     let part = |part: &ObjectNamePart| match part.as_ident() {
         Some(ident) if ident.value == "char" => ident.to_string(),
@@ -58,8 +61,11 @@ fn spelled(name: &ObjectName) -> String {
     name.0.iter().map(part).collect::<Vec<_>>().join(".")
 }
 
-/// The type that a client is told for a parameter that is cast: as [`from_ast`], and ids are `oid`. asyncpg knows
-/// how to write `oid[]` before it has asked about any other array.
+/// The type of a parameter in a cast, for the client: as [`from_ast`], but `oid` stays `oid`. asyncpg can write `oid[]`
+/// before it has looked up any other array type.
+///
+/// # Errors
+/// As [`from_ast`].
 pub fn of_parameter(ast: &Ast) -> Result<SqlType> {
     match ast {
         Ast::Array(ArrayElemTypeDef::SquareBracket(item, _)) => {
@@ -79,7 +85,7 @@ fn unknown(ast: &Ast) -> Error {
     )
 }
 
-/// PostgreSQL names that the parser hands on as custom types.
+/// Types that the parser does not know.
 fn named(name: &str, ast: &Ast) -> Result<SqlType> {
     let lower = name.to_ascii_lowercase();
     Ok(match lower.strip_prefix("pg_catalog.").unwrap_or(&lower) {

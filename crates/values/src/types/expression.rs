@@ -1,4 +1,4 @@
-//! The types of expressions in a plan.
+//! Types of expressions.
 
 use super::field::of_field;
 use datafusion::common::{DFSchema, ScalarValue};
@@ -6,17 +6,17 @@ use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, ExprSchemable};
 use store::catalog::SqlType;
 
-/// Functions that give one of their arguments.
-pub const CHOOSES: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
+/// Functions that return one of their arguments.
+pub const CHOICE_FUNCTIONS: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
 
-/// The type of an expression; `None` for what has none yet: a quoted constant, NULL, a parameter. The engine forgets the
-/// types that Arrow does not know where one of several values is chosen.
+/// The type of an expression; `None` if it has none yet: a quoted constant, NULL or a parameter. The engine loses the
+/// types that Arrow does not have in CASE and in [`CHOICE_FUNCTIONS`].
 pub fn of_expression(expr: &Expr, schema: &DFSchema) -> Option<SqlType> {
     let of_any = |mut choices: Vec<&Expr>| {
         choices.drain(..).find_map(|choice| of_expression(choice, schema))
     };
     match expr {
-        // What is written as a whole number is an integer where it fits, which the engine is told later.
+        // A literal that fits is an integer; the plan is changed later.
         Expr::Literal(ScalarValue::Int64(Some(number)), None) if i32::try_from(*number).is_ok() => {
             Some(SqlType::Integer)
         }
@@ -31,7 +31,7 @@ pub fn of_expression(expr: &Expr, schema: &DFSchema) -> Option<SqlType> {
             let thens = case.when_then_expr.iter().map(|(_, then)| &**then);
             of_any(thens.chain(case.else_expr.as_deref()).collect())
         }
-        Expr::ScalarFunction(call) if CHOOSES.contains(&call.name()) => {
+        Expr::ScalarFunction(call) if CHOICE_FUNCTIONS.contains(&call.name()) => {
             of_any(call.args.iter().collect())
         }
         Expr::ScalarFunction(call) if call.name() == "array_element" => {

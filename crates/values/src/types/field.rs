@@ -1,33 +1,33 @@
-//! The types of fields: in Arrow's types, and in metadata where those say less.
+//! Types of Arrow fields: metadata holds what the Arrow type cannot express.
 
 use super::names::{CHAR, NAME, OID};
 use datafusion::arrow::datatypes::{DataType, Field};
 use store::catalog::SqlType;
 
-/// The metadata key under which a field carries the name of a type that Arrow does not know.
+/// The metadata key of the name of a type that Arrow does not have.
 pub const TYPE_KEY: &str = "pando.type";
 
-/// The metadata key under which a field of a system table carries PostgreSQL's name of its type.
+/// The metadata key of PostgreSQL's name of a system type.
 pub const SYSTEM_TYPE_KEY: &str = "pando.system_type";
 
-/// The type of a computed column: the one its metadata names, else the one its Arrow type suggests.
+/// The type of a field: the one that its metadata names, else the one of its Arrow type.
 pub fn of_field(field: &Field) -> SqlType {
     named_by(field).unwrap_or_else(|| of_arrow(field.data_type()))
 }
 
-/// Whether a computed column has the digits and the length of its type from a declaration: a column's or a cast's.
+/// Whether the length, precision and scale of a field's type were declared, by a column or a cast.
 pub(crate) fn is_declared(field: &Field) -> bool {
     named_by(field).is_some()
 }
 
-/// The type that a field's metadata names, if it is one of the field's values.
+/// The type that a field's metadata names, if the field's Arrow type fits it.
 fn named_by(field: &Field) -> Option<SqlType> {
     let sql_type = of_name(field.metadata().get(TYPE_KEY)?)?;
     let fits = sql_type.arrow() == *field.data_type() || matches!(sql_type, SqlType::Other(_));
     (fits || matches!(field.data_type(), DataType::List(_))).then_some(sql_type)
 }
 
-/// The type of a name that [`plan_field`] and the system's tables give.
+/// The type of a name in metadata.
 fn of_name(name: &str) -> Option<SqlType> {
     if let Some(item) = name.strip_suffix("[]") {
         return Some(SqlType::Array(Box::new(of_name(item)?)));
@@ -54,7 +54,7 @@ fn of_name(name: &str) -> Option<SqlType> {
     })
 }
 
-/// The SQL type that holds the values of an Arrow type without loss, where there is one.
+/// The SQL type that holds the values of an Arrow type without loss, else [`SqlType::Other`].
 pub fn of_arrow(data_type: &DataType) -> SqlType {
     match data_type {
         DataType::Boolean => SqlType::Boolean,
@@ -86,16 +86,17 @@ pub fn of_arrow(data_type: &DataType) -> SqlType {
     }
 }
 
-/// A field for a column of a table as plans see it: types that Arrow lacks are named in the metadata.
+/// The Arrow field of a column in plans. Metadata names types that Arrow does not have.
 pub fn plan_field(name: &str, sql_type: &SqlType, nullable: bool) -> Field {
     let field = Field::new(name, sql_type.arrow(), nullable);
-    match is_more_than_arrow(sql_type) {
-        true => field.with_metadata([(TYPE_KEY.to_owned(), sql_type.to_string())].into()),
-        false => field,
+    if is_more_than_arrow(sql_type) {
+        field.with_metadata([(TYPE_KEY.to_owned(), sql_type.to_string())].into())
+    } else {
+        field
     }
 }
 
-/// Whether a type says more than the Arrow type of its values.
+/// Whether a type is more specific than the Arrow type of its values.
 fn is_more_than_arrow(sql_type: &SqlType) -> bool {
     match sql_type {
         SqlType::Uuid | SqlType::Json | SqlType::Jsonb | SqlType::Varchar(_) | SqlType::Char(_) => {
@@ -107,7 +108,7 @@ fn is_more_than_arrow(sql_type: &SqlType) -> bool {
     }
 }
 
-/// A field that says which of the system's own types it has, if it is one that clients tell apart.
+/// Adds the name of a system type to a field's metadata, if clients distinguish the type.
 pub fn with_system_type(field: Field, name: &str) -> Field {
     let name = name.to_lowercase();
     match name.strip_prefix("pg_catalog.").unwrap_or(&name) {

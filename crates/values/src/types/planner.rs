@@ -1,4 +1,4 @@
-//! The types of casts, for the engine's SQL planner.
+//! The engine's hook for the types of casts.
 
 use super::ast::from_ast;
 use super::field::{plan_field, with_system_type};
@@ -10,7 +10,7 @@ use datafusion::sql::sqlparser::ast::DataType as Ast;
 use std::sync::Arc;
 use store::catalog::SqlType;
 
-/// Gives DataFusion's planner our reading of the types in casts.
+/// Resolves the types of casts for the engine's SQL planner.
 #[derive(Debug)]
 pub struct Types;
 
@@ -22,8 +22,8 @@ impl TypePlanner for Types {
         match from_ast(ast) {
             Ok(SqlType::Interval) => Ok(None),
             Ok(sql_type) => {
-                // A name says that the field is all that is known of the result, also where it says nothing more:
-                // otherwise the engine would take a `json` that is cast to text for `json` still.
+                // A field with a name replaces the metadata of the argument. Without one, the engine would still take a
+                // `json` that is cast to text for `json`.
                 let field = plan_field("cast", &sql_type, true);
                 Ok(Some(Arc::new(match ast {
                     Ast::Custom(name, _) => with_system_type(field, &name.to_string()),
