@@ -1,13 +1,13 @@
 //! SQL functions that PostgreSQL has and the engine lacks, or computes differently.
 //!
-//! A folder holds the functions on one kind of value. To add a SQL function:
+//! Each folder holds the functions on one kind of value. To add a SQL function:
 //!
-//! 1. Write it in a file of its own in the folder of its kind: over whole columns ([`columnar`], fast), over one row at
-//!    a time ([`row_function`], short), or as a `ScalarUDFImpl` of the engine.
-//! 2. Add it to the list `all()` in the folder's `mod.rs`; [`register_shared`] gives it to every session.
-//! 3. A function that replaces an operator goes to the list in [`operators`] instead, and its use to `planner`.
-//! 4. Functions that need a session or the catalog belong to `catalog_views::functions`.
-//! 5. Test it with a statement in `crates/query/tests`; the expected output is PostgreSQL's.
+//! 1. Write it in its own file in the folder of its kind, with `columnar::function` (whole columns,
+//!    fast), `row_function::function` (row by row, short) or the engine's `ScalarUDFImpl`.
+//! 2. Add it to `all()` in the folder's `mod.rs`: [`register_shared`] registers it in all sessions.
+//! 3. Test it with a statement in `crates/query/tests`, with PostgreSQL's output as expected output.
+//! 4. If it replaces an operator, add it to [`operators`] instead of `all()`; `planner` inserts it.
+//! 5. If it reads the session or the catalog, put it in `catalog_views::functions` instead.
 
 pub mod arrays;
 pub mod casts;

@@ -1,5 +1,5 @@
-//! Functions that compute one row at a time: shorter to write than [`columnar`](crate::columnar)
-//! functions, and slower. They suit catalog functions and JSON.
+//! Functions that compute one row at a time: shorter to write than `columnar` functions, and slower.
+//! They suit catalog functions and JSON.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;

@@ -97,7 +97,7 @@ pub fn at_time() -> ScalarUDF {
     )
 }
 
-/// The name of [`age`].
+/// The name of the function that implements `age`.
 pub const AGE: &str = "timestamp_age";
 
 /// `age`: difference of two timestamps in years, months, days and time.

@@ -1,6 +1,6 @@
 //! SQL functions and operators on JSON, casts, and the order of `jsonb`.
 //!
-//! Most functions come in pairs, one for each [`Kind`]. Functions are in [`access`], [`change`],
+//! Most functions come in pairs, one for each JSON type. Functions are in `access`, `change`,
 //! [`build`] and [`rows`]. [`operators`] maps operators to functions by the types of their operands;
 //! [`casts`] and [`order`] do the same for casts, comparisons and ORDER BY. Functions that only
 //! `planner::dialect` calls have names that PostgreSQL does not have.

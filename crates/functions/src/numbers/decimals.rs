@@ -151,7 +151,8 @@ fn rounded(numerator: i128, shift: i32, divisor: i128) -> Option<i128> {
     rounded_narrow(numerator, shift, divisor).or_else(wide)
 }
 
-/// As [`rounded`], in 128 bits; `None` if an intermediate result does not fit. It takes a quarter of the time of 256 bits.
+/// As [`rounded`], in 128 bits; `None` if an intermediate result does not fit. It takes a quarter of
+/// the time of 256 bits.
 fn rounded_narrow(numerator: i128, shift: i32, divisor: i128) -> Option<i128> {
     let (numerator, divisor) = match shift {
         0.. => (numerator.checked_mul(power(shift)?)?, divisor),

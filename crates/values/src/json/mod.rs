@@ -5,7 +5,7 @@
 //! the text ([`raw`]); no tree is built.
 //!
 //! Invariant: values of both types have passed [`check::check`]. Other functions do not validate
-//! again and recurse at most [`check::DEPTH_MAX`] levels. For other text their result is
+//! again and recurse at most `check::DEPTH_MAX` levels. For other text their result is
 //! unspecified, but they do not panic.
 //!
 //! SQL's functions and operators on JSON are in the crate `functions`.

@@ -1,7 +1,7 @@
 //! JSON numbers of any number of digits.
 //!
-//! [`write_normal`] writes a number in the format of `numeric`, [`write_order`] writes bytes that sort
-//! as the numbers do. Both work on the digits.
+//! `write_normal` writes a number in the format of `numeric`, `write_order` writes bytes that sort as
+//! the numbers do. Both work on the digits.
 
 use crate::error::{Error, Result, SqlState};
 

@@ -1,7 +1,7 @@
 //! Conversion of errors of the engine and the store to [`Error`].
 //!
-//! [`storage`] and [`engine`] convert typed errors. [`message`] translates the engine's untyped
-//! messages: [`casts`], [`unmatched`] and [`range`] parse them, [`rules`] is a table of patterns.
+//! `storage` and `engine` convert typed errors. `message` translates the engine's untyped messages:
+//! `casts`, `unmatched` and `range` parse them, `rules` is a table of patterns.
 
 mod casts;
 mod columns;

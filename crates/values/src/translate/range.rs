@@ -2,7 +2,8 @@
 
 use crate::error::{Error, SqlState};
 
-/// Translates `Overflow happened on: 2147483647 + 1`. The smallest type that holds both numbers is the one that overflowed.
+/// Translates `Overflow happened on: 2147483647 + 1`. The type that overflowed is the smallest one
+/// that holds both numbers.
 pub(super) fn of_overflow(message: &str) -> Error {
     let numbers = || message.split(' ').filter_map(|word| word.trim().parse::<i128>().ok());
     let type_name = match numbers().map(i128::abs).max() {
