@@ -76,7 +76,7 @@ impl ExtensionOptions for StyleExtension {
     }
 
     fn set(&mut self, key: &str, _: &str) -> datafusion::common::Result<()> {
-        plan_err!("{key} is a setting of the session")
+        plan_err!("{key} is a session setting")
     }
 
     fn entries(&self) -> Vec<ConfigEntry> {

@@ -39,18 +39,18 @@ impl ScalarUDFImpl for ExpandArray {
     fn return_type(&self, types: &[DataType]) -> Result<DataType> {
         match types {
             [DataType::List(element)] => Ok(DataType::List(pairs_field(element))),
-            _ => exec_err!("the function is called as _pg_expandarray(array)"),
+            _ => exec_err!("_pg_expandarray takes one array"),
         }
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let Some(argument) = args.args.first() else {
-            return exec_err!("the function is called as _pg_expandarray(array)");
+            return exec_err!("_pg_expandarray takes one array");
         };
         let array = argument.to_array(args.number_rows)?;
         let lists = array.as_list::<i32>();
         let DataType::List(element) = lists.data_type() else {
-            return exec_err!("the function is called as _pg_expandarray(array)");
+            return exec_err!("_pg_expandarray takes one array");
         };
         let mut numbers = vec![0; lists.values().len()];
         for window in lists.value_offsets().windows(2) {

@@ -248,7 +248,7 @@ fn list_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
 fn lists(args: &[ArrayRef]) -> Result<ArrayRef> {
     let types: Vec<DataType> = args.iter().map(|array| array.data_type().clone()).collect();
     let (_, DataType::List(field)) = list_types(&types)? else {
-        return Err(Error::unsupported("a series is a list"));
+        return Err(Error::unsupported("a series must be a list"));
     };
     let wanted = argument_types(field.data_type(), args.len());
     let args = args.iter().zip(&wanted).map(|(array, wanted)| Ok(cast(array, wanted)?));

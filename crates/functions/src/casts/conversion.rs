@@ -142,7 +142,7 @@ impl ScalarUDFImpl for Conversion {
     ) -> datafusion::common::Result<ColumnarValue> {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let [array] = &arrays[..] else { return exec_err!("a cast has one argument") };
+        let [array] = &arrays[..] else { return exec_err!("a cast takes one argument") };
         let result = convert_styled(array, &self.to, self.style).map_err(external)?;
         let result =
             if *result.data_type() == self.held { result } else { cast(&result, &self.held)? };

@@ -138,7 +138,7 @@ impl ExprPlanner for JsonOperators {
         });
         match found {
             Some((_, _, _, function)) if *function == PATH => Err(external(Error::unsupported(
-                format!("operator {symbol} is not supported: there are no JSON paths"),
+                format!("operator {symbol} is not supported: JSON paths are not implemented"),
             ))),
             Some((takes_left, _, takes_right, function)) => {
                 let arguments =

@@ -16,7 +16,7 @@ const REFUSED: [(&[&str], &str); 3] = [
             "jsonb_path_query_array",
             "jsonb_path_query_first",
         ],
-        "there are no JSON paths",
+        "JSON paths are not implemented",
     ),
     (
         &[
@@ -29,9 +29,12 @@ const REFUSED: [(&[&str], &str); 3] = [
             "jsonb_to_record",
             "jsonb_to_recordset",
         ],
-        "no function gives rows whose columns the statement names",
+        "column definition lists are not implemented",
     ),
-    (&["json_each", "json_each_text", "jsonb_each", "jsonb_each_text"], "it stands in FROM only"),
+    (
+        &["json_each", "json_each_text", "jsonb_each", "jsonb_each_text"],
+        "it is only allowed in FROM",
+    ),
 ];
 
 /// The functions.

@@ -92,7 +92,7 @@ fn digits(data_type: &DataType) -> (u8, i8) {
 fn pair(types: &[DataType]) -> Result<[(u8, i8); 2]> {
     match types {
         [left, right] => Ok([digits(left), digits(right)]),
-        _ => Err(Error::new(SqlState::UndefinedFunction, "an operator has two operands")),
+        _ => Err(Error::new(SqlState::UndefinedFunction, "the operator takes two operands")),
     }
 }
 

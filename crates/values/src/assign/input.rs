@@ -138,7 +138,7 @@ fn datetime_error(error: datetime::DatetimeError, sql_type: &SqlType, text: &str
             Error::new(SqlState::DatetimeFieldOverflow, message).at_literal(text)
         }
         datetime::DatetimeError::Infinite => {
-            Error::unsupported(format!("{} \"{text}\" cannot be held", without_zone(sql_type)))
+            Error::unsupported(format!("{} \"{text}\" is not supported", without_zone(sql_type)))
         }
     }
 }

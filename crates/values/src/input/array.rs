@@ -24,7 +24,7 @@ fn without_bounds(text: &str) -> Result<&str> {
     match bounds.split_once(':') {
         Some(("1", _)) => Ok(items),
         _ => Err(Error::unsupported(format!(
-            "array literal \"{text}\": arrays begin at 1 and have one dimension"
+            "array literal \"{text}\": only one dimension with the lower bound 1 is supported"
         ))),
     }
 }
@@ -39,7 +39,7 @@ pub fn elements(text: &str, out: &mut Vec<Option<String>>) -> Result<()> {
     let inner = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let inner = inner.ok_or_else(bad)?;
     if inner.trim_start().starts_with('{') {
-        let message = format!("array literal \"{text}\": arrays have one dimension");
+        let message = format!("array literal \"{text}\": only one dimension is supported");
         return Err(Error::unsupported(message));
     }
     if inner.trim().is_empty() {

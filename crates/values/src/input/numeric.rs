@@ -77,7 +77,7 @@ pub(crate) fn parse(text: &str) -> Result<Number> {
     let word = text.trim().to_ascii_lowercase();
     let unsigned = word.trim_start_matches(['-', '+']);
     if matches!(unsigned, "nan" | "infinity" | "inf") {
-        return Err(Error::unsupported(format!("numeric \"{text}\" cannot be held")));
+        return Err(Error::unsupported(format!("numeric \"{text}\" is not supported")));
     }
     let (mantissa, exponent) = match word.split_once('e') {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i16>().map_err(|_| invalid())?),

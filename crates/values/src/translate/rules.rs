@@ -17,12 +17,12 @@ const RULES: [Rule; 62] = {
         Rule(
             "Unary operator '-' only supports",
             S::UndefinedFunction,
-            "operator does not exist: - on a value that is no number and no interval",
+            "operator does not exist: unary - for a value that is neither a number nor an interval",
         ),
         Rule(
             "Unary operator '+' only supports",
             S::UndefinedFunction,
-            "operator does not exist: + on a value that is no number and no interval",
+            "operator does not exist: unary + for a value that is neither a number nor an interval",
         ),
         Rule(
             "Failed to coerce then ({}) and else ({}) to common types in CASE WHEN",
@@ -45,7 +45,7 @@ const RULES: [Rule; 62] = {
             S::WrongObjectType,
             "column notation applied to type {1:type}, which is not a composite type",
         ),
-        Rule("unnest() can only be applied to", S::UndefinedFunction, "unnest() is for arrays"),
+        Rule("unnest() can only be applied to", S::UndefinedFunction, "unnest() requires an array"),
         Rule(
             "Unsupported CAST from {} to {}",
             S::CannotCoerce,
@@ -93,7 +93,7 @@ const RULES: [Rule; 62] = {
         Rule(
             "Dot access not supported",
             S::FeatureNotSupported,
-            "a field can only be taken from a composite value",
+            "field selection requires a composite value",
         ),
         Rule(
             "Argument #{} must be {}, got {}",
@@ -118,7 +118,7 @@ const RULES: [Rule; 62] = {
         Rule(
             "[return_type] {} not supported for",
             S::UndefinedFunction,
-            "this function does not take such an argument",
+            "the function does not exist for these argument types",
         ),
         Rule(
             "Decimal value {} overflows timestamp",
