@@ -1,7 +1,7 @@
 //! Casts to and from `json` and `jsonb`, and comparisons of `jsonb`.
 //!
 //! Both types are text for the engine. Casts to them parse text, casts from `jsonb` convert numbers
-//! and Booleans, and comparisons of `jsonb` compare the sort keys of [`order`](super::order).
+//! and Booleans, and comparisons of `jsonb` compare the sort keys of [`order`].
 
 use super::arguments::{document, strict};
 use super::operators::no_operator;
