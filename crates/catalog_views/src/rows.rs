@@ -20,7 +20,7 @@ impl TableRows {
     /// Adds a row. Other columns are NULL, or zero, false or empty if they are NOT NULL.
     pub(crate) fn row<const N: usize>(&mut self, cells: [(&str, Cell); N]) {
         let default = |column: &ShapeColumn| {
-            if column.required { Cell::nothing(column.form) } else { Cell::Null }
+            if column.required { Cell::zero(column.form) } else { Cell::Null }
         };
         let mut row: Vec<Cell> = self.shape.columns.iter().map(default).collect();
         for (name, cell) in cells {

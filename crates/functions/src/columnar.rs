@@ -1,4 +1,4 @@
-//! A function that is written over whole columns: the operators of PostgreSQL that the engine lacks.
+//! Functions that compute whole columns at a time.
 
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
@@ -10,32 +10,32 @@ use std::hash::{Hash, Hasher};
 use values::error::Result;
 use values::translate::external;
 
-/// What a function makes of its arguments, which have the types that [`Types`] gave them.
+/// The implementation of a function: its arguments, of the types that [`Types`] returned, to its result.
 type Body = fn(&[ArrayRef]) -> Result<ArrayRef>;
 
-/// The types that arguments are cast to, and the type of the result, for the types of the arguments.
+/// For the types of the arguments: the types that they are cast to, and the result type.
 pub(super) type Types = fn(&[DataType]) -> Result<(Vec<DataType>, DataType)>;
 
-/// A function over columns. NULLs are its own business.
+/// A function over columns. Its body handles NULL.
 struct ColumnarFunction {
     name: &'static str,
     types: Types,
     body: Body,
-    /// Columns are called as its argument is, without it.
-    is_silent: bool,
+    /// Whether column names omit the function and have only its argument.
+    is_hidden: bool,
     signature: Signature,
 }
 
-/// A function that gives the same for the same arguments.
+/// Defines an immutable function.
 pub(super) fn function(name: &'static str, types: Types, body: Body) -> ScalarUDF {
     let signature = Signature::user_defined(Volatility::Immutable);
-    ScalarUDF::new_from_impl(ColumnarFunction { name, types, body, is_silent: false, signature })
+    ScalarUDF::new_from_impl(ColumnarFunction { name, types, body, is_hidden: false, signature })
 }
 
-/// A function of one argument that names of columns do not mention.
-pub(super) fn silent(name: &'static str, types: Types, body: Body) -> ScalarUDF {
+/// Defines an immutable function of one argument that does not appear in column names.
+pub(super) fn hidden(name: &'static str, types: Types, body: Body) -> ScalarUDF {
     let signature = Signature::user_defined(Volatility::Immutable);
-    ScalarUDF::new_from_impl(ColumnarFunction { name, types, body, is_silent: true, signature })
+    ScalarUDF::new_from_impl(ColumnarFunction { name, types, body, is_hidden: true, signature })
 }
 
 impl std::fmt::Debug for ColumnarFunction {
@@ -65,9 +65,10 @@ impl ScalarUDFImpl for ColumnarFunction {
 
     fn schema_name(&self, args: &[Expr]) -> datafusion::common::Result<String> {
         let args: Vec<String> = args.iter().map(|arg| arg.schema_name().to_string()).collect();
-        Ok(match self.is_silent {
-            true => args.join(","),
-            false => format!("{}({})", self.name, args.join(",")),
+        Ok(if self.is_hidden {
+            args.join(",")
+        } else {
+            format!("{}({})", self.name, args.join(","))
         })
     }
 
@@ -90,9 +91,10 @@ impl ScalarUDFImpl for ColumnarFunction {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let result = (self.body)(&arrays).map_err(external)?;
-        match constant {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)),
-            false => Ok(ColumnarValue::Array(result)),
+        if constant {
+            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?))
+        } else {
+            Ok(ColumnarValue::Array(result))
         }
     }
 }

@@ -1,58 +1,44 @@
-//! Functions that PostgreSQL has and the engine lacks.
+//! SQL functions that PostgreSQL has and the engine lacks, or computes differently.
+//!
+//! Each folder holds the functions on one kind of value. To add a SQL function:
+//!
+//! 1. Write it in its own file in the folder of its kind, with `columnar::function` (whole columns,
+//!    fast), `row_function::function` (row by row, short) or the engine's `ScalarUDFImpl`.
+//! 2. Add it to `all()` in the folder's `mod.rs`: [`register_shared`] registers it in all sessions.
+//! 3. Test it with a statement in `crates/query/tests`, with PostgreSQL's output as expected output.
+//! 4. If it replaces an operator, add it to [`operators`] instead of `all()`; `planner` inserts it.
+//! 5. If it reads the session or the catalog, put it in `catalog_views::functions` instead.
 
-pub(crate) mod arithmetic;
-pub mod array_operand;
-mod arrays;
-pub mod bytes;
+pub mod arrays;
+pub mod casts;
 mod columnar;
-pub mod constant_casts;
-pub mod conversion;
-pub mod decimals;
-pub mod extract;
-mod identifiers;
-pub mod intervals;
+pub mod datetime;
 pub mod json;
-pub mod like_escapes;
-pub mod missing;
-pub mod moments;
-pub mod of_operators;
-mod rounded;
+pub mod numbers;
+pub mod operators;
 pub mod row_function;
-pub mod series;
-pub mod simple;
-mod sleep;
-
-pub mod zones;
+pub mod system;
+pub mod text;
+pub mod text_function;
 
 use datafusion::execution::{FunctionRegistry, SessionState};
 use std::sync::Arc;
 use values::error::Result;
 
-/// Adds what is the same for every session.
+/// Registers the functions that are the same for every session.
+///
+/// # Errors
+/// The engine refuses a function.
 pub fn register_shared(engine: &mut SessionState) -> Result<()> {
-    let small = simple::all()
-        .into_iter()
-        .chain(arrays::all())
-        .chain(intervals::all())
-        .chain(bytes::all())
-        .chain(identifiers::all())
-        .chain(rounded::all());
-    for function in small.chain([
-        sleep::function(),
-        extract::date_part(),
-        array_operand::function(),
-        conversion::undeclared(),
-        conversion::mentioned(),
-        moments::age(),
-        series::as_array(),
-        zones::at_time_zone(),
-    ]) {
+    let folders =
+        [arrays::all(), casts::all(), datetime::all(), numbers::all(), system::all(), text::all()];
+    for function in folders.into_iter().flatten() {
         engine.register_udf(Arc::new(function))?;
     }
     for function in json::all() {
         engine.register_udf(function)?;
     }
     engine.register_function_rewrite(Arc::new(json::casts::JsonTypes))?;
-    engine.register_function_rewrite(Arc::new(arithmetic::Checked))?;
+    engine.register_function_rewrite(Arc::new(numbers::integers::Checked))?;
     Ok(())
 }

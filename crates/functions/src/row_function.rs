@@ -1,4 +1,5 @@
-//! A function that is written for one row at a time: catalog functions see few rows, and read well so.
+//! Functions that compute one row at a time: shorter to write than `columnar` functions, and slower.
+//! They suit catalog functions and JSON.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
@@ -31,7 +32,7 @@ struct RowFunction {
     body: Body,
 }
 
-/// A function of so many arguments of any types.
+/// Defines a stable function of a number of arguments of any types.
 pub fn function(
     name: &'static str,
     arguments: RangeInclusive<usize>,
@@ -41,7 +42,7 @@ pub fn function(
     ScalarUDF::new_from_impl(row_function(Volatility::Stable, name, arguments, returns, body))
 }
 
-/// A function of its arguments alone, whose result is of a type that Arrow may not know.
+/// Defines an immutable function whose result type may be one that Arrow does not have.
 pub(crate) fn typed_function(
     name: &'static str,
     arguments: RangeInclusive<usize>,
@@ -58,7 +59,7 @@ pub(crate) fn typed_function(
     ScalarUDF::new_from_impl(RowFunction { sql_type: Some(sql_type), ..function })
 }
 
-/// A function that gives ids of one of PostgreSQL's types for objects.
+/// Defines a stable function of one argument that returns object ids of a system type such as `regclass`.
 pub fn id_function(
     name: &'static str,
     system_type: &'static str,
@@ -68,7 +69,7 @@ pub fn id_function(
     ScalarUDF::new_from_impl(RowFunction { system_type: Some(system_type), ..function })
 }
 
-/// A function that must be called again for each row.
+/// Defines a volatile function, which is called for each row.
 pub fn volatile(
     name: &'static str,
     arguments: RangeInclusive<usize>,
@@ -97,13 +98,13 @@ fn row_function(
     RowFunction { name, arguments, returns, sql_type: None, system_type: None, signature, body }
 }
 
-/// The arguments of a function at one row.
+/// The arguments of a function in one row.
 pub struct Row<'a> {
     columns: &'a [Column],
     row: usize,
 }
 
-/// One argument, as the types that bodies ask for.
+/// One argument, with lazy casts to the types that bodies read.
 struct Column {
     array: ArrayRef,
     sql_type: SqlType,
@@ -118,7 +119,7 @@ impl Column {
 }
 
 impl Row<'_> {
-    /// How many arguments there are.
+    /// The number of arguments.
     pub fn count(&self) -> usize {
         self.columns.len()
     }
@@ -127,7 +128,7 @@ impl Row<'_> {
         self.columns.get(index)
     }
 
-    /// An argument as text; `None` for NULL and where there is no such argument.
+    /// An argument as text; `None` for NULL and if there is no such argument.
     pub fn text(&self, index: usize) -> Option<&str> {
         let column = self.column(index)?;
         let texts = column.texts.get_or_init(|| cast(&column.array, &DataType::Utf8View).ok());
@@ -135,8 +136,8 @@ impl Row<'_> {
         texts.is_valid(self.row).then(|| texts.value(self.row))
     }
 
-    /// An argument as a number; `None` for NULL, for text that is no number, and where there is no such
-    /// argument.
+    /// An argument as an integer; `None` for NULL, for text that is no integer, and if there is no
+    /// such argument.
     pub fn number(&self, index: usize) -> Option<i64> {
         let column = self.column(index)?;
         let numbers = column.numbers.get_or_init(|| cast(&column.array, &DataType::Int64).ok());
@@ -144,7 +145,7 @@ impl Row<'_> {
         numbers.is_valid(self.row).then(|| numbers.value(self.row))
     }
 
-    /// An argument as a truth value.
+    /// An argument as a Boolean; `None` for NULL and for other types.
     pub fn flag(&self, index: usize) -> Option<bool> {
         let array = &self.column(index)?.array;
         let flags = array.as_boolean_opt()?;
@@ -157,13 +158,13 @@ impl Row<'_> {
         self.columns.iter().any(|column| is_null(&column.array))
     }
 
-    /// An argument as it is: its type, the array that it is in, and where in it.
+    /// An argument without a cast: its type, its array, and its row in the array.
     pub fn value(&self, index: usize) -> Option<(&SqlType, &ArrayRef, usize)> {
         let column = self.column(index)?;
         Some((&column.sql_type, &column.array, self.row))
     }
 
-    /// The elements of an argument that is an array.
+    /// The elements of an array argument; `None` for NULL and for other types.
     pub fn list(&self, index: usize) -> Option<ArrayRef> {
         let array = &self.column(index)?.array;
         let lists = array.as_list_opt::<i32>()?;

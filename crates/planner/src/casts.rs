@@ -11,10 +11,10 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
-use functions::constant_casts::fold;
-use functions::conversion;
+use functions::casts::constants::fold;
+use functions::casts::conversion;
 use store::catalog::SqlType;
-use values::text::Style;
+use values::style::Style;
 use values::types;
 
 /// The analyzer rule that gives casts PostgreSQL's semantics.
@@ -23,7 +23,7 @@ pub struct Casts;
 
 impl AnalyzerRule for Casts {
     fn analyze(&self, plan: LogicalPlan, options: &ConfigOptions) -> Result<LogicalPlan> {
-        let style = Style::hung(options);
+        let style = Style::from_config(options);
         let is_cast = |part: &Expr| matches!(part, Expr::Cast(_));
         every_expression::changed(plan, is_cast, |expr, schema| converted(expr, schema, style))
     }

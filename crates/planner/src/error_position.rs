@@ -10,17 +10,17 @@ mod find;
 use constants::{type_of, unreadable, unreadable_operand};
 use datafusion::sql::sqlparser::ast::{Spanned, Statement};
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
-use values::error::{Culprit, Error, SqlState};
+use values::error::{Error, ErrorSite, SqlState};
 use values::lines::Lines;
 use values::translate::{undefined_column, undefined_function, undefined_operator, wrong_argument};
 
-/// Adds the position of the culprit to an error, if it is found in `text`. `same` tells whether two
+/// Adds the position of the site to an error, if it is found in `text`. `same` tells whether two
 /// names denote the same function.
 pub fn placed(error: Error, text: &str, same: impl Fn(&str, &str) -> bool) -> Error {
-    let Some(culprit) = error.culprit().cloned() else { return error };
-    let is_complete = match &culprit {
-        Culprit::Literal(_) | Culprit::Relation(_) => true,
-        Culprit::Column { .. } => error.state() == SqlState::UndefinedColumn,
+    let Some(site) = error.site().cloned() else { return error };
+    let is_complete = match &site {
+        ErrorSite::Literal(_) | ErrorSite::Relation(_) => true,
+        ErrorSite::Column { .. } => error.state() == SqlState::UndefinedColumn,
         _ => false,
     };
     if is_complete && error.position().is_some() {
@@ -30,7 +30,7 @@ pub fn placed(error: Error, text: &str, same: impl Fn(&str, &str) -> bool) -> Er
         return error;
     };
     let Some(ast) = statement.ast() else { return error };
-    let found = look(&culprit, ast, text, same);
+    let found = look(&site, ast, text, same);
     let (known, place) = match found {
         Some((Some(known), place)) => (known, place),
         Some((None, place)) => (error.clone(), place),
@@ -43,17 +43,17 @@ pub fn placed(error: Error, text: &str, same: impl Fn(&str, &str) -> bool) -> Er
     }
 }
 
-/// The location of the culprit, and a more precise error if the statement allows one.
+/// The location of the site, and a more precise error if the statement allows one.
 fn look(
-    culprit: &Culprit,
+    site: &ErrorSite,
     ast: &Statement,
     text: &str,
     same: impl Fn(&str, &str) -> bool,
 ) -> Option<(Option<Error>, Location)> {
-    match culprit {
-        Culprit::Literal(value) => Some((None, find::literal(ast, value)?.start)),
-        Culprit::Relation(name) => Some((None, find::relation(ast, name)?.start)),
-        Culprit::Column { table, name } => {
+    match site {
+        ErrorSite::Literal(value) => Some((None, find::literal(ast, value)?.start)),
+        ErrorSite::Relation(name) => Some((None, find::relation(ast, name)?.start)),
+        ErrorSite::Column { table, name } => {
             let place = find::column(ast, table.as_deref(), name)?.start;
             let known = table.as_ref().and_then(|table| match find::in_from(ast, table)? {
                 None => Some(undefined_column(table, name)),
@@ -61,17 +61,17 @@ fn look(
             });
             Some((known, place))
         }
-        Culprit::Call { name, types } => {
+        ErrorSite::Call { name, types } => {
             let (called, types, span) = find::call(ast, name, types, same)?;
             Some((Some(undefined_function(&called, &types)), span.start))
         }
-        Culprit::Argument { of, needed, given } => {
+        ErrorSite::Argument { of, needed, given } => {
             let argument = find::argument(ast, of, given)?;
             let error = unreadable(&argument, needed)
                 .unwrap_or_else(|| wrong_argument(of, needed, &type_of(&argument, given)));
             Some((Some(error), argument.span().start))
         }
-        Culprit::Operator { operator, types } => {
+        ErrorSite::Operator { operator, types } => {
             let (left, right) = find::operands(ast, operator, types)?;
             if let Some((error, span)) = unreadable_operand(operator, &left, &right, types) {
                 return Some((Some(error), span.start));

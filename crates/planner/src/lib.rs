@@ -60,7 +60,7 @@ use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
-use values::text::Style;
+use values::style::Style;
 use values::translate::{external, with_position};
 use values::types;
 
@@ -283,7 +283,7 @@ impl<'a> Planner<'a> {
         logical: Expr,
         schema: &DFSchema,
     ) -> Result<(Expr, Arc<dyn PhysicalExpr>)> {
-        let style = Style::hung(self.engine.config_options());
+        let style = Style::from_config(self.engine.config_options());
         let logical = casts::converted(logical, schema, style)?.data;
         let simplified = self.simplified(logical.clone(), schema)?;
         let physical = self.engine.create_physical_expr(simplified, schema)?;

@@ -15,7 +15,7 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
     Between, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Subquery, cast, lit,
 };
-use functions::decimals;
+use functions::numbers::decimals;
 use std::sync::Arc;
 
 /// Functions that return a number of elements, which DataFusion makes unsigned.

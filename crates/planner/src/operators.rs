@@ -24,8 +24,10 @@ use datafusion::logical_expr::{
     Expr, ExprSchemable, Operator, ScalarUDF, WindowFunctionDefinition, binary_expr, cast,
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
-use functions::constant_casts;
-use functions::{bytes, decimals, extract, intervals, moments};
+use functions::casts::constants;
+use functions::datetime::{extract, intervals, moments};
+use functions::numbers::decimals;
+use functions::text::bytes;
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, SqlState};
@@ -201,7 +203,7 @@ fn constant(expr: Expr) -> Result<Expr> {
         expr => numbers::of_expression(expr)?,
     };
     match &expr {
-        Expr::Cast(cast) => Ok(match constant_casts::fold(cast)? {
+        Expr::Cast(cast) => Ok(match constants::fold(cast)? {
             Some(constant) => constant,
             None => expr,
         }),
@@ -228,8 +230,7 @@ fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
             match sql_type {
                 // DataFusion compares text with these types as PostgreSQL does.
                 SqlType::Text | SqlType::Varchar(_) | SqlType::Json | SqlType::Other(_) => Ok(expr),
-                _ => constant_casts::value_of(value, sql_type)
-                    .map(|value| Expr::Literal(value, None)),
+                _ => constants::value_of(value, sql_type).map(|value| Expr::Literal(value, None)),
             }
         }
         Expr::Literal(ref value, None) if value.is_null() => {

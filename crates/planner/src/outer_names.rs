@@ -8,7 +8,7 @@
 use super::scopes::Scopes;
 use datafusion::sql::sqlparser::ast::{Expr, Ident};
 use parser::names::fold;
-use values::error::{Culprit, Result};
+use values::error::{ErrorSite, Result};
 use values::translate::undefined_column;
 
 /// The prefix of a name that refers to an outer column. No object has this name.
@@ -31,8 +31,8 @@ pub(super) fn rewrite(expr: &mut Expr, scopes: &Scopes<'_>) -> Result<()> {
     }
     let Some(outer) = scopes.relation(&name) else { return Ok(()) };
     if !outer.may_have(&column) {
-        let culprit = Culprit::Column { table: Some(name.clone()), name: column.clone() };
-        return Err(undefined_column(&name, &column).blaming(culprit));
+        let site = ErrorSite::Column { table: Some(name.clone()), name: column.clone() };
+        return Err(undefined_column(&name, &column).at_site(site));
     }
     let mut whole: Vec<&str> = outer.qualifier.iter().map(String::as_str).collect();
     whole.extend([name.as_str(), column.as_str()]);

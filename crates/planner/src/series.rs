@@ -10,14 +10,14 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, ExprSchemable, TableType};
 use datafusion::physical_plan::memory::{LazyBatchGenerator, LazyMemoryExec};
 use datafusion::physical_plan::{ColumnarValue, ExecutionPlan};
-use functions::conversion;
-use functions::series::{Series, argument_types, item_type};
+use functions::arrays::series::{Series, argument_types, item_type};
+use functions::casts::conversion;
 use parking_lot::RwLock;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use values::error::Error;
-use values::text::Style;
+use values::style::Style;
 use values::translate::external;
 use values::types;
 

@@ -64,7 +64,7 @@ fn of_choice(plan: &LogicalPlan, index: usize) -> Option<String> {
             let thens = case.when_then_expr.into_iter().map(|(_, then)| *then);
             thens.chain(case.else_expr.map(|other| *other)).collect()
         }
-        Expr::ScalarFunction(call) if types::CHOOSES.contains(&call.name()) => call.args,
+        Expr::ScalarFunction(call) if types::CHOICE_FUNCTIONS.contains(&call.name()) => call.args,
         Expr::Column(column) => {
             let index = schema.maybe_index_of_column(&column)?;
             return of_choice(&projection.input, index);

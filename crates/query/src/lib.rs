@@ -28,7 +28,7 @@ pub use database::{Database, Options, TableSize};
 pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch};
 pub use parser::{Statement, parse};
 pub use session::{Description, Listing, Prepared, Session, SettingsSeen, activity_text};
-pub use values::bytes::bytes_of;
+pub use values::byte_size::bytes_of;
 pub use values::error::{Error, Result, SqlState, Subject};
 pub use values::field::{Field, Origin};
 pub use values::types::{CHAR, NAME, OID, is_record};

@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use values::error::{Error, Result, SqlState};
-use values::translate::told;
+use values::translate::to_store_error;
 
 /// Batches, or steps of a DML pushdown, that are computed ahead of their consumer.
 const ITEMS_AHEAD: usize = 2;
@@ -58,7 +58,7 @@ impl Receiver {
                 Err(_) => Error::new(SqlState::InternalError, "a fragment cannot be run"),
             };
             // The receiver may be gone; then nobody needs the error.
-            let _ = sender.send(Err(told(error))).await;
+            let _ = sender.send(Err(to_store_error(error))).await;
         };
         tasks.spawn_on(task, &workers);
         futures::stream::unfold((received, tasks), |(mut received, tasks)| async move {
@@ -94,10 +94,11 @@ impl Fragments for Receiver {
     ) -> BoxFuture<'static, std::result::Result<u64, store::Error>> {
         let (shared, operations) = (self.shared.upgrade(), Arc::clone(&self.operations));
         Box::pin(async move {
-            let Some(shared) = shared else { return Err(told(closed())) };
+            let Some(shared) = shared else { return Err(to_store_error(closed())) };
             let work = short::perform(&shared, &operations, key, &operation);
             // The engine panics only on malformed operations.
-            let stumbled = |_| Err(told(out_of_range("a row operation cannot be carried out")));
+            let stumbled =
+                |_| Err(to_store_error(out_of_range("a row operation cannot be carried out")));
             AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(stumbled)
         })
     }
@@ -105,7 +106,7 @@ impl Fragments for Receiver {
     fn take(&self, exchange: ExchangeId, part: u32) -> BatchStream {
         let Some(shared) = self.shared.upgrade() else { return failed(closed()) };
         match shared.node.exchanges.take(exchange, part) {
-            Ok(rows) => rows.map_err(|error| told(error.into())).boxed(),
+            Ok(rows) => rows.map_err(|error| to_store_error(error.into())).boxed(),
             Err(error) => failed(error),
         }
     }
@@ -122,5 +123,5 @@ fn closed() -> Error {
 fn failed<T: Send + 'static>(
     error: Error,
 ) -> BoxStream<'static, std::result::Result<T, store::Error>> {
-    futures::stream::iter([Err(told(error))]).boxed()
+    futures::stream::iter([Err(to_store_error(error))]).boxed()
 }

@@ -18,7 +18,7 @@ use datafusion::physical_expr_common::physical_expr::snapshot_generation;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::joins::HashJoinExec;
-use functions::of_operators;
+use functions::operators;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ impl Portable {
         if let Some(call) = part.downcast_ref::<ScalarFunctionExpr>() {
             let function = call.fun();
             let known = self.scalar.get(function.name()).cloned();
-            let known = known.or_else(|| of_operators::named(function.name()));
+            let known = known.or_else(|| operators::named(function.name()));
             let immutable = function.signature().volatility == Volatility::Immutable;
             // A result type that Arrow lacks would be lost on the wire.
             let plain = is_of_arrow(part);

@@ -1,4 +1,4 @@
-//! Values of system tables and catalog functions, and the Arrow arrays that they become.
+//! Values of system tables and of row-at-a-time functions, and their conversion to Arrow arrays.
 
 use datafusion::arrow::array::{
     ArrayRef, ArrowPrimitiveType, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array,
@@ -8,16 +8,16 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, Int16Type, Int32Type, Int64Type, TimeUnit};
 use std::sync::Arc;
 
-/// How a column's values are held here.
+/// The representation of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// true, false
+    /// `true` or `false`
     Flag,
-    /// 16 bits
+    /// 16-bit integer
     Small,
-    /// 32 bits
+    /// 32-bit integer
     Integer,
-    /// 64 bits; object ids too
+    /// 64-bit integer; also object ids
     Number,
     /// 32-bit floating point
     Real,
@@ -25,21 +25,22 @@ pub enum Form {
     Double,
     /// Text, names, single characters, expressions
     Text,
-    /// A moment in UTC
+    /// Timestamp in UTC, in microseconds
     Moment,
-    /// A length of time; only ever NULL
+    /// Interval; always NULL
     Interval,
-    /// An array of 16-bit numbers
+    /// Array of 16-bit integers
     Smalls,
-    /// An array of 32-bit numbers
+    /// Array of 32-bit integers
     Integers,
-    /// An array of object ids
+    /// Array of object ids
     Numbers,
-    /// An array of text
+    /// Array of text
     Texts,
 }
 
 impl Form {
+    /// The representation of PostgreSQL's type of this name; [`Form::Text`] for other names.
     pub fn of(name: &str) -> Self {
         match name {
             "boolean" => Self::Flag,
@@ -57,7 +58,7 @@ impl Form {
         }
     }
 
-    /// The Arrow type of the form.
+    /// The Arrow type.
     pub fn arrow(self) -> DataType {
         let list = |item| DataType::List(Arc::new(Field::new_list_field(item, true)));
         match self {
@@ -80,15 +81,22 @@ impl Form {
     }
 }
 
-/// One value of a system table.
+/// One value of a system table or of a function.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
+    /// NULL
     Null,
+    /// A Boolean
     Flag(bool),
+    /// An integer, an object id, or a timestamp in microseconds since 1970
     Number(i64),
+    /// A floating-point number
     Double(f64),
+    /// Text
     Text(String),
+    /// An array of integers
     Numbers(Vec<i64>),
+    /// An array of text; `None` is NULL
     Texts(Vec<Option<String>>),
 }
 
@@ -164,8 +172,8 @@ impl Cell {
         }
     }
 
-    /// What a column holds that may not be NULL and that nobody gave a value for.
-    pub fn nothing(form: Form) -> Self {
+    /// The default of a NOT NULL column: zero, empty or `false`. Timestamps and intervals have none.
+    pub fn zero(form: Form) -> Self {
         match form {
             Form::Flag => Self::Flag(false),
             Form::Small | Form::Integer | Form::Number | Form::Real | Form::Double => {
@@ -178,6 +186,8 @@ impl Cell {
         }
     }
 
+    /// Parses a value in the format of the embedded catalog data: `\N` is NULL, arrays have a blank between their
+    /// elements. Text that is no value of the form is NULL.
     pub fn parse(text: &str, form: Form) -> Self {
         match form {
             _ if text == "\\N" => Self::Null,
@@ -195,7 +205,7 @@ impl Cell {
     }
 }
 
-/// Values of one form as Arrow holds them; what does not fit the form is NULL.
+/// The Arrow array of values of one form. A value that does not fit the form becomes NULL.
 pub fn array<'a>(form: Form, cells: impl Iterator<Item = &'a Cell> + Clone) -> ArrayRef {
     let cells = || cells.clone();
     let numbers = || cells().map(Cell::number);
@@ -241,7 +251,7 @@ pub fn array<'a>(form: Form, cells: impl Iterator<Item = &'a Cell> + Clone) -> A
     }
 }
 
-/// Arrays of numbers of one type; what does not fit the type is NULL.
+/// An Arrow array of lists of integers. An element that does not fit the type becomes NULL.
 fn lists<'a, T: ArrowPrimitiveType>(
     cells: impl Iterator<Item = &'a Cell>,
     narrow: impl Fn(i64) -> Option<T::Native>,

@@ -1,6 +1,6 @@
-//! Columns of a result, as clients are told of them.
+//! The description of a result's columns.
 
-use crate::text::Style;
+use crate::style::Style;
 use crate::types;
 use datafusion::arrow::datatypes::Field as ArrowField;
 use store::catalog::SqlType;
@@ -8,37 +8,38 @@ use store::catalog::SqlType;
 /// A column of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// The name as the statement gives it.
+    /// The column's name in the statement.
     pub name: String,
-    /// Its SQL type; `Display` gives PostgreSQL's name.
+    /// The SQL type; `Display` writes PostgreSQL's name.
     pub sql_type: SqlType,
-    /// Whether the digits and the length of its type were declared, and are told to clients.
+    /// Whether the length, precision and scale of the type were declared. Only then are they
+    /// part of the description that clients receive.
     pub declared: bool,
-    /// How its values are written.
+    /// The output style of the values.
     pub style: Style,
-    /// The table's column that it is, where it is one unchanged.
+    /// The table column that it selects, if it is not computed.
     pub origin: Option<Origin>,
 }
 
 impl Field {
-    /// A computed column.
+    /// The description of a computed column.
     pub fn computed(name: impl Into<String>, field: &ArrowField) -> Self {
         let declared = types::is_declared(field);
         Self { declared, ..Self::new(name, types::of_field(field)) }
     }
 
-    /// A column that comes from no table.
+    /// The description of a column of no table.
     pub fn new(name: impl Into<String>, sql_type: SqlType) -> Self {
         let (name, style) = (name.into(), Style::default());
         Self { name, sql_type, declared: true, style, origin: None }
     }
 }
 
-/// A column of a table, as the catalog numbers both.
+/// A column of a table, by their numbers in the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
     /// The table's object id.
     pub table: u32,
-    /// The column's number in it, from 1.
+    /// The column's number in the table, from 1.
     pub column: i16,
 }

@@ -1,22 +1,23 @@
-//! SQL types, and values as PostgreSQL reads and writes them: text, binary, JSON; and errors with SQLSTATEs.
+//! SQL types, values in PostgreSQL's text, binary and JSON forms, and errors with SQLSTATEs.
 //!
-//! - [`types`]: SQL types in Arrow's schemas. [`cells`]: single values of system tables and functions.
-//! - [`input`] reads values from text, [`assign`] makes values of one type values of a column's type.
-//! - [`text`] and [`binary`] write values as clients want them. [`json`] is JSON as text.
-//! - [`error`] is the error of everything above the store; [`translate`] makes one of the engine's errors.
+//! - [`types`]: SQL types of statements, Arrow fields and expressions. [`field`]: result columns.
+//! - [`input`] parses text. [`assign`] converts columns to the type of a table's column.
+//! - [`text`] and [`binary`] write the forms that clients read, [`style`] holds the settings that
+//!   change them. [`json`] works on the text of JSON values.
+//! - [`cells`]: values of system tables and of functions that compute one row at a time.
+//! - [`error`] is the error of all crates above the store. [`translate`] converts errors of the
+//!   engine and of the store.
 
-pub mod array_literal;
 pub mod assign;
 pub mod binary;
-pub mod bytes;
+pub mod byte_size;
 pub mod cells;
 pub mod error;
 pub mod field;
 pub mod input;
 pub mod json;
-pub mod lengths;
 pub mod lines;
-pub mod sql_state;
+pub mod style;
 pub mod text;
 pub mod translate;
 pub mod types;

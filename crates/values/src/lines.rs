@@ -1,14 +1,15 @@
-//! Places in a text: lines and columns to characters.
+//! Positions in a statement: lines and columns to character offsets.
 
 use datafusion::sql::sqlparser::tokenizer::Location;
 
-/// Where each line of a text begins, to turn lines and columns into characters.
+/// The character offset of each line of a text.
 pub struct Lines {
     starts: Vec<usize>,
     characters: usize,
 }
 
 impl Lines {
+    /// Finds the lines of a text.
     pub fn new(text: &str) -> Self {
         let mut starts = vec![0];
         let mut characters = 0;
@@ -21,12 +22,13 @@ impl Lines {
         Self { starts, characters }
     }
 
-    /// Characters of the whole text.
+    /// The number of characters of the text.
     pub fn characters(&self) -> usize {
         self.characters
     }
 
-    /// Characters before a place. Lines and columns count from 1; a place with line 0 is the end.
+    /// The number of characters before a location. Lines and columns count from 1; line 0 and
+    /// lines beyond the last are the end of the text.
     pub fn character(&self, location: Location) -> usize {
         let line = (location.line as usize).checked_sub(1).and_then(|line| self.starts.get(line));
         match line {

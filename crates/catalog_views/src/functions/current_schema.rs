@@ -4,7 +4,7 @@ use crate::search_path::SearchPath;
 use crate::session_context::SessionContext;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Signature, Volatility};
-use functions::simple::function;
+use functions::text_function::function;
 use std::sync::Arc;
 
 /// The function.

@@ -3,7 +3,7 @@
 use crate::session_context::SessionContext;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::ScalarUDF;
-use functions::missing;
+use functions::system::missing;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 

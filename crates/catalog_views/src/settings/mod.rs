@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::catalog::DEFAULT_SCHEMA;
-use values::text::Style;
+use values::style::Style;
 use values::{Error, Result, SqlState};
 
 /// A session's settings.

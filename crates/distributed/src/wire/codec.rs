@@ -9,7 +9,7 @@ use datafusion::execution::TaskContext;
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
-use functions::of_operators;
+use functions::operators;
 use std::sync::Arc;
 
 /// Writes the positions of leaves, and puts the leaves there when a plan is read.
@@ -48,7 +48,7 @@ impl PhysicalExtensionCodec for Codec {
     }
 
     fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
-        match of_operators::named(name) {
+        match operators::named(name) {
             Some(function) => Ok(function),
             None => plan_err!("a fragment calls {name}, which is not known here"),
         }

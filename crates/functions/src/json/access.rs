@@ -1,8 +1,8 @@
-//! Functions that look into a value: what `->`, `->>`, `#>`, `#>>`, `@>` and `?` do, kinds and lengths.
+//! Access to parts of a value: `->`, `->>`, `#>`, `#>>`, `@>`, `?`, `json_typeof`, `json_array_length`.
 
-use super::super::row_function::{Row, typed_function};
 use super::arguments::{document, strict, texts, texts_from};
 use super::{ARGUMENTS_MAX, Kind};
+use crate::row_function::{Row, typed_function};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::cells::Cell;
@@ -70,7 +70,7 @@ fn of_both(kind: Kind) -> Vec<ScalarUDF> {
     ]
 }
 
-/// A question about a document.
+/// A predicate on the arguments of a row.
 type Test = Box<dyn Fn(&Row<'_>) -> Result<Cell> + Send + Sync>;
 
 /// Finds a part of a document by a function's other arguments.
@@ -91,7 +91,7 @@ fn element<'a>(document: &'a str, row: &Row<'_>) -> Result<Option<&'a str>> {
     Ok(row.number(1).and_then(|index| access::element(document, index)))
 }
 
-/// To PostgreSQL a `jsonb` scalar is an array of one.
+/// In PostgreSQL a `jsonb` scalar is an array of one element.
 fn element_or_scalar<'a>(document: &'a str, row: &Row<'_>) -> Result<Option<&'a str>> {
     match (Value::of(document).is_scalar(), row.number(1)) {
         (true, Some(0 | -1)) => Ok(Some(document)),

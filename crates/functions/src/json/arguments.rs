@@ -1,26 +1,29 @@
-//! The arguments of functions over JSON: documents, keys and paths.
+//! The arguments of JSON functions: documents, keys and paths.
 
-use super::super::row_function::Row;
 use super::Kind;
+use crate::row_function::Row;
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use std::borrow::Cow;
 use store::catalog::SqlType;
-use values::array_literal;
 use values::cells::Cell;
 use values::error::Result;
+use values::input::array;
 use values::json::check::check;
 use values::json::normal::normal;
 
-/// A function that gives NULL where any argument is.
+/// Makes a body strict: NULL if any argument is NULL.
 pub(super) fn strict(
     body: impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync,
 ) -> impl Fn(&Row<'_>) -> Result<Cell> + Send + Sync {
     move |row| if row.has_null() { Ok(Cell::Null) } else { body(row) }
 }
 
-/// An argument as a value of a type: what is of it already is taken as it is, other text is read.
+/// An argument as `json` or `jsonb`. An argument of another type is parsed.
+///
+/// # Errors
+/// 22P02: the text is no JSON.
 pub(super) fn document<'a>(row: &'a Row<'_>, index: usize, kind: Kind) -> Result<Cow<'a, str>> {
     let text = row.text(index).unwrap_or("null");
     let known = row.value(index).map(|(sql_type, _, _)| sql_type);
@@ -32,13 +35,16 @@ pub(super) fn document<'a>(row: &'a Row<'_>, index: usize, kind: Kind) -> Result
     }
 }
 
-/// An argument that is an array of text, or the literal of one.
+/// An array of text, or an array literal.
+///
+/// # Errors
+/// 22P02: malformed array literal.
 pub(super) fn texts(row: &Row<'_>, index: usize) -> Result<Vec<Option<String>>> {
     if let Some(list) = row.list(index) {
         return Ok(texts_of(&list));
     }
     let mut steps = Vec::new();
-    array_literal::elements(row.text(index).unwrap_or_default(), &mut steps)?;
+    array::elements(row.text(index).unwrap_or_default(), &mut steps)?;
     Ok(steps)
 }
 
@@ -51,7 +57,7 @@ pub(super) fn texts_of(values: &ArrayRef) -> Vec<Option<String>> {
     }
 }
 
-/// All arguments from one on, as text.
+/// All arguments from `first` on, as text.
 pub(super) fn texts_from(row: &Row<'_>, first: usize) -> Vec<Option<String>> {
     (first..row.count()).map(|index| row.text(index).map(str::to_owned)).collect()
 }

@@ -1,9 +1,9 @@
-//! Functions that make JSON of values: `to_json`, `json_build_object`, `json_build_array`, `json_object`.
+//! Functions that build JSON: `to_json`, `json_build_object`, `json_build_array`, `json_object`.
 
-use super::super::row_function::{Row, typed_function};
 use super::arguments::texts;
 use super::write::{BY_LINE, SHORT, write};
 use super::{ARGUMENTS_MAX, Kind};
+use crate::row_function::{Row, typed_function};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
@@ -13,7 +13,7 @@ use values::json::invalid;
 use values::json::normal::of_json;
 use values::json::string::quote;
 
-/// Makes an object of names and values by turns: what a row becomes (`planner::dialect::whole_rows`).
+/// The function that builds the object of a row from alternating names and values (`planner::whole_rows`).
 pub const ROW: &str = "json_of_row";
 
 /// The functions.
@@ -21,17 +21,17 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     let mut all: Vec<ScalarUDF> = Kind::ALL.into_iter().flat_map(of_both).collect();
     let pretty =
         |row: &Row<'_>| value(row, if row.flag(1) == Some(true) { BY_LINE } else { SHORT });
-    all.push(made("array_to_json", 1..=2, Kind::Json, pretty));
-    all.push(made("row_to_json", 1..=2, Kind::Json, move |row| {
-        refuse_no_row(row)?;
+    all.push(builder("array_to_json", 1..=2, Kind::Json, pretty));
+    all.push(builder("row_to_json", 1..=2, Kind::Json, move |row| {
+        check_is_row(row)?;
         pretty(row)
     }));
-    all.push(made(ROW, 0..=usize::MAX, Kind::Json, |row| object(row, SHORTEST).map(Some)));
+    all.push(builder(ROW, 0..=usize::MAX, Kind::Json, |row| object(row, SHORTEST).map(Some)));
     all
 }
 
-/// A row comes as the JSON that was made of it, or as the engine's own.
-fn refuse_no_row(row: &Row<'_>) -> Result<()> {
+/// A row is JSON that the planner has built from it, or an Arrow struct.
+fn check_is_row(row: &Row<'_>) -> Result<()> {
     match row.value(0) {
         Some((SqlType::Json, ..)) => Ok(()),
         Some((_, array, _))
@@ -50,18 +50,18 @@ fn refuse_no_row(row: &Row<'_>) -> Result<()> {
 fn of_both(kind: Kind) -> Vec<ScalarUDF> {
     let name = kind.name("json_build_object", "jsonb_build_object");
     vec![
-        made(kind.name("to_json", "to_jsonb"), 1..=1, kind, |row| value(row, SHORT)),
-        made(name, 0..=ARGUMENTS_MAX, kind, move |row| {
-            refuse_bad_keys(row, name, kind)?;
+        builder(kind.name("to_json", "to_jsonb"), 1..=1, kind, |row| value(row, SHORT)),
+        builder(name, 0..=ARGUMENTS_MAX, kind, move |row| {
+            check_keys(row, name, kind)?;
             object(row, ["{", " : ", ", ", "}"]).map(Some)
         }),
-        made(kind.name("json_build_array", "jsonb_build_array"), 0..=ARGUMENTS_MAX, kind, array),
-        made(kind.name("json_object", "jsonb_object"), 1..=2, kind, of_texts),
+        builder(kind.name("json_build_array", "jsonb_build_array"), 0..=ARGUMENTS_MAX, kind, array),
+        builder(kind.name("json_object", "jsonb_object"), 1..=2, kind, of_texts),
     ]
 }
 
-/// A function whose body writes `json`, or says NULL by writing nothing.
-fn made(
+/// Defines a function whose body returns `json`, or `None` for NULL.
+fn builder(
     name: &'static str,
     arguments: std::ops::RangeInclusive<usize>,
     kind: Kind,
@@ -93,10 +93,10 @@ fn value(row: &Row<'_>, separator: &str) -> Result<Option<String>> {
     Ok(Some(out))
 }
 
-/// What stands around and between the members of a row.
+/// The punctuation of a row's object.
 pub(super) const SHORTEST: [&str; 4] = ["{", ":", ",", "}"];
 
-/// Keys and values by turns, with what stands around and between them.
+/// An object of alternating keys and values, with the given punctuation.
 pub(super) fn object(row: &Row<'_>, [open, colon, comma, close]: [&str; 4]) -> Result<String> {
     let mut out = String::from(open);
     for index in (0..row.count()).step_by(2) {
@@ -111,7 +111,7 @@ pub(super) fn object(row: &Row<'_>, [open, colon, comma, close]: [&str; 4]) -> R
     Ok(out)
 }
 
-/// Appends an argument as an object's key: what would stand without quotes gets them.
+/// Appends an argument as a key, always quoted.
 pub(super) fn key(row: &Row<'_>, index: usize, out: &mut String) -> Result<()> {
     let start = out.len();
     if let Some((sql_type, array, at)) = row.value(index) {
@@ -131,7 +131,7 @@ fn is_key(sql_type: &SqlType) -> bool {
     !matches!(sql_type, SqlType::Json | SqlType::Jsonb | SqlType::Array(_) | SqlType::Other(_))
 }
 
-fn refuse_bad_keys(row: &Row<'_>, name: &str, kind: Kind) -> Result<()> {
+fn check_keys(row: &Row<'_>, name: &str, kind: Kind) -> Result<()> {
     if !row.count().is_multiple_of(2) {
         let hint =
             format!("The arguments of {name}() must consist of alternating keys and values.");
@@ -163,7 +163,7 @@ fn array(row: &Row<'_>) -> Result<Option<String>> {
     Ok(Some(out))
 }
 
-/// An object of texts: keys and values by turns in one array, or keys in one and values in another.
+/// An object of texts: alternating keys and values in one array, or keys and values in two arrays.
 fn of_texts(row: &Row<'_>) -> Result<Option<String>> {
     if row.has_null() {
         return Ok(None);

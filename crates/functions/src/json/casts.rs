@@ -1,14 +1,13 @@
 //! Casts to and from `json` and `jsonb`, and comparisons of `jsonb`.
 //!
-//! To the engine both types are text, which it would cast and compare as such. Text that is cast to them is read; a
-//! `jsonb` number or truth value can become one of SQL's; comparisons are made on the bytes of
-//! [`order`](super::order), so that whatever the engine does with a comparison it does in the right order.
+//! Both types are text for the engine. Casts to them parse text, casts from `jsonb` convert numbers
+//! and Booleans, and comparisons of `jsonb` compare the sort keys of [`order`].
 
-use super::super::row_function::{Row, typed_function};
 use super::arguments::{document, strict};
 use super::operators::no_operator;
 use super::{Kind, call, order, styled};
-use crate::constant_casts::fold;
+use crate::casts::constants::fold;
+use crate::row_function::{Row, typed_function};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
@@ -20,12 +19,12 @@ use values::cells::Cell;
 use values::error::{Error, SqlState};
 use values::json::invalid;
 use values::json::raw::Value;
-use values::text::Style;
+use values::style::Style;
 use values::translate::external;
 use values::types;
 use values::types::{name_without_length, of_expression};
 
-/// The functions that casts are.
+/// The functions that implement casts.
 pub(super) fn all() -> Vec<ScalarUDF> {
     let read = |kind: Kind| {
         let name = kind.name("json_in", "jsonb_in");
@@ -44,7 +43,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     ]
 }
 
-/// A value that must be of a kind, for a type that the second argument names.
+/// A scalar of the kind `wanted`. The second argument names the SQL type, for the error.
 fn scalar(row: &Row<'_>, wanted: &str) -> values::error::Result<Cell> {
     let document = document(row, 0, Kind::Jsonb)?;
     match Value::of(&document) {
@@ -61,7 +60,7 @@ fn scalar(row: &Row<'_>, wanted: &str) -> values::error::Result<Cell> {
     }
 }
 
-/// Puts functions in the place of the engine's casts and comparisons.
+/// Replaces the engine's casts and comparisons.
 #[derive(Debug)]
 pub(crate) struct JsonTypes;
 
@@ -78,7 +77,7 @@ impl FunctionRewrite for JsonTypes {
     ) -> Result<Transformed<Expr>> {
         match expr {
             Expr::ScalarFunction(call) if styled::writes(&call) => {
-                Ok(styled::of_call(call, schema, Style::hung(options)))
+                Ok(styled::of_call(call, schema, Style::from_config(options)))
             }
             Expr::Cast(cast) => of_cast(cast, schema),
             Expr::BinaryExpr(binary) if is_comparison(binary.op) => of_comparison(binary, schema),
@@ -127,7 +126,7 @@ fn of_comparison(
     }))
 }
 
-/// Values that are compared, by their places in the order where they are `jsonb`.
+/// The operands of a comparison; `jsonb` operands are replaced by their sort keys.
 fn compared(sides: Vec<Expr>, symbol: &str, schema: &DFSchema) -> Result<Transformed<Vec<Expr>>> {
     let types: Vec<Option<SqlType>> =
         sides.iter().map(|side| of_expression(side, schema)).collect();
@@ -138,13 +137,14 @@ fn compared(sides: Vec<Expr>, symbol: &str, schema: &DFSchema) -> Result<Transfo
         let second = second.or(types.get(1)).cloned().flatten();
         return Err(external(no_operator(symbol, &types[0], &second)));
     }
-    Ok(match is(SqlType::Jsonb) {
-        true => Transformed::yes(sides.into_iter().map(order::key).collect()),
-        false => Transformed::no(sides),
+    Ok(if is(SqlType::Jsonb) {
+        Transformed::yes(sides.into_iter().map(order::key).collect())
+    } else {
+        Transformed::no(sides)
     })
 }
 
-/// `CASE value WHEN other`: a comparison with each.
+/// `CASE value WHEN other`: a comparison of `value` with each branch.
 fn of_simple_case(mut case: Case, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let Some(value) = case.expr.take() else { return Ok(Transformed::no(Expr::Case(case))) };
     let whens = case.when_then_expr.iter().map(|(when, _)| Expr::clone(when));
@@ -159,15 +159,15 @@ fn of_simple_case(mut case: Case, schema: &DFSchema) -> Result<Transformed<Expr>
     }))
 }
 
-/// CASE and `coalesce`: constants among what is chosen are read, and the result is said to be JSON.
+/// CASE and `coalesce`: parses constant branches, and marks the result as JSON.
 fn of_choice(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let is_choice = match &expr {
         Expr::Case(_) => true,
-        Expr::ScalarFunction(call) => types::CHOOSES.contains(&call.name()),
+        Expr::ScalarFunction(call) => types::CHOICE_FUNCTIONS.contains(&call.name()),
         _ => false,
     };
     let known = if is_choice { of_expression(&expr, schema) } else { None };
-    let (read, says) = match known {
+    let (read, marker) = match known {
         Some(SqlType::Json) => ("json_in", "text_is_json"),
         Some(SqlType::Jsonb) => ("jsonb_in", "text_is_jsonb"),
         _ => return Ok(Transformed::no(expr)),
@@ -192,7 +192,7 @@ fn of_choice(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         }
         other => other,
     };
-    Ok(match call(says, vec![expr.clone()]) {
+    Ok(match call(marker, vec![expr.clone()]) {
         Some(marked) => Transformed::yes(marked),
         None => Transformed::no(expr),
     })
@@ -232,10 +232,10 @@ fn of_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
             return Err(external(Error::new(SqlState::CannotCoerce, message)));
         }
     };
-    function.map(Transformed::yes).ok_or_else(|| external(invalid("a cast that is not known")))
+    function.map(Transformed::yes).ok_or_else(|| external(invalid("unknown cast function")))
 }
 
-/// Digits as a number. Those of whole numbers are read as `numeric` first, which rounds.
+/// Converts digits to a number. Integers are converted to `numeric` first, which rounds.
 fn number(digits: Expr, to: &SqlType) -> Expr {
     let through = match to {
         SqlType::SmallInt | SqlType::Integer | SqlType::BigInt => {

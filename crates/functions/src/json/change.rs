@@ -1,8 +1,8 @@
-//! Functions that make `jsonb` values of others: what `||`, `-` and `#-` do, `jsonb_set` and its relatives.
+//! Functions that change `jsonb` values: `||`, `-`, `#-`, `jsonb_set`, `jsonb_insert` and others.
 
-use super::super::row_function::{Row, typed_function};
 use super::Kind;
 use super::arguments::{document, strict, texts};
+use crate::row_function::{Row, typed_function};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::cells::Cell;

@@ -1,11 +1,11 @@
-//! The two ends of `json_agg` and `json_object_agg`: the engine's `array_agg` gathers what [`ITEM`] or [`MEMBER`]
-//! makes of each row, and the function of the aggregate's kind makes one value of that
+//! `json_agg` and `json_object_agg`: [`ITEM`] or [`MEMBER`] writes each row, the engine's
+//! `array_agg` collects the texts, and a function of [`ARRAYS`] or [`OBJECTS`] joins them
 //! (`planner::dialect::json_aggregates`).
 
-use super::super::row_function::{Row, typed_function};
 use super::Kind;
 use super::build::{SHORTEST, key, object};
 use super::write::{SHORT, has_parts, write};
+use crate::row_function::{Row, typed_function};
 use datafusion::arrow::array::AsArray;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
@@ -14,15 +14,15 @@ use values::error::Result;
 use values::json::invalid;
 use values::json::normal::of_json;
 
-/// Makes an element of a row's value.
+/// The function that writes a value as an array element.
 pub const ITEM: &str = "json_agg_item";
-/// Makes an element of a row that is given by its columns' names and values.
+/// The function that writes a row, given by alternating names and values, as an array element.
 pub const ROW_ITEM: &str = "json_agg_row";
-/// Makes a member of a row's key and value.
+/// The function that writes a key and a value as a member of an object.
 pub const MEMBER: &str = "json_agg_member";
-/// Make arrays of elements.
+/// The functions that join elements to an array.
 pub const ARRAYS: [&str; 2] = ["json_of_items", "jsonb_of_items"];
-/// Make objects of members.
+/// The functions that join members to an object.
 pub const OBJECTS: [&str; 2] = ["json_of_members", "jsonb_of_members"];
 
 /// The functions.
@@ -43,7 +43,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     all
 }
 
-/// An array or a row stands on its own line, but for the first.
+/// Arrays and rows are on their own lines, except for the first.
 fn item(row: &Row<'_>) -> Result<Cell> {
     let mut out = String::new();
     if let Some((sql_type, array, at)) = row.value(0) {

@@ -1,11 +1,11 @@
-//! SQL over JSON: functions, operators, casts and the order of `jsonb`.
+//! SQL functions and operators on JSON, casts, and the order of `jsonb`.
 //!
-//! Most functions come in pairs, one for each [`Kind`]. Functions do the work ([`access`], [`change`], [`build`],
-//! [`rows`]); [`operators`] give each operator its function by the types beside it, [`casts`] and [`order`] do the
-//! same for casts, comparisons and ORDER BY. Functions that only other parts of Pando name have no name that PostgreSQL
-//! has: those that gather rows and those that give them (`planner::dialect`).
+//! Most functions come in pairs, one for each JSON type. Functions are in `access`, `change`,
+//! [`build`] and [`rows`]. [`operators`] maps operators to functions by the types of their operands;
+//! [`casts`] and [`order`] do the same for casts, comparisons and ORDER BY. Functions that only
+//! `planner::dialect` calls have names that PostgreSQL does not have.
 //!
-//! What JSON is, and all work on its text, is in [`json`](values::json).
+//! The work on the text of JSON values is in [`values::json`].
 
 mod access;
 mod arguments;
@@ -26,10 +26,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 use store::catalog::SqlType;
 
-/// As many arguments as functions of any number take.
+/// The maximum number of arguments of variadic functions.
 const ARGUMENTS_MAX: usize = 100;
 
-/// The two types.
+/// One of the two JSON types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Json,
@@ -39,7 +39,7 @@ enum Kind {
 impl Kind {
     const ALL: [Self; 2] = [Self::Json, Self::Jsonb];
 
-    /// The one of two names that is this type's.
+    /// The function name for this type.
     fn name(self, json: &'static str, jsonb: &'static str) -> &'static str {
         match self {
             Self::Json => json,
@@ -68,7 +68,7 @@ pub(super) fn all() -> impl Iterator<Item = Arc<ScalarUDF>> {
     ALL.values().cloned()
 }
 
-/// A call of one of the functions; `None` where there is none of the name.
+/// A call of one of the functions; `None` if there is none of this name.
 fn call(name: &str, arguments: Vec<Expr>) -> Option<Expr> {
     let function = ALL.get(name)?;
     Some(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(function), arguments)))

@@ -1,8 +1,8 @@
 //! The operators of `json` and `jsonb`, and `value['key']`.
 //!
-//! Which function an operator is depends on the types beside it, as in PostgreSQL: a quoted constant or a parameter
-//! has the type that the operator wants there. Comparisons are not here but in [`casts`](super::casts), since the engine
-//! makes them in several ways.
+//! As in PostgreSQL, the types of the operands select the function, and a quoted constant or a
+//! parameter takes the type that the operator requires. Comparisons are in [`casts`](super::casts),
+//! since the engine has several expressions for them.
 
 use super::call;
 use datafusion::common::{DFSchema, Result};
@@ -18,7 +18,7 @@ use values::translate::{external, undefined_operator};
 use values::types;
 use values::types::{name_without_length, of_expression};
 
-/// What an operator takes on a side.
+/// The type of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Json,
@@ -29,7 +29,7 @@ enum Side {
 }
 
 impl Side {
-    /// Whether a side takes values of a type; `None` is a constant or parameter without one.
+    /// Whether an operand may have a type; `None` is a constant or parameter without a type.
     fn takes(self, known: Option<&SqlType>) -> bool {
         use SqlType::{Array, BigInt, Char, Integer, Json, Jsonb, SmallInt, Text, Varchar};
         match (self, known) {
@@ -56,7 +56,7 @@ impl Side {
     }
 }
 
-/// The operators: what stands left and right of each, and its function. Where a side has no type, the first is taken.
+/// The operators: left operand, symbol, right operand, function. If an operand has no type, the first match applies.
 const OPERATORS: [(Side, &str, Side, &str); 24] = {
     use Side::{Index, Json, Jsonb, Text, Texts};
     [
@@ -82,33 +82,33 @@ const OPERATORS: [(Side, &str, Side, &str); 24] = {
         (Jsonb, "-", Index, "jsonb_delete"),
         (Jsonb, "-", Texts, "jsonb_delete"),
         (Jsonb, "#-", Texts, "jsonb_delete_path"),
-        // JSON paths are refused by name.
+        // JSON paths are not supported.
         (Jsonb, "@?", Text, PATH),
         (Jsonb, "@@", Text, PATH),
     ]
 };
 
-/// Stands for the functions that JSON paths would need.
+/// Marks operators on JSON paths.
 const PATH: &str = "";
 
 /// Operators that only JSON has.
 const ONLY_JSON: [&str; 8] = ["->", "->>", "#>", "#>>", "?", "?|", "?&", "#-"];
 
-/// Operators that the engine would take for text, too.
+/// Operators that the engine would apply to the text of JSON.
 const ARITHMETIC: [&str; 4] = ["+", "*", "/", "%"];
 
-/// Whether an operator is one of JSON's.
+/// Whether JSON has an operator of this symbol.
 pub fn is_known(symbol: &str) -> bool {
     OPERATORS.iter().any(|(_, known, _, _)| *known == symbol)
 }
 
-/// The functions that operators are.
+/// The functions of the operators.
 #[cfg(test)]
 pub(super) fn functions() -> impl Iterator<Item = &'static str> {
     OPERATORS.iter().map(|(_, _, _, function)| *function).filter(|function| *function != PATH)
 }
 
-/// Plans the operators.
+/// Plans the operators of JSON, and subscripts of `jsonb`.
 #[derive(Debug)]
 pub struct JsonOperators;
 
@@ -138,17 +138,17 @@ impl ExprPlanner for JsonOperators {
         });
         match found {
             Some((_, _, _, function)) if *function == PATH => Err(external(Error::unsupported(
-                format!("operator {symbol} is not supported: there are no JSON paths"),
+                format!("operator {symbol} is not supported: JSON paths are not implemented"),
             ))),
             Some((takes_left, _, takes_right, function)) => {
                 let arguments =
-                    vec![as_side(expr.left, *takes_left), as_side(expr.right, *takes_right)];
+                    vec![with_type(expr.left, *takes_left), with_type(expr.right, *takes_right)];
                 match call(function, arguments) {
                     Some(call) => Ok(PlannerResult::Planned(call)),
                     None => Err(external(no_operator(&symbol, &left, &right))),
                 }
             }
-            // Text on the other side of `||` makes text of it.
+            // `||` with text is the concatenation of text.
             None if symbol == "||" && !(is_json(&left) && is_json(&right)) => {
                 Ok(PlannerResult::Original(expr))
             }
@@ -179,8 +179,8 @@ impl ExprPlanner for JsonOperators {
     }
 }
 
-/// A parameter without a type gets the one that its side has.
-fn as_side(expr: Expr, side: Side) -> Expr {
+/// Gives a parameter without a type the type of the operand.
+fn with_type(expr: Expr, side: Side) -> Expr {
     match expr {
         Expr::Placeholder(Placeholder { id, field: None }) => {
             let field = Some(Arc::new(types::plan_field("", &side.sql_type(), true)));
@@ -190,7 +190,7 @@ fn as_side(expr: Expr, side: Side) -> Expr {
     }
 }
 
-/// There is no such operator for these types.
+/// The error for an operator that does not exist for these types.
 pub(super) fn no_operator(symbol: &str, left: &Option<SqlType>, right: &Option<SqlType>) -> Error {
     let name = |known: &Option<SqlType>| {
         known.as_ref().map_or_else(|| "unknown".to_owned(), name_without_length)

@@ -1,4 +1,4 @@
-//! `jsonb` values by their place in the order of all: bytes that compare as the values do.
+//! The sort order of `jsonb`: a function that returns sort keys, and the rule that sorts by them.
 
 use super::call;
 use datafusion::arrow::array::{Array, AsArray, BinaryArray};
@@ -28,7 +28,7 @@ pub(super) fn function() -> ScalarUDF {
     ScalarUDF::new_from_impl(Order { signature: Signature::any(1, Volatility::Immutable) })
 }
 
-/// The place of a value.
+/// The sort key of a value.
 pub(super) fn key(value: Expr) -> Expr {
     call(NAME, vec![value.clone()]).unwrap_or(value)
 }
@@ -55,10 +55,7 @@ impl ScalarUDFImpl for Order {
         let is_jsonb = types::of_field(&args.arg_fields[0]) == SqlType::Jsonb;
         let place = |text: Option<&str>| -> values::error::Result<Option<Vec<u8>>> {
             let Some(text) = text else { return Ok(None) };
-            match is_jsonb {
-                true => order::key(text).map(Some),
-                false => order::key(&normal(text)?).map(Some),
-            }
+            if is_jsonb { order::key(text).map(Some) } else { order::key(&normal(text)?).map(Some) }
         };
         let scalar = matches!(args.args[0], ColumnarValue::Scalar(_));
         let values = args.args[0].to_array(if scalar { 1 } else { args.number_rows })?;
@@ -66,15 +63,16 @@ impl ScalarUDFImpl for Order {
         let places = values.as_string_view().iter().map(place);
         let places = places.collect::<values::error::Result<Vec<_>>>().map_err(external)?;
         let places: Arc<dyn Array> = Arc::new(places.into_iter().collect::<BinaryArray>());
-        match scalar {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&places, 0)?)),
-            false => Ok(ColumnarValue::Array(places)),
+        if scalar {
+            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&places, 0)?))
+        } else {
+            Ok(ColumnarValue::Array(places))
         }
     }
 }
 
-/// Sorts `jsonb` by its order, and refuses to sort `json` and to tell its values apart: it has neither order nor equality.
-/// GROUP BY is not looked at, since the engine adds the other columns of a key to it; there the text counts.
+/// Sorts `jsonb` by its sort keys, and rejects ORDER BY and DISTINCT on `json`, which has neither order nor equality.
+/// GROUP BY is not checked, since the engine adds the other columns of a key to it: it groups by text.
 #[derive(Debug)]
 pub struct OrderJson;
 
@@ -98,7 +96,7 @@ fn of_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
                         by.expr = key(by.expr.clone());
                         changed = true;
                     }
-                    Some(SqlType::Json) => return Err(external(none_of_json("ordering"))),
+                    Some(SqlType::Json) => return Err(external(no_json_operator("ordering"))),
                     _ => {}
                 }
             }
@@ -107,16 +105,17 @@ fn of_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         }
         LogicalPlan::Distinct(distinct) => {
             let fields = distinct.input().schema().fields();
-            match fields.iter().any(|field| types::of_field(field) == SqlType::Json) {
-                true => Err(external(none_of_json("equality"))),
-                false => Ok(Transformed::no(LogicalPlan::Distinct(distinct))),
+            if fields.iter().any(|field| types::of_field(field) == SqlType::Json) {
+                Err(external(no_json_operator("equality")))
+            } else {
+                Ok(Transformed::no(LogicalPlan::Distinct(distinct)))
             }
         }
         other => Ok(Transformed::no(other)),
     }
 }
 
-fn none_of_json(what: &str) -> Error {
+fn no_json_operator(what: &str) -> Error {
     let article = if what == "ordering" { "an ordering" } else { "an equality" };
     let message = format!("could not identify {article} operator for type json");
     let error = Error::new(SqlState::UndefinedFunction, message);

@@ -1,12 +1,12 @@
-//! Functions over JSON that PostgreSQL has and Pando lacks, refused by name.
+//! JSON functions of PostgreSQL that are not supported.
 
-use super::super::row_function::typed_function;
 use super::ARGUMENTS_MAX;
+use crate::row_function::typed_function;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::error::Error;
 
-/// Functions, and why there are none.
+/// Functions, and the reason why they are not supported.
 const REFUSED: [(&[&str], &str); 3] = [
     (
         &[
@@ -16,7 +16,7 @@ const REFUSED: [(&[&str], &str); 3] = [
             "jsonb_path_query_array",
             "jsonb_path_query_first",
         ],
-        "there are no JSON paths",
+        "JSON paths are not implemented",
     ),
     (
         &[
@@ -29,9 +29,12 @@ const REFUSED: [(&[&str], &str); 3] = [
             "jsonb_to_record",
             "jsonb_to_recordset",
         ],
-        "no function gives rows whose columns the statement names",
+        "column definition lists are not implemented",
     ),
-    (&["json_each", "json_each_text", "jsonb_each", "jsonb_each_text"], "it stands in FROM only"),
+    (
+        &["json_each", "json_each_text", "jsonb_each", "jsonb_each_text"],
+        "it is only allowed in FROM",
+    ),
 ];
 
 /// The functions.

@@ -1,9 +1,9 @@
-//! The functions behind those that give rows: each gives an array, which the engine then makes rows of
-//! (`planner::dialect::json_rows`).
+//! Set-returning functions on JSON. Each column is a function that returns an array, which the
+//! engine expands to rows (`planner::dialect::set_functions`).
 
-use super::super::row_function::{Row, typed_function};
 use super::Kind;
 use super::arguments::{document, strict};
+use crate::row_function::{Row, typed_function};
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
 use values::cells::Cell;
@@ -12,25 +12,25 @@ use values::json::access;
 use values::json::invalid;
 use values::json::raw::{Value, elements, entries};
 
-/// A function that gives rows.
+/// A set-returning function.
 pub struct RowsFunction {
-    /// Its name.
+    /// The function's name.
     pub name: &'static str,
-    /// Its columns.
+    /// The columns of its rows.
     pub columns: &'static [RowsColumn],
 }
 
-/// A column of such rows.
+/// A column of a set-returning function.
 pub struct RowsColumn {
-    /// Its name, where it has one of its own.
+    /// The column's name; `None` for the name of the function.
     pub name: Option<&'static str>,
-    /// The function that gives its values as an array.
+    /// The function that returns the values as an array.
     pub values: &'static str,
-    /// The function that says of a value which type it has: the engine forgets it where it makes rows.
+    /// The function that restores the type of a value, which the engine loses when it expands the array.
     pub marker: Option<&'static str>,
 }
 
-/// The functions that give rows.
+/// The set-returning functions.
 pub const ROWS_FUNCTIONS: [RowsFunction; 10] = [
     rows("json_array_elements", &[json("value", "json_elements")]),
     rows("jsonb_array_elements", &[jsonb("value", "jsonb_elements")]),
@@ -112,9 +112,12 @@ fn elements_function(kind: Kind, name: &'static str, as_text: bool) -> ScalarUDF
             let Value::Array(array) = Value::of(&document) else {
                 return Err(no_array(kind, called, Value::of(&document)));
             };
-            let values = elements(array).map(|element| match as_text {
-                true => Ok(access::text(element)?.map(String::from)),
-                false => Ok(Some(element.to_owned())),
+            let values = elements(array).map(|element| {
+                if as_text {
+                    Ok(access::text(element)?.map(String::from))
+                } else {
+                    Ok(Some(element.to_owned()))
+                }
             });
             Ok(values.collect::<Result<Vec<_>>>()?.into())
         }),

@@ -1,19 +1,19 @@
-//! Values that become JSON in the session's style: intervals as `intervalstyle` has them, bytes as `bytea_output`.
+//! The session's `intervalstyle` and `bytea_output` in values that are converted to JSON.
 //!
-//! Functions know no session. So where the style is not the usual one their arguments become text before.
+//! Functions do not know the session. If the style is not the default, arguments are cast to text first.
 
 use super::build::ROW;
 use super::gather::{ITEM, MEMBER, ROW_ITEM};
-use crate::conversion;
+use crate::casts::conversion;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::ScalarFunction;
 use store::catalog::SqlType;
-use values::text::Style;
+use values::style::Style;
 use values::types::of_expression;
 
-/// The functions that make JSON of any value.
+/// The functions that convert any value to JSON.
 const WRITERS: [&str; 12] = [
     "to_json",
     "to_jsonb",
@@ -29,12 +29,12 @@ const WRITERS: [&str; 12] = [
     MEMBER,
 ];
 
-/// Whether a function makes JSON of any value.
+/// Whether a function converts any value to JSON.
 pub(super) fn writes(call: &ScalarFunction) -> bool {
     WRITERS.contains(&call.name())
 }
 
-/// The call with arguments as the style has them.
+/// The call with its arguments in the style.
 pub(super) fn of_call(
     mut call: ScalarFunction,
     schema: &DFSchema,
@@ -54,7 +54,7 @@ pub(super) fn of_call(
     Transformed::new_transformed(Expr::ScalarFunction(call), changed)
 }
 
-/// The type of the text that values of a type become; `None` where every style has them alike.
+/// The text type that replaces a type; `None` if its format does not depend on the style.
 fn as_text(sql_type: &SqlType) -> Option<SqlType> {
     match sql_type {
         SqlType::Interval | SqlType::Bytea => Some(SqlType::Text),

@@ -1,5 +1,5 @@
-//! Any value of SQL as JSON: numbers and truth values bare, JSON as it is, arrays and rows by their parts, and the
-//! text of everything else between quotes.
+//! Conversion of SQL values to JSON: numbers and Booleans without quotes, JSON unchanged, arrays and
+//! rows by their parts, and the quoted text of other values.
 
 use datafusion::arrow::array::{Array, AsArray};
 use store::catalog::SqlType;
@@ -8,9 +8,9 @@ use values::json::string::quote;
 use values::text::write_value;
 use values::types;
 
-/// What stands between the parts of an array or row.
+/// The separator of the parts of an array or row.
 pub(super) const SHORT: &str = ",";
-/// The same with each part on its own line.
+/// The separator that puts each part on its own line.
 pub(super) const BY_LINE: &str = ",\n ";
 
 /// Appends the value at a row of an array as `json`.
@@ -72,7 +72,7 @@ fn is_number(sql_type: &SqlType) -> bool {
     )
 }
 
-/// Whether values of a type are arrays or rows.
+/// Whether the values are arrays or rows.
 pub(super) fn has_parts(sql_type: &SqlType, array: &dyn Array) -> bool {
     matches!(sql_type, SqlType::Array(_)) || array.as_struct_opt().is_some()
 }

@@ -10,10 +10,10 @@ use catalog_views::shape;
 use datafusion::sql::sqlparser::ast::{
     Array, ArrayElemTypeDef, BinaryOperator, DataType, Expr, Value,
 };
-use functions::array_operand::ARRAY_OPERAND;
+use functions::casts::array_operand::ARRAY_OPERAND;
 use values::cells::Form;
 use values::json::check::check;
-use values::types::CHOOSES;
+use values::types::CHOICE_FUNCTIONS;
 
 pub(super) fn rewrite(expr: &mut Expr) {
     match expr {
@@ -35,7 +35,9 @@ pub(super) fn rewrite(expr: &mut Expr) {
                 **right = cast(array(elements, &element), data_type);
             }
         }
-        Expr::Function(_) if called(expr).is_some_and(|name| CHOOSES.contains(&name.as_str())) => {
+        Expr::Function(_)
+            if called(expr).is_some_and(|name| CHOICE_FUNCTIONS.contains(&name.as_str())) =>
+        {
             array_operands(arguments_mut(expr));
         }
         Expr::Case { conditions, else_result, .. } => {

@@ -5,7 +5,7 @@
 
 use super::build::{arguments_mut, call, called, take, text};
 use datafusion::sql::sqlparser::ast::{Expr, Select, Statement, VisitorMut};
-use functions::conversion::MENTIONED;
+use functions::casts::conversion::MENTIONED;
 use parser::walk::{visit_expressions_mut, visit_mut};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;

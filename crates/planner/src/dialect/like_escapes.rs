@@ -2,7 +2,7 @@
 
 use super::build::{call, literal_text, take, text};
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
-use functions::like_escapes::with_backslashes;
+use functions::text::like_escapes::with_backslashes;
 
 pub(super) fn rewrite(expr: &mut Expr) {
     let (Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. }) = expr

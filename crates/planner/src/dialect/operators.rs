@@ -2,7 +2,7 @@
 
 use super::build::{call, cast, number, take};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, UnaryOperator};
-use functions::zones::AT_TIME_ZONE;
+use functions::datetime::zones::AT_TIME_ZONE;
 
 pub(super) fn rewrite(expr: &mut Expr) {
     match expr {

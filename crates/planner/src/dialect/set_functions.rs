@@ -14,8 +14,8 @@ use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, SelectItem, Statement, TableAlias,
     TableAliasColumnDef, TableFactor, VisitorMut,
 };
+use functions::arrays::series::SERIES;
 use functions::json::rows::{ROWS_FUNCTIONS, RowsColumn};
-use functions::series::SERIES;
 use parser::walk::{visit_expressions, visit_mut};
 use std::ops::ControlFlow;
 

@@ -2,7 +2,7 @@
 
 use super::build::{arguments, called};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Ident, ObjectName};
-use functions::moments::AGE;
+use functions::datetime::moments::AGE;
 
 pub(super) fn rewrite(expr: &mut Expr) {
     let name = match called(expr).as_deref() {

@@ -9,7 +9,7 @@ use super::casts;
 use datafusion::sql::sqlparser::ast::{
     DataType, Expr, Query, SetExpr, Statement, Value, Values, VisitorMut,
 };
-use functions::conversion::UNDECLARED;
+use functions::casts::conversion::UNDECLARED;
 use parser::walk::visit_mut;
 use std::ops::ControlFlow;
 

@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 use store::DistributedTransaction;
 use store::catalog::{Catalog, Object};
 use values::error::{Error, Result, SqlState};
-use values::text::Style;
+use values::style::Style;
 
 /// The surroundings of one running statement.
 pub(crate) struct Frame<'a> {
@@ -69,7 +69,7 @@ impl Frame<'_> {
             let shared: Arc<dyn DatabaseContext> = Arc::clone(&self.session.shared) as _;
             let shared = Arc::downgrade(&shared);
             if settings.style() != Style::default() {
-                settings.style().hang(engine.config_mut().options_mut());
+                settings.style().store_in(engine.config_mut().options_mut());
             }
             let partitions = engine.config().target_partitions();
             if let Some(portable) = engine.config().get_extension::<Portable>() {

@@ -1,12 +1,12 @@
 //! ALTER TABLE. Rows are rewritten only for a new column type and a new generated column.
 
-use crate::context::Frame;
 use super::alter_type::{self, Rewritten};
 use super::checks::{self, CheckDefinition};
 use super::columns::define;
 use super::dependents;
 use super::generated::{self, mentions};
 use super::unsupported;
+use crate::context::Frame;
 use crate::dml::assembly::evaluate_constant;
 use crate::dml::{declared_column, target};
 use catalog_views::pg_catalog::quote_ident;

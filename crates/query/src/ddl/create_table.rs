@@ -1,7 +1,5 @@
 //! CREATE TABLE and CREATE TABLE AS.
 
-use crate::context::Frame;
-use crate::context::outcome::{Outcome, Tag};
 use super::checks::{self, CheckDefinition};
 use super::columns::{Defined, define};
 use super::create_sequence::owned_sequence;
@@ -9,6 +7,8 @@ use super::generated;
 use super::place;
 use super::table_options::TableOptions;
 use super::unsupported;
+use crate::context::Frame;
+use crate::context::outcome::{Outcome, Tag};
 use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
 use crate::dml::ingest;

@@ -21,7 +21,6 @@ use store::catalog::Table;
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
 
-
 /// The planned action for rows whose key already exists.
 pub(crate) enum Resolution {
     /// DO NOTHING.

@@ -27,7 +27,7 @@ use parser::names::split_name;
 use scan::tables::Tables;
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, Table};
-use values::error::{Culprit, Error, Result, SqlState};
+use values::error::{Error, ErrorSite, Result, SqlState};
 
 pub(crate) use ingest::ingest;
 pub(crate) use returning::returning_fields;
@@ -54,7 +54,7 @@ pub(crate) fn target(
                 let message = format!("\"{name}\" is a system table and cannot be changed");
                 Err(Error::new(SqlState::WrongObjectType, message))
             }
-            _ => Err(undefined(name).blaming(Culprit::Relation(name.to_string()))),
+            _ => Err(undefined(name).at_site(ErrorSite::Relation(name.to_string()))),
         },
     }
 }

@@ -17,7 +17,6 @@ mod set_role;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 pub(crate) use define::superuser;
-pub(crate) use owner::own;
 use parser::roles::RoleStatement;
 use store::DistributedTransaction;
 use values::error::{Error, Result};

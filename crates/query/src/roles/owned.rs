@@ -53,7 +53,7 @@ pub(super) fn reassign(
         let owns = |object: &Object| role.privileges(object).contains(Privileges::OWNER);
         for object in objects(&role).into_iter().filter(owns) {
             revoke_all(transaction, &role, &object)?;
-            owner::own(transaction, to.first().map(|role| role.name.as_str()), object)?;
+            own(transaction, to.first().map(|role| role.name.as_str()), object)?;
         }
     }
     Ok(())

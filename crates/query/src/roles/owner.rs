@@ -3,6 +3,7 @@
 use super::lookup::undefined;
 use super::objects::{relation, schema};
 use crate::context::Frame;
+use crate::context::own;
 use catalog_views::access;
 use parser::roles::{ObjectKind, RoleName};
 use std::sync::Arc;
@@ -54,18 +55,4 @@ pub(super) fn change(
         transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
     }
     own(transaction, is_known.then_some(name.as_str()), object)
-}
-
-/// Makes a role the owner of an object. With `None`, the object has no owner among the roles and
-/// belongs to the predefined owner.
-pub(crate) fn own(
-    transaction: &mut DistributedTransaction,
-    role: Option<&str>,
-    object: Object,
-) -> Result<()> {
-    if let Some(role) = role {
-        let (role, privileges) = (role.to_owned(), Privileges::ALL);
-        transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
-    }
-    Ok(())
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use store::catalog::{Catalog, SqlType};
 use store::{DistributedTransaction, Reading};
 use values::error::{Result, SqlState};
-use values::text::Style;
+use values::style::Style;
 
 /// A statement that is executed many times.
 pub struct Prepared {

@@ -23,7 +23,7 @@ use std::fmt;
 use std::sync::Arc;
 use store::catalog::{Catalog, Table, TableId};
 use values::error::{Error, Result, SqlState};
-use values::translate::told;
+use values::translate::to_store_error;
 
 /// Maximum number of cached updates. A full cache is cleared.
 const CACHED_MAX: usize = 1 << 10;
@@ -178,11 +178,11 @@ pub(crate) async fn perform(
 ) -> std::result::Result<u64, store::Error> {
     let store = &shared.store;
     let Some(peers) = store.peers() else {
-        return Err(told(out_of_range(
+        return Err(to_store_error(out_of_range(
             "this server is not in a cluster and accepts no row operations",
         )));
     };
-    let change = read(shared, operations, key, bytes).map_err(told)?;
+    let change = read(shared, operations, key, bytes).map_err(to_store_error)?;
     let (id, version) = (change.table.id, change.table.version);
     for _ in 0..RETRIES {
         let Some(transaction) = store.begin_newest(&**peers, id, &change.key).await? else {
@@ -193,11 +193,11 @@ pub(crate) async fn perform(
         }
         match change.commit(transaction).await {
             Err(error) if error.is_retryable() => tokio::task::yield_now().await,
-            done => return done.map_err(told),
+            done => return done.map_err(to_store_error),
         }
     }
     let message = format!("gave up after {RETRIES} conflicts with other transactions");
-    Err(told(Error::new(SqlState::SerializationFailure, message)))
+    Err(to_store_error(Error::new(SqlState::SerializationFailure, message)))
 }
 
 fn read(shared: &Shared, operations: &Operations, key: Key, bytes: &[u8]) -> Result<RowChange> {

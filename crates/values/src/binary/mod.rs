@@ -1,7 +1,7 @@
-//! The binary form of values, as PostgreSQL's send and receive functions have it.
+//! PostgreSQL's binary format of values.
 //!
-//! As with [`text`](crate::text), the type of an array is looked at once ([`BinaryColumn::new`]) and then
-//! values are only written. [`read`] takes one value in.
+//! As with [`text`](crate::text), [`BinaryColumn::new`] resolves the format once per array.
+//! [`read`] reads one value.
 
 mod numeric;
 mod read;
@@ -26,14 +26,14 @@ use store::catalog::SqlType;
 
 /// Days from 1970-01-01 to PostgreSQL's epoch, 2000-01-01.
 const EPOCH_DAYS: i32 = 10_957;
-/// The same in microseconds.
+/// PostgreSQL's epoch in microseconds since 1970.
 const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
 /// The first byte of `jsonb`; its text follows.
 const JSONB_VERSION: u8 = 1;
-/// The length that stands for NULL inside an array.
+/// The length that marks NULL in an array or a row.
 const NULL_LENGTH: i32 = -1;
 
-/// An array whose values can be written in their binary form.
+/// An array whose values can be written in binary format.
 pub struct BinaryColumn(Form);
 
 enum Form {
@@ -45,10 +45,10 @@ enum Form {
     Real(PrimitiveArray<Float32Type>),
     Double(PrimitiveArray<Float64Type>),
     Numeric(PrimitiveArray<Decimal128Type>, i8),
-    /// Without the zeros at its end.
+    /// No declared scale: without trailing zeros.
     ShortNumeric(PrimitiveArray<Decimal128Type>),
     Text(StringViewArray),
-    /// With blanks up to a length.
+    /// Padded with blanks to a length.
     Padded(StringViewArray, u32),
     Jsonb(StringViewArray),
     Uuid(StringViewArray),
@@ -64,18 +64,19 @@ enum Form {
     },
     Record {
         rows: StructArray,
-        /// The numbers of the fields' types, and their values.
+        /// The type OIDs of the fields, and their values.
         fields: Vec<(u32, BinaryColumn)>,
     },
-    /// A type that has only a text form.
+    /// A type that is sent as text.
     TextOf(ArrayRef),
 }
 
 impl BinaryColumn {
-    /// Prepares an array for writing as a type. `item_oid` numbers the types of a list's items and a row's fields.
+    /// Resolves the format of an array's values as a type. `item_oid` gives the type OIDs of array elements and of the
+    /// fields of rows.
     ///
     /// # Errors
-    /// 22003 and the like: a value does not fit the type.
+    /// An error of the cast: a value does not fit the type.
     pub fn new(
         array: &ArrayRef,
         sql_type: &SqlType,
@@ -141,7 +142,7 @@ impl BinaryColumn {
         }))
     }
 
-    /// Appends the binary form of a row's value; false, and nothing, where it is NULL.
+    /// Appends the value at a row. Returns false, and appends nothing, if it is NULL.
     pub fn write(&self, row: usize, out: &mut BytesMut) -> bool {
         match &self.0 {
             Form::Boolean(array) => present(array, row, || out.put_u8(u8::from(array.value(row)))),
@@ -216,7 +217,7 @@ fn write_uuid(text: &str, out: &mut BytesMut) {
     }
 }
 
-/// One dimension: how many, whether there are NULLs, the item type, length and lower bound, items.
+/// Number of dimensions, whether there are NULLs, element type, length and lower bound, elements.
 fn write_list(lists: &ListArray, items: &BinaryColumn, oid: u32, row: usize, out: &mut BytesMut) {
     let offsets = lists.value_offsets();
     let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
@@ -232,7 +233,7 @@ fn write_list(lists: &ListArray, items: &BinaryColumn, oid: u32, row: usize, out
     }
 }
 
-/// How many fields, and of each the type and the value.
+/// The number of fields, then type and value of each.
 fn write_record(fields: &[(u32, BinaryColumn)], row: usize, out: &mut BytesMut) {
     out.put_i32(fields.len() as i32);
     for (oid, values) in fields {
@@ -241,7 +242,7 @@ fn write_record(fields: &[(u32, BinaryColumn)], row: usize, out: &mut BytesMut) 
     }
 }
 
-/// A value behind its length.
+/// The length of a value, then the value.
 fn write_part(values: &BinaryColumn, row: usize, out: &mut BytesMut) {
     let place = out.len();
     out.put_i32(NULL_LENGTH);
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn values_come_back_as_they_went() {
+    fn values_survive_a_round_trip() {
         let numeric = |value, scale| ScalarValue::Decimal128(Some(value), 38, scale);
         for value in
             [0, 1, -1, 9_999, 10_000, 123_456_789, -1_000_000_000_001, i128::from(i64::MAX)]

@@ -1,4 +1,4 @@
-//! `numeric` in binary: digits in base 10,000, of which the first weighs 10,000 to the power `weight`.
+//! `numeric` in binary format: digits in base 10,000; the first has the weight 10,000^`weight`.
 
 use crate::error::{Error, Result, SqlState};
 use bytes::{Buf, BufMut, BytesMut};
@@ -7,10 +7,10 @@ const BASE: u128 = 10_000;
 const BASE_DIGITS: u32 = 4;
 const NEGATIVE: u16 = 0x4000;
 const NAN: u16 = 0xc000;
-/// Decimal digits that a numeric may have.
+/// The maximum number of decimal digits of a numeric.
 const DIGITS_MAX: u32 = 38;
 
-/// Writes an integer that stands for `value / 10^scale`.
+/// Appends `value / 10^scale`.
 pub(super) fn write(value: i128, scale: i8, out: &mut BytesMut) {
     let scale = u32::try_from(scale).unwrap_or(0);
     let whole_part = value.unsigned_abs() / 10u128.pow(scale);
@@ -51,7 +51,7 @@ pub(super) fn write(value: i128, scale: i8, out: &mut BytesMut) {
     }
 }
 
-/// An integer and the digits after its point.
+/// The unscaled value and the scale.
 pub(super) fn read(mut bytes: &[u8]) -> Result<(i128, i8)> {
     let bad = || Error::new(SqlState::InvalidBinaryRepresentation, "invalid binary numeric");
     let count = bytes.try_get_u16().map_err(|_| bad())?;
@@ -78,7 +78,7 @@ pub(super) fn read(mut bytes: &[u8]) -> Result<(i128, i8)> {
         if u128::from(digit) >= BASE {
             return Err(bad());
         }
-        // The power of ten that one unit of this digit weighs once the point is shifted out.
+        // The weight of this digit in the unscaled value, as a power of ten.
         let power =
             (i64::from(weight) - i64::from(position)) * i64::from(BASE_DIGITS) + i64::from(scale);
         let part = match u32::try_from(power) {

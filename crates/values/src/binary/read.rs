@@ -1,4 +1,4 @@
-//! One value from its binary form.
+//! Reads a value in binary format.
 
 use super::{EPOCH_DAYS, EPOCH_MICROS, JSONB_VERSION, numeric};
 use crate::error::{Error, Result, SqlState};
@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{DataType, IntervalMonthDayNano};
 use datafusion::common::ScalarValue;
 use store::catalog::SqlType;
 
-/// Nanoseconds of a microsecond.
+/// Nanoseconds per microsecond.
 const NANOS_PER_MICRO: i64 = 1000;
 
 fn bad(sql_type: &SqlType) -> Error {
@@ -16,10 +16,10 @@ fn bad(sql_type: &SqlType) -> Error {
     Error::new(SqlState::InvalidBinaryRepresentation, message)
 }
 
-/// A value of a type.
+/// Reads a value of a type.
 ///
 /// # Errors
-/// 22P03: the bytes are no value of the type. 22003: it is one that we cannot hold.
+/// 22P03: the bytes are no value of the type. 22021: invalid UTF-8. 22003, 0A000: the value is not supported.
 pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
     let mut rest = bytes;
     let short = |_| bad(sql_type);
@@ -44,7 +44,7 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
         oid if *oid == types::OID => ScalarValue::UInt32(Some(rest.try_get_u32().map_err(short)?)),
         SqlType::Char(_) => {
             let all = std::mem::take(&mut rest);
-            // Trailing blanks do not count.
+            // Trailing blanks are insignificant.
             let end = all.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
             text(&all[..end])?
         }
@@ -85,10 +85,7 @@ pub fn read(bytes: &[u8], sql_type: &SqlType) -> Result<ScalarValue> {
         }
         SqlType::Array(item) => list(std::mem::take(&mut rest), sql_type, item)?,
     };
-    match rest.is_empty() {
-        true => Ok(value),
-        false => Err(bad(sql_type)),
-    }
+    if rest.is_empty() { Ok(value) } else { Err(bad(sql_type)) }
 }
 
 fn text(bytes: &[u8]) -> Result<ScalarValue> {
@@ -129,8 +126,9 @@ fn list(mut bytes: &[u8], sql_type: &SqlType, item: &SqlType) -> Result<ScalarVa
         }
         _ => return Err(Error::unsupported("arrays of several dimensions are not supported")),
     }
-    match bytes.is_empty() {
-        true => Ok(ScalarValue::List(ScalarValue::new_list_nullable(&values, &item.arrow()))),
-        false => Err(bad(sql_type)),
+    if bytes.is_empty() {
+        Ok(ScalarValue::List(ScalarValue::new_list_nullable(&values, &item.arrow())))
+    } else {
+        Err(bad(sql_type))
     }
 }

@@ -1,11 +1,12 @@
-//! Intervals from text: `1 year 2 mons -3 days +04:05:06`, `1-2 3 4:05`, `P1Y2M3DT4H5M6S`, `3 weeks ago`.
+//! `interval` from text: `1 year 2 mons -3 days +04:05:06`, `1-2 3 4:05`, `P1Y2M3DT4H5M6S`,
+//! `3 weeks ago`.
 
 use datafusion::arrow::datatypes::IntervalMonthDayNano;
 
 const SECOND: i128 = 1_000_000_000;
 const DAY_HOURS: i128 = 24;
 
-/// An interval while its parts are read.
+/// The parts of an interval while it is parsed.
 #[derive(Default, Clone, Copy)]
 struct Parts {
     months: i128,
@@ -13,19 +14,19 @@ struct Parts {
     nanos: i128,
 }
 
-/// A number with a fraction: in whole ones, and billionths with the number's sign.
+/// A number as an integer part and billionths, both with the number's sign.
 #[derive(Clone, Copy)]
 struct Decimal {
     whole: i128,
     billionths: i128,
 }
 
-/// The interval that a text is; `None` where it is none, or one that cannot be held.
+/// Parses an interval; `None` for invalid syntax and for intervals out of range.
 pub fn parse(text: &str) -> Option<IntervalMonthDayNano> {
     let text = text.trim().to_ascii_lowercase();
     let parts = match text.strip_prefix('p') {
         Some(rest) => iso(rest)?,
-        None => spoken(&text)?,
+        None => traditional(&text)?,
     };
     Some(IntervalMonthDayNano::new(
         parts.months.try_into().ok()?,
@@ -34,8 +35,8 @@ pub fn parse(text: &str) -> Option<IntervalMonthDayNano> {
     ))
 }
 
-/// Numbers with units, and times, in any order.
-fn spoken(text: &str) -> Option<Parts> {
+/// The traditional form: numbers with units, and times, in any order.
+fn traditional(text: &str) -> Option<Parts> {
     let mut parts = Parts::default();
     let mut pending: Option<Decimal> = None;
     let mut seen = false;
@@ -79,7 +80,7 @@ fn spoken(text: &str) -> Option<Parts> {
     seen.then_some(parts)
 }
 
-/// Words, with `3days` as two.
+/// Splits a text at blanks, and `3days` into two words.
 fn split_units(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for word in text.split_ascii_whitespace() {
@@ -92,7 +93,7 @@ fn split_units(text: &str) -> Vec<String> {
     words
 }
 
-/// What follows the P of `P1Y2M3DT4H5M6S`.
+/// The ISO 8601 form after its `P`.
 fn iso(text: &str) -> Option<Parts> {
     let mut parts = Parts::default();
     let mut in_time = false;
@@ -124,7 +125,7 @@ fn iso(text: &str) -> Option<Parts> {
 }
 
 impl Parts {
-    /// Adds so many of a unit. A fraction of a unit goes into smaller ones, as PostgreSQL has it.
+    /// Adds a number of units. A fraction is carried into smaller units, as in PostgreSQL.
     fn add(&mut self, number: Decimal, unit: &str) -> Option<()> {
         let Decimal { whole, billionths } = number;
         let months = match unit {
@@ -215,7 +216,7 @@ fn sign(word: &str) -> (bool, &str) {
     }
 }
 
-/// Digits, so few that sums of them fit.
+/// An unsigned integer of at most 64 bits, so that sums fit into 128 bits.
 fn whole(digits: &str) -> Option<i128> {
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     digits.parse::<i64>().ok().filter(|_| plain).map(i128::from)
@@ -233,9 +234,10 @@ fn decimal(word: &str) -> Option<Decimal> {
     }
     let billionths: String = after.chars().chain("000000000".chars()).take(9).collect();
     let billionths = whole(&billionths)?;
-    Some(match negative {
-        true => Decimal { whole: -before, billionths: -billionths },
-        false => Decimal { whole: before, billionths },
+    Some(if negative {
+        Decimal { whole: -before, billionths: -billionths }
+    } else {
+        Decimal { whole: before, billionths }
     })
 }
 

@@ -1,6 +1,7 @@
-//! Values as PostgreSQL reads them from text, where the engine's own reading knows less.
+//! Text to value: the input functions of the types that the engine reads less of than PostgreSQL.
 
-pub mod bytes;
+pub mod array;
+pub mod bytea;
+pub(crate) mod datetime;
 pub mod interval;
-pub mod moment;
-pub(crate) mod numerics;
+pub(crate) mod numeric;

@@ -1,11 +1,14 @@
-//! Looking into a value: by key, by index, by path. What is found is a stretch of its text.
+//! Access to parts of a value by key, index and path. A part is a slice of the value's text.
 
 use super::raw::{Value, elements, members};
 use super::string::unescape;
 use crate::error::Result;
 use std::borrow::Cow;
 
-/// The value of an object's key, of equal keys the last.
+/// The value of a key of an object; of duplicate keys the last.
+///
+/// # Errors
+/// 22P05, 22P02: a key in the object is no text.
 pub fn field<'a>(text: &'a str, key: &str) -> Result<Option<&'a str>> {
     let mut found = None;
     for (quoted, value) in members(text) {
@@ -16,7 +19,7 @@ pub fn field<'a>(text: &'a str, key: &str) -> Result<Option<&'a str>> {
     Ok(found)
 }
 
-/// The element of an array at an index from 0, or from -1 at its end.
+/// The element of an array at an index. Negative indexes count from the end, from -1.
 pub fn element(text: &str, index: i64) -> Option<&str> {
     match usize::try_from(index) {
         Ok(index) => elements(text).nth(index),
@@ -28,7 +31,10 @@ pub fn element(text: &str, index: i64) -> Option<&str> {
     }
 }
 
-/// The value at the end of a path of keys and indexes.
+/// The value at a path of keys and indexes. A NULL step finds nothing.
+///
+/// # Errors
+/// As [`field`].
 pub fn at_path<'a>(text: &'a str, path: &[Option<String>]) -> Result<Option<&'a str>> {
     let mut at = text;
     for step in path {
@@ -46,12 +52,15 @@ pub fn at_path<'a>(text: &'a str, path: &[Option<String>]) -> Result<Option<&'a 
     Ok(Some(at))
 }
 
-/// The index that a step of a path is.
+/// A step of a path as an index.
 pub(super) fn index(step: &str) -> Option<i64> {
     step.trim_start().parse::<i32>().ok().map(i64::from)
 }
 
-/// A value as text: a string's own text, nothing for null, and other values as they are written.
+/// A value as SQL text: a string without quotes, `None` for null, other values as written.
+///
+/// # Errors
+/// As [`unescape`].
 pub fn text(value: &str) -> Result<Option<Cow<'_, str>>> {
     Ok(match Value::of(value) {
         Value::Null => None,

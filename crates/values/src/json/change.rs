@@ -1,4 +1,4 @@
-//! `jsonb` values made of others: parts set, inserted, deleted, joined. What is not concerned stays as it is written.
+//! Changes of `jsonb` values: set, insert, delete, concatenate. The text of other parts is copied.
 
 use super::access;
 use super::invalid;
@@ -8,27 +8,34 @@ use super::string::{quote, unescape};
 use crate::error::{Error, Result, SqlState};
 use std::borrow::Cow;
 
-/// What is done at the end of a path.
+/// The change at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
-    /// The value there is replaced, or made where there is none.
-    Set { create: bool },
-    /// A value is put before the one there, or after it.
-    Insert { after: bool },
-    /// The value there goes.
+    /// Replace the value.
+    Set {
+        /// Whether to insert the value if there is none.
+        create: bool,
+    },
+    /// Insert a value next to the existing one.
+    Insert {
+        /// Whether to insert after the existing value instead of before it.
+        after: bool,
+    },
+    /// Delete the value.
     Delete,
 }
 
 impl Edit {
-    fn makes(self) -> bool {
+    /// Whether the change adds a value where there is none.
+    fn creates(self) -> bool {
         !matches!(self, Self::Set { create: false } | Self::Delete)
     }
 }
 
-/// The value with its part at the end of a path changed.
+/// Changes the part of a value at a path.
 ///
 /// # Errors
-/// 22023, 22004, 22P02: the path is none in this value.
+/// 22023: the value is a scalar, or an insert hits an existing key. 22004, 22P02: a step is NULL or no index.
 pub fn edit(text: &str, path: &[Option<String>], new: &str, edit: Edit) -> Result<String> {
     let value = Value::of(text);
     if value.is_scalar() {
@@ -36,13 +43,13 @@ pub fn edit(text: &str, path: &[Option<String>], new: &str, edit: Edit) -> Resul
         return Err(invalid(format!("cannot {what} path in scalar")));
     }
     let is_empty = matches!(text, "[]" | "{}");
-    if path.is_empty() || is_empty && !edit.makes() {
+    if path.is_empty() || is_empty && !edit.creates() {
         return Ok(text.to_owned());
     }
     at(text, Steps { all: path, level: 0 }, new, edit)
 }
 
-/// A path, and how far it has been walked.
+/// A position in a path.
 #[derive(Clone, Copy)]
 struct Steps<'a> {
     all: &'a [Option<String>],
@@ -98,7 +105,7 @@ fn at_key(text: &str, key: &str, steps: Steps<'_>, new: &str, edit: Edit) -> Res
             members.remove(found);
         }
         (Some(found), true) => members[found].1 = new,
-        (None, true) if edit.makes() => members.push((Cow::Borrowed(key), new)),
+        (None, true) if edit.creates() => members.push((Cow::Borrowed(key), new)),
         (Some(found), false) => {
             inner = at(members[found].1, steps.next(), new, edit)?;
             members[found].1 = &inner;
@@ -123,7 +130,9 @@ fn at_index(text: &str, steps: Steps<'_>, new: &str, edit: Edit) -> Result<Strin
                 items.remove(found);
             }
         },
-        (None, true) if edit.makes() => items.insert(if place < 0 { 0 } else { items.len() }, new),
+        (None, true) if edit.creates() => {
+            items.insert(if place < 0 { 0 } else { items.len() }, new)
+        }
         (Some(found), false) => {
             inner = at(items[found], steps.next(), new, edit)?;
             items[found] = &inner;
@@ -133,10 +142,10 @@ fn at_index(text: &str, steps: Steps<'_>, new: &str, edit: Edit) -> Result<Strin
     Ok(array(items))
 }
 
-/// The value without some keys: members of an object, strings of an array.
+/// Deletes members of an object by their keys, or strings from an array.
 ///
 /// # Errors
-/// 22023: it is a scalar.
+/// 22023: the value is a scalar.
 pub fn without_keys(text: &str, keys: &[&str]) -> Result<String> {
     match Value::of(text) {
         Value::Object(whole) => {
@@ -161,10 +170,10 @@ pub fn without_keys(text: &str, keys: &[&str]) -> Result<String> {
     }
 }
 
-/// The array without the element at an index.
+/// Deletes the element of an array at an index.
 ///
 /// # Errors
-/// 22023: it is no array.
+/// 22023: the value is no array.
 pub fn without_index(text: &str, index: i64) -> Result<String> {
     match Value::of(text) {
         Value::Array(whole) => {
@@ -180,7 +189,11 @@ pub fn without_index(text: &str, index: i64) -> Result<String> {
     }
 }
 
-/// Two objects as one, or the elements of both, where what is no array is an element.
+/// Concatenates two values: the members of objects, else the elements of arrays, where other values
+/// count as arrays of one element.
+///
+/// # Errors
+/// 22P05, 22P02: a key is no text.
 pub fn joined(left: &str, right: &str) -> Result<String> {
     if let (Value::Object(left), Value::Object(right)) = (Value::of(left), Value::of(right)) {
         let members = entries(left).chain(entries(right));
@@ -195,7 +208,10 @@ pub fn joined(left: &str, right: &str) -> Result<String> {
     Ok(array(items(left).into_iter().chain(items(right))))
 }
 
-/// The value without members that are null, in `json`'s shortest form.
+/// The value without members that are null, and without blanks.
+///
+/// # Errors
+/// 22P05, 22P02: a string is no text.
 pub fn without_nulls(text: &str) -> Result<String> {
     let mut out = String::with_capacity(text.len());
     strip(text, &mut out)?;
@@ -240,7 +256,7 @@ mod tests {
 
     const ARRAY: &str = "{\"a\": [1, 2]}";
 
-    fn done(text: &str, path: &str, what: Edit) -> String {
+    fn changed(text: &str, path: &str, what: Edit) -> String {
         let path: Vec<_> = path.split('.').map(|step| Some(step.to_owned())).collect();
         edit(text, &path, "9", what).unwrap_or_else(|error| error.message().to_owned())
     }
@@ -248,28 +264,28 @@ mod tests {
     #[test]
     fn parts_are_set() {
         let set = Edit::Set { create: true };
-        assert_eq!(done(ARRAY, "a.0", set), "{\"a\": [9, 2]}");
-        assert_eq!(done(ARRAY, "a.-1", set), "{\"a\": [1, 9]}");
-        assert_eq!(done(ARRAY, "a.7", set), "{\"a\": [1, 2, 9]}");
-        assert_eq!(done(ARRAY, "a.-7", set), "{\"a\": [9, 1, 2]}");
-        assert_eq!(done(ARRAY, "b", set), "{\"a\": [1, 2], \"b\": 9}");
-        assert_eq!(done(ARRAY, "b", Edit::Set { create: false }), ARRAY);
-        assert_eq!(done(ARRAY, "b.c", set), ARRAY);
-        assert_eq!(done("[1]", "x", set), "path element at position 1 is not an integer: \"x\"");
-        assert_eq!(done("1", "a", set), "cannot set path in scalar");
+        assert_eq!(changed(ARRAY, "a.0", set), "{\"a\": [9, 2]}");
+        assert_eq!(changed(ARRAY, "a.-1", set), "{\"a\": [1, 9]}");
+        assert_eq!(changed(ARRAY, "a.7", set), "{\"a\": [1, 2, 9]}");
+        assert_eq!(changed(ARRAY, "a.-7", set), "{\"a\": [9, 1, 2]}");
+        assert_eq!(changed(ARRAY, "b", set), "{\"a\": [1, 2], \"b\": 9}");
+        assert_eq!(changed(ARRAY, "b", Edit::Set { create: false }), ARRAY);
+        assert_eq!(changed(ARRAY, "b.c", set), ARRAY);
+        assert_eq!(changed("[1]", "x", set), "path element at position 1 is not an integer: \"x\"");
+        assert_eq!(changed("1", "a", set), "cannot set path in scalar");
         assert!(edit("{}", &[None], "1", set).is_err());
     }
 
     #[test]
     fn parts_are_inserted_and_deleted() {
         let (before, after) = (Edit::Insert { after: false }, Edit::Insert { after: true });
-        assert_eq!(done(ARRAY, "a.0", before), "{\"a\": [9, 1, 2]}");
-        assert_eq!(done(ARRAY, "a.0", after), "{\"a\": [1, 9, 2]}");
-        assert_eq!(done(ARRAY, "a.-9", after), "{\"a\": [9, 1, 2]}");
-        assert_eq!(done(ARRAY, "a", before), "cannot replace existing key");
-        assert_eq!(done(ARRAY, "a.-1", Edit::Delete), "{\"a\": [1]}");
-        assert_eq!(done(ARRAY, "a.9", Edit::Delete), ARRAY);
-        assert_eq!(done("[]", "x", Edit::Delete), "[]");
+        assert_eq!(changed(ARRAY, "a.0", before), "{\"a\": [9, 1, 2]}");
+        assert_eq!(changed(ARRAY, "a.0", after), "{\"a\": [1, 9, 2]}");
+        assert_eq!(changed(ARRAY, "a.-9", after), "{\"a\": [9, 1, 2]}");
+        assert_eq!(changed(ARRAY, "a", before), "cannot replace existing key");
+        assert_eq!(changed(ARRAY, "a.-1", Edit::Delete), "{\"a\": [1]}");
+        assert_eq!(changed(ARRAY, "a.9", Edit::Delete), ARRAY);
+        assert_eq!(changed("[]", "x", Edit::Delete), "[]");
     }
 
     #[test]

@@ -1,20 +1,20 @@
-//! What is JSON: PostgreSQL's grammar, limits and words about what is wrong.
+//! Validation of JSON, with PostgreSQL's grammar, limits and error messages.
 //!
-//! The checker keeps the brackets that are open in a list of its own, so that no text makes the stack deep.
+//! Open brackets are in a list, not on the stack, so that deep nesting cannot overflow it.
 
 use super::raw::is_blank;
 use super::string::{FOUR_DIGITS, syntax};
 use crate::error::{Error, Result, SqlState};
 
-/// How deeply values may nest: everything else in this module walks into them by calling itself.
+/// The maximum nesting depth. The other functions on JSON recurse into values.
 pub(crate) const DEPTH_MAX: usize = 1000;
 
-/// Refuses text that is no JSON.
+/// Validates a text.
 ///
 /// # Errors
-/// 22P02: it is none; detail and context say where it goes wrong. 54001: it nests too deeply.
+/// 22P02: the text is no JSON; detail and context name the place. 54001: it nests too deeply.
 pub fn check(text: &str) -> Result<()> {
-    walk(text).map_err(|error| error.blaming_literal(text))
+    walk(text).map_err(|error| error.at_literal(text))
 }
 
 fn walk(text: &str) -> Result<()> {
@@ -22,7 +22,7 @@ fn walk(text: &str) -> Result<()> {
     let mut open: Vec<Token> = Vec::new();
     let mut token = lexer.next()?;
     loop {
-        // Here a value begins.
+        // At the start of a value.
         match token {
             Token::BeginArray | Token::BeginObject => {
                 if open.len() == DEPTH_MAX {
@@ -44,7 +44,7 @@ fn walk(text: &str) -> Result<()> {
             Token::Scalar | Token::Text => {}
             other => return Err(lexer.expected("JSON value", other)),
         }
-        // Here a value ends; with it may end what it is in.
+        // After a value; the end of its array or object may follow.
         token = loop {
             let after = match token {
                 Token::EndArray | Token::EndObject => {
@@ -91,7 +91,7 @@ enum Token {
     End,
 }
 
-/// Cuts a text into tokens; `start..end` is the last.
+/// Splits a text into tokens; `start..end` is the current token.
 struct Lexer<'a> {
     text: &'a str,
     start: usize,
@@ -114,14 +114,14 @@ impl Lexer<'_> {
             '}' => (Token::EndObject, 1),
             ',' => (Token::Comma, 1),
             ':' => (Token::Colon, 1),
-            '"' => (Token::Text, self.seen(length_of_string(rest))?),
-            _ => (Token::Scalar, self.seen(length_of_scalar(rest))?),
+            '"' => (Token::Text, self.length(length_of_string(rest))?),
+            _ => (Token::Scalar, self.length(length_of_scalar(rest))?),
         };
         self.end = self.start + length;
         Ok(token)
     }
 
-    /// Past a colon: the token after it.
+    /// Skips a colon and returns the token after it.
     fn colon(&mut self) -> Result<Token> {
         match self.next()? {
             Token::Colon => self.next(),
@@ -140,18 +140,18 @@ impl Lexer<'_> {
         error.with_context(context(self.text, self.end))
     }
 
-    /// The length of the token that begins at `start`, or what is wrong with it, with its context.
-    fn seen(&self, token: Result<usize, Refusal>) -> Result<usize> {
-        token.map_err(|Refusal { error, end }| {
+    /// The length of the token at `start`; adds the context to an error.
+    fn length(&self, token: Result<usize, InvalidToken>) -> Result<usize> {
+        token.map_err(|InvalidToken { error, end }| {
             error.with_context(context(self.text, self.start + end))
         })
     }
 }
 
-/// As much of a line before the place of an error as is shown.
+/// The maximum length of the part of a line that an error shows.
 const CONTEXT_BYTES: usize = 50;
 
-/// The line in which a text goes wrong, up to there.
+/// The context of an error: the line up to the place of the error.
 fn context(text: &str, end: usize) -> String {
     let before = &text[..end];
     let line = before.matches('\n').count() + 1;
@@ -165,21 +165,17 @@ fn context(text: &str, end: usize) -> String {
     format!("JSON data, line {line}: {dots}{shown}{}", if goes_on { "..." } else { "" })
 }
 
-/// What is wrong with a token, and how far it was read.
-struct Refusal {
+/// The error of a token, and how far the token was read.
+struct InvalidToken {
     error: Error,
     end: usize,
 }
 
-fn refused(error: Error, end: usize) -> Refusal {
-    Refusal { error, end }
+fn invalid_token(token: &str) -> InvalidToken {
+    InvalidToken { error: syntax(format!("Token \"{token}\" is invalid.")), end: token.len() }
 }
 
-fn invalid_token(token: &str) -> Refusal {
-    refused(syntax(format!("Token \"{token}\" is invalid.")), token.len())
-}
-
-fn length_of_string(text: &str) -> Result<usize, Refusal> {
+fn length_of_string(text: &str) -> Result<usize, InvalidToken> {
     let mut characters = text.char_indices().skip(1);
     while let Some((at, c)) = characters.next() {
         match c {
@@ -191,19 +187,19 @@ fn length_of_string(text: &str) -> Result<usize, Refusal> {
                     let wrong = rest.clone().find(|(_, c)| !c.is_ascii_hexdigit());
                     if wrong.is_some() || rest.count() < 4 {
                         let end = wrong.map_or(text.len(), |(i, c)| at + 2 + i + c.len_utf8());
-                        return Err(refused(syntax(FOUR_DIGITS), end));
+                        return Err(InvalidToken { error: syntax(FOUR_DIGITS), end });
                     }
                 }
                 Some((_, '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => {}
                 Some((at, other)) => {
                     let error = syntax(format!("Escape sequence \"\\{other}\" is invalid."));
-                    return Err(refused(error, at + other.len_utf8()));
+                    return Err(InvalidToken { error, end: at + other.len_utf8() });
                 }
             },
             c if c < ' ' => {
                 let code = u32::from(c);
                 let error = syntax(format!("Character with value 0x{code:02x} must be escaped."));
-                return Err(refused(error, at));
+                return Err(InvalidToken { error, end: at });
             }
             _ => {}
         }
@@ -211,7 +207,7 @@ fn length_of_string(text: &str) -> Result<usize, Refusal> {
     Err(invalid_token(text))
 }
 
-fn length_of_scalar(text: &str) -> Result<usize, Refusal> {
+fn length_of_scalar(text: &str) -> Result<usize, InvalidToken> {
     if text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
         return length_of_number(text);
     }
@@ -227,7 +223,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii()
 }
 
-fn length_of_number(text: &str) -> Result<usize, Refusal> {
+fn length_of_number(text: &str) -> Result<usize, InvalidToken> {
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let mut end = usize::from(bytes[0] == b'-');
@@ -246,10 +242,7 @@ fn length_of_number(text: &str) -> Result<usize, Refusal> {
         end += 1 + sign + exponent;
     }
     let word = text[end..].find(|c| !is_word(c)).unwrap_or(text.len() - end);
-    match good && word == 0 {
-        true => Ok(end),
-        false => Err(invalid_token(&text[..end + word])),
-    }
+    if good && word == 0 { Ok(end) } else { Err(invalid_token(&text[..end + word])) }
 }
 
 #[cfg(test)]
@@ -263,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_json_passes() {
+    fn json_is_accepted() {
         for text in [
             "1",
             " null ",
@@ -280,9 +273,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_as_postgresql_says_it() {
+    fn errors_have_postgresqls_details() {
         let ended = "The input string ended unexpectedly.";
-        for (text, said) in [
+        for (text, expected) in [
             ("", ended),
             ("  ", ended),
             ("{\"a\"", ended),
@@ -310,12 +303,12 @@ mod tests {
             ("\"\\u12\"", "\"\\u\" must be followed by four hexadecimal digits."),
             ("'a'", "Token \"'\" is invalid."),
         ] {
-            assert_eq!(detail(text), said, "{text}");
+            assert_eq!(detail(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn the_context_is_the_line_up_to_there() {
+    fn the_context_is_the_line_up_to_the_error() {
         let context = |text: &str| check(text).expect_err(text).context().map(str::to_owned);
         assert_eq!(context("{a}").as_deref(), Some("JSON data, line 1: {a..."));
         assert_eq!(context("[1,\n2,]\n").as_deref(), Some("JSON data, line 2: 2,]"));

@@ -1,4 +1,4 @@
-//! Whether one `jsonb` value is in another, and whether there is a key in it.
+//! Containment of `jsonb` values, and existence of keys.
 
 use super::access::field;
 use super::number;
@@ -6,8 +6,11 @@ use super::raw::{Value, elements, entries};
 use super::string::unescape;
 use crate::error::Result;
 
-/// `whole @> part`: every part of the one is in its place in the other. The order and number of an array's elements
-/// say nothing, and an array at the top contains a scalar that is among its elements.
+/// `whole @> part`: each part of `part` is at the same place in `whole`. Order and number of array elements do not
+/// matter, and a top-level array contains a scalar that is one of its elements.
+///
+/// # Errors
+/// 22P05, 22P02: a key is no text.
 pub fn contains(whole: &str, part: &str) -> Result<bool> {
     match (Value::of(whole), Value::of(part)) {
         (Value::Array(array), scalar) if scalar.is_scalar() => Ok(has_scalar(array, scalar)),
@@ -30,9 +33,10 @@ fn is_within(whole: &str, part: &str) -> Result<bool> {
         (Value::Array(whole), Value::Array(part)) => {
             for element in elements(part) {
                 let value = Value::of(element);
-                let found = match value.is_scalar() {
-                    true => has_scalar(whole, value),
-                    false => any(elements(whole), |inside| is_within(inside, element))?,
+                let found = if value.is_scalar() {
+                    has_scalar(whole, value)
+                } else {
+                    any(elements(whole), |inside| is_within(inside, element))?
                 };
                 if !found {
                     return Ok(false);
@@ -55,7 +59,7 @@ fn has_scalar(array: &str, scalar: Value<'_>) -> bool {
     elements(array).any(|element| is_same_scalar(Value::of(element), scalar))
 }
 
-/// Scalars in normal form are the same where their text is, numbers also with other zeros at their end.
+/// Scalars in normal form are equal if their texts are, except for trailing zeros of numbers.
 fn is_same_scalar(left: Value<'_>, right: Value<'_>) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => number::is_same(left, right),
@@ -63,7 +67,10 @@ fn is_same_scalar(left: Value<'_>, right: Value<'_>) -> bool {
     }
 }
 
-/// `value ? key`: the text is a key of an object, a string in an array, or the string itself.
+/// `value ? key`: whether `key` is a key of an object, a string in an array, or the value itself.
+///
+/// # Errors
+/// 22P05, 22P02: a key or string is no text.
 pub fn exists(value: &str, key: &str) -> Result<bool> {
     let is_key = |element: &str| match Value::of(element) {
         Value::Text(quoted) => Ok(unescape(quoted)? == key),

@@ -1,13 +1,14 @@
-//! JSON as text: what is JSON, what is in it, and `jsonb`'s normal form.
+//! JSON as text: validation, access, changes, and the normal form of `jsonb`.
 //!
-//! A `json` value is the text that was given; a `jsonb` value is text in normal form ([`normal`]): keys are
-//! ordered and unique, blanks stand where PostgreSQL writes them, strings and numbers are spelt in one way. So a
-//! part of a value of either type is a stretch of its text ([`raw`]), and nothing is built to look into one.
+//! A `json` value is the text as given. A `jsonb` value is text in [`normal`] form: ordered, unique
+//! keys, PostgreSQL's blanks, and one spelling of strings and numbers. A part of either is a slice of
+//! the text ([`raw`]); no tree is built.
 //!
-//! Invariant: values of both types have passed [`check::check`]; functions over them do not check again, nest no
-//! deeper than [`check::DEPTH_MAX`], and give nothing sensible, but never panic, for other text.
+//! Invariant: values of both types have passed [`check::check`]. Other functions do not validate
+//! again and recurse at most `check::DEPTH_MAX` levels. For other text their result is
+//! unspecified, but they do not panic.
 //!
-//! Not here: SQL's functions and operators, which are in [`functions::json`](functions).
+//! SQL's functions and operators on JSON are in the crate `functions`.
 
 pub mod access;
 pub mod change;
@@ -22,7 +23,7 @@ pub mod string;
 
 use crate::error::{Error, SqlState};
 
-/// An error of a function that was given what it does not take.
+/// An error for an invalid argument of a function (22023).
 pub fn invalid(message: impl Into<String>) -> Error {
     Error::new(SqlState::InvalidParameterValue, message)
 }

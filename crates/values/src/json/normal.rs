@@ -1,7 +1,7 @@
-//! `jsonb`'s normal form: `{"b": 1, "aa": [1.50, "x"]}`.
+//! The normal form of `jsonb`: `{"b": 1, "aa": [1.50, "x"]}`.
 //!
-//! A blank follows each colon and comma. Keys are ordered by length and then by bytes, and of equal ones the last
-//! has remained. Strings have escapes only where they must; numbers are spelt as `numeric` spells them.
+//! A blank follows each colon and comma. Keys are ordered by length and then by bytes; the last of
+//! duplicate keys is kept. Strings have only the necessary escapes, numbers the format of `numeric`.
 
 use super::check::check;
 use super::number;
@@ -10,18 +10,21 @@ use super::string::{quote, unescape};
 use crate::error::Result;
 use std::borrow::Cow;
 
-/// The normal form of a text.
+/// Validates a text and returns its normal form.
 ///
 /// # Errors
-/// As [`check`], and 22P05, 22003: strings or numbers in it are none that SQL holds.
+/// As [`check`]. 22P05, 22003: SQL cannot hold a string or a number in it.
 pub fn normal(text: &str) -> Result<String> {
     check(text)?;
     let mut out = String::with_capacity(text.len());
-    write(text, &mut out).map_err(|error| error.blaming_literal(text))?;
+    write(text, &mut out).map_err(|error| error.at_literal(text))?;
     Ok(out)
 }
 
-/// The normal form of a value that is JSON already.
+/// The normal form of a valid JSON value.
+///
+/// # Errors
+/// 22P05, 22003: SQL cannot hold a string or a number in it.
 pub fn of_json(text: &str) -> Result<String> {
     let mut out = String::with_capacity(text.len());
     write(text, &mut out)?;
@@ -63,10 +66,10 @@ fn separate(index: usize, out: &mut String) {
     }
 }
 
-/// A member: its key's text, and its value.
+/// A member: the text of its key, and its value.
 pub(super) type Member<'a> = (Cow<'a, str>, &'a str);
 
-/// Members in the order of their keys, of equal ones the last.
+/// Orders members by key and keeps the last of duplicate keys.
 pub(super) fn ordered(mut members: Vec<Member<'_>>) -> Vec<Member<'_>> {
     members.sort_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
     let mut unique: Vec<Member<'_>> = Vec::with_capacity(members.len());
@@ -129,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn what_sql_does_not_hold_is_refused() {
+    fn values_that_sql_cannot_hold_are_errors() {
         for bad in ["\"\\u0000\"", "[\"\\ud834\"]", "{\"\\u0000\":1}", "1e200000", "[1"] {
             assert!(normal(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
-    fn the_deepest_value_is_walked_through() {
+    fn values_may_nest_up_to_the_limit() {
         let depth = super::super::check::DEPTH_MAX;
         let nested = format!("{}1{}", "{\"a\": ".repeat(depth), "}".repeat(depth));
         assert_eq!(normal(&nested).as_deref(), Ok(&*nested));

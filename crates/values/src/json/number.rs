@@ -1,16 +1,16 @@
-//! Numbers of JSON, of as many digits as they have.
+//! JSON numbers of any number of digits.
 //!
-//! [`write_normal`] spells a number as `numeric` does; [`write_order`] gives bytes that sort as numbers do. Neither
-//! computes: both move digits about.
+//! `write_normal` writes a number in the format of `numeric`, `write_order` writes bytes that sort as
+//! the numbers do. Both work on the digits.
 
 use crate::error::{Error, Result, SqlState};
 
-/// As many digits before the point as `numeric` takes.
+/// PostgreSQL's maximum number of digits of a `numeric` before the point.
 const WHOLE_DIGITS_MAX: i64 = 131_072;
-/// As many digits after the point as `numeric` takes.
+/// PostgreSQL's maximum number of digits of a `numeric` after the point.
 const FRACTION_DIGITS_MAX: i64 = 16_383;
 
-/// A number's parts. Its value is 0.DIGITS * 10^point, where the digits have neither zeros nor a point before them.
+/// The parts of a number: `whole.fraction * 10^exponent`.
 struct Parts<'a> {
     negative: bool,
     whole: &'a str,
@@ -39,16 +39,16 @@ impl<'a> Parts<'a> {
         self.whole.bytes().chain(self.fraction.bytes())
     }
 
-    /// How many digits stand before the point, once the exponent has moved it.
+    /// The number of digits before the point after applying the exponent.
     fn before_point(&self) -> i64 {
         self.whole.len() as i64 + self.exponent
     }
 }
 
-/// Appends a number as `numeric` writes it: without an exponent, and digits after the point as they were.
+/// Appends a number in the format of `numeric`: without exponent, with its trailing zeros.
 ///
 /// # Errors
-/// 22003: `numeric` does not hold it.
+/// 22003: `numeric` cannot hold it.
 pub(super) fn write_normal(number: &str, out: &mut String) -> Result<()> {
     let parts = Parts::of(number);
     let fraction = (parts.fraction.len() as i64 - parts.exponent).max(0);
@@ -93,7 +93,7 @@ fn overflow() -> Error {
     Error::new(SqlState::NumericValueOutOfRange, "value overflows numeric format")
 }
 
-/// Appends bytes that compare as numbers do, and tell where they end.
+/// Appends bytes that compare as the numbers do and are self-delimiting.
 pub(super) fn write_order(number: &str, out: &mut Vec<u8>) {
     let parts = Parts::of(number);
     if parts.is_zero() {
@@ -134,8 +134,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_spelt_as_numeric_spells_them() {
-        for (given, spelt) in [
+    fn numbers_have_the_format_of_numeric() {
+        for (given, expected) in [
             ("0", "0"),
             ("-0", "0"),
             ("-0.0", "0.0"),
@@ -153,7 +153,7 @@ mod tests {
             ("0.05e3", "50"),
             ("123456789012345678901234567890.12", "123456789012345678901234567890.12"),
         ] {
-            assert_eq!(normal(given), spelt, "{given}");
+            assert_eq!(normal(given), expected, "{given}");
         }
         for beyond in ["1e131072", "1e-16384", "1e99999999999999999999", "1e-99999999999999999999"]
         {

@@ -1,15 +1,18 @@
-//! The order of `jsonb` values, as bytes that compare as they do.
+//! Sort keys of `jsonb` values: bytes that compare as the values do.
 //!
-//! null < strings < numbers < booleans < arrays < objects; arrays and objects by how many there are in them, then by
-//! what. The empty array at the top is before everything, which PostgreSQL keeps for its indexes' sake. Values are
-//! equal where their bytes are: `1.0` and `1`.
+//! null < strings < numbers < booleans < arrays < objects; arrays and objects compare by size, then
+//! by content. As in PostgreSQL, the empty top-level array is less than all other values. Equal
+//! values such as `1.0` and `1` have equal keys.
 
 use super::number;
 use super::raw::{Value, elements, entries};
 use super::string::unescape;
 use crate::error::Result;
 
-/// The bytes of a value in normal form.
+/// The sort key of a value in normal form.
+///
+/// # Errors
+/// 22P05, 22P02: a string is no text.
 pub fn key(text: &str) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
     match Value::of(text) {
@@ -49,7 +52,7 @@ fn write(text: &str, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// No text has a zero byte in it.
+/// Appends a text and a zero byte, which does not occur in texts.
 fn string(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
     out.push(0);

@@ -1,8 +1,8 @@
-//! `jsonb_pretty`: a value with a line for each of its parts.
+//! `jsonb_pretty`: a value with one line for each part.
 
 use super::raw::{Value, elements, members};
 
-/// Blanks that a level is indented by.
+/// Blanks per level of indentation.
 const INDENT: usize = 4;
 
 /// The value, indented.

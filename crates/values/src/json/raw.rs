@@ -1,6 +1,6 @@
-//! What is in a JSON text: a value is a stretch of it, and so are its elements and members.
+//! Iteration over JSON text: elements and members are slices of the text of their value.
 //!
-//! Nothing is copied and nothing is built: to pass over a value its brackets and quotes are counted.
+//! Nothing is copied. Values are skipped by counting brackets and quotes.
 
 use super::string::unescape;
 use crate::error::Result;
@@ -9,9 +9,11 @@ use std::borrow::Cow;
 /// A value, by its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'a> {
+    /// null, and text that is no value
     Null,
+    /// `true` or `false`
     Boolean(bool),
-    /// The digits, as they stand there.
+    /// The number as written.
     Number(&'a str),
     /// The string with its quotes.
     Text(&'a str),
@@ -22,7 +24,7 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value that a text is.
+    /// The value of a text.
     pub fn of(text: &'a str) -> Self {
         let text = text.trim_matches(is_blank);
         match text.as_bytes().first() {
@@ -36,12 +38,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether there is nothing inside it.
+    /// Whether it is neither an array nor an object.
     pub fn is_scalar(&self) -> bool {
         !matches!(self, Self::Array(_) | Self::Object(_))
     }
 
-    /// Its kind, as `json_typeof` calls it.
+    /// The kind's name, as `json_typeof` returns it.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -54,19 +56,19 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The elements of an array; nothing for other values.
+/// The elements of an array; other values have none.
 pub fn elements(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = Inside::of(text, b'[');
     std::iter::from_fn(move || inside.value())
 }
 
-/// The members of an object, as they stand there: the key with its quotes, and the value.
+/// The members of an object: key with its quotes, and value. Other values have none.
 pub fn members(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut inside = Inside::of(text, b'{');
     std::iter::from_fn(move || Some((inside.value()?, inside.value()?)))
 }
 
-/// The members of an object with the text of their keys.
+/// The members of an object: text of the key, and value. A key may be no text: see [`unescape`].
 pub fn entries(text: &str) -> impl Iterator<Item = Result<(Cow<'_, str>, &str)>> {
     members(text).map(|(key, value)| Ok((unescape(key)?, value)))
 }
@@ -75,20 +77,21 @@ pub(super) fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
-/// What is left of the inside of an array or object.
+/// The rest of the content of an array or object.
 struct Inside<'a>(&'a str);
 
 impl<'a> Inside<'a> {
     fn of(text: &'a str, open: u8) -> Self {
         let text = text.trim_matches(is_blank);
         let bytes = text.as_bytes();
-        match bytes.len() >= 2 && bytes[0] == open {
-            true => Self(text.get(1..text.len() - 1).unwrap_or_default()),
-            false => Self(""),
+        if bytes.len() >= 2 && bytes[0] == open {
+            Self(text.get(1..text.len() - 1).unwrap_or_default())
+        } else {
+            Self("")
         }
     }
 
-    /// The next value, and past the comma or colon before it.
+    /// Skips a comma or colon and returns the next value.
     fn value(&mut self) -> Option<&'a str> {
         let rest = self.0.trim_start_matches(|c| is_blank(c) || matches!(c, ',' | ':'));
         let end = end_of_value(rest.as_bytes());
@@ -98,7 +101,7 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// Where the value ends that bytes begin with.
+/// The length of the value at the start of the bytes.
 fn end_of_value(bytes: &[u8]) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -119,7 +122,7 @@ fn end_of_value(bytes: &[u8]) -> usize {
     at
 }
 
-/// Where the string ends that bytes begin with; at least 1.
+/// The length of the string at the start of the bytes; at least 1.
 fn end_of_string(bytes: &[u8]) -> usize {
     let mut at = 1;
     while let Some(byte) = bytes.get(at) {
@@ -137,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_stretches_of_the_text() {
+    fn parts_are_slices_of_the_text() {
         let array = " [ 1 , \"a,]\\\"\" ,[2,[ ]], {\"x\" : [1]} ,true,null ] ";
         let parts: Vec<&str> = elements(array).collect();
         assert_eq!(parts, ["1", "\"a,]\\\"\"", "[2,[ ]]", "{\"x\" : [1]}", "true", "null"]);
@@ -149,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_text_ends_and_does_not_panic() {
+    fn invalid_text_does_not_panic() {
         for text in ["", "[", "[\"", "[\"\\", "{\"a\":", "[1,,]", "]", "[}", "{\"a\"}", "[\"ä\\"] {
             let _ = (Value::of(text), elements(text).count(), members(text).count());
         }

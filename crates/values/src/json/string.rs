@@ -1,12 +1,12 @@
-//! Strings of JSON: their text, and how text is written between quotes.
+//! Escapes in JSON strings.
 
 use crate::error::{Error, Result, SqlState};
 use std::borrow::Cow;
 
-/// The text of a string that stands between its quotes.
+/// The text of a quoted string.
 ///
 /// # Errors
-/// 22P05, 22P02: an escape stands for no character of a text.
+/// 22P05, 22P02: an escape is no character that a text can hold.
 pub fn unescape(quoted: &str) -> Result<Cow<'_, str>> {
     let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let inner = inner.unwrap_or(quoted);
@@ -39,14 +39,14 @@ pub fn unescape(quoted: &str) -> Result<Cow<'_, str>> {
     Ok(Cow::Owned(text))
 }
 
-/// The character after `\u`, which may go on with another `\u`, and what follows.
+/// The character after `\u`, which may include the `\u` of a low surrogate, and the rest of the text.
 fn unicode(after: &str) -> Result<(char, &str)> {
     let (first, rest) = four_digits(after)?;
     match first {
         0 => Err(Error::new(SqlState::UntranslatableCharacter, UNSUPPORTED)
             .with_detail("\\u0000 cannot be converted to text.")),
         0xD800..0xDC00 => {
-            let Some(second) = rest.strip_prefix("\\u") else { return Err(lonely()) };
+            let Some(second) = rest.strip_prefix("\\u") else { return Err(lone_surrogate()) };
             let (second, rest) = four_digits(second)?;
             match second {
                 0xD800..0xDC00 => Err(syntax(TWO_HIGH)),
@@ -54,10 +54,10 @@ fn unicode(after: &str) -> Result<(char, &str)> {
                     let point = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
                     Ok((char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER), rest))
                 }
-                _ => Err(lonely()),
+                _ => Err(lone_surrogate()),
             }
         }
-        _ => char::from_u32(first).map(|character| (character, rest)).ok_or_else(lonely),
+        _ => char::from_u32(first).map(|character| (character, rest)).ok_or_else(lone_surrogate),
     }
 }
 
@@ -71,20 +71,20 @@ fn four_digits(text: &str) -> Result<(u32, &str)> {
     Ok((value, &text[4..]))
 }
 
-/// What is wrong with `\u` and less than four digits.
+/// The detail of the error for `\u` with less than four digits.
 pub(super) const FOUR_DIGITS: &str = "\"\\u\" must be followed by four hexadecimal digits.";
 
-fn lonely() -> Error {
+fn lone_surrogate() -> Error {
     syntax("Unicode low surrogate must follow a high surrogate.")
 }
 
-/// Text that is no JSON.
+/// An error for text that is no JSON (22P02).
 pub(super) fn syntax(detail: impl Into<String>) -> Error {
     let message = "invalid input syntax for type json";
     Error::new(SqlState::InvalidTextRepresentation, message).with_detail(detail)
 }
 
-/// Appends text between quotes.
+/// Appends text as a quoted JSON string.
 pub fn quote(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_become_characters_and_come_back() {
+    fn escapes_survive_a_round_trip() {
         let text = unescape(r#""a\"\\\/\b\f\n\r\tA\u00e9\ud834\udd1e""#).expect("a string");
         assert_eq!(text, "a\"\\/\u{8}\u{c}\n\r\tAé\u{1d11e}");
         assert_eq!(quoted(&text), "\"a\\\"\\\\/\\b\\f\\n\\r\\tAé\u{1d11e}\"");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_that_are_no_text_are_refused() {
+    fn escapes_that_are_no_text_are_errors() {
         let state = |text| unescape(text).map(|_| ()).map_err(|error| error.state());
         assert_eq!(state(r#""\u0000""#), Err(SqlState::UntranslatableCharacter));
         for bad in [r#""\ud834""#, r#""\udd1e""#, r#""\ud834\ud834""#, r#""\ud834A""#] {

@@ -1,24 +1,23 @@
-//! Dates, times of day and timestamps in ISO form.
+//! Dates, times of day and timestamps in ISO format.
 //!
-//! The arithmetic is our own because it must hold for every value that Arrow can carry, also for years
-//! of six digits and before Christ, where calendar crates give up.
+//! The calendar arithmetic covers every value that Arrow can hold, including years of six digits
+//! and years BC, which calendar crates do not.
 
 use super::push;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
-/// A count of seconds (since 1970, since midnight, or of time that passed) and the microseconds after.
+/// Seconds (since 1970, since midnight, or of a duration) and microseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     pub(super) seconds: i64,
-    /// 0 up to a second.
+    /// From 0 to 999,999.
     pub(super) micros: i64,
 }
 
 impl Moment {
-    /// From a count of a unit that has `per_second` to the second. What is finer than a microsecond is
-    /// dropped, as PostgreSQL has nothing finer.
+    /// From a count of a unit of which a second has `per_second`. Fractions of microseconds are dropped.
     pub(super) fn new(count: i64, per_second: i64) -> Self {
         let fraction = count.rem_euclid(per_second);
         let micros = if per_second > MICROS_PER_SECOND {
@@ -34,17 +33,17 @@ impl Moment {
         self.seconds.div_euclid(SECONDS_PER_DAY)
     }
 
-    /// A time of day.
+    /// Appends a time of day.
     pub(super) fn write_time(self, out: &mut String) {
         write_clock(self.seconds, self.micros, out);
     }
 
-    /// A timestamp without a zone.
+    /// Appends a timestamp without time zone.
     pub(super) fn write_timestamp(self, out: &mut String) {
         self.write_zoned("", out);
     }
 
-    /// A timestamp in UTC.
+    /// Appends a timestamp with time zone, in UTC.
     pub(super) fn write_instant(self, out: &mut String) {
         self.write_zoned("+00", out);
     }
@@ -58,19 +57,19 @@ impl Moment {
     }
 }
 
-/// A date, from days since 1970.
+/// Appends a date, given in days since 1970.
 pub(super) fn write_date(days: i64, out: &mut String) {
     let era = write_day(days, out);
     out.push_str(era);
 }
 
-/// `03:04:05.06`: at least two digits each, the fraction without trailing zeros.
+/// Appends `03:04:05.06`: at least two digits each, the fraction without trailing zeros.
 pub(super) fn write_clock(seconds: i64, micros: i64, out: &mut String) {
     push(out, format_args!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60));
     write_fraction(micros, out);
 }
 
-/// `.06`: microseconds without trailing zeros, and nothing for none.
+/// Appends `.06`: microseconds without trailing zeros, nothing for zero.
 pub(super) fn write_fraction(micros: i64, out: &mut String) {
     if micros != 0 {
         push(out, format_args!(".{micros:06}"));
@@ -78,7 +77,7 @@ pub(super) fn write_fraction(micros: i64, out: &mut String) {
     }
 }
 
-/// Year, month and day; what is to follow for years before Christ is given back.
+/// Appends year, month and day. Returns the era, which comes last in the text.
 fn write_day(days: i64, out: &mut String) -> &'static str {
     let (year, month, day) = civil(days);
     let (year, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
@@ -88,8 +87,8 @@ fn write_day(days: i64, out: &mut String) -> &'static str {
 
 /// The Gregorian date of a day counted from 1970-01-01; year 0 is 1 BC.
 ///
-/// Counts in cycles of 400 years (146,097 days) that begin on 1 March, so that the leap day is the last
-/// day of its year.
+/// Computes in cycles of 400 years (146,097 days) from 1 March, so that the leap day is the last day
+/// of its year.
 pub fn civil(days: i64) -> (i64, i64, i64) {
     const DAYS_PER_CYCLE: i64 = 146_097;
     const FROM_MARCH_OF_YEAR_ZERO: i64 = 719_468;
@@ -107,7 +106,7 @@ pub fn civil(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// The day that a Gregorian date is, counted from 1970-01-01; year 0 is 1 BC. `None` where there is no such day.
+/// The days from 1970-01-01 to a Gregorian date; year 0 is 1 BC. `None` if there is no such date.
 pub fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
     const BEFORE: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
     const TO_1970: i64 = 719_162;

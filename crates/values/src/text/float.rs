@@ -1,12 +1,13 @@
-//! Floating point numbers: the fewest digits that read back as the same number.
+//! Floating-point numbers in the fewest digits that read back as the same number.
 //!
-//! PostgreSQL writes up to 15 digits (6 for `real`) before the point in full, and larger or very small
-//! numbers with an exponent of at least two digits: `1e+20`, `1.5e-05`.
+//! PostgreSQL writes up to 15 digits (6 for `real`) before the point. Larger and very small numbers
+//! have an exponent of at least two digits: `1e+20`, `1.5e-05`.
 
 use super::push;
 
-/// From here on numbers are written with an exponent.
+/// The smallest `double precision` that is written with an exponent.
 const DOUBLE_EXPONENT_FROM: f64 = 1e15;
+/// The smallest `real` that is written with an exponent.
 const REAL_EXPONENT_FROM: f32 = 1e6;
 
 /// Appends a `double precision`.
@@ -47,7 +48,7 @@ fn write_special(value: f64, out: &mut String) {
     });
 }
 
-/// Gives the exponent of the number that begins at `start` a sign and two digits: `1e5` to `1e+05`.
+/// Pads the exponent of the number from `start` on to a sign and two digits: `1e5` to `1e+05`.
 fn pad_exponent(start: usize, out: &mut String) {
     let Some(at) = out[start..].find('e').map(|e| start + e + 1) else { return };
     let at = if out[at..].starts_with('-') {

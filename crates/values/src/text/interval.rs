@@ -1,7 +1,7 @@
-//! Intervals in PostgreSQL's own style: `1 year 2 mons -3 days +04:05:06`.
+//! Intervals in the `postgres` style: `1 year 2 mons -3 days +04:05:06`.
 //!
-//! Parts that are zero are left out; a part after a negative one carries its plus sign; an interval of
-//! nothing is `00:00:00`.
+//! Zero parts are omitted, a positive part after a negative one has a plus sign, and the empty
+//! interval is `00:00:00`.
 
 use super::calendar::{Moment, write_clock};
 use super::push;
@@ -18,7 +18,7 @@ pub(super) fn write(months: i32, days: i32, micros: i64, out: &mut String) {
     parts.finish(micros);
 }
 
-/// Appends a duration: as PostgreSQL's difference of two timestamps, days and a time below 24 hours.
+/// Appends a duration as days and a time below 24 hours, like a difference of timestamps.
 pub(super) fn write_duration(moment: Moment, out: &mut String) {
     let Moment { mut seconds, mut micros } = moment;
     if seconds < 0 && micros > 0 {
@@ -47,7 +47,7 @@ impl Parts<'_> {
         self.after_negative = count < 0;
     }
 
-    /// The time, which is written when it is not zero or there is nothing else.
+    /// Appends the time unless it is zero and there are other parts.
     fn finish(mut self, micros: i64) {
         if micros == 0 && self.any {
             return;

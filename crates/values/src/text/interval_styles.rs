@@ -1,11 +1,11 @@
-//! Intervals in the styles that `intervalstyle` names beside PostgreSQL's own.
+//! Intervals in the styles `postgres_verbose`, `iso_8601` and `sql_standard`.
 
 use super::calendar::write_fraction;
 use super::push;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
-/// An interval's parts. Those of the time have one sign, and so have years and months.
+/// The parts of an interval. The parts of the time have the same sign, and so have years and months.
 struct Parts {
     years: i64,
     months: i64,
@@ -51,25 +51,25 @@ pub(super) fn write_verbose(months: i32, days: i32, micros: i64, out: &mut Strin
         (parts.hours, "hour"),
         (parts.minutes, "min"),
     ];
-    // The first part has no sign; where it is negative all are turned round.
-    let mut turned = None;
+    // The first part has no sign: if it is negative, all signs are inverted and `ago` follows.
+    let mut inverted = None;
     out.push('@');
     for (count, unit) in named.into_iter().filter(|(count, _)| *count != 0) {
-        let turned = *turned.get_or_insert(count < 0);
-        let count = if turned { -count } else { count };
+        let inverted = *inverted.get_or_insert(count < 0);
+        let count = if inverted { -count } else { count };
         push(out, format_args!(" {count} {unit}{}", if count == 1 { "" } else { "s" }));
     }
     if parts.seconds != 0 || parts.micros != 0 {
         let negative = parts.seconds < 0 || parts.micros < 0;
         out.push(' ');
-        if negative != *turned.get_or_insert(negative) {
+        if negative != *inverted.get_or_insert(negative) {
             out.push('-');
         }
         parts.write_seconds(1, out);
         let one = parts.seconds.abs() == 1 && parts.micros == 0;
         out.push_str(if one { " sec" } else { " secs" });
     }
-    match turned {
+    match inverted {
         None => out.push_str(" 0"),
         Some(true) => out.push_str(" ago"),
         Some(false) => {}
@@ -103,7 +103,8 @@ pub(super) fn write_iso(months: i32, days: i32, micros: i64, out: &mut String) {
     }
 }
 
-/// `+1-2 +3 +4:05:06.7`, or without signs what has only years and months, or only days and a time, of one sign.
+/// `+1-2 +3 +4:05:06.7`. An interval of only years and months, or only days and a time, all of one sign, is shorter:
+/// `1-2`, `-3 4:05:06.7`.
 pub(super) fn write_standard(months: i32, days: i32, micros: i64, out: &mut String) {
     let parts = Parts::new(months, days, micros);
     let all = parts.all();

@@ -1,10 +1,11 @@
-//! Arrays, `{1,2,"a b",NULL}`, and composites, `(1,"a b",)`.
+//! Arrays, `{1,2,"a b",NULL}`, and composite values, `(1,"a b",)`.
 //!
-//! Elements are written by their own type's writer and then quoted where PostgreSQL's reader would
-//! otherwise take them for something else. An array inside an array is not quoted: it is a dimension.
+//! Elements are quoted where PostgreSQL's parser needs it. An array in an array is a dimension and
+//! is not quoted.
 
-use super::{Style, TextColumn, Writer};
+use super::{TextColumn, Writer};
 use crate::error::Result;
+use crate::style::Style;
 use arrow::array::{
     Array, FixedSizeListArray, GenericListArray, GenericListViewArray, OffsetSizeTrait, StructArray,
 };
@@ -37,7 +38,7 @@ pub(super) fn fixed_list(lists: &FixedSizeListArray, style: Style) -> Result<Wri
     })
 }
 
-/// Lists whose values at a row are a range of one array.
+/// A writer of lists whose elements at a row are a range of `values`.
 fn elements<'a>(
     values: &'a dyn Array,
     style: Style,
@@ -73,7 +74,7 @@ fn is_list(data_type: &DataType) -> bool {
     )
 }
 
-/// Composites: NULL is nothing between the commas, and a quote inside is doubled.
+/// A writer of composite values: NULL is empty, and a quote is doubled.
 pub(super) fn composite(values: &StructArray, style: Style) -> Result<Writer<'_>> {
     let columns = values
         .columns()
@@ -87,7 +88,7 @@ pub(super) fn composite(values: &StructArray, style: Style) -> Result<Writer<'_>
                 out.push(',');
             }
             let start = out.len();
-            if column.write(row, out) && is_delicate(&out[start..], &['(', ')']) {
+            if column.write(row, out) && has_special(&out[start..], &['(', ')']) {
                 quote(start, "\"", out);
             }
         }
@@ -96,16 +97,17 @@ pub(super) fn composite(values: &StructArray, style: Style) -> Result<Writer<'_>
 }
 
 fn needs_quotes(element: &str) -> bool {
-    element.eq_ignore_ascii_case("null") || is_delicate(element, &['{', '}'])
+    element.eq_ignore_ascii_case("null") || has_special(element, &['{', '}'])
 }
 
-fn is_delicate(text: &str, brackets: &[char]) -> bool {
+/// Whether a text is empty or has characters that need quotes.
+fn has_special(text: &str, brackets: &[char]) -> bool {
     let special =
         |c: char| matches!(c, '"' | '\\' | ',') || c.is_ascii_whitespace() || brackets.contains(&c);
     text.is_empty() || text.contains(special)
 }
 
-/// Puts what stands from `start` on between double quotes; `escape` goes before a quote inside.
+/// Quotes the text from `start` on; `escape` precedes a quote in it.
 fn quote(start: usize, escape: &str, out: &mut String) {
     let plain = out.split_off(start);
     out.push('"');

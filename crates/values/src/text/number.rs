@@ -1,4 +1,4 @@
-//! Exact decimals.
+//! `numeric` values.
 
 use store::catalog::SqlType;
 
@@ -22,13 +22,13 @@ pub(super) fn write_decimal(unscaled: i128, scale: i8, out: &mut String) {
     out.push_str(&digits[whole..]);
 }
 
-/// Appends a `numeric` that was declared without digits: it has as many after the point as it needs.
+/// Appends a `numeric` of no declared scale, without trailing zeros.
 pub(super) fn write_shortest(unscaled: i128, out: &mut String) {
     let (unscaled, scale) = shortest(unscaled);
     write_decimal(unscaled, scale, out);
 }
 
-/// A `numeric` without digits, without the zeros at its end.
+/// The value and scale of a `numeric` of no declared scale, without trailing zeros.
 pub(crate) fn shortest(mut unscaled: i128) -> (i128, i8) {
     let SqlType::Numeric { mut scale, .. } = SqlType::NUMERIC else { return (unscaled, 0) };
     while scale > 0 && unscaled % 10 == 0 {
@@ -38,7 +38,7 @@ pub(crate) fn shortest(mut unscaled: i128) -> (i128, i8) {
     (unscaled, scale)
 }
 
-/// A negative scale counts the zeros that are left out.
+/// Appends digits and the zeros that a negative scale omits.
 fn write_multiple(digits: &str, zeros: u8, out: &mut String) {
     out.push_str(digits);
     if digits != "0" {

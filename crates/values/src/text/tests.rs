@@ -1,4 +1,4 @@
-//! What PostgreSQL 17 answers to the same values.
+//! The expected texts are those of PostgreSQL 17.
 
 use super::write_value;
 use arrow::array::*;

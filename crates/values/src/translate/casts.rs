@@ -1,9 +1,9 @@
-//! Casts of text that failed in the engine, as PostgreSQL's input functions say it.
+//! Failed casts of text, with the messages of PostgreSQL's input functions.
 
 use super::type_names;
 use crate::error::{Error, SqlState};
 
-/// `Cannot cast string 'abc' to value of Int32 type`, in PostgreSQL's words.
+/// Translates `Cannot cast string 'abc' to value of Int32 type`.
 pub(super) fn of_text(message: &str) -> Option<Error> {
     if let Some((_, value)) = message.split_once("nvalid input syntax for type interval: \"") {
         return Some(refused(value.strip_suffix('"').unwrap_or(value), "interval"));
@@ -14,7 +14,7 @@ pub(super) fn of_text(message: &str) -> Option<Error> {
     Some(refused(value, &type_names::of(rest.strip_suffix(" type")?)))
 }
 
-/// A text that is no value of a type, or of none that the type can hold.
+/// The error for a text that is no value of a type: invalid syntax or out of range. `type_name` is PostgreSQL's name.
 pub fn refused(value: &str, type_name: &str) -> Error {
     let short = type_name.strip_suffix(" without time zone").unwrap_or(type_name);
     let syntax =
@@ -31,18 +31,17 @@ pub fn refused(value: &str, type_name: &str) -> Error {
             range("value overflows numeric format".to_owned())
         }
         "date" | "time" | "timestamp" | "timestamp with time zone" | "time with time zone" => {
-            match looks_like_moment(value) {
-                true => Error::new(
-                    SqlState::DatetimeFieldOverflow,
-                    format!("date/time field value out of range: \"{value}\""),
-                ),
-                false => syntax(SqlState::InvalidDatetimeFormat),
+            if is_datetime_syntax(value) {
+                let message = format!("date/time field value out of range: \"{value}\"");
+                Error::new(SqlState::DatetimeFieldOverflow, message)
+            } else {
+                syntax(SqlState::InvalidDatetimeFormat)
             }
         }
         "interval" => syntax(SqlState::InvalidDatetimeFormat),
         _ => syntax(SqlState::InvalidTextRepresentation),
     };
-    error.blaming_literal(value)
+    error.at_literal(value)
 }
 
 fn is_whole_number(text: &str) -> bool {
@@ -50,8 +49,9 @@ fn is_whole_number(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a text has the form of a date or a time, whatever its fields say: `2024-13-40`, `25:00`.
-fn looks_like_moment(text: &str) -> bool {
+/// Whether a text has the syntax of a date or a time, even if a field is out of range: `2024-13-40`,
+/// `25:00`.
+fn is_datetime_syntax(text: &str) -> bool {
     let text = text.trim();
     let (first, rest) = text.split_once([' ', 'T']).unwrap_or((text, ""));
     let numbers = |text: &str, separator: char, counts: std::ops::RangeInclusive<usize>| {
@@ -67,10 +67,7 @@ fn looks_like_moment(text: &str) -> bool {
         let at = text.find(['+', '-', 'Z', 'z']).unwrap_or(text.len());
         numbers(text[..at].trim(), ':', 2..=3)
     };
-    match numbers(first, '-', 3..=3) {
-        true => rest.is_empty() || is_time(rest),
-        false => is_time(text),
-    }
+    if numbers(first, '-', 3..=3) { rest.is_empty() || is_time(rest) } else { is_time(text) }
 }
 
 #[cfg(test)]
@@ -78,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_refused_by_syntax_or_by_range() {
+    fn invalid_syntax_and_values_out_of_range_have_different_errors() {
         for (value, type_name, code, message) in [
             ("abc", "integer", "22P02", "invalid input syntax for type integer: \"abc\""),
             ("99999", "smallint", "22003", "value \"99999\" is out of range for type smallint"),

@@ -1,10 +1,10 @@
-//! Errors of statements on their way between servers.
+//! Conversion of errors for transport between servers.
 
-use crate::error::{Culprit, Error, SqlState};
+use crate::error::{Error, ErrorSite, SqlState};
 use store::Failure;
 
-/// An error as it is told to another server.
-pub fn told(error: Error) -> store::Error {
+/// Converts an error for transport to another server.
+pub fn to_store_error(error: Error) -> store::Error {
     let owned = |text: Option<&str>| text.map(ToOwned::to_owned);
     let subject = error.subject().clone();
     store::Error::Failed(Box::new(Failure {
@@ -16,15 +16,15 @@ pub fn told(error: Error) -> store::Error {
         table: subject.table,
         column: subject.column,
         constraint: subject.constraint,
-        literal: match error.culprit() {
-            Some(Culprit::Literal(text)) => Some(text.clone()),
+        literal: match error.site() {
+            Some(ErrorSite::Literal(text)) => Some(text.clone()),
             _ => None,
         },
     }))
 }
 
-/// An error that another server has told.
-pub(super) fn heard(failure: Failure) -> Error {
+/// Restores an error that another server has sent.
+pub(super) fn from_failure(failure: Failure) -> Error {
     let state = SqlState::of_code(&failure.sql_state).unwrap_or(SqlState::InternalError);
     let mut error = Error::new(state, failure.message);
     error = failure.detail.into_iter().fold(error, Error::with_detail);
@@ -34,7 +34,7 @@ pub(super) fn heard(failure: Failure) -> Error {
     }
     error = failure.column.iter().fold(error, |error, column| error.of_column(column));
     error = failure.constraint.iter().fold(error, |error, name| error.of_constraint(name));
-    failure.literal.iter().fold(error, |error, text| error.blaming_literal(text))
+    failure.literal.iter().fold(error, |error, text| error.at_literal(text))
 }
 
 #[cfg(test)]
@@ -42,15 +42,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_heard() {
+    fn errors_survive_transport() {
         let error = Error::new(SqlState::CheckViolation, "no")
             .with_detail("more")
             .with_hint("do")
             .of_table("public", "t")
             .of_constraint("positive")
-            .blaming_literal("x");
-        assert_eq!(Error::from(told(error.clone())), error);
+            .at_literal("x");
+        assert_eq!(Error::from(to_store_error(error.clone())), error);
         let plain = Error::new(SqlState::DivisionByZero, "division by zero");
-        assert_eq!(Error::from(told(plain.clone())), plain);
+        assert_eq!(Error::from(to_store_error(plain.clone())), plain);
     }
 }

@@ -1,8 +1,9 @@
-//! Numbers and moments beyond their types, as PostgreSQL says it.
+//! Numbers and timestamps out of range.
 
 use crate::error::{Error, SqlState};
 
-/// `Overflow happened on: 2147483647 + 1`: the smallest type that holds both numbers is the one that overflowed.
+/// Translates `Overflow happened on: 2147483647 + 1`. The type that overflowed is the smallest one
+/// that holds both numbers.
 pub(super) fn of_overflow(message: &str) -> Error {
     let numbers = || message.split(' ').filter_map(|word| word.trim().parse::<i128>().ok());
     let type_name = match numbers().map(i128::abs).max() {
@@ -14,7 +15,7 @@ pub(super) fn of_overflow(message: &str) -> Error {
     Error::new(SqlState::NumericValueOutOfRange, format!("{type_name} out of range"))
 }
 
-/// What a message says of a range, in PostgreSQL's words.
+/// Translates a message about a range.
 pub(super) fn of_text(message: &str) -> Option<Error> {
     if message.contains("is too large to store in a Decimal") {
         let (_, most) = message.split_once("Max is ").unwrap_or(("", ""));
@@ -31,7 +32,7 @@ pub(super) fn of_text(message: &str) -> Option<Error> {
     message.contains("verflow happened on").then(|| of_overflow(message))
 }
 
-/// `most` are the digits that the type has before and after the point.
+/// `most` is the type's maximum, split at the decimal point.
 fn numeric_overflow(most: Option<(&str, &str)>) -> Error {
     let error = Error::new(SqlState::NumericValueOutOfRange, "numeric field overflow");
     let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_type_is_the_one_that_overflowed() {
+    fn the_message_names_the_type_that_overflowed() {
         assert_eq!(
             of_overflow("Overflow happened on: 2147483647 + 1").message(),
             "integer out of range"

@@ -1,13 +1,13 @@
-//! What the engine says in words only, and what PostgreSQL says then: a table.
+//! Table of engine messages and the PostgreSQL errors that replace them.
 //!
-//! A pattern is the engine's text with `{}` for what varies; the message has `{0}`, `{1}` for what was found there, and
-//! `{0:type}` for a type's name, `{0:alias}` for what an expression is called. The first rule whose pattern is in the
-//! text decides.
+//! A pattern is a part of the engine's message with `{}` for variable text. The new message has `{0}`, `{1}` for the
+//! texts found there, `{0:type}` for a type's name and `{0:alias}` for an expression's alias. The first rule whose
+//! pattern occurs in the message applies.
 
 use super::type_names;
 use crate::error::{Error, SqlState};
 
-/// A message of the engine, and ours.
+/// Pattern of the engine's message, SQLSTATE and new message.
 struct Rule(&'static str, SqlState, &'static str);
 
 const RULES: [Rule; 62] = {
@@ -17,12 +17,12 @@ const RULES: [Rule; 62] = {
         Rule(
             "Unary operator '-' only supports",
             S::UndefinedFunction,
-            "operator does not exist: - on a value that is no number and no interval",
+            "operator does not exist: unary - for a value that is neither a number nor an interval",
         ),
         Rule(
             "Unary operator '+' only supports",
             S::UndefinedFunction,
-            "operator does not exist: + on a value that is no number and no interval",
+            "operator does not exist: unary + for a value that is neither a number nor an interval",
         ),
         Rule(
             "Failed to coerce then ({}) and else ({}) to common types in CASE WHEN",
@@ -45,7 +45,7 @@ const RULES: [Rule; 62] = {
             S::WrongObjectType,
             "column notation applied to type {1:type}, which is not a composite type",
         ),
-        Rule("unnest() can only be applied to", S::UndefinedFunction, "unnest() is for arrays"),
+        Rule("unnest() can only be applied to", S::UndefinedFunction, "unnest() requires an array"),
         Rule(
             "Unsupported CAST from {} to {}",
             S::CannotCoerce,
@@ -93,7 +93,7 @@ const RULES: [Rule; 62] = {
         Rule(
             "Dot access not supported",
             S::FeatureNotSupported,
-            "a field can only be taken from a composite value",
+            "field selection requires a composite value",
         ),
         Rule(
             "Argument #{} must be {}, got {}",
@@ -118,14 +118,14 @@ const RULES: [Rule; 62] = {
         Rule(
             "[return_type] {} not supported for",
             S::UndefinedFunction,
-            "this function does not take such an argument",
+            "the function does not exist for these argument types",
         ),
         Rule(
             "Decimal value {} overflows timestamp",
             S::DatetimeFieldOverflow,
             "timestamp out of range",
         ),
-        // Names and places in lists.
+        // Names and positions in lists.
         Rule(
             "column \"{}\" must appear in the GROUP BY clause",
             S::GroupingError,
@@ -178,7 +178,7 @@ const RULES: [Rule; 62] = {
             S::SyntaxError,
             "SELECT * with no tables specified is not valid",
         ),
-        // Rows and columns that are too many.
+        // Numbers of rows and columns.
         Rule(
             "{} queries have different number of columns",
             S::SyntaxError,
@@ -201,7 +201,7 @@ const RULES: [Rule; 62] = {
         ),
         Rule("LIMIT must be >=", S::InvalidRowCountInLimit, "LIMIT must not be negative"),
         Rule("OFFSET must be >=", S::InvalidRowCountInOffset, "OFFSET must not be negative"),
-        // Functions where they do not belong.
+        // Functions in clauses that do not allow them.
         Rule(
             "Aggregate functions are not allowed in the WHERE clause",
             S::GroupingError,
@@ -279,7 +279,7 @@ const RULES: [Rule; 62] = {
     ]
 };
 
-/// PostgreSQL's words for a message of the engine, where there are any.
+/// Translates a message by the first rule that matches.
 pub(super) fn of_text(text: &str) -> Option<Error> {
     RULES.iter().find_map(|Rule(pattern, state, message)| {
         let found = captures(pattern, text)?;
@@ -287,7 +287,7 @@ pub(super) fn of_text(text: &str) -> Option<Error> {
     })
 }
 
-/// What stands in a text for the `{}` of a pattern.
+/// The parts of a text that the `{}` of a pattern match.
 fn captures<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
     let mut parts = pattern.split("{}");
     let first = parts.next()?;
@@ -304,7 +304,7 @@ fn captures<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
     Some(found)
 }
 
-/// Where the last thing of a pattern ends: with its line or its sentence.
+/// The end of a `{}` at the end of a pattern: the end of its line or sentence.
 fn ending(text: &str) -> usize {
     let line = text.find('\n').unwrap_or(text.len());
     text[..line].find(". ").unwrap_or(line)
@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_takes_what_varies() {
+    fn rules_fill_in_the_variable_parts() {
         for (text, code, message) in [
             (
                 "Projections require unique expression names but the expression \"CAST(Int64(1) AS Int32) AS a\" at position 0",

@@ -1,6 +1,6 @@
-//! The engine's names of types, in its messages, as PostgreSQL's.
+//! Translation of type names in engine messages to PostgreSQL's names.
 
-/// A type at the beginning of a text, and what follows it.
+/// Splits a text after the type at its start.
 pub(super) fn split(text: &str) -> (&str, &str) {
     let word = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
     if !text[word..].starts_with('(') {
@@ -20,7 +20,7 @@ pub(super) fn split(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-/// The types of a list: `Int64, Decimal128(38, 10)`.
+/// PostgreSQL's names of a list of types: `Int64, Decimal128(38, 10)`.
 pub(super) fn list(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut rest = text.trim();
@@ -35,7 +35,7 @@ pub(super) fn list(text: &str) -> Vec<String> {
     names
 }
 
-/// PostgreSQL's name of a type. Text that is not known to be of a type is `unknown`.
+/// PostgreSQL's name of a type. `Utf8`, the type of quoted constants, is `unknown`.
 pub(super) fn of(name: &str) -> String {
     let (word, inner) = match name.split_once('(') {
         Some((word, inner)) => (word, inner.strip_suffix(')').unwrap_or(inner)),
@@ -71,7 +71,7 @@ pub(super) fn of(name: &str) -> String {
     plain.to_owned()
 }
 
-/// A message with the engine's names of types as PostgreSQL's, wherever they stand in it.
+/// Replaces all type names in a message.
 pub(super) fn replaced(message: &str) -> String {
     let mut replaced = String::with_capacity(message.len());
     let mut rest = message;
@@ -79,20 +79,19 @@ pub(super) fn replaced(message: &str) -> String {
         replaced.push_str(&rest[..start]);
         rest = &rest[start..];
         let word = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
-        let (taken, after) = match is_engine_word(&rest[..word]) {
-            true => split(rest),
-            false => rest.split_at(word),
-        };
-        match is_engine_word(&rest[..word]) {
-            true => replaced.push_str(&of(taken)),
-            false => replaced.push_str(taken),
+        let (taken, after) =
+            if is_engine_word(&rest[..word]) { split(rest) } else { rest.split_at(word) };
+        if is_engine_word(&rest[..word]) {
+            replaced.push_str(&of(taken))
+        } else {
+            replaced.push_str(taken)
         }
         rest = after;
     }
     replaced + rest
 }
 
-/// Whether a word is a type to the engine, and nothing in English.
+/// Whether a word is the name of an engine type and no English word.
 fn is_engine_word(word: &str) -> bool {
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let numbered = ["Int", "UInt", "Float", "Decimal", "Utf", "Date", "Time"];
@@ -117,6 +116,6 @@ mod tests {
             assert_eq!(of(name), expected);
         }
         assert_eq!(list("Int64, Decimal128(38, 10), Utf8View"), ["bigint", "numeric", "text"]);
-        assert_eq!(replaced("no Utf8View beside List(Int32)"), "no text beside List(integer)");
+        assert_eq!(replaced("no Utf8View in List(Int32)"), "no text in List(integer)");
     }
 }

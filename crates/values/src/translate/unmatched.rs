@@ -1,15 +1,15 @@
-//! Functions and operators that do not take what they are given: `function f(integer) does not exist`,
-//! `operator does not exist: integer + text`.
+//! Functions and operators that do not accept the types of their arguments:
+//! `function f(integer) does not exist`, `operator does not exist: integer + text`.
 
 use super::type_names;
-use crate::error::{Culprit, Error, SqlState};
+use crate::error::{Error, ErrorSite, SqlState};
 
 const FUNCTION_HINT: &str = "No function matches the given name and argument types. \
                              You might need to add explicit type casts.";
 const OPERATOR_HINT: &str = "No operator matches the given name and argument types. \
                              You might need to add explicit type casts.";
 
-/// What the engine says of two types and the operator between them, before them.
+/// Engine messages that end with two types and the operator between them.
 const BETWEEN_TYPES: [&str; 6] = [
     "Cannot coerce arithmetic expression ",
     "Cannot infer common argument type for comparison operation ",
@@ -19,7 +19,7 @@ const BETWEEN_TYPES: [&str; 6] = [
     "Cannot get result type for temporal operation ",
 ];
 
-/// What the engine says before the type that an argument has, whose argument it is, and what it should be.
+/// Engine messages that end with the type of an argument; the clause, and the type it requires.
 const ARGUMENTS: [(&str, &str, &str); 5] = [
     ("' returning ", "WHERE", "boolean"),
     ("Join condition must be boolean type, but got ", "JOIN/ON", "boolean"),
@@ -28,15 +28,15 @@ const ARGUMENTS: [(&str, &str, &str); 5] = [
     ("Expected OFFSET to be an integer or null, but got ", "OFFSET", "bigint"),
 ];
 
-/// No function of a name takes these types.
+/// The error for a function that does not exist for these argument types.
 pub fn function(name: &str, types: &[String]) -> Error {
     let message = format!("function {name}({}) does not exist", types.join(", "));
     Error::new(SqlState::UndefinedFunction, message)
         .with_hint(FUNCTION_HINT)
-        .blaming(Culprit::Call { name: name.to_owned(), types: types.to_vec() })
+        .at_site(ErrorSite::Call { name: name.to_owned(), types: types.to_vec() })
 }
 
-/// No operator stands between these types.
+/// The error for an operator that does not exist for these operand types.
 pub fn operator(left: &str, operator: &str, right: &str) -> Error {
     let types = [left.to_owned(), right.to_owned()];
     Error::new(
@@ -44,26 +44,26 @@ pub fn operator(left: &str, operator: &str, right: &str) -> Error {
         format!("operator does not exist: {left} {operator} {right}"),
     )
     .with_hint(OPERATOR_HINT)
-    .blaming(Culprit::Operator { operator: operator.to_owned(), types })
+    .at_site(ErrorSite::Operator { operator: operator.to_owned(), types })
 }
 
-/// WHERE and its like are given something of another type than they take.
+/// The error for an argument of WHERE or a similar clause that has the wrong type.
 pub fn argument(of: &str, needed: &str, given: &str) -> Error {
     let message = format!("argument of {of} must be type {needed}, not type {given}");
-    Error::new(SqlState::DatatypeMismatch, message).blaming(Culprit::Argument {
+    Error::new(SqlState::DatatypeMismatch, message).at_site(ErrorSite::Argument {
         of: of.to_owned(),
         needed: needed.to_owned(),
         given: given.to_owned(),
     })
 }
 
-/// Types that should be one and are not: `CASE types integer and boolean cannot be matched`.
+/// The error for types without a common type: `CASE types integer and boolean cannot be matched`.
 pub(super) fn mixed(what: &str, one: &str, other: &str) -> Error {
     let message = format!("{what} types {one} and {other} cannot be matched");
     Error::new(SqlState::DatatypeMismatch, message)
 }
 
-/// What a message says of a function or an operator, in PostgreSQL's words.
+/// Translates a message about a function or an operator.
 pub(super) fn of_text(message: &str) -> Option<Error> {
     if let Some((_, call)) = message.split_once("the given name and argument types '") {
         let (name, types) = call.split_once('(')?;
@@ -96,7 +96,7 @@ pub(super) fn of_text(message: &str) -> Option<Error> {
     Some(operator(&type_names::of(left), ">=", &type_names::of(right)))
 }
 
-/// A call that the engine makes of something that PostgreSQL writes otherwise, or an ordinary one.
+/// Translates a message about a call. The engine implements some PostgreSQL syntax by function calls.
 fn of_call(name: &str, types: &[String]) -> Error {
     let mismatch = |message: String| Error::new(SqlState::DatatypeMismatch, message);
     match (name, types) {
@@ -114,7 +114,7 @@ fn of_call(name: &str, types: &[String]) -> Error {
     }
 }
 
-/// `Int64 + Utf8 to valid types`
+/// Translates `Int64 + Utf8 to valid types`.
 fn of_operation(text: &str) -> Option<Error> {
     let (left, rest) = type_names::split(text);
     let (symbol, rest) = match rest.strip_prefix(" IS DISTINCT FROM ") {
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_engines_words_become_postgresqls() {
+    fn engine_messages_become_postgresqls() {
         for (text, message) in [
             (
                 "Function 'lower' requires String, but received Int64 (DataType: Int64).. No function matches the given \

@@ -9,7 +9,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Expr, ExprSchemable, LogicalPlan, TypeSignature, TypeSignatureClass,
 };
-use functions::series::SERIES;
+use functions::arrays::series::SERIES;
 use store::catalog::SqlType;
 use values::types;
 

@@ -1,0 +1,273 @@
+//! `generate_series`: a series of numbers or timestamps.
+//!
+//! In FROM it is a table whose rows are generated when they are read (`planner::series`). If its
+//! arguments come from other tables it is a function that returns an array.
+
+use crate::columnar::function;
+use crate::datetime::intervals::INTERVAL;
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, Decimal128Array, Int64Array, ListArray, TimestampMicrosecondArray,
+};
+use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
+use datafusion::arrow::compute::{cast, concat};
+use datafusion::arrow::datatypes::{
+    DataType, Decimal128Type, Field, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
+    TimestampMicrosecondType,
+};
+use datafusion::logical_expr::ScalarUDF;
+use std::sync::Arc;
+use store::catalog::SqlType;
+use values::error::{Error, Result, SqlState};
+use values::text::{civil, days_of};
+use values::types::of_arrow;
+
+/// The name of the function that returns the series as an array.
+pub const SERIES: &str = "series";
+
+const MICROS_PER_DAY: i128 = 86_400_000_000;
+
+/// The function [`SERIES`].
+pub(super) fn as_array() -> ScalarUDF {
+    function(SERIES, list_types, lists)
+}
+
+/// The type of the values of a series, for the types of its arguments; `None` is NULL or an unknown type.
+///
+/// # Errors
+/// 42883: `generate_series` does not exist for these types.
+pub fn item_type(arguments: &[Option<DataType>]) -> Result<DataType> {
+    let known: Vec<SqlType> = arguments.iter().take(2).flatten().map(of_arrow).collect();
+    let is = |wanted: fn(&SqlType) -> bool| known.iter().any(wanted);
+    let item = if is(|t| matches!(t, SqlType::TimestampTz | SqlType::Date)) {
+        SqlType::TimestampTz
+    } else if is(|t| *t == SqlType::Timestamp) {
+        SqlType::Timestamp
+    } else if is(|t| matches!(t, SqlType::Numeric { .. })) {
+        let scale = arguments.iter().flatten().map(|data_type| match data_type {
+            DataType::Decimal128(_, scale) => *scale,
+            _ => 0,
+        });
+        return Ok(DataType::Decimal128(38, scale.max().unwrap_or(0)));
+    } else if arguments.iter().flatten().any(|data_type| *data_type == DataType::Int64) {
+        SqlType::BigInt
+    } else {
+        SqlType::Integer
+    };
+    let fits = |sql_type: &SqlType| match item {
+        SqlType::Timestamp | SqlType::TimestampTz => {
+            matches!(
+                sql_type,
+                SqlType::Timestamp | SqlType::TimestampTz | SqlType::Date | SqlType::Text
+            )
+        }
+        _ => matches!(
+            sql_type,
+            SqlType::SmallInt | SqlType::Integer | SqlType::BigInt | SqlType::Text
+        ),
+    };
+    let needs_step = matches!(item, SqlType::Timestamp | SqlType::TimestampTz);
+    if !(2..=3).contains(&arguments.len())
+        || needs_step && arguments.len() != 3
+        || !known.iter().all(fits)
+    {
+        let names = arguments.iter().map(|known| match known {
+            Some(known) => of_arrow(known).to_string(),
+            None => "unknown".to_owned(),
+        });
+        let names = names.collect::<Vec<_>>().join(", ");
+        let message = format!("function generate_series({names}) does not exist");
+        return Err(Error::new(SqlState::UndefinedFunction, message).with_hint(
+            "No function matches the given name and argument types. You might need to add explicit type casts.",
+        ));
+    }
+    Ok(item.arrow())
+}
+
+/// The types that the arguments of a series are cast to, for its item type.
+pub fn argument_types(item: &DataType, count: usize) -> Vec<DataType> {
+    let step = match item {
+        DataType::Timestamp(..) => INTERVAL,
+        DataType::Int32 => DataType::Int64,
+        item => item.clone(),
+    };
+    let bound = if *item == DataType::Int32 { DataType::Int64 } else { item.clone() };
+    [bound.clone(), bound, step].into_iter().take(count).collect()
+}
+
+/// A series that is being generated.
+#[derive(Debug, Clone)]
+pub struct Series {
+    item: DataType,
+    next: Option<i128>,
+    end: i128,
+    step: Step,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Number(i128),
+    Interval(IntervalMonthDayNano),
+}
+
+impl Series {
+    /// The series of the arguments in a row, which have [`argument_types`]; `None` if one is NULL.
+    ///
+    /// # Errors
+    /// 22023: the step is zero.
+    pub fn new(item: &DataType, arguments: &[ArrayRef], row: usize) -> Result<Option<Self>> {
+        if arguments.iter().any(|array| array.is_null(row)) {
+            return Ok(None);
+        }
+        let number = |array: &ArrayRef| match array.data_type() {
+            DataType::Decimal128(..) => array.as_primitive::<Decimal128Type>().value(row),
+            DataType::Timestamp(..) => {
+                array.as_primitive::<TimestampMicrosecondType>().value(row).into()
+            }
+            _ => array.as_primitive::<Int64Type>().value(row).into(),
+        };
+        let one = match item {
+            DataType::Decimal128(_, scale) => 10i128.pow(scale.unsigned_abs().into()),
+            _ => 1,
+        };
+        let step = match arguments.get(2) {
+            None => Step::Number(one),
+            Some(step) => match step.as_primitive_opt::<IntervalMonthDayNanoType>() {
+                Some(intervals) => Step::Interval(intervals.value(row)),
+                None => Step::Number(number(step)),
+            },
+        };
+        if step.direction() == 0 {
+            return Err(Error::new(SqlState::InvalidParameterValue, "step size cannot equal zero"));
+        }
+        let (next, end) = (Some(number(&arguments[0])), number(&arguments[1]));
+        Ok(Some(Self { item: item.clone(), next, end, step }))
+    }
+
+    /// How many values are left, where a month is thirty days.
+    pub fn count(&self) -> f64 {
+        let left = self.next.map(|next| self.end as f64 - next as f64);
+        left.map_or(0.0, |left| (left / self.step.length()).floor() + 1.0).max(0.0)
+    }
+
+    /// The next values, at most `most`; `None` after the last.
+    ///
+    /// # Errors
+    /// An error of the cast: a value is out of the range of its type.
+    pub fn batch(&mut self, most: usize) -> Result<Option<ArrayRef>> {
+        let mut values = Vec::new();
+        while let Some(value) = self.next.filter(|_| values.len() < most) {
+            let is_over =
+                if self.step.direction() > 0 { value > self.end } else { value < self.end };
+            if is_over {
+                self.next = None;
+                break;
+            }
+            values.push(value);
+            self.next = self.step.after(value);
+        }
+        if values.is_empty() {
+            return Ok(None);
+        }
+        self.array(values).map(Some)
+    }
+
+    fn array(&self, values: Vec<i128>) -> Result<ArrayRef> {
+        let small = |value: i128| i64::try_from(value).unwrap_or(i64::MAX);
+        let array: ArrayRef = match &self.item {
+            DataType::Decimal128(precision, scale) => {
+                let values = Decimal128Array::from(values);
+                Arc::new(values.with_precision_and_scale(*precision, *scale)?)
+            }
+            DataType::Timestamp(_, zone) => {
+                let values = values.into_iter().map(small);
+                let values = TimestampMicrosecondArray::from_iter_values(values);
+                Arc::new(values.with_timezone_opt(zone.clone()))
+            }
+            _ => Arc::new(Int64Array::from_iter_values(values.into_iter().map(small))),
+        };
+        Ok(if *array.data_type() == self.item { array } else { cast(&array, &self.item)? })
+    }
+}
+
+impl Step {
+    /// The length of the step: a number, or microseconds with months of 30 days.
+    fn length(self) -> f64 {
+        match self {
+            Self::Number(step) => step as f64,
+            Self::Interval(step) => {
+                let days = i128::from(step.months) * 30 + i128::from(step.days);
+                (days * MICROS_PER_DAY * 1000 + i128::from(step.nanoseconds)) as f64 / 1000.0
+            }
+        }
+    }
+
+    fn direction(self) -> i32 {
+        match self.length() {
+            0.0 => 0,
+            length if length > 0.0 => 1,
+            _ => -1,
+        }
+    }
+
+    fn after(self, value: i128) -> Option<i128> {
+        match self {
+            Self::Number(step) => value.checked_add(step),
+            Self::Interval(step) => {
+                let (days, time) =
+                    (value.div_euclid(MICROS_PER_DAY), value.rem_euclid(MICROS_PER_DAY));
+                let days = months_later(i64::try_from(days).ok()?, step.months.into())?;
+                let days = i128::from(days) + i128::from(step.days);
+                Some(days * MICROS_PER_DAY + time + i128::from(step.nanoseconds / 1000))
+            }
+        }
+    }
+}
+
+/// The same day a number of months later, or the last day of the month if it has no such day.
+fn months_later(days: i64, months: i64) -> Option<i64> {
+    if months == 0 {
+        return Some(days);
+    }
+    let (year, month, day) = civil(days);
+    let month = year.checked_mul(12)?.checked_add(month - 1)?.checked_add(months)?;
+    let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
+    (28..=day.max(28)).rev().map(|last| day.min(last)).find_map(|day| days_of(year, month, day))
+}
+
+fn list_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
+    let known = |data_type: &DataType| (!data_type.is_null()).then(|| data_type.clone());
+    let item = item_type(&types.iter().map(known).collect::<Vec<_>>())?;
+    // The result type is computed again from the coerced types: `integer` must stay `integer`.
+    let arguments = match item {
+        DataType::Int32 => vec![DataType::Int32; types.len()],
+        _ => argument_types(&item, types.len()),
+    };
+    Ok((arguments, DataType::List(Arc::new(Field::new_list_field(item, true)))))
+}
+
+fn lists(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let types: Vec<DataType> = args.iter().map(|array| array.data_type().clone()).collect();
+    let (_, DataType::List(field)) = list_types(&types)? else {
+        return Err(Error::unsupported("a series must be a list"));
+    };
+    let wanted = argument_types(field.data_type(), args.len());
+    let args = args.iter().zip(&wanted).map(|(array, wanted)| Ok(cast(array, wanted)?));
+    let args = args.collect::<Result<Vec<_>>>()?;
+    let (mut items, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new());
+    for row in 0..args[0].len() {
+        let series = Series::new(field.data_type(), &args, row)?;
+        valid.push(series.is_some());
+        let values = match series {
+            Some(mut series) => series.batch(usize::MAX)?,
+            None => None,
+        };
+        lengths.push(values.as_ref().map_or(0, |values| values.len()));
+        items.extend(values);
+    }
+    let items = match items.len() {
+        0 => datafusion::arrow::array::new_empty_array(field.data_type()),
+        _ => concat(&items.iter().map(AsRef::as_ref).collect::<Vec<_>>())?,
+    };
+    let offsets = OffsetBuffer::from_lengths(lengths);
+    Ok(Arc::new(ListArray::try_new(field, offsets, items, Some(NullBuffer::from(valid)))?))
+}

@@ -1,0 +1,16 @@
+//! Functions on dates, times, timestamps and intervals.
+
+pub mod extract;
+pub mod intervals;
+pub mod moments;
+mod sleep;
+pub mod zones;
+
+use datafusion::logical_expr::ScalarUDF;
+
+/// The functions of this folder.
+pub(crate) fn all() -> Vec<ScalarUDF> {
+    let mut all = intervals::all();
+    all.extend([extract::date_part(), moments::age(), sleep::function(), zones::at_time_zone()]);
+    all
+}

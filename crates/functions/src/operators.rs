@@ -1,0 +1,33 @@
+//! Functions that replace operators and the arguments of `sum` and `avg`. Statements cannot call
+//! them, but plan fragments can: every server knows them by name.
+
+use crate::datetime::{intervals, moments};
+use crate::numbers::{decimals, integers};
+use crate::text::bytes;
+use datafusion::logical_expr::ScalarUDF;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+/// The function of a name.
+pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
+    static ALL: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
+        let others = [
+            bytes::concat(),
+            decimals::average(),
+            decimals::divide(),
+            decimals::multiply(),
+            decimals::summand(),
+            intervals::divide(),
+            intervals::length(),
+            intervals::multiply(),
+            moments::at_time(),
+            moments::between(),
+            moments::between_times(),
+            moments::time_minus(),
+            moments::time_plus(),
+        ];
+        let all = others.map(Arc::new).into_iter().chain(integers::all());
+        all.map(|function| (function.name().to_owned(), function)).collect()
+    });
+    ALL.get(name).cloned()
+}

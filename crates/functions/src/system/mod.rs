@@ -1,0 +1,13 @@
+//! Functions about the session and the server, and the stand-in for functions that do not exist.
+//!
+//! Functions over the system catalogs need a session's snapshot: they are in `catalog_views`.
+
+pub mod missing;
+mod session;
+
+use datafusion::logical_expr::ScalarUDF;
+
+/// The functions of this folder.
+pub(crate) fn all() -> Vec<ScalarUDF> {
+    session::all()
+}

@@ -1,0 +1,14 @@
+//! Functions on text and bytes.
+
+pub mod bytes;
+mod identifiers;
+pub mod like_escapes;
+
+use datafusion::logical_expr::ScalarUDF;
+
+/// The functions of this folder.
+pub(crate) fn all() -> Vec<ScalarUDF> {
+    let mut all = bytes::all();
+    all.extend(identifiers::all());
+    all
+}

@@ -1,0 +1,223 @@
+//! Conversion of columns to a SQL type, without its length.
+//!
+//! Casts are checked. Text is parsed as PostgreSQL parses it; UUIDs and JSON are validated.
+
+use super::rewrite::rewrite;
+use crate::error::{Error, Result, SqlState};
+use crate::input::{array, bytea, datetime, interval, numeric};
+use crate::json;
+use crate::translate::{refused_text, type_name};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, BinaryViewArray, Int64Array, IntervalMonthDayNanoArray, ListArray,
+    StringViewArray,
+};
+use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
+use datafusion::arrow::compute::{CastOptions, cast_with_options};
+use datafusion::arrow::datatypes::{DataType, Field, Float64Type};
+use std::borrow::Cow;
+use std::sync::Arc;
+use store::catalog::SqlType;
+
+/// Converts values to a type; [`fit`](super::fit) enforces its length.
+///
+/// # Errors
+/// 42846: there is no cast. 22003, 22007, 22P02: a value is not of the type.
+pub fn input(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
+    let array = cast_to(array, sql_type)?;
+    match sql_type {
+        SqlType::Uuid => rewrite(array, uuid),
+        // Trailing blanks are insignificant and are not stored.
+        SqlType::Char(_) => rewrite(array, |text| Ok(Cow::Borrowed(text.trim_end_matches(' ')))),
+        SqlType::Json => {
+            array.as_string_view().iter().flatten().try_for_each(json::check::check)?;
+            Ok(array)
+        }
+        SqlType::Jsonb => {
+            let normal = |text: Option<&str>| text.map(json::normal::normal).transpose();
+            let texts = array.as_string_view().iter().map(normal);
+            Ok(Arc::new(texts.collect::<Result<StringViewArray>>()?))
+        }
+        _ => Ok(array),
+    }
+}
+
+fn cast_to(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
+    let to = sql_type.arrow();
+    if *array.data_type() == to {
+        return Ok(Arc::clone(array));
+    }
+    if to == DataType::BinaryView && is_text(array.data_type()) {
+        return bytes_of_text(array);
+    }
+    if is_text(array.data_type()) && to == DataType::Boolean {
+        return booleans_of_text(array);
+    }
+    if let (true, SqlType::Array(item)) = (is_text(array.data_type()), sql_type) {
+        return lists_of_text(&text_view(array)?, item);
+    }
+    if !is_assignable(array.data_type(), &to) {
+        let message = format!("cannot cast type {} to {sql_type}", type_name(array.data_type()));
+        return Err(Error::new(SqlState::CannotCoerce, message));
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    if !is_text(array.data_type()) {
+        return if to.is_signed_integer() {
+            Ok(cast_with_options(&whole_numbers(array)?, &to, &options)?)
+        } else {
+            Ok(cast_with_options(array, &to, &options)?)
+        };
+    }
+    match sql_type {
+        SqlType::Interval => intervals_of_text(array),
+        SqlType::Date | SqlType::Time | SqlType::Timestamp | SqlType::TimestampTz => {
+            datetimes_of_text(array, sql_type)
+        }
+        SqlType::Numeric { precision, scale } => numeric::of_text(array, *precision, *scale),
+        _ => Ok(cast_with_options(array, &to, &options)?),
+    }
+}
+
+/// Rounds numbers to integers: numerics half away from zero, floating-point numbers half to even.
+fn whole_numbers(array: &ArrayRef) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(match array.data_type() {
+        DataType::Decimal128(precision, scale) if *scale > 0 => {
+            cast_with_options(array, &DataType::Decimal128(*precision, 0), &options)?
+        }
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
+            let array = cast_with_options(array, &DataType::Float64, &options)?;
+            let values = array.as_primitive::<Float64Type>();
+            Arc::new(values.unary::<_, Float64Type>(f64::round_ties_even))
+        }
+        _ => Arc::clone(array),
+    })
+}
+
+fn intervals_of_text(array: &ArrayRef) -> Result<ArrayRef> {
+    let text = text_view(array)?;
+    let parse = |text: &str| {
+        interval::parse(text).ok_or_else(|| invalid_datetime(&SqlType::Interval, text))
+    };
+    let values = text.as_string_view().iter().map(|value| value.map(parse).transpose());
+    let values = values.collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(IntervalMonthDayNanoArray::from(values)))
+}
+
+/// Parses dates and times: with the engine's parser where it accepts all of them, else with ours.
+fn datetimes_of_text(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let text = text_view(array)?;
+    // The engine would apply a zone that PostgreSQL ignores.
+    let drops_zones = *sql_type == SqlType::Timestamp
+        && text.as_string_view().iter().flatten().any(|text| text.contains(['+', 'Z']));
+    if !drops_zones && let Ok(values) = cast_with_options(&text, &sql_type.arrow(), &options) {
+        return Ok(values);
+    }
+    let read = |text: &str| {
+        let value = match sql_type {
+            SqlType::Date => datetime::date(text).map(i64::from),
+            SqlType::Time => datetime::time(text),
+            _ => datetime::timestamp(text, *sql_type == SqlType::TimestampTz),
+        };
+        value.map_err(|error| datetime_error(error, sql_type, text))
+    };
+    let values = text.as_string_view().iter().map(|value| value.map(read).transpose());
+    let values: ArrayRef = Arc::new(values.collect::<Result<Int64Array>>()?);
+    let values = match sql_type {
+        SqlType::Date => cast_with_options(&values, &DataType::Int32, &options)?,
+        _ => values,
+    };
+    Ok(cast_with_options(&values, &sql_type.arrow(), &options)?)
+}
+
+fn datetime_error(error: datetime::DatetimeError, sql_type: &SqlType, text: &str) -> Error {
+    match error {
+        datetime::DatetimeError::Syntax => invalid_datetime(sql_type, text),
+        datetime::DatetimeError::Range => {
+            let message = format!("date/time field value out of range: \"{text}\"");
+            Error::new(SqlState::DatetimeFieldOverflow, message).at_literal(text)
+        }
+        datetime::DatetimeError::Infinite => {
+            Error::unsupported(format!("{} \"{text}\" is not supported", without_zone(sql_type)))
+        }
+    }
+}
+
+fn invalid_datetime(sql_type: &SqlType, text: &str) -> Error {
+    refused_text(text, &without_zone(sql_type))
+}
+
+/// The type's name in errors about its input.
+fn without_zone(sql_type: &SqlType) -> String {
+    let name = sql_type.to_string();
+    name.trim_end_matches(" without time zone").to_owned()
+}
+
+pub(super) fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// Whether there is an assignment cast. Booleans only convert to and from text, and there is none between numbers and
+/// dates or times.
+pub(super) fn is_assignable(from: &DataType, to: &DataType) -> bool {
+    let boolean = |t: &DataType| *t == DataType::Boolean;
+    if boolean(from) != boolean(to) && !is_text(from) && !is_text(to) && !from.is_null() {
+        return false;
+    }
+    !(from.is_numeric() && to.is_temporal() || from.is_temporal() && to.is_numeric())
+}
+
+fn booleans_of_text(array: &ArrayRef) -> Result<ArrayRef> {
+    let text = text_view(array)?;
+    let parse = |text: &str| match text.trim().to_ascii_lowercase().as_str() {
+        "t" | "true" | "y" | "yes" | "on" | "1" => Ok(true),
+        "f" | "false" | "n" | "no" | "off" | "0" => Ok(false),
+        _ => Err(invalid("boolean", text)),
+    };
+    let values = text.as_string_view().iter().map(|value| value.map(parse).transpose());
+    let values = values.collect::<Result<Vec<Option<bool>>>>()?;
+    Ok(Arc::new(datafusion::arrow::array::BooleanArray::from(values)))
+}
+
+fn text_view(array: &ArrayRef) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(cast_with_options(array, &DataType::Utf8View, &options)?)
+}
+
+fn bytes_of_text(array: &ArrayRef) -> Result<ArrayRef> {
+    let text = text_view(array)?;
+    let parse = |text: &str| bytea::parse(text).map_err(|error| error.at_literal(text));
+    let values = text.as_string_view().iter().map(|value| value.map(parse).transpose());
+    let values = values.collect::<Result<Vec<Option<Vec<u8>>>>>()?;
+    Ok(Arc::new(values.into_iter().collect::<BinaryViewArray>()))
+}
+
+fn invalid(type_name: &str, text: &str) -> Error {
+    let message = format!("invalid input syntax for type {type_name}: \"{text}\"");
+    Error::new(SqlState::InvalidTextRepresentation, message).at_literal(text)
+}
+
+/// Parses array literals of one dimension.
+fn lists_of_text(texts: &ArrayRef, item: &SqlType) -> Result<ArrayRef> {
+    let texts = texts.as_string_view();
+    let (mut items, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new());
+    for text in texts {
+        let before = items.len();
+        if let Some(text) = text {
+            array::elements(text, &mut items)?;
+        }
+        valid.push(text.is_some());
+        lengths.push(items.len() - before);
+    }
+    let items: ArrayRef = Arc::new(StringViewArray::from_iter(items));
+    let items = input(&items, item)?;
+    let field = Arc::new(Field::new_list_field(item.arrow(), true));
+    let offsets = OffsetBuffer::from_lengths(lengths);
+    let valid = NullBuffer::from(valid);
+    Ok(Arc::new(ListArray::try_new(field, offsets, items, Some(valid))?))
+}
+
+fn uuid(text: &str) -> Result<Cow<'_, str>> {
+    let parsed = uuid::Uuid::parse_str(text.trim()).map_err(|_| invalid("uuid", text))?;
+    Ok(Cow::Owned(parsed.hyphenated().to_string()))
+}

@@ -1,0 +1,65 @@
+//! The declared length of `varchar(n)` and `char(n)`: assignments enforce it, casts truncate.
+
+use super::rewrite::rewrite;
+use crate::error::{Error, Result, SqlState};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray};
+use datafusion::arrow::datatypes::DataType;
+use std::borrow::Cow;
+use std::sync::Arc;
+use store::catalog::SqlType;
+
+/// What to do with a text that is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excess {
+    /// Truncate it, as an explicit cast does.
+    Cut,
+    /// Report an error unless only blanks exceed the length, as an assignment does.
+    Refuse,
+}
+
+/// Enforces the declared length of a type; lengths count characters.
+///
+/// # Errors
+/// 22001: a text is too long.
+pub fn fit(array: ArrayRef, sql_type: &SqlType, excess: Excess) -> Result<ArrayRef> {
+    match sql_type {
+        SqlType::Varchar(Some(limit)) | SqlType::Char(limit) => {
+            let fits = |view: &u128| *view as u32 <= *limit;
+            if array.as_string_view().views().iter().all(fits) {
+                return Ok(array);
+            }
+            rewrite(array, |text| shortened(text, *limit as usize, sql_type, excess))
+        }
+        SqlType::Array(item) if **item != SqlType::Text => {
+            let (field, offsets, items, nulls) = array.as_list::<i32>().clone().into_parts();
+            let same = Arc::clone(&items);
+            let items = fit(items, item, excess)?;
+            if Arc::ptr_eq(&same, &items) || *items.data_type() != DataType::Utf8View {
+                Ok(array)
+            } else {
+                Ok(Arc::new(ListArray::try_new(field, offsets, items, nulls)?))
+            }
+        }
+        _ => Ok(array),
+    }
+}
+
+fn shortened<'a>(
+    text: &'a str,
+    limit: usize,
+    sql_type: &SqlType,
+    excess: Excess,
+) -> Result<Cow<'a, str>> {
+    let Some((end, _)) = text.char_indices().nth(limit) else { return Ok(Cow::Borrowed(text)) };
+    let (kept, rest) = text.split_at(end);
+    if excess == Excess::Refuse && rest.contains(|c| c != ' ') {
+        return Err(Error::new(
+            SqlState::StringDataRightTruncation,
+            format!("value too long for type {sql_type}"),
+        ));
+    }
+    Ok(Cow::Borrowed(match sql_type {
+        SqlType::Char(_) => kept.trim_end_matches(' '),
+        _ => kept,
+    }))
+}

@@ -1,0 +1,122 @@
+//! Types of Arrow fields: metadata holds what the Arrow type cannot express.
+
+use super::names::{CHAR, NAME, OID};
+use datafusion::arrow::datatypes::{DataType, Field};
+use store::catalog::SqlType;
+
+/// The metadata key of the name of a type that Arrow does not have.
+pub const TYPE_KEY: &str = "pando.type";
+
+/// The metadata key of PostgreSQL's name of a system type.
+pub const SYSTEM_TYPE_KEY: &str = "pando.system_type";
+
+/// The type of a field: the one that its metadata names, else the one of its Arrow type.
+pub fn of_field(field: &Field) -> SqlType {
+    named_by(field).unwrap_or_else(|| of_arrow(field.data_type()))
+}
+
+/// Whether the length, precision and scale of a field's type were declared, by a column or a cast.
+pub(crate) fn is_declared(field: &Field) -> bool {
+    named_by(field).is_some()
+}
+
+/// The type that a field's metadata names, if the field's Arrow type fits it.
+fn named_by(field: &Field) -> Option<SqlType> {
+    let sql_type = of_name(field.metadata().get(TYPE_KEY)?)?;
+    let fits = sql_type.arrow() == *field.data_type() || matches!(sql_type, SqlType::Other(_));
+    (fits || matches!(field.data_type(), DataType::List(_))).then_some(sql_type)
+}
+
+/// The type of a name in metadata.
+fn of_name(name: &str) -> Option<SqlType> {
+    if let Some(item) = name.strip_suffix("[]") {
+        return Some(SqlType::Array(Box::new(of_name(item)?)));
+    }
+    let (name, digits) = match name.split_once('(') {
+        Some((name, digits)) => (name, digits.strip_suffix(')')?),
+        None => (name, ""),
+    };
+    Some(match name {
+        "uuid" => SqlType::Uuid,
+        "json" => SqlType::Json,
+        "jsonb" => SqlType::Jsonb,
+        "oid" => OID,
+        "name" => NAME,
+        "\"char\"" => CHAR,
+        "character varying" if digits.is_empty() => SqlType::Varchar(None),
+        "character varying" => SqlType::Varchar(Some(digits.parse().ok()?)),
+        "character" => SqlType::Char(digits.parse().ok()?),
+        "numeric" => {
+            let (precision, scale) = digits.split_once(',')?;
+            SqlType::Numeric { precision: precision.parse().ok()?, scale: scale.parse().ok()? }
+        }
+        _ => return None,
+    })
+}
+
+/// The SQL type that holds the values of an Arrow type without loss, else [`SqlType::Other`].
+pub fn of_arrow(data_type: &DataType) -> SqlType {
+    match data_type {
+        DataType::Boolean => SqlType::Boolean,
+        DataType::Int8 | DataType::Int16 | DataType::UInt8 => SqlType::SmallInt,
+        DataType::Int32 | DataType::UInt16 => SqlType::Integer,
+        DataType::Int64 | DataType::UInt32 => SqlType::BigInt,
+        DataType::UInt64 => SqlType::Numeric { precision: 20, scale: 0 },
+        DataType::Float16 | DataType::Float32 => SqlType::Real,
+        DataType::Float64 => SqlType::Double,
+        DataType::Decimal32(p, s) | DataType::Decimal64(p, s) | DataType::Decimal128(p, s) => {
+            SqlType::Numeric { precision: *p, scale: *s }
+        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => SqlType::Text,
+        DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(_) => SqlType::Bytea,
+        DataType::Date32 | DataType::Date64 => SqlType::Date,
+        DataType::Time32(_) | DataType::Time64(_) => SqlType::Time,
+        DataType::Timestamp(_, None) => SqlType::Timestamp,
+        DataType::Timestamp(_, Some(_)) => SqlType::TimestampTz,
+        DataType::Interval(_) | DataType::Duration(_) => SqlType::Interval,
+        DataType::Dictionary(_, value) => of_arrow(value),
+        DataType::List(item) | DataType::LargeList(item) | DataType::ListView(item) => {
+            SqlType::Array(Box::new(of_field(item)))
+        }
+        DataType::FixedSizeList(item, _) => SqlType::Array(Box::new(of_field(item))),
+        other => SqlType::Other(other.clone()),
+    }
+}
+
+/// The Arrow field of a column in plans. Metadata names types that Arrow does not have.
+pub fn plan_field(name: &str, sql_type: &SqlType, nullable: bool) -> Field {
+    let field = Field::new(name, sql_type.arrow(), nullable);
+    if is_more_than_arrow(sql_type) {
+        field.with_metadata([(TYPE_KEY.to_owned(), sql_type.to_string())].into())
+    } else {
+        field
+    }
+}
+
+/// Whether a type is more specific than the Arrow type of its values.
+fn is_more_than_arrow(sql_type: &SqlType) -> bool {
+    match sql_type {
+        SqlType::Uuid | SqlType::Json | SqlType::Jsonb | SqlType::Varchar(_) | SqlType::Char(_) => {
+            true
+        }
+        SqlType::Numeric { .. } => *sql_type != SqlType::NUMERIC,
+        SqlType::Array(item) => is_more_than_arrow(item),
+        _ => false,
+    }
+}
+
+/// Adds the name of a system type to a field's metadata, if clients distinguish the type.
+pub fn with_system_type(field: Field, name: &str) -> Field {
+    let name = name.to_lowercase();
+    match name.strip_prefix("pg_catalog.").unwrap_or(&name) {
+        known @ ("oid" | "xid" | "cid" | "name" | "\"char\"" | "int2vector" | "oidvector"
+        | "oid[]" | "regproc" | "regclass" | "regtype" | "regprocedure"
+        | "regnamespace" | "regrole") => {
+            field.with_metadata([(SYSTEM_TYPE_KEY.to_owned(), known.to_owned())].into())
+        }
+        _ => field,
+    }
+}
