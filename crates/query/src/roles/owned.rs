@@ -1,8 +1,8 @@
 //! REASSIGN OWNED and DROP OWNED, which prepare DROP ROLE.
 
 use super::lookup::known;
-use super::owner;
 use crate::context::Frame;
+use crate::context::own;
 use parser::roles::RoleName;
 use std::sync::Arc;
 use store::DistributedTransaction;
