@@ -456,7 +456,7 @@ def copy_in_fails(t):
         with raises(psycopg.errors.QueryCanceled, "57014"):
             with c.cursor().copy(f"COPY {name} FROM STDIN") as copy:
                 copy.write("102\tok\n")
-                raise_ = psycopg.errors.QueryCanceled("given up")
+                raise_ = psycopg.errors.QueryCanceled("canceled")
                 raise raise_
         c.rollback()
         equal(count(c, name), 5)

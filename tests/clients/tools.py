@@ -85,8 +85,8 @@ def _venv(folder):
 
 def _found(name):
     """Debian keeps pgbench where no PATH looks."""
-    beside = sorted(Path("/usr/lib/postgresql").glob("*/bin/pgbench")) if name == "pgbench" else []
-    return shutil.which(name) or next(map(str, beside), None)
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/pgbench")) if name == "pgbench" else []
+    return shutil.which(name) or next(map(str, installed), None)
 
 
 def _root():

@@ -22,7 +22,7 @@ import expected
 import reasons
 import suites
 
-import served  # noqa: E402 (beside tests/clients/tools.py, whose folder `suites` has added to the path)
+import served  # noqa: E402 (next to tests/clients/tools.py, whose folder `suites` has added to the path)
 import tools  # noqa: E402
 
 HERE = Path(__file__).resolve().parent

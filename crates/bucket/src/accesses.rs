@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn visitors_are_halved_where_that_is_possible() {
+    fn accesses_are_halved_if_possible() {
         assert_eq!(accessed(0..64).middle(), Some(key(32)));
         assert_eq!(accessed((0..64).map(|n| n / 32)).middle(), Some(key(1)));
         assert_eq!(accessed((0..64).map(|_| 7)).middle(), None, "one key");

@@ -48,7 +48,7 @@ pub(crate) struct FragmentMetrics {
 }
 
 /// The key in the metadata of the schema.
-const METRICS: &str = "pando.spent";
+const METRICS: &str = "pando.metrics";
 
 /// The names of the metrics.
 const TIME: &str = "server_time";

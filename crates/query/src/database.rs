@@ -6,7 +6,7 @@ use crate::context::engine::Engine;
 use crate::receiver::Receiver;
 use crate::roles;
 use crate::session::Session;
-use catalog_views::session_context::{DatabaseContext, SessionContext};
+use catalog_views::session_context::SessionContext;
 use distributed::{Exchanges, Node};
 use parking_lot::Mutex;
 use sdds::GroupId;

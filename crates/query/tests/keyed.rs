@@ -142,9 +142,10 @@ async fn clients_with_images_are_told_where_rows_are() {
     ] {
         said(&prepared(session, sql).await, &parameters).await.expect(sql);
         let [one] = &told(session)[..] else { panic!("one adjustment of {sql}") };
-        let part = match sql.contains('7') {
-            true => format!(r#""key":[{{"bytes":"{}"}}]"#, key(7)),
-            false => format!(r#""key":[{{"parameter":{},"type":"int8"}}]"#, parameters.len() - 1),
+        let part = if sql.contains('7') {
+            format!(r#""key":[{{"bytes":"{}"}}]"#, key(7))
+        } else {
+            format!(r#""key":[{{"parameter":{},"type":"int8"}}]"#, parameters.len() - 1)
         };
         assert!(one.contains(&part), "{one}");
     }

@@ -275,13 +275,13 @@ async fn one_number_is_no_term_among_the_keys_of_groups() {
     assert_eq!(keys("n").await, []);
     assert_eq!(keys("n, price").await, [(Task::NumberKey, 10_000.0, 16.0)]);
     let [(Task::Key, 10_000.0, _), number] = keys("n, t, price").await[..] else {
-        panic!("a text, and a number beside the first")
+        panic!("a text, and a number next to the first")
     };
     assert_eq!(number, (Task::NumberKey, 10_000.0, 16.0));
 }
 
 #[tokio::test]
-async fn functions_of_windows_are_told_apart_by_what_they_do_beside_a_value() {
+async fn window_functions_are_distinguished_by_their_cost_above_a_value() {
     let whole = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING";
     for (function, over, task) in [
         ("row_number()", "ORDER BY id", None),

@@ -80,13 +80,8 @@ const WORDS: &[Entry] = &[
         paths: &["crates/cluster/src/messages/blob.rs"],
         ..word(&["visit", "visitor", "visitors"], "access")
     },
+    Entry { phrases: &["nodes that it visits"], ..word(&["visits"], "accesses") },
     Entry {
-        phrases: &["visits_each_key_once", "nodes that it visits"],
-        ..word(&["visits"], "accesses")
-    },
-    // A test has a column of this name.
-    Entry {
-        paths: &["crates/pando/tests/spread/fragments.rs"],
         phrases: &["let visited = plan.apply_expressions(", "visited.is_ok()"],
         ..word(&["visited"], "accessed")
     },

@@ -135,24 +135,24 @@ async fn more_rows_than_estimated_are_joined_and_stored_at_the_coordinator() {
         )
     };
     let joined = by("accesses.id % 10");
-    let dealt = format!(
+    let partitioned = format!(
         "SELECT count(*), sum(accesses.id)::bigint, {} FROM large JOIN accesses ON accesses.item = large.id \
          JOIN accesses AS again ON again.item = accesses.item + 1 WHERE large.status = 'open'",
         sums.join(", ")
     );
     let expected = rows(&alone, &joined).await;
     assert_eq!(expected.len(), 10);
-    let expected_dealt = rows(&alone, &dealt).await;
+    let expected_partitioned = rows(&alone, &partitioned).await;
     for (number, scheme) in ["optimal", "excessive", "pipelined"].iter().enumerate() {
         let session = servers.servers()[number].database.session();
         session.execute(&format!("SET pando.bundling = {scheme}")).await.expect("set");
         let plan = rows(&session, &format!("EXPLAIN {joined}")).await;
         assert!(plan.iter().any(|line| line.contains("Broadcast")), "{scheme}: {plan:?}");
         assert!(rows(&session, &joined).await == expected, "{scheme}");
-        let plan = rows(&session, &format!("EXPLAIN {dealt}")).await;
+        let plan = rows(&session, &format!("EXPLAIN {partitioned}")).await;
         assert!(plan.iter().any(|line| line.contains("Broadcast")), "{scheme}: {plan:?}");
         assert!(plan.iter().any(|line| line.contains("Exchange")), "{scheme}: {plan:?}");
-        assert_eq!(rows(&session, &dealt).await, expected_dealt, "{scheme}");
+        assert_eq!(rows(&session, &partitioned).await, expected_partitioned, "{scheme}");
         until_nothing_is_left(&servers).await;
     }
 }

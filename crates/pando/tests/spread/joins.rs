@@ -129,13 +129,13 @@ async fn answers_are_those_of_one_server() {
     for statement in TABLES {
         alone.execute(statement).await.expect(statement);
     }
-    let mut dealt = 0;
+    let mut partitioned = 0;
     for random_moves in [false, true] {
         let random_moves = random_moves.then(|| RandomMoves::over(&servers));
         for (number, sql) in QUERIES.iter().enumerate() {
             let session = partitioning(&servers, number % 3).await;
             let plan = rows(&session, &format!("EXPLAIN {sql}")).await;
-            dealt += usize::from(plan.iter().any(|line| line.contains("Exchange")));
+            partitioned += usize::from(plan.iter().any(|line| line.contains("Exchange")));
             let (answer, expected) = (rows(&session, sql).await, rows(&alone, sql).await);
             let wrong = answer.iter().zip(&expected).find(|(answer, expected)| answer != expected);
             let counts = (answer.len(), expected.len());
@@ -143,7 +143,11 @@ async fn answers_are_those_of_one_server() {
         }
         drop(random_moves);
     }
-    assert!(dealt > QUERIES.len(), "{dealt} of {} plans have exchanges", QUERIES.len() * 2);
+    assert!(
+        partitioned > QUERIES.len(),
+        "{partitioned} of {} plans have exchanges",
+        QUERIES.len() * 2
+    );
     until_nothing_is_left(&servers).await;
 }
 

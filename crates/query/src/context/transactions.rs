@@ -102,9 +102,10 @@ impl Conversation {
     /// Ends the transaction. Returns true if it was committed, false if it had failed or none was open.
     pub(crate) async fn commit(&mut self) -> Result<bool> {
         let Some(open) = self.open.take() else { return Ok(false) };
-        let committed = match open.failed.is_so() {
-            true => Ok(false),
-            false => open.transaction.commit().await.map(|_| true).map_err(Error::from),
+        let committed = if open.failed.is_so() {
+            Ok(false)
+        } else {
+            open.transaction.commit().await.map(|_| true).map_err(Error::from)
         };
         settings_scopes::end(open.scope, &self.settings, matches!(committed, Ok(true)));
         committed

@@ -281,9 +281,10 @@ impl Explained {
         }
         add(self.fragments().join("\n"));
         if let Some(physical) = &self.physical {
-            let shown = match self.is_counted() {
-                true => DisplayableExecutionPlan::with_metrics(physical.as_ref()),
-                false => DisplayableExecutionPlan::new(physical.as_ref()),
+            let shown = if self.is_counted() {
+                DisplayableExecutionPlan::with_metrics(physical.as_ref())
+            } else {
+                DisplayableExecutionPlan::new(physical.as_ref())
             };
             add(shown.indent(options.verbose).to_string());
         }

@@ -1,7 +1,6 @@
 //! What a connection reports of its session: for `pg_stat_activity`, `pg_cancel_backend` and `pg_terminate_backend`.
 
 use super::Session;
-use catalog_views::session_context::SessionContext;
 use catalog_views::session_context::TransactionStatus;
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -178,19 +178,13 @@ impl World {
         let value = |seed: u8| (seed % 2 == 1).then(|| format!("{seed:03}").repeat(9));
         let rows = pairs.iter().map(|(key, seed)| (*key, value(*seed))).collect();
         let Some(pending) = self.write(rows, false) else { return };
-        match now {
-            true => self.decide(pending, true),
-            false => self.pending.push(pending),
-        }
+        if now { self.decide(pending, true) } else { self.pending.push(pending) }
     }
 
     fn load_step(&mut self, keys: &BTreeSet<i64>, now: bool) {
         let rows = keys.iter().map(|key| (*key, Some(format!("loaded {key}").repeat(4))));
         let Some(pending) = self.write(rows.collect(), true) else { return };
-        match now {
-            true => self.decide(pending, true),
-            false => self.pending.push(pending),
-        }
+        if now { self.decide(pending, true) } else { self.pending.push(pending) }
     }
 
     fn move_step(

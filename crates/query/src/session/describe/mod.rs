@@ -321,9 +321,10 @@ impl Known {
             let number = name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok());
             if let (Some(number), Some(field)) = (number.and_then(|n| n.checked_sub(1)), field) {
                 let sql_type = types::of_field(&field);
-                match arrays.contains(&number) {
-                    true => self.learn(number, &SqlType::Array(Box::new(sql_type))),
-                    false => self.learn(number, &sql_type),
+                if arrays.contains(&number) {
+                    self.learn(number, &SqlType::Array(Box::new(sql_type)))
+                } else {
+                    self.learn(number, &sql_type)
                 }
             }
         }

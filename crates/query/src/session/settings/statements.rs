@@ -3,7 +3,7 @@
 use crate::context::Inner;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::Conversation;
-use catalog_views::session_context::{SessionContext, SettingRequest};
+use catalog_views::session_context::SettingRequest;
 use catalog_views::settings::{Settings, cluster, known, unknown, values_of};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema};
@@ -34,9 +34,12 @@ impl Inner {
                     self.set_time_zone(conversation, local, zone)?;
                 } else {
                     let first = self.first_settings.load_full();
-                    self.change(conversation, local, |settings| match is_default {
-                        true => settings.reset(&name, &first),
-                        false => settings.set(&name, &values),
+                    self.change(conversation, local, |settings| {
+                        if is_default {
+                            settings.reset(&name, &first)
+                        } else {
+                            settings.set(&name, &values)
+                        }
                     })?;
                 }
             }
