@@ -6,7 +6,6 @@ use crate::cursors::CursorStatement;
 use crate::roles::RoleStatement;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use std::sync::Arc;
-use values::error::{Error, Result};
 
 /// One parsed statement of a script. Clones share the parsed body.
 #[derive(Debug, Clone)]
@@ -99,19 +98,6 @@ impl Statement {
         match self.ast() {
             Some(Ast::Commit { chain, .. } | Ast::Rollback { chain, .. }) => *chain,
             _ => false,
-        }
-    }
-
-    /// Rejects a statement that only the connection to a client can execute.
-    ///
-    /// # Errors
-    /// 0A000 for cursors and for COPY with the client.
-    pub fn refuse_without_connection(&self) -> Result<()> {
-        match &*self.body {
-            Body::Cursor(_) | Body::ClientCopy(_) => Err(Error::unsupported(
-                "cursors, COPY FROM STDIN and COPY TO STDOUT require a client connection",
-            )),
-            Body::Sql(_) | Body::Role(_) | Body::AlterSystem(_) => Ok(()),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! query that finds their rows; a pushed-down one by the query that each owner runs. ANALYZE executes the statement,
 //! PREDICT simulates it on other hardware, and both together count the rows of its operators first.
 
+use super::run::Write;
 use super::settings::text_rows;
 use super::write_source::source_of_write;
 use crate::Statement;
@@ -93,10 +94,7 @@ impl Inner {
                     };
                     stream.try_fold(0, count).await?
                 }
-                _ => {
-                    let inner = whole.with_ast(Ast::clone(statement));
-                    written(self.write(conversation, frame, &inner).await?).await?
-                }
+                _ => written(self.write(conversation, frame, Write::Sql(statement)).await?).await?,
             };
             explained.run = Some((began.elapsed(), rows));
         }

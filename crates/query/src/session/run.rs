@@ -19,16 +19,27 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
 use futures::{StreamExt, TryStreamExt};
 use parser::names::fold;
+use parser::roles::RoleStatement;
 use parser::{Body, Statement};
 use planner::error_position;
 use std::sync::Arc;
 use std::time::SystemTime;
+use store::catalog::Catalog;
 use store::{DistributedTransaction, Reading};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 
 /// Retries of a statement outside a transaction after conflicts with other writes or changed definitions.
 const RETRIES: usize = 64;
+
+/// A statement that changes rows or definitions.
+#[derive(Clone, Copy)]
+pub(super) enum Write<'a> {
+    /// A statement of the SQL parser's grammar.
+    Sql(&'a Ast),
+    /// A statement about roles or privileges.
+    Role(&'a RoleStatement),
+}
 
 impl Inner {
     /// Runs one statement.
@@ -85,16 +96,16 @@ impl Inner {
             return Ok(outcome);
         }
         conversation.refuse_if_failed()?;
-        statement.refuse_without_connection()?;
         let frame = self.frame(parameters, &statement.text);
         let ast = match statement.body() {
             Body::Sql(ast) => ast,
             Body::AlterSystem(statement) => {
                 return self.alter_system(conversation, statement).await;
             }
-            Body::Role(_) | Body::Cursor(_) | Body::ClientCopy(_) => {
-                return self.write(conversation, &frame, statement).await;
+            Body::Role(statement) => {
+                return self.write(conversation, &frame, Write::Role(statement)).await;
             }
+            Body::Cursor(_) | Body::ClientCopy(_) => return Err(requires_connection()),
         };
         match ast {
             Ast::Query(query) if query_writes(query).is_some() => {
@@ -110,7 +121,7 @@ impl Inner {
                 self.context.see(&tables, &frame);
                 copy::to::run(&frame, &tables, ast).await
             }
-            _ => self.write(conversation, &frame, statement).await,
+            _ => self.write(conversation, &frame, Write::Sql(ast)).await,
         }
     }
 
@@ -269,20 +280,20 @@ impl Inner {
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
-        statement: &Statement,
+        write: Write<'_>,
     ) -> Result<Outcome> {
         if self.settings.load().is_read_only() {
             let catalog = match conversation.open() {
                 Some(open) => Arc::clone(open.transaction.catalog()),
                 None => self.shared.store.catalog(),
             };
-            if !statement.ast().is_some_and(|ast| temporary::is_target(frame, &catalog, ast)) {
-                return Err(writes_nothing(&command_of(statement)));
+            if !write.is_temporary(frame, &catalog) {
+                return Err(writes_nothing(&write.command()));
             }
         }
         if let Some(open) = conversation.open() {
             let before = open.transaction.savepoint();
-            let result = self.apply(frame, &mut open.transaction, statement).await;
+            let result = self.apply(frame, &mut open.transaction, write).await;
             if result.is_err() {
                 open.transaction.rollback_to(&before).await?;
             }
@@ -290,7 +301,7 @@ impl Inner {
         }
         for _ in 0..RETRIES {
             let mut transaction = self.shared.store.begin_distributed().await?;
-            let done = match self.apply(frame, &mut transaction, statement).await {
+            let done = match self.apply(frame, &mut transaction, write).await {
                 Ok(outcome) => transaction.commit().await.map(|_| outcome).map_err(Error::from),
                 Err(error) => Err(error),
             };
@@ -307,15 +318,12 @@ impl Inner {
         &self,
         frame: &Frame<'_>,
         transaction: &mut DistributedTransaction,
-        statement: &Statement,
+        write: Write<'_>,
     ) -> Result<Outcome> {
         self.context.see(transaction, frame);
-        let ast = match statement.body() {
-            Body::Sql(ast) => ast,
-            Body::Role(statement) => return roles::run(frame, transaction, statement),
-            Body::AlterSystem(_) | Body::Cursor(_) | Body::ClientCopy(_) => {
-                return Err(Error::unsupported("the statement changes no rows or definitions"));
-            }
+        let ast = match write {
+            Write::Sql(ast) => ast,
+            Write::Role(statement) => return roles::run(frame, transaction, statement),
         };
         let outcome = match ast {
             Ast::Insert(insert) => dml::insert::run(frame, transaction, insert).await,
@@ -326,7 +334,7 @@ impl Inner {
         };
         self.context.see(transaction, frame);
         // Constants are converted to column types when rows are assembled; an error points at the constant.
-        outcome.map_err(|error| error_position::placed(error, &statement.text, |_, _| false))
+        outcome.map_err(|error| error_position::placed(error, frame.text, |_, _| false))
     }
 
     /// Loads batches into a table, in the open transaction or in one of its own.
@@ -375,20 +383,33 @@ fn refuse_isolation(modes: &[TransactionMode]) -> Result<()> {
     modes.iter().filter_map(level).try_for_each(|level| Isolation::of(&level).map(drop))
 }
 
-/// A statement's command: `INSERT`, `CREATE TABLE`.
-fn command_of(statement: &Statement) -> String {
-    let ast = match statement.body() {
-        Body::Sql(ast) => ast,
-        Body::Role(statement) => return statement.command().to_owned(),
-        Body::AlterSystem(_) => return "ALTER SYSTEM".to_owned(),
-        Body::Cursor(_) | Body::ClientCopy(_) => return "statement".to_owned(),
-    };
-    let words = match ast {
-        Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) => 1,
-        _ => 2,
-    };
-    let text = ast.to_string().replace("OR REPLACE ", "");
-    text.split_whitespace().take(words).collect::<Vec<_>>().join(" ")
+impl Write<'_> {
+    /// Whether it changes rows of a temporary table only.
+    fn is_temporary(self, frame: &Frame<'_>, catalog: &Catalog) -> bool {
+        match self {
+            Self::Sql(ast) => temporary::is_target(frame, catalog, ast),
+            Self::Role(_) => false,
+        }
+    }
+
+    /// Its command: `INSERT`, `CREATE TABLE`.
+    fn command(self) -> String {
+        let ast = match self {
+            Self::Sql(ast) => ast,
+            Self::Role(statement) => return statement.command().to_owned(),
+        };
+        let words = match ast {
+            Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) => 1,
+            _ => 2,
+        };
+        let text = ast.to_string().replace("OR REPLACE ", "");
+        text.split_whitespace().take(words).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The error of a statement that only the connection to a client can execute.
+fn requires_connection() -> Error {
+    Error::unsupported("cursors, COPY FROM STDIN and COPY TO STDOUT require a client connection")
 }
 
 /// Whether a query contains a data-modifying statement in WITH.
