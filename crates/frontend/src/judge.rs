@@ -20,9 +20,9 @@ pub fn startup(bytes: &[u8]) {
         assert!(body.len() < STARTUP_BYTES_MAX, "longer than may be");
         let Ok(First::Startup(startup)) = First::decode(body) else { continue };
         let (settings, extensions) = (startup.settings(), startup.extensions());
-        let said: usize =
+        let declared: usize =
             startup.parameters.iter().map(|(name, value)| name.len() + value.len()).sum();
-        assert!(said <= bytes.len() && settings.len() <= bytes.len(), "more than was said");
+        assert!(declared <= bytes.len() && settings.len() <= bytes.len(), "longer than the input");
         assert!(
             extensions.iter().all(|name| startup.get(name).is_some()),
             "what was not asked for"

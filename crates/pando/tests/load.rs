@@ -102,9 +102,9 @@ async fn a_failed_load_leaves_nothing() {
 
     assert!(world.refused(&["t", &good]).contains("--create"));
     // The created table is rolled back with the rows.
-    let said = world.refused(&["--create", "t", &good, &bad]);
-    assert!(said.contains("nothing was loaded") && said.contains("bad.csv"), "{said}");
-    assert!(said.contains("22P02") && said.contains("four"), "{said}");
+    let stderr = world.refused(&["--create", "t", &good, &bad]);
+    assert!(stderr.contains("nothing was loaded") && stderr.contains("bad.csv"), "{stderr}");
+    assert!(stderr.contains("22P02") && stderr.contains("four"), "{stderr}");
     assert!(world.refused(&["t", &good]).contains("42P01"));
 
     world.loaded(&["--create", "--key", "id", "t", &good]);

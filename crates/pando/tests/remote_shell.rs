@@ -217,10 +217,10 @@ fn the_end_of_a_server_is_reported() {
     world.process.kill().expect("is killed");
     let output = child.wait_with_output().expect("ends");
     assert_eq!(output.status.code(), Some(1));
-    let said = err(&output);
-    assert!(said.starts_with("ERROR 08006: the connection to 127.0.0.1:"), "{said}");
-    assert!(said.contains("was not run") || said.contains("not known whether"), "{said}");
-    assert!(!said.contains("reconnects"), "{said}");
+    let stderr = err(&output);
+    assert!(stderr.starts_with("ERROR 08006: the connection to 127.0.0.1:"), "{stderr}");
+    assert!(stderr.contains("was not run") || stderr.contains("not known whether"), "{stderr}");
+    assert!(!stderr.contains("reconnects"), "{stderr}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ async fn prepared(session: &Session, sql: &str) -> Prepared {
     session.prepare(sql).await.expect(sql)
 }
 
-async fn said(prepared: &Prepared, parameters: &[ScalarValue]) -> Result<String, Error> {
+async fn answer_of(prepared: &Prepared, parameters: &[ScalarValue]) -> Result<String, Error> {
     match prepared.execute(parameters).await? {
         Outcome::Done(tag) => Ok(tag.to_string()),
         Outcome::Rows(rows) => {
@@ -79,7 +79,7 @@ async fn answers_do_not_depend_on_where_the_row_is() {
                 [] if sql.contains("$2") => parameters.push(ScalarValue::from("given")),
                 given => parameters.extend(given.iter().cloned()),
             }
-            answers.push(said(&prepared(session, sql).await, &parameters).await);
+            answers.push(answer_of(&prepared(session, sql).await, &parameters).await);
         }
         answers
     }
@@ -119,12 +119,12 @@ async fn clients_with_images_are_told_where_rows_are() {
             .collect::<Vec<_>>()
     };
     let select = prepared(session, "SELECT v FROM t WHERE id = $1").await;
-    said(&select, &[id(8)]).await.expect("a row");
+    answer_of(&select, &[id(8)]).await.expect("a row");
     assert!(told(session).is_empty(), "nobody has asked for it");
     session.execute("SET pando.adjustments = on").await.expect("set");
-    said(&select, &[id(2)]).await.expect("a row");
+    answer_of(&select, &[id(2)]).await.expect("a row");
     assert!(told(session).is_empty(), "the row is here");
-    said(&select, &[id(8)]).await.expect("a row");
+    answer_of(&select, &[id(8)]).await.expect("a row");
     let key = |id: u64| format!("{:016x}", id + (1 << 63));
     let expected = format!(
         r#"{{"entries":[[null,"{three}",1,0],["{three}","{six}",1,1],["{six}",null,1,2]],"here":0,"key":[{{"parameter":0,"type":"int8"}}],"#,
@@ -140,7 +140,7 @@ async fn clients_with_images_are_told_where_rows_are() {
         ("DELETE FROM t WHERE id = 7", vec![]),
         ("INSERT INTO t (id, v) VALUES ($1, 1)", vec![id(7)]),
     ] {
-        said(&prepared(session, sql).await, &parameters).await.expect(sql);
+        answer_of(&prepared(session, sql).await, &parameters).await.expect(sql);
         let [one] = &told(session)[..] else { panic!("one adjustment of {sql}") };
         let part = if sql.contains('7') {
             format!(r#""key":[{{"bytes":"{}"}}]"#, key(7))
@@ -150,7 +150,7 @@ async fn clients_with_images_are_told_where_rows_are() {
         assert!(one.contains(&part), "{one}");
     }
     session.execute("BEGIN").await.expect("begun");
-    said(&select, &[id(8)]).await.expect("a row");
+    answer_of(&select, &[id(8)]).await.expect("a row");
     assert!(told(session).is_empty(), "a transaction stays with its coordinator");
 }
 
@@ -159,9 +159,9 @@ async fn what_depends_on_the_session_is_computed_there() {
     let (servers, sessions) = three().await;
     let as_text = prepared(&sessions[0], "UPDATE t SET name = v::text || '!' WHERE id = $1").await;
     servers.take_sent();
-    assert_eq!(said(&as_text, &[id(8)]).await.expect("updated"), "UPDATE 1");
+    assert_eq!(answer_of(&as_text, &[id(8)]).await.expect("updated"), "UPDATE 1");
     let row = prepared(&sessions[1], "SELECT * FROM t WHERE id = $1").await;
-    assert_eq!(said(&row, &[id(8)]).await.expect("a row"), "| 8  | 8 | 8!   |");
+    assert_eq!(answer_of(&row, &[id(8)]).await.expect("a row"), "| 8  | 8 | 8!   |");
 }
 
 /// Every update that has been acknowledged counts, whoever has sent it.
@@ -177,7 +177,7 @@ async fn no_update_is_lost() {
             let update = prepared(&session, "UPDATE t SET v = v + 1 WHERE id = $1").await;
             for turn in 0..EACH {
                 let key = if turn % 2 == 0 { 4 } else { 8 };
-                assert_eq!(said(&update, &[id(key)]).await.expect("updated"), "UPDATE 1");
+                assert_eq!(answer_of(&update, &[id(key)]).await.expect("updated"), "UPDATE 1");
             }
         }));
     }
@@ -188,7 +188,7 @@ async fn no_update_is_lost() {
         let row = prepared(session, "SELECT v FROM t WHERE id = $1").await;
         for key in [4, 8] {
             let expected = format!("| {} |", 6 * EACH / 2);
-            assert_eq!(said(&row, &[id(key)]).await.expect("a row"), expected);
+            assert_eq!(answer_of(&row, &[id(key)]).await.expect("a row"), expected);
         }
     }
 }
@@ -204,8 +204,8 @@ async fn definitions_may_change_in_between() {
         ("ALTER TABLE t DROP COLUMN name", "| 10 |"),
         ("ALTER TABLE t ALTER COLUMN v SET NOT NULL", "| 11 |"),
     ] {
-        assert_eq!(said(&update, &[id(8)]).await.expect("updated"), "UPDATE 1");
-        assert_eq!(said(&row, &[id(8)]).await.expect("a row"), expected, "{change}");
+        assert_eq!(answer_of(&update, &[id(8)]).await.expect("updated"), "UPDATE 1");
+        assert_eq!(answer_of(&row, &[id(8)]).await.expect("a row"), expected, "{change}");
         sessions[1].execute(change).await.expect(change);
     }
 }
@@ -225,7 +225,7 @@ async fn operations_that_make_no_sense_are_refused() {
     ] {
         servers.take_sent();
         let number = if sql.starts_with("INSERT") { 20 } else { 7 };
-        said(&prepared(&sessions[0], sql).await, &[id(number)]).await.expect(sql);
+        answer_of(&prepared(&sessions[0], sql).await, &[id(number)]).await.expect(sql);
         let sent = servers.take_sent().pop().expect("an operation");
         let fragments = servers.database(2).fragments();
         for end in 0..sent.len() {
@@ -242,5 +242,5 @@ async fn operations_that_make_no_sense_are_refused() {
         assert!(elsewhere.is_err(), "{sql}: the row is not here");
     }
     let row = prepared(&sessions[1], "SELECT * FROM t WHERE id = $1").await;
-    assert_eq!(said(&row, &[id(1)]).await.expect("a row"), "| 1  | 1 | n1   |");
+    assert_eq!(answer_of(&row, &[id(1)]).await.expect("a row"), "| 1  | 1 | n1   |");
 }

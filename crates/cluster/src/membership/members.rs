@@ -19,7 +19,7 @@ pub struct Member {
     pub weight: u32,
     /// Whether it is no longer a member: it left, or it was evicted and its rows are lost.
     pub is_lost: bool,
-    /// Whether it has said that it leaves without losing rows. Until all other servers know that,
+    /// Whether it has announced that it leaves without losing rows. Until all other servers know that,
     /// it still answers.
     pub has_left: bool,
 }

@@ -23,7 +23,11 @@ async fn assert_misses_rows(client: &Client, sql: &str, server: &str) {
         assert!(has.contains(&format!("(id)=({id})")) || has.contains(&format!(" {id} ")), "{has}");
     }
     let is_lost = error.message().contains("evicted");
-    assert_eq!(error.hint().is_some_and(|hint| hint.contains("drop and load")), is_lost, "{error:?}");
+    assert_eq!(
+        error.hint().is_some_and(|hint| hint.contains("drop and load")),
+        is_lost,
+        "{error:?}"
+    );
 }
 
 #[tokio::test]

@@ -35,14 +35,14 @@ fn silent_clients_are_dropped_and_block_nobody() {
     let mut silent: Vec<TcpStream> = (0..200)
         .map(|number: usize| {
             let mut stream = open(&served.pg);
-            let said: &[u8] = match number % 4 {
+            let bytes: &[u8] = match number % 4 {
                 0 => b"",
                 1 => &hello[..7],
                 2 => SSL_REQUEST,
                 // The start of a TLS handshake.
                 _ => b"\x16\x03\x01",
             };
-            stream.write_all(said).expect("sent");
+            stream.write_all(bytes).expect("sent");
             stream
         })
         .collect();

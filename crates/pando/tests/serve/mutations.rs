@@ -44,15 +44,15 @@ fn mutated_conversations_end_only_their_own_connection() {
     until(&mut witness, b'Z');
     let mut numbers = Damage::new(0x9e37_79b9_7f4a_7c15);
     for _ in 0..CONVERSATIONS {
-        let (mut hello, mut said) = (startup("u"), valid());
+        let (mut hello, mut next) = (startup("u"), valid());
         match numbers.below(4) {
             0 => numbers.damage(&mut hello),
-            1 => said = (0..numbers.below(300)).map(|_| numbers.below(256) as u8).collect(),
-            _ => numbers.damage(&mut said),
+            1 => next = (0..numbers.below(300)).map(|_| numbers.below(256) as u8).collect(),
+            _ => numbers.damage(&mut next),
         }
         let mut stream = open(&served.pg);
         // The server may have closed the connection. Its answers are ignored.
-        let _ = stream.write_all(&[hello, said].concat());
+        let _ = stream.write_all(&[hello, next].concat());
         let _ = stream.shutdown(Shutdown::Write);
         let _ = stream.read_to_end(&mut Vec::new());
     }
