@@ -33,6 +33,7 @@ mod sites;
 mod wire;
 
 pub use exchange::Exchanges;
+pub use remote::read_everywhere;
 pub use row_query::{OwnRows, RowQuery};
 pub use rule::ShipFragments;
 pub use serve::{Node, Sender};

@@ -30,6 +30,10 @@ use std::sync::Arc;
 /// is too low leads to broadcasts of too many rows. It is the engine's default selectivity.
 const SELECTIVITY_MIN: f64 = 0.2;
 
+/// Makes the plan that reads all rows of a scan. It is an extension of the engine's configuration, so that this crate need not
+/// know how rows of other servers are read.
+pub struct ReadEverywhere(pub fn(&SpreadScan) -> Result<Arc<dyn ExecutionPlan>>);
+
 /// Reads a table's rows wherever they are.
 pub struct SpreadScan {
     /// The scan on this server; the others read the same columns of their ranges.
@@ -114,9 +118,17 @@ impl ExecutionPlan for SpreadScan {
         Ok(self.here.divided(partitions).map(|here| self.with(here)))
     }
 
-    /// Always an error: the optimizer's last rule replaces the scan before a plan runs.
-    fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        internal_err!("{self:?} was not replaced by plan fragments")
+    /// Only for plans in which the optimizer's last rule has not replaced the scan: those that
+    /// EXPLAIN (ANALYZE, PREDICT) runs.
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        match context.session_config().get_extension::<ReadEverywhere>() {
+            Some(read) => read.0(self)?.execute(partition, context),
+            None => internal_err!("{self:?} was not replaced by plan fragments"),
+        }
     }
 
     /// An estimate from the table's totals, and from this server's rows, as servers hold about

@@ -10,7 +10,14 @@ use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::union::UnionExec;
 use scan::shipping::Gathering;
+use scan::spread_scan::SpreadScan;
 use std::sync::Arc;
+
+/// The rows of a scan on all of their owners, without operators above it.
+pub fn read_everywhere(scan: &SpreadScan) -> Result<Arc<dyn ExecutionPlan>> {
+    let sites = Sites::owners(vec![scan.elsewhere.clone()]);
+    sites.everywhere(Arc::new(scan.here.clone()), Gathering::PUSH, usize::MAX)
+}
 
 impl Sites {
     /// The fragment on this server, and an operator for each other server.

@@ -9,6 +9,7 @@ mod leaves;
 mod ready;
 mod tree;
 
+pub use everywhere::read_everywhere;
 pub(crate) use forward::with_others;
 pub(crate) use fragment::{RemoteFragment, as_shipped, servers_of, whole};
 pub(crate) use leaves::order_of;

@@ -6,7 +6,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
-use distributed::{Exchanges, ShipFragments};
+use distributed::{Exchanges, ShipFragments, read_everywhere};
 use functions::json::operators::JsonOperators;
 use functions::json::order::OrderJson;
 use planner::casts::Casts;
@@ -16,6 +16,7 @@ use planner::volatile::VolatileColumns;
 use planner::waiting::WaitingValues;
 use scan::BATCH_ROWS;
 use scan::portable::Portable;
+use scan::spread_scan::ReadEverywhere;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -69,6 +70,7 @@ impl Engine {
         let portable = Arc::new(Portable::new(&functions));
         functions.config_mut().set_extension(portable);
         functions.config_mut().set_extension(Arc::clone(exchanges));
+        functions.config_mut().set_extension(Arc::new(ReadEverywhere(read_everywhere)));
         let for_statement = SessionStateBuilder::new_from_existing(functions.clone())
             .with_scalar_functions(Vec::new())
             .with_higher_order_functions(Vec::new())
