@@ -17,7 +17,8 @@ help:
 	@echo 'make test     runs every test, clients and drivers too (it installs what is missing): what has to pass'
 	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against one pando serve and three'
 	@echo 'make drivers  runs the own tests of SQLAlchemy, asyncpg and pgx against pando serve'
-	@echo 'make fuzz     looks for bytes that break the decoders of what clients send, a minute for each (FUZZ_SECONDS)'
+	@echo 'make fuzz     looks for bytes that break the decoders of what clients send, and for statements that break a server,'
+	@echo '              a minute for each (FUZZ_SECONDS)'
 	@echo 'make verify   checks formatting, lints, documentation, layers and licences; changes nothing'
 	@echo 'make fix      formats the code and applies the fixes that the lints know'
 
@@ -48,16 +49,20 @@ drivers:
 FUZZ_SECONDS ?= 60
 fuzz:
 	fuzz/run.sh $(FUZZ_SECONDS)
+	cargo build --profile quick --locked --bin pando
+	cd fuzz && cargo run --release --quiet --locked --package fuzz_sql -- --seconds $(FUZZ_SECONDS) \
+		--program $(CARGO_TARGET_DIR)/quick/pando --keep $(CARGO_TARGET_DIR)/fuzz/sql
 
 verify:
 	cargo fmt --all --check
 	cargo run --profile quick --quiet --locked --package xtask -- tidy
 	cargo clippy --profile quick --all-targets --locked -- -D warnings
 	cargo clippy --profile quick --all-targets --locked --package xtask -- -D warnings
+	cd fuzz && cargo clippy --release --all-targets --locked --package fuzz_sql -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --profile quick --no-deps --locked
 	command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny --locked check licenses bans sources
-	cd fuzz && cargo deny --locked check licenses bans sources
+	cd fuzz && cargo deny --workspace --locked check licenses bans sources
 	@echo 'make verify: everything passed'
 
 fix:

@@ -9,6 +9,7 @@ mod protocol;
 mod raw;
 mod roles;
 mod sessions;
+mod sql_seeds;
 mod stopping;
 mod wire;
 
