@@ -49,8 +49,16 @@ impl Reducer<'_> {
             work.limits = Limits::quick();
         }
         work.deadline = Some(Instant::now() + self.time);
-        work.send_simply();
+        let needed = work
+            .found
+            .script
+            .iter()
+            .enumerate()
+            .filter(|(index, step)| index + 1 == work.found.script.len() || defines(step));
+        let needed = needed.map(|(_, step)| step.clone()).collect();
+        work.keeps(needed);
         work.drop_statements();
+        work.send_simply();
         work.simplify(work.found.script.len() - 1);
         work.drop_statements();
         for index in (0..work.found.script.len()).rev() {
@@ -156,6 +164,12 @@ impl Work<'_> {
             self.simplify(index);
         }
     }
+}
+
+/// Whether a statement makes what others read: those are needed first of all.
+fn defines(step: &Step) -> bool {
+    let text = step.node.to_string();
+    text.starts_with("CREATE") || text.starts_with("INSERT")
 }
 
 fn same_message(one: &str, other: &str) -> bool {

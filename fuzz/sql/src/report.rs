@@ -137,7 +137,7 @@ impl Report {
 /// The command that repeats a round.
 fn command(seed: Option<u64>) -> String {
     seed.map_or("--replay of the file".to_owned(), |seed| {
-        format!("cargo run --release -p fuzz_sql -- --seed {seed} --rounds 1")
+        format!("cd fuzz && cargo run --release -p fuzz_sql -- --seed {seed} --rounds 1")
     })
 }
 

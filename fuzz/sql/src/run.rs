@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How many findings that look the same from outside are reduced.
-const ALIKE_MAX: usize = 3;
+const ALIKE_MAX: usize = 2;
 /// What is run, and what happens to findings.
 pub(crate) struct Settings {
     pub(crate) program: PathBuf,

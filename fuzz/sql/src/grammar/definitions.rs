@@ -46,7 +46,7 @@ impl Generator {
     /// CREATE VIEW: a new one on tables and views, or another definition of one that exists, which may form a cycle.
     pub(super) fn create_view(&mut self) -> Node {
         let views: Vec<&Table> = self.schema.tables.iter().filter(|table| table.view).collect();
-        if !views.is_empty() && self.random.percent(20) {
+        if !views.is_empty() && self.random.percent(6) {
             let (view, on) = ((*self.random.pick(&views)).clone(), self.readable());
             let form = format!("CREATE OR REPLACE VIEW {} AS SELECT * FROM {}", view.name, on.name);
             return statement(&form, []);
