@@ -87,12 +87,15 @@ impl Session {
         let megabytes = seen.resident >> 20;
         match answer {
             Err(Failure::Late) => {
-                let deaf = seen.silence > self.limits.silence;
-                let others = if deaf { ", and nobody else gets an answer" } else { "" };
-                let (taken, timeout) =
-                    (begun.elapsed().as_millis(), self.limits.timeout.as_millis());
-                let text =
-                    format!("no answer within {taken} ms at a time-out of {timeout} ms{others}");
+                let taken = begun.elapsed().as_millis();
+                let timeout = self.limits.timeout.as_millis();
+                let mut text = format!("no answer within {taken} ms at a time-out of {timeout} ms");
+                if seen.silence > self.limits.silence {
+                    text += ", and nobody else gets an answer";
+                }
+                if seen.resident > self.limits.resident {
+                    text += &format!(", {megabytes} MB resident");
+                }
                 Outcome::Found(Defect::Hang, text)
             }
             Err(failure) => self.lost(failure, seen.resident),
