@@ -45,25 +45,19 @@ impl Reducer<'_> {
                 return None;
             }
         }
+        let whole = work.found.clone();
         if work.found.defect == Defect::Hang {
             work.limits = Limits::quick();
         }
-        work.deadline = Some(Instant::now() + self.time);
-        let needed = work
-            .found
-            .script
-            .iter()
-            .enumerate()
-            .filter(|(index, step)| index + 1 == work.found.script.len() || defines(step));
-        let needed = needed.map(|(_, step)| step.clone()).collect();
-        work.keeps(needed);
-        work.drop_statements();
-        work.send_simply();
-        work.simplify(work.found.script.len() - 1);
-        work.drop_statements();
-        for index in (0..work.found.script.len()).rev() {
-            work.simplify(index);
-            work.simplify_tokens(index);
+        work.shrink();
+        if work.found.defect == Defect::Hang {
+            // What hangs for a moment may end in time after all.
+            (work.limits, work.deadline) = (Limits::default(), None);
+            let small = work.found.script.clone();
+            if !work.keeps(small) {
+                work.found = whole;
+                work.shrink();
+            }
         }
         Some(work.found)
     }
@@ -86,6 +80,24 @@ impl Reducer<'_> {
 }
 
 impl Work<'_> {
+    /// Makes the script as small as the time allows.
+    fn shrink(&mut self) {
+        self.deadline = Some(Instant::now() + self.reducer.time);
+        let last = self.found.script.len() - 1;
+        let steps = self.found.script.iter().enumerate();
+        let needed = steps.filter(|(index, step)| *index == last || defines(step));
+        let needed = needed.map(|(_, step)| step.clone()).collect();
+        self.keeps(needed);
+        self.drop_statements();
+        self.send_simply();
+        self.simplify(self.found.script.len() - 1);
+        self.drop_statements();
+        for index in (0..self.found.script.len()).rev() {
+            self.simplify(index);
+            self.simplify_tokens(index);
+        }
+    }
+
     fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() > deadline)
     }
