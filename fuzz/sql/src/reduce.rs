@@ -109,8 +109,13 @@ impl Work<'_> {
         }
         let Some((defect, detail)) = self.reducer.shown(&script, self.limits) else { return false };
         // The words of an internal error are its cause; elsewhere they are measurements.
-        let same = defect == self.found.defect
-            && (!defect.leaves_the_server() || same_message(&detail, &self.found.detail));
+        // At first, harm of any kind will do: a statement that takes memory without end may hang or not.
+        let same = if defect.leaves_the_server() {
+            defect == self.found.defect && same_message(&detail, &self.found.detail)
+        } else {
+            defect == self.found.defect
+                || (self.deadline.is_none() && !self.found.defect.leaves_the_server())
+        };
         if same {
             self.found = Found { defect, detail, script };
         }
