@@ -20,6 +20,7 @@ mod usage;
 
 use clap::Parser;
 use experiments::Experiment;
+use query::Executors;
 use report::Report;
 use std::process::ExitCode;
 
@@ -41,8 +42,9 @@ fn main() -> ExitCode {
     if arguments.experiment.measures() {
         program::warn_if_unoptimised("pando-bench");
     }
-    program::run("pando-bench", None, async |workers| {
-        arguments.experiment.run(Report::new(arguments.json), workers).await?;
+    program::run("pando-bench", async || {
+        let executors = Executors::new(None)?;
+        arguments.experiment.run(Report::new(arguments.json), executors).await?;
         Ok(ExitCode::SUCCESS)
     })
 }

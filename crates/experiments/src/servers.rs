@@ -5,7 +5,7 @@ use crate::process::processor_time_of;
 use crate::processes::Processes;
 use crate::usage::Usage;
 use anyhow::{Result, bail};
-use tokio::runtime::Handle;
+use query::Executors;
 use workloads::{Embedded, InProcess};
 
 /// The servers of one cluster, numbered from zero in the order in which they joined.
@@ -17,10 +17,14 @@ pub(crate) enum Servers {
 }
 
 impl Servers {
-    /// Starts `servers` servers. Those in this process run their statements on `workers`.
-    pub(crate) async fn start(servers: u16, in_process: bool, workers: &Handle) -> Result<Self> {
+    /// Starts `servers` servers. Those in this process run their statements on `executors`.
+    pub(crate) async fn start(
+        servers: u16,
+        in_process: bool,
+        executors: &Executors,
+    ) -> Result<Self> {
         if in_process {
-            return Ok(Self::InProcess(InProcess::on_workers(servers, workers).await?));
+            return Ok(Self::InProcess(InProcess::on_executors(servers, executors).await?));
         }
         Ok(Self::Processes(Processes::start(servers.into()).await?))
     }

@@ -147,7 +147,7 @@ pub(crate) fn mib(bytes: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::servers::Servers;
-    use tokio::runtime::Handle;
+    use query::Executors;
 
     fn used(name: &str, ms: u64, messages: u64) -> Used {
         let traffic = MessageCount { messages, bytes: 100 * messages };
@@ -183,7 +183,9 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn statements_on_several_servers_send_messages() {
-        let servers = Servers::start(2, true, &Handle::current()).await.expect("two servers");
+        let servers = Servers::start(2, true, &Executors::new(None).expect("threads"))
+            .await
+            .expect("two servers");
         let endpoint = servers.endpoint(1).await.expect("a session");
         let before = servers.usage(&endpoint).await.expect("usage");
         endpoint.execute("CREATE TABLE t (id int PRIMARY KEY)").await.expect("created");

@@ -14,6 +14,7 @@ pub mod casts;
 mod columnar;
 pub mod datetime;
 pub mod json;
+mod limits;
 pub mod numbers;
 pub mod operators;
 pub mod row_function;
@@ -38,6 +39,7 @@ pub fn register_shared(engine: &mut SessionState) -> Result<()> {
     for function in json::all() {
         engine.register_udf(function)?;
     }
+    limits::register(engine)?;
     engine.register_function_rewrite(Arc::new(json::casts::JsonTypes))?;
     engine.register_function_rewrite(Arc::new(numbers::integers::Checked))?;
     Ok(())

@@ -14,8 +14,9 @@ mod sql;
 mod status;
 
 use arguments::{Arguments, Command};
+use query::Executors;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
-use tokio::runtime::Handle;
 
 fn main() -> ExitCode {
     program::keep_freed_memory();
@@ -23,18 +24,20 @@ fn main() -> ExitCode {
     if arguments.command.measures() {
         program::warn_if_unoptimised("pando");
     }
-    let threads = arguments.command.threads();
-    program::run("pando", threads, async |workers| run(arguments.command, workers).await)
+    program::run("pando", async || {
+        let executors = Executors::new(arguments.command.threads().and_then(NonZeroUsize::new))?;
+        run(arguments.command, executors).await
+    })
 }
 
-async fn run(command: Command, workers: Handle) -> anyhow::Result<ExitCode> {
+async fn run(command: Command, executors: Executors) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Sql(arguments) => sql::run(arguments, workers).await,
-        Command::Serve(arguments) => serve::run(arguments, workers).await,
+        Command::Sql(arguments) => sql::run(arguments, executors).await,
+        Command::Serve(arguments) => serve::run(arguments, executors).await,
         Command::Status(arguments) => status::show(arguments).await,
         Command::Drain(arguments) => drain::run(arguments).await,
-        Command::Load(arguments) => load::run(arguments, workers).await,
-        Command::Demo(arguments) => demo::run(arguments, workers).await,
+        Command::Load(arguments) => load::run(arguments, executors).await,
+        Command::Demo(arguments) => demo::run(arguments, executors).await,
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Predict(arguments) => predict::run(&arguments).await,
         Command::Bench(arguments) => bench::run(&arguments),

@@ -3,17 +3,20 @@
 use crate::arguments::DatabaseArguments;
 use crate::machine;
 use pando::{Database, Options};
+use query::Executors;
 use std::num::NonZeroUsize;
-use tokio::runtime::Handle;
 
-/// Opens a database with the options of the command line. Its statements run on `workers`.
-pub(crate) fn open(arguments: &DatabaseArguments, workers: Handle) -> anyhow::Result<Database> {
-    Ok(Database::open(options(arguments, workers))?)
+/// Opens a database with the options of the command line. Its statements run on `executors`.
+pub(crate) fn open(
+    arguments: &DatabaseArguments,
+    executors: Executors,
+) -> anyhow::Result<Database> {
+    Ok(Database::open(options(arguments, executors))?)
 }
 
 /// The options of a database, from the command line.
-pub(crate) fn options(arguments: &DatabaseArguments, workers: Handle) -> Options {
+pub(crate) fn options(arguments: &DatabaseArguments, executors: Executors) -> Options {
     let memory_limit = arguments.memory.or_else(machine::default_memory_limit);
     let threads = arguments.threads.map(NonZeroUsize::get);
-    Options { memory_limit, threads, workers: Some(workers), ..Options::default() }
+    Options { memory_limit, threads, executors: Some(executors), ..Options::default() }
 }

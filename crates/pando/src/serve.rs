@@ -7,16 +7,19 @@ use crate::machine;
 use anyhow::Context;
 use cluster::Started;
 use pando::{Database, Options};
+use query::Executors;
 use sdds::GroupId;
 use server::config::{Config, Values};
 use server::{Server, logging};
 use std::io::{self, Write};
 use std::process::ExitCode;
-use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Serves until SIGTERM or SIGINT. A second signal does not wait for running statements.
-pub(crate) async fn run(arguments: ServeArguments, workers: Handle) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(
+    arguments: ServeArguments,
+    executors: Executors,
+) -> anyhow::Result<ExitCode> {
     let values = gather(&arguments)?;
     let config = Config::of(&values)?;
     if arguments.print_config {
@@ -25,9 +28,9 @@ pub(crate) async fn run(arguments: ServeArguments, workers: Handle) -> anyhow::R
     }
     logging::start(config.log_level, config.log_format);
     let (database, member) = match &config.cluster {
-        None => (open(&config, workers, None)?, None),
+        None => (open(&config, executors, None)?, None),
         Some(part) => {
-            let open = |group| open(&config, workers, Some(group));
+            let open = |group| open(&config, executors, Some(group));
             let (database, started) = member::start(part, open).await?;
             (database, Some(started))
         }
@@ -74,13 +77,17 @@ fn gather(arguments: &ServeArguments) -> anyhow::Result<Values> {
     Ok(Values::gather(&arguments.settings, |name| std::env::var(name).ok(), file)?)
 }
 
-fn open(config: &Config, workers: Handle, cluster: Option<GroupId>) -> anyhow::Result<Database> {
+fn open(
+    config: &Config,
+    executors: Executors,
+    cluster: Option<GroupId>,
+) -> anyhow::Result<Database> {
     Ok(Database::open(Options {
         memory_limit: config.memory.or_else(machine::default_memory_limit),
         bucket_size: Some(config.bucket_size),
         threads: config.threads,
         cluster,
-        workers: Some(workers),
+        executors: Some(executors),
     })?)
 }
 

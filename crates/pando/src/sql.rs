@@ -3,16 +3,16 @@
 use crate::arguments::{Script, SqlArguments};
 use crate::open::open;
 use pando::Database;
+use query::Executors;
 use shell::output::{Format, View};
 use shell::protocol::Address;
 use shell::terminal::{Terminal, is_conversation, strong};
 use shell::{Flow, Local, Place, Remote, Shell, Source};
 use std::io::{self, Write};
 use std::process::ExitCode;
-use tokio::runtime::Handle;
 
 /// Runs the shell or the scripts.
-pub(crate) async fn run(arguments: SqlArguments, workers: Handle) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(arguments: SqlArguments, executors: Executors) -> anyhow::Result<ExitCode> {
     let format = if arguments.csv {
         Format::Csv
     } else if arguments.json {
@@ -20,7 +20,7 @@ pub(crate) async fn run(arguments: SqlArguments, workers: Handle) -> anyhow::Res
     } else {
         Format::Box
     };
-    let (place, introduction) = place(&arguments, workers).await?;
+    let (place, introduction) = place(&arguments, executors).await?;
     let mut shell = Shell::new(place, View::new(format, Terminal::of_output()));
     let code = if arguments.scripts.is_empty() && is_conversation() {
         greet(&introduction)?;
@@ -34,7 +34,7 @@ pub(crate) async fn run(arguments: SqlArguments, workers: Handle) -> anyhow::Res
 }
 
 /// The place where statements run, and its description for the user.
-async fn place(arguments: &SqlArguments, workers: Handle) -> anyhow::Result<(Place, String)> {
+async fn place(arguments: &SqlArguments, executors: Executors) -> anyhow::Result<(Place, String)> {
     match &arguments.url {
         Some(url) => {
             let address = Address::of(Some(url), |name| std::env::var(name).ok())?;
@@ -43,7 +43,7 @@ async fn place(arguments: &SqlArguments, workers: Handle) -> anyhow::Result<(Pla
             Ok((Place::Remote(Box::new(remote)), introduction))
         }
         None => {
-            let database = open(&arguments.database, workers)?;
+            let database = open(&arguments.database, executors)?;
             let introduction = introduction(&database);
             Ok((Place::Local(Box::new(Local::new(&database))), introduction))
         }

@@ -1,4 +1,4 @@
-//! What the programs `pando` and `pando-bench` share: the allocator, the two runtimes, and exit codes.
+//! What the programs `pando` and `pando-bench` share: the allocator, the runtime, and exit codes.
 
 mod allocator;
 
@@ -6,22 +6,15 @@ pub use allocator::keep_freed_memory;
 
 use std::io;
 use std::process::ExitCode;
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::Builder;
 
-/// Stack of a worker thread, in bytes. Planning recurses as deeply as expressions nest.
+/// Stack of a thread of the runtime, in bytes.
 const THREAD_STACK_BYTES: usize = 8 << 20;
 
-/// Runs a program on two runtimes, and reports its error on standard error.
-///
-/// `work` runs on the first runtime and gets the handle of the second, which has `threads` worker threads (one a
-/// processor by default) and executes statements. Clients and signals are answered even if the second is busy. An
-/// output that is closed early, as in `pando sql ... | head`, is no error.
-pub fn run(
-    name: &str,
-    threads: Option<usize>,
-    work: impl AsyncFnOnce(Handle) -> anyhow::Result<ExitCode>,
-) -> ExitCode {
-    match run_on_runtimes(name, threads, work) {
+/// Runs a program on a runtime with a thread for each processor, and reports its error on standard error. An output that
+/// is closed early, as in `pando sql ... | head`, is no error.
+pub fn run(name: &str, work: impl AsyncFnOnce() -> anyhow::Result<ExitCode>) -> ExitCode {
+    match run_on_runtime(name, work) {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -41,25 +34,16 @@ pub fn warn_if_unoptimised(name: &str) {
     }
 }
 
-fn run_on_runtimes(
+fn run_on_runtime(
     name: &str,
-    threads: Option<usize>,
-    work: impl AsyncFnOnce(Handle) -> anyhow::Result<ExitCode>,
+    work: impl AsyncFnOnce() -> anyhow::Result<ExitCode>,
 ) -> anyhow::Result<ExitCode> {
-    let workers = runtime(&format!("{name}-worker"), threads)?;
-    let runtime = runtime(name, None)?;
-    let code = runtime.block_on(work(workers.handle().clone()));
-    runtime.shutdown_background();
-    workers.shutdown_background();
-    code
-}
-
-fn runtime(name: &str, threads: Option<usize>) -> io::Result<Runtime> {
     let mut runtime = Builder::new_multi_thread();
-    if let Some(threads) = threads {
-        runtime.worker_threads(threads);
-    }
-    runtime.thread_name(name).enable_all().thread_stack_size(THREAD_STACK_BYTES).build()
+    let runtime = runtime.thread_name(name).enable_all().thread_stack_size(THREAD_STACK_BYTES);
+    let runtime = runtime.build()?;
+    let code = runtime.block_on(work());
+    runtime.shutdown_background();
+    code
 }
 
 /// Whether the reader of our output has gone.

@@ -8,6 +8,7 @@ use crate::roles;
 use crate::session::Session;
 use catalog_views::session_context::SessionContext;
 use distributed::{Exchanges, Node};
+use executor::Executors;
 use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
@@ -32,9 +33,9 @@ pub struct Options {
     pub threads: Option<usize>,
     /// The group of this server in a cluster; `None` outside a cluster.
     pub cluster: Option<GroupId>,
-    /// The runtime of statements that take longer than a few microseconds; `None` for the caller's. A server uses a runtime
-    /// of its own here, so that long statements do not delay its clients' messages.
-    pub workers: Option<tokio::runtime::Handle>,
+    /// Threads for statements that take longer than a few microseconds; `None` for those of the caller. With executors no
+    /// statement delays another one, or the messages of a server's clients.
+    pub executors: Option<Executors>,
 }
 
 /// The size of a table.
@@ -92,13 +93,13 @@ impl Database {
         let running = Mutex::new(BTreeMap::new());
         let bucket_size = options.bucket_size.unwrap_or(DEFAULT_BUCKET_SIZE);
         let next_number = AtomicU64::new(1);
-        let workers = options.workers;
+        let executors = options.executors;
         let sessions = Sessions::default();
         Ok(Self(Arc::new(Shared {
             store,
             engine,
             bucket_size,
-            workers,
+            executors,
             running,
             sessions,
             node,

@@ -18,13 +18,13 @@ mod session;
 mod short;
 
 pub use crate::context::cancel::CancelHandle;
-pub use crate::context::control::Control;
 pub use crate::context::outcome::{Outcome, Progress, Rows, Tag};
 pub use crate::context::session_context::Notice;
 pub use crate::context::{ProgressCallback, parameter_of_text};
 pub use catalog_views::session_context::TransactionStatus;
 pub use copy::client::{CopyIn, CopyOut};
 pub use database::{Database, Options, TableSize};
+pub use executor::{Control, Executors};
 pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch};
 pub use parser::{Statement, parse};
 pub use session::{Description, Listing, Prepared, Session, SettingsSeen, activity_text};

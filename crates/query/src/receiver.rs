@@ -10,6 +10,7 @@ use bytes::Bytes;
 use catalog_views::own_part;
 use datafusion::arrow::array::RecordBatch;
 use distributed::{Sender, out_of_range};
+use executor::{Control, Executors, Task};
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryStreamExt};
@@ -17,16 +18,15 @@ use sdds::Key;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
 use store::{BatchStream, ExchangeId, Fragments, PushdownSteps, Reading};
-use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 use values::error::{Error, Result, SqlState};
 use values::translate::to_store_error;
 
 /// Batches, or steps of a DML pushdown, that are computed ahead of their consumer.
 const ITEMS_AHEAD: usize = 2;
 
-/// Executes requests on a database's workers.
+/// Executes requests on a database's executors.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     shared: Weak<Shared>,
@@ -41,16 +41,16 @@ impl Receiver {
 }
 
 impl Receiver {
-    /// The items that a task on the workers sends. Dropping the stream ends the task.
+    /// The items that a task on an executor sends. Dropping the stream ends the task.
     fn serve<T: Send + 'static, A: Future<Output = Result<()>> + Send + 'static>(
         &self,
         answer: impl FnOnce(Arc<Shared>, Sender<T>) -> A,
     ) -> BoxStream<'static, std::result::Result<T, store::Error>> {
         let Some(shared) = self.shared.upgrade() else { return failed(closed()) };
         let (sender, received) = mpsc::channel(ITEMS_AHEAD);
-        let workers = shared.workers.clone().unwrap_or_else(Handle::current);
+        let memory = Some(Arc::clone(shared.store.memory()));
+        let lease = shared.executors.as_ref().map(Executors::lease);
         let answered = AssertUnwindSafe(answer(shared, sender.clone())).catch_unwind();
-        let mut tasks = JoinSet::new();
         let task = async move {
             let error = match answered.await {
                 Ok(Ok(())) => return,
@@ -60,9 +60,13 @@ impl Receiver {
             // The receiver may be gone; then nobody needs the error.
             let _ = sender.send(Err(to_store_error(error))).await;
         };
-        tasks.spawn_on(task, &workers);
-        futures::stream::unfold((received, tasks), |(mut received, tasks)| async move {
-            Some((received.recv().await?, (received, tasks)))
+        let control = Control::with_memory(CancellationToken::new(), None, memory);
+        let task = match &lease {
+            Some(lease) => lease.spawn(&control, task),
+            None => Task::new(tokio::spawn(control.scope(task)), control),
+        };
+        futures::stream::unfold((received, task, lease), |(mut received, task, lease)| async move {
+            Some((received.recv().await?, (received, task, lease)))
         })
         .boxed()
     }

@@ -20,7 +20,7 @@ async fn open() -> Session {
 }
 
 async fn run(session: &Session, sql: &str) -> Result<(), Error> {
-    for statement in session.parse(sql)? {
+    for statement in session.parse(sql).await? {
         if let Outcome::Rows(rows) = session.run(&statement, &[]).await? {
             rows.stream.try_collect::<Vec<_>>().await?;
         }

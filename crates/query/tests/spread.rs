@@ -34,7 +34,7 @@ fn lines(batches: &[RecordBatch]) -> Result<String, query::Error> {
 }
 
 async fn answer(session: &Session, sql: &str) -> Result<String, query::Error> {
-    let statement = session.parse(sql)?.remove(0);
+    let statement = session.parse(sql).await?.remove(0);
     match session.run(&statement, &[]).await? {
         Outcome::Done(tag) => Ok(format!("{tag}\n")),
         Outcome::Rows(rows) => lines(&rows.stream.try_collect::<Vec<_>>().await?),

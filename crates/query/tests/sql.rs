@@ -23,10 +23,8 @@ impl AsyncDB for Sql {
     type ColumnType = DefaultColumnType;
 
     async fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, query::Error> {
-        let statement = self.0.parse(sql)?.remove(0);
-        if let (Some(servers), TransactionStatus::Idle) =
-            (&self.1, self.0.transaction_status().await)
-        {
+        let statement = self.0.parse(sql).await?.remove(0);
+        if let (Some(servers), TransactionStatus::Idle) = (&self.1, self.0.transaction_status()) {
             servers.spread();
         }
         let rows = match self.0.run(&statement, &[]).await? {

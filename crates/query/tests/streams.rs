@@ -38,7 +38,7 @@ async fn a_query_that_fails_inside_a_transaction_fails_that_at_once_and_no_other
     session.begin().await.expect("begun");
     session.execute("SAVEPOINT s").await.expect("a savepoint");
     cancel_while_reading(&session).await;
-    assert_eq!(session.transaction_status().await, TransactionStatus::Failed);
+    assert_eq!(session.transaction_status(), TransactionStatus::Failed);
     let refused = session.execute("SELECT 1").await.err().expect("it has failed");
     assert_eq!(refused.state().code(), "25P02");
     session.execute("ROLLBACK TO SAVEPOINT s").await.expect("back to where it was well");

@@ -4,9 +4,9 @@
 use cluster::net::Address;
 use cluster::net::local::{Hub, Link};
 use cluster::{Cluster, NewServer};
+use query::Executors;
 use query::{Database, Error, Options};
 use std::sync::Arc;
-use tokio::runtime::Handle;
 
 /// The servers of a cluster in this process.
 #[derive(Debug)]
@@ -40,12 +40,12 @@ impl InProcess {
         Ok(cluster)
     }
 
-    /// Starts a cluster whose servers run their statements on `workers`.
+    /// Starts a cluster whose servers run their statements on `executors`.
     ///
     /// # Errors
     /// As [`Database::open`].
-    pub async fn on_workers(servers: u16, workers: &Handle) -> Result<Self, Error> {
-        let options = Options { workers: Some(workers.clone()), ..Options::default() };
+    pub async fn on_executors(servers: u16, executors: &Executors) -> Result<Self, Error> {
+        let options = Options { executors: Some(executors.clone()), ..Options::default() };
         Self::start(servers.into(), options).await
     }
 
@@ -79,11 +79,18 @@ impl InProcess {
         let cluster = match self.servers.first() {
             None => {
                 let store = open(sdds::GroupId(0))?;
-                Cluster::found(introduction, store, network, Handle::current())
+                Cluster::found(introduction, store, network, tokio::runtime::Handle::current())
             }
             Some(first) => {
                 let first = Address::new(first.name.as_str());
-                Cluster::join(introduction, &first, open, network, Handle::current()).await?
+                Cluster::join(
+                    introduction,
+                    &first,
+                    open,
+                    network,
+                    tokio::runtime::Handle::current(),
+                )
+                .await?
             }
         };
         let Some(database) = opened else { unreachable!("joining opens the database") };

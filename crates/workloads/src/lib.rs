@@ -1,11 +1,12 @@
 //! Generated tables, queries with known answers, and databases in this process to run them on.
 //!
 //! [`tpch`] and [`person`] generate tables. [`Expected`] has the answers to TPC-H's queries. [`Embedded`] is a database
-//! in this process and [`InProcess`] a cluster in this process.
+//! in this process and [`InProcess`] a cluster in this process. [`endless`] has statements to be stopped.
 
 mod answer;
 mod coefficients;
 mod embedded;
+pub mod endless;
 mod expected;
 mod in_process;
 pub mod person;

@@ -6,6 +6,7 @@
 use super::amounts::Amounts;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::common::runtime::JoinSet;
 use datafusion::common::{Result, internal_datafusion_err};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, SpillFile, TaskContext};
@@ -16,7 +17,6 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SpillMan
 use futures::{StreamExt, TryStreamExt, stream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::task::JoinSet;
 
 /// The name of the memory consumer in errors.
 const CONSUMER: &str = "Stored";

@@ -18,6 +18,7 @@ pub use shown::Shown;
 use bundling::Scheme;
 use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use executor::Checks;
 use rule::CutBundles;
 use std::sync::Arc;
 
@@ -47,12 +48,12 @@ impl Bundling {
         Some(Self { scheme, bytes_max })
     }
 
-    /// The engine with a rule that cuts plans before operators are shipped.
+    /// The engine with a rule that cuts plans before they get checks, and operators are shipped.
     pub fn engine(self, engine: &SessionState) -> SessionState {
         let mut rules = engine.physical_optimizers().to_vec();
-        let shipping = rules.iter().position(|rule| rule.name() == "ship_fragments");
+        let checks = rules.iter().position(|rule| rule.name() == Checks.name());
         let rule: Arc<dyn PhysicalOptimizerRule + Send + Sync> = Arc::new(CutBundles(self));
-        rules.insert(shipping.unwrap_or(rules.len()), rule);
+        rules.insert(checks.unwrap_or(rules.len()), rule);
         SessionStateBuilder::new_from_existing(engine.clone())
             .with_physical_optimizer_rules(rules)
             .build()

@@ -18,6 +18,7 @@ use crate::shipped::{AsShipped, Sent};
 use crate::sites::Participants;
 use crate::wire::fragment::Parts;
 use crate::wire::output::{HashPartitioning, Output};
+use datafusion::common::runtime::JoinSet;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -35,7 +36,6 @@ use sdds::GroupId;
 use std::fmt;
 use std::sync::Arc;
 use store::ExchangeId;
-use tokio::task::JoinSet;
 use values::translate::external;
 use values::{Error, SqlState};
 

@@ -20,6 +20,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::{SessionState, TaskContext};
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use executor::stoppable;
 use futures::TryStreamExt;
 use futures::future::try_join_all;
 use std::sync::Arc;
@@ -85,6 +86,7 @@ impl Node {
             Input::Parts(parts) => fragment.plan(exchanges::readers(reading, parts)?, &context)?,
             Input::Stored(rows) => fragment.plan(vec![self.results.get(*rows)?], &context)?,
         };
+        let plan = stoppable(plan)?;
         if let Some(store) = fragment.store {
             return storing::store(&self.results, store, plan, &context, batches, begun).await;
         }

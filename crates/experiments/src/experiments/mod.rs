@@ -1,6 +1,7 @@
 //! The experiments.
 
 mod bundling;
+mod isolation;
 mod keyed;
 mod load;
 mod person;
@@ -12,7 +13,7 @@ mod tpch_data;
 
 use crate::report::Report;
 use anyhow::Result;
-use tokio::runtime::Handle;
+use query::Executors;
 
 /// An experiment and its options.
 #[derive(Debug, Clone, clap::Subcommand)]
@@ -29,6 +30,8 @@ pub(crate) enum Experiment {
     Person(person::PersonArgs),
     /// Range queries over an increasing number of servers (Experiment B)
     Range(range::RangeArgs),
+    /// Waiting times of small statements beside large ones, and how long statements take to stop
+    Isolation(isolation::IsolationArgs),
     /// Predictions of the simulator compared with real runs (E5)
     Predict(predict::PredictArgs),
     /// Simulation of smart disks, clusters and a single host (Experiment E), and topologies of memory pools (D5)
@@ -43,18 +46,19 @@ impl Experiment {
         !matches!(self, Self::SmartDisk(_) | Self::TpchData(_))
     }
 
-    /// Runs the experiment. `workers` executes the statements of servers in this process.
+    /// Runs the experiment. `executors` executes the statements of servers in this process.
     ///
     /// # Errors
     /// If something cannot be started, and after the last result if an answer was wrong.
-    pub(crate) async fn run(&self, report: Report, workers: Handle) -> Result<()> {
+    pub(crate) async fn run(&self, report: Report, executors: Executors) -> Result<()> {
         match self {
             Self::Tpch(args) => tpch::run(args, report).await,
             Self::Bundling(args) => bundling::run(args, report).await,
             Self::Load(args) => load::run(args, report).await,
-            Self::Keyed(args) => keyed::run(args, report, workers).await,
-            Self::Person(args) => person::run(args, report, workers).await,
-            Self::Range(args) => range::run(args, report, workers).await,
+            Self::Keyed(args) => keyed::run(args, report, executors).await,
+            Self::Person(args) => person::run(args, report, executors).await,
+            Self::Range(args) => range::run(args, report, executors).await,
+            Self::Isolation(args) => isolation::run(args, report, executors).await,
             Self::Predict(args) => predict::run(args, report).await,
             Self::SmartDisk(args) => smart_disk::run(args, report),
             Self::TpchData(args) => tpch_data::run(args, report),

@@ -12,6 +12,7 @@ use crate::arguments::DemoArguments;
 use crate::open::options;
 use futures::future::BoxFuture;
 use pando::Database;
+use query::Executors;
 use shell::output::{Align, Format, Grid, Heading, ROWS_SHOWN_MAX, View};
 use shell::quantity::{bytes, count, counted, duration, rate};
 use shell::terminal::{Terminal, faint, is_conversation, strong};
@@ -19,7 +20,6 @@ use shell::{Flow, Local, Place, Shell, Source, StartServer};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
 use workloads::{InProcess, TableSource};
 
 /// Small buckets, so that tables split and move.
@@ -30,8 +30,11 @@ const PERSON_BUCKET_BYTES: u64 = 256 << 10;
 const ROWS_SHOWN: usize = 6;
 
 /// Runs the demo.
-pub(crate) async fn run(arguments: DemoArguments, workers: Handle) -> anyhow::Result<ExitCode> {
-    let options = options(&arguments.database, workers);
+pub(crate) async fn run(
+    arguments: DemoArguments,
+    executors: Executors,
+) -> anyhow::Result<ExitCode> {
+    let options = options(&arguments.database, executors);
     let servers = match arguments.servers {
         1 => None,
         count => Some(InProcess::start(count.into(), options.clone()).await?),

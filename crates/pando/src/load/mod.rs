@@ -14,6 +14,7 @@ use crate::arguments::LoadArguments;
 use anyhow::Context;
 use pando::{Database, Options, Session};
 use progress::FileProgress;
+use query::Executors;
 use shell::SqlError;
 use shell::protocol::{Address, Connection, connect};
 use shell::quantity::{counted, duration, rate};
@@ -21,7 +22,6 @@ use source::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
 
 /// Exit code of a program that Ctrl-C ended, by convention.
 const EXIT_INTERRUPTED: u8 = 130;
@@ -29,15 +29,17 @@ const EXIT_INTERRUPTED: u8 = 130;
 const ROLLBACK_MAX: Duration = Duration::from_secs(10);
 
 /// Loads the files.
-pub(crate) async fn run(arguments: LoadArguments, workers: Handle) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(
+    arguments: LoadArguments,
+    executors: Executors,
+) -> anyhow::Result<ExitCode> {
     let mut address = Address::of(arguments.url.as_deref(), |name| std::env::var(name).ok())?;
-    let database =
-        Database::open(Options { workers: Some(workers.clone()), ..Options::default() })?;
+    let database = Database::open(Options { executors: Some(executors), ..Options::default() })?;
     let files = source::open(&database.session(), &arguments).await?;
     let (mut connection, key) = connect(&mut address).await?;
     let started = Instant::now();
     let (session, to) = (database.session(), &mut connection);
-    let mut load = Load { connection: to, session, workers, arguments: &arguments };
+    let mut load = Load { connection: to, session, arguments: &arguments };
     let outcome = tokio::select! {
         outcome = load.all(&files) => Some(outcome),
         _ = tokio::signal::ctrl_c() => None,
@@ -74,7 +76,6 @@ fn announce(table: &str, rows: u64, time: Duration) -> io::Result<()> {
 struct Load<'a> {
     connection: &'a mut Connection,
     session: Session,
-    workers: Handle,
     arguments: &'a LoadArguments,
 }
 
@@ -105,7 +106,7 @@ impl Load<'_> {
 
     async fn send(&mut self, file: &File, plan: &table::CopyPlan) -> anyhow::Result<u64> {
         let mut progress = FileProgress::begin(file);
-        let mut pieces = source::read(file, plan.form, self.session.clone(), &self.workers);
+        let mut pieces = source::read(file, plan.form, self.session.clone());
         while let Some(piece) = pieces.recv().await {
             let piece = piece.with_context(|| file.path.clone())?;
             progress.advance(piece.rows, piece.bytes.len() as u64);

@@ -6,7 +6,6 @@ use bytes::{Bytes, BytesMut};
 use futures::TryStreamExt;
 use pando::{Field, Session};
 use std::io::{BufRead, BufReader, Read};
-use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 /// Bytes of a piece.
@@ -162,18 +161,17 @@ pub(super) fn read(
     file: &File,
     form: Form,
     session: Session,
-    workers: &Handle,
 ) -> mpsc::Receiver<anyhow::Result<Piece>> {
     let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
     let path = file.path.clone();
     match form {
-        Form::AsItIs => drop(workers.spawn_blocking(move || {
+        Form::AsItIs => drop(tokio::task::spawn_blocking(move || {
             if let Err(error) = read_bytes(&path, &sender) {
                 // A receiver that is gone has its own error.
                 let _ = sender.blocking_send(Err(error));
             }
         })),
-        Form::Binary | Form::Text => drop(workers.spawn(async move {
+        Form::Binary | Form::Text => drop(tokio::spawn(async move {
             if let Err(error) = read_rows(&path, form, &session, &sender).await {
                 let _ = sender.send(Err(error)).await;
             }
@@ -206,7 +204,7 @@ async fn read_rows(
 ) -> anyhow::Result<()> {
     let format = if form == Form::Binary { "binary" } else { "text" };
     let text = format!("COPY (SELECT * FROM {}) TO STDOUT (FORMAT {format})", literal(path));
-    for statement in session.parse(&text)? {
+    for statement in session.parse(&text).await? {
         // Array types are written as text, so their item types are not needed.
         let mut copy = session.copy_out(&statement, |_| 0).await?;
         let (mut bytes, mut rows) = (BytesMut::new(), 0);

@@ -10,6 +10,7 @@ mod raw;
 mod roles;
 mod sessions;
 mod sql_seeds;
+mod stopped;
 mod stopping;
 mod wire;
 

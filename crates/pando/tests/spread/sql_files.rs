@@ -16,7 +16,7 @@ impl AsyncDB for Sql {
     type ColumnType = DefaultColumnType;
 
     async fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, pando::Error> {
-        let statement = self.0.parse(sql)?.remove(0);
+        let statement = self.0.parse(sql).await?.remove(0);
         let rows = match self.0.run(&statement, &[]).await? {
             Outcome::Done(tag) => return Ok(DBOutput::StatementComplete(tag.rows.unwrap_or(0))),
             Outcome::Rows(rows) => rows,

@@ -7,6 +7,7 @@ use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 use distributed::{Exchanges, ShipFragments, read_everywhere};
+use executor::Checks;
 use functions::json::operators::JsonOperators;
 use functions::json::order::OrderJson;
 use planner::casts::Casts;
@@ -82,7 +83,8 @@ impl Engine {
     }
 }
 
-/// The engine's rules and ours. Predicates are pushed down to scans before the sides of joins are chosen, because scans
+/// The engine's rules and ours. Plans are given checks before they are divided into fragments, since operators that share
+/// state with fragments are not to be replaced any more. Predicates are pushed down to scans before the sides of joins are chosen, because scans
 /// estimate their rows better than filters do.
 fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     let mut rules = rules.to_vec();
@@ -91,6 +93,7 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
         let pushdown = rules.remove(from);
         rules.insert(to, pushdown);
     }
+    rules.push(Arc::new(Checks));
     rules.push(Arc::new(ShipFragments));
     rules
 }

@@ -1,15 +1,15 @@
 //! The state of a session.
 
-use super::control::Control;
+use super::current::Current;
 use super::outcome::Progress;
 use super::presence::Presence;
 use super::session_context::Context;
 use super::shared::Shared;
 use super::temporary;
-use super::transactions::Conversation;
 use arc_swap::ArcSwap;
 use catalog_views::session_context::SessionContext;
 use catalog_views::settings::Settings;
+use executor::Control;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +23,7 @@ pub type ProgressCallback = Arc<dyn Fn(Progress) + Send + Sync>;
 pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
     pub(crate) number: u64,
-    pub(crate) conversation: tokio::sync::Mutex<Conversation>,
+    pub(crate) conversation: Current,
     pub(crate) settings: Arc<ArcSwap<Settings>>,
     /// The settings when the session began; RESET restores them.
     pub(crate) first_settings: ArcSwap<Settings>,
@@ -54,7 +54,7 @@ impl Inner {
         shared.sessions.put(&seen);
         Arc::new(Self {
             number: shared.next_number(),
-            conversation: tokio::sync::Mutex::new(Conversation::new(Arc::clone(&settings))),
+            conversation: Current::new(Arc::clone(&settings)),
             first_settings: ArcSwap::new(settings.load_full()),
             settings,
             progress: Mutex::new(None),
@@ -66,7 +66,8 @@ impl Inner {
     /// Begins a statement. The result ends it early, after a cancel request or a time-out.
     pub(crate) fn begin_statement(&self) -> Control {
         let timeout = self.settings.load().statement_timeout;
-        Control::new(self.context.presence.cancellation.begin(), timeout)
+        let memory = Some(Arc::clone(self.shared.store.memory()));
+        Control::with_memory(self.context.presence.cancellation.begin(), timeout, memory)
     }
 
     /// Queues a warning for the client.

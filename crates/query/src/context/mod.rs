@@ -5,7 +5,7 @@
 //! surroundings of one statement. Executing statements is not here: see `dml`, `ddl`, `copy`, `roles` and `session`.
 
 pub(crate) mod cancel;
-pub(crate) mod control;
+mod current;
 pub(crate) mod engine;
 mod frame;
 mod inner;

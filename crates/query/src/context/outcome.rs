@@ -1,8 +1,8 @@
 //! The result of a statement: rows as a stream of Arrow batches, or a command tag.
 
-use crate::context::control::Control;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::memory::MemoryStream;
+use executor::Control;
 use std::fmt;
 use values::field::Field;
 

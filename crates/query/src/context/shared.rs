@@ -4,6 +4,7 @@ use super::engine::Engine;
 use super::sessions::Sessions;
 use catalog_views::session_context::{DatabaseContext, Running, SessionContext};
 use distributed::Node;
+use executor::Executors;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<Store>,
     pub(crate) engine: Engine,
     pub(crate) bucket_size: u64,
-    pub(crate) workers: Option<tokio::runtime::Handle>,
+    pub(crate) executors: Option<Executors>,
     pub(crate) running: Mutex<BTreeMap<u64, Running>>,
     pub(crate) sessions: Sessions,
     pub(crate) node: Node,

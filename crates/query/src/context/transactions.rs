@@ -2,9 +2,10 @@
 
 use crate::context::settings_scopes;
 use crate::context::settings_scopes::{Mark, Scope};
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
+use executor::Control;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::{DistributedSavepoint, DistributedTransaction, Store};
@@ -14,8 +15,43 @@ use values::error::{Error, Result, SqlState};
 #[derive(Debug)]
 pub(crate) struct Conversation {
     open: Option<Open>,
+    shown: Shown,
     /// The session's settings, which a rollback restores.
     settings: Arc<ArcSwap<Settings>>,
+}
+
+/// What is known of a conversation while a statement uses it: the failure flag of the open transaction, if there is one.
+/// Clones are of the same conversation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shown(Arc<ArcSwapOption<AtomicBool>>);
+
+impl Shown {
+    pub(crate) fn status(&self) -> TransactionStatus {
+        match &*self.0.load() {
+            None => TransactionStatus::Idle,
+            Some(failed) if failed.load(Ordering::Relaxed) => TransactionStatus::Failed,
+            Some(_) => TransactionStatus::Open,
+        }
+    }
+
+    /// Refuses a statement in a failed transaction.
+    pub(crate) fn refuse_if_failed(&self) -> Result<()> {
+        match self.status() {
+            TransactionStatus::Failed => Err(Error::new(
+                SqlState::InFailedSqlTransaction,
+                "current transaction is aborted, commands ignored until end of transaction block",
+            )
+            .with_hint("ROLLBACK, or ROLLBACK TO a savepoint.")),
+            TransactionStatus::Idle | TransactionStatus::Open => Ok(()),
+        }
+    }
+
+    /// Marks the open transaction, if any, as failed.
+    pub(crate) fn fail(&self) {
+        if let Some(failed) = &*self.0.load() {
+            failed.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Whether a transaction has failed. Clones share the flag.
@@ -45,7 +81,7 @@ pub(crate) struct Open {
 
 impl Conversation {
     pub(crate) fn new(settings: Arc<ArcSwap<Settings>>) -> Self {
-        Self { open: None, settings }
+        Self { open: None, shown: Shown::default(), settings }
     }
 
     /// Changes settings. If `local`, the change ends with the open transaction.
@@ -62,12 +98,22 @@ impl Conversation {
         }
     }
 
+    pub(crate) fn shown(&self) -> Shown {
+        self.shown.clone()
+    }
+
     pub(crate) fn status(&self) -> TransactionStatus {
-        match &self.open {
-            None => TransactionStatus::Idle,
-            Some(open) if open.failed.is_so() => TransactionStatus::Failed,
-            Some(_) => TransactionStatus::Open,
-        }
+        self.shown.status()
+    }
+
+    fn set_open(&mut self, open: Open) {
+        self.shown.0.store(Some(Arc::clone(&open.failed.0)));
+        self.open = Some(open);
+    }
+
+    fn take_open(&mut self) -> Option<Open> {
+        self.shown.0.store(None);
+        self.open.take()
     }
 
     /// The open transaction, if there is one.
@@ -81,7 +127,7 @@ impl Conversation {
         match &mut self.open {
             Some(open) if open.implicit => open.implicit = false,
             Some(_) => return Ok(false),
-            None => self.open = Some(Open::new(transaction, false)),
+            None => self.set_open(Open::new(transaction, false)),
         }
         Ok(true)
     }
@@ -89,7 +135,7 @@ impl Conversation {
     /// Begins a transaction for statements that a client sends together.
     pub(crate) async fn begin_implicit(&mut self, store: &Arc<Store>) -> Result<()> {
         if self.open.is_none() {
-            self.open = Some(Open::new(store.begin_distributed().await?, true));
+            self.set_open(Open::new(store.begin_distributed().await?, true));
         }
         Ok(())
     }
@@ -99,13 +145,20 @@ impl Conversation {
         self.open.as_ref().is_some_and(|open| open.implicit)
     }
 
-    /// Ends the transaction. Returns true if it was committed, false if it had failed or none was open.
-    pub(crate) async fn commit(&mut self) -> Result<bool> {
-        let Some(open) = self.open.take() else { return Ok(false) };
+    /// Ends the transaction. Returns true if it was committed, false if it had failed or none was open. `control`, the
+    /// statement's, does not interrupt a commit.
+    pub(crate) async fn commit(&mut self, control: &Control) -> Result<bool> {
+        let Some(open) = self.take_open() else { return Ok(false) };
         let committed = if open.failed.is_so() {
             Ok(false)
         } else {
-            open.transaction.commit().await.map(|_| true).map_err(Error::from)
+            match control.begin_commit() {
+                Ok(guard) => open.transaction.commit().await.map_err(Error::from).map(|_| {
+                    guard.succeeded();
+                    true
+                }),
+                Err(ended) => Err(ended),
+            }
         };
         settings_scopes::end(open.scope, &self.settings, matches!(committed, Ok(true)));
         committed
@@ -113,16 +166,14 @@ impl Conversation {
 
     /// Rolls the transaction back.
     pub(crate) fn rollback(&mut self) {
-        if let Some(open) = self.open.take() {
+        if let Some(open) = self.take_open() {
             settings_scopes::end(open.scope, &self.settings, false);
         }
     }
 
     /// Marks the open transaction, if any, as failed.
     pub(crate) fn fail(&mut self) {
-        if let Some(open) = &self.open {
-            open.failed.set();
-        }
+        self.shown.fail();
     }
 
     /// The failure flag of the open transaction, for rows that are read after their statement has returned. Outside a
@@ -133,14 +184,7 @@ impl Conversation {
 
     /// Refuses a statement in a failed transaction.
     pub(crate) fn refuse_if_failed(&self) -> Result<()> {
-        match self.status() {
-            TransactionStatus::Failed => Err(Error::new(
-                SqlState::InFailedSqlTransaction,
-                "current transaction is aborted, commands ignored until end of transaction block",
-            )
-            .with_hint("ROLLBACK, or ROLLBACK TO a savepoint.")),
-            TransactionStatus::Idle | TransactionStatus::Open => Ok(()),
-        }
+        self.shown.refuse_if_failed()
     }
 
     pub(crate) fn savepoint(&mut self, name: String) -> Result<()> {
@@ -166,6 +210,7 @@ impl Conversation {
         settings_scopes::go_back(&mut open.scope, &self.settings, mark);
         // A stream from before the rollback may still fail; that must not fail the transaction.
         open.failed = Failure::default();
+        self.shown.0.store(Some(Arc::clone(&open.failed.0)));
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use super::assembly::Assembly;
 use crate::context::Frame;
 use crate::context::outcome::Progress;
+use datafusion::common::runtime::JoinSet;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use futures::StreamExt;
@@ -10,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::catalog::TableId;
 use store::{DistributedTransaction, IngestPart};
-use tokio::task::JoinSet;
 use values::error::{Error, Result, SqlState};
 
 /// Runs a plan, loads its rows, and returns their number.

@@ -13,6 +13,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use distributed::{FRAGMENT_BYTES_MAX, Node, OwnRows, RowQuery, expressions, out_of_range};
+use executor::stoppable;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use scan::places::Elsewhere;
@@ -196,7 +197,7 @@ pub(crate) async fn open(
     if plan.schema().fields().len() != builder.width() {
         return Err(out_of_range("a DML pushdown does not fit its table"));
     }
-    let writes = execute_stream(plan, context)?
+    let writes = execute_stream(stoppable(plan)?, context)?
         .map(move |rows| Ok(PushdownStep::Write(builder.write(&rows?)?)));
     let begin = futures::stream::iter([Ok(PushdownStep::NotHere(not_here))]);
     Ok(begin.chain(writes).boxed())

@@ -19,6 +19,7 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast, UtilityOption, Value};
 use distributed::bundles::{Bundling, Shown};
 use distributed::metrics::Measuring;
+use executor::Control;
 use futures::TryStreamExt;
 use planner::unique_names;
 use serde_json::{Map, Value as Json, json};
@@ -63,6 +64,7 @@ impl Inner {
         conversation: &mut Conversation,
         frame: &Frame<'_>,
         whole: &Statement,
+        control: &Control,
     ) -> Result<Outcome> {
         let Some(ast @ Ast::Explain { statement, analyze, verbose, options, .. }) = whole.ast()
         else {
@@ -94,7 +96,10 @@ impl Inner {
                     };
                     stream.try_fold(0, count).await?
                 }
-                _ => written(self.write(conversation, frame, Write::Sql(statement)).await?).await?,
+                _ => {
+                    written(self.write(conversation, frame, Write::Sql(statement), control).await?)
+                        .await?
+                }
             };
             explained.run = Some((began.elapsed(), rows));
         }

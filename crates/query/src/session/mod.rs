@@ -8,7 +8,7 @@ mod describe;
 mod execute;
 mod explain;
 pub(crate) mod listed;
-mod on_workers;
+mod on_executor;
 mod outcome_stream;
 mod prepared;
 pub(crate) mod presence;
@@ -32,6 +32,7 @@ use catalog_views::settings::{Settings, values_of};
 use datafusion::common::ScalarValue;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::memory::MemoryStream;
+use executor::Control;
 use futures::TryStreamExt;
 use futures::future::BoxFuture;
 use parser::Statement;
@@ -39,6 +40,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::Catalog;
 use values::error::{Error, Result, SqlState};
+
+/// Bytes of a script that is parsed by an executor: parsing it takes longer than passing it on.
+const LONG_SCRIPT: usize = 16 << 10;
 
 /// A session. A clone is another handle on the same one; statements run one at a time.
 #[derive(Clone)]
@@ -58,12 +62,12 @@ impl Session {
     ///
     /// # Errors
     /// 42601; positions count from the script's beginning.
-    pub fn parse(&self, script: &str) -> Result<Vec<Statement>> {
-        parser::parse(script)
-    }
-
-    async fn run_here(&self, statement: &Statement, parameters: &[ScalarValue]) -> Result<Outcome> {
-        self.0.run(&self.0, statement, parameters).await
+    pub async fn parse(&self, script: &str) -> Result<Vec<Statement>> {
+        if script.len() < LONG_SCRIPT {
+            return parser::parse(script);
+        }
+        let script = script.to_owned();
+        self.on_executor(|_, _| async move { parser::parse(&script) }).await
     }
 
     /// Runs the statements of a script in turn, and collects their rows.
@@ -72,7 +76,7 @@ impl Session {
     /// The first error ends the script.
     pub async fn execute(&self, script: &str) -> Result<Vec<Outcome>> {
         let mut outcomes = Vec::new();
-        for statement in self.parse(script)? {
+        for statement in self.parse(script).await? {
             outcomes.push(gather(self.run(&statement, &[]).await?).await?);
         }
         Ok(outcomes)
@@ -140,7 +144,10 @@ impl Session {
         table: &'a str,
         batches: SendableRecordBatchStream,
     ) -> BoxFuture<'a, Result<u64>> {
-        Box::pin(self.0.load(table, batches))
+        let table = table.to_owned();
+        Box::pin(self.on_executor(|session, control| async move {
+            session.0.load(&table, batches, &control).await
+        }))
     }
 
     /// The simulator's plan of a query. The query is executed once on one thread, to count the rows of its operators.
@@ -148,7 +155,10 @@ impl Session {
     /// # Errors
     /// As [`Self::query`]; 0A000 for operators that the simulator does not have.
     pub fn plan_to_predict<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<dbsim::Plan>> {
-        Box::pin(self.0.plan_to_predict(sql))
+        let sql = sql.to_owned();
+        Box::pin(
+            self.on_executor(|session, _| async move { session.0.plan_to_predict(&sql).await }),
+        )
     }
 
     /// A handle that cancels the running statement from any thread.
@@ -162,8 +172,8 @@ impl Session {
     }
 
     /// Whether a transaction is open.
-    pub async fn transaction_status(&self) -> TransactionStatus {
-        self.0.conversation.lock().await.status()
+    pub fn transaction_status(&self) -> TransactionStatus {
+        self.0.conversation.status()
     }
 
     /// Sets the callback for the progress of loads.
@@ -180,8 +190,8 @@ impl Session {
     ///
     /// # Errors
     /// 25P02.
-    pub async fn refuse_if_failed(&self) -> Result<()> {
-        self.0.conversation.lock().await.refuse_if_failed()
+    pub fn refuse_if_failed(&self) -> Result<()> {
+        self.0.conversation.refuse_if_failed()
     }
 
     /// Begins a transaction for statements that a client sends together, unless one is open. [`Self::end_implicit`] ends it;
@@ -199,9 +209,12 @@ impl Session {
     /// # Errors
     /// As [`Self::commit`].
     pub async fn end_implicit(&self) -> Result<()> {
+        if self.0.conversation.status() == TransactionStatus::Idle {
+            return Ok(());
+        }
         let mut conversation = self.0.conversation.lock().await;
         if conversation.is_implicit() {
-            conversation.commit().await?;
+            conversation.commit(&Control::default()).await?;
         }
         Ok(())
     }
@@ -220,16 +233,18 @@ impl Session {
     }
 
     /// Marks the open transaction as failed, after an invalid message of the client.
-    pub async fn fail(&self) {
-        self.0.conversation.lock().await.fail();
+    pub fn fail(&self) {
+        self.0.conversation.fail();
         self.0.context.requested_settings.lock().clear();
     }
 
     /// Applies settings that functions have changed, once all received messages are answered.
-    pub async fn settle(&self) -> TransactionStatus {
-        let mut conversation = self.0.conversation.lock().await;
-        self.0.apply_requested_settings(&mut conversation);
-        conversation.status()
+    pub fn settle(&self) -> TransactionStatus {
+        // A statement that was abandoned in a transaction may still use it. Then the next statement applies them.
+        if let Some(mut conversation) = self.0.conversation.try_lock() {
+            self.0.apply_requested_settings(&mut conversation);
+        }
+        self.0.conversation.status()
     }
 
     /// Whether settings have changed since the last call with the same `seen`.

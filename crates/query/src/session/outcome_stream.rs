@@ -1,12 +1,12 @@
 //! The rows of a running statement. They end early when the statement is cancelled or times out.
 
 use crate::context::Inner;
-use crate::context::control::Control;
 use crate::context::transactions::Failure;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
+use executor::Control;
 use futures::Stream;
 use std::future::Future;
 use std::pin::Pin;

@@ -53,7 +53,7 @@ impl Prepared {
     /// The short path: a row by its key, without the engine's planner.
     async fn execute_short(&self, parameters: &[ScalarValue]) -> Result<Option<Outcome>> {
         let inner = self.session.inner();
-        let Ok(mut conversation) = inner.conversation.try_lock() else { return Ok(None) };
+        let Some(mut conversation) = inner.conversation.try_lock() else { return Ok(None) };
         if !self.may_be_short() {
             return Ok(None);
         }

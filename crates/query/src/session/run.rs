@@ -2,7 +2,6 @@
 
 use super::outcome_stream::{OutcomeStream, RunningMark};
 use super::temporary;
-use crate::context::control::Control;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::Conversation;
 use crate::context::writes_nothing;
@@ -17,6 +16,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
+use executor::Control;
 use futures::{StreamExt, TryStreamExt};
 use parser::names::fold;
 use parser::roles::RoleStatement;
@@ -42,21 +42,21 @@ pub(super) enum Write<'a> {
 }
 
 impl Inner {
-    /// Runs one statement.
+    /// Runs one statement, which `control` ends early.
     pub(crate) async fn run(
         &self,
         me: &Arc<Self>,
         statement: &Statement,
         parameters: &[ScalarValue],
+        control: &Control,
     ) -> Result<Outcome> {
         let mut conversation = self.conversation.lock().await;
         self.apply_requested_settings(&mut conversation);
-        let control = self.begin_statement();
         let mark = self.mark(me, &statement.text);
         let result = tokio::select! {
             biased;
             error = control.ended() => Err(error),
-            outcome = self.dispatch(&mut conversation, statement, parameters, &control, mark) => outcome,
+            outcome = self.dispatch(&mut conversation, statement, parameters, control, mark) => outcome,
         };
         if result.is_err() {
             conversation.fail();
@@ -91,7 +91,7 @@ impl Inner {
         mark: RunningMark,
     ) -> Result<Outcome> {
         if let Some(ast) = statement.ast()
-            && let Some(outcome) = self.control(conversation, ast).await?
+            && let Some(outcome) = self.control(conversation, ast, control).await?
         {
             return Ok(outcome);
         }
@@ -103,7 +103,7 @@ impl Inner {
                 return self.alter_system(conversation, statement).await;
             }
             Body::Role(statement) => {
-                return self.write(conversation, &frame, Write::Role(statement)).await;
+                return self.write(conversation, &frame, Write::Role(statement), control).await;
             }
             Body::Cursor(_) | Body::ClientCopy(_) => return Err(requires_connection()),
         };
@@ -112,7 +112,7 @@ impl Inner {
                 Err(Error::unsupported("INSERT, UPDATE and DELETE inside WITH are not supported"))
             }
             Ast::Query(_) => self.read(conversation, &frame, ast, control, mark).await,
-            Ast::Explain { .. } => self.explain(conversation, &frame, statement).await,
+            Ast::Explain { .. } => self.explain(conversation, &frame, statement, control).await,
             Ast::Set(set) => self.set(conversation, set),
             Ast::ShowVariable { variable } => self.show(variable),
             Ast::Reset(reset) => self.reset(conversation, reset),
@@ -121,12 +121,17 @@ impl Inner {
                 self.context.see(&tables, &frame);
                 copy::to::run(&frame, &tables, ast).await
             }
-            _ => self.write(conversation, &frame, Write::Sql(ast)).await,
+            _ => self.write(conversation, &frame, Write::Sql(ast), control).await,
         }
     }
 
     /// Executes transaction control statements.
-    async fn control(&self, conversation: &mut Conversation, ast: &Ast) -> Result<Option<Outcome>> {
+    async fn control(
+        &self,
+        conversation: &mut Conversation,
+        ast: &Ast,
+        control: &Control,
+    ) -> Result<Option<Outcome>> {
         let tag = match ast {
             Ast::StartTransaction { modes, begin, .. } => {
                 refuse_isolation(modes)?;
@@ -143,7 +148,7 @@ impl Inner {
                 let was = conversation.status();
                 let next = self.chained(conversation, *chain, "COMMIT")?;
                 self.warn_without_transaction(conversation);
-                let committed = conversation.commit().await?;
+                let committed = conversation.commit(control).await?;
                 self.begin_chained(conversation, next).await?;
                 match committed {
                     false if was == TransactionStatus::Failed => "ROLLBACK",
@@ -281,6 +286,7 @@ impl Inner {
         conversation: &mut Conversation,
         frame: &Frame<'_>,
         write: Write<'_>,
+        control: &Control,
     ) -> Result<Outcome> {
         if self.settings.load().is_read_only() {
             let catalog = match conversation.open() {
@@ -302,7 +308,7 @@ impl Inner {
         for _ in 0..RETRIES {
             let mut transaction = self.shared.store.begin_distributed().await?;
             let done = match self.apply(frame, &mut transaction, write).await {
-                Ok(outcome) => transaction.commit().await.map(|_| outcome).map_err(Error::from),
+                Ok(outcome) => committed(transaction, control).await.map(|()| outcome),
                 Err(error) => Err(error),
             };
             match done {
@@ -342,13 +348,13 @@ impl Inner {
         &self,
         table: &str,
         batches: SendableRecordBatchStream,
+        control: &Control,
     ) -> Result<u64> {
         let mut conversation = self.conversation.lock().await;
-        let control = self.begin_statement();
         let result = tokio::select! {
             biased;
             error = control.ended() => Err(error),
-            rows = self.load_into(&mut conversation, table, batches) => rows,
+            rows = self.load_into(&mut conversation, table, batches, control) => rows,
         };
         if result.is_err() {
             conversation.fail();
@@ -361,6 +367,7 @@ impl Inner {
         conversation: &mut Conversation,
         table: &str,
         batches: SendableRecordBatchStream,
+        control: &Control,
     ) -> Result<u64> {
         conversation.refuse_if_failed()?;
         let frame = self.frame(&[], "");
@@ -369,9 +376,20 @@ impl Inner {
         }
         let mut transaction = self.shared.store.begin_distributed().await?;
         let rows = dml::load::run(&frame, &mut transaction, table, batches).await?;
-        transaction.commit().await?;
+        committed(transaction, control).await?;
         Ok(rows)
     }
+}
+
+/// Commits a statement's own transaction. A commit that may be repeated, after a conflict, has not begun.
+pub(crate) async fn committed(
+    transaction: DistributedTransaction,
+    control: &Control,
+) -> Result<()> {
+    let guard = control.begin_commit()?;
+    transaction.commit().await?;
+    guard.succeeded();
+    Ok(())
 }
 
 /// Refuses an unsupported isolation level before the transaction begins.

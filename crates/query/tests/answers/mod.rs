@@ -38,7 +38,7 @@ async fn described(session: &Session, sql: &str) -> Result<String, Error> {
 }
 
 async fn answered(session: &Session, sql: &str) -> Result<String, Error> {
-    let statement = session.parse(sql)?.remove(0);
+    let statement = session.parse(sql).await?.remove(0);
     let Outcome::Rows(rows) = session.run(&statement, &[]).await? else { return Ok(String::new()) };
     let mut lines = vec![types(&rows.fields)];
     let batches: Vec<_> = rows.stream.try_collect().await?;

@@ -45,7 +45,7 @@ impl<S: Stream> Connection<S> {
         if let Err(error) = self.session.end_implicit().await {
             self.fail(&error, 0).await;
         }
-        let status = self.session.transaction_status().await;
+        let status = self.session.transaction_status();
         if status == TransactionStatus::Idle && !self.portals.is_empty() {
             self.portals.retain(|_, portal| portal.is_committed);
         }
@@ -53,7 +53,7 @@ impl<S: Stream> Connection<S> {
 
     /// Reports that the server is ready for the next query.
     pub(super) async fn ready(&mut self) {
-        let status = self.session.settle().await;
+        let status = self.session.settle();
         if self.session.settings_changed(&mut self.settings_seen) {
             self.report_settings();
         }
@@ -75,7 +75,7 @@ impl<S: Stream> Connection<S> {
     /// Reports an error; an open transaction has failed.
     pub(crate) async fn fail(&mut self, error: &Error, offset: usize) {
         self.notices();
-        self.session.fail().await;
+        self.session.fail();
         self.listener.metrics.error(error.state());
         self.wire.out.error("ERROR", error, offset);
         // A client that requested answers with Flush waits for this one.

@@ -19,8 +19,8 @@ impl<S: Stream> Connection<S> {
         values: &[ScalarValue],
     ) -> Answer {
         let Declare { name, query, binary, scroll, hold } = declare;
-        attempt!(self.session.refuse_if_failed().await);
-        if !hold && self.session.transaction_status().await == TransactionStatus::Idle {
+        attempt!(self.session.refuse_if_failed());
+        if !hold && self.session.transaction_status() == TransactionStatus::Idle {
             let message = "DECLARE CURSOR can only be used in transaction blocks";
             return Ok(Err(Error::new(SqlState::NoActiveSqlTransaction, message)));
         }
@@ -60,7 +60,7 @@ impl<S: Stream> Connection<S> {
         describe: bool,
     ) -> Answer<usize> {
         let Fetch { cursor: name, direction, moves } = fetch;
-        attempt!(self.session.refuse_if_failed().await);
+        attempt!(self.session.refuse_if_failed());
         let Some(mut portal) = self.portals.remove(&name) else { return Ok(Err(no_cursor(&name))) };
         attempt!(self.open(&mut portal).await);
         let own = portal.own_format().map(|format| vec![format]);
@@ -99,7 +99,7 @@ impl<S: Stream> Connection<S> {
     /// Closes the cursors of a transaction that has ended, except those WITH HOLD after a commit.
     /// `chains` says whether the next transaction is open already.
     pub(crate) async fn transaction_ended(&mut self, committed: bool, chains: bool) {
-        if !chains && self.session.transaction_status().await != TransactionStatus::Idle {
+        if !chains && self.session.transaction_status() != TransactionStatus::Idle {
             return;
         }
         self.portals.retain(|_, portal| {

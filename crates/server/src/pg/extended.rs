@@ -20,7 +20,7 @@ use std::time::Instant;
 impl<S: Stream> Connection<S> {
     pub(crate) async fn extended(&mut self, message: Message) -> Answer {
         match message {
-            Message::Parse { name, query, types } => Ok(self.parse(name, &query, &types)),
+            Message::Parse { name, query, types } => Ok(self.parse(name, &query, &types).await),
             Message::Bind(bind) => self.bind(bind).await,
             Message::Describe(Target::Statement(name)) => self.describe_statement(&name).await,
             Message::Describe(Target::Portal(name)) => self.describe_portal(&name).await,
@@ -37,8 +37,8 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    fn parse(&mut self, name: String, text: &str, types: &[u32]) -> Result<(), Error> {
-        let mut statements = self.session.parse(text)?;
+    async fn parse(&mut self, name: String, text: &str, types: &[u32]) -> Result<(), Error> {
+        let mut statements = self.session.parse(text).await?;
         if statements.len() > 1 {
             let message = "cannot insert multiple commands into a prepared statement";
             return Err(Error::new(SqlState::SyntaxError, message));
@@ -101,7 +101,7 @@ impl<S: Stream> Connection<S> {
     async fn refuse_if_failed(&mut self, prepared: &Prepared) -> Result<(), Error> {
         match &prepared.statement {
             Some((statement, _)) if !statement.ends_transaction() => {
-                self.session.refuse_if_failed().await
+                self.session.refuse_if_failed()
             }
             _ => Ok(()),
         }

@@ -17,6 +17,7 @@ mod copy;
 mod cursors;
 mod error;
 mod extended;
+mod gone;
 mod held;
 mod lanes;
 mod oid;

@@ -60,7 +60,7 @@ impl<S: Stream> Connection<S> {
         execute: &Execute,
         values: &[ScalarValue],
     ) -> Result<Outcome, Error> {
-        self.session.refuse_if_failed().await?;
+        self.session.refuse_if_failed()?;
         let prepared = self.statement(&execute.name)?;
         let Some((statement, planned)) = &prepared.statement else {
             return Err(Error::new(SqlState::SyntaxError, "there is nothing to execute"));

@@ -7,6 +7,7 @@ use super::Stopping;
 use super::backend::Output;
 use super::connection::Connection;
 use super::error::Ending;
+use super::gone::Presence;
 use super::wire::Stream;
 use frontend::Message;
 use query::{Error, SqlState, TransactionStatus};
@@ -21,11 +22,11 @@ const OUTPUT_BYTES_KEPT: usize = 16 << 10;
 const HEADER_BYTES: usize = 5;
 
 impl<S: Stream> Connection<S> {
-    /// Serves the client until either side closes the connection.
-    pub(crate) async fn serve(mut self, stopping: Stopping) {
+    /// Serves the client until either side closes the connection. Running statements of a client that has gone are stopped.
+    pub(crate) async fn serve(mut self, client: Presence, stopping: Stopping) {
         let terminated = self.session.clone();
         let ending = tokio::select! {
-            ending = self.converse(&stopping.soon) => ending,
+            ending = self.converse(&client, &stopping.soon) => ending,
             () = stopping.now.cancelled() => shut_down(),
             () = terminated.terminated() => shut_down(),
         };
@@ -40,9 +41,13 @@ impl<S: Stream> Connection<S> {
         let _ = self.wire.stream.shutdown().await;
     }
 
-    async fn converse(&mut self, stop: &CancellationToken) -> Ending {
+    async fn converse(&mut self, client: &Presence, stop: &CancellationToken) -> Ending {
         loop {
-            let step = self.step().await;
+            let step = tokio::select! {
+                biased;
+                step = self.step() => step,
+                () = client.gone() => return Ending::Closed,
+            };
             let waited = match step {
                 Err(ending) => return ending,
                 Ok(()) => tokio::select! {
@@ -78,7 +83,7 @@ impl<S: Stream> Connection<S> {
         if self.wire.out.0.is_empty() && self.wire.out.0.capacity() > OUTPUT_BYTES_KEPT {
             self.wire.out = Output::default();
         }
-        let is_open = self.session.transaction_status().await != TransactionStatus::Idle;
+        let is_open = self.session.transaction_status() != TransactionStatus::Idle;
         let limit = if is_open {
             self.session.idle_in_transaction_timeout()
         } else {

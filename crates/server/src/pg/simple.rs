@@ -12,7 +12,7 @@ impl<S: Stream> Connection<S> {
     /// control transactions themselves.
     pub(crate) async fn simple_query(&mut self, text: &str) -> Result<(), Ending> {
         self.portals.remove("");
-        let statements = match self.session.parse(text) {
+        let statements = match self.session.parse(text).await {
             Ok(statements) => statements,
             Err(error) => {
                 self.fail(&error, 0).await;

@@ -4,6 +4,7 @@ use super::backend::Output;
 use super::cancel::{SECRET_BYTES, SECRET_BYTES_OLD};
 use super::connection::Connection;
 use super::error::Ending;
+use super::gone::Presence;
 use super::held::Held;
 use super::wire::{Stream, Wire};
 use super::{Listener, Stopping, auth};
@@ -39,18 +40,26 @@ const REPORTED: [&str; 11] = [
     "default_transaction_read_only",
 ];
 
+/// A client, as the listener sees it.
+struct Client {
+    address: Option<SocketAddr>,
+    presence: Presence,
+}
+
 /// Serves a connection from its first byte.
 pub(crate) async fn serve(stream: TcpStream, listener: Arc<Listener>, stopping: Stopping) {
-    let client = stream.peer_addr().ok();
+    let client = Client { address: stream.peer_addr().ok(), presence: Presence::of(&stream) };
     let limit = listener.limits.startup_timeout;
     let direct = tokio::time::timeout(limit, encrypted_from_the_start(&stream, &listener));
     let Ok(direct) = direct.await else { return };
     if let Some(tls) = direct {
         return encrypted(stream, &tls, true, client, listener, stopping).await;
     }
-    let mut wire = Wire::new(stream, client);
+    let mut wire = Wire::new(stream, client.address);
     match tokio::time::timeout(limit, Box::pin(negotiate(&mut wire, &listener))).await {
-        Ok(Ok(Some(Negotiated::Plain(startup)))) => log_in(wire, startup, listener, stopping).await,
+        Ok(Ok(Some(Negotiated::Plain(startup)))) => {
+            log_in(wire, startup, client.presence, listener, stopping).await;
+        }
         Ok(Ok(Some(Negotiated::Encrypt(tls)))) => {
             // Bytes received before encryption are not authenticated, and are discarded.
             encrypted(wire.stream, &tls, false, client, listener, stopping).await;
@@ -74,7 +83,7 @@ async fn encrypted(
     stream: TcpStream,
     tls: &TlsAcceptor,
     direct: bool,
-    client: Option<SocketAddr>,
+    client: Client,
     listener: Arc<Listener>,
     stopping: Stopping,
 ) {
@@ -82,14 +91,16 @@ async fn encrypted(
     let accepted = tokio::time::timeout(limit, Box::pin(tls.accept(stream))).await;
     let Ok(Ok(stream)) = accepted else { return };
     let says = stream.get_ref().1.alpn_protocol() == Some(tls::PROTOCOL);
-    let mut wire = Wire::new(stream, client);
+    let mut wire = Wire::new(stream, client.address);
     if direct && !says {
         let message =
             "received direct SSL connection request without ALPN protocol negotiation extension";
         return refuse(wire, violation(message).into()).await;
     }
     match tokio::time::timeout(limit, Box::pin(negotiate_encrypted(&mut wire))).await {
-        Ok(Ok(startup)) => Box::pin(log_in(wire, startup, listener, stopping)).await,
+        Ok(Ok(startup)) => {
+            Box::pin(log_in(wire, startup, client.presence, listener, stopping)).await;
+        }
         Ok(Err(ending)) => refuse(wire, ending).await,
         Err(_) => {}
     }
@@ -169,6 +180,7 @@ async fn first<S: Stream>(wire: &mut Wire<S>) -> Result<First, Ending> {
 async fn log_in<S: Stream>(
     mut wire: Wire<S>,
     startup: Startup,
+    client: Presence,
     listener: Arc<Listener>,
     stopping: Stopping,
 ) {
@@ -186,7 +198,7 @@ async fn log_in<S: Stream>(
     let registered = listener.cancels.register(&session, auth::random_bytes(secret_bytes));
     let mut connection = Connection::new(wire, session, listener);
     connection.greet(registered.process, &registered.secret);
-    connection.serve(stopping).await;
+    connection.serve(client, stopping).await;
 }
 
 /// Authenticates the client and returns a session with its settings.

@@ -20,7 +20,7 @@ impl<S: Stream> Connection<S> {
         values: &[ScalarValue],
         describe: bool,
     ) -> Answer<usize> {
-        attempt!(self.session.refuse_if_failed().await);
+        attempt!(self.session.refuse_if_failed());
         let tag = match statement {
             ConnectionStatement::Declare(declare) => {
                 return Ok(self.declare(*declare, text, values).await?.map(|()| 0));
@@ -58,7 +58,7 @@ impl<S: Stream> Connection<S> {
                 "DEALLOCATE ALL"
             }
             ConnectionStatement::DiscardAll => {
-                if self.session.transaction_status().await != TransactionStatus::Idle {
+                if self.session.transaction_status() != TransactionStatus::Idle {
                     let message = "DISCARD ALL cannot run inside a transaction block";
                     return Ok(Err(Error::new(SqlState::ActiveSqlTransaction, message)));
                 }

@@ -1,6 +1,7 @@
 //! Tests that a connection writes once for each group of messages.
 
 use super::connection::Connection;
+use super::gone::Presence;
 use super::wire::Wire;
 use super::{Listener, ListenerOptions, Stopping};
 use crate::metrics::Metrics;
@@ -80,7 +81,8 @@ async fn what_comes_together_is_answered_by_one_write() {
     let mut wire = Wire::new(Counting { stream, writes: Arc::clone(&writes) }, None);
     wire.frames.limit = 1 << 20;
     let stopping = Stopping { soon: CancellationToken::new(), now: CancellationToken::new() };
-    let served = tokio::spawn(Connection::new(wire, session, listener).serve(stopping));
+    let served =
+        tokio::spawn(Connection::new(wire, session, listener).serve(Presence::lasting(), stopping));
     let rounds = [
         (message(b'Q', b"SELECT 1; SELECT 2; SELECT 3\0"), 1),
         (statement(), 1),

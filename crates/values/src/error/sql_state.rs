@@ -124,6 +124,8 @@ states! {
     InvalidSchemaName = "3F000",
     /// A conflict with another transaction; run the transaction again
     SerializationFailure = "40001",
+    /// statement_completion_unknown
+    StatementCompletionUnknown = "40003",
     /// The user does not have the privilege
     InsufficientPrivilege = "42501",
     /// The statement cannot be parsed

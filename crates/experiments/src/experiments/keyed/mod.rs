@@ -11,10 +11,10 @@ use crate::process;
 use crate::report::Report;
 use crate::statistics::{Times, us};
 use anyhow::{Result, ensure};
+use query::Executors;
 use query::{Prepared, ScalarValue};
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
 use workloads::{Embedded, drain};
 
 /// Options of `pando bench keyed`.
@@ -57,9 +57,9 @@ const UPDATE: &str = "UPDATE x SET value = value + 1 WHERE id = $1";
 const FILLER_BYTES: usize = 126;
 const MIB: f64 = 1024.0 * 1024.0;
 
-pub(super) async fn run(args: &KeyedArgs, report: Report, workers: Handle) -> Result<()> {
+pub(super) async fn run(args: &KeyedArgs, report: Report, executors: Executors) -> Result<()> {
     if !args.servers.is_empty() {
-        return until_interrupted(servers::run(args, report, &workers)).await;
+        return until_interrupted(servers::run(args, report, &executors)).await;
     }
     ensure!(args.rows > 0, "--rows must be at least 1");
     let pando = Embedded::open()?;

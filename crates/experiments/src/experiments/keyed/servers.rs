@@ -14,9 +14,9 @@ use crate::settling::settle;
 use crate::statistics::Times;
 use anyhow::{Context, Result, ensure};
 use futures::future::try_join_all;
+use query::Executors;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
 
 /// Default numbers of clients of each server.
 pub(super) const CLIENTS: [u16; 3] = [1, 4, 16];
@@ -40,11 +40,11 @@ struct Client {
     rows: u32,
 }
 
-pub(super) async fn run(args: &KeyedArgs, report: Report, workers: &Handle) -> Result<()> {
+pub(super) async fn run(args: &KeyedArgs, report: Report, executors: &Executors) -> Result<()> {
     figures::print_heading(report)?;
     let mut all = Vec::new();
     for servers in &args.servers {
-        all.extend(on_servers(args, *servers, report, workers).await?);
+        all.extend(on_servers(args, *servers, report, executors).await?);
     }
     figures::print_relations(report, &all)?;
     figures::print_scalability(report, &all, &args.servers)?;
@@ -56,10 +56,10 @@ async fn on_servers(
     args: &KeyedArgs,
     servers: u16,
     report: Report,
-    workers: &Handle,
+    executors: &Executors,
 ) -> Result<Vec<Measured>> {
     report.progress(&format!("{servers} servers"));
-    let cluster = Servers::start(servers, args.in_process, workers).await?;
+    let cluster = Servers::start(servers, args.in_process, executors).await?;
     let first = cluster.endpoint(0).await?;
     let rows = ROWS_A_SERVER * u32::from(servers);
     load(&first, rows, cluster.len()).await?;

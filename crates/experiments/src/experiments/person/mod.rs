@@ -11,8 +11,8 @@ use crate::peer::PeerArgs;
 use crate::report::Report;
 use crate::statistics::{Times, ms};
 use anyhow::{Result, bail, ensure};
+use query::Executors;
 use serde_json::json;
-use tokio::runtime::Handle;
 use workloads::{Embedded, person};
 
 /// Options of `pando bench person`.
@@ -137,11 +137,11 @@ impl PersonArgs {
     }
 }
 
-pub(super) async fn run(args: &PersonArgs, report: Report, workers: Handle) -> Result<()> {
+pub(super) async fn run(args: &PersonArgs, report: Report, executors: Executors) -> Result<()> {
     ensure!(args.runs > 0, "--runs must be at least 1");
     let queries = args.queries()?;
     if !args.steps().is_empty() {
-        return until_interrupted(servers::run(args, report, &workers)).await;
+        return until_interrupted(servers::run(args, report, &executors)).await;
     }
     let mut peer = args.peer.start()?;
     let pando = Embedded::open()?;

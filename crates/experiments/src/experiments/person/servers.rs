@@ -13,9 +13,9 @@ use crate::settling::{Shares, settle};
 use crate::statistics::{Times, ms};
 use crate::usage::{Usage, mib};
 use anyhow::{Result, ensure};
+use query::Executors;
 use serde_json::json;
 use std::time::Duration;
-use tokio::runtime::Handle;
 use workloads::person;
 
 /// Approximate bytes of a person in a bucket.
@@ -57,7 +57,7 @@ impl Measured {
     }
 }
 
-pub(super) async fn run(args: &PersonArgs, report: Report, workers: &Handle) -> Result<()> {
+pub(super) async fn run(args: &PersonArgs, report: Report, executors: &Executors) -> Result<()> {
     report.heading(&format!(
         "Servers share this machine's processors. CPU s: processor time of all servers, of the busiest, of the queried \
          one, and of the client.\nPublished: AMOS-SDDS, I-strategy, one machine for each server.\n\
@@ -67,7 +67,7 @@ pub(super) async fn run(args: &PersonArgs, report: Report, workers: &Handle) -> 
     ))?;
     let mut all = Vec::new();
     for (rows, servers) in args.steps() {
-        all.extend(measure(args, rows, servers, report, workers).await?);
+        all.extend(measure(args, rows, servers, report, executors).await?);
     }
     for query in args.queries()? {
         let series: Vec<&Measured> = all.iter().filter(|one| one.query == query).collect();
@@ -86,10 +86,10 @@ async fn measure(
     rows: u32,
     servers: u16,
     report: Report,
-    workers: &Handle,
+    executors: &Executors,
 ) -> Result<Vec<Measured>> {
     report.progress(&format!("{rows} persons on {servers} servers"));
-    let cluster = Servers::start(servers, args.in_process, workers).await?;
+    let cluster = Servers::start(servers, args.in_process, executors).await?;
     let table = person::table(rows).with_bucket_size(bucket_bytes(rows, servers));
     cluster.endpoint(0).await?.load(table).await?;
     let asked = cluster.endpoint(cluster.len() - 1).await?;

@@ -17,13 +17,13 @@ use crate::statistics::{Times, ms, us};
 use crate::usage::Usage;
 use anyhow::{Context, Result, ensure};
 use arrow::array::{ArrayRef, Int32Array};
+use query::Executors;
 use sdds::{Bound, GroupId, KeyRange};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use store::MessageCount;
 use store::catalog::{Relation, TableId};
-use tokio::runtime::Handle;
 use workloads::{Embedded, InProcess};
 
 /// Options of `pando bench range`.
@@ -61,8 +61,8 @@ const PUBLISHED: [(u16, [Option<f64>; 3]); 8] = [
     (140, [None, Some(4877.0), Some(2313.0)]),
 ];
 
-pub(super) async fn run(args: &RangeArgs, report: Report, workers: Handle) -> Result<()> {
-    let cluster = InProcess::on_workers(args.servers, &workers).await?;
+pub(super) async fn run(args: &RangeArgs, report: Report, executors: Executors) -> Result<()> {
+    let cluster = InProcess::on_executors(args.servers, &executors).await?;
     load(&cluster).await?;
     spread_buckets(&cluster, table_id(&cluster)?).await?;
     let rows = u32::from(BUCKETS) * ROWS_A_BUCKET;

@@ -13,14 +13,13 @@ use crate::copy::copied_columns;
 use crate::dml::target;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
+use executor::{Control, Executors, Lease, Task};
 use parser::client_copy::Form;
 use parser::client_copy::What;
 use parser::{Body, Statement};
 use std::sync::Arc;
 use store::catalog::{Privileges, SqlType, Table};
-use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 use values::error::{Error, Result, SqlState};
 
 /// Bytes of values after which a batch is sent to the load.
@@ -48,7 +47,9 @@ pub struct CopyIn {
     rows: RowsOfText,
     values: RowsOfValues,
     pieces: mpsc::Sender<Piece>,
-    load: JoinHandle<Result<Loaded>>,
+    load: Task<Result<Loaded>>,
+    control: Control,
+    _lease: Option<Lease>,
 }
 
 /// The result of a load.
@@ -96,12 +97,17 @@ impl CopyIn {
         let types: Vec<SqlType> = given.iter().map(|i| column(i).sql_type.clone()).collect();
         let (pieces, receiver) = mpsc::channel(BATCHES_AHEAD);
         let (text, options) = (statement.text.clone(), copy.options.clone());
-        let workers = inner.shared.workers.clone().unwrap_or_else(Handle::current);
-        let load = workers.spawn({
+        let control = inner.begin_statement();
+        let load = {
             let (definition, given) = (Arc::clone(&definition), given.clone());
-            let inner = Arc::clone(inner);
-            async move { inner.copy_load(&text, definition, given, &options, receiver).await }
-        });
+            let (inner, control) = (Arc::clone(inner), control.clone());
+            async move { inner.copy_load(&text, definition, given, &options, receiver, &control).await }
+        };
+        let lease = inner.shared.executors.as_ref().map(Executors::lease);
+        let load = match &lease {
+            Some(lease) => lease.spawn(&control, load),
+            None => Task::new(tokio::spawn(control.scope(load)), control.clone()),
+        };
         let options = &copy.options;
         Ok(Self {
             columns: given.len(),
@@ -116,6 +122,8 @@ impl CopyIn {
             values: RowsOfValues::new(given.len()),
             pieces,
             load,
+            control,
+            _lease: lease,
         })
     }
 
@@ -173,10 +181,7 @@ impl CopyIn {
         }
         self.send().await?;
         let sent = self.pieces.send(Piece::End).await;
-        let loaded = self.load.await.map_err(|error| {
-            Error::new(SqlState::InternalError, format!("the load ended early: {error}"))
-        })?;
-        let loaded = loaded?;
+        let loaded = self.outcome().await?;
         debug_assert!(sent.is_ok(), "a load that succeeds has received the end");
         Ok(Tag::counted("COPY", loaded.rows))
     }
@@ -218,19 +223,31 @@ impl CopyIn {
             _ => self.rows.batch()?,
         };
         let Some(batch) = batch else { return Ok(()) };
-        if self.pieces.send(Piece::Rows(batch, first_line)).await.is_ok() {
-            return Ok(());
+        let sent = tokio::select! {
+            biased;
+            sent = self.pieces.send(Piece::Rows(batch, first_line)) => sent.is_ok(),
+            error = self.control.overdue() => return Err(error),
+        };
+        if sent { Ok(()) } else { self.failed().await }
+    }
+
+    /// The outcome of the load, which has ended or got all rows.
+    async fn outcome(&mut self) -> Result<Loaded> {
+        tokio::select! {
+            biased;
+            loaded = &mut self.load => loaded.unwrap_or_else(|_| Err(ended_early())),
+            error = self.control.overdue() => Err(error),
         }
-        self.failed().await
     }
 
     /// The error of a load that has ended early.
     async fn failed(&mut self) -> Result<()> {
-        match (&mut self.load).await {
-            Ok(Err(error)) => Err(error),
-            _ => Err(Error::new(SqlState::InternalError, "the load ended early")),
-        }
+        self.outcome().await.and_then(|_| Err(ended_early()))
     }
+}
+
+fn ended_early() -> Error {
+    Error::new(SqlState::InternalError, "the load ended early")
 }
 
 /// The error 57014 of a load that is canceled before the end of the data.

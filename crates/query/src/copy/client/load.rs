@@ -5,6 +5,8 @@ use super::input::{Loaded, Piece, canceled};
 use crate::context::Inner;
 use crate::context::writes_nothing;
 use crate::dml::assembly::Assembly;
+use crate::session::run::committed;
+use executor::Control;
 use parser::client_copy::Options;
 use scan::tables::Tables;
 use std::sync::Arc;
@@ -22,9 +24,9 @@ impl Inner {
         given: Vec<usize>,
         options: &Options,
         mut pieces: mpsc::Receiver<Piece>,
+        control: &Control,
     ) -> Result<Loaded> {
         let mut conversation = self.conversation.lock().await;
-        let control = self.begin_statement();
         let work = async {
             conversation.refuse_if_failed()?;
             if self.settings.load().is_read_only() && !is_temporary_schema(&table.schema) {
@@ -44,7 +46,7 @@ impl Inner {
             let loaded = self
                 .copy_into(text, &mut transaction, &table, &given, options, &mut pieces)
                 .await?;
-            transaction.commit().await?;
+            committed(transaction, control).await?;
             Ok(loaded)
         };
         let result = tokio::select! {

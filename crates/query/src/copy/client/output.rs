@@ -3,12 +3,12 @@
 use super::wrong_direction;
 use super::{binary, csv, text};
 use crate::context::Inner;
-use crate::context::control::Control;
 use crate::context::outcome::{Rows, Tag};
 use crate::copy::query_of;
 use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::Query;
+use executor::Control;
 use futures::StreamExt;
 use parser::client_copy::What;
 use parser::client_copy::{Form, Header, Options};

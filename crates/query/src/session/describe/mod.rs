@@ -55,7 +55,10 @@ impl Session {
         statement: &'a Statement,
         given: &'a [Option<SqlType>],
     ) -> BoxFuture<'a, Result<Description>> {
-        Box::pin(self.inner().describe(statement, given))
+        let (statement, given) = (statement.clone(), given.to_vec());
+        Box::pin(self.on_executor(|session, _| async move {
+            session.inner().describe(&statement, &given).await
+        }))
     }
 }
 

@@ -39,7 +39,7 @@ impl Local {
     pub(super) fn start(&mut self, text: &str) -> Result<(), SqlError> {
         (self.ready, self.copying) = (None, None);
         self.statements.clear();
-        self.statements = self.session.parse(text)?.into();
+        self.statements = query::parse(text)?.into();
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Local {
     }
 
     pub(super) async fn status(&self) -> TransactionStatus {
-        self.session.transaction_status().await
+        self.session.transaction_status()
     }
 
     pub(super) fn canceller(&self) -> Canceller {

@@ -1,0 +1,34 @@
+//! Where statements run, and how every statement is stopped.
+//!
+//! Each running statement has an [executor](Executors): a few threads of its own, taken from a pool. The operating system
+//! divides the processors among the threads of all executors, so a statement of microseconds does not wait behind one of
+//! minutes, and no statement can keep another from running, whatever it does between two of its yields. Clients'
+//! connections, HTTP and other servers are served by other threads.
+//!
+//! A statement ends early when its [`Control`] says so: after a cancel request, a time-out, or when its client has gone.
+//! There are three ways to notice it, each for what the one before does not reach:
+//!
+//! 1. A task of the statement yields, and finds that it is aborted.
+//! 2. Operators ([`stoppable`]), functions and planner passes that may run long call [`check`] and return its error. The control of the
+//!    statement that a thread is working for is found in a thread-local variable, which [`Control::scope`] sets whenever it
+//!    polls a task of the statement. Tasks that the query engine spawns inherit it.
+//! 3. The caller waits no longer than a grace period ([`Control::overdue`]), and abandons the statement. Its threads go on
+//!    until they notice; nobody waits for them, and they work at a lower priority.
+//!
+//! Not here: what a statement does (`query`), and who asks for its end (`server`).
+
+mod control;
+mod held;
+mod monitor;
+mod pool;
+mod priority;
+mod scope;
+mod stoppable;
+mod task;
+
+pub use control::{CommitGuard, Control};
+pub use held::Held;
+pub use pool::{Executors, Lease};
+pub use scope::{Scope, check};
+pub use stoppable::{Checks, stoppable};
+pub use task::Task;

@@ -1,0 +1,171 @@
+//! Running a statement on an executor, and waiting for it no longer than it may run.
+
+use super::Session;
+use crate::context::outcome::{Outcome, Rows};
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, ScalarValue};
+use datafusion::execution::RecordBatchStream;
+use executor::{Control, Executors, Lease, Task};
+use futures::future::BoxFuture;
+use futures::{FutureExt, Stream, StreamExt};
+use parser::Statement;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::sync::mpsc;
+use values::error::{Error, Result, SqlState};
+use values::translate::external;
+
+/// Batches that are computed ahead of their consumer.
+const BATCHES_AHEAD: usize = 2;
+
+impl Session {
+    /// Runs one statement, on an executor if there are any. Parameters are `$1`, `$2`, ...
+    ///
+    /// # Errors
+    /// Any SQLSTATE; positions count from the statement's beginning.
+    pub fn run<'a>(
+        &'a self,
+        statement: &'a Statement,
+        parameters: &'a [ScalarValue],
+    ) -> BoxFuture<'a, Result<Outcome>> {
+        let inner = self.inner();
+        let Some(executors) = &inner.shared.executors else {
+            let control = inner.begin_statement();
+            return Box::pin(async move {
+                let run = inner.run(inner, statement, parameters, &control);
+                control.scope(run).await
+            });
+        };
+        let (statement, parameters) = (statement.clone(), parameters.to_vec());
+        Box::pin(async move {
+            let run = |session: Self, control: Control| async move {
+                let inner = session.inner();
+                inner.run(inner, &statement, &parameters, &control).await
+            };
+            let (outcome, lease, control) = self.leased(executors, run).await?;
+            Ok(match outcome {
+                Outcome::Rows(rows) => Outcome::Rows(self.computed_by(lease, control, rows)),
+                done => done,
+            })
+        })
+    }
+
+    /// Does a part of a statement's work on an executor, if there are any.
+    pub(super) async fn on_executor<T, F>(&self, work: impl FnOnce(Self, Control) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        match &self.inner().shared.executors {
+            Some(executors) => self.leased(executors, work).await.map(|(done, ..)| done),
+            None => {
+                let control = self.inner().begin_statement();
+                control.scope(work(self.clone(), control.clone())).await
+            }
+        }
+    }
+
+    /// Does work on an executor. A caller who waits in vain for its early end abandons it.
+    async fn leased<T, F>(
+        &self,
+        executors: &Executors,
+        work: impl FnOnce(Self, Control) -> F,
+    ) -> Result<(T, Lease, Control)>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        let (lease, control) = (executors.lease(), self.inner().begin_statement());
+        let mut task = lease.spawn(&control, work(self.clone(), control.clone()));
+        let done = tokio::select! {
+            biased;
+            done = &mut task => done.unwrap_or_else(|_| Err(ended_early())),
+            error = control.overdue() => {
+                self.abandon();
+                Err(error)
+            }
+        };
+        Ok((done?, lease, control))
+    }
+
+    /// Leaves the transaction to a statement that does not notice its end.
+    fn abandon(&self) {
+        let inner = self.inner();
+        inner.conversation.fail();
+        inner.conversation.abandon(&inner.settings);
+    }
+
+    /// The same rows, computed by the executor that has begun them.
+    fn computed_by(&self, lease: Lease, statement: Control, rows: Rows) -> Rows {
+        let Rows { fields, mut stream, command, control } = rows;
+        let (sender, batches) = mpsc::channel(BATCHES_AHEAD);
+        let schema = stream.schema();
+        let task = lease.spawn(&statement, async move {
+            while let Some(batch) = stream.next().await {
+                if sender.send(batch).await.is_err() {
+                    break;
+                }
+            }
+        });
+        let ending = {
+            let statement = statement.clone();
+            async move { statement.overdue().await }.boxed()
+        };
+        let session = self.clone();
+        let stream = Computed { schema, batches, ending, task: Some(task), session, _lease: lease };
+        Rows { fields, stream: Box::pin(stream), command, control }
+    }
+}
+
+/// Rows that an executor computes.
+struct Computed {
+    schema: SchemaRef,
+    batches: mpsc::Receiver<datafusion::common::Result<RecordBatch>>,
+    /// Completes when the rows should have ended.
+    ending: BoxFuture<'static, Error>,
+    /// `None` once its outcome is known.
+    task: Option<Task<()>>,
+    session: Session,
+    _lease: Lease,
+}
+
+impl Computed {
+    fn fail(&mut self, error: impl Into<DataFusionError>) -> <Self as Stream>::Item {
+        self.task = None;
+        self.batches.close();
+        self.session.inner().conversation.fail();
+        Err(error.into())
+    }
+}
+
+impl Stream for Computed {
+    type Item = datafusion::common::Result<RecordBatch>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let Some(task) = &mut this.task else { return Poll::Ready(None) };
+        match this.batches.poll_recv(context) {
+            Poll::Ready(Some(batch)) => Poll::Ready(Some(batch)),
+            Poll::Ready(None) => {
+                let ended = ready!(task.poll_unpin(context));
+                this.task = None;
+                Poll::Ready(ended.err().map(|_| this.fail(external(ended_early()))))
+            }
+            Poll::Pending => {
+                let error = ready!(this.ending.poll_unpin(context));
+                Poll::Ready(Some(this.fail(external(error))))
+            }
+        }
+    }
+}
+
+impl RecordBatchStream for Computed {
+    fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
+    }
+}
+
+fn ended_early() -> Error {
+    Error::new(SqlState::InternalError, "the statement ended early; the log says why")
+}
