@@ -11,7 +11,7 @@ mod storing;
 
 pub(crate) use scans::found;
 
-use crate::boundary::Results;
+use crate::boundary::{Results, Stored};
 use crate::exchange::Exchanges;
 use crate::metrics::Measuring;
 use crate::remote::{order_of, with_others};
@@ -86,7 +86,8 @@ impl Node {
             Input::Parts(parts) => fragment.plan(exchanges::readers(reading, parts)?, &context)?,
             Input::Stored(rows) => fragment.plan(vec![self.results.get(*rows)?], &context)?,
         };
-        let plan = stoppable(plan)?;
+        // The stored rows of a bundle are shared by all fragments that read them.
+        let plan = stoppable(plan, &|operator| operator.downcast_ref::<Stored>().is_some())?;
         if let Some(store) = fragment.store {
             return storing::store(&self.results, store, plan, &context, batches, begun).await;
         }

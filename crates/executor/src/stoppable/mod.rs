@@ -25,21 +25,27 @@ use operator::Stoppable;
 use std::sync::Arc;
 
 /// The same plan, whose operators check between batches whether their statement has to end. It looks the same: the checks
-/// are not shown by EXPLAIN, and types of operators are found as before.
+/// are not shown by EXPLAIN, and types of operators are found as before. An operator that `is_shared` with other plans, or
+/// has begun to run, stays as it is with all below it.
 ///
 /// # Errors
 /// Errors of the engine.
-pub fn stoppable(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-    let checked = plan.transform_up(|plan| {
-        Ok(if is_join(&plan) {
-            Transformed::yes(checked(with_checked_inputs(plan)?))
-        } else if needs_checks(&plan) {
-            Transformed::yes(checked(plan))
-        } else {
-            Transformed::no(plan)
-        })
-    })?;
-    Ok(checked.data)
+pub fn stoppable(
+    plan: Arc<dyn ExecutionPlan>,
+    is_shared: &dyn Fn(&Arc<dyn ExecutionPlan>) -> bool,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    if is_shared(&plan) {
+        return Ok(plan);
+    }
+    let with_checks = |input| stoppable(input, is_shared).map(Transformed::yes);
+    let plan = plan.map_children(with_checks)?.data;
+    Ok(if is_join(&plan) {
+        checked(with_checked_inputs(plan)?)
+    } else if needs_checks(&plan) {
+        checked(plan)
+    } else {
+        plan
+    })
 }
 
 fn checked(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
@@ -77,7 +83,7 @@ impl PhysicalOptimizerRule for Checks {
         plan: Arc<dyn ExecutionPlan>,
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        stoppable(plan)
+        stoppable(plan, &|_| false)
     }
 
     fn name(&self) -> &str {

@@ -197,7 +197,7 @@ pub(crate) async fn open(
     if plan.schema().fields().len() != builder.width() {
         return Err(out_of_range("a DML pushdown does not fit its table"));
     }
-    let writes = execute_stream(stoppable(plan)?, context)?
+    let writes = execute_stream(stoppable(plan, &|_| false)?, context)?
         .map(move |rows| Ok(PushdownStep::Write(builder.write(&rows?)?)));
     let begin = futures::stream::iter([Ok(PushdownStep::NotHere(not_here))]);
     Ok(begin.chain(writes).boxed())
