@@ -24,6 +24,7 @@ pub mod operators;
 mod ordered;
 pub mod origins;
 mod outer_names;
+mod recursive;
 mod refusals;
 pub mod relations;
 mod repeated_names;
@@ -202,6 +203,9 @@ impl<'a> Planner<'a> {
         types: Vec<Option<FieldRef>>,
     ) -> Result<LogicalPlan> {
         let statement = dialect::of_statement(statement);
+        let aggregates = self.functions.shared().aggregate_functions();
+        let statement =
+            recursive::of_statement(statement, self.text, &|name| aggregates.contains_key(name))?;
         self.resolve(&statement).await?;
         let statement = by_name::of_statement(statement, &self.sources)
             .map_err(|error| self.locate(external(error)))?;

@@ -178,6 +178,8 @@ states! {
     InvalidTableDefinition = "42P16",
     /// The definition of an object is invalid (a generated column)
     InvalidObjectDefinition = "42P17",
+    /// The recursive query is not well formed
+    InvalidRecursion = "42P19",
     /// A window function is not allowed here
     WindowingError = "42P20",
     /// The disk is full
