@@ -10,7 +10,7 @@ use crate::error::{Error, SqlState};
 /// Pattern of the engine's message, SQLSTATE and new message.
 struct Rule(&'static str, SqlState, &'static str);
 
-const RULES: [Rule; 62] = {
+const RULES: [Rule; 66] = {
     use SqlState as S;
     [
         // Types.
@@ -183,6 +183,26 @@ const RULES: [Rule; 62] = {
             "{} queries have different number of columns",
             S::SyntaxError,
             "each {0} query must have the same number of columns",
+        ),
+        Rule(
+            "should only return one column, but found 0",
+            S::SyntaxError,
+            "subquery has too few columns",
+        ),
+        Rule(
+            "Non-recursive term and recursive term must have the same number of columns",
+            S::SyntaxError,
+            "each UNION query must have the same number of columns",
+        ),
+        Rule(
+            "Cannot project plan column {} ('{}') to expected output field",
+            S::DatatypeMismatch,
+            "a column of the recursive query has one type in the non-recursive term but another type overall",
+        ),
+        Rule(
+            "join condition should not be empty",
+            S::FeatureNotSupported,
+            "EXCEPT and INTERSECT of rows without columns are not supported",
         ),
         Rule(
             "Too many columns! The subquery should only return one column",
