@@ -7,28 +7,32 @@ use datafusion::sql::sqlparser::ast::{
 };
 use parser::walk::visit_mut;
 use std::ops::ControlFlow;
-use values::error::{Error, Result};
+use values::error::{Error, Result, SqlState};
 
 /// Rewrites the names of a statement to a form that DataFusion accepts.
 ///
 /// # Errors
-/// 42703 if a qualified name refers to a column that its table does not have; 0A000 for
-/// TABLESAMPLE, INTERSECT ALL and EXCEPT ALL.
+/// 42703 if a qualified name refers to a column that its table does not have; 42601 for a scalar
+/// subquery without columns; 0A000 for TABLESAMPLE, INTERSECT ALL and EXCEPT ALL.
 pub(super) fn of_statement(mut statement: Statement, sources: &Sources) -> Result<Statement> {
-    match visit_mut(&mut statement, &mut Rewrites(Scopes::new(sources))) {
+    match visit_mut(&mut statement, &mut Rewrites(Scopes::new(sources), None)) {
         ControlFlow::Continue(()) => Ok(statement),
         ControlFlow::Break(error) => Err(error),
     }
 }
 
-struct Rewrites<'a>(Scopes<'a>);
+/// The rewrites, and the message if the next query has no columns but must return one.
+struct Rewrites<'a>(Scopes<'a>, Option<&'static str>);
 
 impl VisitorMut for Rewrites<'_> {
     type Break = Error;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         self.0.enter_query(query);
-        ControlFlow::Continue(())
+        match self.1.take().filter(|_| self.0.has_no_columns(query)) {
+            Some(message) => ControlFlow::Break(Error::new(SqlState::SyntaxError, message)),
+            None => ControlFlow::Continue(()),
+        }
     }
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
@@ -62,6 +66,14 @@ impl VisitorMut for Rewrites<'_> {
 
     fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<Error> {
         self.0.leave_select();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        self.1 = match expr {
+            Expr::Subquery(_) => Some("subquery must return only one column"),
+            _ => None,
+        };
         ControlFlow::Continue(())
     }
 

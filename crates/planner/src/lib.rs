@@ -15,6 +15,7 @@ pub mod dialect;
 pub mod error_position;
 mod every_expression;
 pub mod files;
+pub mod float_groups;
 mod floats;
 pub mod inputs;
 mod logical;
@@ -23,9 +24,11 @@ pub mod operators;
 mod ordered;
 pub mod origins;
 mod outer_names;
+mod recursive;
 mod refusals;
 pub mod relations;
 mod repeated_names;
+pub mod repeated_orders;
 pub mod scales;
 mod scopes;
 pub mod series;
@@ -200,6 +203,9 @@ impl<'a> Planner<'a> {
         types: Vec<Option<FieldRef>>,
     ) -> Result<LogicalPlan> {
         let statement = dialect::of_statement(statement);
+        let aggregates = self.functions.shared().aggregate_functions();
+        let statement =
+            recursive::of_statement(statement, self.text, &|name| aggregates.contains_key(name))?;
         self.resolve(&statement).await?;
         let statement = by_name::of_statement(statement, &self.sources)
             .map_err(|error| self.locate(external(error)))?;

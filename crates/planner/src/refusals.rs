@@ -1,7 +1,8 @@
-//! Rejects aggregates and window functions in places where SQL does not allow them.
+//! Rejects aggregates and window functions in places where SQL does not allow them, and recursive
+//! queries without columns.
 //!
 //! DataFusion's SQL planner accepts some of them, and its physical planner fails with an internal
-//! error.
+//! error or panics.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -10,7 +11,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use values::error::{Error, SqlState};
 use values::translate::external;
 
-/// Rejects aggregates and window functions in WHERE, JOIN conditions and GROUP BY.
+/// Rejects aggregates and window functions in WHERE, JOIN conditions and GROUP BY, and what the
+/// engine cannot run without columns.
 pub(super) fn of_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.apply_with_subqueries(|node| {
         match node {
@@ -26,6 +28,12 @@ pub(super) fn of_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
                     refuse_in(expr, "GROUP BY")?;
                     refuse_async(expr)?;
                 }
+            }
+            LogicalPlan::RecursiveQuery(query)
+                if query.is_distinct && node.schema().fields().is_empty() =>
+            {
+                let message = "UNION of a recursive query without columns is not supported";
+                return Err(external(Error::unsupported(message)));
             }
             _ => {}
         }

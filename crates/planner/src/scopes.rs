@@ -65,6 +65,12 @@ impl<'a> Scopes<'a> {
         }
     }
 
+    /// Whether the query that the walk has just entered has no columns. DataFusion panics if a
+    /// value is taken from one.
+    pub(super) fn has_no_columns(&self, query: &Query) -> bool {
+        self.of_query(query).is_some_and(|columns| columns.is_empty())
+    }
+
     /// The walk leaves the innermost query.
     pub(super) fn leave_query(&mut self) {
         self.tables.pop();

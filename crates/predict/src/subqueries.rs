@@ -1,4 +1,5 @@
-//! Correlated subqueries: each is planned once, for likely outer values.
+//! Correlated subqueries: each is planned once, for likely outer values, or for all if its rows are
+//! found by key.
 
 use super::tables::statistics;
 use datafusion::arrow::datatypes::DataType;
@@ -13,6 +14,9 @@ use planner::correlated::{ByRow, SubqueryFunction};
 use scan::estimate::column_of;
 use std::sync::Arc;
 use values::Result;
+
+/// The outer values of a subquery whose rows are found by key.
+const ALL_VALUES: &str = "all values";
 
 /// A subquery of a plan.
 pub(super) struct Subquery {
@@ -75,6 +79,10 @@ async fn planned(
     call: Arc<dyn PhysicalExpr>,
     around: &Arc<dyn ExecutionPlan>,
 ) -> Result<Subquery> {
+    let runs = function.runs();
+    if let Some(plan) = function.plan_by_key().await? {
+        return Ok(Subquery { call, plan, values: ALL_VALUES.to_owned(), runs });
+    }
     let (known, schema) = (statistics(around)?, around.schema());
     let columns = function.columns();
     let mut values = Vec::with_capacity(columns.len());
@@ -86,7 +94,7 @@ async fn planned(
     let named =
         columns.iter().zip(&values).map(|(column, value)| format!("{} = {value}", column.name));
     let values = named.collect::<Vec<_>>().join(", ");
-    Ok(Subquery { call, plan, values, runs: function.runs() })
+    Ok(Subquery { call, plan, values, runs })
 }
 
 /// A likely value of a column: the middle of its range, or the minimum if the type has no middle.

@@ -344,7 +344,7 @@ async fn a_recursion_takes_its_rounds() {
 
 #[tokio::test]
 async fn a_subquery_that_runs_by_row_is_a_statement_of_its_own() {
-    let subquery = "SELECT t FROM small WHERE small.n = large.n ORDER BY price LIMIT 1";
+    let subquery = "SELECT t FROM small WHERE small.n - large.n = 0 ORDER BY price LIMIT 1";
     let operators = operators(&format!("SELECT id, ({subquery}) FROM large WHERE id <= 120")).await;
     let by_row = operators.iter().find(|operator| operator.kind == Kind::Subquery);
     let by_row = by_row.expect("a subquery");
@@ -358,4 +358,13 @@ async fn a_subquery_that_runs_by_row_is_a_statement_of_its_own() {
         below.table.as_ref().expect("a scan").name.clone()
     });
     assert_eq!(tables.collect::<Vec<_>>(), ["large", "small"]);
+}
+
+#[tokio::test]
+async fn a_subquery_whose_rows_are_found_by_key_runs_once() {
+    let subquery = "SELECT t FROM small WHERE small.n = large.n ORDER BY price LIMIT 1";
+    let operators = operators(&format!("SELECT id, ({subquery}) FROM large WHERE id <= 120")).await;
+    let by_key = operators.iter().find(|operator| operator.kind == Kind::Subquery);
+    let by_key = by_key.expect("a subquery");
+    assert_eq!((by_key.rows, by_key.times), (120.0, 1.0));
 }

@@ -1,23 +1,27 @@
 //! A correlated subquery as a scalar function of its outer columns.
 
 use super::bind::bind;
+use super::index::{Found, Index};
+use super::keyed::Keyed;
 use async_trait::async_trait;
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
-use datafusion::arrow::compute::{cast, concat_batches};
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray, UInt64Array};
+use datafusion::arrow::compute::{cast, concat_batches, take};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{Column, Result, ScalarValue};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::async_udf::AsyncScalarUDFImpl;
 use datafusion::logical_expr::{
-    ColumnarValue, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
-    TypeSignature, Volatility,
+    ColumnarValue, Expr, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl,
+    Signature, TypeSignature, Volatility,
 };
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::OnceCell;
 use values::error::{Error, SqlState};
 use values::translate::external;
 
@@ -28,13 +32,14 @@ pub(super) enum Answer {
     Value,
     /// Whether it has a row.
     Exists { negated: bool },
-    /// Whether it returns the last argument (IN).
+    /// Whether it returns the argument behind the outer columns (IN).
     Contains { negated: bool },
     /// All rows, as an array of composites; NULL without a row.
     Rows,
 }
 
-/// A correlated subquery as a function. Its arguments are the outer columns, and for IN the value.
+/// A correlated subquery as a function. Its arguments are the outer columns, for IN the value, and
+/// the expressions that equal its keys if its rows have keys.
 pub struct SubqueryFunction {
     plan: Arc<LogicalPlan>,
     columns: Vec<Column>,
@@ -44,7 +49,17 @@ pub struct SubqueryFunction {
     engine: Arc<SessionState>,
     /// Number of executions.
     runs: AtomicU64,
+    /// The subquery without its correlation, if it has such a form.
+    keyed: Option<Keyed>,
+    /// The rows of `keyed`; `None` if they cannot be had.
+    index: OnceCell<Option<Index>>,
 }
+
+/// Values up to which a subquery runs for each of them, and is not indexed.
+const VALUES_BY_ROW: usize = 16;
+
+/// Rows that are read and indexed in the time that it takes to plan and run a subquery.
+const ROWS_PER_RUN: usize = 500;
 
 impl SubqueryFunction {
     pub(super) fn new(
@@ -64,12 +79,20 @@ impl SubqueryFunction {
         // Volatile: the optimizer must neither move the call nor evaluate it.
         let kinds = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
         let signature = Signature::one_of(kinds, Volatility::Volatile);
-        Ok(Self { plan, columns, answer, returns, signature, engine, runs: AtomicU64::new(0) })
+        let keyed = Keyed::of(&plan, &columns)?;
+        let (runs, index) = (AtomicU64::new(0), OnceCell::new());
+        Ok(Self { plan, columns, answer, returns, signature, engine, runs, keyed, index })
     }
 
     /// The outer columns, which are the first arguments.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// The expressions over outer columns that equal the keys of the subquery's rows. They are the
+    /// last arguments.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Expr> {
+        self.keyed.iter().flat_map(|keyed| keyed.outer.iter().map(|(expr, _)| expr))
     }
 
     /// Number of executions.
@@ -89,6 +112,19 @@ impl SubqueryFunction {
         Box::pin(super::super::physical_plan(&self.engine, &plan)).await
     }
 
+    /// The physical plan that found the rows for all outer values, if one did.
+    ///
+    /// # Errors
+    /// As planning the subquery.
+    pub async fn plan_by_key(&self) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        match (&self.keyed, self.index.get()) {
+            (Some(keyed), Some(Some(_))) => {
+                Box::pin(super::super::physical_plan(&self.engine, &keyed.plan)).await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     async fn rows(&self, values: &[ScalarValue]) -> Result<RecordBatch> {
         self.runs.fetch_add(1, Ordering::Relaxed);
         let physical = self.plan(values).await?;
@@ -97,8 +133,60 @@ impl SubqueryFunction {
         Ok(concat_batches(&schema, &batches)?)
     }
 
-    async fn answer(&self, arguments: &[ScalarValue]) -> Result<ScalarValue> {
-        let rows = self.rows(arguments.get(..self.columns.len()).unwrap_or_default()).await?;
+    /// The rows of the subquery by key, if finding them there is faster than running the subquery
+    /// for each of `values` outer values.
+    async fn index(&self, values: usize) -> Result<Option<(&Keyed, &Index)>> {
+        let Some(keyed) = &self.keyed else { return Ok(None) };
+        if !self.index.initialized() {
+            if values <= VALUES_BY_ROW {
+                return Ok(None);
+            }
+            let plan = Box::pin(super::super::physical_plan(&self.engine, &keyed.plan)).await?;
+            let rows = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new())?;
+            let rows = &rows.num_rows;
+            if rows.get_value().is_some_and(|rows| *rows > values.saturating_mul(ROWS_PER_RUN)) {
+                return Ok(None);
+            }
+            // Rows that no outer value needs may fail. Then the subquery runs for each value.
+            let build = async || {
+                self.runs.fetch_add(1, Ordering::Relaxed);
+                Index::build(keyed, plan, &self.engine).await.ok()
+            };
+            self.index.get_or_init(build).await;
+        }
+        Ok(self.index.get().and_then(Option::as_ref).map(|index| (keyed, index)))
+    }
+
+    /// The answers for outer values, which are distinct rows of the arguments.
+    async fn answers(
+        &self,
+        arguments: &[ArrayRef],
+        values: &[Vec<ScalarValue>],
+    ) -> Result<Vec<ScalarValue>> {
+        let mut answers = Vec::with_capacity(values.len());
+        let Some((keyed, index)) = self.index(values.len()).await? else {
+            for values in values {
+                answers.push(self.answer(&self.rows(values).await?, values)?);
+            }
+            return Ok(answers);
+        };
+        for (found, values) in index
+            .find(keyed, &arguments[arguments.len() - keyed.outer.len()..])?
+            .into_iter()
+            .zip(values)
+        {
+            answers.push(match found {
+                Found::Rows(rows) => self.answer(&rows, values)?,
+                Found::Nothing => {
+                    let run = || self.rows(values);
+                    self.answer(index.nothing().get_or_try_init(run).await?, values)?
+                }
+            });
+        }
+        Ok(answers)
+    }
+
+    fn answer(&self, rows: &RecordBatch, arguments: &[ScalarValue]) -> Result<ScalarValue> {
         match self.answer {
             Answer::Value if rows.num_rows() > 1 => {
                 let message = "more than one row returned by a subquery used as an expression";
@@ -110,7 +198,7 @@ impl SubqueryFunction {
                 Ok(ScalarValue::Boolean(Some((rows.num_rows() > 0) != negated)))
             }
             Answer::Contains { negated } => {
-                let found = contains(rows.column(0), arguments.last())?;
+                let found = contains(rows.column(0), arguments.get(self.columns.len()))?;
                 Ok(ScalarValue::Boolean(found.map(|found| found != negated)))
             }
             Answer::Rows if rows.num_rows() == 0 => ScalarValue::try_from(&self.returns),
@@ -206,25 +294,28 @@ impl AsyncScalarUDFImpl for SubqueryFunction {
         let rows = args.number_rows;
         let arrays = args.args.iter().map(|arg| arg.to_array(rows));
         let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
-        let mut known: HashMap<Vec<ScalarValue>, ScalarValue> = HashMap::new();
-        let mut answers = Vec::with_capacity(rows);
+        let mut known: HashMap<Vec<ScalarValue>, usize> = HashMap::new();
+        let (mut distinct, mut firsts) = (Vec::new(), Vec::new());
+        let mut places = Vec::with_capacity(rows);
         for row in 0..rows {
             let values = arrays.iter().map(|array| ScalarValue::try_from_array(array, row));
             let values = values.collect::<Result<Vec<_>>>()?;
-            let answer = match known.get(&values) {
-                Some(answer) => answer.clone(),
-                None => {
-                    let answer = self.answer(&values).await?;
-                    known.insert(values, answer.clone());
-                    answer
-                }
-            };
-            answers.push(answer);
+            let place = *known.entry(values).or_insert_with_key(|values| {
+                distinct.push(values.clone());
+                firsts.push(row as u64);
+                distinct.len() - 1
+            });
+            places.push(place);
         }
+        let firsts = UInt64Array::from(firsts);
+        let arrays = arrays.iter().map(|array| Ok(take(array, &firsts, None)?));
+        let answers = self.answers(&arrays.collect::<Result<Vec<_>>>()?, &distinct).await?;
         if answers.is_empty() {
             let none = datafusion::arrow::array::new_empty_array(&self.returns);
             return Ok(ColumnarValue::Array(none));
         }
-        Ok(ColumnarValue::Array(ScalarValue::iter_to_array(answers)?))
+        Ok(ColumnarValue::Array(ScalarValue::iter_to_array(
+            places.into_iter().map(|place| answers[place].clone()),
+        )?))
     }
 }

@@ -6,13 +6,20 @@
 //!
 //! `by_row` turns every correlated subquery of a plan into a [`SubqueryFunction`] of its outer
 //! columns. The function plans and runs the subquery for each distinct set of values. Each set
-//! costs one planning, so this is used only for plans that DataFusion rejects or misinterprets.
+//! costs one planning, so this is used only for plans that DataFusion rejects or misinterprets. If
+//! the outer columns are only compared by equality, the subquery runs once for all values, and its
+//! rows are found by key ([`index`]).
 //!
-//! Correlated subqueries in ON, ORDER BY and aggregates are not supported.
+//! DataFusion calls such functions in select lists and filters only. [`below`] moves them there from
+//! other places. In ON of an outer join a subquery over both sides is not supported.
 
+mod below;
 mod bind;
 mod by_row;
+mod constant;
 mod function;
+mod index;
+mod keyed;
 mod lateral;
 
 pub use by_row::ByRow;
@@ -110,11 +117,11 @@ fn of_node(node: LogicalPlan, engine: &Arc<SessionState>) -> Result<Transformed<
         let replaced = expr.transform_down(|expr| of_expression(expr, &place, engine))?;
         Ok(replaced.update_data(|expr| name.restore(expr)))
     })?;
-    if replaced.transformed {
-        replaced.map_data(LogicalPlan::recompute_schema)
-    } else {
-        Ok(replaced)
+    if !replaced.transformed {
+        return Ok(replaced);
     }
+    let plan = replaced.data.recompute_schema()?;
+    below::of_node(plan).map(Transformed::yes)
 }
 
 /// The context of an expression.
@@ -149,6 +156,11 @@ fn of_expression(
         }
         other => return Ok(Transformed::no(other)),
     };
+    if answer == Answer::Value
+        && let Some(mut row) = constant::row(&subquery.subquery, schema)?
+    {
+        return Ok(Transformed::yes(row.swap_remove(0)));
+    }
     let call = call(&subquery, answer, value, schema, engine)?;
     Ok(Transformed::yes(call))
 }
@@ -185,7 +197,8 @@ fn call(
     if let Some(by_row) = engine.config().get_extension::<ByRow>() {
         by_row.add(&function);
     }
-    let arguments = columns.into_iter().map(Expr::Column).chain(value).collect();
+    let keys = function.keys().cloned();
+    let arguments = columns.into_iter().map(Expr::Column).chain(value).chain(keys).collect();
     let function = Arc::new(AsyncScalarUDF::new(function).into_scalar_udf());
     Ok(Expr::ScalarFunction(ScalarFunction::new_udf(function, arguments)))
 }

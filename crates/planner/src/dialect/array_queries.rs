@@ -26,7 +26,8 @@ pub(super) fn rewrite(expr: &mut Expr) {
     *expr = super::build::call("coalesce", vec![Expr::Subquery(Box::new(query)), none]);
 }
 
-fn empty() -> Query {
+/// A query without rows and clauses, to be filled.
+pub(crate) fn empty() -> Query {
     Query {
         with: None,
         body: Box::new(SetExpr::Values(datafusion::sql::sqlparser::ast::Values {

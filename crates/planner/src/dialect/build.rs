@@ -55,7 +55,7 @@ pub(crate) fn literal_text(expr: &Expr) -> Option<&str> {
 }
 
 /// The last part of a name, case-folded.
-pub(super) fn last(name: &ObjectName) -> String {
+pub(crate) fn last(name: &ObjectName) -> String {
     name.0.last().and_then(|part| part.as_ident()).map(fold).unwrap_or_default()
 }
 

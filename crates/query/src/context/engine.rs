@@ -11,7 +11,9 @@ use executor::Checks;
 use functions::json::operators::JsonOperators;
 use functions::json::order::OrderJson;
 use planner::casts::Casts;
+use planner::float_groups::FloatGroups;
 use planner::operators::Operators;
+use planner::repeated_orders::RepeatedOrders;
 use planner::scales::Scales;
 use planner::volatile::VolatileColumns;
 use planner::waiting::WaitingValues;
@@ -65,7 +67,8 @@ impl Engine {
             .with_analyzer_rule(Arc::new(Casts))
             .with_analyzer_rule(Arc::new(Scales))
             .with_analyzer_rule(Arc::new(WaitingValues))
-            .with_analyzer_rule(Arc::new(VolatileColumns));
+            .with_analyzer_rule(Arc::new(VolatileColumns))
+            .with_optimizer_rule(Arc::new(RepeatedOrders));
         let mut functions = builder.build();
         functions::register_shared(&mut functions)?;
         let portable = Arc::new(Portable::new(&functions));
@@ -93,6 +96,7 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
         let pushdown = rules.remove(from);
         rules.insert(to, pushdown);
     }
+    rules.push(Arc::new(FloatGroups));
     rules.push(Arc::new(Checks));
     rules.push(Arc::new(ShipFragments));
     rules

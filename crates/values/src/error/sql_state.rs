@@ -66,6 +66,8 @@ states! {
     SubstringError = "22011",
     /// Division by zero
     DivisionByZero = "22012",
+    /// The argument of ntile is not positive
+    InvalidNtileArgument = "22014",
     /// A text is no regular expression
     InvalidRegularExpression = "2201B",
     /// A logarithm is undefined
@@ -180,6 +182,8 @@ states! {
     InvalidTableDefinition = "42P16",
     /// The definition of an object is invalid (a generated column)
     InvalidObjectDefinition = "42P17",
+    /// The recursive query is not well formed
+    InvalidRecursion = "42P19",
     /// A window function is not allowed here
     WindowingError = "42P20",
     /// The disk is full

@@ -47,6 +47,7 @@ impl From<DataFusionError> for Error {
             E::IoError(error) => of_file(error.to_string(), &error),
             E::ObjectStore(error) => object_store_error(&error),
             E::ParquetError(error) => Self::new(SqlState::BadCopyFileFormat, error.to_string()),
+            E::ExecutionJoin(error) if error.is_panic() => panicked(),
             E::Plan(message) => from_text(&message),
             E::Execution(message) | E::Configuration(message) => from_text(&message),
             other => from_text(&other.strip_backtrace()),
@@ -84,8 +85,14 @@ fn shared(error: &DataFusionError) -> Error {
             ArrowError::ArithmeticOverflow(message) => range::of_overflow(message),
             other => from_text(&other.to_string()),
         },
+        DataFusionError::ExecutionJoin(error) if error.is_panic() => panicked(),
         other => from_text(&other.strip_backtrace()),
     }
+}
+
+/// A panic of the engine. The log has its message.
+fn panicked() -> Error {
+    Error::new(SqlState::InternalError, "the statement ended early; the log says why")
 }
 
 /// A boxed error of any of the known types.

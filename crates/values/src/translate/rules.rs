@@ -10,7 +10,7 @@ use crate::error::{Error, SqlState};
 /// Pattern of the engine's message, SQLSTATE and new message.
 struct Rule(&'static str, SqlState, &'static str);
 
-const RULES: [Rule; 62] = {
+const RULES: [Rule; 74] = {
     use SqlState as S;
     [
         // Types.
@@ -183,6 +183,66 @@ const RULES: [Rule; 62] = {
             "{} queries have different number of columns",
             S::SyntaxError,
             "each {0} query must have the same number of columns",
+        ),
+        Rule(
+            "should only return one column, but found 0",
+            S::SyntaxError,
+            "subquery has too few columns",
+        ),
+        Rule(
+            "Non-recursive term and recursive term must have the same number of columns",
+            S::SyntaxError,
+            "each UNION query must have the same number of columns",
+        ),
+        Rule(
+            "Cannot project plan column {} ('{}') to expected output field",
+            S::DatatypeMismatch,
+            "a column of the recursive query has one type in the non-recursive term but another type overall",
+        ),
+        Rule(
+            "'{}' does not support zero arguments",
+            S::UndefinedFunction,
+            "function {0}() does not exist",
+        ),
+        Rule(
+            "Function '{}' expects",
+            S::UndefinedFunction,
+            "function {0} does not exist for these arguments",
+        ),
+        Rule(
+            "Function '{}' failed to match any signature",
+            S::UndefinedFunction,
+            "function {0} does not exist for these arguments",
+        ),
+        Rule(
+            "Function '{}' user-defined coercion failed",
+            S::UndefinedFunction,
+            "function {0} does not exist for these arguments",
+        ),
+        Rule(
+            "NTILE requires a positive integer",
+            S::InvalidNtileArgument,
+            "argument of ntile must be greater than zero",
+        ),
+        Rule(
+            "RANGE requires exactly one ORDER BY column",
+            S::WindowingError,
+            "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
+        ),
+        Rule(
+            "GROUPS requires an ORDER BY clause",
+            S::WindowingError,
+            "GROUPS mode requires an ORDER BY clause",
+        ),
+        Rule(
+            "Argument {} to grouping function is not in grouping columns",
+            S::GroupingError,
+            "arguments to GROUPING must be grouping expressions of the associated query level",
+        ),
+        Rule(
+            "join condition should not be empty",
+            S::FeatureNotSupported,
+            "EXCEPT and INTERSECT of rows without columns are not supported",
         ),
         Rule(
             "Too many columns! The subquery should only return one column",
