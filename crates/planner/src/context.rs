@@ -3,6 +3,7 @@
 use super::series;
 use catalog_views::functions::Functions;
 use catalog_views::functions::current_setting;
+use catalog_views::search_path::SearchPath;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::{TableFunctionArgs, cte_worktable::CteWorkTable};
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -16,6 +17,7 @@ use datafusion::logical_expr::{
 };
 use std::collections::HashMap;
 use std::sync::Arc;
+use store::catalog::{Catalog, RelationId};
 use values::error::{Error, SqlState};
 use values::translate::external;
 use values::types::Types;
@@ -28,6 +30,12 @@ pub(crate) struct Context<'a> {
     pub parameters: &'a [ScalarValue],
     /// The tables of the statement, by their normalized names.
     pub sources: &'a HashMap<String, Arc<dyn TableSource>>,
+    /// The definitions in which a relation without a table is looked up.
+    pub catalog: &'a Catalog,
+    /// The schemas in which unqualified names are looked up.
+    pub search_path: SearchPath<'a>,
+    /// The views within which the statement is expanded.
+    pub expanded: &'a [RelationId],
 }
 
 /// The key of a table in [`Context::sources`].
@@ -60,11 +68,8 @@ impl Context<'_> {
 
 impl ContextProvider for Context<'_> {
     fn get_table_source(&self, name: TableReference) -> Result<Arc<dyn TableSource>> {
-        let name = spelled(&name);
-        self.sources.get(&name).cloned().ok_or_else(|| {
-            let message = format!("relation \"{name}\" does not exist");
-            external(Error::new(SqlState::UndefinedTable, message))
-        })
+        let source = self.sources.get(&spelled(&name)).cloned();
+        source.ok_or_else(|| external(self.missing(&name)))
     }
 
     fn get_table_function_source(

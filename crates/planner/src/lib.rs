@@ -12,6 +12,7 @@ mod context;
 pub mod correlated;
 mod dates;
 pub mod dialect;
+mod deep;
 pub mod error_position;
 mod every_expression;
 pub mod files;
@@ -57,7 +58,7 @@ use origins::{Found, Origins};
 use scan::tables::Tables;
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::catalog::SqlType;
+use store::catalog::{RelationId, SqlType};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 use values::style::Style;
@@ -91,6 +92,8 @@ pub struct Planner<'a> {
     pub parameters: &'a [ScalarValue],
     text: &'a str,
     /// Whether the statement is a view whose columns are being looked up.
+    /// The views within which the statement is expanded, outermost first.
+    expanded: Vec<RelationId>,
     describes_views: bool,
     sources: HashMap<String, Arc<dyn TableSource>>,
 }
@@ -114,6 +117,7 @@ impl<'a> Planner<'a> {
             parameters,
             text: "",
             describes_views: false,
+            expanded: Vec::new(),
             sources: HashMap::new(),
         }
     }
@@ -124,6 +128,11 @@ impl<'a> Planner<'a> {
     }
 
     /// Adds a relation under a name that only this statement sees.
+    /// Plans the statement as a part of the view with this id, which it must not read.
+    pub fn within(self, view: Option<RelationId>) -> Self {
+        Self { expanded: view.into_iter().collect(), ..self }
+    }
+
     pub fn add_source(&mut self, name: &str, source: Arc<dyn TableSource>) {
         self.sources.insert(name.to_owned(), source);
     }
@@ -177,6 +186,9 @@ impl<'a> Planner<'a> {
             parameters: self.parameters,
             sources: &self.sources,
         }
+            catalog: self.tables.catalog(),
+            search_path: self.search_path,
+            expanded: &self.expanded,
     }
 
     /// The logical plan of a statement whose parameters have types, if known, but no values.
@@ -207,10 +219,13 @@ impl<'a> Planner<'a> {
         let context = self.context();
         let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
         let options = parser_options(self.engine);
-        crate::logical::plan_of(statement, &context, options, &mut planner_context)
-            .and_then(refusals::of_plan)
-            .and_then(numbers::of_plan)
-            .map_err(|error| self.locate(error))
+        deep::growing(|| {
+            crate::logical::plan_of(statement, &context, options, &mut planner_context)
+                .and_then(deep::refuse)
+                .and_then(refusals::of_plan)
+                .and_then(numbers::of_plan)
+                .map_err(|error| self.locate(error))
+        })
     }
 
     /// The plan with the columns converted to client types, and the description of the columns.
@@ -316,7 +331,8 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// Errors of the engine.
     pub async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
-        physical_plan(self.engine, plan).await.map_err(|error| self.locate(error))
+        let planned = deep::Growing(Box::pin(physical_plan(self.engine, plan)));
+        planned.await.map_err(|error| self.locate(error))
     }
 
     /// Adds the position in the statement to an error of planning.
