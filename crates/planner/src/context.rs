@@ -1,6 +1,6 @@
 //! Resolves names for DataFusion's SQL planner: tables of the statement, functions of the engine.
 
-use super::series;
+use super::{chains, series};
 use catalog_views::functions::Functions;
 use catalog_views::functions::current_setting;
 use catalog_views::search_path::SearchPath;
@@ -104,6 +104,9 @@ impl ContextProvider for Context<'_> {
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         if name == "current_setting" {
             return Some(Arc::new(current_setting(catalog_views::settings(self.engine))));
+        }
+        if name == chains::CHAIN {
+            return Some(Arc::new(chains::marker()));
         }
         self.functions.scalar(name).or_else(|| self.functions.missing(name))
     }

@@ -8,11 +8,12 @@ mod asterisks;
 mod astray;
 mod by_name;
 pub mod casts;
+pub mod chains;
 mod context;
 pub mod correlated;
 mod dates;
-pub mod dialect;
 mod deep;
+pub mod dialect;
 pub mod error_position;
 mod every_expression;
 pub mod files;
@@ -91,9 +92,9 @@ pub struct Planner<'a> {
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
     text: &'a str,
-    /// Whether the statement is a view whose columns are being looked up.
     /// The views within which the statement is expanded, outermost first.
     expanded: Vec<RelationId>,
+    /// Whether the statement is a view whose columns are being looked up.
     describes_views: bool,
     sources: HashMap<String, Arc<dyn TableSource>>,
 }
@@ -116,8 +117,8 @@ impl<'a> Planner<'a> {
             search_path,
             parameters,
             text: "",
-            describes_views: false,
             expanded: Vec::new(),
+            describes_views: false,
             sources: HashMap::new(),
         }
     }
@@ -127,12 +128,12 @@ impl<'a> Planner<'a> {
         Self { text, ..self }
     }
 
-    /// Adds a relation under a name that only this statement sees.
     /// Plans the statement as a part of the view with this id, which it must not read.
     pub fn within(self, view: Option<RelationId>) -> Self {
         Self { expanded: view.into_iter().collect(), ..self }
     }
 
+    /// Adds a relation under a name that only this statement sees.
     pub fn add_source(&mut self, name: &str, source: Arc<dyn TableSource>) {
         self.sources.insert(name.to_owned(), source);
     }
@@ -185,10 +186,10 @@ impl<'a> Planner<'a> {
             functions: self.functions,
             parameters: self.parameters,
             sources: &self.sources,
-        }
             catalog: self.tables.catalog(),
             search_path: self.search_path,
             expanded: &self.expanded,
+        }
     }
 
     /// The logical plan of a statement whose parameters have types, if known, but no values.
@@ -215,7 +216,8 @@ impl<'a> Planner<'a> {
         self.resolve(&statement).await?;
         let statement = by_name::of_statement(statement, &self.sources)
             .map_err(|error| self.locate(external(error)))?;
-        let statement = repeated_names::of_statement(statement);
+        let mut statement = repeated_names::of_statement(statement);
+        chains::as_arrays(&mut statement);
         let context = self.context();
         let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
         let options = parser_options(self.engine);
@@ -285,11 +287,14 @@ impl<'a> Planner<'a> {
 
     fn expression(&self, expression: ast::Expr, schema: &DFSchema) -> Result<Expr> {
         let context = self.context();
-        let (expression, options) =
+        let (mut expression, options) =
             (dialect::of_expression(expression), parser_options(self.engine));
-        let logical = crate::logical::expression_of(expression, schema, &context, options)
-            .and_then(|expr| numbers::over_columns(expr, schema))
-            .map_err(|error| self.locate(error))?;
+        chains::as_arrays(&mut expression);
+        let logical = deep::growing(|| {
+            crate::logical::expression_of(expression, schema, &context, options)
+                .and_then(|expr| numbers::over_columns(expr, schema))
+                .map_err(|error| self.locate(error))
+        })?;
         Ok(context.with_parameters(logical)?)
     }
 

@@ -3,6 +3,7 @@
 //! Drivers and tools look columns up by these names. DataFusion would use the whole expression.
 
 use super::build::{last, type_name};
+use crate::chains::CHAIN;
 use crate::unique_names;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitorMut,
@@ -73,7 +74,9 @@ fn name(expr: &Expr) -> Option<String> {
     Some(match expr {
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => return plain_column(expr),
         Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => return name(inner),
-        Expr::Function(function) => last(&function.name),
+        Expr::Function(function) => {
+            return Some(last(&function.name)).filter(|name| name != CHAIN);
+        }
         Expr::Cast { expr, data_type, .. } => {
             let own = || Some(name_of_type(&type_name(data_type)));
             // In a chain of casts, the last one provides the type name.

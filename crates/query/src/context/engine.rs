@@ -10,6 +10,7 @@ use distributed::{Exchanges, ShipFragments, read_everywhere};
 use functions::json::operators::JsonOperators;
 use functions::json::order::OrderJson;
 use planner::casts::Casts;
+use planner::chains::Chains;
 use planner::operators::Operators;
 use planner::scales::Scales;
 use planner::volatile::VolatileColumns;
@@ -58,7 +59,11 @@ impl Engine {
         let builder = SessionStateBuilder::new()
             .with_config(config(threads))
             .with_runtime_env(runtime)
-            .with_expr_planners(vec![Arc::new(JsonOperators), Arc::new(Operators)])
+            .with_expr_planners(vec![
+                Arc::new(Chains),
+                Arc::new(JsonOperators),
+                Arc::new(Operators),
+            ])
             .with_default_features()
             .with_analyzer_rule(Arc::new(OrderJson))
             .with_analyzer_rule(Arc::new(Casts))
