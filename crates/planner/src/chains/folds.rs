@@ -4,6 +4,7 @@
 //! Steps of the same types share a [`Shape`]. A very long chain becomes nested calls, so that not all operands are in
 //! memory at once.
 
+use super::name_of_call;
 use super::shapes::{Shape, of_symbol, pair};
 use crate::operators::{constant, typed};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
@@ -193,6 +194,10 @@ impl Hash for Fold {
 impl ScalarUDFImpl for Fold {
     fn name(&self) -> &str {
         "fold"
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(name_of_call(self.name(), args))
     }
 
     fn signature(&self) -> &Signature {

@@ -4,6 +4,7 @@
 //! operands are left, an OR becomes one call, and so does an AND but for its first operands: the engine pushes each of
 //! these down and finds the conditions of joins among them.
 
+use super::name_of_call;
 use crate::operators::of_type;
 use datafusion::arrow::array::{AsArray, BooleanArray};
 use datafusion::arrow::compute::{and_kleene, or_kleene};
@@ -150,6 +151,10 @@ impl ScalarUDFImpl for Call {
             Logic::And => "all_of",
             Logic::Or => "any_of",
         }
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(name_of_call(self.name(), args))
     }
 
     fn signature(&self) -> &Signature {

@@ -21,6 +21,7 @@ use datafusion::logical_expr::{
 use datafusion::sql::sqlparser::ast::{self, Array, VisitorMut};
 use parser::chains::Chain;
 use parser::walk::{Syntax, visit_expressions_mut, visit_mut};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
 /// The function whose arguments are a chain: the operators, then the operands. No user can write its name unquoted.
@@ -113,4 +114,11 @@ fn symbols(exprs: &[Expr]) -> Option<Vec<String>> {
     let symbols = symbols.try_as_str().flatten().filter(|_| call.name() == CHAIN)?;
     let symbols: Vec<String> = symbols.split(' ').map(str::to_owned).collect();
     (symbols.len() + 2 == exprs.len()).then_some(symbols)
+}
+
+/// The name of a call with many arguments. The engine writes names often, and distinguishes expressions by them.
+fn name_of_call(function: &str, arguments: &[Expr]) -> String {
+    let mut hasher = DefaultHasher::new();
+    arguments.hash(&mut hasher);
+    format!("{function}({} operands, {:016x})", arguments.len(), hasher.finish())
 }

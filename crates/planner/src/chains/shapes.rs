@@ -6,6 +6,7 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::execution::context::ExecutionProps;
+use datafusion::functions_nested::planner::NestedFunctionPlanner;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, col};
@@ -98,7 +99,7 @@ pub(super) fn pair(
     schema: &DFSchema,
 ) -> Result<Expr> {
     let mut raw = RawBinaryExpr { op: op.clone(), left, right };
-    let planners: [&dyn ExprPlanner; 2] = [&JsonOperators, &Operators];
+    let planners: [&dyn ExprPlanner; 3] = [&JsonOperators, &Operators, &NestedFunctionPlanner];
     for planner in planners {
         match planner.plan_binary_op(raw, schema)? {
             PlannerResult::Planned(expr) => return Ok(expr),
