@@ -21,8 +21,14 @@ pub(crate) const PARSER_LEVELS: usize = 8 * NESTED_MAX;
 /// How deeply expressions and queries may nest, chains of operators included.
 const DEPTH_MAX: usize = 1_000;
 
-/// How many relations one FROM and how many common table expressions one WITH may have.
-const RELATIONS_MAX: usize = 1_000;
+/// How many relations one FROM may join. Planning 200 of them takes seconds.
+const RELATIONS_MAX: usize = 200;
+
+/// How many common table expressions one WITH may have.
+const COMMON_MAX: usize = 500;
+
+/// How many subscripts and fields may follow a value.
+const ACCESSES_MAX: usize = 128;
 
 /// The dimensions of an array.
 const DIMENSIONS_MAX: usize = 6;
@@ -131,6 +137,12 @@ impl VisitorMut for Depth {
         {
             return ControlFlow::Break(dimensions(DIMENSIONS_MAX + 1));
         }
+        if let Expr::CompoundFieldAccess { access_chain, .. } = expr
+            && access_chain.len() > ACCESSES_MAX
+        {
+            let hint = format!("A value may have {ACCESSES_MAX} subscripts.");
+            return ControlFlow::Break(exceeded(hint));
+        }
         flow(self.enter())
     }
 
@@ -142,11 +154,9 @@ impl VisitorMut for Depth {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         chains::balance_sets(&mut query.body);
         let defined = query.with.as_ref().map_or(0, |with| with.cte_tables.len());
-        if sets_of(&query.body) > DEPTH_MAX / 2 || defined > RELATIONS_MAX {
-            let hint = format!(
-                "A WITH may have {RELATIONS_MAX} queries, EXCEPT {} operands.",
-                DEPTH_MAX / 2
-            );
+        if sets_of(&query.body) > DEPTH_MAX / 2 || defined > COMMON_MAX {
+            let hint =
+                format!("A WITH may have {COMMON_MAX} queries, EXCEPT {} operands.", DEPTH_MAX / 2);
             return ControlFlow::Break(exceeded(hint));
         }
         flow(self.enter())

@@ -1,5 +1,6 @@
 //! Resolves names for DataFusion's SQL planner: tables of the statement, functions of the engine.
 
+use super::dialect::column_names::CHAIN;
 use super::{chains, series};
 use catalog_views::functions::Functions;
 use catalog_views::functions::current_setting;
@@ -105,7 +106,7 @@ impl ContextProvider for Context<'_> {
         if name == "current_setting" {
             return Some(Arc::new(current_setting(catalog_views::settings(self.engine))));
         }
-        if name == chains::CHAIN {
+        if name == CHAIN {
             return Some(Arc::new(chains::marker()));
         }
         self.functions.scalar(name).or_else(|| self.functions.missing(name))

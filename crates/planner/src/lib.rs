@@ -212,6 +212,8 @@ impl<'a> Planner<'a> {
         statement: ast::Statement,
         types: Vec<Option<FieldRef>>,
     ) -> Result<LogicalPlan> {
+        let mut statement = statement;
+        chains::flatten(&mut statement);
         let statement = dialect::of_statement(statement);
         self.resolve(&statement).await?;
         let statement = by_name::of_statement(statement, &self.sources)
@@ -287,8 +289,10 @@ impl<'a> Planner<'a> {
 
     fn expression(&self, expression: ast::Expr, schema: &DFSchema) -> Result<Expr> {
         let context = self.context();
-        let (mut expression, options) =
-            (dialect::of_expression(expression), parser_options(self.engine));
+        let options = parser_options(self.engine);
+        let mut expression = expression;
+        chains::flatten(&mut expression);
+        let mut expression = dialect::of_expression(expression);
         chains::as_arrays(&mut expression);
         let logical = deep::growing(|| {
             crate::logical::expression_of(expression, schema, &context, options)

@@ -208,6 +208,12 @@ fn deep_statements_are_answered_or_refused() {
             ("operators", nested("", "true", " = true", times), "54001"),
             ("subscripts", nested("", "('{1}'::int[])", "[1]", times), "54000"),
             ("types", nested("", "NULL::int", "[]", times), "54000"),
+            ("subscripts of a document", nested("", "('{}'::jsonb)", "['a']", times), "54001"),
+            (
+                "joins",
+                nested("", "1 FROM generate_series(1, 1) g", ", generate_series(1, 1)", times),
+                "54001",
+            ),
             ("except", nested("", "1", " EXCEPT SELECT 2", times), "54001"),
             ("error at the end", nested("", "1", " + 1", times) + " )", "42601"),
         ]);

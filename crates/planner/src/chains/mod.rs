@@ -12,6 +12,7 @@ mod logic;
 mod shapes;
 
 use super::dialect::build::{arguments_mut, call, called, take, text};
+use super::dialect::column_names::CHAIN;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult};
@@ -23,9 +24,6 @@ use parser::chains::Chain;
 use parser::walk::{Syntax, visit_expressions_mut, visit_mut};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
-
-/// The function whose arguments are a chain: the operators, then the operands. No user can write its name unquoted.
-pub(super) const CHAIN: &str = "?chain";
 
 /// Turns the long chains of a syntax tree into calls of [`CHAIN`].
 pub(super) fn flatten(tree: &mut impl Syntax) {

@@ -3,7 +3,6 @@
 //! Drivers and tools look columns up by these names. DataFusion would use the whole expression.
 
 use super::build::{last, type_name};
-use crate::chains::CHAIN;
 use crate::unique_names;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitorMut,
@@ -12,6 +11,10 @@ use parser::names::fold;
 use parser::walk::visit_mut;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+
+/// The function whose arguments are a long chain of operators: the operators, then the operands. No user can write its
+/// name without quotes. Like an operator, it suggests no name.
+pub(crate) const CHAIN: &str = "?chain";
 
 /// The name of a column whose expression suggests none.
 const UNNAMED: &str = "?column?";

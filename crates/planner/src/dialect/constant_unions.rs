@@ -33,9 +33,8 @@ fn as_values(body: &mut SetExpr) -> Option<SetExpr> {
         return None;
     };
     let quantifier = *set_quantifier;
-    let names = names(&*operands(body, quantifier)?)?;
-    let rows: Vec<Vec<Expr>> =
-        operands_mut(body, quantifier).into_iter().map(|select| row(select)).collect();
+    let names = names(&operands(body, quantifier)?)?;
+    let rows: Vec<Vec<Expr>> = operands_mut(body, quantifier).into_iter().map(row).collect();
     selected(&names, rows, quantifier == SetQuantifier::All)
 }
 

@@ -29,14 +29,12 @@ mod tuples;
 mod value_rows;
 mod whole_numbers;
 
-use super::chains;
 use datafusion::sql::sqlparser::ast::{Expr, Statement, VisitorMut};
 use parser::walk::visit_mut;
 use std::ops::ControlFlow;
 
 /// Rewrites a statement.
 pub(crate) fn of_statement(mut statement: Statement) -> Statement {
-    chains::flatten(&mut statement);
     row_stars::rewrite(&mut statement);
     column_names::rewrite(&mut statement);
     whole_numbers::rewrite(&mut statement);
@@ -53,7 +51,6 @@ pub(crate) fn of_statement(mut statement: Statement) -> Statement {
 
 /// Rewrites an expression.
 pub fn of_expression(mut expr: Expr) -> Expr {
-    chains::flatten(&mut expr);
     let _ = visit_mut(&mut expr, &mut Expressions);
     expr
 }
