@@ -6,11 +6,14 @@
 //! [`Body`].
 
 pub mod alter_system;
+pub mod chains;
 pub mod client_copy;
 pub mod connection;
 pub mod cursors;
+mod dialect;
 mod json_parameters;
 pub mod names;
+pub mod nesting;
 mod parse;
 pub mod placeholders;
 mod redact;
@@ -19,6 +22,7 @@ pub mod roles;
 mod row_stars;
 mod select_into;
 mod sequence_options;
+mod stack;
 mod statement;
 pub mod statement_kind;
 mod syntax_error;

@@ -1,14 +1,16 @@
 //! Splits scripts into statements and parses statements, expressions and names.
 
+use crate::client_copy::{ClientCopy, What};
+use crate::cursors::CursorStatement;
+use crate::dialect::Postgres;
 use crate::redact::without_password;
 use crate::statement::{Body, Statement};
-use crate::syntax_error::{self, ParseError, RECURSION_LIMIT};
-use crate::{alter_system, client_copy, cursors, reserved, roles};
-use crate::{row_stars, select_into, sequence_options};
+use crate::syntax_error::{self, ParseError};
+use crate::{alter_system, client_copy, cursors, nesting, reserved, roles};
+use crate::{row_stars, select_into, sequence_options, stack};
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, Reset, ResetStatement, Statement as Ast,
 };
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
@@ -22,12 +24,14 @@ use values::lines::Lines;
 pub fn parse(script: &str) -> Result<Vec<Statement>> {
     let lines = Lines::new(script);
     let tokens = tokens(script)?;
+    let (mut rest, mut before) = (script.chars(), 0);
     split(&tokens)
         .map(|tokens| {
             let (first, last) = (&tokens[0], &tokens[tokens.len() - 1]);
             let offset = lines.character(first.span.start);
             let end = lines.character(last.span.end);
-            let text: String = script.chars().skip(offset).take(end - offset).collect();
+            let text = rest.by_ref().skip(offset - before).take(end - offset).collect::<String>();
+            before = end;
             let body = parse_body(&text).map_err(|error| match error.position() {
                 Some(position) => error.at(position + offset),
                 None => error,
@@ -65,8 +69,14 @@ pub fn parse_sql(sql: &str) -> Result<Ast> {
 /// 42601.
 pub fn parse_expression(text: &str) -> Result<Expr> {
     let tokens = tokens(text)?;
-    let mut parser = parser_over(tokens.clone());
-    parser.parse_expr().map_err(|error| syntax_error::of_parser(error, text, &tokens))
+    nesting::limit_tokens(&tokens)?;
+    stack::sufficient(&tokens, || {
+        let mut parser = parser_over(tokens.clone());
+        let parsed = parser.parse_expr();
+        let mut parsed = parsed.map_err(|error| syntax_error::of_parser(error, text, &tokens))?;
+        nesting::limit(&mut parsed)?;
+        Ok(parsed)
+    })
 }
 
 /// Parses a text that consists of the name of an object.
@@ -75,7 +85,7 @@ pub fn parse_expression(text: &str) -> Result<Expr> {
 /// 42602.
 pub fn object_name(text: &str) -> Result<ObjectName> {
     let invalid = |reason: String| Error::new(SqlState::InvalidName, reason);
-    let parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(text);
+    let parser = Parser::new(&Postgres).try_with_sql(text);
     let mut parser = parser.map_err(|error| invalid(error.to_string()))?;
     let name = parser.parse_object_name(false).map_err(|error| invalid(error.to_string()))?;
     match parser.peek_token().token {
@@ -89,7 +99,7 @@ pub fn object_name(text: &str) -> Result<ObjectName> {
 /// # Errors
 /// 42601, for example for an unterminated string.
 pub fn tokens(text: &str) -> Result<Vec<TokenWithSpan>> {
-    Tokenizer::new(&PostgreSqlDialect {}, text)
+    Tokenizer::new(&Postgres, text)
         .tokenize_with_location()
         .map_err(|error| syntax_error::of_tokenizer(&error, text))
 }
@@ -108,23 +118,36 @@ fn split(tokens: &[TokenWithSpan]) -> impl Iterator<Item = &[TokenWithSpan]> {
 }
 
 fn parser_over(tokens: Vec<TokenWithSpan>) -> Parser<'static> {
-    Parser::new(&PostgreSqlDialect {})
-        .with_recursion_limit(RECURSION_LIMIT)
+    Parser::new(&Postgres)
+        .with_recursion_limit(nesting::PARSER_LEVELS)
         .with_tokens_with_locations(tokens)
 }
 
 /// Parses the text of one statement.
 fn parse_body(text: &str) -> Result<Body> {
     let tokens = row_stars::replace(sequence_options::in_order(tokens(text)?));
-    let mut parser = parser_over(tokens.clone());
+    nesting::limit_tokens(&tokens)?;
+    stack::sufficient(&tokens, || body_of(&tokens, text))
+}
+
+fn body_of(tokens: &[TokenWithSpan], text: &str) -> Result<Body> {
+    let mut parser = parser_over(tokens.to_vec());
     let parsed = statement(&mut parser).and_then(|parsed| match parser.peek_token().token {
         Token::EOF => Ok(parsed),
         _ => Ok(parser.expected("end of statement", parser.peek_token())?),
     });
-    let body = parsed.map_err(|error| match error {
-        ParseError::Syntax(error) => syntax_error::of_parser(error, text, &tokens),
+    let mut body = parsed.map_err(|error| match error {
+        ParseError::Syntax(error) => syntax_error::of_parser(error, text, tokens),
         ParseError::Invalid(error) => error,
     })?;
+    match &mut body {
+        Body::Sql(ast) => nesting::limit(ast)?,
+        Body::Cursor(CursorStatement::Declare(declare)) => nesting::limit(&mut *declare.query)?,
+        Body::ClientCopy(ClientCopy { what: What::Out { query }, .. }) => {
+            nesting::limit(&mut **query)?;
+        }
+        _ => {}
+    }
     if let Body::Sql(ast) = &body
         && let Some(word) = reserved::used_as_name(ast)
     {
@@ -192,6 +215,6 @@ mod tests {
     fn deep_nesting_is_refused() {
         let script = format!("select {}1{}", "(".repeat(100_000), ")".repeat(100_000));
         let error = parse(&script).expect_err("refused");
-        assert_eq!(error.state(), SqlState::ProgramLimitExceeded);
+        assert_eq!(error.state(), SqlState::StatementTooComplex);
     }
 }

@@ -3,14 +3,12 @@
 //! The SQL parser reports what it expected and where. The location becomes the position of the
 //! error, the expectation its hint.
 
+use crate::nesting;
 use datafusion::sql::sqlparser::ast::Ident;
 use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan, TokenizerError};
 use values::error::{Error, SqlState};
 use values::lines::Lines;
-
-/// How deeply expressions and queries may nest.
-pub(super) const RECURSION_LIMIT: usize = 256;
 
 /// Why a statement cannot be parsed.
 pub(crate) enum ParseError {
@@ -30,10 +28,7 @@ impl From<ParserError> for ParseError {
 pub(super) fn of_parser(error: ParserError, text: &str, tokens: &[TokenWithSpan]) -> Error {
     let message = match error {
         ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
-        ParserError::RecursionLimitExceeded => {
-            let message = format!("statement nests deeper than {RECURSION_LIMIT} levels");
-            return Error::new(SqlState::ProgramLimitExceeded, message);
-        }
+        ParserError::RecursionLimitExceeded => return nesting::unparsable(),
     };
     let (message, location) = split_location(message);
     let Some((expected, found)) = message

@@ -1,8 +1,10 @@
 //! Resolves names for DataFusion's SQL planner: tables of the statement, functions of the engine.
 
-use super::series;
+use super::dialect::column_names::CHAIN;
+use super::{chains, series};
 use catalog_views::functions::Functions;
 use catalog_views::functions::current_setting;
+use catalog_views::search_path::SearchPath;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::{TableFunctionArgs, cte_worktable::CteWorkTable};
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -16,6 +18,7 @@ use datafusion::logical_expr::{
 };
 use std::collections::HashMap;
 use std::sync::Arc;
+use store::catalog::{Catalog, RelationId};
 use values::error::{Error, SqlState};
 use values::translate::external;
 use values::types::Types;
@@ -28,6 +31,12 @@ pub(crate) struct Context<'a> {
     pub parameters: &'a [ScalarValue],
     /// The tables of the statement, by their normalized names.
     pub sources: &'a HashMap<String, Arc<dyn TableSource>>,
+    /// The definitions in which a relation without a table is looked up.
+    pub catalog: &'a Catalog,
+    /// The schemas in which unqualified names are looked up.
+    pub search_path: SearchPath<'a>,
+    /// The views within which the statement is expanded.
+    pub expanded: &'a [RelationId],
 }
 
 /// The key of a table in [`Context::sources`].
@@ -60,11 +69,8 @@ impl Context<'_> {
 
 impl ContextProvider for Context<'_> {
     fn get_table_source(&self, name: TableReference) -> Result<Arc<dyn TableSource>> {
-        let name = spelled(&name);
-        self.sources.get(&name).cloned().ok_or_else(|| {
-            let message = format!("relation \"{name}\" does not exist");
-            external(Error::new(SqlState::UndefinedTable, message))
-        })
+        let source = self.sources.get(&spelled(&name)).cloned();
+        source.ok_or_else(|| external(self.missing(&name)))
     }
 
     fn get_table_function_source(
@@ -99,6 +105,9 @@ impl ContextProvider for Context<'_> {
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         if name == "current_setting" {
             return Some(Arc::new(current_setting(catalog_views::settings(self.engine))));
+        }
+        if name == CHAIN {
+            return Some(Arc::new(chains::marker()));
         }
         self.functions.scalar(name).or_else(|| self.functions.missing(name))
     }

@@ -8,9 +8,11 @@ mod asterisks;
 mod astray;
 mod by_name;
 pub mod casts;
+pub mod chains;
 mod context;
 pub mod correlated;
 mod dates;
+mod deep;
 pub mod dialect;
 pub mod error_position;
 mod every_expression;
@@ -60,7 +62,7 @@ use origins::{Found, Origins};
 use scan::tables::Tables;
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::catalog::SqlType;
+use store::catalog::{RelationId, SqlType};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
 use values::style::Style;
@@ -93,6 +95,8 @@ pub struct Planner<'a> {
     /// The values of `$1`, `$2`, ...; empty while the statement is only described.
     pub parameters: &'a [ScalarValue],
     text: &'a str,
+    /// The views within which the statement is expanded, outermost first.
+    expanded: Vec<RelationId>,
     /// Whether the statement is a view whose columns are being looked up.
     describes_views: bool,
     sources: HashMap<String, Arc<dyn TableSource>>,
@@ -116,6 +120,7 @@ impl<'a> Planner<'a> {
             search_path,
             parameters,
             text: "",
+            expanded: Vec::new(),
             describes_views: false,
             sources: HashMap::new(),
         }
@@ -124,6 +129,11 @@ impl<'a> Planner<'a> {
     /// Sets the text of the statement, in which positions of errors are found.
     pub fn with_text(self, text: &'a str) -> Self {
         Self { text, ..self }
+    }
+
+    /// Plans the statement as a part of the view with this id, which it must not read.
+    pub fn within(self, view: Option<RelationId>) -> Self {
+        Self { expanded: view.into_iter().collect(), ..self }
     }
 
     /// Adds a relation under a name that only this statement sees.
@@ -179,6 +189,9 @@ impl<'a> Planner<'a> {
             functions: self.functions,
             parameters: self.parameters,
             sources: &self.sources,
+            catalog: self.tables.catalog(),
+            search_path: self.search_path,
+            expanded: &self.expanded,
         }
     }
 
@@ -202,6 +215,8 @@ impl<'a> Planner<'a> {
         statement: ast::Statement,
         types: Vec<Option<FieldRef>>,
     ) -> Result<LogicalPlan> {
+        let mut statement = statement;
+        chains::flatten(&mut statement);
         let statement = dialect::of_statement(statement);
         let aggregates = self.functions.shared().aggregate_functions();
         let statement =
@@ -209,14 +224,18 @@ impl<'a> Planner<'a> {
         self.resolve(&statement).await?;
         let statement = by_name::of_statement(statement, &self.sources)
             .map_err(|error| self.locate(external(error)))?;
-        let statement = repeated_names::of_statement(statement);
+        let mut statement = repeated_names::of_statement(statement);
+        chains::as_arrays(&mut statement);
         let context = self.context();
         let mut planner_context = PlannerContext::new().with_prepare_param_data_types(types);
         let options = parser_options(self.engine);
-        crate::logical::plan_of(statement, &context, options, &mut planner_context)
-            .and_then(refusals::of_plan)
-            .and_then(numbers::of_plan)
-            .map_err(|error| self.locate(error))
+        deep::growing(|| {
+            crate::logical::plan_of(statement, &context, options, &mut planner_context)
+                .and_then(deep::refuse)
+                .and_then(refusals::of_plan)
+                .and_then(numbers::of_plan)
+                .map_err(|error| self.locate(error))
+        })
     }
 
     /// The plan with the columns converted to client types, and the description of the columns.
@@ -276,11 +295,16 @@ impl<'a> Planner<'a> {
 
     fn expression(&self, expression: ast::Expr, schema: &DFSchema) -> Result<Expr> {
         let context = self.context();
-        let (expression, options) =
-            (dialect::of_expression(expression), parser_options(self.engine));
-        let logical = crate::logical::expression_of(expression, schema, &context, options)
-            .and_then(|expr| numbers::over_columns(expr, schema))
-            .map_err(|error| self.locate(error))?;
+        let options = parser_options(self.engine);
+        let mut expression = expression;
+        chains::flatten(&mut expression);
+        let mut expression = dialect::of_expression(expression);
+        chains::as_arrays(&mut expression);
+        let logical = deep::growing(|| {
+            crate::logical::expression_of(expression, schema, &context, options)
+                .and_then(|expr| numbers::over_columns(expr, schema))
+                .map_err(|error| self.locate(error))
+        })?;
         Ok(context.with_parameters(logical)?)
     }
 
@@ -322,7 +346,8 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// Errors of the engine.
     pub async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
-        physical_plan(self.engine, plan).await.map_err(|error| self.locate(error))
+        let planned = deep::Growing(Box::pin(physical_plan(self.engine, plan)));
+        planned.await.map_err(|error| self.locate(error))
     }
 
     /// Adds the position in the statement to an error of planning.

@@ -196,7 +196,7 @@ impl Side {
 }
 
 /// Gives number literals their types and folds casts of constants.
-fn constant(expr: Expr) -> Result<Expr> {
+pub(super) fn constant(expr: Expr) -> Result<Expr> {
     let expr = match expr {
         // Its operands have been handled already.
         Expr::BinaryExpr(_) => expr,
@@ -212,7 +212,12 @@ fn constant(expr: Expr) -> Result<Expr> {
 }
 
 /// Gives an unknown operand the type that the operator requires next to a known operand.
-fn typed(expr: Expr, op: &BinaryOperator, other: &SqlType, is_left: bool) -> Result<Expr> {
+pub(super) fn typed(
+    expr: Expr,
+    op: &BinaryOperator,
+    other: &SqlType,
+    is_left: bool,
+) -> Result<Expr> {
     match other_operand_type(op, other, is_left)? {
         Some(sql_type) => of_type(expr, &sql_type),
         None => Ok(expr),
@@ -220,7 +225,7 @@ fn typed(expr: Expr, op: &BinaryOperator, other: &SqlType, is_left: bool) -> Res
 }
 
 /// Gives an unknown expression a type. Any other expression is returned unchanged.
-fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
+pub(super) fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
     match expr {
         Expr::Placeholder(Placeholder { id, field: None }) => {
             let field = Some(Arc::new(types::plan_field("", sql_type, true)));

@@ -1,16 +1,20 @@
 //! Looks up the relations of a statement: tables, views, system tables, files.
 
 use super::Planner;
+use super::context::{self, Context};
+use super::deep;
 use super::files;
 use super::unique_names;
 use catalog_views::ViewColumns;
 use catalog_views::access::{Access, FileUse};
-use catalog_views::relation_names::find;
+use catalog_views::relation_names::{find, find_parts};
 use datafusion::catalog::view::ViewTable;
+use datafusion::common::TableReference;
 use datafusion::datasource::{TableProvider, provider_as_source};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, col};
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
 use parser::names::{fold, split_name};
+use parser::nesting;
 use parser::walk::visit_relations;
 use scan::provider::{BucketTable, Columns};
 use std::ops::ControlFlow;
@@ -18,6 +22,9 @@ use std::sync::Arc;
 use store::catalog::{Privileges, Relation, View};
 use values::error::{Error, Result, SqlState};
 use values::types;
+
+/// How many views may be expanded within each other.
+const VIEWS_DEEP: usize = 256;
 
 impl Planner<'_> {
     /// Looks up every relation of a statement. Unknown names are ignored: they may be common table
@@ -59,6 +66,8 @@ impl Planner<'_> {
                     Some(view) => Ok(Some(Arc::new(BucketTable::new(view, Columns::Declared)))),
                     None => Ok(None),
                 },
+                // The name may be a common table expression's. Its use is an error ([`endless`]).
+                Relation::View(view) if self.expanded.contains(&view.id) => Ok(None),
                 Relation::View(view) => Box::pin(self.view(view)).await.map(Some),
                 Relation::Sequence(sequence) => {
                     Ok(Some(catalog_views::sequence_table(self.engine, sequence)?))
@@ -95,7 +104,13 @@ impl Planner<'_> {
         )
     }
 
+    /// # Errors
+    /// 54001 for a view on too many views, and as [`view_plan`](Self::view_plan).
     async fn view(&self, view: &View) -> Result<Arc<dyn TableProvider>> {
+        if self.expanded.len() >= VIEWS_DEEP {
+            let hint = format!("Views may be defined on views {VIEWS_DEEP} levels deep.");
+            return Err(nesting::exceeded(hint));
+        }
         let plan = self.view_plan(view).await?;
         Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))))
     }
@@ -115,7 +130,8 @@ impl Planner<'_> {
             self.parameters,
         );
         planner.describes_views = self.describes_views;
-        let plan = planner.plan_statement(query).await?;
+        planner.expanded = self.expanded.iter().copied().chain([view.id]).collect();
+        let plan = deep::Growing(Box::pin(planner.plan_statement(query))).await?;
         rename_columns(plan, &view.columns)
     }
 
@@ -142,6 +158,26 @@ impl Planner<'_> {
         }
         all
     }
+}
+
+impl Context<'_> {
+    /// The error for a relation that [`Planner::resolve`] has not found.
+    pub(super) fn missing(&self, name: &TableReference) -> Error {
+        let parts = name.to_vec();
+        match find_parts(self.catalog, self.search_path, &parts) {
+            Some(Relation::View(view)) if self.expanded.contains(&view.id) => endless(&view.name),
+            _ => {
+                let message = format!("relation \"{}\" does not exist", context::spelled(name));
+                Error::new(SqlState::UndefinedTable, message)
+            }
+        }
+    }
+}
+
+/// The error for a view that reads itself, directly or through other views.
+fn endless(view: &str) -> Error {
+    let message = format!("infinite recursion detected in rules for relation \"{view}\"");
+    Error::new(SqlState::InvalidObjectDefinition, message)
 }
 
 /// Renames the first columns of a plan.

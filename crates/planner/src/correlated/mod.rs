@@ -78,7 +78,7 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
 }
 
 /// The subquery of an expression, if it is one.
-fn subquery_of(expr: &Expr) -> Option<&Subquery> {
+pub(super) fn subquery_of(expr: &Expr) -> Option<&Subquery> {
     match expr {
         Expr::ScalarSubquery(subquery) => Some(subquery),
         Expr::Exists(exists) => Some(&exists.subquery),

@@ -60,7 +60,7 @@ pub(crate) fn last(name: &ObjectName) -> String {
 }
 
 /// The name of the function in a call, without its schema.
-pub(super) fn called(expr: &Expr) -> Option<String> {
+pub(crate) fn called(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Function(function) => Some(last(&function.name)),
         _ => None,
@@ -86,7 +86,7 @@ pub(crate) fn arguments(expr: &Expr) -> Vec<&Expr> {
 }
 
 /// The arguments of a call that are plain expressions, mutable.
-pub(super) fn arguments_mut(expr: &mut Expr) -> Vec<&mut Expr> {
+pub(crate) fn arguments_mut(expr: &mut Expr) -> Vec<&mut Expr> {
     let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = expr else {
         return Vec::new();
     };
@@ -116,6 +116,6 @@ pub(super) fn type_name(data_type: &DataType) -> String {
 }
 
 /// Moves an expression out and leaves NULL, which the caller replaces.
-pub(super) fn take(expr: &mut Expr) -> Expr {
+pub(crate) fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::value(Value::Null))
 }

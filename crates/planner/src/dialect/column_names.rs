@@ -12,6 +12,10 @@ use parser::walk::visit_mut;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+/// The function whose arguments are a long chain of operators: the operators, then the operands. No user can write its
+/// name without quotes. Like an operator, it suggests no name.
+pub(crate) const CHAIN: &str = "?chain";
+
 /// The name of a column whose expression suggests none.
 const UNNAMED: &str = "?column?";
 
@@ -73,7 +77,9 @@ fn name(expr: &Expr) -> Option<String> {
     Some(match expr {
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => return plain_column(expr),
         Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => return name(inner),
-        Expr::Function(function) => last(&function.name),
+        Expr::Function(function) => {
+            return Some(last(&function.name)).filter(|name| name != CHAIN);
+        }
         Expr::Cast { expr, data_type, .. } => {
             let own = || Some(name_of_type(&type_name(data_type)));
             // In a chain of casts, the last one provides the type name.

@@ -6,11 +6,12 @@
 
 mod array_literals;
 pub(super) mod array_queries;
-pub(super) mod build;
+pub(crate) mod build;
 mod cast_arguments;
 mod casts;
 pub mod column_names;
 mod composites;
+mod constant_unions;
 mod fetches;
 mod flag_literals;
 mod intervals;
@@ -38,6 +39,7 @@ pub(crate) fn of_statement(mut statement: Statement) -> Statement {
     column_names::rewrite(&mut statement);
     whole_numbers::rewrite(&mut statement);
     fetches::rewrite(&mut statement);
+    constant_unions::rewrite(&mut statement);
     value_rows::rewrite(&mut statement);
     cast_arguments::rewrite(&mut statement);
     table_oids::rewrite(&mut statement);

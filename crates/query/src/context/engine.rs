@@ -11,6 +11,7 @@ use executor::Checks;
 use functions::json::operators::JsonOperators;
 use functions::json::order::OrderJson;
 use planner::casts::Casts;
+use planner::chains::Chains;
 use planner::float_groups::FloatGroups;
 use planner::operators::Operators;
 use planner::repeated_orders::RepeatedOrders;
@@ -61,7 +62,11 @@ impl Engine {
         let builder = SessionStateBuilder::new()
             .with_config(config(threads))
             .with_runtime_env(runtime)
-            .with_expr_planners(vec![Arc::new(JsonOperators), Arc::new(Operators)])
+            .with_expr_planners(vec![
+                Arc::new(Chains),
+                Arc::new(JsonOperators),
+                Arc::new(Operators),
+            ])
             .with_default_features()
             .with_analyzer_rule(Arc::new(OrderJson))
             .with_analyzer_rule(Arc::new(Casts))

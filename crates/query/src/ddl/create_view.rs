@@ -17,6 +17,8 @@ use values::error::{Error, Result, SqlState};
 
 /// Runs a CREATE VIEW. The query is planned once to check it. The view stores its text, which is
 /// planned with each use.
+///
+/// A view that would read itself is refused. PostgreSQL makes it and refuses its use.
 pub(crate) async fn run(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -40,7 +42,9 @@ pub(crate) async fn run(
         return Ok("CREATE VIEW");
     }
     let columns: Vec<String> = create.columns.iter().map(|column| fold(&column.name)).collect();
-    let plan = frame.planner(transaction).plan_query(create.query.as_ref().clone()).await?;
+    let replaced = existing.filter(|_| create.or_replace).map(Relation::id);
+    let mut planner = frame.planner(transaction).within(replaced);
+    let plan = planner.plan_query(create.query.as_ref().clone()).await?;
     rename_columns(plan, &columns)?;
     let id = match existing {
         Some(view @ Relation::View(_)) if create.or_replace => {
