@@ -23,6 +23,7 @@ mod monitor;
 mod pool;
 mod priority;
 mod scope;
+mod shortage;
 mod stoppable;
 mod task;
 

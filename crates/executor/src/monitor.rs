@@ -1,4 +1,4 @@
-//! The thread that lowers the priority of long statements.
+//! The thread that lowers the priority of long statements, and looks whether there is enough memory.
 
 use crate::pool::Pool;
 use std::sync::Weak;
@@ -49,6 +49,7 @@ fn watch(pool: &Weak<Pool>) {
     let mut busy = Instant::now();
     loop {
         let Some(watched) = pool.upgrade() else { return };
+        watched.look_at_memory();
         if watched.demote_long_ones() {
             busy = Instant::now();
         }

@@ -12,6 +12,7 @@ use crate::control::Control;
 use crate::monitor::{LONG, Monitor};
 use crate::priority::Threads;
 use crate::scope;
+use crate::shortage::{Charge, Shortage};
 use crate::task::Task;
 use parking_lot::Mutex;
 use std::io;
@@ -46,6 +47,9 @@ pub(crate) struct Pool {
     executors: Mutex<Vec<Arc<Executor>>>,
     leases: AtomicUsize,
     monitor: OnceLock<Monitor>,
+    running: Mutex<Vec<Arc<Charge>>>,
+    /// Set once, by a database with a memory limit.
+    shortage: OnceLock<Shortage>,
 }
 
 /// Threads that run statements, usually one.
@@ -65,6 +69,7 @@ struct Executor {
 pub struct Lease {
     pool: Arc<Pool>,
     executor: Arc<Executor>,
+    charge: Arc<Charge>,
 }
 
 impl Executors {
@@ -80,18 +85,28 @@ impl Executors {
             executors: Mutex::new(vec![Arc::new(Executor::start(threads)?)]),
             leases: AtomicUsize::new(0),
             monitor: OnceLock::new(),
+            running: Mutex::default(),
+            shortage: OnceLock::new(),
         });
         pool.monitor.get_or_init(|| Monitor::start(Arc::downgrade(&pool)));
         Ok(Self(pool))
     }
 
+    /// Stops the largest statement whenever the process has an eighth more than `limit` bytes, although `give_back` has
+    /// made the allocator return what it keeps. Only the first call has an effect.
+    pub fn limit_memory(&self, limit: u64, give_back: fn()) {
+        self.0.shortage.get_or_init(|| Shortage::new(limit, give_back));
+    }
+
     /// An executor for a statement. If no thread can be started, it is one that others use as well.
-    pub fn lease(&self) -> Lease {
+    pub fn lease(&self, control: &Control) -> Lease {
         let executor = self.0.take();
         *executor.since.lock() = Instant::now();
         self.0.leases.fetch_add(1, Ordering::AcqRel);
+        let charge = Arc::new(Charge::new(control.clone()));
+        self.0.running.lock().push(Arc::clone(&charge));
         self.0.monitor().wake();
-        Lease { pool: Arc::clone(&self.0), executor }
+        Lease { pool: Arc::clone(&self.0), executor, charge }
     }
 }
 
@@ -144,6 +159,14 @@ impl Pool {
             let surplus = executors.remove(place);
             drop(executors);
             drop(surplus);
+        }
+    }
+
+    /// Stops a statement if the process has too much memory.
+    pub(crate) fn look_at_memory(&self) {
+        if let Some(shortage) = self.shortage.get() {
+            let running = self.running.lock().clone();
+            shortage.look(running.iter().map(Arc::as_ref));
         }
     }
 
@@ -223,6 +246,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        self.pool.running.lock().retain(|charge| !Arc::ptr_eq(charge, &self.charge));
         self.pool.give_back(&self.executor);
     }
 }

@@ -42,5 +42,6 @@ pub fn register_shared(engine: &mut SessionState) -> Result<()> {
     limits::register(engine)?;
     engine.register_function_rewrite(Arc::new(json::casts::JsonTypes))?;
     engine.register_function_rewrite(Arc::new(numbers::integers::Checked))?;
+    engine.register_function_rewrite(Arc::new(text::concatenation::Concatenations))?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use crate::datetime::{intervals, moments};
 use crate::numbers::{decimals, integers};
-use crate::text::bytes;
+use crate::text::{bytes, concatenation};
 use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -27,6 +27,7 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             moments::time_plus(),
         ];
         let all = others.map(Arc::new).into_iter().chain(integers::all());
+        let all = all.chain([concatenation::function()]);
         all.map(|function| (function.name().to_owned(), function)).collect()
     });
     ALL.get(name).cloned()

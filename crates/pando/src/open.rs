@@ -18,5 +18,12 @@ pub(crate) fn open(
 pub(crate) fn options(arguments: &DatabaseArguments, executors: Executors) -> Options {
     let memory_limit = arguments.memory.or_else(machine::default_memory_limit);
     let threads = arguments.threads.map(NonZeroUsize::get);
-    Options { memory_limit, threads, executors: Some(executors), ..Options::default() }
+    let give_back_memory = Some(program::give_back_memory as fn());
+    Options {
+        memory_limit,
+        threads,
+        executors: Some(executors),
+        give_back_memory,
+        ..Options::default()
+    }
 }

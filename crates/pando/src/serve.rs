@@ -88,6 +88,7 @@ fn open(
         threads: config.threads,
         cluster,
         executors: Some(executors),
+        give_back_memory: Some(program::give_back_memory),
     })?)
 }
 

@@ -1,6 +1,6 @@
 //! The allocator (mimalloc), and how long it keeps freed memory.
 
-use libmimalloc_sys::{mi_option_set_default, mi_option_t};
+use libmimalloc_sys::{mi_collect, mi_option_set_default, mi_option_t};
 use std::ffi::c_long;
 
 #[global_allocator]
@@ -18,6 +18,12 @@ pub fn keep_freed_memory() {
     // SAFETY: The call writes a number into mimalloc's table of options. No other thread reads it at that time,
     // because the caller has not started any.
     unsafe { mi_option_set_default(PURGE_DELAY, KEPT_MS) }
+}
+
+/// Makes the allocator return the memory that it keeps to the system.
+pub fn give_back_memory() {
+    // SAFETY: The call may be made at any time and on any thread.
+    unsafe { mi_collect(true) }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod allocator;
 
-pub use allocator::keep_freed_memory;
+pub use allocator::{give_back_memory, keep_freed_memory};
 
 use std::io;
 use std::process::ExitCode;

@@ -36,6 +36,8 @@ pub struct Options {
     /// Threads for statements that take longer than a few microseconds; `None` for those of the caller. With executors no
     /// statement delays another one, or the messages of a server's clients.
     pub executors: Option<Executors>,
+    /// Makes the allocator return the memory that it keeps, before a statement is stopped because there is too little.
+    pub give_back_memory: Option<fn()>,
 }
 
 /// The size of a table.
@@ -94,6 +96,9 @@ impl Database {
         let bucket_size = options.bucket_size.unwrap_or(DEFAULT_BUCKET_SIZE);
         let next_number = AtomicU64::new(1);
         let executors = options.executors;
+        if let (Some(executors), Some(limit)) = (&executors, options.memory_limit) {
+            executors.limit_memory(limit, options.give_back_memory.unwrap_or(|| {}));
+        }
         let sessions = Sessions::default();
         Ok(Self(Arc::new(Shared {
             store,

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use catalog_views::own_part;
 use datafusion::arrow::array::RecordBatch;
 use distributed::{Sender, out_of_range};
-use executor::{Control, Executors, Task};
+use executor::{Control, Task};
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryStreamExt};
@@ -49,7 +49,8 @@ impl Receiver {
         let Some(shared) = self.shared.upgrade() else { return failed(closed()) };
         let (sender, received) = mpsc::channel(ITEMS_AHEAD);
         let memory = Some(Arc::clone(shared.store.memory()));
-        let lease = shared.executors.as_ref().map(Executors::lease);
+        let control = Control::with_memory(CancellationToken::new(), None, memory);
+        let lease = shared.executors.as_ref().map(|all| all.lease(&control));
         let answered = AssertUnwindSafe(answer(shared, sender.clone())).catch_unwind();
         let task = async move {
             let error = match answered.await {
@@ -60,7 +61,6 @@ impl Receiver {
             // The receiver may be gone; then nobody needs the error.
             let _ = sender.send(Err(to_store_error(error))).await;
         };
-        let control = Control::with_memory(CancellationToken::new(), None, memory);
         let task = match &lease {
             Some(lease) => lease.spawn(&control, task),
             None => Task::new(tokio::spawn(control.scope(task)), control),

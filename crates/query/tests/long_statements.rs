@@ -12,7 +12,7 @@ const STACK: usize = 64 << 20;
 /// The value in the first column and row of the last answer, or the SQLSTATE of the first error.
 async fn answer(session: &Session, script: &str) -> String {
     let mut last = String::new();
-    let statements = match session.parse(script) {
+    let statements = match session.parse(script).await {
         Ok(statements) => statements,
         Err(error) => return error.state().code().to_owned(),
     };

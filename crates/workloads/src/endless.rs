@@ -151,7 +151,6 @@ pub const ALL: &[Endless] = &[
         "CREATE TABLE AS",
         "CREATE TABLE made AS SELECT a.i FROM wide a, wide b WHERE a.i + b.i < 0",
     ),
-    endless("COPY", "COPY (SELECT a.i FROM wide a, wide b WHERE a.i + b.i < 0) TO STDOUT"),
     endless(
         "EXPLAIN ANALYZE",
         "EXPLAIN ANALYZE SELECT count(*) FROM wide a, wide b WHERE a.i + b.i < 0",

@@ -41,6 +41,10 @@ pub fn stoppable(
     let plan = plan.map_children(with_checks)?.data;
     Ok(if is_join(&plan) {
         checked(with_checked_inputs(plan)?)
+    } else if let Some(window) = plan.downcast_ref::<WindowAggExec>() {
+        let input: Arc<dyn ExecutionPlan> =
+            Arc::new(Stoppable::kept_input(Arc::clone(window.input())));
+        checked(replace_children_if_necessary(plan, vec![input])?)
     } else if needs_checks(&plan) {
         checked(plan)
     } else {

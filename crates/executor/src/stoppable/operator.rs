@@ -2,6 +2,7 @@
 
 use super::predicate;
 use super::wide::check_width;
+use crate::held::Held;
 use crate::scope::check;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -35,11 +36,13 @@ pub(super) struct Stoppable {
     executed: OnceLock<Arc<dyn ExecutionPlan>>,
     /// The columns that the join above it copies, and that may be wide.
     copied: Arc<[usize]>,
+    /// Whether the operator above keeps all rows, without reserving memory for them.
+    is_kept: bool,
 }
 
 impl Stoppable {
     pub(super) fn new(operator: Arc<dyn ExecutionPlan>) -> Self {
-        Self { operator, executed: OnceLock::new(), copied: Arc::default() }
+        Self { operator, executed: OnceLock::new(), copied: Arc::default(), is_kept: false }
     }
 
     /// The input of a join that copies the values of some columns.
@@ -47,9 +50,19 @@ impl Stoppable {
         Self { copied: copied.into(), ..Self::new(operator) }
     }
 
+    /// The input of an operator that keeps all rows, and does not account for them.
+    pub(super) fn kept_input(operator: Arc<dyn ExecutionPlan>) -> Self {
+        Self { is_kept: true, ..Self::new(operator) }
+    }
+
     /// Another operator with the same checks.
     fn around(&self, operator: Arc<dyn ExecutionPlan>) -> Self {
-        Self { operator, executed: OnceLock::new(), copied: Arc::clone(&self.copied) }
+        Self {
+            operator,
+            executed: OnceLock::new(),
+            copied: Arc::clone(&self.copied),
+            is_kept: self.is_kept,
+        }
     }
 
     fn executed(&self) -> Result<&Arc<dyn ExecutionPlan>> {
@@ -215,7 +228,8 @@ impl ExecutionPlan for Stoppable {
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
         let rows = self.executed()?.execute(partition, context)?;
-        Ok(Box::pin(Checked { rows, copied: Arc::clone(&self.copied) }))
+        let kept = self.is_kept.then(|| (Held::nothing(), 0));
+        Ok(Box::pin(Checked { rows, copied: Arc::clone(&self.copied), kept }))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
@@ -227,6 +241,20 @@ impl ExecutionPlan for Stoppable {
 struct Checked {
     rows: SendableRecordBatchStream,
     copied: Arc<[usize]>,
+    /// The memory of the rows so far, if the operator above keeps them.
+    kept: Option<(Held, u64)>,
+}
+
+impl Checked {
+    fn account(&mut self, batch: &RecordBatch) -> values::error::Result<()> {
+        check_width(batch, &self.copied)?;
+        if let Some((held, bytes)) = &mut self.kept {
+            // The rows are concatenated in the end.
+            *bytes += 2 * batch.get_array_memory_size() as u64;
+            held.grow_to(*bytes)?;
+        }
+        Ok(())
+    }
 }
 
 impl Stream for Checked {
@@ -238,9 +266,9 @@ impl Stream for Checked {
         }
         let poll = self.rows.as_mut().poll_next(context);
         if let Poll::Ready(Some(Ok(batch))) = &poll
-            && let Err(too_wide) = check_width(batch, &self.copied)
+            && let Err(too_much) = self.account(batch)
         {
-            return Poll::Ready(Some(Err(external(too_wide))));
+            return Poll::Ready(Some(Err(external(too_much))));
         }
         poll
     }

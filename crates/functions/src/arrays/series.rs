@@ -15,6 +15,7 @@ use datafusion::arrow::datatypes::{
     TimestampMicrosecondType,
 };
 use datafusion::logical_expr::ScalarUDF;
+use executor::{Held, check};
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
@@ -23,6 +24,9 @@ use values::types::of_arrow;
 
 /// The name of the function that returns the series as an array.
 pub const SERIES: &str = "series";
+
+/// Bytes of a value while an array is made: it is generated, and then converted.
+const VALUE_BYTES: u64 = 24;
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 
@@ -149,6 +153,13 @@ impl Series {
         left.map_or(0.0, |left| (left / self.step.length()).floor() + 1.0).max(0.0)
     }
 
+    /// Bytes that all values take while an array of them is made; about as many if the steps are intervals.
+    fn bytes(&self) -> u64 {
+        let Some(next) = self.next else { return 0 };
+        let steps = (self.end - next) as f64 / self.step.length();
+        (steps.max(0.0) as u64).saturating_mul(VALUE_BYTES)
+    }
+
     /// The next values, at most `most`; `None` after the last.
     ///
     /// # Errors
@@ -254,11 +265,17 @@ fn lists(args: &[ArrayRef]) -> Result<ArrayRef> {
     let args = args.iter().zip(&wanted).map(|(array, wanted)| Ok(cast(array, wanted)?));
     let args = args.collect::<Result<Vec<_>>>()?;
     let (mut items, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut held, mut bytes) = (Held::nothing(), 0);
     for row in 0..args[0].len() {
         let series = Series::new(field.data_type(), &args, row)?;
         valid.push(series.is_some());
         let values = match series {
-            Some(mut series) => series.batch(usize::MAX)?,
+            Some(mut series) => {
+                bytes += series.bytes();
+                held.grow_to(bytes)?;
+                check()?;
+                series.batch(usize::MAX)?
+            }
             None => None,
         };
         lengths.push(values.as_ref().map_or(0, |values| values.len()));

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use values::translate::external;
 
 /// The bytes of a function's result in a row, at most.
-pub(super) type Size = fn(&[Argument], usize) -> u64;
+pub(crate) type Size = fn(&[Argument], usize) -> u64;
 
 /// Bytes of a character at most.
 const CHARACTER_BYTES: u64 = 4;
@@ -70,7 +70,7 @@ fn replaced(args: &[Argument], row: usize) -> u64 {
 }
 
 /// The function with limits.
-pub(super) fn limited(function: Arc<ScalarUDF>, size: Size) -> ScalarUDF {
+pub(crate) fn limited(function: Arc<ScalarUDF>, size: Size) -> ScalarUDF {
     ScalarUDF::new_from_impl(Limited { function, size })
 }
 

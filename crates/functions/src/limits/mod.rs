@@ -5,9 +5,9 @@
 //! be ([`growing`]), and aggregates that keep all of their input by ones that account for what they return
 //! ([`keeping`]).
 
-mod growing;
+pub(crate) mod growing;
 mod keeping;
-mod sizes;
+pub(crate) mod sizes;
 
 use datafusion::execution::{FunctionRegistry, SessionState};
 use std::sync::Arc;

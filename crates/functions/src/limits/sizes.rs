@@ -6,7 +6,7 @@ use datafusion::common::Result;
 use datafusion::logical_expr::ColumnarValue;
 
 /// An argument: a column, or a value for all rows.
-pub(super) struct Argument {
+pub(crate) struct Argument {
     values: ArrayRef,
     is_constant: bool,
 }
@@ -23,7 +23,7 @@ impl Argument {
     }
 
     /// The bytes of a text; 0 for NULL and for other types.
-    pub(super) fn bytes(&self, row: usize) -> u64 {
+    pub(crate) fn bytes(&self, row: usize) -> u64 {
         self.text(row).map_or(0, |text| text.len() as u64)
     }
 

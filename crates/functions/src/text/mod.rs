@@ -1,6 +1,7 @@
 //! Functions on text and bytes.
 
 pub mod bytes;
+pub(crate) mod concatenation;
 mod identifiers;
 pub mod like_escapes;
 

@@ -76,7 +76,8 @@ impl Session {
         T: Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,
     {
-        let (lease, control) = (executors.lease(), self.inner().begin_statement());
+        let control = self.inner().begin_statement();
+        let lease = executors.lease(&control);
         let mut task = lease.spawn(&control, work(self.clone(), control.clone()));
         let done = tokio::select! {
             biased;

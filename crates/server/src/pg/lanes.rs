@@ -9,8 +9,9 @@ use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::CancellationToken;
 
-/// Recognizing a keyed statement recurses with the nesting of its expressions.
-const STACK_BYTES: usize = 8 << 20;
+/// Parsing and recognizing a keyed statement recurse with the nesting of its expressions. It is address space, of which only
+/// what was used is memory.
+const STACK_BYTES: usize = 64 << 20;
 
 /// The threads, which end on drop.
 pub(crate) struct Lanes {

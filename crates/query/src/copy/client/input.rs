@@ -13,7 +13,7 @@ use crate::copy::copied_columns;
 use crate::dml::target;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName};
-use executor::{Control, Executors, Lease, Task};
+use executor::{Control, Lease, Task};
 use parser::client_copy::Form;
 use parser::client_copy::What;
 use parser::{Body, Statement};
@@ -103,7 +103,7 @@ impl CopyIn {
             let (inner, control) = (Arc::clone(inner), control.clone());
             async move { inner.copy_load(&text, definition, given, &options, receiver, &control).await }
         };
-        let lease = inner.shared.executors.as_ref().map(Executors::lease);
+        let lease = inner.shared.executors.as_ref().map(|all| all.lease(&control));
         let load = match &lease {
             Some(lease) => lease.spawn(&control, load),
             None => Task::new(tokio::spawn(control.scope(load)), control.clone()),
