@@ -1,4 +1,4 @@
-//! Memory that functions need beside what operators reserve.
+//! Memory that functions need in addition to what operators reserve.
 
 use crate::scope;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
 //! The thread that lowers the priority of long statements, and looks whether there is enough memory.
 
-use crate::pool::Pool;
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Thread};
@@ -15,6 +14,21 @@ pub(crate) const LONG: Duration = Duration::from_millis(50);
 /// Time without statements after which the thread sleeps until there is one.
 const REST: Duration = Duration::from_secs(1);
 
+/// What the monitor looks at.
+pub(crate) trait Watched: Send + Sync {
+    /// Stops a statement if the process has too much memory.
+    fn look_at_memory(&self);
+
+    /// Lowers the priority of long statements, if there are others. Returns false if no statement runs.
+    fn demote_long_ones(&self) -> bool;
+
+    /// Whether no statement runs.
+    fn is_idle(&self) -> bool;
+
+    /// The monitor.
+    fn monitor(&self) -> &Monitor;
+}
+
 /// The monitor of a pool. It ends with the pool.
 #[derive(Debug)]
 pub(crate) struct Monitor {
@@ -24,7 +38,7 @@ pub(crate) struct Monitor {
 
 impl Monitor {
     /// Starts the thread.
-    pub(crate) fn start(pool: Weak<Pool>) -> Self {
+    pub(crate) fn start(pool: Weak<impl Watched + 'static>) -> Self {
         let work = move || watch(&pool);
         // A pool without a monitor is a pool without priorities.
         let thread = thread::Builder::new().name("pando-monitor".to_owned()).spawn(work);
@@ -45,7 +59,7 @@ impl Monitor {
     }
 }
 
-fn watch(pool: &Weak<Pool>) {
+fn watch(pool: &Weak<impl Watched>) {
     let mut busy = Instant::now();
     loop {
         let Some(watched) = pool.upgrade() else { return };

@@ -9,7 +9,7 @@
 //! of the time that its statement took.
 
 use crate::control::Control;
-use crate::monitor::{LONG, Monitor};
+use crate::monitor::{LONG, Monitor, Watched};
 use crate::priority::Threads;
 use crate::scope;
 use crate::shortage::{Charge, Shortage};
@@ -92,7 +92,7 @@ impl Executors {
         Ok(Self(pool))
     }
 
-    /// Stops the largest statement whenever the process has an eighth more than `limit` bytes, although `give_back` has
+    /// Stops the largest statement whenever the process has much more than `limit` bytes, although `give_back` has
     /// made the allocator return what it keeps. Only the first call has an effect.
     pub fn limit_memory(&self, limit: u64, give_back: fn()) {
         self.0.shortage.get_or_init(|| Shortage::new(limit, give_back));
@@ -111,16 +111,6 @@ impl Executors {
 }
 
 impl Pool {
-    #[expect(clippy::expect_used, reason = "it is set before the pool is shared")]
-    pub(crate) fn monitor(&self) -> &Monitor {
-        self.monitor.get().expect("a pool has a monitor")
-    }
-
-    /// Whether no statement runs.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.leases.load(Ordering::Acquire) == 0
-    }
-
     fn take(&self) -> Arc<Executor> {
         let mut executors = self.executors.lock();
         let unused = executors.iter().rfind(|one| one.is_unused() && one.threads.promote());
@@ -161,17 +151,17 @@ impl Pool {
             drop(surplus);
         }
     }
+}
 
-    /// Stops a statement if the process has too much memory.
-    pub(crate) fn look_at_memory(&self) {
+impl Watched for Pool {
+    fn look_at_memory(&self) {
         if let Some(shortage) = self.shortage.get() {
             let running = self.running.lock().clone();
             shortage.look(running.iter().map(Arc::as_ref));
         }
     }
 
-    /// Lowers the priority of long statements, if there are others. Returns false if no statement runs.
-    pub(crate) fn demote_long_ones(&self) -> bool {
+    fn demote_long_ones(&self) -> bool {
         let leases = self.leases.load(Ordering::Acquire);
         if leases > 1 {
             let executors = self.executors.lock();
@@ -181,6 +171,15 @@ impl Pool {
                 .for_each(|executor| executor.threads.demote());
         }
         leases > 0
+    }
+
+    fn is_idle(&self) -> bool {
+        self.leases.load(Ordering::Acquire) == 0
+    }
+
+    #[expect(clippy::expect_used, reason = "it is set before the pool is shared")]
+    fn monitor(&self) -> &Monitor {
+        self.monitor.get().expect("a pool has a monitor")
     }
 }
 

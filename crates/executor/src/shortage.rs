@@ -13,6 +13,9 @@ use values::error::{Error, SqlState};
 /// Bytes of a page of `/proc/self/statm`.
 const PAGE_BYTES: u64 = 4096;
 
+/// Bytes of the process at least that are no rows: the program, buffers, what the allocator keeps.
+const SLACK_BYTES: u64 = 256 << 20;
+
 /// Bytes that a statement is charged with at least before it is stopped.
 const LARGE_BYTES: u64 = 64 << 20;
 
@@ -48,10 +51,14 @@ struct State {
 }
 
 impl Shortage {
-    /// A process may have an eighth more than `limit` bytes.
+    /// A process may have [`SLACK_BYTES`] or an eighth more than `limit` bytes.
     pub(crate) fn new(limit: u64, give_back: fn()) -> Self {
         let state = State { resident: resident(), stopped: None };
-        Self { limit: limit.saturating_add(limit / 8), give_back, state: Mutex::new(state) }
+        Self {
+            limit: limit.saturating_add(SLACK_BYTES.max(limit / 8)),
+            give_back,
+            state: Mutex::new(state),
+        }
     }
 
     /// Charges the statements that run with the growth of the process, and stops the largest if it has grown too much.

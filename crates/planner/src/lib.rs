@@ -17,7 +17,6 @@ pub mod dialect;
 pub mod error_position;
 mod every_expression;
 pub mod files;
-pub mod float_groups;
 mod floats;
 pub mod inputs;
 mod logical;

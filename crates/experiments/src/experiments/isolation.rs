@@ -43,7 +43,7 @@ pub(super) async fn run(args: &IsolationArgs, report: Report, executors: Executo
         large.spawn(async move { client.simple_query(statement.sql).await.map(drop) });
     }
     tokio::time::sleep(BEFORE_CANCEL).await;
-    small_statements(args, report, &servers, "beside 16 large statements").await?;
+    small_statements(args, report, &servers, "among 16 large statements").await?;
     ensure!(large.len() == 16, "a large statement has ended");
     large.shutdown().await;
     let mut all = Times::default();

@@ -30,7 +30,7 @@ pub(crate) enum Experiment {
     Person(person::PersonArgs),
     /// Range queries over an increasing number of servers (Experiment B)
     Range(range::RangeArgs),
-    /// Waiting times of small statements beside large ones, and how long statements take to stop
+    /// Waiting times of small statements among large ones, and how long statements take to stop
     Isolation(isolation::IsolationArgs),
     /// Predictions of the simulator compared with real runs (E5)
     Predict(predict::PredictArgs),

@@ -1,5 +1,6 @@
 //! The query engine, which all statements of a database share.
 
+use crate::context::float_groups::FloatGroups;
 use crate::context::memory_pool::QueryMemory;
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -12,7 +13,6 @@ use functions::json::operators::JsonOperators;
 use functions::json::order::OrderJson;
 use planner::casts::Casts;
 use planner::chains::Chains;
-use planner::float_groups::FloatGroups;
 use planner::operators::Operators;
 use planner::repeated_orders::RepeatedOrders;
 use planner::scales::Scales;

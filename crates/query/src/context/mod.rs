@@ -7,6 +7,7 @@
 pub(crate) mod cancel;
 mod current;
 pub(crate) mod engine;
+mod float_groups;
 mod frame;
 mod inner;
 mod listed;

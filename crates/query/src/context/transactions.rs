@@ -229,6 +229,17 @@ impl Open {
     }
 }
 
+/// Commits a statement's own transaction. A commit that may be repeated, after a conflict, has not begun.
+pub(crate) async fn committed(
+    transaction: DistributedTransaction,
+    control: &Control,
+) -> Result<()> {
+    let guard = control.begin_commit()?;
+    transaction.commit().await?;
+    guard.succeeded();
+    Ok(())
+}
+
 fn no_transaction(command: &str) -> Error {
     let message = format!("{command} can only be used in transaction blocks");
     Error::new(SqlState::NoActiveSqlTransaction, message).with_hint("BEGIN first.")

@@ -3,7 +3,7 @@
 use super::outcome_stream::{OutcomeStream, RunningMark};
 use super::temporary;
 use crate::context::outcome::{Outcome, Rows, Tag};
-use crate::context::transactions::Conversation;
+use crate::context::transactions::{Conversation, committed};
 use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
 use crate::roles;
@@ -379,17 +379,6 @@ impl Inner {
         committed(transaction, control).await?;
         Ok(rows)
     }
-}
-
-/// Commits a statement's own transaction. A commit that may be repeated, after a conflict, has not begun.
-pub(crate) async fn committed(
-    transaction: DistributedTransaction,
-    control: &Control,
-) -> Result<()> {
-    let guard = control.begin_commit()?;
-    transaction.commit().await?;
-    guard.succeeded();
-    Ok(())
 }
 
 /// Refuses an unsupported isolation level before the transaction begins.

@@ -3,9 +3,9 @@
 use super::assembler::Assembler;
 use super::input::{Loaded, Piece, canceled};
 use crate::context::Inner;
+use crate::context::transactions::committed;
 use crate::context::writes_nothing;
 use crate::dml::assembly::Assembly;
-use crate::session::run::committed;
 use executor::Control;
 use parser::client_copy::Options;
 use scan::tables::Tables;
