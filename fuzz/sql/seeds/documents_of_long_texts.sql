@@ -1,0 +1,4 @@
+-- Found by the fuzzer: memory: 1762 MB resident.
+CREATE TABLE a1 (k bigint PRIMARY KEY, c1 text[] DEFAULT (ARRAY[1, 2, 3])::text[], c2 double precision, c3 double precision, c4 timestamptz, c5 bool, c6 bigint);
+INSERT INTO a1 SELECT g.x, CASE WHEN g.x % 4 > 0 THEN ARRAY['a', g.x::text] END, CASE WHEN g.x % 4 > 0 THEN sqrt(g.x::float8) END, sqrt(g.x::float8), '2020-01-01Z'::timestamptz + g.x * '1 minute'::interval, g.x % 3 = 0, g.x * 1000000007::bigint % 101 FROM generate_series(1, 100) AS g (x);
+SELECT (SELECT jsonb_agg(g) FROM generate_series(1, 1000000) AS g (g)), 0, false, length((CASE 'a.*(b|c)+' WHEN 'a' THEN repeat('', 2147483647) WHEN lpad('((((', 100000000, E'\\n\t') THEN greatest(' ', 'a') WHEN (SELECT max(repeat(regexp_replace('2020-02-29', ' ', '', 'g'), 1000000)) FROM a1 AS t81) THEN '2020-02-29' ELSE to_char('2020-02-29 23:59:59.999999'::timestamp, '1') END)) ORDER BY 4 NULLS FIRST;
