@@ -115,7 +115,7 @@ mod tests {
         let is_stopped = |number: usize| running[number].control.check().is_err();
         Shortage::new(u64::MAX / 2, || {}).look(running.iter());
         assert!((0..3).all(|number| !is_stopped(number)), "there is enough memory");
-        let short = Shortage::new(1, || {});
+        let short = Shortage { limit: 0, ..Shortage::new(0, || {}) };
         short.look(running.iter());
         assert!(!is_stopped(0) && is_stopped(1) && !is_stopped(2));
         short.look(running.iter());
