@@ -3,7 +3,7 @@
 //! A commit is not interrupted: from [`Control::begin_commit`] on, the end waits for the outcome. The time of a cursor's
 //! statement does not run between two fetches. A cancel request concerns the running fetch.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::Memory;
@@ -32,6 +32,8 @@ struct State {
     /// One of [`RUNNING`], [`COMMITTING`], [`COMMITTED`] and [`ENDED`].
     phase: AtomicU8,
     commit_done: Notify,
+    /// Whether nobody waits for the statement any more.
+    is_left: AtomicBool,
     memory: Option<Arc<Memory>>,
 }
 
@@ -76,6 +78,7 @@ impl Control {
             reason: OnceLock::new(),
             phase: AtomicU8::new(RUNNING),
             commit_done: Notify::new(),
+            is_left: AtomicBool::new(false),
             memory,
         })))
     }
@@ -91,6 +94,19 @@ impl Control {
             let _ = state.reason.set(reason);
             state.token.cancel();
         }
+    }
+
+    /// Stops a statement for which nobody waits any more: its client has gone, or wants no more of its rows.
+    pub(crate) fn leave(&self) {
+        if let Some(state) = &self.0 {
+            state.is_left.store(true, Ordering::Release);
+        }
+        self.stop(Error::new(SqlState::QueryCanceled, "nobody waits for the statement any more"));
+    }
+
+    /// Whether the statement ends because nobody waits for it. That is no failure of its transaction.
+    pub fn is_left(&self) -> bool {
+        self.0.as_ref().is_some_and(|state| state.is_left.load(Ordering::Acquire))
     }
 
     /// Checks whether the statement has to end. This is meant to be called once a batch of rows, or every few thousand

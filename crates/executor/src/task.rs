@@ -4,7 +4,6 @@ use crate::control::Control;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::task::{JoinError, JoinHandle};
-use values::error::{Error, SqlState};
 
 /// A task of a statement. If it is dropped before its end, the statement is stopped.
 #[derive(Debug)]
@@ -37,8 +36,7 @@ impl<T> Future for Task<T> {
 impl<T> Drop for Task<T> {
     fn drop(&mut self) {
         if !self.handle.is_finished() {
-            let message = "the statement's client has gone";
-            self.control.stop(Error::new(SqlState::QueryCanceled, message));
+            self.control.leave();
             self.handle.abort();
         }
     }

@@ -37,6 +37,7 @@ pub(crate) struct OutcomeStream {
     /// `None` when it has ended.
     rows: Option<SendableRecordBatchStream>,
     ending: Ending,
+    control: Control,
     /// Keeps the snapshot that the rows are read at.
     _reading: Reading,
     _mark: RunningMark,
@@ -53,13 +54,16 @@ impl OutcomeStream {
         failure: Failure,
     ) -> Self {
         let (schema, control) = (rows.schema(), control.clone());
-        let ending = Box::pin(async move { control.ended().await });
-        Self { schema, rows: Some(rows), ending, _reading: reading, _mark: mark, failure }
+        let ended = control.clone();
+        let ending = Box::pin(async move { ended.ended().await });
+        Self { schema, rows: Some(rows), ending, control, _reading: reading, _mark: mark, failure }
     }
 
     fn fail(&mut self, error: Error) -> Poll<Option<Result<RecordBatch>>> {
         self.rows = None;
-        self.failure.set();
+        if !self.control.is_left() {
+            self.failure.set();
+        }
         Poll::Ready(Some(Err(external(error))))
     }
 }
