@@ -29,7 +29,6 @@ mod recursive;
 mod refusals;
 pub mod relations;
 mod repeated_names;
-pub mod repeated_orders;
 pub mod scales;
 mod scopes;
 pub mod series;

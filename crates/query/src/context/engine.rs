@@ -2,6 +2,7 @@
 
 use crate::context::float_groups::FloatGroups;
 use crate::context::memory_pool::QueryMemory;
+use crate::context::repeated_orders::RepeatedOrders;
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
@@ -14,7 +15,6 @@ use functions::json::order::OrderJson;
 use planner::casts::Casts;
 use planner::chains::Chains;
 use planner::operators::Operators;
-use planner::repeated_orders::RepeatedOrders;
 use planner::scales::Scales;
 use planner::volatile::VolatileColumns;
 use planner::waiting::WaitingValues;

@@ -16,6 +16,7 @@ pub(crate) mod outcome;
 mod ownership;
 mod parameters;
 mod presence;
+mod repeated_orders;
 pub(crate) mod session_context;
 mod sessions;
 pub(crate) mod settings_scopes;
