@@ -9,7 +9,15 @@ use query::{Error, Field, Notice, TransactionStatus};
 #[derive(Debug, Default)]
 pub(crate) struct Output(pub(crate) BytesMut);
 
+/// Output of this size is sent without waiting for a flush.
+const OUTPUT_BYTES: usize = 64 << 10;
+
 impl Output {
+    /// Whether it is so large that it is sent.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= OUTPUT_BYTES
+    }
+
     /// A message with a body.
     pub(crate) fn message(&mut self, kind: u8, body: impl FnOnce(&mut BytesMut)) {
         self.0.put_u8(kind);

@@ -264,12 +264,18 @@ impl<S: Stream> Connection<S> {
         let control = reading.rows.control.clone();
         let mut way = attempt!(reading.set_out(direction).await);
         let mut sent = 0;
-        while let Some(piece) = attempt!(reading.next(&mut way).await) {
+        while let Some(mut piece) = attempt!(reading.next(&mut way).await) {
             sent += piece.len();
             if moves {
                 continue;
             }
-            attempt!(piece.write(&mut self.wire.out, &reading.rows.fields, formats));
+            let fields = &reading.rows.fields;
+            while attempt!(piece.write(&mut self.wire.out, fields, formats)) {
+                attempt!(self.wire.flush_if_full_until(&control).await?);
+                // Other connections of this thread are served between two large rows.
+                tokio::task::yield_now().await;
+                attempt!(control.check());
+            }
             attempt!(self.wire.flush_if_full_until(&control).await?);
         }
         Ok(Ok(sent))

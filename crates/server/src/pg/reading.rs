@@ -40,13 +40,16 @@ impl Piece {
         self.rows.len()
     }
 
+    /// Writes rows until the output is full. Returns whether there are more.
     pub(crate) fn write(
-        self,
+        &mut self,
         out: &mut Output,
         fields: &[Field],
         formats: &[Format],
-    ) -> Result<(), Error> {
-        write_rows(out, &self.batch, self.rows, fields, formats)
+    ) -> Result<bool, Error> {
+        let rows = self.rows.clone();
+        self.rows.start += write_rows(out, &self.batch, rows, fields, formats)?;
+        Ok(!self.rows.is_empty())
     }
 }
 

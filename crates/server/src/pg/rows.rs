@@ -30,21 +30,27 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Writes some rows of a batch.
+/// Writes rows of a batch until the output is full. Returns the number of rows written, at least one.
 pub(crate) fn write_rows(
     out: &mut Output,
     batch: &RecordBatch,
     rows: std::ops::Range<usize>,
     fields: &[Field],
     formats: &[Format],
-) -> Result<(), Error> {
+) -> Result<usize, Error> {
+    let begin = rows.start;
     let mut columns = Vec::with_capacity(fields.len());
     for (index, (array, field)) in batch.columns().iter().zip(fields).enumerate() {
         columns.push(Column::new(array, field, format_of(formats, index))?);
     }
     let mut text = String::new();
     let count = u16::try_from(columns.len()).unwrap_or(u16::MAX);
+    let mut written = begin;
     for row in rows {
+        if written > begin && out.is_full() {
+            break;
+        }
+        written += 1;
         out.message(b'D', |body| {
             body.put_u16(count);
             for column in &columns {
@@ -66,5 +72,5 @@ pub(crate) fn write_rows(
             }
         });
     }
-    Ok(())
+    Ok(written - begin)
 }

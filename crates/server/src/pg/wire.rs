@@ -8,8 +8,6 @@ use query::Control;
 use std::net::SocketAddr;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// Output of this size is sent without waiting for a flush.
-const OUTPUT_BYTES: usize = 64 << 10;
 /// Received bytes that do not count as memory of the client.
 const MESSAGE_BYTES_FREE: usize = 1 << 20;
 
@@ -65,7 +63,7 @@ impl<S: Stream> Wire<S> {
 
     /// Sends the buffered output if it is large.
     pub(crate) async fn flush_if_full(&mut self) -> Result<(), Ending> {
-        if self.out.0.len() >= OUTPUT_BYTES { self.flush().await } else { Ok(()) }
+        if self.out.is_full() { self.flush().await } else { Ok(()) }
     }
 
     /// Sends the buffered output if it is large. A cancelled or timed-out statement ends even if
