@@ -5,6 +5,10 @@
 # by one, their dependencies would have other features and be compiled again.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/pando/target
 
+# PostgreSQL's parser needs libclang when it is built.
+with_libclang = env $$($(CURDIR)/.ci/libclang $(CARGO_TARGET_DIR)/libclang)
+cargo = $(with_libclang) cargo
+
 # Suites that could not be installed, which `make test` names at its end.
 skipped := $(CARGO_TARGET_DIR)/skipped-suites
 clients := python3 tests/clients/run.py --pando $(CARGO_TARGET_DIR)/quick/pando --expected tests/clients/expected.txt
@@ -23,14 +27,14 @@ help:
 	@echo 'make fix      formats the code and applies the fixes that the lints know'
 
 demo:
-	cargo run --profile quick --locked --bin pando -- demo
+	$(cargo) run --profile quick --locked --bin pando -- demo
 
 test:
-	cargo --config tests/profile.toml test --profile quick --locked
-	cargo test --profile quick --quiet --locked --package xtask
-	cargo run --profile quick --quiet --locked --package xtask -- tidy
+	$(cargo) --config tests/profile.toml test --profile quick --locked
+	$(cargo) test --profile quick --quiet --locked --package xtask
+	$(cargo) run --profile quick --quiet --locked --package xtask -- tidy
 	cargo fmt --all --check
-	cargo build --profile quick --locked --bin pando
+	$(cargo) build --profile quick --locked --bin pando
 	@rm -f $(skipped)
 	$(clients) --allow-missing --skipped $(skipped)
 	$(drivers) --only asyncpg,pgx --allow-missing --skipped $(skipped)
@@ -38,28 +42,28 @@ test:
 		else echo 'make test: everything passed'; fi
 
 clients:
-	cargo build --profile quick --locked --bin pando
+	$(cargo) build --profile quick --locked --bin pando
 	$(clients)
 	$(clients) --servers 3
 
 drivers:
-	cargo build --profile quick --locked --bin pando
+	$(cargo) build --profile quick --locked --bin pando
 	$(drivers)
 
 FUZZ_SECONDS ?= 60
 fuzz:
-	fuzz/run.sh $(FUZZ_SECONDS)
-	cargo build --profile quick --locked --bin pando
-	cd fuzz && cargo run --release --quiet --locked --package fuzz_sql -- --seconds $(FUZZ_SECONDS) \
+	$(with_libclang) fuzz/run.sh $(FUZZ_SECONDS)
+	$(cargo) build --profile quick --locked --bin pando
+	cd fuzz && $(cargo) run --release --quiet --locked --package fuzz_sql -- --seconds $(FUZZ_SECONDS) \
 		--program $(CARGO_TARGET_DIR)/quick/pando --keep $(CARGO_TARGET_DIR)/fuzz/sql
 
 verify:
 	cargo fmt --all --check
-	cargo run --profile quick --quiet --locked --package xtask -- tidy
-	cargo clippy --profile quick --all-targets --locked -- -D warnings
-	cargo clippy --profile quick --all-targets --locked --package xtask -- -D warnings
-	cd fuzz && cargo clippy --release --all-targets --locked --package fuzz_sql -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --profile quick --no-deps --locked
+	$(cargo) run --profile quick --quiet --locked --package xtask -- tidy
+	$(cargo) clippy --profile quick --all-targets --locked -- -D warnings
+	$(cargo) clippy --profile quick --all-targets --locked --package xtask -- -D warnings
+	cd fuzz && $(cargo) clippy --release --all-targets --locked --package fuzz_sql -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(cargo) doc --profile quick --no-deps --locked
 	command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny --locked check licenses bans sources
 	cd fuzz && cargo deny --workspace --locked check licenses bans sources
@@ -67,5 +71,5 @@ verify:
 
 fix:
 	cargo fmt --all
-	cargo clippy --profile quick --all-targets --fix --allow-dirty --allow-staged
+	$(cargo) clippy --profile quick --all-targets --fix --allow-dirty --allow-staged
 	cargo fmt --all

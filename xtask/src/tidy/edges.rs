@@ -8,6 +8,8 @@ use super::workspace::Workspace;
 
 /// Each crate of the workspace and its allowed dependencies, including those of tests.
 const EDGES: &[(&str, &[&str])] = &[
+    ("grammar", &[]),
+    ("analyzer", &["grammar"]),
     ("bundling", &[]),
     ("dbsim", &["bundling"]),
     ("sdds", &[]),

@@ -1,0 +1,270 @@
+//! The types of PostgreSQL's system catalog.
+
+use super::rows;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// The object id of a type, function or operator in PostgreSQL's system catalogs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Oid(pub u32);
+
+impl fmt::Debug for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Defines the ids of types that the rules of the analysis name.
+macro_rules! types {
+    ($($name:ident = $oid:literal),* $(,)?) => {
+        impl Oid {
+            $(#[doc = concat!("The type `", stringify!($name), "`.")] pub const $name: Self = Self($oid);)*
+        }
+    };
+}
+
+types! {
+    BOOL = 16, BYTEA = 17, CHAR = 18, NAME = 19, INT8 = 20, INT2 = 21, INT4 = 23, REGPROC = 24, TEXT = 25, OID = 26,
+    XID = 28, CID = 29, JSON = 114, FLOAT4 = 700, FLOAT8 = 701, UNKNOWN = 705, MONEY = 790, BPCHAR = 1042,
+    VARCHAR = 1043, DATE = 1082, TIME = 1083, TIMESTAMP = 1114, TIMESTAMPTZ = 1184, INTERVAL = 1186, TIMETZ = 1266,
+    BIT = 1560, VARBIT = 1562, NUMERIC = 1700, REGCLASS = 2205, REGTYPE = 2206, UUID = 2950, JSONB = 3802,
+    JSONPATH = 4072, RECORD = 2249, RECORD_ARRAY = 2287, VOID = 2278, ANY = 2276, ANYELEMENT = 2283, ANYARRAY = 2277,
+    ANYNONARRAY = 2776, ANYENUM = 3500, ANYRANGE = 3831, ANYMULTIRANGE = 4537, ANYCOMPATIBLE = 5077,
+    ANYCOMPATIBLEARRAY = 5078, ANYCOMPATIBLENONARRAY = 5079, ANYCOMPATIBLERANGE = 5080,
+    ANYCOMPATIBLEMULTIRANGE = 4538, TEXT_ARRAY = 1009, INT4_ARRAY = 1007,
+    INT2VECTOR = 22, OIDVECTOR = 30,
+}
+
+/// The kind of a type (`pg_type.typtype`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TypeKind {
+    /// A base type.
+    Base,
+    /// A pseudo-type: polymorphic, or without values.
+    Pseudo,
+    /// A range or multirange type.
+    Range,
+}
+
+/// One row of `pg_type`.
+#[derive(Debug, Clone)]
+pub struct Type {
+    /// The id.
+    pub oid: Oid,
+    /// The name in the catalog, such as `int4`.
+    pub name: &'static str,
+    /// The kind.
+    pub kind: TypeKind,
+    /// The category, such as `N` for numbers.
+    pub category: char,
+    /// Whether its category's values convert to it by preference.
+    pub preferred: bool,
+    /// The type of the items, for arrays.
+    pub element: Option<Oid>,
+    /// The type of arrays of it.
+    pub array: Option<Oid>,
+}
+
+struct Types {
+    by_oid: HashMap<Oid, Type>,
+    by_name: HashMap<&'static str, Oid>,
+}
+
+static TYPES: LazyLock<Types> = LazyLock::new(|| {
+    let mut by_oid = HashMap::new();
+    let mut by_name = HashMap::new();
+    for row in rows(include_str!("../../data/types.tsv")) {
+        let oid = row.oid(0);
+        let length = row.text(2);
+        let element = row.some_oid(6);
+        let type_ = Type {
+            oid,
+            name: row.text(1),
+            kind: match row.text(3) {
+                "p" => TypeKind::Pseudo,
+                "r" | "m" => TypeKind::Range,
+                _ => TypeKind::Base,
+            },
+            category: row.letter(4),
+            preferred: row.flag(5),
+            // Types of fixed length, such as name and point, have items but are no arrays.
+            element: element.filter(|_| length == "-1" && row.letter(4) == 'A'),
+            array: row.some_oid(7),
+        };
+        by_name.insert(type_.name, oid);
+        by_oid.insert(oid, type_);
+    }
+    Types { by_oid, by_name }
+});
+
+impl Oid {
+    /// The definition of a type. `None` for an id that is no type of the catalog.
+    pub fn definition(self) -> Option<&'static Type> {
+        TYPES.by_oid.get(&self)
+    }
+
+    /// The type of a catalog name such as `int4`.
+    pub fn of_type_name(name: &str) -> Option<Self> {
+        TYPES.by_name.get(name).copied()
+    }
+
+    /// The category of a type; `X` if it is unknown.
+    pub fn category(self) -> char {
+        self.definition().map_or('X', |definition| definition.category)
+    }
+
+    /// Whether a type is preferred in its category.
+    pub fn is_preferred(self) -> bool {
+        self.definition().is_some_and(|definition| definition.preferred)
+    }
+
+    /// The type of the items of an array type.
+    pub fn element(self) -> Option<Self> {
+        self.definition()?.element
+    }
+
+    /// The type of arrays of a type.
+    pub fn array(self) -> Option<Self> {
+        self.definition()?.array
+    }
+
+    /// Whether it is a polymorphic pseudo-type.
+    pub fn is_polymorphic(self) -> bool {
+        self.is_polymorphic_exact() || self.is_polymorphic_common()
+    }
+
+    /// Whether all arguments of this pseudo-type must have the same type (`anyelement` and its family).
+    pub fn is_polymorphic_exact(self) -> bool {
+        matches!(
+            self,
+            Self::ANYELEMENT
+                | Self::ANYARRAY
+                | Self::ANYNONARRAY
+                | Self::ANYENUM
+                | Self::ANYRANGE
+                | Self::ANYMULTIRANGE
+        )
+    }
+
+    /// Whether arguments of this pseudo-type are converted to a common type (`anycompatible` and its family).
+    pub fn is_polymorphic_common(self) -> bool {
+        matches!(
+            self,
+            Self::ANYCOMPATIBLE
+                | Self::ANYCOMPATIBLEARRAY
+                | Self::ANYCOMPATIBLENONARRAY
+                | Self::ANYCOMPATIBLERANGE
+                | Self::ANYCOMPATIBLEMULTIRANGE
+        )
+    }
+
+    /// The name in the catalog.
+    pub fn catalog_name(self) -> &'static str {
+        self.definition().map_or("???", |definition| definition.name)
+    }
+}
+
+/// A type with its modifier (`pg_attribute.atttypmod`), such as the length of `varchar(10)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SqlType {
+    /// The type.
+    pub oid: Oid,
+    /// The modifier; -1 if there is none.
+    pub modifier: i32,
+}
+
+impl SqlType {
+    /// A type without a modifier.
+    pub const fn plain(oid: Oid) -> Self {
+        Self { oid, modifier: -1 }
+    }
+}
+
+impl From<Oid> for SqlType {
+    fn from(oid: Oid) -> Self {
+        Self::plain(oid)
+    }
+}
+
+/// How PostgreSQL writes the name of a type in messages (`format_type`).
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SqlType::plain(*self).fmt(f)
+    }
+}
+
+impl fmt::Display for SqlType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(element) = self.oid.element() {
+            let element = Self { oid: element, modifier: self.modifier };
+            return write!(f, "{element}[]");
+        }
+        let modifier = self.modifier;
+        match self.oid {
+            Oid::BOOL => f.write_str("boolean"),
+            Oid::INT2 => f.write_str("smallint"),
+            Oid::INT4 => f.write_str("integer"),
+            Oid::INT8 => f.write_str("bigint"),
+            Oid::FLOAT4 => f.write_str("real"),
+            Oid::FLOAT8 => f.write_str("double precision"),
+            Oid::CHAR => f.write_str("\"char\""),
+            Oid::BPCHAR if modifier >= 4 => write!(f, "character({})", modifier - 4),
+            Oid::BPCHAR => f.write_str("character"),
+            Oid::VARCHAR if modifier >= 4 => write!(f, "character varying({})", modifier - 4),
+            Oid::VARCHAR => f.write_str("character varying"),
+            Oid::BIT => f.write_str("bit"),
+            Oid::VARBIT => f.write_str("bit varying"),
+            Oid::NUMERIC if modifier >= 4 => {
+                let (precision, scale) = numeric_digits(modifier);
+                write!(f, "numeric({precision},{scale})")
+            }
+            Oid::TIME | Oid::TIMESTAMP | Oid::TIMETZ | Oid::TIMESTAMPTZ => {
+                let (name, zone) = match self.oid {
+                    Oid::TIME => ("time", "without"),
+                    Oid::TIMESTAMP => ("timestamp", "without"),
+                    Oid::TIMETZ => ("time", "with"),
+                    _ => ("timestamp", "with"),
+                };
+                f.write_str(name)?;
+                if modifier >= 0 {
+                    write!(f, "({modifier})")?;
+                }
+                write!(f, " {zone} time zone")
+            }
+            other => f.write_str(other.catalog_name()),
+        }
+    }
+}
+
+/// The precision and scale of a modifier of `numeric`.
+pub fn numeric_digits(modifier: i32) -> (i32, i32) {
+    let digits = modifier - 4;
+    // The scale has 11 bits and a sign.
+    (digits >> 16, ((digits & 0x7ff) ^ 1024) - 1024)
+}
+
+/// The modifier of `numeric(precision, scale)`.
+pub fn numeric_modifier(precision: i32, scale: i32) -> i32 {
+    ((precision << 16) | (scale & 0x7ff)) + 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_know_their_items() {
+        assert_eq!(Oid::TEXT_ARRAY.element(), Some(Oid::TEXT));
+        assert_eq!(Oid::TEXT.array(), Some(Oid::TEXT_ARRAY));
+        assert_eq!(Oid::NAME.element(), None);
+    }
+
+    #[test]
+    fn names_are_those_of_format_type() {
+        let numeric = SqlType { oid: Oid::NUMERIC, modifier: numeric_modifier(10, -2) };
+        assert_eq!(numeric.to_string(), "numeric(10,-2)");
+        assert_eq!(SqlType { oid: Oid(1015), modifier: 9 }.to_string(), "character varying(5)[]");
+        assert_eq!(Oid::TIMESTAMPTZ.to_string(), "timestamp with time zone");
+    }
+}

@@ -1,0 +1,15 @@
+//! The typed tree of a statement: every name is resolved, every expression has a type, every conversion is written out.
+
+mod expr;
+mod query;
+mod window;
+
+pub use expr::{
+    AggregateCall, Call, Cast, Conversion, Expr, FieldValue, Kind, Literal, Location, Quantified,
+    SetCall, SortKey, Subquery, SubqueryKind, TruthTest, ValueFunction,
+};
+pub use query::{
+    Body, Column, Cte, CteId, Distinct, From, GroupingSets, JoinKind, Limit, Output, Query,
+    Relation, RelationId, Select, SelectId, SetOperation, SetOperator, Source,
+};
+pub use window::{FrameBound, FrameExclusion, FrameUnits, WindowCall, WindowFrame};

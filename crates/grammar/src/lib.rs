@@ -1,0 +1,16 @@
+//! SQL text to PostgreSQL's parse tree, by PostgreSQL's own parser.
+//!
+//! [`parse`] reads a script. [`tree`] holds the nodes, which are PostgreSQL's by name and field. Deep trees need a deep
+//! stack: [`growing`] runs a function on one that grows.
+
+mod parse;
+mod stack;
+
+pub use parse::{Script, SyntaxError, parse};
+pub use stack::growing;
+
+/// The nodes of the parse tree.
+pub mod tree {
+    pub use pg_query::NodeEnum;
+    pub use pg_query::protobuf::*;
+}

@@ -1,0 +1,172 @@
+//! Calls of the parser.
+
+use crate::tree::{ParseResult, RawStmt};
+use prost::Message;
+use std::ffi::{CStr, CString, c_char, c_int};
+
+/// A parsed script. Dropping it does not overflow the stack, however deep its trees are.
+#[derive(Debug, Clone)]
+pub struct Script {
+    statements: Vec<RawStmt>,
+}
+
+impl Script {
+    /// The statements. Their locations and lengths are in bytes of the script; a length of 0 reaches its end.
+    pub fn statements(&self) -> &[RawStmt] {
+        &self.statements
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        let statements = std::mem::take(&mut self.statements);
+        if !statements.is_empty() {
+            // Dropping a node recurses into it. The parser limits the depth to what this stack holds.
+            stacker::grow(DEEP_STACK, || drop(statements));
+        }
+    }
+}
+
+/// Stack that the parser may need, in bytes. It limits itself to 2 MiB, and it takes the stack of the thread for its own.
+const PARSER_STACK: usize = 3 << 20;
+
+/// Stack for decoding and dropping the deepest tree that the parser makes, in bytes. Only touched pages take memory.
+const DEEP_STACK: usize = 64 << 20;
+
+/// A text that is not in the grammar, or an error of the parser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// PostgreSQL's message.
+    pub message: String,
+    /// The character of the script that it is about, from 1.
+    pub position: Option<usize>,
+}
+
+impl SyntaxError {
+    /// Whether the text nests too deep.
+    pub fn is_depth(&self) -> bool {
+        self.message.starts_with("stack depth limit")
+    }
+}
+
+/// Parses a script: statements with semicolons between them.
+///
+/// # Errors
+/// The text is not in PostgreSQL's grammar, nests too deep, or contains a zero byte.
+pub fn parse(script: &str) -> Result<Script, SyntaxError> {
+    let zero = |error: std::ffi::NulError| SyntaxError {
+        message: "invalid byte sequence for encoding \"UTF8\": 0x00".to_owned(),
+        position: Some(script[..error.nul_position()].chars().count() + 1),
+    };
+    let text = CString::new(script).map_err(zero)?;
+    let bytes = match stacker::maybe_grow(PARSER_STACK, 2 * PARSER_STACK, || call(&text)) {
+        Err(error) if error.is_depth() => on_own_thread(&text, error)?,
+        result => result?,
+    };
+    let decoded = match bytes.len() {
+        // A tree is about as deep as long: short ones need no stack of their own.
+        ..=DEEP_TREE => ParseResult::decode(bytes.as_slice()),
+        _ => stacker::grow(DEEP_STACK, || ParseResult::decode(bytes.as_slice())),
+    };
+    let decoded =
+        decoded.map_err(|error| SyntaxError { message: error.to_string(), position: None })?;
+    Ok(Script { statements: decoded.stmts })
+}
+
+/// Parses a deep text on a thread of its own. The parser reads from the thread how deep it may go: on a stack that has
+/// grown, that is less than it could.
+fn on_own_thread(text: &CStr, error: SyntaxError) -> Result<Vec<u8>, SyntaxError> {
+    std::thread::scope(|scope| {
+        let parser = std::thread::Builder::new().stack_size(2 * PARSER_STACK);
+        match parser.spawn_scoped(scope, || call(text)) {
+            Ok(running) => running.join().unwrap_or(Err(error)),
+            Err(_) => Err(error),
+        }
+    })
+}
+
+/// Bytes of an encoded tree that is decoded on the caller's stack.
+const DEEP_TREE: usize = 4 << 10;
+
+/// The encoded tree of a script.
+fn call(text: &CStr) -> Result<Vec<u8>, SyntaxError> {
+    // SAFETY: `text` ends with a zero byte and lives during the call. The results are read before they are freed, once.
+    unsafe {
+        let result = pg_query_parse_protobuf_opts(text.as_ptr(), 0);
+        let parsed = match result.error.as_ref() {
+            None => {
+                let tree = &result.parse_tree;
+                let bytes = std::slice::from_raw_parts(tree.data.cast::<u8>(), tree.len);
+                Ok(bytes.to_vec())
+            }
+            Some(error) => Err(SyntaxError {
+                message: CStr::from_ptr(error.message).to_string_lossy().into_owned(),
+                position: usize::try_from(error.cursorpos).ok().filter(|position| *position > 0),
+            }),
+        };
+        pg_query_free_protobuf_parse_result(result);
+        parsed
+    }
+}
+
+/// `PgQueryProtobuf` of the C library.
+#[repr(C)]
+struct Protobuf {
+    len: usize,
+    data: *mut c_char,
+}
+
+/// `PgQueryError` of the C library.
+#[repr(C)]
+struct CError {
+    message: *mut c_char,
+    funcname: *mut c_char,
+    filename: *mut c_char,
+    lineno: c_int,
+    cursorpos: c_int,
+    context: *mut c_char,
+}
+
+/// `PgQueryProtobufParseResult` of the C library.
+#[repr(C)]
+struct CResult {
+    parse_tree: Protobuf,
+    stderr_buffer: *mut c_char,
+    error: *mut CError,
+}
+
+// The crate's own function for this leaves out the position of errors, and limits the depth of trees to 100.
+unsafe extern "C" {
+    fn pg_query_parse_protobuf_opts(input: *const c_char, options: c_int) -> CResult;
+    fn pg_query_free_protobuf_parse_result(result: CResult);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_positions_in_characters() {
+        let error = parse("SELECT 'ää' x y").expect_err("two names");
+        assert_eq!(
+            (error.message.as_str(), error.position),
+            ("syntax error at or near \"y\"", Some(15))
+        );
+    }
+
+    #[test]
+    fn long_chains_are_parsed_or_refused() {
+        let chain = format!("SELECT 1{}", " AND true".repeat(20_000));
+        assert_eq!(parse(&chain).expect("flat").statements().len(), 1);
+        let deep = format!("SELECT 1{}", " + 1".repeat(500));
+        assert_eq!(parse(&deep).expect("deep").statements().len(), 1);
+        let deeper = format!("SELECT 1{}", " + 1".repeat(200_000));
+        assert!(parse(&deeper).expect_err("too deep").message.contains("stack depth"));
+    }
+
+    #[test]
+    fn parsing_is_safe_on_many_threads() {
+        let parse = || (0..200).for_each(|n| assert!(parse(&format!("SELECT {n} FROM t")).is_ok()));
+        std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(parse))));
+    }
+}
