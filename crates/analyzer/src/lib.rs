@@ -3,8 +3,12 @@
 //! [`bind`] takes a statement of PostgreSQL's parse tree, resolves its names ([`Catalog`]), operators and functions
 //! ([`system`]), and writes out every conversion. The result is a [`tree`].
 
+mod bind;
 mod error;
+pub mod resolve;
 pub mod system;
 pub mod tree;
 
+pub use bind::type_name::sql_type as declared_type;
+pub use bind::{Bound, Catalog, Table, bind, children, children_mut, contains};
 pub use error::{Error, Result};

@@ -190,6 +190,9 @@ impl From<Oid> for SqlType {
 /// How PostgreSQL writes the name of a type in messages (`format_type`).
 impl fmt::Display for Oid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::BPCHAR {
+            return f.write_str("character");
+        }
         SqlType::plain(*self).fmt(f)
     }
 }
@@ -210,7 +213,6 @@ impl fmt::Display for SqlType {
             Oid::FLOAT8 => f.write_str("double precision"),
             Oid::CHAR => f.write_str("\"char\""),
             Oid::BPCHAR if modifier >= 4 => write!(f, "character({})", modifier - 4),
-            Oid::BPCHAR => f.write_str("character"),
             Oid::VARCHAR if modifier >= 4 => write!(f, "character varying({})", modifier - 4),
             Oid::VARCHAR => f.write_str("character varying"),
             Oid::BIT => f.write_str("bit"),

@@ -23,8 +23,8 @@ pub struct Query {
     pub with: Vec<Cte>,
     /// The rows.
     pub body: Body,
-    /// ORDER BY. Keys of a [`Body::Select`] are expressions like those of its select list; keys of other bodies refer to
-    /// output columns ([`Kind::Output`](super::Kind::Output)).
+    /// ORDER BY. A key that is a column of the result is [`Kind::Output`](super::Kind::Output). Other keys are expressions
+    /// like those of the select list, which only a [`Body::Select`] has.
     pub order_by: Vec<SortKey>,
     /// LIMIT and OFFSET.
     pub limit: Limit,
@@ -155,7 +155,7 @@ pub struct Output {
 pub enum Distinct {
     /// By the whole row.
     All,
-    /// DISTINCT ON these expressions.
+    /// DISTINCT ON these expressions; items of the select list are [`Kind::Output`](super::Kind::Output).
     On(Vec<Expr>),
 }
 

@@ -1,0 +1,233 @@
+//! Aggregates, and the query level that each belongs to.
+
+use super::Binder;
+use super::scope::Clause;
+use super::walk::{children, contains};
+use crate::error::{Error, Result};
+use crate::system::Oid;
+use crate::system::functions::{AggregateKind, FunctionKind};
+use crate::tree::{AggregateCall, Expr, Kind, SortKey};
+use grammar::tree::{FuncCall, GroupingFunc};
+
+impl Binder<'_> {
+    pub(super) fn aggregate_call(&mut self, name: &str, call: &FuncCall) -> Result<Expr> {
+        let location = call.location;
+        // Its arguments may not contain aggregates of the same level: that is checked when the level is known.
+        let (mut values, names) =
+            self.in_clause(Clause::AggregateArgument, |binder| binder.call_arguments(&call.args))?;
+        let direct_arguments = if call.agg_within_group { values.len() } else { 0 };
+        let order_by = self.in_clause(Clause::AggregateArgument, |binder| {
+            binder.sort_keys_of_expressions(&call.agg_order)
+        })?;
+        if call.agg_within_group {
+            values.extend(order_by.iter().map(|key| key.expr.clone()));
+        }
+        let filter = match &call.agg_filter {
+            Some(node) => {
+                let filter =
+                    self.in_clause(Clause::Filter, |binder| binder.required(Some(node)))?;
+                Some(self.coerce_to_bool(filter, "FILTER")?)
+            }
+            None => None,
+        };
+        let resolved = self.resolve_bound(name, values, &names, call.func_variadic, location)?;
+        let function = resolved.function;
+        if function.kind != FunctionKind::Aggregate {
+            let message = format!("{name} is not an aggregate function");
+            return Err(Error::new("42809", message).at(location));
+        }
+        match (function.aggregate, call.agg_within_group) {
+            (AggregateKind::Normal, true) => {
+                let message = format!(
+                    "{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
+                );
+                return Err(Error::new("42809", message).at(location));
+            }
+            (AggregateKind::OrderedSet | AggregateKind::Hypothetical, false) => {
+                let message = format!("WITHIN GROUP is required for ordered-set aggregate {name}");
+                return Err(Error::new("42809", message).at(location));
+            }
+            _ => {}
+        }
+        let mut arguments = resolved.call.arguments;
+        let order_by = if call.agg_within_group {
+            // The keys are the last arguments, as the function takes them.
+            let keys = arguments.split_off(direct_arguments.min(arguments.len()));
+            let pairs = keys.into_iter().zip(order_by);
+            pairs.map(|(expr, key)| SortKey { expr, ..key }).collect()
+        } else {
+            order_by
+        };
+        if call.agg_star && !arguments.is_empty() {
+            return Err(Error::missing("this call").at(location));
+        }
+        if !call.agg_star
+            && arguments.is_empty()
+            && order_by.is_empty()
+            && function.aggregate == AggregateKind::Normal
+        {
+            let message =
+                format!("{name}(*) must be used to call a parameterless aggregate function");
+            return Err(Error::new("42809", message).at(location));
+        }
+        let mut order_by: Vec<SortKey> = order_by;
+        if call.agg_distinct && !call.agg_within_group {
+            for key in &mut order_by {
+                // ORDER BY may name an argument before it was converted.
+                if let Some(argument) =
+                    arguments.iter().find(|argument| is_converted(argument, &key.expr))
+                {
+                    key.expr = argument.clone();
+                }
+                if !arguments.contains(&key.expr) {
+                    let message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
+                    return Err(Error::new("42P10", message).at(key.expr.location.0));
+                }
+            }
+        }
+        let aggregate = AggregateCall {
+            function: function.oid,
+            arguments,
+            distinct: call.agg_distinct,
+            order_by,
+            filter,
+            direct_arguments,
+            sql_type: resolved.sql_type,
+        };
+        self.place_aggregate(aggregate, location)
+    }
+
+    /// Gives an aggregate to the query level that its columns belong to.
+    fn place_aggregate(&mut self, aggregate: AggregateCall, location: i32) -> Result<Expr> {
+        let here = self.scopes.len().saturating_sub(1);
+        let parts = || {
+            let keys = aggregate.order_by.iter().map(|key| &key.expr);
+            aggregate.arguments.iter().chain(&aggregate.filter).chain(keys)
+        };
+        let depth = parts().filter_map(|expr| self.deepest(expr)).max().unwrap_or(here);
+        let Some(scope) = self.scopes.get_mut(depth) else {
+            return Err(Error::missing("an aggregate here").at(location));
+        };
+        let select = scope.select;
+        for part in parts() {
+            let nested =
+                |expr: &Expr| matches!(&expr.kind, Kind::Aggregate(of, _) if *of == select);
+            if contains(part, &mut |expr| nested(expr)) {
+                return Err(
+                    Error::new("42803", "aggregate function calls cannot be nested").at(location)
+                );
+            }
+            if contains(
+                part,
+                &mut |expr| matches!(&expr.kind, Kind::Window(of, _) if *of == select),
+            ) {
+                let message = "aggregate function calls cannot contain window function calls";
+                return Err(Error::new("42803", message).at(location));
+            }
+            if contains(part, &mut |expr| matches!(&expr.kind, Kind::Set(..))) {
+                let message =
+                    "aggregate function calls cannot contain set-returning function calls";
+                return Err(Error::new("0A000", message).at(location));
+            }
+        }
+        match scope.clause {
+            Clause::Targets
+            | Clause::Having
+            | Clause::OrderBy
+            | Clause::DistinctOn
+            | Clause::Window => {}
+            Clause::AggregateArgument => {
+                return Err(
+                    Error::new("42803", "aggregate function calls cannot be nested").at(location)
+                );
+            }
+            Clause::FromSubquery => {
+                let message =
+                    "aggregate functions are not allowed in FROM clause of their own query level";
+                return Err(Error::new("42803", message).at(location));
+            }
+            other => {
+                let message = format!("aggregate functions are not allowed in {}", other.name());
+                return Err(Error::new("42803", message).at(location));
+            }
+        }
+        let sql_type = aggregate.sql_type;
+        let place = match scope.aggregates.iter().position(|known| *known == aggregate) {
+            Some(place) if !is_volatile(&aggregate) => place,
+            _ => {
+                scope.aggregates.push(aggregate);
+                scope.aggregates.len() - 1
+            }
+        };
+        Ok(Expr::new(Kind::Aggregate(select, place), sql_type, location))
+    }
+
+    /// The deepest query level that an expression refers to, among those that are open.
+    pub(super) fn deepest(&self, expr: &Expr) -> Option<usize> {
+        let mut deepest = None;
+        let open = self.scopes.len();
+        let mut note = |depth: Option<usize>| {
+            if let Some(depth) = depth.filter(|depth| *depth < open) {
+                deepest = deepest.max(Some(depth));
+            }
+        };
+        contains(expr, &mut |part| {
+            match &part.kind {
+                Kind::Column(relation, _) | Kind::WholeRow(relation) => {
+                    note(self.level_of_relation(*relation));
+                }
+                Kind::Aggregate(select, _) | Kind::Window(select, _) | Kind::Set(select, _) => {
+                    note(self.scopes.iter().position(|scope| scope.select == *select));
+                }
+                _ => {}
+            }
+            false
+        });
+        deepest
+    }
+
+    /// The open query level whose FROM has a relation.
+    fn level_of_relation(&self, relation: crate::tree::RelationId) -> Option<usize> {
+        let depth = *self.depth_of_relation.get(&relation)?;
+        let scope = self.scopes.get(depth)?;
+        scope.items.iter().any(|item| item.relation == Some(relation)).then_some(depth)
+    }
+
+    /// GROUPING(...).
+    pub(super) fn grouping(&mut self, function: &GroupingFunc) -> Result<Expr> {
+        let arguments =
+            self.in_clause(Clause::AggregateArgument, |binder| binder.expressions(&function.args))?;
+        let Some(scope) = self.scopes.last_mut() else {
+            return Err(Error::missing("GROUPING here").at(function.location));
+        };
+        let select = scope.select;
+        // The keys are not known yet: the grouping replaces the arguments by them.
+        scope.groupings.push((arguments, function.location));
+        let kind = Kind::Grouping(select, vec![scope.groupings.len() - 1]);
+        Ok(Expr::new(kind, Oid::INT4, function.location))
+    }
+}
+
+/// Whether an argument is an expression with a conversion around it.
+fn is_converted(argument: &Expr, expr: &Expr) -> bool {
+    argument == expr || matches!(&argument.kind, Kind::Cast(cast) if *cast.value == *expr)
+}
+
+fn is_volatile(aggregate: &AggregateCall) -> bool {
+    aggregate.arguments.iter().any(is_volatile_expr)
+}
+
+/// Whether an expression calls a volatile function.
+pub(super) fn is_volatile_expr(expr: &Expr) -> bool {
+    use crate::system::functions::{Volatility, of};
+    let mut found = match &expr.kind {
+        Kind::Call(call) => {
+            of(call.function).is_some_and(|function| function.volatility == Volatility::Volatile)
+        }
+        _ => false,
+    };
+    if !found {
+        children(expr, &mut |part| found = found || grammar::growing(|| is_volatile_expr(part)));
+    }
+    found
+}

@@ -1,0 +1,132 @@
+//! ARRAY[...], subscripts, fields and rows.
+
+use super::Binder;
+use super::names;
+use crate::error::{Error, Result};
+use crate::system::casts::CastContext;
+use crate::system::{Oid, SqlType};
+use crate::tree::{Expr, Kind};
+use grammar::tree::{AArrayExpr, AIndirection, Node, NodeEnum};
+
+impl Binder<'_> {
+    /// ARRAY[...], as the given array type if a cast names it.
+    pub(super) fn array(&mut self, array: &AArrayExpr, wanted: Option<Oid>) -> Result<Expr> {
+        let location = array.location;
+        let mut items = Vec::with_capacity(array.elements.len());
+        for node in &array.elements {
+            let item = match names::node(Some(node))? {
+                // Inner brackets are an array of the same type.
+                NodeEnum::AArrayExpr(inner) => grammar::growing(|| self.array(inner, wanted))?,
+                other => self.expression(other)?,
+            };
+            items.push(item);
+        }
+        let nested = items.iter().any(|item| item.sql_type.oid.element().is_some());
+        if let Some(wanted) = wanted {
+            let to = if nested { wanted } else { wanted.element().unwrap_or(Oid::TEXT) };
+            let mut converted = Vec::with_capacity(items.len());
+            for item in items {
+                let (from, at) = (item.sql_type.oid, item.location.0);
+                let item = self.coerce(item, SqlType::plain(to), CastContext::Explicit)?;
+                converted.push(item.ok_or_else(|| super::coerce::cannot_cast(from, to).at(at))?);
+            }
+            return Ok(Expr::new(Kind::Array(converted), wanted, location));
+        }
+        if items.is_empty() {
+            let message = "cannot determine type of empty array";
+            return Err(Error::new("42P18", message)
+                .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
+                .at(location));
+        }
+        let (items, sql_type) = self.to_common(items, "ARRAY")?;
+        let array_type = match nested {
+            true => sql_type.oid,
+            false => sql_type.oid.array().ok_or_else(|| {
+                let message = format!("could not find array type for data type {}", sql_type.oid);
+                Error::new("42704", message).at(location)
+            })?,
+        };
+        Ok(Expr::new(Kind::Array(items), array_type, location))
+    }
+
+    /// Subscripts and fields behind a value.
+    pub(super) fn indirection(&mut self, indirection: &AIndirection) -> Result<Expr> {
+        let mut value = self.required(indirection.arg.as_deref())?;
+        let mut subscripts: Vec<(Option<Expr>, Option<Expr>)> = Vec::new();
+        let mut is_slice = false;
+        for node in &indirection.indirection {
+            match names::node(Some(node))? {
+                NodeEnum::AIndices(indices) => {
+                    is_slice |= indices.is_slice;
+                    let lower = self.subscript(indices.lidx.as_deref())?;
+                    let upper = self.subscript(indices.uidx.as_deref())?;
+                    subscripts.push((lower, upper));
+                }
+                NodeEnum::String(name) => {
+                    value = self.subscripted(value, std::mem::take(&mut subscripts), is_slice)?;
+                    is_slice = false;
+                    let location = value.location.0;
+                    value = self.field(value, &name.sval, location)?;
+                }
+                _ => return Err(Error::missing("* behind a value").at(value.location.0)),
+            }
+        }
+        self.subscripted(value, subscripts, is_slice)
+    }
+
+    fn subscript(&mut self, node: Option<&Node>) -> Result<Option<Expr>> {
+        self.optional(node)
+    }
+
+    fn subscripted(
+        &mut self,
+        array: Expr,
+        subscripts: Vec<(Option<Expr>, Option<Expr>)>,
+        is_slice: bool,
+    ) -> Result<Expr> {
+        if subscripts.is_empty() {
+            return Ok(array);
+        }
+        let (oid, location) = (array.sql_type.oid, array.location.0);
+        if oid == Oid::JSONB {
+            return Err(Error::missing("a subscript of jsonb").at(location));
+        }
+        let Some(element) = oid.element() else {
+            let message =
+                format!("cannot subscript type {oid} because it does not support subscripting");
+            return Err(Error::new("42804", message).at(location));
+        };
+        let mut converted = Vec::with_capacity(subscripts.len());
+        for (lower, upper) in subscripts {
+            // Among slices a single number is a slice from 1.
+            let lower = lower.map(|bound| self.bound(bound)).transpose()?;
+            let upper = upper.map(|bound| self.bound(bound)).transpose()?;
+            converted.push((lower, upper));
+        }
+        let sql_type = if is_slice { oid } else { element };
+        let kind = Kind::Subscript { array: Box::new(array), subscripts: converted, is_slice };
+        Ok(Expr::new(kind, sql_type, location))
+    }
+
+    fn bound(&mut self, bound: Expr) -> Result<Expr> {
+        let location = bound.location.0;
+        let bound = self.coerce(bound, SqlType::plain(Oid::INT4), CastContext::Assignment)?;
+        bound.ok_or_else(|| {
+            Error::new("42804", "array subscript must have type integer").at(location)
+        })
+    }
+
+    /// The values of ROW(...), where `t.*` stands for all columns.
+    pub(super) fn row_values(&mut self, nodes: &[Node]) -> Result<Vec<Expr>> {
+        let mut values = Vec::new();
+        for node in nodes {
+            match names::node(Some(node))? {
+                NodeEnum::ColumnRef(reference) if super::target::is_star(reference) => {
+                    values.extend(self.star(reference)?.into_iter().map(|output| output.expr));
+                }
+                other => values.push(self.expression(other)?),
+            }
+        }
+        Ok(values)
+    }
+}

@@ -1,0 +1,176 @@
+//! Conversions of expressions.
+
+use super::Binder;
+use crate::error::{Error, Result};
+use crate::resolve::{Path, common_type, pathway};
+use crate::system::casts::CastContext;
+use crate::system::{Oid, SqlType};
+use crate::tree::{Cast, Conversion, Expr, Kind, Literal};
+
+impl Binder<'_> {
+    /// Converts an expression to a type, with the type's modifier.
+    ///
+    /// # Errors
+    /// 42846: the context allows no conversion.
+    pub(super) fn coerce(
+        &mut self,
+        expr: Expr,
+        to: SqlType,
+        context: CastContext,
+    ) -> Result<Option<Expr>> {
+        let plain = SqlType::plain(to.oid);
+        let Some(converted) = self.coerce_plain(expr, plain, context)? else { return Ok(None) };
+        if to.modifier < 0 || converted.sql_type == to {
+            return Ok(Some(converted));
+        }
+        let location = converted.location.0;
+        let is_explicit = context == CastContext::Explicit;
+        let cast = Cast { value: Box::new(converted), conversion: Conversion::Length, is_explicit };
+        Ok(Some(Expr::new(Kind::Cast(cast), to, location)))
+    }
+
+    fn coerce_plain(
+        &mut self,
+        mut expr: Expr,
+        to: SqlType,
+        context: CastContext,
+    ) -> Result<Option<Expr>> {
+        let from = expr.sql_type.oid;
+        if from == to.oid || to.oid == Oid::ANY || to.oid.is_polymorphic() {
+            return Ok(Some(expr));
+        }
+        if from == Oid::UNKNOWN {
+            return self.decide(expr, to.oid).map(Some);
+        }
+        let Some(path) = pathway(from, to.oid, context) else { return Ok(None) };
+        if let (Kind::Row(_), _) | (_, Oid::RECORD) = (&expr.kind, to.oid) {
+            return Err(Error::missing("a conversion of rows").at(expr.location.0));
+        }
+        let conversion = match path {
+            Path::Function(function) => Conversion::Function(function),
+            Path::Relabel => Conversion::Relabel,
+            Path::Text => Conversion::Text,
+            Path::Items => Conversion::Items,
+        };
+        let location = expr.location.0;
+        // A conversion of NULL is NULL.
+        if let Kind::Literal(Literal::Null) = expr.kind {
+            expr.sql_type = to;
+            return Ok(Some(expr));
+        }
+        let is_explicit = context == CastContext::Explicit;
+        let cast = Cast { value: Box::new(expr), conversion, is_explicit };
+        Ok(Some(Expr::new(Kind::Cast(cast), to, location)))
+    }
+
+    /// Gives a literal or parameter of unknown type its type.
+    fn decide(&mut self, mut expr: Expr, to: Oid) -> Result<Expr> {
+        match &expr.kind {
+            Kind::Parameter(number) => {
+                let number = *number as usize;
+                let known = self.parameters.get_mut(number - 1);
+                match known {
+                    Some(Some(known)) if known.oid != to => {
+                        let message = format!("inconsistent types deduced for parameter ${number}");
+                        let detail = format!("{} versus {to}", known.oid);
+                        return Err(Error::new("42P08", message)
+                            .detail(detail)
+                            .at(expr.location.0));
+                    }
+                    Some(known) => *known = Some(SqlType::plain(to)),
+                    None => {}
+                }
+            }
+            Kind::Literal(_) => {}
+            // A column of unknown type: of a subquery with a literal that nothing has decided.
+            _ if to.category() == 'S' => {}
+            _ => return Err(Error::missing("a value of unknown type").at(expr.location.0)),
+        }
+        expr.sql_type = SqlType::plain(to);
+        Ok(expr)
+    }
+
+    /// Converts an argument or operand to the type that is declared for it. The caller has found that it can be.
+    pub(super) fn coerce_implicitly(&mut self, expr: Expr, to: Oid) -> Result<Expr> {
+        let (from, location) = (expr.sql_type.oid, expr.location.0);
+        let converted = self.coerce(expr, SqlType::plain(to), CastContext::Implicit)?;
+        converted.ok_or_else(|| cannot_cast(from, to).at(location))
+    }
+
+    /// A condition.
+    pub(super) fn coerce_to_bool(&mut self, expr: Expr, place: &str) -> Result<Expr> {
+        let (from, location) = (expr.sql_type.oid, expr.location.0);
+        let target = SqlType::plain(Oid::BOOL);
+        self.coerce(expr, target, CastContext::Assignment)?.ok_or_else(|| {
+            let message = format!("argument of {place} must be type boolean, not type {from}");
+            Error::new("42804", message).at(location)
+        })
+    }
+
+    /// A count, as in LIMIT.
+    pub(super) fn coerce_to_int8(&mut self, expr: Expr, place: &str) -> Result<Expr> {
+        let (from, location) = (expr.sql_type.oid, expr.location.0);
+        let target = SqlType::plain(Oid::INT8);
+        self.coerce(expr, target, CastContext::Assignment)?.ok_or_else(|| {
+            let message = format!("argument of {place} must be type bigint, not type {from}");
+            Error::new("42804", message).at(location)
+        })
+    }
+
+    /// Converts expressions that meet in one place to their common type.
+    ///
+    /// # Errors
+    /// 42804: they have none. `place` names the place, such as `CASE`.
+    pub(super) fn to_common(
+        &mut self,
+        all: Vec<Expr>,
+        place: &str,
+    ) -> Result<(Vec<Expr>, SqlType)> {
+        let oid = self.common(all.iter(), place)?;
+        let sql_type = SqlType { oid, modifier: common_modifier(all.iter(), oid) };
+        let mut converted = Vec::with_capacity(all.len());
+        for expr in all {
+            converted.push(self.to_common_one(expr, oid, place)?);
+        }
+        Ok((converted, sql_type))
+    }
+
+    pub(super) fn to_common_one(&mut self, expr: Expr, oid: Oid, place: &str) -> Result<Expr> {
+        let (from, location) = (expr.sql_type.oid, expr.location.0);
+        let converted = self.coerce(expr, SqlType::plain(oid), CastContext::Implicit)?;
+        converted.ok_or_else(|| {
+            let message = format!("{place} could not convert type {from} to {oid}");
+            Error::new("42846", message).at(location)
+        })
+    }
+
+    pub(super) fn common<'b>(
+        &self,
+        all: impl Iterator<Item = &'b Expr> + Clone,
+        place: &str,
+    ) -> Result<Oid> {
+        let types: Vec<Oid> = all.clone().map(|expr| expr.sql_type.oid).collect();
+        common_type(&types).map_err(|mixed| {
+            let culprit = all.into_iter().find(|expr| expr.sql_type.oid == mixed.1);
+            let message = format!("{place} types {} and {} cannot be matched", mixed.0, mixed.1);
+            Error::new("42804", message).at(culprit.map_or(-1, |expr| expr.location.0))
+        })
+    }
+}
+
+/// The modifier that all expressions share.
+pub(super) fn common_modifier<'b>(all: impl Iterator<Item = &'b Expr>, oid: Oid) -> i32 {
+    let mut shared = None;
+    for expr in all {
+        if expr.sql_type.oid != oid || shared.is_some_and(|shared| shared != expr.sql_type.modifier)
+        {
+            return -1;
+        }
+        shared = Some(expr.sql_type.modifier);
+    }
+    shared.unwrap_or(-1)
+}
+
+pub(super) fn cannot_cast(from: Oid, to: Oid) -> Error {
+    Error::new("42846", format!("cannot cast type {from} to {to}"))
+}

@@ -1,0 +1,188 @@
+//! References to columns and rows.
+
+use super::Binder;
+use super::names;
+use crate::error::{Error, Result};
+use crate::system::Oid;
+use crate::tree::{Column, Expr, FieldValue, Kind, Location};
+use grammar::tree::{ColumnRef, Node, NodeEnum};
+
+impl Binder<'_> {
+    /// A name in an expression.
+    pub(super) fn column_reference(&mut self, reference: &ColumnRef) -> Result<Expr> {
+        let location = reference.location;
+        if let Some(Node { node: Some(NodeEnum::AStar(_)) }) = reference.fields.last() {
+            let parts = names::parts(&reference.fields);
+            let Some(name) = parts.last() else {
+                return Err(Error::new("42601", "row expansion via \"*\" is not supported here")
+                    .at(location));
+            };
+            return self.whole_row(None, name, location);
+        }
+        match names::parts(&reference.fields).as_slice() {
+            [name] => self.bare_column(name, location),
+            [table, name] => self.column_of(None, table, name, location),
+            [schema, table, name] => self.column_of(Some(schema), table, name, location),
+            [_, schema, table, name] => self.column_of(Some(schema), table, name, location),
+            parts => {
+                let message =
+                    format!("improper qualified name (too many dotted names): {}", parts.join("."));
+                Err(Error::new("42601", message).at(location))
+            }
+        }
+    }
+
+    fn bare_column(&mut self, name: &str, location: i32) -> Result<Expr> {
+        for scope in self.scopes.iter().rev() {
+            if let Some(found) = scope.column(name, location)? {
+                return Ok(Expr { location: Location(location), ..found });
+            }
+        }
+        // The name of a relation stands for its row.
+        for scope in self.scopes.iter().rev() {
+            if scope.item(None, name, location)?.is_some() {
+                return self.whole_row(None, name, location);
+            }
+        }
+        Err(self.no_column(name, location))
+    }
+
+    fn no_column(&self, name: &str, location: i32) -> Error {
+        let message = format!("column \"{name}\" does not exist");
+        let error = Error::new("42703", message).at(location);
+        let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+        let hidden = items.filter(|item| item.columns.iter().any(|(column, _)| column == name));
+        match hidden.map(|item| &item.name).find(|name| !name.is_empty()) {
+            Some(table) => error.hint(format!(
+                "There is a column named \"{name}\" in table \"{table}\", but it cannot be referenced from this part of the query."
+            )),
+            None => error,
+        }
+    }
+
+    fn column_of(
+        &mut self,
+        schema: Option<&str>,
+        table: &str,
+        name: &str,
+        location: i32,
+    ) -> Result<Expr> {
+        for scope in self.scopes.iter().rev() {
+            let Some(item) = scope.item(schema, table, location)? else { continue };
+            let mut found = item.columns.iter().filter(|(column, _)| column == name);
+            return match (found.next(), found.next()) {
+                (Some((_, expr)), None) => {
+                    Ok(Expr { location: Location(location), ..expr.clone() })
+                }
+                (Some(_), Some(_)) => {
+                    let message = format!("column reference \"{name}\" is ambiguous");
+                    Err(Error::new("42702", message).at(location))
+                }
+                (None, _) => {
+                    let system = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+                    if system.contains(&name) {
+                        return Err(
+                            Error::missing(format!("the system column {name}")).at(location)
+                        );
+                    }
+                    let message = format!("column {table}.{name} does not exist");
+                    Err(Error::new("42703", message).at(location))
+                }
+            };
+        }
+        // `column.field` of a composite column.
+        if schema.is_none() {
+            for scope in self.scopes.iter().rev() {
+                if let Some(row) = scope.column(table, location)? {
+                    return self.field(row, name, location);
+                }
+            }
+        }
+        Err(self.no_table(table).at(location))
+    }
+
+    /// The error for a qualifier that finds nothing.
+    pub(super) fn no_table(&self, table: &str) -> Error {
+        let mut items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+        if items.any(|item| item.name == table) {
+            let message = format!("invalid reference to FROM-clause entry for table \"{table}\"");
+            let detail = format!(
+                "There is an entry for table \"{table}\", but it cannot be referenced from this part of the query."
+            );
+            return Error::new("42P01", message).detail(detail);
+        }
+        Error::new("42P01", format!("missing FROM-clause entry for table \"{table}\""))
+    }
+
+    /// A row as one value.
+    pub(super) fn whole_row(
+        &mut self,
+        schema: Option<&str>,
+        name: &str,
+        location: i32,
+    ) -> Result<Expr> {
+        for scope in self.scopes.iter().rev() {
+            let Some(item) = scope.item(schema, name, location)? else { continue };
+            let Some(relation) = item.relation else {
+                return Err(Error::missing("the row of a join").at(location));
+            };
+            // The row of a function that returns one plain value is the value.
+            if let [(_, Expr { kind: Kind::Column(..), .. })] = item.columns.as_slice()
+                && scope.scalar_functions.contains(&relation)
+            {
+                let (_, expr) = &item.columns[0];
+                return Ok(Expr { location: Location(location), ..expr.clone() });
+            }
+            return Ok(Expr::new(Kind::WholeRow(relation), Oid::RECORD, location));
+        }
+        Err(self.no_table(name).at(location))
+    }
+
+    /// A field of a row value.
+    pub(super) fn field(&mut self, row: Expr, name: &str, location: i32) -> Result<Expr> {
+        let columns = self.row_columns(&row);
+        if columns.is_empty() {
+            let message = format!(
+                "column notation .{name} applied to type {}, which is not a composite type",
+                row.sql_type.oid
+            );
+            return Err(Error::new("42809", message).at(location));
+        }
+        match columns.iter().position(|column| column.name == name) {
+            Some(field) => {
+                let sql_type = columns[field].sql_type;
+                let value = FieldValue { row, field, name: name.to_owned() };
+                Ok(Expr::new(Kind::Field(Box::new(value)), sql_type, location))
+            }
+            None => {
+                let message = format!("could not identify column \"{name}\" in record data type");
+                Err(Error::new("42703", message).at(location))
+            }
+        }
+    }
+
+    /// The fields of a row value; none if it is no row or its fields are not known.
+    pub(super) fn row_columns(&self, row: &Expr) -> Vec<Column> {
+        match &row.kind {
+            Kind::Row(values) => {
+                let column = |(at, value): (usize, &Expr)| Column {
+                    name: format!("f{}", at + 1),
+                    sql_type: value.sql_type,
+                };
+                values.iter().enumerate().map(column).collect()
+            }
+            Kind::WholeRow(relation) => {
+                let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+                let mut item = items.filter(|item| item.relation == Some(*relation));
+                item.next().map_or_else(Vec::new, |item| {
+                    let column = |(name, expr): &(String, Expr)| Column {
+                        name: name.clone(),
+                        sql_type: expr.sql_type,
+                    };
+                    item.columns.iter().map(column).collect()
+                })
+            }
+            _ => Vec::new(),
+        }
+    }
+}

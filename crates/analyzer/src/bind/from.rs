@@ -1,0 +1,328 @@
+//! FROM.
+
+use super::Binder;
+use super::function::result_columns;
+use super::names::{self, qualified};
+use super::scope::{Clause, Item};
+use super::walk::{contains, query_expressions};
+use crate::error::{Error, Result};
+use crate::system::{Oid, SqlType};
+use crate::tree::{Column, Expr, From, Kind, Query, Relation, RelationId, SetCall, Source};
+use grammar::tree::{Alias, FuncCall, Node, NodeEnum, RangeFunction, RangeSubselect, RangeVar};
+
+/// A bound item of FROM.
+pub(super) struct Part {
+    pub from: From,
+    /// The names that it adds to the level.
+    pub items: Vec<Item>,
+    /// The columns that it shows as a whole.
+    pub columns: Vec<(String, Expr)>,
+}
+
+impl Binder<'_> {
+    /// Binds FROM and adds its names to the level.
+    pub(super) fn bind_from(&mut self, nodes: &[Node]) -> Result<Vec<From>> {
+        let mut from = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let part = self.bind_from_item(names::node(Some(node))?)?;
+            self.add_items(part.items, true)?;
+            from.push(part.from);
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.items.iter_mut().for_each(|item| item.is_lateral_only = false);
+        }
+        Ok(from)
+    }
+
+    /// Adds names to the level; until FROM ends, only LATERAL sees them.
+    pub(super) fn add_items(&mut self, items: Vec<Item>, allows_lateral: bool) -> Result<()> {
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
+        for mut item in items {
+            let same = |known: &&Item| {
+                known.is_named
+                    && item.is_named
+                    && known.name == item.name
+                    && (known.schema == item.schema
+                        || known.schema.is_none()
+                        || item.schema.is_none())
+            };
+            if scope.items.iter().find(same).is_some() {
+                let message = format!("table name \"{}\" specified more than once", item.name);
+                return Err(Error::new("42712", message));
+            }
+            item.is_lateral_only = true;
+            item.allows_lateral = allows_lateral;
+            scope.items.push(item);
+        }
+        Ok(())
+    }
+
+    pub(super) fn bind_from_item(&mut self, node: &NodeEnum) -> Result<Part> {
+        grammar::growing(|| match node {
+            NodeEnum::RangeVar(range) => self.table(range),
+            NodeEnum::RangeSubselect(range) => self.derived(range),
+            NodeEnum::RangeFunction(range) => self.functions(range),
+            NodeEnum::JoinExpr(join) => self.join(join),
+            NodeEnum::RangeTableSample(_) => Err(Error::missing("TABLESAMPLE")),
+            NodeEnum::RangeTableFunc(_) => Err(Error::missing("XMLTABLE")),
+            NodeEnum::JsonTable(_) => Err(Error::missing("JSON_TABLE")),
+            _ => Err(Error::missing("this item of FROM")),
+        })
+    }
+
+    fn table(&mut self, range: &RangeVar) -> Result<Part> {
+        let schema = Some(range.schemaname.as_str()).filter(|schema| !schema.is_empty());
+        let name = range.relname.as_str();
+        let location = range.location;
+        if schema.is_none()
+            && let Some(found) = self.cte(name, location)?
+        {
+            let (id, columns) = found;
+            return self.relation(
+                name,
+                None,
+                range.alias.as_ref(),
+                columns,
+                Source::Cte(id),
+                &[],
+                location,
+            );
+        }
+        let table = self.catalog.relation(schema, name).map_err(|error| error.at(location))?;
+        let Some(table) = table else {
+            let shown = schema.map_or(name.to_owned(), |schema| format!("{schema}.{name}"));
+            return Err(
+                Error::new("42P01", format!("relation \"{shown}\" does not exist")).at(location)
+            );
+        };
+        let source = Source::Table(table.handle);
+        self.relation(
+            name,
+            schema,
+            range.alias.as_ref(),
+            table.columns,
+            source,
+            &table.key,
+            location,
+        )
+    }
+
+    /// A relation of the given columns, with the names of its alias.
+    #[expect(clippy::too_many_arguments, reason = "each is one property of the relation")]
+    fn relation(
+        &mut self,
+        name: &str,
+        schema: Option<&str>,
+        alias: Option<&Alias>,
+        columns: Vec<Column>,
+        source: Source,
+        key: &[usize],
+        location: i32,
+    ) -> Result<Part> {
+        let mut columns = columns;
+        let shown = alias.map_or(name, |alias| alias.aliasname.as_str());
+        if let Some(alias) = alias {
+            rename(&mut columns, alias, location)?;
+        }
+        let id = self.next_relation();
+        if let (Some(scope), false) = (self.scopes.last_mut(), key.is_empty()) {
+            scope.keys.push((id, key.to_vec()));
+        }
+        let schema = schema.filter(|_| alias.is_none());
+        Ok(part(id, shown, schema, columns, source, false))
+    }
+
+    fn derived(&mut self, range: &RangeSubselect) -> Result<Part> {
+        let NodeEnum::SelectStmt(select) = names::node(range.subquery.as_deref())? else {
+            return Err(Error::missing("this subquery"));
+        };
+        let bind = |binder: &mut Self| {
+            let mut query = binder.in_from(|binder| binder.query(select))?;
+            binder.settle_outputs(&mut query)?;
+            Ok(query)
+        };
+        let query = if range.lateral { self.laterally(bind)? } else { bind(self)? };
+        let mut columns = query.columns.clone();
+        let alias = range.alias.as_ref();
+        if let Some(alias) = alias {
+            rename(&mut columns, alias, -1)?;
+        }
+        let is_lateral = range.lateral && self.refers_here(&query);
+        let id = self.next_relation();
+        let name = alias.map_or("unnamed_subquery", |alias| alias.aliasname.as_str());
+        let mut part = part(id, name, None, columns, Source::Query(Box::new(query)), is_lateral);
+        if alias.is_none() {
+            part.items.iter_mut().for_each(|item| item.is_named = false);
+        }
+        Ok(part)
+    }
+
+    /// Lets what is bound see the items before it in FROM.
+    fn laterally<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let outer =
+            self.scopes.last_mut().map(|scope| std::mem::replace(&mut scope.is_lateral, true));
+        let result = bind(self);
+        if let (Some(scope), Some(outer)) = (self.scopes.last_mut(), outer) {
+            scope.is_lateral = outer;
+        }
+        result
+    }
+
+    /// Whether a query refers to relations of the current level.
+    fn refers_here(&self, query: &Query) -> bool {
+        let mut found = false;
+        query_expressions(query, &mut |expr| found = found || self.expression_refers_here(expr));
+        found
+    }
+
+    fn expression_refers_here(&self, expr: &Expr) -> bool {
+        let Some(scope) = self.scopes.last() else { return false };
+        let own = |id: RelationId| scope.items.iter().any(|item| item.relation == Some(id));
+        contains(
+            expr,
+            &mut |part| matches!(&part.kind, Kind::Column(id, _) | Kind::WholeRow(id) if own(*id)),
+        )
+    }
+
+    fn functions(&mut self, range: &RangeFunction) -> Result<Part> {
+        if !range.coldeflist.is_empty() {
+            return Err(Error::missing("a function with a column definition list"));
+        }
+        let mut calls = Vec::new();
+        let mut first_name = String::new();
+        for node in &range.functions {
+            let NodeEnum::List(list) = names::node(Some(node))? else {
+                return Err(Error::missing("this function in FROM"));
+            };
+            match list.items.get(1) {
+                Some(Node { node: Some(NodeEnum::List(columns)) }) if !columns.items.is_empty() => {
+                    return Err(Error::missing("a function with a column definition list"));
+                }
+                _ => {}
+            }
+            let NodeEnum::FuncCall(call) = names::node(list.items.first())? else {
+                return Err(Error::missing("this function in FROM"));
+            };
+            if first_name.is_empty() {
+                first_name = qualified(&call.funcname).1.to_owned();
+            }
+            calls.extend(self.laterally(|binder| {
+                binder.in_clause(Clause::FromFunction, |binder| binder.table_function(call))
+            })?);
+        }
+        let alias = range.alias.as_ref();
+        let name = alias.map_or(first_name.as_str(), |alias| alias.aliasname.as_str());
+        let mut columns: Vec<Column> = calls.iter().flat_map(|call| call.columns.clone()).collect();
+        // The alias of a function with one plain value names the column, too.
+        let is_scalar = calls.len() == 1 && columns.len() == 1;
+        if let ([column], Some(alias)) = (columns.as_mut_slice(), alias)
+            && calls.len() == 1
+            && crate::system::functions::of(calls[0].call.function)
+                .is_some_and(|function| function.columns.is_empty())
+        {
+            column.name.clone_from(&alias.aliasname);
+        }
+        if range.ordinality {
+            columns.push(Column {
+                name: "ordinality".to_owned(),
+                sql_type: SqlType::plain(Oid::INT8),
+            });
+        }
+        if let Some(alias) = alias {
+            rename(&mut columns, alias, -1)?;
+        }
+        let is_lateral = calls
+            .iter()
+            .flat_map(|call| &call.call.arguments)
+            .any(|argument| self.expression_refers_here(argument));
+        let id = self.next_relation();
+        if let (Some(scope), true) = (self.scopes.last_mut(), is_scalar && !range.ordinality) {
+            scope.scalar_functions.push(id);
+        }
+        let source = Source::Functions { calls, ordinality: range.ordinality };
+        Ok(part(id, name, None, columns, source, is_lateral))
+    }
+
+    /// A function in FROM. `unnest` of several arrays is one call for each.
+    fn table_function(&mut self, call: &FuncCall) -> Result<Vec<SetCall>> {
+        let location = call.location;
+        let (schema, name) = qualified(&call.funcname);
+        if schema.is_some() {
+            return Err(Error::missing("a function of a schema in FROM").at(location));
+        }
+        let (values, names) = self.call_arguments(&call.args)?;
+        let groups: Vec<Vec<Expr>> = if name == "unnest" && values.len() > 1 && names.is_empty() {
+            values.into_iter().map(|value| vec![value]).collect()
+        } else {
+            vec![values]
+        };
+        let mut calls = Vec::new();
+        for values in groups {
+            let resolved =
+                self.resolve_bound(name, values, &names, call.func_variadic, location)?;
+            use crate::system::functions::FunctionKind;
+            match resolved.function.kind {
+                FunctionKind::Scalar => {}
+                FunctionKind::Aggregate => {
+                    let message = "aggregate functions are not allowed in functions in FROM";
+                    return Err(Error::new("42803", message).at(location));
+                }
+                _ => return Err(Error::missing("this function in FROM").at(location)),
+            }
+            let columns = result_columns(&resolved, name);
+            if let [Column { sql_type: SqlType { oid: Oid::RECORD, .. }, .. }] = columns.as_slice()
+            {
+                let message =
+                    "a column definition list is required for functions returning \"record\"";
+                return Err(Error::new("42601", message).at(location));
+            }
+            let returns_set = resolved.function.returns_set;
+            calls.push(SetCall { call: resolved.call, columns, returns_set });
+        }
+        Ok(calls)
+    }
+}
+
+fn part(
+    id: RelationId,
+    name: &str,
+    schema: Option<&str>,
+    columns: Vec<Column>,
+    source: Source,
+    is_lateral: bool,
+) -> Part {
+    let shown = |(at, column): (usize, &Column)| {
+        (column.name.clone(), Expr::new(Kind::Column(id, at), column.sql_type, -1))
+    };
+    let expressions: Vec<(String, Expr)> = columns.iter().enumerate().map(shown).collect();
+    let item = Item {
+        name: name.to_owned(),
+        schema: schema.map(str::to_owned),
+        columns: expressions.clone(),
+        relation: Some(id),
+        is_named: true,
+        shows_columns: true,
+        is_lateral_only: false,
+        allows_lateral: true,
+    };
+    let relation = Relation { id, alias: name.to_owned(), columns, is_lateral, source };
+    Part { from: From::Relation(Box::new(relation)), items: vec![item], columns: expressions }
+}
+
+/// Gives columns the names of an alias.
+pub(super) fn rename(columns: &mut [Column], alias: &Alias, location: i32) -> Result<()> {
+    let new = names::parts(&alias.colnames);
+    if new.len() > columns.len() {
+        let message = format!(
+            "table \"{}\" has {} columns available but {} columns specified",
+            alias.aliasname,
+            columns.len(),
+            new.len()
+        );
+        return Err(Error::new("42P10", message).at(location));
+    }
+    for (column, name) in columns.iter_mut().zip(new) {
+        column.name = name.to_owned();
+    }
+    Ok(())
+}

@@ -1,0 +1,252 @@
+//! Calls of functions.
+
+use super::Binder;
+use super::names::{self, qualified};
+use super::operator::polymorphic;
+use super::scope::Clause;
+use crate::error::{Error, Result};
+use crate::resolve::{Arguments, Chosen, NoFunction, function};
+use crate::system::functions::{Function, FunctionKind};
+use crate::system::{Oid, SqlType};
+use crate::tree::{Call, Column, Expr, Kind, SetCall};
+use grammar::tree::{FuncCall, Node, NodeEnum};
+
+/// A call whose arguments are bound and converted.
+pub(super) struct Resolved {
+    pub function: &'static Function,
+    pub call: Call,
+    pub sql_type: SqlType,
+}
+
+impl Binder<'_> {
+    /// A call in an expression.
+    pub(super) fn function_call(&mut self, call: &FuncCall) -> Result<Expr> {
+        let (schema, name) = qualified(&call.funcname);
+        let location = call.location;
+        if schema.is_some() {
+            return Err(Error::missing(format!(
+                "a function of the schema {}",
+                schema.unwrap_or_default()
+            ))
+            .at(location));
+        }
+        let kinds: Vec<FunctionKind> =
+            crate::system::functions::named(name).map(|function| function.kind).collect();
+        let has = |kind| kinds.contains(&kind);
+        if call.over.is_some() {
+            return self.window_call(name, call);
+        }
+        if has(FunctionKind::Aggregate) && !(has(FunctionKind::Scalar)) {
+            return self.aggregate_call(name, call);
+        }
+        if has(FunctionKind::Window) && !has(FunctionKind::Aggregate) {
+            let message = format!("window function {name} requires an OVER clause");
+            return Err(Error::new("42809", message).at(location));
+        }
+        // `f(row)` may also be a field; `type(value)` a cast.
+        if kinds.is_empty() && call.args.len() == 1 && !call.agg_star {
+            if let Some(oid) = Oid::of_type_name(name) {
+                let value = self.required(call.args.first())?;
+                return self.explicit(value, SqlType::plain(oid), location);
+            }
+        }
+        if call.agg_star
+            || call.agg_distinct
+            || call.agg_within_group
+            || !call.agg_order.is_empty()
+            || call.agg_filter.is_some()
+        {
+            let what = if call.agg_star {
+                format!("{name}(*) specified")
+            } else {
+                "DISTINCT, ORDER BY, FILTER or WITHIN GROUP specified".to_owned()
+            };
+            let message = format!("{what}, but {name} is not an aggregate function");
+            return Err(Error::new("42809", message).at(location));
+        }
+        let resolved = self.resolve(name, call)?;
+        if resolved.function.kind == FunctionKind::Procedure {
+            let message = format!("{name} is a procedure");
+            return Err(Error::new("42809", message)
+                .hint("To call a procedure, use CALL.")
+                .at(location));
+        }
+        if resolved.function.returns_set {
+            return self.set_in_targets(resolved, location);
+        }
+        Ok(Expr::new(Kind::Call(resolved.call), resolved.sql_type, location))
+    }
+
+    /// A set-returning function in a select list.
+    fn set_in_targets(&mut self, resolved: Resolved, location: i32) -> Result<Expr> {
+        let name = resolved.function.name;
+        let columns = result_columns(&resolved, name);
+        let Some(scope) = self.scopes.last_mut() else {
+            return Err(Error::missing("a set-returning function here").at(location));
+        };
+        if !matches!(scope.clause, Clause::Targets | Clause::OrderBy | Clause::DistinctOn) {
+            let message =
+                format!("set-returning functions are not allowed in {}", scope.clause.name());
+            return Err(Error::new("0A000", message).at(location));
+        }
+        if columns.len() > 1 {
+            return Err(
+                Error::missing("a function with several columns in a select list").at(location)
+            );
+        }
+        let set = SetCall { call: resolved.call, columns, returns_set: true };
+        scope.sets.push(set);
+        let kind = Kind::Set(scope.select, scope.sets.len() - 1);
+        Ok(Expr::new(kind, resolved.sql_type, location))
+    }
+
+    /// Binds the arguments of a call and finds its function.
+    pub(super) fn resolve(&mut self, name: &str, call: &FuncCall) -> Result<Resolved> {
+        let (values, names) = self.call_arguments(&call.args)?;
+        self.resolve_bound(name, values, &names, call.func_variadic, call.location)
+    }
+
+    pub(super) fn call_arguments(&mut self, nodes: &[Node]) -> Result<(Vec<Expr>, Vec<String>)> {
+        let mut values = Vec::with_capacity(nodes.len());
+        let mut names = Vec::new();
+        for node in nodes {
+            match names::node(Some(node))? {
+                NodeEnum::NamedArgExpr(argument) => {
+                    if names.contains(&argument.name) {
+                        let message =
+                            format!("argument name \"{}\" used more than once", argument.name);
+                        return Err(Error::new("42601", message).at(argument.location));
+                    }
+                    names.push(argument.name.clone());
+                    values.push(self.required(argument.arg.as_deref())?);
+                }
+                other => {
+                    let value = self.expression(other)?;
+                    if !names.is_empty() {
+                        let message = "positional argument cannot follow named argument";
+                        return Err(Error::new("42601", message).at(value.location.0));
+                    }
+                    values.push(value);
+                }
+            }
+        }
+        Ok((values, names))
+    }
+
+    /// Finds the function for bound arguments, and converts them to its types.
+    pub(super) fn resolve_bound(
+        &mut self,
+        name: &str,
+        values: Vec<Expr>,
+        names: &[String],
+        is_variadic_array: bool,
+        location: i32,
+    ) -> Result<Resolved> {
+        let types: Vec<Oid> = values.iter().map(|value| value.sql_type.oid).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let arguments = Arguments { types: &types, names: &names, is_variadic_array };
+        let chosen = function(name, &arguments)
+            .map_err(|failure| no_function(name, &types, &names, failure).at(location))?;
+        let found = chosen.function;
+        let ordered = self.in_order(&chosen, values)?;
+        let types: Vec<Oid> = ordered.iter().map(|value| value.sql_type.oid).collect();
+        let polymorphic = polymorphic(&chosen.arguments, &types, location)?;
+        let mut converted = Vec::with_capacity(ordered.len());
+        for (value, declared) in ordered.into_iter().zip(&chosen.arguments) {
+            let to = polymorphic.actual(*declared).unwrap_or(Oid::TEXT);
+            converted.push(match to {
+                // "any" takes what comes; literals of unknown type as text.
+                Oid::ANY if value.sql_type.oid == Oid::UNKNOWN => {
+                    self.coerce_implicitly(value, Oid::TEXT)?
+                }
+                Oid::ANY => value,
+                to => self.coerce_implicitly(value, to)?,
+            });
+        }
+        let result = polymorphic.actual(found.result).ok_or_else(|| {
+            Error::new(
+                "42804",
+                "could not determine polymorphic type because input has type unknown",
+            )
+            .at(location)
+        })?;
+        let call =
+            Call { function: found.oid, operator: None, arguments: converted, is_variadic_array };
+        Ok(Resolved { function: found, call, sql_type: SqlType::plain(result) })
+    }
+
+    /// The arguments in the order of the function's, with defaults.
+    fn in_order(&mut self, chosen: &Chosen, values: Vec<Expr>) -> Result<Vec<Expr>> {
+        let mut values: Vec<Option<Expr>> = values.into_iter().map(Some).collect();
+        let first_default =
+            chosen.places.len() - chosen.function.defaults.len().min(chosen.places.len());
+        let mut ordered = Vec::with_capacity(chosen.places.len());
+        for (argument, place) in chosen.places.iter().enumerate() {
+            let given = place.and_then(|place| values.get_mut(place)?.take());
+            match given {
+                Some(value) => ordered.push(value),
+                None => {
+                    let default =
+                        chosen.function.defaults.get(argument.saturating_sub(first_default));
+                    ordered.push(self.default_argument(default.copied().unwrap_or("NULL"))?);
+                }
+            }
+        }
+        Ok(ordered)
+    }
+
+    fn default_argument(&mut self, text: &str) -> Result<Expr> {
+        let script = grammar::parse(&format!("SELECT {text}"))
+            .map_err(|error| Error::new("XX000", error.message))?;
+        let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref());
+        let Some(NodeEnum::SelectStmt(select)) = statement.and_then(|node| node.node.as_ref())
+        else {
+            return Err(Error::missing("this default"));
+        };
+        match select.target_list.first().and_then(|node| node.node.as_ref()) {
+            Some(NodeEnum::ResTarget(target)) => self.required(target.val.as_deref()),
+            _ => Err(Error::missing("this default")),
+        }
+    }
+}
+
+/// The columns of a function's result: those of its OUT arguments, else one of the given name.
+pub(super) fn result_columns(resolved: &Resolved, name: &str) -> Vec<Column> {
+    let declared = &resolved.function.columns;
+    match declared.as_slice() {
+        [] => vec![Column { name: name.to_owned(), sql_type: resolved.sql_type }],
+        [(column, _)] if resolved.sql_type.oid != Oid::RECORD => {
+            vec![Column { name: (*column).to_owned(), sql_type: resolved.sql_type }]
+        }
+        all => {
+            let column = |(name, oid): &(&str, Oid)| Column {
+                name: (*name).to_owned(),
+                sql_type: SqlType::plain(*oid),
+            };
+            all.iter().map(column).collect()
+        }
+    }
+}
+
+pub(super) fn no_function(name: &str, types: &[Oid], names: &[&str], failure: NoFunction) -> Error {
+    let positional = types.len() - names.len();
+    let shown: Vec<String> = types
+        .iter()
+        .enumerate()
+        .map(|(at, oid)| match at.checked_sub(positional) {
+            Some(named) => format!("{} => {oid}", names[named]),
+            None => oid.to_string(),
+        })
+        .collect();
+    let shown = format!("{name}({})", shown.join(", "));
+    match failure {
+        NoFunction::Unknown if crate::system::functions::named(name).next().is_none() => {
+            // It may be one of Pando's own.
+            Error { is_missing: true, ..Error::new("42883", format!("function {shown} does not exist")) }
+        }
+        NoFunction::Unknown => Error::new("42883", format!("function {shown} does not exist"))
+            .hint("No function matches the given name and argument types. You might need to add explicit type casts."),
+        NoFunction::Ambiguous => Error::new("42725", format!("function {shown} is not unique"))
+            .hint("Could not choose a best candidate function. You might need to add explicit type casts."),
+    }
+}

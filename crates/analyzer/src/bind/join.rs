@@ -1,0 +1,171 @@
+//! JOIN.
+
+use super::Binder;
+use super::expression::all_of;
+use super::from::Part;
+use super::names;
+use super::scope::{Clause, Item};
+use crate::error::{Error, Result};
+use crate::resolve::common_type;
+use crate::tree::{Column, Expr, From, JoinKind, Kind};
+use grammar::tree::{JoinExpr, JoinType};
+
+impl Binder<'_> {
+    pub(super) fn join(&mut self, join: &JoinExpr) -> Result<Part> {
+        let kind = match join.jointype() {
+            JoinType::JoinInner => JoinKind::Inner,
+            JoinType::JoinLeft => JoinKind::Left,
+            JoinType::JoinRight => JoinKind::Right,
+            JoinType::JoinFull => JoinKind::Full,
+            _ => return Err(Error::missing("this kind of join")),
+        };
+        let left = self.bind_from_item(names::node(join.larg.as_deref())?)?;
+        let before = self.scopes.last().map_or(0, |scope| scope.items.len());
+        self.add_items(left.items.clone(), matches!(kind, JoinKind::Inner | JoinKind::Left))?;
+        let right = self.bind_from_item(names::node(join.rarg.as_deref())?)?;
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.items.truncate(before);
+        }
+        for item in &right.items {
+            let same = |known: &&Item| {
+                known.is_named
+                    && item.is_named
+                    && known.name == item.name
+                    && (known.schema == item.schema
+                        || known.schema.is_none()
+                        || item.schema.is_none())
+            };
+            if left.items.iter().find(same).is_some() {
+                let message = format!("table name \"{}\" specified more than once", item.name);
+                return Err(Error::new("42712", message));
+            }
+        }
+        let using: Vec<String> = if join.is_natural {
+            let shared = left
+                .columns
+                .iter()
+                .map(|(name, _)| name)
+                .filter(|name| right.columns.iter().any(|(other, _)| other == *name));
+            let mut shared: Vec<String> = shared.cloned().collect();
+            shared.dedup();
+            shared
+        } else {
+            names::parts(&join.using_clause).into_iter().map(str::to_owned).collect()
+        };
+        let mut conditions = Vec::new();
+        let mut merged = Vec::new();
+        for (at, name) in using.iter().enumerate() {
+            if using[..at].contains(name) {
+                let message =
+                    format!("column name \"{name}\" appears more than once in USING clause");
+                return Err(Error::new("42701", message));
+            }
+            let left = side(&left.columns, name, "left")?;
+            let right = side(&right.columns, name, "right")?;
+            conditions.push(self.apply("=", Some(left.clone()), right.clone(), -1)?);
+            merged.push((name.clone(), self.merged(kind, left, right)?));
+        }
+        let mut items: Vec<Item> = left.items.into_iter().chain(right.items).collect();
+        if let Some(on) = join.quals.as_deref() {
+            let condition = self.among(&items, |binder| {
+                let condition = binder.in_clause(Clause::On, |binder| binder.required(Some(on)))?;
+                binder.coerce_to_bool(condition, "JOIN/ON")
+            })?;
+            conditions.push(condition);
+        }
+        let rest = |columns: Vec<(String, Expr)>| {
+            columns.into_iter().filter(|(name, _)| !using.contains(name))
+        };
+        let mut columns = merged.clone();
+        columns.extend(rest(left.columns));
+        columns.extend(rest(right.columns));
+        items.iter_mut().for_each(|item| item.shows_columns = false);
+        if let Some(alias) = &join.join_using_alias {
+            items.push(join_item(&alias.aliasname, merged, false));
+        }
+        if let Some(alias) = &join.alias {
+            let column = |(name, expr): &(String, Expr)| Column {
+                name: name.clone(),
+                sql_type: expr.sql_type,
+            };
+            let mut named: Vec<Column> = columns.iter().map(column).collect();
+            super::from::rename(&mut named, alias, -1)?;
+            for (column, named) in columns.iter_mut().zip(named) {
+                column.0 = named.name;
+            }
+            // The alias hides what is in the join. Its relations are still there for rows and groups.
+            items.iter_mut().for_each(|item| item.is_named = false);
+            items.push(join_item(&alias.aliasname, columns.clone(), true));
+        } else {
+            let mut item = join_item("", columns.clone(), true);
+            item.is_named = false;
+            items.push(item);
+        }
+        let condition = (!conditions.is_empty()).then(|| all_of(conditions, -1));
+        let (left, right) = (Box::new(left.from), Box::new(right.from));
+        Ok(Part { from: From::Join { kind, left, right, condition }, items, columns })
+    }
+
+    /// The column that USING makes of two.
+    fn merged(&mut self, kind: JoinKind, left: Expr, right: Expr) -> Result<Expr> {
+        let oid = common_type(&[left.sql_type.oid, right.sql_type.oid]).map_err(|mixed| {
+            let message = format!("JOIN/USING types {} and {} cannot be matched", mixed.0, mixed.1);
+            Error::new("42804", message)
+        })?;
+        let same_modifier = left.sql_type == right.sql_type;
+        let sql_type = if same_modifier { left.sql_type } else { oid.into() };
+        match kind {
+            JoinKind::Inner if left.sql_type.oid != oid && right.sql_type.oid == oid => Ok(right),
+            JoinKind::Inner | JoinKind::Left => self.to_common_one(left, oid, "JOIN/USING"),
+            JoinKind::Right => self.to_common_one(right, oid, "JOIN/USING"),
+            JoinKind::Full => {
+                let left = self.to_common_one(left, oid, "JOIN/USING")?;
+                let right = self.to_common_one(right, oid, "JOIN/USING")?;
+                Ok(Expr::new(Kind::Coalesce(vec![left, right]), sql_type, -1))
+            }
+        }
+    }
+
+    /// Binds ON: only the names of the join are visible in its level.
+    fn among<T>(&mut self, items: &[Item], bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let own: Vec<Item> =
+            items.iter().cloned().map(|item| Item { is_lateral_only: false, ..item }).collect();
+        let outer = self.scopes.last_mut().map(|scope| std::mem::replace(&mut scope.items, own));
+        let result = bind(self);
+        if let (Some(scope), Some(outer)) = (self.scopes.last_mut(), outer) {
+            scope.items = outer;
+        }
+        result
+    }
+}
+
+fn side(columns: &[(String, Expr)], name: &str, which: &str) -> Result<Expr> {
+    let mut found = columns.iter().filter(|(column, _)| column == name);
+    match (found.next(), found.next()) {
+        (Some((_, expr)), None) => Ok(expr.clone()),
+        (Some(_), Some(_)) => {
+            let message =
+                format!("common column name \"{name}\" appears more than once in {which} table");
+            Err(Error::new("42702", message))
+        }
+        (None, _) => {
+            let message = format!(
+                "column \"{name}\" specified in USING clause does not exist in {which} table"
+            );
+            Err(Error::new("42703", message))
+        }
+    }
+}
+
+fn join_item(name: &str, columns: Vec<(String, Expr)>, shows_columns: bool) -> Item {
+    Item {
+        name: name.to_owned(),
+        schema: None,
+        columns,
+        relation: None,
+        is_named: true,
+        shows_columns,
+        is_lateral_only: false,
+        allows_lateral: true,
+    }
+}

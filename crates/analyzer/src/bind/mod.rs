@@ -1,0 +1,142 @@
+//! From PostgreSQL's parse tree to typed trees.
+//!
+//! A [`Binder`] works on one statement. It keeps a stack of [`scope::Scope`]s, one for each query level, and hands out the
+//! numbers by which the tree's parts refer to each other.
+
+mod aggregate;
+mod array;
+mod case;
+mod coerce;
+mod column;
+mod compare;
+mod constant;
+mod expression;
+mod from;
+mod function;
+mod group;
+mod join;
+mod names;
+mod operator;
+mod order;
+mod query;
+mod scope;
+mod select;
+mod set_operation;
+mod subquery;
+mod target;
+pub(crate) mod type_name;
+mod values;
+mod walk;
+mod window;
+mod with;
+
+use crate::error::{Error, Result};
+use crate::system::SqlType;
+use crate::tree::{Column, CteId, Query, RelationId, SelectId};
+use grammar::tree::NodeEnum;
+use scope::Scope;
+use std::collections::HashMap;
+
+pub use walk::{children, children_mut, contains};
+
+/// A relation of the catalog.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// The number by which the tree refers to it.
+    pub handle: u32,
+    /// The name.
+    pub name: String,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The positions of the primary key's columns; empty if there is none.
+    pub key: Vec<usize>,
+}
+
+/// The relations that a statement can name.
+pub trait Catalog {
+    /// The relation of a name; without a schema, the first in the search path.
+    ///
+    /// # Errors
+    /// The schema does not exist, or the relation may not be used.
+    fn relation(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>>;
+}
+
+/// A bound statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// The query.
+    pub query: Query,
+    /// The types of `$1`, `$2`, ...; `None` for one that the statement does not use.
+    pub parameters: Vec<Option<SqlType>>,
+}
+
+/// Binds a query: SELECT, VALUES or a set operation. `parameters` are the types that the client declares.
+///
+/// # Errors
+/// What PostgreSQL refuses, and what [`Error::missing`] names.
+pub fn bind(
+    statement: &NodeEnum,
+    catalog: &dyn Catalog,
+    parameters: &[Option<SqlType>],
+) -> Result<Bound> {
+    let NodeEnum::SelectStmt(select) = statement else {
+        return Err(Error::missing("this statement"));
+    };
+    let mut binder = Binder {
+        catalog,
+        parameters: parameters.to_vec(),
+        forward: Vec::new(),
+        relations: 0,
+        selects: 0,
+        ctes: 0,
+        scopes: Vec::new(),
+        depth_of_relation: HashMap::new(),
+    };
+    let mut query = binder.query(select)?;
+    binder.settle_outputs(&mut query)?;
+    Ok(Bound { query, parameters: binder.parameters })
+}
+
+/// Binds one statement.
+pub(crate) struct Binder<'a> {
+    catalog: &'a dyn Catalog,
+    /// The types of the parameters, as far as they are known.
+    parameters: Vec<Option<SqlType>>,
+    /// The names of later queries in WITH RECURSIVE.
+    forward: Vec<String>,
+    relations: u32,
+    selects: u32,
+    ctes: u32,
+    /// The query levels, the innermost last.
+    scopes: Vec<Scope>,
+    /// The level of each relation: its place in `scopes`.
+    depth_of_relation: HashMap<RelationId, usize>,
+}
+
+impl Binder<'_> {
+    fn next_relation(&mut self) -> RelationId {
+        self.relations += 1;
+        let id = RelationId(self.relations);
+        self.depth_of_relation.insert(id, self.scopes.len().saturating_sub(1));
+        id
+    }
+
+    fn next_select(&mut self) -> SelectId {
+        self.selects += 1;
+        SelectId(self.selects)
+    }
+
+    fn next_cte(&mut self) -> CteId {
+        self.ctes += 1;
+        CteId(self.ctes)
+    }
+}
+
+/// Where a node stands in the statement; -1 if the node does not say.
+fn walk_location(node: &NodeEnum) -> i32 {
+    match node {
+        NodeEnum::ColumnRef(reference) => reference.location,
+        NodeEnum::AConst(constant) => constant.location,
+        _ => -1,
+    }
+}

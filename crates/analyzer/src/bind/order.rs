@@ -1,0 +1,210 @@
+//! ORDER BY.
+
+use super::Binder;
+use super::names;
+use super::select::comparable;
+use super::target::is_star;
+use crate::error::{Error, Result};
+use crate::system::Oid;
+use crate::tree::{Column, Expr, Kind, Output, SortKey};
+use grammar::tree::{Node, NodeEnum, SortBy, SortByDir, SortByNulls, a_const::Val};
+
+impl Binder<'_> {
+    /// The keys of a SELECT's ORDER BY.
+    pub(super) fn sort_keys(&mut self, nodes: &[Node], output: &[Output]) -> Result<Vec<SortKey>> {
+        let mut keys: Vec<SortKey> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let sort = sort_by(node)?;
+            let expr =
+                self.output_or_expression(names::node(sort.node.as_deref())?, output, "ORDER BY")?;
+            let key = self.sort_key(sort, expr)?;
+            // A key that stands before decides.
+            if !keys.iter().any(|known| known.expr == key.expr) {
+                keys.push(key);
+            }
+        }
+        Ok(keys)
+    }
+
+    /// The keys of ORDER BY in an aggregate or a window: expressions.
+    pub(super) fn sort_keys_of_expressions(&mut self, nodes: &[Node]) -> Result<Vec<SortKey>> {
+        let mut keys: Vec<SortKey> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let sort = sort_by(node)?;
+            let mut expr = self.required(sort.node.as_deref())?;
+            if expr.sql_type.oid == Oid::UNKNOWN {
+                expr = self.coerce_implicitly(expr, Oid::TEXT)?;
+            }
+            let key = self.sort_key(sort, expr)?;
+            if !keys.iter().any(|known| known.expr == key.expr) {
+                keys.push(key);
+            }
+        }
+        Ok(keys)
+    }
+
+    /// The keys of ORDER BY behind a set operation or VALUES: columns of the result.
+    pub(super) fn sort_keys_of_columns(
+        &mut self,
+        nodes: &[Node],
+        columns: &[Column],
+    ) -> Result<Vec<SortKey>> {
+        let mut keys: Vec<SortKey> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let sort = sort_by(node)?;
+            let node = names::node(sort.node.as_deref())?;
+            let found = match node {
+                NodeEnum::ColumnRef(reference) if !is_star(reference) => {
+                    match names::parts(&reference.fields).as_slice() {
+                        [name] => {
+                            let mut found = columns
+                                .iter()
+                                .enumerate()
+                                .filter(|(_, column)| column.name == *name);
+                            let first = found.next().map(|(at, _)| at);
+                            if found.next().is_some() {
+                                let message = format!("ORDER BY \"{name}\" is ambiguous");
+                                return Err(Error::new("42702", message).at(reference.location));
+                            }
+                            if first.is_none() {
+                                let message = format!("column \"{name}\" does not exist");
+                                return Err(Error::new("42703", message).at(reference.location));
+                            }
+                            first
+                        }
+                        _ => None,
+                    }
+                }
+                NodeEnum::AConst(constant) => position(constant, columns.len(), "ORDER BY")?,
+                _ => None,
+            };
+            let Some(at) = found else {
+                let message = "invalid UNION/INTERSECT/EXCEPT ORDER BY clause";
+                return Err(Error::new("0A000", message)
+                    .detail("Only result column names can be used, not expressions or functions.")
+                    .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
+                    .at(sort.location));
+            };
+            let expr = Expr::new(Kind::Output(at), columns[at].sql_type, sort.location);
+            let key = self.sort_key(sort, expr)?;
+            if !keys.iter().any(|known| known.expr == key.expr) {
+                keys.push(key);
+            }
+        }
+        Ok(keys)
+    }
+
+    fn sort_key(&mut self, sort: &SortBy, expr: Expr) -> Result<SortKey> {
+        comparable("<", expr.sql_type.oid, expr.location.0)?;
+        let descending = match sort.sortby_dir() {
+            SortByDir::SortbyDesc => true,
+            SortByDir::SortbyUsing => match names::parts(&sort.use_op).last() {
+                Some(&"<") => false,
+                Some(&">") => true,
+                other => {
+                    let message = format!(
+                        "operator {} is not a valid ordering operator",
+                        other.unwrap_or(&"")
+                    );
+                    return Err(Error::new("42809", message)
+                        .hint("Ordering operators must be \"<\" or \">\" members of btree operator families.")
+                        .at(sort.location));
+                }
+            },
+            _ => false,
+        };
+        let nulls_first = match sort.sortby_nulls() {
+            SortByNulls::SortbyNullsFirst => true,
+            SortByNulls::SortbyNullsLast => false,
+            _ => descending,
+        };
+        Ok(SortKey { expr, descending, nulls_first })
+    }
+
+    /// An item of ORDER BY, GROUP BY or DISTINCT ON: an output column by its name or position, or an expression. What
+    /// equals an output column is that column.
+    pub(super) fn output_or_expression(
+        &mut self,
+        node: &NodeEnum,
+        output: &[Output],
+        clause: &str,
+    ) -> Result<Expr> {
+        let at = match node {
+            NodeEnum::ColumnRef(reference) if !is_star(reference) => {
+                match names::parts(&reference.fields).as_slice() {
+                    [name] => self.output_by_name(name, output, clause, reference.location)?,
+                    _ => None,
+                }
+            }
+            NodeEnum::AConst(constant) => position(constant, output.len(), clause)?,
+            _ => None,
+        };
+        let location = super::walk_location(node);
+        if let Some(at) = at {
+            return Ok(Expr::new(Kind::Output(at), output[at].expr.sql_type, location));
+        }
+        let mut expr = self.expression(node)?;
+        if expr.sql_type.oid == Oid::UNKNOWN {
+            expr = self.coerce_implicitly(expr, Oid::TEXT)?;
+        }
+        match output.iter().position(|item| item.expr == expr) {
+            Some(at) if !matches!(expr.kind, Kind::Set(..)) => {
+                Ok(Expr::new(Kind::Output(at), expr.sql_type, expr.location.0))
+            }
+            _ => Ok(expr),
+        }
+    }
+
+    fn output_by_name(
+        &mut self,
+        name: &str,
+        output: &[Output],
+        clause: &str,
+        location: i32,
+    ) -> Result<Option<usize>> {
+        // GROUP BY prefers the columns of FROM.
+        if clause == "GROUP BY"
+            && let Some(scope) = self.scopes.last()
+            && scope.column(name, location)?.is_some()
+        {
+            return Ok(None);
+        }
+        let mut found = output.iter().enumerate().filter(|(_, item)| item.name == name);
+        let Some((first, item)) = found.next() else { return Ok(None) };
+        if found.any(|(_, other)| other.expr != item.expr) {
+            let message = format!("{clause} \"{name}\" is ambiguous");
+            return Err(Error::new("42702", message).at(location));
+        }
+        Ok(Some(first))
+    }
+}
+
+fn sort_by(node: &Node) -> Result<&SortBy> {
+    match names::node(Some(node))? {
+        NodeEnum::SortBy(sort) => Ok(sort),
+        _ => Err(Error::missing("this form")),
+    }
+}
+
+/// The column that a number in ORDER BY or GROUP BY stands for.
+fn position(
+    constant: &grammar::tree::AConst,
+    columns: usize,
+    clause: &str,
+) -> Result<Option<usize>> {
+    let number = match &constant.val {
+        Some(Val::Ival(number)) => number.ival,
+        None if !constant.isnull => 0,
+        _ => {
+            let message = format!("non-integer constant in {clause}");
+            return Err(Error::new("42601", message).at(constant.location));
+        }
+    };
+    match usize::try_from(number).ok().filter(|number| (1..=columns).contains(number)) {
+        Some(number) => Ok(Some(number - 1)),
+        None => {
+            let message = format!("{clause} position {number} is not in select list");
+            Err(Error::new("42P10", message).at(constant.location))
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Query levels and the names that they show.
+
+use crate::error::{Error, Result};
+use crate::tree::{AggregateCall, Column, CteId, Expr, RelationId, SelectId, SetCall, WindowCall};
+use grammar::tree::WindowDef;
+
+/// The clause that is being bound. It decides whether aggregates and the like may stand there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clause {
+    Targets,
+    Where,
+    On,
+    Having,
+    GroupBy,
+    OrderBy,
+    DistinctOn,
+    Limit,
+    Offset,
+    Values,
+    FromFunction,
+    FromSubquery,
+    AggregateArgument,
+    Filter,
+    Window,
+}
+
+impl Clause {
+    /// How messages call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Targets => "SELECT",
+            Self::Where => "WHERE",
+            Self::On => "JOIN conditions",
+            Self::Having => "HAVING",
+            Self::GroupBy => "GROUP BY",
+            Self::OrderBy => "ORDER BY",
+            Self::DistinctOn => "DISTINCT ON",
+            Self::Limit => "LIMIT",
+            Self::Offset => "OFFSET",
+            Self::Values => "VALUES",
+            Self::FromFunction => "functions in FROM",
+            Self::FromSubquery => "FROM clause of their own query level",
+            Self::AggregateArgument => "aggregate function calls",
+            Self::Filter => "FILTER",
+            Self::Window => "window definitions",
+        }
+    }
+}
+
+/// A query in WITH that statements can name.
+#[derive(Debug, Clone)]
+pub(super) struct NamedCte {
+    pub id: CteId,
+    pub name: String,
+    pub columns: Vec<Column>,
+    /// References from elsewhere, and from itself.
+    pub references: u32,
+    pub own_references: u32,
+    pub state: super::with::CteState,
+}
+
+/// A name in FROM.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    /// The name; empty for an unnamed join.
+    pub name: String,
+    /// The schema, if the name is that of a table.
+    pub schema: Option<String>,
+    /// The columns and what they stand for.
+    pub columns: Vec<(String, Expr)>,
+    /// The relation, unless it is a join.
+    pub relation: Option<RelationId>,
+    /// Whether `name.column` and `name.*` find it.
+    pub is_named: bool,
+    /// Whether a bare column name finds its columns.
+    pub shows_columns: bool,
+    /// Whether it stands before the item that is being bound, and only LATERAL can see it.
+    pub is_lateral_only: bool,
+    /// Whether LATERAL may refer to it.
+    pub allows_lateral: bool,
+}
+
+/// A query level.
+#[derive(Debug)]
+pub(super) struct Scope {
+    pub select: SelectId,
+    pub clause: Clause,
+    pub items: Vec<Item>,
+    pub ctes: Vec<NamedCte>,
+    pub aggregates: Vec<AggregateCall>,
+    pub windows: Vec<WindowCall>,
+    pub sets: Vec<SetCall>,
+    pub window_definitions: Vec<WindowDef>,
+    /// The arguments of GROUPING calls, with their locations.
+    pub groupings: Vec<(Vec<Expr>, i32)>,
+    /// The primary keys of the tables in FROM.
+    pub keys: Vec<(RelationId, Vec<usize>)>,
+    /// The relations that are functions with one plain value.
+    pub scalar_functions: Vec<RelationId>,
+    /// Whether a LATERAL item of FROM is being bound.
+    pub is_lateral: bool,
+}
+
+impl Scope {
+    pub(super) fn new(select: SelectId) -> Self {
+        Self {
+            select,
+            clause: Clause::Targets,
+            items: Vec::new(),
+            ctes: Vec::new(),
+            aggregates: Vec::new(),
+            windows: Vec::new(),
+            sets: Vec::new(),
+            window_definitions: Vec::new(),
+            groupings: Vec::new(),
+            keys: Vec::new(),
+            scalar_functions: Vec::new(),
+            is_lateral: false,
+        }
+    }
+
+    /// The items that names can refer to. While FROM is bound, only LATERAL sees the items before it.
+    fn visible(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().filter(|item| !item.is_lateral_only || self.is_lateral)
+    }
+
+    /// The columns that a bare name finds in this level.
+    pub(super) fn column(&self, name: &str, location: i32) -> Result<Option<Expr>> {
+        let mut found = None;
+        for item in self.visible().filter(|item| item.shows_columns) {
+            for (_, expr) in item.columns.iter().filter(|(column, _)| column == name) {
+                if item.is_lateral_only && !item.allows_lateral {
+                    return Err(lateral_refused(&item.name).at(location));
+                }
+                if found.is_some() {
+                    let message = format!("column reference \"{name}\" is ambiguous");
+                    return Err(Error::new("42702", message).at(location));
+                }
+                found = Some(expr.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// The item that a qualifier names in this level.
+    pub(super) fn item(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        location: i32,
+    ) -> Result<Option<&Item>> {
+        let named = |item: &&Item| {
+            item.is_named
+                && item.name == name
+                && (schema.is_none() || item.schema.as_deref() == schema)
+        };
+        let mut found = self.visible().filter(named);
+        let Some(item) = found.next() else { return Ok(None) };
+        if found.next().is_some() {
+            let message = format!("table reference \"{name}\" is ambiguous");
+            return Err(Error::new("42P09", message).at(location));
+        }
+        if item.is_lateral_only && !item.allows_lateral {
+            return Err(lateral_refused(name).at(location));
+        }
+        Ok(Some(item))
+    }
+}
+
+fn lateral_refused(name: &str) -> Error {
+    Error::new("42P10", format!("invalid reference to FROM-clause entry for table \"{name}\""))
+        .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.")
+}

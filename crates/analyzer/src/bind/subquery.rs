@@ -1,0 +1,98 @@
+//! Subqueries in expressions.
+
+use super::Binder;
+use super::names;
+use super::scope::Clause;
+use crate::error::{Error, Result};
+use crate::system::{Oid, SqlType};
+use crate::tree::{Expr, Kind, Query, Subquery, SubqueryKind};
+use grammar::tree::{NodeEnum, SubLink, SubLinkType};
+
+impl Binder<'_> {
+    pub(super) fn sub_link(&mut self, link: &SubLink) -> Result<Expr> {
+        let location = link.location;
+        let NodeEnum::SelectStmt(select) = names::node(link.subselect.as_deref())? else {
+            return Err(Error::missing("this subquery").at(location));
+        };
+        let mut query = self.query(select)?;
+        self.settle_outputs(&mut query)?;
+        let one_column = |query: &Query| match query.columns.as_slice() {
+            [column] => Ok(column.sql_type),
+            [] => Err(Error::new("42601", "subquery must return a column").at(location)),
+            _ => Err(Error::new("42601", "subquery must return only one column").at(location)),
+        };
+        match link.sub_link_type() {
+            SubLinkType::ExistsSublink => {
+                subquery(SubqueryKind::Exists, query, Oid::BOOL.into(), location)
+            }
+            SubLinkType::ExprSublink => {
+                let sql_type = one_column(&query)?;
+                subquery(SubqueryKind::Scalar, query, sql_type, location)
+            }
+            SubLinkType::ArraySublink => {
+                let item = one_column(&query)?.oid;
+                let array = match item.element() {
+                    Some(_) => item,
+                    None => item.array().ok_or_else(|| {
+                        let message = format!("could not find array type for data type {item}");
+                        Error::new("42704", message).at(location)
+                    })?,
+                };
+                subquery(SubqueryKind::Array, query, array.into(), location)
+            }
+            SubLinkType::AnySublink => self.compared(link, query, false),
+            SubLinkType::AllSublink => self.compared(link, query, true),
+            _ => Err(Error::missing("this kind of subquery").at(location)),
+        }
+    }
+
+    /// `value operator ANY (query)`; IN has no operator's name.
+    fn compared(&mut self, link: &SubLink, query: Query, is_all: bool) -> Result<Expr> {
+        let location = link.location;
+        let (_, name) = names::qualified(&link.oper_name);
+        let name = if name.is_empty() { "=" } else { name };
+        let value = self.required(link.testexpr.as_deref())?;
+        let outputs: Vec<Expr> = query
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(at, column)| Expr::new(Kind::Output(at), column.sql_type, location))
+            .collect();
+        let width = if let Kind::Row(values) = &value.kind { values.len() } else { 1 };
+        if outputs.len() > width {
+            return Err(Error::new("42601", "subquery has too many columns").at(location));
+        }
+        if outputs.len() < width {
+            return Err(Error::new("42601", "subquery has too few columns").at(location));
+        }
+        let test = match value.kind {
+            Kind::Row(_) => {
+                let right = Expr::new(Kind::Row(outputs), Oid::RECORD, location);
+                self.compare_rows(name, value, right, location)?
+            }
+            _ => {
+                let mut outputs = outputs;
+                self.apply(name, Some(value), outputs.remove(0), location)?
+            }
+        };
+        if test.sql_type.oid != Oid::BOOL {
+            let message = format!(
+                "row comparison operator must yield type boolean, not type {}",
+                test.sql_type.oid
+            );
+            return Err(Error::new("42804", message).at(location));
+        }
+        let test = Box::new(test);
+        let kind = if is_all { SubqueryKind::All(test) } else { SubqueryKind::Any(test) };
+        subquery(kind, query, Oid::BOOL.into(), location)
+    }
+
+    /// Whether an aggregate of the level may stand where a subquery of FROM is bound.
+    pub(super) fn in_from<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.in_clause(Clause::FromSubquery, bind)
+    }
+}
+
+fn subquery(kind: SubqueryKind, query: Query, sql_type: SqlType, location: i32) -> Result<Expr> {
+    Ok(Expr::new(Kind::Subquery(Box::new(Subquery { kind, query })), sql_type, location))
+}

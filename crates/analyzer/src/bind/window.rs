@@ -1,0 +1,318 @@
+//! Window functions and windows.
+
+use super::Binder;
+use super::scope::Clause;
+use super::walk::contains;
+use crate::error::{Error, Result};
+use crate::system::casts::CastContext;
+use crate::system::functions::{AggregateKind, FunctionKind};
+use crate::system::{Oid, SqlType};
+use crate::tree::{
+    Expr, FrameBound, FrameExclusion, FrameUnits, Kind, SortKey, WindowCall, WindowFrame,
+};
+use grammar::tree::{FuncCall, Node, WindowDef};
+
+/// Bits of a window's frame options (`FRAMEOPTION_...`).
+mod bits {
+    pub(super) const NON_DEFAULT: i32 = 0x1;
+    pub(super) const RANGE: i32 = 0x2;
+    pub(super) const ROWS: i32 = 0x4;
+    pub(super) const GROUPS: i32 = 0x8;
+    pub(super) const START_UNBOUNDED_PRECEDING: i32 = 0x20;
+    pub(super) const END_UNBOUNDED_FOLLOWING: i32 = 0x100;
+    pub(super) const START_CURRENT: i32 = 0x200;
+    pub(super) const END_CURRENT: i32 = 0x400;
+    pub(super) const START_PRECEDING: i32 = 0x800;
+    pub(super) const END_PRECEDING: i32 = 0x1000;
+    pub(super) const START_FOLLOWING: i32 = 0x2000;
+    pub(super) const END_FOLLOWING: i32 = 0x4000;
+    pub(super) const EXCLUDE_CURRENT: i32 = 0x8000;
+    pub(super) const EXCLUDE_GROUP: i32 = 0x1_0000;
+    pub(super) const EXCLUDE_TIES: i32 = 0x2_0000;
+}
+
+/// The parts of a window that definitions inherit.
+struct Window {
+    partition_by: Vec<Expr>,
+    order_by: Vec<SortKey>,
+    frame: WindowFrame,
+}
+
+impl Binder<'_> {
+    pub(super) fn window_call(&mut self, name: &str, call: &FuncCall) -> Result<Expr> {
+        let location = call.location;
+        let Some(definition) = call.over.as_deref() else {
+            return Err(Error::missing("this call"));
+        };
+        let clause = self.scopes.last().map(|scope| scope.clause);
+        match clause {
+            Some(Clause::Targets | Clause::OrderBy | Clause::DistinctOn) => {}
+            Some(Clause::Window) => {
+                return Err(Error::new(
+                    "42P20",
+                    "window functions are not allowed in window definitions",
+                )
+                .at(location));
+            }
+            Some(Clause::AggregateArgument) => {
+                let message = "aggregate function calls cannot contain window function calls";
+                return Err(Error::new("42803", message).at(location));
+            }
+            other => {
+                let place = other.map_or("this place", Clause::name);
+                let message = format!("window functions are not allowed in {place}");
+                return Err(Error::new("42P20", message).at(location));
+            }
+        }
+        if call.agg_within_group {
+            return Err(Error::new(
+                "0A000",
+                format!("OVER is not supported for ordered-set aggregate {name}"),
+            )
+            .at(location));
+        }
+        if call.agg_distinct {
+            return Err(Error::new("0A000", "DISTINCT is not implemented for window functions")
+                .at(location));
+        }
+        if !call.agg_order.is_empty() {
+            return Err(Error::new(
+                "0A000",
+                "aggregate ORDER BY is not implemented for window functions",
+            )
+            .at(location));
+        }
+        let resolved = self.in_clause(Clause::Window, |binder| binder.resolve(name, call))?;
+        let function = resolved.function;
+        if function.aggregate != AggregateKind::Normal && function.kind == FunctionKind::Aggregate {
+            return Err(Error::new(
+                "0A000",
+                format!("OVER is not supported for ordered-set aggregate {name}"),
+            )
+            .at(location));
+        }
+        if !matches!(function.kind, FunctionKind::Aggregate | FunctionKind::Window) {
+            let message = format!(
+                "OVER specified, but {name} is not a window function nor an aggregate function"
+            );
+            return Err(Error::new("42809", message).at(location));
+        }
+        let filter = match &call.agg_filter {
+            Some(_) if function.kind == FunctionKind::Window => {
+                let message = "FILTER is not implemented for non-aggregate window functions";
+                return Err(Error::new("0A000", message).at(location));
+            }
+            Some(node) => {
+                let filter =
+                    self.in_clause(Clause::Window, |binder| binder.required(Some(node)))?;
+                Some(self.coerce_to_bool(filter, "FILTER")?)
+            }
+            None => None,
+        };
+        let window = self.in_clause(Clause::Window, |binder| binder.window_of(definition))?;
+        let call = WindowCall {
+            function: function.oid,
+            arguments: resolved.call.arguments,
+            filter,
+            partition_by: window.partition_by,
+            order_by: window.order_by,
+            frame: window.frame,
+            sql_type: resolved.sql_type,
+        };
+        let Some(scope) = self.scopes.last_mut() else { return Err(Error::missing("this call")) };
+        let sql_type = call.sql_type;
+        let place = match scope.windows.iter().position(|known| *known == call) {
+            Some(place) => place,
+            None => {
+                scope.windows.push(call);
+                scope.windows.len() - 1
+            }
+        };
+        Ok(Expr::new(Kind::Window(scope.select, place), sql_type, location))
+    }
+
+    /// The window of OVER: a name, or a definition that may be based on a named one.
+    fn window_of(&mut self, definition: &WindowDef) -> Result<Window> {
+        if !definition.name.is_empty() {
+            let named = self.named_window(&definition.name, definition.location)?;
+            return self.window_definition(&named);
+        }
+        self.window_definition(definition)
+    }
+
+    fn named_window(&self, name: &str, location: i32) -> Result<WindowDef> {
+        let definitions = self.scopes.last().map(|scope| scope.window_definitions.as_slice());
+        let found =
+            definitions.unwrap_or_default().iter().find(|definition| definition.name == name);
+        found.cloned().ok_or_else(|| {
+            Error::new("42704", format!("window \"{name}\" does not exist")).at(location)
+        })
+    }
+
+    fn window_definition(&mut self, definition: &WindowDef) -> Result<Window> {
+        grammar::growing(|| self.any_window_definition(definition))
+    }
+
+    fn any_window_definition(&mut self, definition: &WindowDef) -> Result<Window> {
+        let location = definition.location;
+        let base = match definition.refname.as_str() {
+            "" => None,
+            name => {
+                let named = self.named_window(name, location)?;
+                if named.frame_options & bits::NON_DEFAULT != 0 {
+                    let message =
+                        format!("cannot copy window \"{name}\" because it has a frame clause");
+                    return Err(Error::new("42P20", message).at(location));
+                }
+                Some(self.window_definition(&named)?)
+            }
+        };
+        let partition_by = self.window_keys(&definition.partition_clause)?;
+        let order_by = self.window_order(&definition.order_clause)?;
+        let (partition_by, order_by) = match base {
+            None => (partition_by, order_by),
+            Some(base) => {
+                let name = &definition.refname;
+                if !partition_by.is_empty() {
+                    let message =
+                        format!("cannot override PARTITION BY clause of window \"{name}\"");
+                    return Err(Error::new("42P20", message).at(location));
+                }
+                if !order_by.is_empty() && !base.order_by.is_empty() {
+                    let message = format!("cannot override ORDER BY clause of window \"{name}\"");
+                    return Err(Error::new("42P20", message).at(location));
+                }
+                let order_by = if order_by.is_empty() { base.order_by } else { order_by };
+                (base.partition_by, order_by)
+            }
+        };
+        let frame = self.frame(definition, &order_by)?;
+        Ok(Window { partition_by, order_by, frame })
+    }
+
+    /// PARTITION BY: expressions; a number is a constant.
+    fn window_keys(&mut self, nodes: &[Node]) -> Result<Vec<Expr>> {
+        let mut keys = Vec::new();
+        for expr in self.expressions(nodes)? {
+            keys.push(match expr.sql_type.oid {
+                Oid::UNKNOWN => self.coerce_implicitly(expr, Oid::TEXT)?,
+                _ => expr,
+            });
+        }
+        Ok(keys)
+    }
+
+    fn window_order(&mut self, nodes: &[Node]) -> Result<Vec<SortKey>> {
+        self.sort_keys_of_expressions(nodes)
+    }
+
+    fn frame(&mut self, definition: &WindowDef, order_by: &[SortKey]) -> Result<WindowFrame> {
+        let options = definition.frame_options;
+        let has = |bit: i32| options & bit != 0;
+        let location = definition.location;
+        let units = if has(bits::ROWS) {
+            FrameUnits::Rows
+        } else if has(bits::GROUPS) {
+            FrameUnits::Groups
+        } else {
+            FrameUnits::Range
+        };
+        if units == FrameUnits::Groups && order_by.is_empty() {
+            return Err(Error::new("42P20", "GROUPS mode requires an ORDER BY clause").at(location));
+        }
+        let offsets = has(bits::START_PRECEDING
+            | bits::START_FOLLOWING
+            | bits::END_PRECEDING
+            | bits::END_FOLLOWING);
+        if units == FrameUnits::Range && offsets && has(bits::RANGE) && order_by.len() != 1 {
+            let message =
+                "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column";
+            return Err(Error::new("42P20", message).at(location));
+        }
+        let start = if has(bits::START_UNBOUNDED_PRECEDING)
+            || !has(bits::START_CURRENT | bits::START_PRECEDING | bits::START_FOLLOWING)
+        {
+            FrameBound::UnboundedPreceding
+        } else if has(bits::START_CURRENT) {
+            FrameBound::CurrentRow
+        } else {
+            let offset = self.frame_offset(definition.start_offset.as_deref(), units, order_by)?;
+            if has(bits::START_PRECEDING) {
+                FrameBound::Preceding(offset)
+            } else {
+                FrameBound::Following(offset)
+            }
+        };
+        let end = if has(bits::END_UNBOUNDED_FOLLOWING) {
+            FrameBound::UnboundedFollowing
+        } else if has(bits::END_CURRENT) || !has(bits::END_PRECEDING | bits::END_FOLLOWING) {
+            FrameBound::CurrentRow
+        } else {
+            let offset = self.frame_offset(definition.end_offset.as_deref(), units, order_by)?;
+            if has(bits::END_PRECEDING) {
+                FrameBound::Preceding(offset)
+            } else {
+                FrameBound::Following(offset)
+            }
+        };
+        let exclusion = if has(bits::EXCLUDE_CURRENT) {
+            FrameExclusion::CurrentRow
+        } else if has(bits::EXCLUDE_GROUP) {
+            FrameExclusion::Group
+        } else if has(bits::EXCLUDE_TIES) {
+            FrameExclusion::Ties
+        } else {
+            FrameExclusion::NoOthers
+        };
+        Ok(WindowFrame { units, start, end, exclusion })
+    }
+
+    fn frame_offset(
+        &mut self,
+        node: Option<&Node>,
+        units: FrameUnits,
+        order_by: &[SortKey],
+    ) -> Result<Box<Expr>> {
+        let offset = self.required(node)?;
+        let location = offset.location.0;
+        if contains(&offset, &mut |part| matches!(part.kind, Kind::Column(..) | Kind::WholeRow(_)))
+        {
+            let name = match units {
+                FrameUnits::Rows => "ROWS",
+                FrameUnits::Range => "RANGE",
+                FrameUnits::Groups => "GROUPS",
+            };
+            let message = format!("argument of {name} must not contain variables");
+            return Err(Error::new("42P10", message).at(location));
+        }
+        let from = offset.sql_type.oid;
+        let wanted = match (units, order_by.first().map(|key| key.expr.sql_type.oid)) {
+            (FrameUnits::Range, Some(key)) => range_offset(key).ok_or_else(|| {
+                let message = format!(
+                    "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {key}"
+                );
+                Error::new("0A000", message).at(location)
+            })?,
+            _ => Oid::INT8,
+        };
+        let converted = self.coerce(offset, SqlType::plain(wanted), CastContext::Assignment)?;
+        let converted = converted.ok_or_else(|| {
+            let message = format!("argument of ROWS must be type bigint, not type {from}");
+            Error::new("42804", message).at(location)
+        })?;
+        Ok(Box::new(converted))
+    }
+}
+
+/// The type of a difference of two values of a type, in a frame by RANGE.
+fn range_offset(key: Oid) -> Option<Oid> {
+    Some(match key {
+        Oid::INT2 | Oid::INT4 | Oid::INT8 => key,
+        Oid::FLOAT4 | Oid::FLOAT8 => Oid::FLOAT8,
+        Oid::NUMERIC => Oid::NUMERIC,
+        Oid::DATE | Oid::TIME | Oid::TIMESTAMP | Oid::TIMESTAMPTZ | Oid::INTERVAL | Oid::TIMETZ => {
+            Oid::INTERVAL
+        }
+        _ => return None,
+    })
+}

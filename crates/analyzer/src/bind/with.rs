@@ -1,0 +1,339 @@
+//! WITH.
+
+use super::Binder;
+use super::names;
+use super::scope::NamedCte;
+use super::set_operation::{operator, sides};
+use crate::error::{Error, Result};
+use crate::tree::{Body, Column, Cte, CteId, From, JoinKind, Limit, Query, SetOperator, Source};
+use grammar::tree::{Alias, CommonTableExpr, CteMaterialize, NodeEnum, SelectStmt, WithClause};
+
+impl Binder<'_> {
+    /// Binds the queries of WITH and lets the level see them.
+    pub(super) fn with_clause(&mut self, clause: &WithClause) -> Result<Vec<Cte>> {
+        let mut with = Vec::new();
+        for (at, node) in clause.ctes.iter().enumerate() {
+            let NodeEnum::CommonTableExpr(cte) = names::node(Some(node))? else {
+                return Err(Error::missing("this form"));
+            };
+            let name = &cte.ctename;
+            let Some(scope) = self.scopes.last() else { return Err(Error::missing("WITH here")) };
+            if scope.ctes.iter().any(|known| known.name == *name) {
+                let message = format!("WITH query name \"{name}\" specified more than once");
+                return Err(Error::new("42712", message).at(cte.location));
+            }
+            if cte.search_clause.is_some() || cte.cycle_clause.is_some() {
+                return Err(Error::missing("SEARCH or CYCLE").at(cte.location));
+            }
+            let NodeEnum::SelectStmt(select) = names::node(cte.ctequery.as_deref())? else {
+                return Err(Error::missing("INSERT, UPDATE or DELETE in WITH").at(cte.location));
+            };
+            let id = self.next_cte();
+            let later = match clause.recursive {
+                true => clause.ctes[at + 1..]
+                    .iter()
+                    .filter_map(|node| match &node.node {
+                        Some(NodeEnum::CommonTableExpr(later)) => Some(later.ctename.clone()),
+                        _ => None,
+                    })
+                    .collect(),
+                false => Vec::new(),
+            };
+            self.forward.extend(later.iter().cloned());
+            let bound = match clause.recursive {
+                true => self.possibly_recursive(id, cte, select),
+                false => self.plain_cte(cte, select).map(|query| (query, false)),
+            };
+            self.forward.truncate(self.forward.len() - later.len());
+            let (query, is_recursive) = bound?;
+            let named = NamedCte {
+                id,
+                name: name.clone(),
+                columns: query.columns.clone(),
+                references: 0,
+                own_references: 0,
+                state: CteState::Bound,
+            };
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.ctes.push(named);
+            }
+            let materialized = match cte.ctematerialized() {
+                CteMaterialize::Always => Some(true),
+                CteMaterialize::Never => Some(false),
+                _ => None,
+            };
+            with.push(Cte {
+                id,
+                name: name.clone(),
+                query,
+                is_recursive,
+                references: 0,
+                materialized,
+            });
+        }
+        Ok(with)
+    }
+
+    /// Notes how often each query of WITH was read.
+    pub(super) fn finish_with(&mut self, mut with: Vec<Cte>) -> Vec<Cte> {
+        let Some(scope) = self.scopes.last() else { return with };
+        for cte in &mut with {
+            let named = scope.ctes.iter().find(|named| named.id == cte.id);
+            cte.references = named.map_or(0, |named| named.references);
+        }
+        with
+    }
+
+    fn plain_cte(&mut self, cte: &CommonTableExpr, select: &SelectStmt) -> Result<Query> {
+        let mut query = self.query(select)?;
+        self.settle_outputs(&mut query)?;
+        rename(&mut query, cte)?;
+        Ok(query)
+    }
+
+    fn possibly_recursive(
+        &mut self,
+        id: CteId,
+        cte: &CommonTableExpr,
+        select: &SelectStmt,
+    ) -> Result<(Query, bool)> {
+        let is_union = select.larg.is_some() && operator(select).0 == SetOperator::Union;
+        if !is_union {
+            let open = self.open(id, cte, Vec::new(), CteState::NotUnion);
+            let query = self.plain_cte(cte, select);
+            self.close(open);
+            return Ok((query?, false));
+        }
+        let (left, right) = sides(select)?;
+        let open = self.open(id, cte, Vec::new(), CteState::NonRecursiveTerm);
+        let first = self.query(left).and_then(|mut query| {
+            self.settle_outputs(&mut query)?;
+            Ok(query)
+        });
+        self.close(open);
+        let first = first?;
+        let mut columns = first.columns.clone();
+        let alias = Alias { aliasname: cte.ctename.clone(), colnames: cte.aliascolnames.clone() };
+        super::from::rename(&mut columns, &alias, cte.location)?;
+        let open = self.open(id, cte, columns.clone(), CteState::RecursiveTerm);
+        let second = self.query(right);
+        let references = self.close(open);
+        let second = second?;
+        if references == 0 {
+            // It only could have been recursive.
+            return Ok((self.plain_cte(cte, select)?, false));
+        }
+        if !select.sort_clause.is_empty() {
+            return Err(Error::new("0A000", "ORDER BY in a recursive query is not implemented")
+                .at(cte.location));
+        }
+        if select.limit_count.is_some() || select.limit_offset.is_some() {
+            return Err(Error::new("0A000", "LIMIT in a recursive query is not implemented")
+                .at(cte.location));
+        }
+        if !select.locking_clause.is_empty() {
+            return Err(Error::new(
+                "0A000",
+                "FOR UPDATE/SHARE in a recursive query is not implemented",
+            )
+            .at(cte.location));
+        }
+        if select.with_clause.is_some() {
+            return Err(Error::missing("WITH in a recursive query").at(cte.location));
+        }
+        check_recursive(&second, id, &cte.ctename, Place::Plain)
+            .map_err(|error| error.at(cte.location))?;
+        if references > 1 {
+            let message = format!(
+                "recursive reference to query \"{}\" must not appear more than once",
+                cte.ctename
+            );
+            return Err(Error::new("42P19", message).at(cte.location));
+        }
+        let mut query = self.combine(select, first, second)?;
+        for (at, (column, first)) in query.columns.iter().zip(&columns).enumerate() {
+            if column.sql_type.oid != first.sql_type.oid {
+                let message = format!(
+                    "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
+                    cte.ctename,
+                    at + 1,
+                    first.sql_type,
+                    column.sql_type
+                );
+                return Err(Error::new("42804", message)
+                    .hint("Cast the output of the non-recursive term to the correct type.")
+                    .at(cte.location));
+            }
+        }
+        query.limit = Limit::default();
+        rename(&mut query, cte)?;
+        Ok((query, true))
+    }
+
+    /// Lets the query in WITH see itself, in a state. Returns its place in the level.
+    fn open(
+        &mut self,
+        id: CteId,
+        cte: &CommonTableExpr,
+        columns: Vec<Column>,
+        state: CteState,
+    ) -> usize {
+        let Some(scope) = self.scopes.last_mut() else { return 0 };
+        let name = cte.ctename.clone();
+        scope.ctes.push(NamedCte { id, name, columns, references: 0, own_references: 0, state });
+        scope.ctes.len() - 1
+    }
+
+    /// Ends [`open`](Self::open). Returns the number of its references to itself.
+    fn close(&mut self, place: usize) -> u32 {
+        let Some(scope) = self.scopes.last_mut() else { return 0 };
+        let references = scope.ctes.get(place).map_or(0, |named| named.own_references);
+        scope.ctes.truncate(place);
+        references
+    }
+
+    /// The query in WITH that a name finds, the innermost level first.
+    pub(super) fn cte(
+        &mut self,
+        name: &str,
+        location: i32,
+    ) -> Result<Option<(CteId, Vec<Column>)>> {
+        for scope in self.scopes.iter_mut().rev() {
+            let Some(named) = scope.ctes.iter_mut().find(|named| named.name == name) else {
+                continue;
+            };
+            let refuse = |message: String| Err(Error::new("42P19", message).at(location));
+            match named.state {
+                CteState::Bound => named.references += 1,
+                CteState::RecursiveTerm => named.own_references += 1,
+                CteState::NonRecursiveTerm => {
+                    return refuse(format!(
+                        "recursive reference to query \"{name}\" must not appear within its non-recursive term"
+                    ));
+                }
+                CteState::NotUnion => {
+                    return refuse(format!(
+                        "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
+                    ));
+                }
+            }
+            return Ok(Some((named.id, named.columns.clone())));
+        }
+        if self.forward.iter().any(|later| later == name) {
+            return Err(
+                Error::missing("a reference to a later query in WITH RECURSIVE").at(location)
+            );
+        }
+        Ok(None)
+    }
+}
+
+/// How far a query in WITH is bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CteState {
+    /// Wholly.
+    Bound,
+    /// Its non-recursive term is being bound.
+    NonRecursiveTerm,
+    /// Its recursive term is being bound.
+    RecursiveTerm,
+    /// It is being bound and no UNION: it must not refer to itself.
+    NotUnion,
+}
+
+fn rename(query: &mut Query, cte: &CommonTableExpr) -> Result<()> {
+    let alias = Alias { aliasname: cte.ctename.clone(), colnames: cte.aliascolnames.clone() };
+    super::from::rename(&mut query.columns, &alias, cte.location)
+}
+
+/// Where a recursive reference stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Plain,
+    OuterJoin,
+    Subquery,
+    Except,
+    Intersect,
+}
+
+/// Refuses references to the query itself where rows of one round do not suffice.
+fn check_recursive(query: &Query, id: CteId, name: &str, place: Place) -> Result<bool> {
+    let mut refers = false;
+    for cte in &query.with {
+        refers |= check_recursive(&cte.query, id, name, Place::Subquery)?;
+    }
+    match &query.body {
+        Body::Values(_) => {}
+        Body::SetOperation(operation) => {
+            let (left, right) = match (operation.operator, operation.all) {
+                (SetOperator::Except, true) => (Place::Except, Place::Except),
+                (SetOperator::Except, false) => (place, Place::Except),
+                (SetOperator::Intersect, true) => (Place::Intersect, Place::Intersect),
+                _ => (place, place),
+            };
+            refers |= grammar::growing(|| check_recursive(&operation.left, id, name, left))?;
+            refers |= grammar::growing(|| check_recursive(&operation.right, id, name, right))?;
+        }
+        Body::Select(select) => {
+            for from in &select.from {
+                refers |= check_from(from, id, name, place)?;
+            }
+            if refers && !select.aggregates.is_empty() {
+                let message =
+                    "aggregate functions are not allowed in a recursive query's recursive term";
+                return Err(Error::new("42P19", message));
+            }
+            let mut inside = Ok(());
+            super::walk::query_expressions(query, &mut |expr| {
+                super::contains(expr, &mut |part| {
+                    if let (crate::tree::Kind::Subquery(subquery), Ok(())) = (&part.kind, &inside) {
+                        inside =
+                            check_recursive(&subquery.query, id, name, Place::Subquery).map(|_| ());
+                    }
+                    false
+                });
+            });
+            inside?;
+        }
+    }
+    Ok(refers)
+}
+
+fn check_from(from: &From, id: CteId, name: &str, place: Place) -> Result<bool> {
+    match from {
+        From::Relation(relation) => match &relation.source {
+            Source::Cte(of) if *of == id => {
+                let within = match place {
+                    Place::Plain => return Ok(true),
+                    Place::OuterJoin => "an outer join",
+                    Place::Subquery => "a subquery",
+                    Place::Except => "EXCEPT",
+                    Place::Intersect => "INTERSECT",
+                };
+                let message = format!(
+                    "recursive reference to query \"{name}\" must not appear within {within}"
+                );
+                Err(Error::new("42P19", message))
+            }
+            Source::Query(query) => grammar::growing(|| check_recursive(query, id, name, place)),
+            _ => Ok(false),
+        },
+        From::Join { kind, left, right, .. } => {
+            let outer =
+                |side_is_nullable: bool| if side_is_nullable { Place::OuterJoin } else { place };
+            let of_left = check_from(
+                left,
+                id,
+                name,
+                outer(matches!(kind, JoinKind::Right | JoinKind::Full)),
+            )?;
+            let of_right = check_from(
+                right,
+                id,
+                name,
+                outer(matches!(kind, JoinKind::Left | JoinKind::Full)),
+            )?;
+            Ok(of_left | of_right)
+        }
+    }
+}
