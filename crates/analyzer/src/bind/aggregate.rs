@@ -16,9 +16,11 @@ impl Binder<'_> {
         let (mut values, names) =
             self.in_clause(Clause::AggregateArgument, |binder| binder.call_arguments(&call.args))?;
         let direct_arguments = if call.agg_within_group { values.len() } else { 0 };
-        let order_by = self.in_clause(Clause::AggregateArgument, |binder| {
-            binder.sort_keys_of_expressions(&call.agg_order)
-        })?;
+        let order_by =
+            self.in_clause(Clause::AggregateArgument, |binder| match call.agg_within_group {
+                true => binder.within_group(&call.agg_order),
+                false => binder.sort_keys_of_expressions(&call.agg_order),
+            })?;
         if call.agg_within_group {
             values.extend(order_by.iter().map(|key| key.expr.clone()));
         }

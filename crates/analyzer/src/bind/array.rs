@@ -3,6 +3,7 @@
 use super::Binder;
 use super::names;
 use crate::error::{Error, Result};
+use crate::resolve::can_coerce;
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
 use crate::tree::{Expr, Kind};
@@ -38,7 +39,7 @@ impl Binder<'_> {
                 .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
                 .at(location));
         }
-        let (items, sql_type) = self.to_common(items, "ARRAY")?;
+        let (items, sql_type) = self.at_common_type(items, "ARRAY")?;
         let array_type = match nested {
             true => sql_type.oid,
             false => sql_type.oid.array().ok_or_else(|| {
@@ -89,7 +90,7 @@ impl Binder<'_> {
         }
         let (oid, location) = (array.sql_type.oid, array.location.0);
         if oid == Oid::JSONB {
-            return Err(Error::missing("a subscript of jsonb").at(location));
+            return self.json_subscripted(array, subscripts, is_slice);
         }
         let Some(element) = oid.element() else {
             let message =
@@ -106,6 +107,32 @@ impl Binder<'_> {
         let sql_type = if is_slice { oid } else { element };
         let kind = Kind::Subscript { array: Box::new(array), subscripts: converted, is_slice };
         Ok(Expr::new(kind, sql_type, location))
+    }
+
+    /// `j['a'][1]`: the value at a path.
+    fn json_subscripted(
+        &mut self,
+        value: Expr,
+        subscripts: Vec<(Option<Expr>, Option<Expr>)>,
+        is_slice: bool,
+    ) -> Result<Expr> {
+        let location = value.location.0;
+        if is_slice {
+            return Err(Error::new("0A000", "jsonb subscript does not support slices").at(location));
+        }
+        let mut path = Vec::with_capacity(subscripts.len());
+        for subscript in subscripts.into_iter().filter_map(|(_, upper)| upper) {
+            let (from, at) = (subscript.sql_type.oid, subscript.location.0);
+            let is_number = can_coerce(from, Oid::INT4, CastContext::Implicit);
+            if from != Oid::UNKNOWN && !is_number && from.category() != 'S' {
+                let message = format!("subscript type {from} is not supported");
+                let hint = "jsonb subscript must be coercible to either integer or text.";
+                return Err(Error::new("42804", message).hint(hint).at(at));
+            }
+            path.push(self.explicit(subscript, SqlType::plain(Oid::TEXT), at)?);
+        }
+        let path = Expr::new(Kind::Array(path), Oid::TEXT_ARRAY, location);
+        self.apply("#>", Some(value), path, location)
     }
 
     fn bound(&mut self, bound: Expr) -> Result<Expr> {

@@ -43,9 +43,9 @@ impl Binder<'_> {
         let sql_type = SqlType { oid, modifier: common_modifier(all(), oid) };
         let mut branches = Vec::with_capacity(values.len());
         for (condition, value) in conditions.into_iter().zip(values) {
-            branches.push((condition, self.to_common_one(value, oid, "CASE/WHEN")?));
+            branches.push((condition, self.convert_to_common(value, oid, "CASE/WHEN")?));
         }
-        let otherwise = Box::new(self.to_common_one(otherwise, oid, "CASE/ELSE")?);
+        let otherwise = Box::new(self.convert_to_common(otherwise, oid, "CASE/ELSE")?);
         Ok(Expr::new(Kind::Case { branches, otherwise }, sql_type, location))
     }
 
@@ -53,7 +53,7 @@ impl Binder<'_> {
         let is_greatest = extreme.op() == MinMaxOp::IsGreatest;
         let all = self.expressions(&extreme.args)?;
         let (all, sql_type) =
-            self.to_common(all, if is_greatest { "GREATEST" } else { "LEAST" })?;
+            self.at_common_type(all, if is_greatest { "GREATEST" } else { "LEAST" })?;
         let kind = if is_greatest { Kind::Greatest(all) } else { Kind::Least(all) };
         Ok(Expr::new(kind, sql_type, extreme.location))
     }

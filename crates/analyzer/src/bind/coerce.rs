@@ -121,7 +121,7 @@ impl Binder<'_> {
     ///
     /// # Errors
     /// 42804: they have none. `place` names the place, such as `CASE`.
-    pub(super) fn to_common(
+    pub(super) fn at_common_type(
         &mut self,
         all: Vec<Expr>,
         place: &str,
@@ -130,12 +130,12 @@ impl Binder<'_> {
         let sql_type = SqlType { oid, modifier: common_modifier(all.iter(), oid) };
         let mut converted = Vec::with_capacity(all.len());
         for expr in all {
-            converted.push(self.to_common_one(expr, oid, place)?);
+            converted.push(self.convert_to_common(expr, oid, place)?);
         }
         Ok((converted, sql_type))
     }
 
-    pub(super) fn to_common_one(&mut self, expr: Expr, oid: Oid, place: &str) -> Result<Expr> {
+    pub(super) fn convert_to_common(&mut self, expr: Expr, oid: Oid, place: &str) -> Result<Expr> {
         let (from, location) = (expr.sql_type.oid, expr.location.0);
         let converted = self.coerce(expr, SqlType::plain(oid), CastContext::Implicit)?;
         converted.ok_or_else(|| {

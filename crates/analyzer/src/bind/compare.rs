@@ -134,7 +134,7 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let mut converted = Vec::with_capacity(items.len());
         for item in items {
-            converted.push(self.to_common_one(item, item_type, "IN")?);
+            converted.push(self.convert_to_common(item, item_type, "IN")?);
         }
         let array_type = item_type.array().unwrap_or(Oid::TEXT_ARRAY);
         let array = Expr::new(Kind::Array(converted), array_type, location);

@@ -61,7 +61,7 @@ impl Binder<'_> {
             NodeEnum::CaseExpr(case) => self.case(case),
             NodeEnum::CoalesceExpr(coalesce) => {
                 let all = self.expressions(&coalesce.args)?;
-                let (all, sql_type) = self.to_common(all, "COALESCE")?;
+                let (all, sql_type) = self.at_common_type(all, "COALESCE")?;
                 Ok(Expr::new(Kind::Coalesce(all), sql_type, coalesce.location))
             }
             NodeEnum::MinMaxExpr(extreme) => self.extreme(extreme),

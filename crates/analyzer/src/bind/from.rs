@@ -185,21 +185,18 @@ impl Binder<'_> {
     }
 
     fn functions(&mut self, range: &RangeFunction) -> Result<Part> {
-        if !range.coldeflist.is_empty() {
-            return Err(Error::missing("a function with a column definition list"));
-        }
         let mut calls = Vec::new();
         let mut first_name = String::new();
         for node in &range.functions {
             let NodeEnum::List(list) = names::node(Some(node))? else {
                 return Err(Error::missing("this function in FROM"));
             };
-            match list.items.get(1) {
-                Some(Node { node: Some(NodeEnum::List(columns)) }) if !columns.items.is_empty() => {
-                    return Err(Error::missing("a function with a column definition list"));
-                }
-                _ => {}
-            }
+            let definitions = match list.items.get(1) {
+                Some(Node { node: Some(NodeEnum::List(columns)) }) => columns.items.as_slice(),
+                _ if range.is_rowsfrom => &[],
+                _ => range.coldeflist.as_slice(),
+            };
+            let defined = defined_columns(definitions)?;
             let NodeEnum::FuncCall(call) = names::node(list.items.first())? else {
                 return Err(Error::missing("this function in FROM"));
             };
@@ -207,7 +204,8 @@ impl Binder<'_> {
                 first_name = qualified(&call.funcname).1.to_owned();
             }
             calls.extend(self.laterally(|binder| {
-                binder.in_clause(Clause::FromFunction, |binder| binder.table_function(call))
+                binder
+                    .in_clause(Clause::FromFunction, |binder| binder.table_function(call, defined))
             })?);
         }
         let alias = range.alias.as_ref();
@@ -244,7 +242,7 @@ impl Binder<'_> {
     }
 
     /// A function in FROM. `unnest` of several arrays is one call for each.
-    fn table_function(&mut self, call: &FuncCall) -> Result<Vec<SetCall>> {
+    fn table_function(&mut self, call: &FuncCall, defined: Vec<Column>) -> Result<Vec<SetCall>> {
         let location = call.location;
         let (schema, name) = qualified(&call.funcname);
         if schema.is_some() {
@@ -269,18 +267,38 @@ impl Binder<'_> {
                 }
                 _ => return Err(Error::missing("this function in FROM").at(location)),
             }
-            let columns = result_columns(&resolved, name);
-            if let [Column { sql_type: SqlType { oid: Oid::RECORD, .. }, .. }] = columns.as_slice()
-            {
-                let message =
-                    "a column definition list is required for functions returning \"record\"";
-                return Err(Error::new("42601", message).at(location));
-            }
+            let columns = match (resolved.sql_type.oid, resolved.function.columns.is_empty()) {
+                (Oid::RECORD, true) if defined.is_empty() => {
+                    let message =
+                        "a column definition list is required for functions returning \"record\"";
+                    return Err(Error::new("42601", message).at(location));
+                }
+                (Oid::RECORD, true) => defined.clone(),
+                _ if !defined.is_empty() => {
+                    let message = "a column definition list is only allowed for functions returning \"record\"";
+                    return Err(Error::new("42601", message).at(location));
+                }
+                _ => result_columns(&resolved, name),
+            };
             let returns_set = resolved.function.returns_set;
             calls.push(SetCall { call: resolved.call, columns, returns_set });
         }
         Ok(calls)
     }
+}
+
+/// The columns of a column definition list.
+fn defined_columns(nodes: &[Node]) -> Result<Vec<Column>> {
+    let column = |node: &Node| match names::node(Some(node))? {
+        NodeEnum::ColumnDef(column) => {
+            let sql_type =
+                column.type_name.as_ref().ok_or_else(|| Error::missing("this column"))?;
+            let sql_type = super::type_name::sql_type(sql_type)?;
+            Ok(Column { name: column.colname.clone(), sql_type })
+        }
+        _ => Err(Error::missing("this column")),
+    };
+    nodes.iter().map(column).collect()
 }
 
 fn part(

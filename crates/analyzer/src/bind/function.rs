@@ -44,11 +44,13 @@ impl Binder<'_> {
             return Err(Error::new("42809", message).at(location));
         }
         // `f(row)` may also be a field; `type(value)` a cast.
-        if kinds.is_empty() && call.args.len() == 1 && !call.agg_star {
-            if let Some(oid) = Oid::of_type_name(name) {
-                let value = self.required(call.args.first())?;
-                return self.explicit(value, SqlType::plain(oid), location);
-            }
+        if kinds.is_empty()
+            && call.args.len() == 1
+            && !call.agg_star
+            && let Some(oid) = Oid::of_type_name(name)
+        {
+            let value = self.required(call.args.first())?;
+            return self.explicit(value, SqlType::plain(oid), location);
         }
         if call.agg_star
             || call.agg_distinct
@@ -164,10 +166,16 @@ impl Binder<'_> {
             });
         }
         let result = polymorphic.actual(found.result).ok_or_else(|| {
-            Error::new(
-                "42804",
-                "could not determine polymorphic type because input has type unknown",
-            )
+            // The arguments are arrays, of which there are no arrays.
+            match types.iter().find(|oid| oid.element().is_some()) {
+                Some(item) => {
+                    Error::new("42704", format!("could not find array type for data type {item}"))
+                }
+                None => Error::new(
+                    "42804",
+                    "could not determine polymorphic type because input has type unknown",
+                ),
+            }
             .at(location)
         })?;
         let call =

@@ -116,11 +116,11 @@ impl Binder<'_> {
         let sql_type = if same_modifier { left.sql_type } else { oid.into() };
         match kind {
             JoinKind::Inner if left.sql_type.oid != oid && right.sql_type.oid == oid => Ok(right),
-            JoinKind::Inner | JoinKind::Left => self.to_common_one(left, oid, "JOIN/USING"),
-            JoinKind::Right => self.to_common_one(right, oid, "JOIN/USING"),
+            JoinKind::Inner | JoinKind::Left => self.convert_to_common(left, oid, "JOIN/USING"),
+            JoinKind::Right => self.convert_to_common(right, oid, "JOIN/USING"),
             JoinKind::Full => {
-                let left = self.to_common_one(left, oid, "JOIN/USING")?;
-                let right = self.to_common_one(right, oid, "JOIN/USING")?;
+                let left = self.convert_to_common(left, oid, "JOIN/USING")?;
+                let right = self.convert_to_common(right, oid, "JOIN/USING")?;
                 Ok(Expr::new(Kind::Coalesce(vec![left, right]), sql_type, -1))
             }
         }

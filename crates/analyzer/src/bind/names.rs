@@ -22,7 +22,7 @@ pub(super) fn parts(nodes: &[Node]) -> Vec<&str> {
 }
 
 /// A name with an optional schema, as functions and operators have them. Names of `pg_catalog` lose it.
-pub(super) fn qualified<'a>(nodes: &'a [Node]) -> (Option<&'a str>, &'a str) {
+pub(super) fn qualified(nodes: &[Node]) -> (Option<&str>, &str) {
     let parts = parts(nodes);
     match parts.as_slice() {
         [name] => (None, name),

@@ -45,12 +45,11 @@ impl Binder<'_> {
             let right = self.required(expr.rexpr.as_deref())?;
             return self.apply(name, None, right, location);
         };
-        // `(a, b) = (SELECT c, d ...)`.
-        if let (NodeEnum::RowExpr(_), NodeEnum::SubLink(link)) =
+        if let (NodeEnum::RowExpr(row), NodeEnum::SubLink(link)) =
             (names::node(Some(left))?, names::node(expr.rexpr.as_deref())?)
             && link.sub_link_type() == grammar::tree::SubLinkType::ExprSublink
         {
-            return Err(Error::missing("a comparison of a row with a subquery").at(location));
+            return self.compare_with_query(name, row, link, location);
         }
         let left = self.required(Some(left))?;
         let right = self.required(expr.rexpr.as_deref())?;

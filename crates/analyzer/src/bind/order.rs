@@ -29,18 +29,25 @@ impl Binder<'_> {
     /// The keys of ORDER BY in an aggregate or a window: expressions.
     pub(super) fn sort_keys_of_expressions(&mut self, nodes: &[Node]) -> Result<Vec<SortKey>> {
         let mut keys: Vec<SortKey> = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            let sort = sort_by(node)?;
-            let mut expr = self.required(sort.node.as_deref())?;
-            if expr.sql_type.oid == Oid::UNKNOWN {
-                expr = self.coerce_implicitly(expr, Oid::TEXT)?;
+        for mut key in self.within_group(nodes)? {
+            if key.expr.sql_type.oid == Oid::UNKNOWN {
+                key.expr = self.coerce_implicitly(key.expr, Oid::TEXT)?;
             }
-            let key = self.sort_key(sort, expr)?;
             if !keys.iter().any(|known| known.expr == key.expr) {
                 keys.push(key);
             }
         }
         Ok(keys)
+    }
+
+    /// The keys of WITHIN GROUP. They are arguments: the function decides the type of a literal.
+    pub(super) fn within_group(&mut self, nodes: &[Node]) -> Result<Vec<SortKey>> {
+        let key = |node| {
+            let sort = sort_by(node)?;
+            let expr = self.required(sort.node.as_deref())?;
+            self.sort_key(sort, expr)
+        };
+        nodes.iter().map(key).collect()
     }
 
     /// The keys of ORDER BY behind a set operation or VALUES: columns of the result.

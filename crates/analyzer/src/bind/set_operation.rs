@@ -72,7 +72,7 @@ impl Binder<'_> {
             && let Body::Select(select) = &mut query.body
         {
             let taken = std::mem::replace(&mut select.output[at].expr, Expr::null(oid));
-            let typed = self.to_common_one(taken, oid, name)?;
+            let typed = self.convert_to_common(taken, oid, name)?;
             query.columns[at].sql_type = typed.sql_type;
             select.output[at].expr = typed;
             for key in &mut query.order_by {
@@ -83,7 +83,7 @@ impl Binder<'_> {
         }
         let column =
             Expr::new(Kind::Output(at), query.columns[at].sql_type, output_location(query, at));
-        self.to_common_one(column, oid, name)
+        self.convert_to_common(column, oid, name)
     }
 }
 

@@ -2,11 +2,14 @@
 
 use super::Binder;
 use super::names;
-use super::scope::Clause;
+use super::scope::{Clause, Scope};
 use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
-use crate::tree::{Expr, Kind, Query, Subquery, SubqueryKind};
-use grammar::tree::{NodeEnum, SubLink, SubLinkType};
+use crate::tree::{
+    Body, Column, Expr, From, Kind, Limit, Output, Query, Relation, Select, Source, Subquery,
+    SubqueryKind,
+};
+use grammar::tree::{NodeEnum, RowExpr, SubLink, SubLinkType};
 
 impl Binder<'_> {
     pub(super) fn sub_link(&mut self, link: &SubLink) -> Result<Expr> {
@@ -44,6 +47,68 @@ impl Binder<'_> {
             SubLinkType::AllSublink => self.compared(link, query, true),
             _ => Err(Error::missing("this kind of subquery").at(location)),
         }
+    }
+
+    /// `(a, b) = (SELECT c, d ...)`: the comparison with the query's only row.
+    pub(super) fn compare_with_query(
+        &mut self,
+        name: &str,
+        row: &RowExpr,
+        link: &SubLink,
+        location: i32,
+    ) -> Result<Expr> {
+        let values = self.row_values(&row.args)?;
+        let NodeEnum::SelectStmt(select) = names::node(link.subselect.as_deref())? else {
+            return Err(Error::missing("this subquery").at(location));
+        };
+        let id = self.next_select();
+        self.scopes.push(Scope::new(id));
+        let query = self.query(select).and_then(|mut query| {
+            self.settle_outputs(&mut query)?;
+            Ok(query)
+        });
+        let relation = self.next_relation();
+        self.scopes.pop();
+        let query = query?;
+        let columns = query.columns.clone();
+        if columns.len() != values.len() {
+            let few = if columns.len() > values.len() { "many" } else { "few" };
+            let message = format!("subquery has too {few} columns");
+            return Err(Error::new("42601", message).at(location));
+        }
+        let column = |(at, column): (usize, &Column)| {
+            Expr::new(Kind::Column(relation, at), column.sql_type, location)
+        };
+        let fields = columns.iter().enumerate().map(column).collect();
+        let left = Expr::new(Kind::Row(values), Oid::RECORD, row.location);
+        let right = Expr::new(Kind::Row(fields), Oid::RECORD, location);
+        let test = self.compare_rows(name, left, right, location)?;
+        let source = Source::Query(Box::new(query));
+        let alias = "row".to_owned();
+        let relation = Relation { id: relation, alias, columns, is_lateral: false, source };
+        let name = "?column?".to_owned();
+        let select = Select {
+            id,
+            from: vec![From::Relation(Box::new(relation))],
+            filter: None,
+            is_grouped: false,
+            group_by: Vec::new(),
+            grouping_sets: None,
+            aggregates: Vec::new(),
+            having: None,
+            windows: Vec::new(),
+            sets: Vec::new(),
+            output: vec![Output { name: name.clone(), expr: test }],
+            distinct: None,
+        };
+        let query = Query {
+            with: Vec::new(),
+            body: Body::Select(Box::new(select)),
+            order_by: Vec::new(),
+            limit: Limit::default(),
+            columns: vec![Column { name, sql_type: Oid::BOOL.into() }],
+        };
+        subquery(SubqueryKind::Scalar, query, Oid::BOOL.into(), location)
     }
 
     /// `value operator ANY (query)`; IN has no operator's name.

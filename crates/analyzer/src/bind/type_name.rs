@@ -61,11 +61,11 @@ fn modifier(oid: Oid, name: &TypeName) -> Result<i32> {
         n => Ok(n),
     };
     match (oid, numbers.as_slice()) {
-        (Oid::INTERVAL, []) => Ok(-1),
-        // The grammar gives the fields of an interval as a mask; all fields without a precision is no modifier.
+        // The grammar gives the fields of an interval as a mask. All fields without a precision are no modifier.
         (Oid::INTERVAL, [INTERVAL_FULL_RANGE]) => Ok(-1),
-        (Oid::INTERVAL, _) => {
-            Err(Error::missing("an interval with fields or a precision").at(name.location))
+        (Oid::INTERVAL, [fields]) => Ok((fields << 16) | INTERVAL_FULL_PRECISION),
+        (Oid::INTERVAL, [fields, precision]) if *precision >= 0 => {
+            Ok((fields << 16) | (*precision).min(6))
         }
         (_, []) => Ok(-1),
         (Oid::VARCHAR, [length]) => Ok(bounded(*length, 1, LENGTH_MAX, "varchar")? + 4),
@@ -86,6 +86,8 @@ fn modifier(oid: Oid, name: &TypeName) -> Result<i32> {
 
 /// The mask of all fields of an interval (`INTERVAL_FULL_RANGE`).
 const INTERVAL_FULL_RANGE: i32 = 0x7fff;
+/// The precision in the modifier of an interval without one (`INTERVAL_FULL_PRECISION`).
+const INTERVAL_FULL_PRECISION: i32 = 0xffff;
 
 fn numeric(precision: i32, scale: i32, name: &TypeName) -> Result<i32> {
     if !(1..=1000).contains(&precision) {

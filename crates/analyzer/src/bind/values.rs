@@ -35,7 +35,7 @@ impl Binder<'_> {
         for row in &mut rows {
             for (value, column) in row.iter_mut().zip(&columns) {
                 let taken = std::mem::replace(value, Expr::null(column.sql_type));
-                *value = self.to_common_one(taken, column.sql_type.oid, "VALUES")?;
+                *value = self.convert_to_common(taken, column.sql_type.oid, "VALUES")?;
             }
         }
         let order_by = self.sort_keys_of_columns(&statement.sort_clause, &columns)?;

@@ -104,7 +104,7 @@ impl Binder<'_> {
             }
             Some(node) => {
                 let filter =
-                    self.in_clause(Clause::Window, |binder| binder.required(Some(node)))?;
+                    self.in_clause(Clause::Filter, |binder| binder.required(Some(node)))?;
                 Some(self.coerce_to_bool(filter, "FILTER")?)
             }
             None => None,

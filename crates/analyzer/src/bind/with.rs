@@ -152,7 +152,7 @@ impl Binder<'_> {
         }
         let mut query = self.combine(select, first, second)?;
         for (at, (column, first)) in query.columns.iter().zip(&columns).enumerate() {
-            if column.sql_type.oid != first.sql_type.oid {
+            if column.sql_type != first.sql_type {
                 let message = format!(
                     "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
                     cte.ctename,

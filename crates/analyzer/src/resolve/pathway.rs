@@ -31,8 +31,10 @@ pub fn pathway(from: Oid, to: Oid, context: CastContext) -> Option<Path> {
             CastMethod::Text => Path::Text,
         });
     }
-    // Arrays convert as their items do, except the vectors of the catalogs.
-    if let (Some(from_item), Some(to_item)) = (from.element(), to.element()) {
+    // Arrays convert as their items do, but not to the vectors of the catalogs.
+    if let (Some(from_item), Some(to_item)) = (from.element(), to.element())
+        && !matches!(to, Oid::INT2VECTOR | Oid::OIDVECTOR)
+    {
         return match pathway(from_item, to_item, context)? {
             Path::Relabel => Some(Path::Relabel),
             _ => Some(Path::Items),

@@ -221,6 +221,7 @@ impl fmt::Display for SqlType {
                 let (precision, scale) = numeric_digits(modifier);
                 write!(f, "numeric({precision},{scale})")
             }
+            Oid::INTERVAL if modifier >= 0 => write_interval(f, modifier),
             Oid::TIME | Oid::TIMESTAMP | Oid::TIMETZ | Oid::TIMESTAMPTZ => {
                 let (name, zone) = match self.oid {
                     Oid::TIME => ("time", "without"),
@@ -236,6 +237,28 @@ impl fmt::Display for SqlType {
             }
             other => f.write_str(other.catalog_name()),
         }
+    }
+}
+
+/// Writes `interval` with the fields and precision of a modifier.
+fn write_interval(f: &mut fmt::Formatter<'_>, modifier: i32) -> fmt::Result {
+    const FIELDS: [(i32, &str); 6] =
+        [(2, "year"), (1, "month"), (3, "day"), (10, "hour"), (11, "minute"), (12, "second")];
+    let has = |bit: &i32| (modifier >> 16) & (1 << bit) != 0;
+    let mut named = FIELDS.iter().filter(|(bit, _)| has(bit)).map(|(_, name)| *name);
+    f.write_str("interval")?;
+    // All fields are no restriction.
+    if (modifier >> 16) & 0x7fff != 0x7fff
+        && let Some(first) = named.next()
+    {
+        write!(f, " {first}")?;
+        if let Some(last) = named.next_back() {
+            write!(f, " to {last}")?;
+        }
+    }
+    match modifier & 0xffff {
+        0xffff => Ok(()),
+        precision => write!(f, "({precision})"),
     }
 }
 
