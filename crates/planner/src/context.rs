@@ -78,7 +78,7 @@ impl ContextProvider for Context<'_> {
         name: &str,
         args: Vec<Expr>,
     ) -> Result<Arc<dyn TableSource>> {
-        if name == series::NAME {
+        if name == functions::arrays::generated::NAME {
             return Ok(provider_as_source(series::table(self.engine, self.bound(args)?)?));
         }
         let function = self.functions.shared().table_functions().get(name).ok_or_else(|| {

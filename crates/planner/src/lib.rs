@@ -31,7 +31,7 @@ pub mod relations;
 mod repeated_names;
 pub mod scales;
 mod scopes;
-pub mod series;
+mod series;
 mod shown_types;
 pub mod unique_names;
 pub mod volatile;

@@ -1,6 +1,7 @@
 //! Functions that return arrays.
 
 mod expand;
+pub mod generated;
 pub mod series;
 
 use datafusion::logical_expr::ScalarUDF;

@@ -1,6 +1,6 @@
 //! `generate_series`: a series of numbers or timestamps.
 //!
-//! In FROM it is a table whose rows are generated when they are read (`planner::series`). If its
+//! In FROM it is a table whose rows are generated when they are read ([`generated`](super::generated)). If its
 //! arguments come from other tables it is a function that returns an array.
 
 use crate::columnar::function;

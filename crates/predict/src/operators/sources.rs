@@ -9,7 +9,7 @@ use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::work_table::WorkTableExec;
 use dbsim::plan::Kind;
-use planner::series;
+use functions::arrays::generated;
 use scan::estimate::Column;
 use std::sync::Arc;
 use values::Result;
@@ -82,7 +82,7 @@ impl Builder<'_> {
             return Ok(self.push(Kind::Values, &[], rows, columns, None));
         }
         let stated = match plan.downcast_ref::<LazyMemoryExec>() {
-            Some(source) => series::rows_of(source),
+            Some(source) => generated::rows_of(source),
             None => statistics(plan)?.num_rows.get_value().map(|rows| *rows as f64),
         };
         let rows = self.counted(&**plan, stated.unwrap_or(MADE));

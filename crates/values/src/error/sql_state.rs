@@ -66,6 +66,8 @@ states! {
     SubstringError = "22011",
     /// Division by zero
     DivisionByZero = "22012",
+    /// The offset of a window's frame is negative
+    InvalidPrecedingOrFollowingSize = "22013",
     /// The argument of ntile is not positive
     InvalidNtileArgument = "22014",
     /// A text is no regular expression

@@ -1,0 +1,133 @@
+//! Aggregates: those that the engine computes, and the value of the tree's aggregate over them.
+
+mod table;
+
+use crate::functions::called;
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use analyzer::system::{Oid, SqlType, functions};
+use analyzer::tree::{AggregateCall, WindowCall};
+use datafusion::arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::{AggregateFunction, Sort};
+use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
+use datafusion::logical_expr::{AggregateUDF, Expr};
+use std::sync::Arc;
+use table::Plan;
+
+/// An aggregate of the engine: its function, its arguments, and the Arrow type of its value.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) function: Arc<AggregateUDF>,
+    pub(crate) arguments: Vec<Expr>,
+    data_type: DataType,
+}
+
+/// The aggregates of the engine of which one of the tree is made, and the value over theirs.
+pub(crate) struct Made {
+    pub(crate) parts: Vec<Part>,
+    plan: Plan,
+    sql_type: SqlType,
+}
+
+impl Made {
+    /// The value of the aggregate over the columns with the values of its parts.
+    pub(crate) fn value(&self, lowering: &Lowering<'_>, columns: Vec<Expr>) -> Result<Typed> {
+        let columns = columns.into_iter().zip(&self.parts).map(|(expr, part)| Typed {
+            expr,
+            sql_type: self.sql_type,
+            data_type: part.data_type.clone(),
+        });
+        self.plan.value(lowering, columns.collect(), self.sql_type)
+    }
+}
+
+impl Lowering<'_> {
+    /// The parts of an aggregate of some arguments.
+    pub(crate) fn parts_of(
+        &mut self,
+        function: Oid,
+        arguments: &[analyzer::tree::Expr],
+        sql_type: SqlType,
+    ) -> Result<Made> {
+        let Some(plan) = table::of(function) else {
+            let name = functions::of(function).map_or("?", |function| function.name);
+            let types: Vec<String> =
+                arguments.iter().map(|argument| argument.sql_type.oid.to_string()).collect();
+            return missing(format!("aggregate {name}({})", types.join(", ")));
+        };
+        let arguments = self.exprs(arguments)?;
+        let parts = plan.parts(self, arguments)?;
+        Ok(Made { parts, plan, sql_type })
+    }
+
+    /// The aggregate of an aggregate call, and its engine's expressions.
+    pub(crate) fn aggregate(&mut self, call: &AggregateCall) -> Result<(Made, Vec<Expr>)> {
+        if call.direct_arguments > 0 {
+            return missing("WITHIN GROUP");
+        }
+        let made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
+        let filter = match &call.filter {
+            Some(filter) => Some(Box::new(self.condition(filter)?)),
+            None => None,
+        };
+        let order = call.order_by.iter().map(|key| self.sort_key(key));
+        let order: Vec<Sort> = order.collect::<Result<_>>()?;
+        let of_engine = |part: &Part| {
+            Expr::AggregateFunction(AggregateFunction::new_udf(
+                Arc::clone(&part.function),
+                part.arguments.clone(),
+                call.distinct,
+                filter.clone(),
+                order.clone(),
+                None,
+            ))
+        };
+        let exprs = made.parts.iter().map(of_engine).collect();
+        Ok((made, exprs))
+    }
+
+    /// The aggregate of a window function; `None` if it is no aggregate.
+    pub(crate) fn window_aggregate(&mut self, call: &WindowCall) -> Result<Option<Made>> {
+        if functions::of(call.function)
+            .is_some_and(|f| f.kind != functions::FunctionKind::Aggregate)
+        {
+            return Ok(None);
+        }
+        self.parts_of(call.function, &call.arguments, call.sql_type).map(Some)
+    }
+
+    /// A part that calls an aggregate of the engine.
+    fn part(&self, name: &str, arguments: Vec<Typed>) -> Result<Part> {
+        let Some(function) = self.aggregate_named(name) else {
+            return missing(format!("aggregate {name}"));
+        };
+        let fields: Vec<FieldRef> = arguments.iter().map(Typed::field).collect();
+        let fields = fields_with_udf(&fields, function.as_ref())?;
+        let arguments = arguments.into_iter().zip(&fields);
+        let arguments = arguments.map(|(value, field)| value.converted(field.data_type()).expr);
+        let arguments = arguments.collect();
+        let data_type = function.return_field(&fields)?.data_type().clone();
+        Ok(Part { function, arguments, data_type })
+    }
+
+    /// The part that counts values, or rows if there is none.
+    fn count(&self, arguments: Vec<Typed>) -> Result<Part> {
+        let one = || Typed::constant(ScalarValue::Int64(Some(1)), Oid::INT8.into());
+        let arguments = if arguments.is_empty() { vec![one()] } else { arguments };
+        self.part("count", arguments)
+    }
+
+    /// The part that adds values; `bigint` is added as numeric and cannot overflow.
+    fn sum(&self, mut arguments: Vec<Typed>) -> Result<Part> {
+        for argument in &mut arguments {
+            if ::functions::numbers::decimals::summed(&argument.data_type).is_some() {
+                let summand = Arc::new(::functions::numbers::decimals::summand());
+                let (expr, data_type) = called(&summand, vec![argument.clone()])?;
+                *argument = Typed { expr, sql_type: Oid::NUMERIC.into(), data_type };
+            }
+        }
+        self.part("sum", arguments)
+    }
+}

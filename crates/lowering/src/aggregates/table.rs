@@ -1,0 +1,147 @@
+//! The aggregates that have PostgreSQL's meaning for their argument types.
+
+use super::Part;
+use crate::functions::{called, parse};
+use crate::refusal::Result;
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use analyzer::system::{Oid, SqlType, functions};
+use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS};
+use functions_crate::numbers::decimals;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use ::functions as functions_crate;
+
+/// How an aggregate is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plan {
+    /// By an aggregate of the engine.
+    Named(&'static str),
+    /// By counting values or rows.
+    Count,
+    /// By a sum.
+    Sum,
+    /// By a sum and a count, which keeps all digits and shares the sum with other aggregates.
+    Average,
+    /// By a function that writes each row, `array_agg`, and a function of the array.
+    Gathered(&'static str, &'static str),
+}
+
+const TABLE: &[(&str, Plan)] = &[
+    ("count() count(any)", Plan::Count),
+    ("sum(int2) sum(int4) sum(int8) sum(float4) sum(float8) sum(numeric)", Plan::Sum),
+    ("avg(int2) avg(int4) avg(int8) avg(float4) avg(float8) avg(numeric)", Plan::Average),
+    (
+        "min(int2) min(int4) min(int8) min(float4) min(float8) min(numeric) min(text) min(bpchar) min(date) min(time) \
+         min(timestamp) min(timestamptz) min(oid)",
+        Plan::Named("min"),
+    ),
+    (
+        "max(int2) max(int4) max(int8) max(float4) max(float8) max(numeric) max(text) max(bpchar) max(date) max(time) \
+         max(timestamp) max(timestamptz) max(oid)",
+        Plan::Named("max"),
+    ),
+    ("bool_and(bool) every(bool)", Plan::Named("bool_and")),
+    ("bool_or(bool)", Plan::Named("bool_or")),
+    ("bit_and(int2) bit_and(int4) bit_and(int8)", Plan::Named("bit_and")),
+    ("bit_or(int2) bit_or(int4) bit_or(int8)", Plan::Named("bit_or")),
+    ("bit_xor(int2) bit_xor(int4) bit_xor(int8)", Plan::Named("bit_xor")),
+    ("string_agg(text,text)", Plan::Named("string_agg")),
+    ("array_agg(anynonarray)", Plan::Named("array_agg")),
+    ("stddev(float8) stddev_samp(float8)", Plan::Named("stddev")),
+    ("stddev_pop(float8)", Plan::Named("stddev_pop")),
+    ("variance(float8) var_samp(float8)", Plan::Named("var_samp")),
+    ("var_pop(float8)", Plan::Named("var_pop")),
+    ("corr(float8,float8)", Plan::Named("corr")),
+    ("covar_samp(float8,float8)", Plan::Named("covar_samp")),
+    ("covar_pop(float8,float8)", Plan::Named("covar_pop")),
+    ("regr_slope(float8,float8)", Plan::Named("regr_slope")),
+    ("regr_intercept(float8,float8)", Plan::Named("regr_intercept")),
+    ("regr_r2(float8,float8)", Plan::Named("regr_r2")),
+    ("regr_avgx(float8,float8)", Plan::Named("regr_avgx")),
+    ("regr_avgy(float8,float8)", Plan::Named("regr_avgy")),
+    ("regr_sxx(float8,float8)", Plan::Named("regr_sxx")),
+    ("regr_syy(float8,float8)", Plan::Named("regr_syy")),
+    ("regr_sxy(float8,float8)", Plan::Named("regr_sxy")),
+    ("json_agg(anyelement)", Plan::Gathered(ITEM, ARRAYS[0])),
+    ("jsonb_agg(anyelement)", Plan::Gathered(ITEM, ARRAYS[1])),
+    ("json_object_agg(any,any)", Plan::Gathered(MEMBER, OBJECTS[0])),
+    ("jsonb_object_agg(any,any)", Plan::Gathered(MEMBER, OBJECTS[1])),
+];
+
+static ALL: LazyLock<HashMap<Oid, Plan>> = LazyLock::new(|| {
+    let entries = TABLE.iter().flat_map(|(signatures, plan)| {
+        let found = signatures.split_whitespace().filter_map(resolve);
+        found.map(move |function| (function, *plan))
+    });
+    entries.collect()
+});
+
+fn resolve(signature: &str) -> Option<Oid> {
+    let (name, types) = parse(signature)?;
+    functions::named(name).find(|function| function.arguments == types).map(|f| f.oid)
+}
+
+/// How an aggregate of the catalog is computed.
+pub(super) fn of(function: Oid) -> Option<Plan> {
+    ALL.get(&function).copied()
+}
+
+impl Plan {
+    /// The aggregates of the engine.
+    pub(super) fn parts(self, lowering: &Lowering<'_>, arguments: Vec<Typed>) -> Result<Vec<Part>> {
+        Ok(match self {
+            Self::Named(name) => vec![lowering.part(name, arguments)?],
+            Self::Count => vec![lowering.count(arguments)?],
+            Self::Sum => vec![lowering.sum(arguments)?],
+            Self::Average => {
+                let counted = lowering.count(arguments.clone())?;
+                vec![lowering.sum(arguments)?, counted]
+            }
+            Self::Gathered(of_row, _) => {
+                let written = lowering.registered(of_row, arguments, Oid::TEXT.into())?;
+                vec![lowering.part("array_agg", vec![written])?]
+            }
+        })
+    }
+
+    /// The value over those of the parts.
+    pub(super) fn value(
+        self,
+        lowering: &Lowering<'_>,
+        mut parts: Vec<Typed>,
+        sql_type: SqlType,
+    ) -> Result<Typed> {
+        let (expr, data_type) = match self {
+            Self::Average => {
+                if let Some(count) = parts.get_mut(1) {
+                    count.sql_type = Oid::INT8.into();
+                }
+                called(&Arc::new(decimals::average()), parts)?
+            }
+            Self::Gathered(_, of_all) => {
+                let texts = parts.into_iter().map(|part| part.named(Oid::TEXT_ARRAY.into()));
+                lowering.engine_function(of_all, texts.collect())?
+            }
+            _ => match parts.pop() {
+                Some(part) => (part.expr, part.data_type),
+                None => return crate::refusal::missing("this aggregate"),
+            },
+        };
+        Typed::of(expr, data_type, sql_type)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signature_is_of_the_catalog() {
+        let signatures = TABLE.iter().flat_map(|(all, _)| all.split_whitespace());
+        let unknown: Vec<&str> =
+            signatures.filter(|signature| resolve(signature).is_none()).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+}

@@ -1,0 +1,204 @@
+//! Arrays: ARRAY[...], ANY and ALL, subscripts.
+
+use super::logic::negated;
+use crate::decimals;
+use crate::functions::{self, Make, comparisons};
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use crate::types;
+use analyzer::system::{Oid, SqlType, operators};
+use analyzer::tree::{Expr, Kind, Quantified};
+use datafusion::arrow::array::Array;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{Expr as Engine, Operator, binary_expr};
+
+type Bounds = (Option<Expr>, Option<Expr>);
+
+impl Lowering<'_> {
+    pub(super) fn array(&mut self, items: &[Expr], sql_type: SqlType) -> Result<Typed> {
+        if items.iter().any(|item| item.sql_type.oid.element().is_some()) {
+            return missing("arrays of several dimensions");
+        }
+        let mut items = self.exprs(items)?;
+        if items.is_empty() {
+            return self.empty_array(sql_type);
+        }
+        decimals::unify(&mut items);
+        let (expr, data_type) = self.engine_function("make_array", items)?;
+        Typed::of(expr, data_type, sql_type)
+    }
+
+    /// An array without items.
+    pub(crate) fn empty_array(&self, sql_type: SqlType) -> Result<Typed> {
+        let DataType::List(field) = types::held(sql_type)?.arrow() else {
+            return missing(format!("arrays of type {sql_type}"));
+        };
+        let list = ScalarValue::new_list_nullable(&[], field.data_type());
+        Ok(Typed::constant(ScalarValue::List(list), sql_type))
+    }
+
+    /// A comparison with each item of an array or a list.
+    pub(super) fn quantified(&mut self, quantified: &Quantified) -> Result<Typed> {
+        let Quantified { operator, is_all, value, array } = quantified;
+        let found = operators::of(*operator).map(|operator| operator.function);
+        let Some(make) = found.and_then(functions::of) else {
+            let name = operators::of(*operator).map_or("?", |operator| operator.name);
+            return missing(format!("operator {name} ANY"));
+        };
+        let value = self.expr(value)?;
+        if let Some(items) = self.known_items(array)? {
+            return self.with_items(make, value, items, *is_all);
+        }
+        let array = self.expr(array)?;
+        match make {
+            Make::Compare(Operator::Eq) if !is_all => self.in_array(value, array, false),
+            Make::Compare(Operator::NotEq) if *is_all => self.in_array(value, array, true),
+            _ => missing("ANY and ALL of an array that is computed"),
+        }
+    }
+
+    /// The items of an array or list that the statement lists.
+    fn known_items(&mut self, array: &Expr) -> Result<Option<Vec<Typed>>> {
+        let element = array.sql_type.oid.element();
+        match (&array.kind, element) {
+            (Kind::Array(items), _) => self.exprs(items).map(Some),
+            (_, None) => Ok(None),
+            (Kind::Literal(_) | Kind::Parameter(_), Some(item)) => {
+                let array = self.expr(array)?;
+                Ok(array.value().and_then(|value| items_of(value, item)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn with_items(
+        &mut self,
+        make: &Make,
+        value: Typed,
+        items: Vec<Typed>,
+        is_all: bool,
+    ) -> Result<Typed> {
+        let is_list = matches!(
+            (make, is_all),
+            (Make::Compare(Operator::Eq), false) | (Make::Compare(Operator::NotEq), true)
+        );
+        if is_list && !items.is_empty() && value.sql_type.oid != Oid::INTERVAL {
+            let (value, list) = comparisons::with_list(value, items)?;
+            let list = list.into_iter().map(|item| item.expr).collect();
+            let expr = Box::new(value.expr);
+            return Ok(Typed::boolean(Engine::InList(InList { expr, list, negated: is_all })));
+        }
+        let each = items.into_iter().map(|item| {
+            let compared = make.build(self, vec![value.clone(), item], Oid::BOOL.into())?;
+            Ok(compared.expr)
+        });
+        let each = each.collect::<Result<Vec<_>>>()?;
+        if each.is_empty() {
+            return Ok(Typed::constant(ScalarValue::Boolean(Some(is_all)), Oid::BOOL.into()));
+        }
+        let join = if is_all { Engine::and } else { Engine::or };
+        Ok(Typed::boolean(super::logic::all(each, join)))
+    }
+
+    /// Whether an array that is computed has a value: NULL if it is not found and there are NULLs.
+    fn in_array(&mut self, value: Typed, array: Typed, is_negated: bool) -> Result<Typed> {
+        let DataType::List(field) = &array.data_type else {
+            return missing("ANY of this value");
+        };
+        let (value, _) = comparisons::sides(value, item(&array, field.data_type()))?;
+        if value.data_type != *field.data_type() {
+            return missing("ANY of an array of another type");
+        }
+        let has = self.engine_function("array_has", vec![array, value])?.0;
+        let found = Typed::boolean(if is_negated { negated(has) } else { has });
+        Ok(found)
+    }
+
+    pub(super) fn subscript(
+        &mut self,
+        array: &Expr,
+        subscripts: &[Bounds],
+        is_slice: bool,
+        sql_type: SqlType,
+    ) -> Result<Typed> {
+        let is_vector = matches!(array.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR);
+        let array = self.expr(array)?;
+        match subscripts {
+            [(None, Some(index))] if !is_slice => {
+                let index = self.expr(index)?;
+                if array.sql_type.oid == Oid::JSONB {
+                    return self.registered("jsonb_extract_path", vec![array, index], sql_type);
+                }
+                let index = index.converted(&DataType::Int64);
+                // Subscripts of vectors begin at 0. The engine counts negative ones from the end.
+                let first = if is_vector { 0 } else { 1 };
+                let place = match index.value() {
+                    Some(ScalarValue::Int64(Some(number))) if *number < first => {
+                        return Typed::null(sql_type);
+                    }
+                    Some(ScalarValue::Int64(Some(number))) => {
+                        let place = ScalarValue::Int64(Some(number - first + 1));
+                        Typed::constant(place, Oid::INT8.into())
+                    }
+                    _ => placed(index, first),
+                };
+                let (expr, data_type) =
+                    self.engine_function("array_element", vec![array, place])?;
+                Typed::of(expr, data_type, sql_type)
+            }
+            [(Some(from), Some(to))] if is_slice && !is_vector => {
+                let bounds = [self.expr(from)?, self.expr(to)?];
+                let is_positive = |bound: &Typed| matches!(bound.value(), Some(ScalarValue::Int32(Some(number))) if *number > 0);
+                if !bounds.iter().all(is_positive) {
+                    return missing("slices of arrays with computed bounds");
+                }
+                let [from, to] = bounds.map(|bound| bound.converted(&DataType::Int64));
+                let (expr, data_type) =
+                    self.engine_function("array_slice", vec![array, from, to])?;
+                Typed::of(expr, data_type, sql_type)
+            }
+            _ => missing("these subscripts"),
+        }
+    }
+}
+
+/// A computed subscript as a place that counts from 1; 0, which is no place, for what lies before the array.
+fn placed(index: Typed, first: i64) -> Typed {
+    let number = |number: i64| Engine::Literal(ScalarValue::Int64(Some(number)), None);
+    let place = if first == 1 {
+        index.expr.clone()
+    } else {
+        binary_expr(index.expr.clone(), Operator::Plus, number(1 - first))
+    };
+    let before = binary_expr(index.expr, Operator::Lt, number(first));
+    let branch = (Box::new(before), Box::new(number(0)));
+    let case = datafusion::logical_expr::expr::Case::new(None, vec![branch], Some(Box::new(place)));
+    Typed { expr: Engine::Case(case), sql_type: Oid::INT8.into(), data_type: DataType::Int64 }
+}
+
+/// A value of the type of an array's items, for the types of a comparison.
+fn item(array: &Typed, data_type: &DataType) -> Typed {
+    let element = array.sql_type.oid.element().unwrap_or(match array.sql_type.oid {
+        Oid::INT2VECTOR => Oid::INT2,
+        _ => Oid::OID,
+    });
+    let none = ScalarValue::try_from(data_type).unwrap_or(ScalarValue::Null);
+    Typed { data_type: data_type.clone(), ..Typed::constant(none, element.into()) }
+}
+
+/// The items of a constant array.
+fn items_of(value: &ScalarValue, item: Oid) -> Option<Vec<Typed>> {
+    let ScalarValue::List(list) = value else { return None };
+    if list.len() != 1 || list.is_null(0) {
+        return None;
+    }
+    let values = list.value(0);
+    let items = (0..values.len()).map(|row| {
+        let value = ScalarValue::try_from_array(&values, row).ok()?;
+        Some(Typed::constant(value, item.into()))
+    });
+    items.collect()
+}

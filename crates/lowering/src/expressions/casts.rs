@@ -1,0 +1,193 @@
+//! Conversions.
+
+use crate::functions;
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use crate::types;
+use ::functions::casts::{constants, conversion};
+use analyzer::system::{Oid, SqlType, functions as procedures};
+use analyzer::tree::{Cast, Conversion};
+use datafusion::common::ScalarValue;
+use store::catalog::SqlType as Held;
+use values::style::Style;
+
+impl Lowering<'_> {
+    pub(super) fn cast(&mut self, cast: &Cast, sql_type: SqlType) -> Result<Typed> {
+        let value = self.expr(&cast.value)?;
+        match cast.conversion {
+            Conversion::Relabel => relabelled(value, sql_type),
+            Conversion::Text => self.through_text(value, sql_type),
+            Conversion::Items => self.items(value, sql_type),
+            Conversion::Length => self.to_length(value, sql_type, cast.is_explicit),
+            Conversion::Function(function) => match functions::of(function) {
+                Some(make) => make.build(self, vec![value], sql_type),
+                None => self.by_function(function, value, sql_type),
+            },
+        }
+    }
+
+    /// A conversion by a function of the catalog that is a plain cast of values.
+    fn by_function(&self, function: Oid, value: Typed, sql_type: SqlType) -> Result<Typed> {
+        let name = procedures::of(function).map_or("?", |function| function.name);
+        let (from, to) = (value.sql_type, sql_type);
+        if from.oid == to.oid {
+            return self.to_length(value, sql_type, true);
+        }
+        if !is_plain(from.oid, to.oid) {
+            return missing(format!("function {name}({from})"));
+        }
+        self.plain(value, sql_type)
+    }
+
+    /// A conversion that depends on the types alone.
+    pub(crate) fn plain(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
+        if value.is_null() {
+            return Typed::null(sql_type);
+        }
+        let is_open = sql_type == SqlType::plain(Oid::NUMERIC);
+        if is_open && value.data_type.is_integer() {
+            let (precision, scale) = crate::decimals::digits(&value.data_type);
+            let decimal = datafusion::arrow::datatypes::DataType::Decimal128(precision, scale);
+            return Ok(exact(value.converted(&decimal)).named(sql_type));
+        }
+        let held = types::held(sql_type)?;
+        if value.sql_type.oid == Oid::JSONB {
+            // A rule of the engine's analyzer knows the casts of JSON by their types.
+            return Typed::of(value.expr, value.data_type, sql_type);
+        }
+        if let Some(text) = value.text().filter(|_| !matches!(held, Held::Text)) {
+            let text = ScalarValue::Utf8View(Some(text.to_owned()));
+            let read = constants::value_of(&text, &held)?.cast_to(&held.arrow())?;
+            return Ok(Typed::constant(read, sql_type));
+        }
+        if value.data_type.is_integer() && held.arrow().is_numeric() {
+            return Ok(value.converted(&held.arrow()).named(sql_type));
+        }
+        self.converted(value, &held, sql_type)
+    }
+
+    /// A conversion by the function that casts.
+    fn converted(&self, value: Typed, held: &Held, sql_type: SqlType) -> Result<Typed> {
+        let style = Style::from_config(self.around.engine.config_options());
+        let data_type = held.arrow();
+        let function = conversion::to(held, &data_type, style);
+        Ok(Typed { expr: function.call(vec![value.expr]), sql_type, data_type })
+    }
+
+    /// A conversion by the text of a value.
+    fn through_text(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
+        if types::is_named_id(value.sql_type.oid) {
+            let name = format!("{}out", value.sql_type.oid.catalog_name());
+            let text = self.registered(&name, vec![value], SqlType::plain(Oid::TEXT))?;
+            return relabelled(text, sql_type);
+        }
+        if types::is_named_id(sql_type.oid) {
+            let name = format!("{}in", sql_type.oid.catalog_name());
+            return self.registered(&name, vec![value], sql_type);
+        }
+        let is_vector = matches!(value.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR);
+        if is_vector {
+            return missing(format!("the text of {}", value.sql_type));
+        }
+        if value.sql_type.oid == Oid::BPCHAR
+            || types::is_text(value.sql_type.oid)
+            || is_textual(sql_type)
+        {
+            return self.plain(value, sql_type);
+        }
+        let text = self.plain(value, SqlType::plain(Oid::TEXT))?;
+        self.plain(text, sql_type)
+    }
+
+    fn items(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
+        let (from, to) = (value.sql_type.oid.element(), sql_type.oid.element());
+        let is_known = match (from, to) {
+            (Some(from), Some(to)) => {
+                is_plain(from, to) || types::is_text(from) || types::is_text(to)
+            }
+            _ => false,
+        };
+        if !is_known {
+            return missing(format!("a cast of {} to {sql_type}", value.sql_type));
+        }
+        if value.is_null() {
+            return Typed::null(sql_type);
+        }
+        let held = types::held(sql_type)?;
+        self.converted(value, &held, sql_type)
+    }
+
+    /// A conversion to the length or precision of a type.
+    fn to_length(&self, value: Typed, sql_type: SqlType, is_explicit: bool) -> Result<Typed> {
+        let held = types::held(sql_type)?;
+        if value.is_null() {
+            return Typed::null(sql_type);
+        }
+        match held {
+            Held::Varchar(Some(_)) | Held::Char(_) if !is_explicit => {
+                missing(format!("an assignment to {sql_type}"))
+            }
+            Held::Varchar(None) | Held::Text => Ok(value.named(sql_type)),
+            Held::Varchar(_) | Held::Char(_) => self.converted(value, &held, sql_type),
+            Held::Numeric { .. } => {
+                let is_same = value.data_type == held.arrow();
+                if is_same { Ok(value.named(sql_type)) } else { rounded(value, &held, sql_type) }
+            }
+            Held::Time | Held::Timestamp | Held::TimestampTz | Held::Interval
+                if !(0..6).contains(&sql_type.modifier) =>
+            {
+                Ok(value.named(sql_type))
+            }
+            _ => missing(format!("a conversion to {sql_type}")),
+        }
+    }
+}
+
+/// A numeric with a declared precision and scale.
+fn rounded(value: Typed, held: &Held, sql_type: SqlType) -> Result<Typed> {
+    if let Some(constant) = value.value() {
+        let text = constant.cast_to(&Held::Text.arrow())?;
+        let value = constants::value_of(&text, held)?.cast_to(&held.arrow())?;
+        return Ok(Typed::constant(value, sql_type));
+    }
+    Typed::of(value.expr, value.data_type, sql_type)
+}
+
+/// A whole constant with no more digits than it has.
+fn exact(value: Typed) -> Typed {
+    let Some(ScalarValue::Decimal128(Some(number), _, 0)) = value.value() else { return value };
+    let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0) + 1;
+    let Ok(precision) = u8::try_from(digits) else { return value };
+    Typed::constant(ScalarValue::Decimal128(Some(*number), precision, 0), value.sql_type)
+}
+
+/// The same value under another type.
+fn relabelled(value: Typed, sql_type: SqlType) -> Result<Typed> {
+    if value.is_null() {
+        return Typed::null(sql_type);
+    }
+    Typed::of(value.expr, value.data_type, sql_type)
+}
+
+/// Whether a type is text to which the output of any value can be converted.
+fn is_textual(sql_type: SqlType) -> bool {
+    types::is_text(sql_type.oid) || sql_type.oid == Oid::BPCHAR
+}
+
+/// Whether the engine's cast between two types, or ours by the same types, is PostgreSQL's.
+fn is_plain(from: Oid, to: Oid) -> bool {
+    let is_number =
+        |oid| types::is_integer(oid) || matches!(oid, Oid::NUMERIC | Oid::FLOAT4 | Oid::FLOAT8);
+    match (from, to) {
+        (from, to) if is_number(from) && is_number(to) => true,
+        (Oid::INT4, Oid::BOOL) | (Oid::BOOL, Oid::INT4) => true,
+        (Oid::INT8, to) | (to, Oid::INT8) if types::is_id(to) => true,
+        (Oid::DATE | Oid::TIMESTAMPTZ, Oid::TIMESTAMP)
+        | (Oid::DATE | Oid::TIMESTAMP, Oid::TIMESTAMPTZ)
+        | (Oid::TIMESTAMP | Oid::TIMESTAMPTZ, Oid::DATE)
+        | (Oid::TIMESTAMP | Oid::TIMESTAMPTZ, Oid::TIME) => true,
+        (Oid::JSONB, to) => is_number(to) || to == Oid::BOOL,
+        (from, to) => is_textual(from.into()) && is_textual(to.into()),
+    }
+}

@@ -1,0 +1,58 @@
+//! CASE, COALESCE, GREATEST and LEAST: one of several values.
+
+use crate::decimals;
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use analyzer::system::{Oid, SqlType};
+use analyzer::tree::Expr;
+use datafusion::logical_expr::Expr as Engine;
+use datafusion::logical_expr::expr::Case;
+
+impl Lowering<'_> {
+    pub(super) fn case(
+        &mut self,
+        branches: &[(Expr, Expr)],
+        otherwise: &Expr,
+        sql_type: SqlType,
+    ) -> Result<Typed> {
+        let mut whens = Vec::with_capacity(branches.len());
+        let mut values = Vec::with_capacity(branches.len() + 1);
+        for (when, then) in branches {
+            whens.push(self.condition(when)?);
+            values.push(self.expr(then)?);
+        }
+        values.push(self.expr(otherwise)?);
+        decimals::unify(&mut values);
+        let Some(otherwise) = values.pop() else { return missing("CASE") };
+        let branches = whens.into_iter().zip(values);
+        let branches = branches.map(|(when, then)| (Box::new(when), Box::new(then.expr))).collect();
+        // Without ELSE the value is NULL in any case.
+        let last = (!otherwise.is_null()).then(|| Box::new(otherwise.expr));
+        let case = Engine::Case(Case::new(None, branches, last));
+        Typed::of(case, otherwise.data_type, sql_type)
+    }
+
+    /// A function of the engine that returns one of its arguments.
+    pub(super) fn chosen(
+        &mut self,
+        name: &str,
+        values: &[Expr],
+        sql_type: SqlType,
+    ) -> Result<Typed> {
+        // Intervals, JSON and arrays have an order that the engine does not know.
+        let is_ordered = name == "coalesce"
+            || !matches!(sql_type.oid, Oid::INTERVAL | Oid::JSONB)
+                && sql_type.oid.element().is_none();
+        if !is_ordered {
+            return missing(format!("{name} of {sql_type}"));
+        }
+        let mut values = self.exprs(values)?;
+        decimals::unify(&mut values);
+        let Some(data_type) = values.first().map(|value| value.data_type.clone()) else {
+            return missing(name);
+        };
+        let (expr, _) = self.engine_function(name, values)?;
+        Typed::of(expr, data_type, sql_type)
+    }
+}

@@ -1,0 +1,64 @@
+//! Logic on truth values.
+
+use crate::refusal::Result;
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use analyzer::tree::{Expr, TruthTest};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Expr as Engine;
+use datafusion::logical_expr::expr::{Exists, InList, InSubquery, Like};
+
+/// The number of conditions up to which they are joined one after the other, as the statement has them. More are joined
+/// as a tree, which is not deep.
+const IN_ORDER: usize = 64;
+
+impl Lowering<'_> {
+    /// Conditions joined by AND or OR.
+    pub(super) fn joined(
+        &mut self,
+        parts: &[Expr],
+        join: fn(Engine, Engine) -> Engine,
+    ) -> Result<Typed> {
+        let parts = parts.iter().map(|part| self.condition(part)).collect::<Result<Vec<_>>>()?;
+        Ok(Typed::boolean(all(parts, join)))
+    }
+
+    pub(super) fn negation(&mut self, inner: &Expr) -> Result<Typed> {
+        Ok(Typed::boolean(negated(self.expr(inner)?.expr)))
+    }
+
+    pub(super) fn truth(&mut self, inner: &Expr, test: TruthTest) -> Result<Typed> {
+        let inner = self.expr(inner)?.expr;
+        Ok(Typed::boolean(match test {
+            TruthTest::True => inner.is_true(),
+            TruthTest::NotTrue => inner.is_not_true(),
+            TruthTest::False => inner.is_false(),
+            TruthTest::NotFalse => inner.is_not_false(),
+            TruthTest::Unknown => inner.is_unknown(),
+            TruthTest::NotUnknown => inner.is_not_unknown(),
+        }))
+    }
+}
+
+/// Conditions joined to one.
+pub(crate) fn all(mut parts: Vec<Engine>, join: fn(Engine, Engine) -> Engine) -> Engine {
+    if parts.len() <= IN_ORDER {
+        let joined = parts.into_iter().reduce(join);
+        return joined.unwrap_or(Engine::Literal(ScalarValue::Boolean(Some(true)), None));
+    }
+    let rest = parts.split_off(parts.len() / 2);
+    join(all(parts, join), all(rest, join))
+}
+
+/// The negation of a condition. Subqueries and lists have negated forms.
+pub(crate) fn negated(expr: Engine) -> Engine {
+    match expr {
+        Engine::InList(list) => Engine::InList(InList { negated: !list.negated, ..list }),
+        Engine::Like(like) => Engine::Like(Like { negated: !like.negated, ..like }),
+        Engine::Exists(exists) => Engine::Exists(Exists { negated: !exists.negated, ..exists }),
+        Engine::InSubquery(within) => {
+            Engine::InSubquery(InSubquery { negated: !within.negated, ..within })
+        }
+        other => Engine::Not(Box::new(other)),
+    }
+}

@@ -1,0 +1,109 @@
+//! Expressions.
+
+mod arrays;
+mod casts;
+mod choices;
+mod comparisons;
+mod logic;
+mod subqueries;
+pub(crate) use logic::all;
+pub(crate) use subqueries::{outputs_of, subquery_of};
+mod value_functions;
+
+use crate::refusal::{Result, missing};
+use crate::scope::{Lowering, Slot};
+use crate::typed::Typed;
+use analyzer::system::{SqlType, functions, operators};
+use analyzer::tree::{Call, Expr, Kind};
+use datafusion::logical_expr::Expr as Engine;
+use grammar::growing;
+
+impl Lowering<'_> {
+    /// The engine's expression for one of the tree. Errors that have no position get its location.
+    pub(crate) fn expr(&mut self, expr: &Expr) -> Result<Typed> {
+        growing(|| self.of_kind(expr)).map_err(|refusal| self.locate(refusal, expr.location))
+    }
+
+    /// The engine's expressions for a list.
+    pub(crate) fn exprs<'e>(
+        &mut self,
+        exprs: impl IntoIterator<Item = &'e Expr>,
+    ) -> Result<Vec<Typed>> {
+        exprs.into_iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    /// The engine's expression for a condition.
+    pub(crate) fn condition(&mut self, expr: &Expr) -> Result<Engine> {
+        Ok(self.expr(expr)?.expr)
+    }
+
+    fn of_kind(&mut self, expr: &Expr) -> Result<Typed> {
+        let sql_type = expr.sql_type;
+        match &expr.kind {
+            Kind::Literal(literal) => self.literal(literal, sql_type),
+            Kind::Parameter(number) => self.parameter(*number, sql_type),
+            Kind::Column(relation, column) => {
+                let known = self.column(*relation, *column)?;
+                Typed::of(known.expr, known.data_type, sql_type)
+            }
+            Kind::Output(column) => match self.outputs.get(*column).cloned() {
+                Some(known) => Typed::of(known.expr, known.data_type, sql_type),
+                None => missing("a reference to this column"),
+            },
+            Kind::GroupKey(select, index) => self.slot(*select, Slot::GroupKey(*index)),
+            Kind::Aggregate(select, index) => self.slot(*select, Slot::Aggregate(*index)),
+            Kind::Window(select, index) => self.slot(*select, Slot::Window(*index)),
+            Kind::Set(select, index) => self.slot(*select, Slot::Set(*index)),
+            Kind::Grouping(select, keys) => self.grouping(*select, keys, sql_type),
+            Kind::Call(call) => self.call(call, sql_type),
+            Kind::Cast(cast) => self.cast(cast, sql_type),
+            Kind::And(parts) => self.joined(parts, Engine::and),
+            Kind::Or(parts) => self.joined(parts, Engine::or),
+            Kind::Not(inner) => self.negation(inner),
+            Kind::IsNull(inner) => Ok(Typed::boolean(self.expr(inner)?.expr.is_null())),
+            Kind::IsNotNull(inner) => Ok(Typed::boolean(self.expr(inner)?.expr.is_not_null())),
+            Kind::IsTruth(inner, test) => self.truth(inner, *test),
+            Kind::IsDistinct(call) => self.distinct(call),
+            Kind::NullIf(call) => self.null_if(call, sql_type),
+            Kind::Case { branches, otherwise } => self.case(branches, otherwise, sql_type),
+            Kind::Coalesce(values) => self.chosen("coalesce", values, sql_type),
+            Kind::Greatest(values) => self.chosen("greatest", values, sql_type),
+            Kind::Least(values) => self.chosen("least", values, sql_type),
+            Kind::Array(items) => self.array(items, sql_type),
+            Kind::Quantified(quantified) => self.quantified(quantified),
+            Kind::Subscript { array, subscripts, is_slice } => {
+                self.subscript(array, subscripts, *is_slice, sql_type)
+            }
+            Kind::Subquery(subquery) => self.subquery(subquery, sql_type),
+            Kind::ValueFunction(function) => self.value_function(*function, sql_type),
+            Kind::WholeRow(_) => missing("a row of a relation as a value"),
+            Kind::Row(_) => missing("ROW"),
+            Kind::Field(_) => missing("a field of a row"),
+        }
+    }
+
+    fn call(&mut self, call: &Call, sql_type: SqlType) -> Result<Typed> {
+        if call.is_variadic_array {
+            return missing("VARIADIC");
+        }
+        let Some(make) = crate::functions::of(call.function) else {
+            return missing(described(call));
+        };
+        let arguments = self.exprs(&call.arguments)?;
+        make.build(self, arguments, sql_type)
+    }
+}
+
+/// A function or operator, as messages describe it.
+pub(crate) fn described(call: &Call) -> String {
+    let name = match call.operator.and_then(operators::of) {
+        Some(operator) => format!("operator {}", operator.name),
+        None => {
+            let name = functions::of(call.function).map_or("?", |function| function.name);
+            format!("function {name}")
+        }
+    };
+    let types: Vec<String> =
+        call.arguments.iter().map(|argument| argument.sql_type.oid.to_string()).collect();
+    format!("{name}({})", types.join(", "))
+}

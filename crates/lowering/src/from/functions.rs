@@ -1,0 +1,54 @@
+//! Functions in FROM.
+
+use crate::names;
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use crate::sets::{Expanded, SetColumn};
+use analyzer::system::Oid;
+use analyzer::tree::{Relation, SetCall};
+use datafusion::common::{NullHandling, TableReference};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+
+impl Lowering<'_> {
+    /// The rows of functions that refer to no columns before them.
+    pub(super) fn functions(
+        &mut self,
+        calls: &[SetCall],
+        ordinality: bool,
+        relation: &Relation,
+        alias: &str,
+    ) -> Result<LogicalPlan> {
+        if let ([call], false) = (calls, ordinality)
+            && let Some(plan) = self.series(call, relation, alias)?
+        {
+            return Ok(plan);
+        }
+        let columns = self.columns_of(calls, ordinality)?;
+        let one_row = LogicalPlanBuilder::empty(true).build()?;
+        let Expanded { plan, values } = self.expanded(one_row, columns, NullHandling::Drop)?;
+        let names = names::unique(relation.columns.iter().map(|column| &*column.name));
+        let named = values.into_iter().zip(names).map(|(value, name)| value.expr.alias(name));
+        let named: Vec<Expr> = named.collect();
+        let plan = LogicalPlanBuilder::from(plan).project(named)?;
+        Ok(plan.alias(TableReference::bare(alias))?.build()?)
+    }
+
+    /// The columns of functions side by side.
+    pub(super) fn columns_of(
+        &mut self,
+        calls: &[SetCall],
+        ordinality: bool,
+    ) -> Result<Vec<SetColumn>> {
+        let mut columns = Vec::new();
+        for call in calls {
+            columns.extend(self.set_columns(call)?);
+        }
+        if ordinality {
+            let Some(first) = columns.first().filter(|_| calls.len() == 1) else {
+                return missing("WITH ORDINALITY of several functions");
+            };
+            columns.push(self.ordinality(first, Oid::INT8.into())?);
+        }
+        Ok(columns)
+    }
+}

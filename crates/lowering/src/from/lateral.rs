@@ -1,0 +1,120 @@
+//! LATERAL: relations that refer to those before them.
+
+use super::always;
+use super::relations::aliased;
+use crate::expressions::subquery_of;
+use crate::names;
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use crate::sets::Expanded;
+use analyzer::tree::{Expr, JoinKind, Kind, Literal, Query, Relation, SetCall, Source};
+use datafusion::common::{NullHandling, TableReference};
+use datafusion::logical_expr::{Expr as Engine, JoinType, LogicalPlan, LogicalPlanBuilder};
+
+impl Lowering<'_> {
+    /// The join of a plan with a relation that may refer to its columns.
+    pub(super) fn lateral(
+        &mut self,
+        left: LogicalPlan,
+        kind: JoinKind,
+        relation: &Relation,
+        condition: Option<&Expr>,
+    ) -> Result<LogicalPlan> {
+        match &relation.source {
+            Source::Functions { calls, ordinality } => {
+                self.lateral_functions(left, kind, relation, condition, calls, *ordinality)
+            }
+            Source::Query(query) => self.lateral_query(left, kind, relation, condition, query),
+            _ => {
+                let right = self.relation(relation)?;
+                self.joined_on(left, right, kind, condition)
+            }
+        }
+    }
+
+    fn lateral_query(
+        &mut self,
+        left: LogicalPlan,
+        kind: JoinKind,
+        relation: &Relation,
+        condition: Option<&Expr>,
+        query: &Query,
+    ) -> Result<LogicalPlan> {
+        let alias = self.qualifiers.add(&relation.alias);
+        let (plan, outer) = self.in_subquery(|lowering| lowering.query(query))?;
+        if outer.is_empty() {
+            let right = aliased(plan, relation, &alias)?;
+            self.add_relation(relation.id, &right, relation.columns.iter().map(|c| c.sql_type));
+            return self.joined_on(left, right, kind, condition);
+        }
+        let right = renamed(plan, relation)?;
+        let right = LogicalPlan::Subquery(subquery_of(right, &outer));
+        let right = LogicalPlanBuilder::from(right).alias(TableReference::bare(alias))?.build()?;
+        self.add_relation(relation.id, &right, relation.columns.iter().map(|c| c.sql_type));
+        let condition = match condition {
+            Some(condition) => self.condition(condition)?,
+            None => always(),
+        };
+        let join = match kind {
+            JoinKind::Inner => JoinType::Inner,
+            JoinKind::Left => JoinType::Left,
+            _ => return missing("LATERAL with this kind of join"),
+        };
+        Ok(LogicalPlanBuilder::from(left).join_on(right, join, [condition])?.build()?)
+    }
+
+    /// Functions of the columns of a plan: their rows are expanded in place.
+    fn lateral_functions(
+        &mut self,
+        left: LogicalPlan,
+        kind: JoinKind,
+        relation: &Relation,
+        condition: Option<&Expr>,
+        calls: &[SetCall],
+        ordinality: bool,
+    ) -> Result<LogicalPlan> {
+        let null_handling = match kind {
+            JoinKind::Inner => NullHandling::Drop,
+            JoinKind::Left if condition.is_none_or(is_true) => NullHandling::Preserve,
+            _ => return missing("LATERAL with this kind of join"),
+        };
+        let alias = self.qualifiers.add(&relation.alias);
+        let columns = self.columns_of(calls, ordinality)?;
+        let own = left.schema().columns();
+        let Expanded { plan, values } = self.expanded(left, columns, null_handling)?;
+        let names = names::unique(relation.columns.iter().map(|column| &*column.name));
+        let qualifier = TableReference::bare(alias);
+        let width = own.len();
+        let named = values.into_iter().zip(names);
+        let named =
+            named.map(|(value, name)| value.expr.alias_qualified(Some(qualifier.clone()), name));
+        let all: Vec<Engine> = own.into_iter().map(Engine::Column).chain(named).collect();
+        let plan = LogicalPlanBuilder::from(plan).project(all)?.build()?;
+        let types = relation.columns.iter().map(|column| column.sql_type);
+        self.add_relation_at(relation.id, &plan, width, types);
+        match condition.filter(|condition| !is_true(condition)) {
+            Some(condition) => {
+                let condition = self.condition(condition)?;
+                Ok(LogicalPlanBuilder::from(plan).filter(condition)?.build()?)
+            }
+            None => Ok(plan),
+        }
+    }
+}
+
+/// A plan whose columns have the names of a relation's.
+fn renamed(plan: LogicalPlan, relation: &Relation) -> Result<LogicalPlan> {
+    let names = names::unique(relation.columns.iter().map(|column| &*column.name));
+    let columns = plan.schema().columns();
+    if columns.iter().map(|column| &column.name).eq(&names) {
+        return Ok(plan);
+    }
+    let columns = columns.into_iter().zip(names);
+    let columns = columns.map(|(column, name)| Engine::Column(column).alias(name));
+    let columns: Vec<Engine> = columns.collect();
+    Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
+}
+
+fn is_true(condition: &Expr) -> bool {
+    matches!(condition.kind, Kind::Literal(Literal::Boolean(true)))
+}

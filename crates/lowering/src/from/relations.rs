@@ -1,0 +1,81 @@
+//! Relations in FROM.
+
+use crate::names;
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use analyzer::tree::{Relation, Source};
+use datafusion::common::TableReference;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use std::sync::Arc;
+
+impl Lowering<'_> {
+    /// The rows of a relation, whose columns are qualified by its name in the plan.
+    pub(super) fn relation(&mut self, relation: &Relation) -> Result<LogicalPlan> {
+        let alias = self.qualifiers.add(&relation.alias);
+        let plan = match &relation.source {
+            Source::Table(handle) => self.table(*handle, relation, &alias)?,
+            Source::Query(query) => {
+                let plan = self.query(query)?;
+                aliased(plan, relation, &alias)?
+            }
+            Source::Cte(id) => {
+                let plan = self.cte(*id)?;
+                aliased(plan, relation, &alias)?
+            }
+            Source::Functions { calls, ordinality } => {
+                self.functions(calls, *ordinality, relation, &alias)?
+            }
+        };
+        self.register(relation, &plan);
+        Ok(plan)
+    }
+
+    /// Adds a relation that is a plan of its own.
+    fn register(&mut self, relation: &Relation, plan: &LogicalPlan) {
+        let types = relation.columns.iter().map(|column| column.sql_type);
+        self.add_relation(relation.id, plan, types);
+    }
+
+    fn table(&self, handle: u32, relation: &Relation, alias: &str) -> Result<LogicalPlan> {
+        let table = usize::try_from(handle).ok().and_then(|handle| self.around.sources.get(handle));
+        let Some(table) = table else { return missing("a table without a source") };
+        let schema = table.source.schema();
+        let own = schema.fields().iter().map(|field| field.name());
+        let is_renamed =
+            !own.take(relation.columns.len()).eq(relation.columns.iter().map(|c| &c.name));
+        // A table under its own name needs no alias.
+        if table.name.table() == alias && !is_renamed {
+            let scan = LogicalPlanBuilder::scan(
+                TableReference::bare(alias),
+                Arc::clone(&table.source),
+                None,
+            )?;
+            return Ok(scan.build()?);
+        }
+        let scan = LogicalPlanBuilder::scan(table.name.clone(), Arc::clone(&table.source), None)?
+            .build()?;
+        aliased(scan, relation, alias)
+    }
+}
+
+/// A plan under the names of a relation and its columns.
+pub(super) fn aliased(plan: LogicalPlan, relation: &Relation, alias: &str) -> Result<LogicalPlan> {
+    let names = names::unique(relation.columns.iter().map(|column| &*column.name));
+    let columns = plan.schema().columns();
+    let builder = LogicalPlanBuilder::from(plan);
+    let is_same = columns.len() == names.len()
+        && columns.iter().zip(&names).all(|(column, name)| column.name == *name);
+    let builder = if is_same || names.is_empty() {
+        builder
+    } else {
+        let renamed = columns.into_iter().zip(names).map(|(column, name)| {
+            if column.name == name {
+                Expr::Column(column)
+            } else {
+                Expr::Column(column).alias(name)
+            }
+        });
+        builder.project(renamed.collect::<Vec<_>>())?
+    };
+    Ok(builder.alias(TableReference::bare(alias))?.build()?)
+}

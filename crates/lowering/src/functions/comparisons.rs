@@ -1,0 +1,145 @@
+//! Comparisons.
+
+use super::{Make, Table};
+use crate::decimals;
+use crate::refusal::{Result, missing};
+use crate::typed::Typed;
+use analyzer::system::Oid;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::logical_expr::{Expr, Operator, binary_expr};
+use functions::datetime::intervals;
+use store::catalog::SqlType as Held;
+
+pub(super) const TABLE: Table = &[
+    (
+        "=(int2,int2) =(int2,int4) =(int2,int8) =(int4,int2) =(int4,int4) =(int4,int8) =(int8,int2) =(int8,int4) \
+         =(int8,int8) =(float4,float4) =(float4,float8) =(float8,float4) =(float8,float8) =(numeric,numeric) =(bool,bool) \
+         =(text,text) =(bpchar,bpchar) =(name,name) =(name,text) =(text,name) =(char,char) =(bytea,bytea) =(date,date) \
+         =(date,timestamp) =(date,timestamptz) =(timestamp,date) =(timestamp,timestamp) =(timestamp,timestamptz) \
+         =(timestamptz,date) =(timestamptz,timestamp) =(timestamptz,timestamptz) =(time,time) =(interval,interval) \
+         =(uuid,uuid) =(jsonb,jsonb) =(oid,oid) =(xid,xid) =(xid,int4) =(anyarray,anyarray)",
+        Make::Compare(Operator::Eq),
+    ),
+    (
+        "<>(int2,int2) <>(int2,int4) <>(int2,int8) <>(int4,int2) <>(int4,int4) <>(int4,int8) <>(int8,int2) <>(int8,int4) \
+         <>(int8,int8) <>(float4,float4) <>(float4,float8) <>(float8,float4) <>(float8,float8) <>(numeric,numeric) \
+         <>(bool,bool) <>(text,text) <>(bpchar,bpchar) <>(name,name) <>(name,text) <>(text,name) <>(char,char) \
+         <>(bytea,bytea) <>(date,date) <>(date,timestamp) <>(date,timestamptz) <>(timestamp,date) \
+         <>(timestamp,timestamp) <>(timestamp,timestamptz) <>(timestamptz,date) <>(timestamptz,timestamp) \
+         <>(timestamptz,timestamptz) <>(time,time) <>(interval,interval) <>(uuid,uuid) <>(jsonb,jsonb) <>(oid,oid) \
+         <>(xid,xid) <>(anyarray,anyarray)",
+        Make::Compare(Operator::NotEq),
+    ),
+    (
+        "<(int2,int2) <(int2,int4) <(int2,int8) <(int4,int2) <(int4,int4) <(int4,int8) <(int8,int2) <(int8,int4) \
+         <(int8,int8) <(float4,float4) <(float4,float8) <(float8,float4) <(float8,float8) <(numeric,numeric) <(bool,bool) \
+         <(text,text) <(bpchar,bpchar) <(name,name) <(name,text) <(text,name) <(char,char) <(bytea,bytea) <(date,date) \
+         <(date,timestamp) <(date,timestamptz) <(timestamp,date) <(timestamp,timestamp) <(timestamp,timestamptz) \
+         <(timestamptz,date) <(timestamptz,timestamp) <(timestamptz,timestamptz) <(time,time) <(interval,interval) \
+         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid)",
+        Make::Compare(Operator::Lt),
+    ),
+    (
+        "<=(int2,int2) <=(int2,int4) <=(int2,int8) <=(int4,int2) <=(int4,int4) <=(int4,int8) <=(int8,int2) <=(int8,int4) \
+         <=(int8,int8) <=(float4,float4) <=(float4,float8) <=(float8,float4) <=(float8,float8) <=(numeric,numeric) \
+         <=(bool,bool) <=(text,text) <=(bpchar,bpchar) <=(name,name) <=(name,text) <=(text,name) <=(char,char) \
+         <=(bytea,bytea) <=(date,date) <=(date,timestamp) <=(date,timestamptz) <=(timestamp,date) \
+         <=(timestamp,timestamp) <=(timestamp,timestamptz) <=(timestamptz,date) <=(timestamptz,timestamp) \
+         <=(timestamptz,timestamptz) <=(time,time) <=(interval,interval) <=(uuid,uuid) <=(jsonb,jsonb) <=(oid,oid)",
+        Make::Compare(Operator::LtEq),
+    ),
+    (
+        ">(int2,int2) >(int2,int4) >(int2,int8) >(int4,int2) >(int4,int4) >(int4,int8) >(int8,int2) >(int8,int4) \
+         >(int8,int8) >(float4,float4) >(float4,float8) >(float8,float4) >(float8,float8) >(numeric,numeric) >(bool,bool) \
+         >(text,text) >(bpchar,bpchar) >(name,name) >(name,text) >(text,name) >(char,char) >(bytea,bytea) >(date,date) \
+         >(date,timestamp) >(date,timestamptz) >(timestamp,date) >(timestamp,timestamp) >(timestamp,timestamptz) \
+         >(timestamptz,date) >(timestamptz,timestamp) >(timestamptz,timestamptz) >(time,time) >(interval,interval) \
+         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid)",
+        Make::Compare(Operator::Gt),
+    ),
+    (
+        ">=(int2,int2) >=(int2,int4) >=(int2,int8) >=(int4,int2) >=(int4,int4) >=(int4,int8) >=(int8,int2) >=(int8,int4) \
+         >=(int8,int8) >=(float4,float4) >=(float4,float8) >=(float8,float4) >=(float8,float8) >=(numeric,numeric) \
+         >=(bool,bool) >=(text,text) >=(bpchar,bpchar) >=(name,name) >=(name,text) >=(text,name) >=(char,char) \
+         >=(bytea,bytea) >=(date,date) >=(date,timestamp) >=(date,timestamptz) >=(timestamp,date) \
+         >=(timestamp,timestamp) >=(timestamp,timestamptz) >=(timestamptz,date) >=(timestamptz,timestamp) \
+         >=(timestamptz,timestamptz) >=(time,time) >=(interval,interval) >=(uuid,uuid) >=(jsonb,jsonb) >=(oid,oid)",
+        Make::Compare(Operator::GtEq),
+    ),
+];
+
+pub(super) fn build(operator: Operator, [left, right]: [Typed; 2]) -> Result<Typed> {
+    let (left, right) = sides(left, right)?;
+    Ok(Typed::boolean(binary_expr(left.expr, operator, right.expr)))
+}
+
+/// Both sides of a comparison with the same Arrow type.
+pub(crate) fn sides(left: Typed, right: Typed) -> Result<(Typed, Typed)> {
+    let pair = (left.sql_type.oid, right.sql_type.oid);
+    if pair == (Oid::INTERVAL, Oid::INTERVAL) {
+        return Ok((length(left), length(right)));
+    }
+    let (left, right) = match pair {
+        (Oid::DATE, Oid::TIMESTAMP) => (left, as_date(right)),
+        (Oid::TIMESTAMP, Oid::DATE) => (as_date(left), right),
+        _ => (left, right),
+    };
+    match together(&left.data_type, &right.data_type) {
+        Some(data_type) => Ok((left.converted(&data_type), right.converted(&data_type))),
+        None => missing(format!("a comparison of {} with {}", left.sql_type, right.sql_type)),
+    }
+}
+
+/// A value and the items of a list with the same Arrow type.
+pub(crate) fn with_list(value: Typed, items: Vec<Typed>) -> Result<(Typed, Vec<Typed>)> {
+    let all = items.iter().map(|item| Some(item.data_type.clone()));
+    let data_type =
+        all.fold(Some(value.data_type.clone()), |known, item| together(&known?, &item?));
+    match data_type {
+        Some(data_type) => {
+            let items = items.into_iter().map(|item| item.converted(&data_type)).collect();
+            Ok((value.converted(&data_type), items))
+        }
+        None => missing("a list of these types"),
+    }
+}
+
+/// The type in which values of two Arrow types are compared.
+fn together(left: &DataType, right: &DataType) -> Option<DataType> {
+    use DataType as D;
+    Some(match (left, right) {
+        (left, right) if left == right => left.clone(),
+        (D::Decimal128(..), D::Decimal128(..)) => decimals::common(left, right),
+        (left, right) if left.is_integer() && right.is_integer() => {
+            let is_wider = left.primitive_width() > right.primitive_width();
+            if is_wider { left.clone() } else { right.clone() }
+        }
+        (left, right) if left.is_floating() && right.is_floating() => D::Float64,
+        (D::Date32, D::Timestamp(..)) => right.clone(),
+        (D::Timestamp(..), D::Date32) => left.clone(),
+        (D::Timestamp(..), D::Timestamp(..)) => Held::TimestampTz.arrow(),
+        (D::List(item), D::List(other))
+            if together(item.data_type(), other.data_type()).is_some() =>
+        {
+            decimals::of_both(left, right)
+        }
+        _ => return None,
+    })
+}
+
+/// The length of an interval, by which intervals are compared.
+pub(crate) fn length(interval: Typed) -> Typed {
+    let expr = intervals::length().call(vec![interval.expr]);
+    Typed { expr, sql_type: Oid::NUMERIC.into(), data_type: DataType::Decimal128(38, 0) }
+}
+
+/// The date below a conversion to a timestamp, so that scans can use the zone maps and keys of date columns. Other values
+/// are unchanged.
+fn as_date(timestamp: Typed) -> Typed {
+    match timestamp.expr {
+        Expr::Cast(cast) if matches!(&*cast.expr, Expr::BinaryExpr(sum) if super::moments::is_whole_days(&sum.right)) => {
+            Typed { expr: *cast.expr, data_type: DataType::Date32, ..timestamp }
+        }
+        expr => Typed { expr, ..timestamp },
+    }
+}

@@ -1,0 +1,34 @@
+//! Functions on the catalog, the session and the server.
+
+use super::{Make, Table};
+use analyzer::system::{Oid, functions};
+
+pub(super) const TABLE: Table = &[("pg_typeof(any)", Make::Named("pg_typeof"))];
+
+/// Functions of our own that have the names of PostgreSQL's, and take the types of their arguments.
+const SAME: &str = "col_description current_database current_schema current_schemas current_setting currval format_type \
+    has_any_column_privilege has_column_privilege has_database_privilege has_foreign_data_wrapper_privilege \
+    has_function_privilege has_language_privilege has_schema_privilege has_sequence_privilege has_server_privilege \
+    has_table_privilege has_tablespace_privilege has_type_privilege inet_client_addr inet_client_port inet_server_addr \
+    inet_server_port lastval nextval obj_description pg_advisory_unlock_all pg_backend_pid pg_blocking_pids \
+    pg_cancel_backend pg_char_to_encoding pg_client_encoding pg_collation_is_visible pg_conf_load_time \
+    pg_conversion_is_visible pg_current_xact_id pg_database_size pg_encoding_to_char pg_function_is_visible \
+    pg_get_constraintdef pg_get_expr pg_get_function_arguments pg_get_function_identity_arguments \
+    pg_get_function_result pg_get_function_sqlbody pg_get_functiondef pg_get_indexdef pg_get_partition_constraintdef \
+    pg_get_partkeydef pg_get_replica_identity_index pg_get_ruledef pg_get_serial_sequence pg_get_statisticsobjdef \
+    pg_get_statisticsobjdef_columns pg_get_triggerdef pg_get_userbyid pg_get_viewdef pg_has_role pg_indexes_size \
+    pg_is_in_recovery pg_is_other_temp_schema pg_is_wal_replay_paused pg_jit_available pg_last_wal_replay_lsn \
+    pg_last_xact_replay_timestamp pg_my_temp_schema pg_opclass_is_visible pg_operator_is_visible \
+    pg_opfamily_is_visible pg_postmaster_start_time pg_relation_filenode pg_relation_is_publishable pg_relation_size \
+    pg_sequence_last_value pg_size_pretty pg_stat_clear_snapshot pg_stat_get_blocks_fetched pg_stat_get_dead_tuples \
+    pg_stat_get_live_tuples pg_stat_get_numscans pg_statistics_obj_is_visible pg_table_is_visible pg_table_size \
+    pg_tablespace_location pg_tablespace_size pg_terminate_backend pg_total_relation_size pg_ts_config_is_visible \
+    pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible pg_type_is_visible row_security_active \
+    set_config setval shobj_description to_regclass to_regnamespace to_regproc to_regrole to_regtype txid_current \
+    version";
+
+/// All variants of the functions with the same names.
+pub(super) fn same_names() -> impl Iterator<Item = (Oid, Make)> {
+    SAME.split_whitespace()
+        .flat_map(|name| functions::named(name).map(move |f| (f.oid, Make::Named(name))))
+}

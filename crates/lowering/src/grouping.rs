@@ -1,0 +1,150 @@
+//! GROUP BY and aggregates.
+
+use crate::refusal::{Result, missing};
+use crate::scope::{Lowering, Slot};
+use crate::typed::Typed;
+use analyzer::system::{Oid, SqlType};
+use analyzer::tree::{GroupingSets, Select, SelectId};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Column, ScalarValue};
+use datafusion::logical_expr::expr::GroupingSet;
+use datafusion::logical_expr::{
+    Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Operator, binary_expr, cast,
+};
+
+impl Lowering<'_> {
+    /// The groups of a SELECT, with its aggregates.
+    pub(crate) fn grouped(&mut self, plan: LogicalPlan, select: &Select) -> Result<LogicalPlan> {
+        let keys = self.exprs(&select.group_by)?;
+        let key_exprs: Vec<Expr> = keys.iter().map(|key| key.expr.clone()).collect();
+        let mut aggregates: Vec<Expr> = Vec::new();
+        let mut made = Vec::with_capacity(select.aggregates.len());
+        for call in &select.aggregates {
+            let (aggregate, exprs) = self.aggregate(call)?;
+            let places = exprs.into_iter().map(|expr| place(&mut aggregates, expr));
+            made.push((aggregate, places.collect::<Vec<usize>>()));
+        }
+        let sets = select.grouping_sets.as_ref().filter(|_| !keys.is_empty());
+        // The keys of the plan, each once, with its place.
+        let mut distinct: Vec<Expr> = Vec::new();
+        let group_by = match sets {
+            None => {
+                key_exprs.iter().for_each(|key| {
+                    place(&mut distinct, key.clone());
+                });
+                distinct.clone()
+            }
+            Some(sets) => {
+                vec![grouping_sets(sets, &key_exprs, &mut distinct)?]
+            }
+        };
+        let plan = LogicalPlanBuilder::from(plan).aggregate(group_by, aggregates)?.build()?;
+        let columns = plan.schema().columns();
+        // The number of the grouping set stands between keys and aggregates.
+        let first = distinct.len() + usize::from(sets.is_some());
+        for (index, key) in keys.into_iter().enumerate() {
+            let column = distinct.iter().position(|known| *known == key.expr);
+            let Some(column) = column.and_then(|place| columns.get(place)) else {
+                return missing("a key of GROUP BY outside of all grouping sets");
+            };
+            let value = Typed { expr: Expr::Column(column.clone()), ..key };
+            self.add_slot(select.id, Slot::GroupKey(index), value, plan.schema());
+        }
+        for (index, (aggregate, places)) in made.into_iter().enumerate() {
+            let parts = places.iter().filter_map(|place| columns.get(first + place));
+            let parts = parts.cloned().map(Expr::Column).collect();
+            let value = aggregate.value(self, parts)?;
+            self.add_slot(select.id, Slot::Aggregate(index), value, plan.schema());
+        }
+        if sets.is_some() {
+            self.add_grouping_id(select, &key_exprs, &distinct, &plan);
+        }
+        Ok(plan)
+    }
+
+    /// Keeps the number of the grouping set, with a bit for each key of GROUP BY, the last one lowest.
+    fn add_grouping_id(
+        &mut self,
+        select: &Select,
+        keys: &[Expr],
+        distinct: &[Expr],
+        plan: &LogicalPlan,
+    ) {
+        let number = Expr::Column(Column::from_name(Aggregate::INTERNAL_GROUPING_ID));
+        let number = cast(number, DataType::Int64);
+        let bit = |key: &Expr| {
+            let place = distinct.iter().position(|known| known == key).unwrap_or_default();
+            i64::try_from(distinct.len() - 1 - place).unwrap_or_default()
+        };
+        let bits = keys.iter().map(|key| shifted(number.clone(), bit(key)));
+        let count = i64::try_from(keys.len()).unwrap_or_default();
+        let bits = bits
+            .zip((0..count).rev())
+            .map(|(bit, place)| binary_expr(bit, Operator::Multiply, whole(1 << place)));
+        let sum = bits.reduce(|left, right| binary_expr(left, Operator::Plus, right));
+        let value = Typed {
+            expr: sum.unwrap_or_else(|| whole(0)),
+            sql_type: Oid::INT8.into(),
+            data_type: DataType::Int64,
+        };
+        self.set_grouping_keys(select.id, keys.len());
+        self.add_slot(select.id, Slot::GroupingId, value, plan.schema());
+    }
+
+    /// GROUPING of some keys: a bit for each, the last one lowest, which tells that it is not grouped by.
+    pub(crate) fn grouping(
+        &mut self,
+        select: SelectId,
+        keys: &[usize],
+        sql_type: SqlType,
+    ) -> Result<Typed> {
+        let Some(count) = self.grouping_keys(select) else {
+            return Ok(Typed::constant(ScalarValue::Int32(Some(0)), sql_type));
+        };
+        let number = self.slot(select, Slot::GroupingId)?;
+        let place = |key: usize| i64::try_from(count - 1 - key).unwrap_or_default();
+        let last = keys.len().saturating_sub(1);
+        let bits = keys.iter().enumerate().map(|(index, key)| {
+            let bit = shifted(number.expr.clone(), place(*key));
+            let weight = i64::try_from(last - index).unwrap_or_default();
+            binary_expr(bit, Operator::Multiply, whole(1 << weight))
+        });
+        let sum = bits.reduce(|left, right| binary_expr(left, Operator::Plus, right));
+        let sum = sum.unwrap_or_else(|| whole(0));
+        Typed::of(cast(sum, DataType::Int32), DataType::Int32, sql_type)
+    }
+}
+
+/// The place of an expression among others, to which it is added if it is not there.
+fn place(all: &mut Vec<Expr>, expr: Expr) -> usize {
+    all.iter().position(|known| *known == expr).unwrap_or_else(|| {
+        all.push(expr);
+        all.len() - 1
+    })
+}
+
+fn grouping_sets(sets: &GroupingSets, keys: &[Expr], distinct: &mut Vec<Expr>) -> Result<Expr> {
+    let mut all = Vec::with_capacity(sets.len());
+    for set in sets {
+        let mut exprs = Vec::with_capacity(set.len());
+        for key in set.iter().filter_map(|key| keys.get(*key)) {
+            place(distinct, key.clone());
+            place(&mut exprs, key.clone());
+        }
+        all.push(exprs);
+    }
+    if distinct.is_empty() {
+        return missing("grouping sets without keys");
+    }
+    Ok(Expr::GroupingSet(GroupingSet::GroupingSets(all)))
+}
+
+fn whole(number: i64) -> Expr {
+    Expr::Literal(ScalarValue::Int64(Some(number)), None)
+}
+
+/// A bit of a number.
+fn shifted(number: Expr, bits: i64) -> Expr {
+    let shifted = binary_expr(number, Operator::BitwiseShiftRight, whole(bits));
+    binary_expr(shifted, Operator::BitwiseAnd, whole(1))
+}

@@ -1,0 +1,71 @@
+//! From typed trees to the engine's logical plans.
+//!
+//! [`lower`] makes a plan of a query of [`analyzer::tree`]. The tree has all names resolved and all conversions written
+//! out; the plan has the Arrow types that represent the tree's types, so that the engine converts nothing by rules of its
+//! own. The functions and operators that have PostgreSQL's meaning are listed in tables ([`functions`], [`aggregates`]);
+//! what is not listed is refused as missing.
+
+mod aggregates;
+mod ctes;
+mod decimals;
+mod expressions;
+mod from;
+mod functions;
+mod grouping;
+mod literals;
+mod names;
+mod order;
+mod query;
+mod refusal;
+mod result;
+mod scope;
+mod select;
+mod set_operations;
+mod sets;
+mod typed;
+mod types;
+mod values_body;
+mod windows;
+
+pub use refusal::{Refusal, Result};
+
+use analyzer::tree::Query;
+use datafusion::common::{ScalarValue, TableReference};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::{LogicalPlan, TableSource};
+use std::sync::Arc;
+use values::field::Field;
+
+/// What a statement's tree refers to.
+pub struct Surroundings<'a> {
+    /// The engine's session state: its configuration and the properties of this execution.
+    pub engine: &'a SessionState,
+    /// The functions by name.
+    pub functions: &'a catalog_views::functions::Functions<'a>,
+    /// The tables, by the handles in the tree.
+    pub sources: &'a [SourceTable],
+    /// The values of `$1`, `$2`, ...; empty while the statement is only described.
+    pub parameters: &'a [ScalarValue],
+    /// The text of the statement, in which errors have positions.
+    pub text: &'a str,
+}
+
+/// A table that a tree refers to.
+pub struct SourceTable {
+    /// The name of its scans in plans.
+    pub name: TableReference,
+    /// Its rows. Columns are in the order of the tree.
+    pub source: Arc<dyn TableSource>,
+    /// Its object id, for the origins of result columns; `None` if they have none.
+    pub oid: Option<u32>,
+}
+
+/// The plan of a query, and the description of its columns.
+///
+/// # Errors
+/// [`Refusal::Missing`] for what cannot be planned yet, [`Refusal::Error`] for errors of the statement.
+pub fn lower(query: &Query, surroundings: &Surroundings<'_>) -> Result<(LogicalPlan, Vec<Field>)> {
+    let mut lowering = scope::Lowering::new(surroundings);
+    let plan = lowering.query(query)?;
+    result::described(&lowering, query, plan)
+}

@@ -1,0 +1,132 @@
+//! Constants.
+
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use crate::types::{self, DIGITS_MAX};
+use analyzer::system::{Oid, SqlType};
+use analyzer::tree::Literal;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::Placeholder;
+use functions::casts::constants;
+use store::catalog::SqlType as Held;
+
+impl Lowering<'_> {
+    /// A constant of the tree.
+    pub(crate) fn literal(&self, literal: &Literal, sql_type: SqlType) -> Result<Typed> {
+        match literal {
+            Literal::Null => Typed::null(sql_type),
+            Literal::Boolean(value) => {
+                Ok(Typed::constant(ScalarValue::Boolean(Some(*value)), sql_type))
+            }
+            Literal::Integer(value) => integer(*value, sql_type),
+            Literal::Text(text) => self.written(text, sql_type),
+        }
+    }
+
+    /// A constant in the input syntax of its type.
+    pub(crate) fn written(&self, text: &str, sql_type: SqlType) -> Result<Typed> {
+        let view = || ScalarValue::Utf8View(Some(text.to_owned()));
+        if types::is_named_id(sql_type.oid) {
+            return self.named_id(text, sql_type);
+        }
+        if sql_type == SqlType::plain(Oid::NUMERIC)
+            && let Some(value) = decimal(text)
+        {
+            return Ok(Typed::constant(value, sql_type));
+        }
+        let held = types::held(sql_type)?;
+        let value = match &held {
+            Held::Text => view(),
+            Held::Array(_) if sql_type.oid.element().is_none() => {
+                return missing(format!("constants of type {sql_type}"));
+            }
+            held => constants::value_of(&view(), held)?,
+        };
+        Ok(Typed::constant(value.cast_to(&held.arrow())?, sql_type))
+    }
+
+    /// The id of the object that has a name.
+    fn named_id(&self, text: &str, sql_type: SqlType) -> Result<Typed> {
+        if let Ok(id) = text.parse::<u32>() {
+            return Ok(Typed::constant(ScalarValue::Int64(Some(id.into())), sql_type));
+        }
+        let name = format!("{}in", sql_type.oid.catalog_name());
+        let text = ScalarValue::Utf8View(Some(text.to_owned()));
+        let text = Typed::constant(text, SqlType::plain(Oid::TEXT));
+        self.registered(&name, vec![text], sql_type)
+    }
+
+    /// A parameter: its value, if that is known.
+    pub(crate) fn parameter(&self, number: u32, sql_type: SqlType) -> Result<Typed> {
+        let index = usize::try_from(number).unwrap_or_default().checked_sub(1);
+        if let Some(value) = index.and_then(|index| self.around.parameters.get(index)) {
+            let data_type = value.data_type();
+            if types::fits(&data_type, sql_type)? {
+                return Ok(Typed::constant(value.clone(), sql_type));
+            }
+            let value = value.cast_to(&types::held(sql_type)?.arrow())?;
+            return Ok(Typed::constant(value, sql_type));
+        }
+        let data_type = types::held(sql_type)?.arrow();
+        let field = Some(types::field(sql_type, &data_type));
+        let expr = Expr::Placeholder(Placeholder { id: format!("${number}"), field });
+        Ok(Typed { expr, sql_type, data_type })
+    }
+}
+
+fn integer(value: i64, sql_type: SqlType) -> Result<Typed> {
+    let held = types::held(sql_type)?.arrow();
+    let value = ScalarValue::Int64(Some(value)).cast_to(&held)?;
+    Ok(Typed::constant(value, sql_type))
+}
+
+/// The decimal that a plain number writes, with the digits that it has; `None` for other texts and for too many digits.
+fn decimal(text: &str) -> Option<ScalarValue> {
+    let text = text.trim();
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let unsigned = mantissa.strip_prefix(['-', '+']).unwrap_or(mantissa);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let mut digits = format!("{whole}{fraction}");
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let mut scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
+    while scale < 0 && digits.len() <= DIGITS_MAX.into() {
+        digits.push('0');
+        scale += 1;
+    }
+    let digits = digits.trim_start_matches('0');
+    let scale = i8::try_from(scale).ok()?;
+    let precision = u8::try_from(digits.len()).ok()?.max(scale.unsigned_abs()).max(1);
+    if precision > DIGITS_MAX {
+        return None;
+    }
+    let value: i128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
+    let value = if mantissa.starts_with('-') { -value } else { value };
+    Some(ScalarValue::Decimal128(Some(value), precision, scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_keep_their_digits() {
+        let decimal128 = |value, p, s| Some(ScalarValue::Decimal128(Some(value), p, s));
+        assert_eq!(decimal("1.50"), decimal128(150, 3, 2));
+        assert_eq!(decimal("-.005"), decimal128(-5, 3, 3));
+        assert_eq!(decimal("0"), decimal128(0, 1, 0));
+        assert_eq!(decimal("12e2"), decimal128(1200, 4, 0));
+        assert_eq!(decimal("1.2e-3"), decimal128(12, 4, 4));
+        assert_eq!(decimal("1e40"), None);
+        assert_eq!(decimal("NaN"), None);
+    }
+}

@@ -1,0 +1,73 @@
+//! Queries: the part that makes rows, with WITH, ORDER BY and LIMIT around it.
+
+use crate::expressions::outputs_of;
+use crate::order::sorted;
+use crate::refusal::Result;
+use crate::scope::Lowering;
+use analyzer::tree::{Body, Query, SortKey};
+use datafusion::logical_expr::expr::Sort;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use grammar::growing;
+
+impl Lowering<'_> {
+    /// The plan of a query, whose columns are those of the query and have names that differ.
+    pub(crate) fn query(&mut self, query: &Query) -> Result<LogicalPlan> {
+        growing(|| {
+            self.with(&query.with)?;
+            let plan = match &query.body {
+                Body::Select(select) => self.select(select, &query.order_by)?,
+                Body::Values(rows) => {
+                    let plan = self.values_rows(rows, &query.columns)?;
+                    self.sorted_outputs(plan, query)?
+                }
+                Body::SetOperation(operation) => {
+                    let plan = self.set_operation(operation, &query.columns)?;
+                    self.sorted_outputs(plan, query)?
+                }
+            };
+            self.limited(plan, &query.limit)
+        })
+    }
+
+    /// The plan of a query for an aggregate of its first column, and the order in which it takes the rows.
+    pub(crate) fn ordered_query(&mut self, query: &Query) -> Result<(LogicalPlan, Vec<Sort>)> {
+        let is_cut = query.limit.count.is_some() || query.limit.offset.is_some();
+        match &query.body {
+            Body::Select(select) if !is_cut && select.distinct.is_none() => growing(|| {
+                self.with(&query.with)?;
+                self.select_with_keys(select, &query.order_by)
+            }),
+            _ => {
+                let plan = self.query(query)?;
+                let keys: Vec<SortKey> = query
+                    .order_by
+                    .iter()
+                    .filter(|_| !matches!(query.body, Body::Select(_)))
+                    .cloned()
+                    .collect();
+                let order = self.order_of_outputs(&plan, query, &keys)?;
+                Ok((plan, order))
+            }
+        }
+    }
+
+    /// A plan sorted by keys that refer to its columns.
+    fn sorted_outputs(&mut self, plan: LogicalPlan, query: &Query) -> Result<LogicalPlan> {
+        if query.order_by.is_empty() {
+            return Ok(plan);
+        }
+        let order = self.order_of_outputs(&plan, query, &query.order_by)?;
+        Ok(LogicalPlanBuilder::from(plan).sort(order)?.build()?)
+    }
+
+    fn order_of_outputs(
+        &mut self,
+        plan: &LogicalPlan,
+        query: &Query,
+        keys: &[SortKey],
+    ) -> Result<Vec<Sort>> {
+        self.with_outputs(outputs_of(plan, query), |lowering| {
+            keys.iter().map(|key| Ok(sorted(key, lowering.expr(&key.expr)?))).collect()
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! The columns of a result.
+
+use crate::Surroundings;
+use crate::refusal::Result;
+use crate::scope::Lowering;
+use crate::types::{self, is_id, is_named_id};
+use analyzer::system::{Oid, SqlType};
+use analyzer::tree::{Body, Expr, From, Kind, Query, Relation, RelationId, Source};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::metadata::FieldMetadata;
+use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder, cast};
+use std::collections::BTreeMap;
+use values::field::{Field, Origin};
+use values::types::{TYPE_KEY, oids};
+
+/// The plan with the columns converted to the types of results, and their description.
+pub(crate) fn described(
+    lowering: &Lowering<'_>,
+    query: &Query,
+    plan: LogicalPlan,
+) -> Result<(LogicalPlan, Vec<Field>)> {
+    let plan = converted(lowering, query, plan)?;
+    let fields = query.columns.iter().zip(plan.schema().fields()).enumerate();
+    let fields = fields.map(|(index, (column, field))| {
+        let sql_type = types::shown(column.sql_type, field.data_type());
+        Field {
+            declared: column.sql_type.modifier >= 0,
+            origin: origin(query, index, lowering.around),
+            ..Field::new(column.name.clone(), sql_type)
+        }
+    });
+    let fields = fields.collect();
+    Ok((plan, fields))
+}
+
+fn converted(lowering: &Lowering<'_>, query: &Query, plan: LogicalPlan) -> Result<LogicalPlan> {
+    if !query.columns.iter().any(|column| is_converted(column.sql_type)) {
+        return Ok(plan);
+    }
+    let columns = plan.schema().iter().zip(&query.columns).map(|((relation, field), known)| {
+        let column = Engine::Column((relation, field).into());
+        if !is_converted(known.sql_type) {
+            return Ok(column);
+        }
+        let (value, name) = result_value(lowering, column, known.sql_type)?;
+        let metadata: BTreeMap<String, String> =
+            name.map(|name| (TYPE_KEY.to_owned(), name)).into_iter().collect();
+        let metadata = Some(FieldMetadata::from(metadata));
+        Ok(value.alias_qualified_with_metadata(relation.cloned(), field.name(), metadata))
+    });
+    let columns: Vec<Engine> = columns.collect::<Result<_>>()?;
+    Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
+}
+
+/// Whether results hold the values of a type otherwise than plans do.
+fn is_converted(sql_type: SqlType) -> bool {
+    let oid = sql_type.oid;
+    let is_vector = matches!(oid, Oid::NAME | Oid::CHAR | Oid::INT2VECTOR | Oid::OIDVECTOR);
+    is_id(oid) || is_vector || oid.element() == Some(Oid::OID)
+}
+
+/// The value in a result, and the name of its type if the Arrow type does not imply it.
+fn result_value(
+    lowering: &Lowering<'_>,
+    column: Engine,
+    sql_type: SqlType,
+) -> Result<(Engine, Option<String>)> {
+    let call = |name: &str, arguments: Vec<Engine>| match lowering.around.functions.scalar(name) {
+        Some(function) => Ok(function.call(arguments)),
+        None => crate::refusal::missing(format!("function {name}")),
+    };
+    let oid = sql_type.oid;
+    let name = oid.catalog_name();
+    Ok(match oid {
+        Oid::NAME => (column, Some("name".to_owned())),
+        Oid::CHAR => (column, Some("\"char\"".to_owned())),
+        Oid::INT2VECTOR | Oid::OIDVECTOR => {
+            let blank = datafusion::logical_expr::lit(" ");
+            (call("array_to_string", vec![column, blank])?, None)
+        }
+        oid if is_named_id(oid) => (call(&format!("{name}out"), vec![column])?, None),
+        oid if is_id(oid) => (cast(column, DataType::UInt32), Some("oid".to_owned())),
+        _ => (cast(column, oids()), Some("oid[]".to_owned())),
+    })
+}
+
+/// The column of a table that a result column returns unchanged.
+fn origin(query: &Query, column: usize, around: &Surroundings<'_>) -> Option<Origin> {
+    let Body::Select(select) = &query.body else { return None };
+    let expr = &select.output.get(column)?.expr;
+    let (relation, column) = match &expr.kind {
+        Kind::Column(relation, column) => (*relation, *column),
+        Kind::GroupKey(id, key) if *id == select.id => column_of(select.group_by.get(*key)?)?,
+        _ => return None,
+    };
+    let relation = select.from.iter().find_map(|item| relation_in(item, relation))?;
+    match &relation.source {
+        Source::Table(handle) => {
+            let table = around.sources.get(usize::try_from(*handle).ok()?)?;
+            Some(Origin { table: table.oid?, column: i16::try_from(column + 1).ok()? })
+        }
+        Source::Query(query) => origin(query, column, around),
+        _ => None,
+    }
+}
+
+fn column_of(expr: &Expr) -> Option<(RelationId, usize)> {
+    match expr.kind {
+        Kind::Column(relation, column) => Some((relation, column)),
+        _ => None,
+    }
+}
+
+fn relation_in(item: &From, id: RelationId) -> Option<&Relation> {
+    match item {
+        From::Relation(relation) => (relation.id == id).then_some(relation),
+        From::Join { left, right, .. } => relation_in(left, id).or_else(|| relation_in(right, id)),
+    }
+}

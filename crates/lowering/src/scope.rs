@@ -1,0 +1,276 @@
+//! What names of the tree stand for: columns of plans.
+//!
+//! Each SELECT has a frame while it is lowered. An expression of it refers to columns of the frame by [`Expr::Column`], and
+//! to columns of frames around it by [`Expr::OuterReferenceColumn`], which every subquery in between lists.
+
+use crate::Surroundings;
+use crate::names::Qualifiers;
+use crate::refusal::{Refusal, Result, missing};
+use crate::typed::Typed;
+use analyzer::system::SqlType;
+use analyzer::tree::{CteId, Location, RelationId, SelectId};
+use datafusion::arrow::datatypes::FieldRef;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, DFSchemaRef, DataFusionError};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use std::collections::HashMap;
+use std::sync::Arc;
+use values::error::Error;
+
+/// The lowering of one statement.
+pub(crate) struct Lowering<'a> {
+    pub(crate) around: &'a Surroundings<'a>,
+    pub(crate) qualifiers: Qualifiers,
+    pub(crate) ctes: HashMap<CteId, CtePlan>,
+    /// The columns to which [`Kind::Output`](analyzer::tree::Kind::Output) refers.
+    pub(crate) outputs: Vec<Typed>,
+    relations: HashMap<RelationId, (FrameId, Vec<Known>)>,
+    slots: HashMap<(SelectId, Slot), (FrameId, Known)>,
+    /// The open frames, innermost last.
+    frames: Vec<FrameId>,
+    frames_made: usize,
+    grouping_keys: HashMap<SelectId, usize>,
+    /// The open subqueries, innermost last.
+    subqueries: Vec<OpenSubquery>,
+}
+
+/// The plan of a query in WITH.
+#[derive(Debug, Clone)]
+pub(crate) struct CtePlan {
+    pub(crate) plan: LogicalPlan,
+    /// Its references to columns around it.
+    pub(crate) outer: OuterReferences,
+}
+
+/// The number of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FrameId(usize);
+
+/// What an expression computes once, for later clauses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Slot {
+    /// A key of GROUP BY.
+    GroupKey(usize),
+    /// An aggregate.
+    Aggregate(usize),
+    /// The number of the grouping set, as bits.
+    GroupingId,
+    /// A window function.
+    Window(usize),
+    /// A set-returning function of the select list.
+    Set(usize),
+}
+
+/// A value over the columns of a frame.
+#[derive(Debug, Clone)]
+struct Known {
+    value: Typed,
+    /// The columns that it mentions, with their fields.
+    columns: Vec<(Column, FieldRef)>,
+}
+
+/// A subquery while it is lowered.
+struct OpenSubquery {
+    /// The number of frames that were open before.
+    frames_before: usize,
+    /// Its references to columns around it, each with the position of the frame.
+    outer: Vec<(usize, Expr)>,
+}
+
+impl<'a> Lowering<'a> {
+    pub(crate) fn new(around: &'a Surroundings<'a>) -> Self {
+        Self {
+            around,
+            qualifiers: Qualifiers::default(),
+            ctes: HashMap::new(),
+            outputs: Vec::new(),
+            relations: HashMap::new(),
+            slots: HashMap::new(),
+            frames: Vec::new(),
+            frames_made: 0,
+            grouping_keys: HashMap::new(),
+            subqueries: Vec::new(),
+        }
+    }
+
+    /// Runs with a new frame.
+    pub(crate) fn in_frame<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.frames_made += 1;
+        self.frames.push(FrameId(self.frames_made));
+        let result = run(self);
+        self.frames.pop();
+        result
+    }
+
+    /// Runs with other columns for [`Kind::Output`](analyzer::tree::Kind::Output).
+    pub(crate) fn with_outputs<T>(
+        &mut self,
+        outputs: Vec<Typed>,
+        run: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let before = std::mem::replace(&mut self.outputs, outputs);
+        let result = run(self);
+        self.outputs = before;
+        result
+    }
+
+    /// Runs as a subquery, and returns its references to columns around it.
+    pub(crate) fn in_subquery<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<(T, OuterReferences)> {
+        let open = OpenSubquery { frames_before: self.frames.len(), outer: Vec::new() };
+        self.subqueries.push(open);
+        let result = run(self);
+        let closed = self.subqueries.pop();
+        Ok((result?, OuterReferences(closed.map(|closed| closed.outer).unwrap_or_default())))
+    }
+
+    /// Notes references to columns around the innermost subqueries.
+    pub(crate) fn note(&mut self, references: &OuterReferences) {
+        for (position, reference) in &references.0 {
+            self.note_one(*position, reference);
+        }
+    }
+
+    fn note_one(&mut self, position: usize, reference: &Expr) {
+        for subquery in &mut self.subqueries {
+            let is_outside = position < subquery.frames_before;
+            if is_outside && !subquery.outer.iter().any(|(_, known)| known == reference) {
+                subquery.outer.push((position, reference.clone()));
+            }
+        }
+    }
+
+    fn frame(&self) -> FrameId {
+        self.frames.last().copied().unwrap_or(FrameId(0))
+    }
+
+    /// Adds a relation whose columns are those of a plan, in the order of `types`.
+    pub(crate) fn add_relation(
+        &mut self,
+        id: RelationId,
+        plan: &LogicalPlan,
+        types: impl IntoIterator<Item = SqlType>,
+    ) {
+        self.add_relation_at(id, plan, 0, types);
+    }
+
+    /// As [`add_relation`](Self::add_relation), with columns that begin at a place.
+    pub(crate) fn add_relation_at(
+        &mut self,
+        id: RelationId,
+        plan: &LogicalPlan,
+        first: usize,
+        types: impl IntoIterator<Item = SqlType>,
+    ) {
+        let columns = plan.schema().columns().into_iter().zip(plan.schema().fields());
+        let known = columns.skip(first).zip(types).map(|((column, field), sql_type)| {
+            let expr = Expr::Column(column.clone());
+            let value = Typed { expr, sql_type, data_type: field.data_type().clone() };
+            Known { value, columns: vec![(column, Arc::clone(field))] }
+        });
+        let known = known.collect();
+        self.relations.insert(id, (self.frame(), known));
+    }
+
+    /// Adds a value of a SELECT over the columns of a schema.
+    pub(crate) fn add_slot(
+        &mut self,
+        select: SelectId,
+        slot: Slot,
+        value: Typed,
+        schema: &DFSchemaRef,
+    ) {
+        let columns = value.expr.column_refs().into_iter().filter_map(|column| {
+            let index = schema.maybe_index_of_column(column)?;
+            Some((column.clone(), Arc::clone(&schema.fields()[index])))
+        });
+        let columns = columns.collect();
+        self.slots.insert((select, slot), (self.frame(), Known { value, columns }));
+    }
+
+    /// A column of a relation.
+    pub(crate) fn column(&mut self, relation: RelationId, column: usize) -> Result<Typed> {
+        let found = self.relations.get(&relation);
+        let found = found.and_then(|(frame, columns)| Some((*frame, columns.get(column)?.clone())));
+        let Some((frame, known)) = found else { return missing("a reference to this relation") };
+        self.seen(frame, known)
+    }
+
+    /// A value of a SELECT.
+    pub(crate) fn slot(&mut self, select: SelectId, slot: Slot) -> Result<Typed> {
+        let Some((frame, known)) = self.slots.get(&(select, slot)).cloned() else {
+            return missing("a reference to this part of a query");
+        };
+        self.seen(frame, known)
+    }
+
+    /// A value as it is seen from the innermost frame.
+    fn seen(&mut self, frame: FrameId, known: Known) -> Result<Typed> {
+        if frame == self.frame() {
+            return Ok(known.value);
+        }
+        let Some(position) = self.frames.iter().position(|open| *open == frame) else {
+            return missing("a reference to a query that is not around");
+        };
+        for (column, field) in &known.columns {
+            let reference = Expr::OuterReferenceColumn(Arc::clone(field), column.clone());
+            self.note_one(position, &reference);
+        }
+        let outer = known.value.expr.transform(|expr| {
+            let Expr::Column(column) = &expr else { return Ok(Transformed::no(expr)) };
+            let found = known.columns.iter().find(|(known, _)| known == column);
+            let (_, field) = found.ok_or_else(|| unknown(column))?;
+            Ok(Transformed::yes(Expr::OuterReferenceColumn(Arc::clone(field), column.clone())))
+        });
+        Ok(Typed { expr: outer?.data, ..known.value })
+    }
+
+    /// Notes that a SELECT has grouping sets over a number of keys.
+    pub(crate) fn set_grouping_keys(&mut self, select: SelectId, count: usize) {
+        self.grouping_keys.insert(select, count);
+    }
+
+    /// The number of keys of a SELECT with grouping sets.
+    pub(crate) fn grouping_keys(&self, select: SelectId) -> Option<usize> {
+        self.grouping_keys.get(&select).copied()
+    }
+
+    /// Adds the position of a location to an error that has none.
+    pub(crate) fn locate(&self, refusal: Refusal, location: Location) -> Refusal {
+        match (refusal, usize::try_from(location.0)) {
+            (Refusal::Error(error), Ok(byte)) if error.position().is_none() => {
+                Refusal::Error(self.at(error, byte))
+            }
+            (refusal, _) => refusal,
+        }
+    }
+
+    fn at(&self, error: Error, byte: usize) -> Error {
+        match self.around.text.get(..byte) {
+            Some(before) => error.at(before.chars().count() + 1),
+            None => error,
+        }
+    }
+}
+
+fn unknown(column: &Column) -> DataFusionError {
+    DataFusionError::Internal(format!("the column {column} is of no relation"))
+}
+
+/// References of a subquery to columns around it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OuterReferences(Vec<(usize, Expr)>);
+
+impl OuterReferences {
+    /// The references, as a subquery lists them.
+    pub(crate) fn expressions(&self) -> Vec<Expr> {
+        self.0.iter().map(|(_, expr)| expr.clone()).collect()
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

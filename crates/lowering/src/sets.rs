@@ -1,0 +1,171 @@
+//! Set-returning functions: each column is an array that the engine expands to rows.
+
+use crate::refusal::{Result, missing};
+use crate::scope::{Lowering, Slot};
+use crate::typed::Typed;
+use analyzer::system::{Oid, SqlType, functions as procedures};
+use analyzer::tree::{Select, SetCall};
+use catalog_views::functions::SUBSCRIPTS;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Column, NullHandling, ScalarValue, UnnestOptions};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use functions::arrays::series::SERIES;
+use functions::json::rows::ROWS_FUNCTIONS;
+
+/// Begins the names of the columns that hold arrays, and then their items.
+const SET: &str = "?set";
+
+/// A column of a set-returning function.
+pub(crate) struct SetColumn {
+    /// The array of its values.
+    array: Typed,
+    /// The type of a value.
+    item: SqlType,
+    /// The function that restores the type of a value, which the engine loses when it expands the array.
+    marker: Option<&'static str>,
+}
+
+/// A plan with expanded columns.
+pub(crate) struct Expanded {
+    pub(crate) plan: LogicalPlan,
+    /// The values of the columns that were expanded.
+    pub(crate) values: Vec<Typed>,
+}
+
+impl Lowering<'_> {
+    /// A plan with the rows of the set-returning functions of a select list, side by side.
+    pub(crate) fn sets(&mut self, plan: LogicalPlan, select: &Select) -> Result<LogicalPlan> {
+        if select.sets.is_empty() {
+            return Ok(plan);
+        }
+        let mut columns = Vec::with_capacity(select.sets.len());
+        for set in &select.sets {
+            let mut of_set = self.set_columns(set)?;
+            match of_set.pop() {
+                Some(column) if of_set.is_empty() => columns.push(column),
+                _ => return missing("a set of several columns in a select list"),
+            }
+        }
+        let Expanded { plan, values } = self.expanded(plan, columns, NullHandling::Drop)?;
+        for (index, value) in values.into_iter().enumerate() {
+            self.add_slot(select.id, Slot::Set(index), value, plan.schema());
+        }
+        Ok(plan)
+    }
+
+    /// The columns of a function; one array of a single item if it returns no set.
+    pub(crate) fn set_columns(&mut self, set: &SetCall) -> Result<Vec<SetColumn>> {
+        let function = procedures::of(set.call.function);
+        let name = function.map_or("?", |function| function.name);
+        let types: Vec<SqlType> = set.columns.iter().map(|column| column.sql_type).collect();
+        let Some(first) = types.first().copied() else { return missing("a set without columns") };
+        if !set.returns_set {
+            return self.single(set, first).map(|column| vec![column]);
+        }
+        let arguments = self.exprs(&set.call.arguments)?;
+        let array_of = |item: SqlType| item.oid.array().unwrap_or(Oid::TEXT_ARRAY).into();
+        let plain = |array: Typed| vec![SetColumn { array, item: first, marker: None }];
+        let mut values = arguments.iter().cloned();
+        Ok(match name {
+            "unnest" => match (values.next(), values.next()) {
+                (Some(array), None) if array.sql_type.oid.element().is_some() => plain(array),
+                _ => return missing("unnest of these values"),
+            },
+            "generate_series" => {
+                let (expr, data_type) = self.engine_function(SERIES, arguments)?;
+                plain(Typed { expr, sql_type: array_of(first), data_type })
+            }
+            "generate_subscripts" => match (values.next(), values.next()) {
+                (Some(array), Some(dimension)) if is_one(&dimension) => {
+                    let is_vector = matches!(array.sql_type.oid, Oid::INT2VECTOR | Oid::OIDVECTOR);
+                    plain(self.subscripts(array, i64::from(!is_vector))?)
+                }
+                _ => return missing("generate_subscripts of these values"),
+            },
+            "string_to_table" => {
+                plain(self.registered("string_to_array", arguments, Oid::TEXT_ARRAY.into())?)
+            }
+            other => {
+                let Some(rows) = ROWS_FUNCTIONS.iter().find(|rows| rows.name == other) else {
+                    return missing(format!("the set of {other}"));
+                };
+                let mut columns = Vec::with_capacity(rows.columns.len());
+                for (column, item) in rows.columns.iter().zip(types) {
+                    let call = self.engine_function(column.values, arguments.clone())?;
+                    let (expr, data_type) = call;
+                    let array = Typed { expr, sql_type: array_of(item), data_type };
+                    columns.push(SetColumn { array, item, marker: column.marker });
+                }
+                columns
+            }
+        })
+    }
+
+    /// The value of a function that returns no set.
+    fn single(&mut self, set: &SetCall, item: SqlType) -> Result<SetColumn> {
+        let expr = analyzer::tree::Expr {
+            kind: analyzer::tree::Kind::Call(set.call.clone()),
+            sql_type: item,
+            location: analyzer::tree::Location(-1),
+        };
+        let value = self.expr(&expr)?;
+        let (expr, data_type) = self.engine_function("make_array", vec![value])?;
+        let sql_type = item.oid.array().unwrap_or(Oid::TEXT_ARRAY).into();
+        Ok(SetColumn { array: Typed { expr, sql_type, data_type }, item, marker: None })
+    }
+
+    /// The subscripts of an array, as an array.
+    fn subscripts(&self, array: Typed, first: i64) -> Result<Typed> {
+        let first = Typed::constant(ScalarValue::Int64(Some(first)), Oid::INT8.into());
+        let (expr, data_type) = self.engine_function(SUBSCRIPTS, vec![array, first])?;
+        Ok(Typed { expr, sql_type: Oid::INT4_ARRAY.into(), data_type })
+    }
+
+    /// The column that numbers the rows of a set.
+    pub(crate) fn ordinality(&self, of: &SetColumn, item: SqlType) -> Result<SetColumn> {
+        let array = self.subscripts(of.array.clone(), 1)?;
+        Ok(SetColumn { array, item, marker: None })
+    }
+
+    /// A plan with the items of arrays, a row for each, side by side.
+    pub(crate) fn expanded(
+        &self,
+        plan: LogicalPlan,
+        columns: Vec<SetColumn>,
+        null_handling: NullHandling,
+    ) -> Result<Expanded> {
+        let own = plan.schema().columns().into_iter().map(Expr::Column);
+        let taken = plan.schema().fields().len();
+        let names: Vec<String> =
+            (0..columns.len()).map(|index| format!("{SET}{}", taken + index)).collect();
+        let arrays = columns.iter().zip(&names);
+        let arrays = arrays.map(|(column, name)| column.array.expr.clone().alias(name));
+        let all: Vec<Expr> = own.chain(arrays).collect();
+        let options = UnnestOptions { null_handling, ..UnnestOptions::default() };
+        let sets = names.iter().map(Column::from_name).collect();
+        let plan = LogicalPlanBuilder::from(plan)
+            .project(all)?
+            .unnest_columns_with_options(sets, options)?
+            .build()?;
+        let values = columns.into_iter().zip(names).map(|(column, name)| {
+            let expr = Expr::Column(Column::from_name(name));
+            let DataType::List(field) = &column.array.data_type else {
+                return missing("a set of this type");
+            };
+            let value = Typed::of(expr, field.data_type().clone(), column.item);
+            match column.marker {
+                Some(marker) => {
+                    let text = value?.named(Oid::TEXT.into());
+                    self.registered(marker, vec![text], column.item)
+                }
+                None => value,
+            }
+        });
+        let values = values.collect::<Result<_>>()?;
+        Ok(Expanded { plan, values })
+    }
+}
+
+fn is_one(value: &Typed) -> bool {
+    matches!(value.value(), Some(ScalarValue::Int32(Some(1))))
+}

@@ -1,0 +1,121 @@
+//! Expressions of the engine with their types.
+
+use crate::decimals;
+use crate::refusal::Result;
+use crate::types;
+use analyzer::system::{Oid, SqlType};
+use datafusion::arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::ScalarValue;
+use datafusion::common::metadata::FieldMetadata;
+use datafusion::logical_expr::expr::Cast;
+use datafusion::logical_expr::{Expr, cast};
+use std::sync::Arc;
+use store::catalog::SqlType as Held;
+use values::types::plan_field;
+
+/// An expression of the engine, its type in the tree, and the Arrow type that it has.
+#[derive(Debug, Clone)]
+pub(crate) struct Typed {
+    pub(crate) expr: Expr,
+    pub(crate) sql_type: SqlType,
+    pub(crate) data_type: DataType,
+}
+
+impl Typed {
+    /// An expression that the engine gives an Arrow type. It is converted if that does not represent the type.
+    pub(crate) fn of(expr: Expr, data_type: DataType, sql_type: SqlType) -> Result<Self> {
+        let given = Self { expr, sql_type, data_type };
+        if types::fits(&given.data_type, sql_type)? {
+            return Ok(given);
+        }
+        if sql_type == SqlType::plain(Oid::NUMERIC) {
+            let (precision, scale) = decimals::digits(&given.data_type);
+            return Ok(given.converted(&DataType::Decimal128(precision, scale)));
+        }
+        let field = types::held(sql_type)?;
+        let field = plan_field("cast", &field, true);
+        let data_type = field.data_type().clone();
+        let expr = Expr::Cast(Cast::new_from_field(Box::new(given.expr), Arc::new(field)));
+        Ok(Self { expr, sql_type, data_type })
+    }
+
+    /// A boolean.
+    pub(crate) fn boolean(expr: Expr) -> Self {
+        Self { expr, sql_type: SqlType::plain(Oid::BOOL), data_type: DataType::Boolean }
+    }
+
+    /// A constant.
+    pub(crate) fn constant(value: ScalarValue, sql_type: SqlType) -> Self {
+        let data_type = value.data_type();
+        let named = |held: &Held| match held {
+            Held::Array(item) => matches!(**item, Held::Uuid | Held::Json | Held::Jsonb),
+            held => matches!(held, Held::Uuid | Held::Json | Held::Jsonb),
+        };
+        let metadata = types::held(sql_type)
+            .ok()
+            .filter(named)
+            .map(|held| FieldMetadata::from(plan_field("", &held, true).metadata().clone()));
+        Self { expr: Expr::Literal(value, metadata), sql_type, data_type }
+    }
+
+    /// The NULL of a type.
+    pub(crate) fn null(sql_type: SqlType) -> Result<Self> {
+        let value = ScalarValue::try_from(types::held(sql_type)?.arrow())?;
+        Ok(Self::constant(value, sql_type))
+    }
+
+    /// The value of a constant.
+    pub(crate) fn value(&self) -> Option<&ScalarValue> {
+        match &self.expr {
+            Expr::Literal(value, _) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The text of a constant.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.value()?.try_as_str().flatten()
+    }
+
+    /// Whether it is the constant NULL.
+    pub(crate) fn is_null(&self) -> bool {
+        self.value().is_some_and(ScalarValue::is_null)
+    }
+
+    /// The same type under another Arrow type. Constants are converted at once.
+    pub(crate) fn converted(self, data_type: &DataType) -> Self {
+        if self.data_type == *data_type {
+            return self;
+        }
+        let folded = self.value().filter(|value| is_exact(value, data_type));
+        let folded = folded.and_then(|value| value.cast_to(data_type).ok());
+        let expr = match folded {
+            Some(value) => {
+                return Self {
+                    data_type: data_type.clone(),
+                    ..Self::constant(value, self.sql_type)
+                };
+            }
+            None => cast(self.expr, data_type.clone()),
+        };
+        Self { expr, sql_type: self.sql_type, data_type: data_type.clone() }
+    }
+
+    /// The same expression with another type of the tree, which the same values represent.
+    pub(crate) fn named(self, sql_type: SqlType) -> Self {
+        Self { sql_type, ..self }
+    }
+
+    /// Its field in plans.
+    pub(crate) fn field(&self) -> FieldRef {
+        types::field(self.sql_type, &self.data_type)
+    }
+}
+
+/// Whether a conversion of a constant between types of numbers can be done when the statement is planned: NULL and numbers
+/// become wider.
+fn is_exact(value: &ScalarValue, to: &DataType) -> bool {
+    let from = value.data_type();
+    value.is_null()
+        || from.is_numeric() && to.is_numeric() && !(from.is_floating() && !to.is_floating())
+}

@@ -1,0 +1,156 @@
+//! The types of the tree, as the engine holds their values.
+//!
+//! Within plans, object ids are 64-bit integers and names are texts, as in the system tables; [`shown`] has the types of
+//! results.
+
+use crate::refusal::{Result, missing};
+use analyzer::system::types::numeric_digits;
+use analyzer::system::{Oid, SqlType};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use std::sync::Arc;
+use store::catalog::SqlType as Held;
+use values::types::{self, CHAR, NAME, OID};
+
+/// The maximum precision of a `numeric`.
+pub(crate) const DIGITS_MAX: u8 = 38;
+
+/// The ids of types that Arrow does not have, and that the analysis does not name.
+mod oids {
+    use analyzer::system::Oid;
+
+    pub(super) const XID8: Oid = Oid(5069);
+    pub(super) const CSTRING: Oid = Oid(2275);
+    pub(super) const NODE_TREE: Oid = Oid(194);
+    pub(super) const ACL_ITEM: Oid = Oid(1033);
+    /// `regprocedure`, `regoper`, `regoperator`, `regnamespace`, `regrole`, `regcollation`, `regconfig`, `regdictionary`.
+    pub(super) const NAMED: [Oid; 8] =
+        [Oid(2202), Oid(2203), Oid(2204), Oid(4089), Oid(4096), Oid(4191), Oid(3734), Oid(3769)];
+}
+
+/// The type that holds the values of a type.
+///
+/// # Errors
+/// Missing for types without values in the engine.
+pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
+    Ok(match sql_type.oid {
+        Oid::BOOL => Held::Boolean,
+        Oid::INT2 => Held::SmallInt,
+        Oid::INT4 => Held::Integer,
+        Oid::INT8 => Held::BigInt,
+        Oid::FLOAT4 => Held::Real,
+        Oid::FLOAT8 => Held::Double,
+        Oid::NUMERIC => numeric(sql_type)?,
+        Oid::TEXT | Oid::NAME | Oid::CHAR | Oid::UNKNOWN | Oid::VOID => Held::Text,
+        oids::CSTRING | oids::NODE_TREE | oids::ACL_ITEM => Held::Text,
+        Oid::VARCHAR => Held::Varchar(length(sql_type)),
+        Oid::BPCHAR => length(sql_type).map_or(Held::Text, Held::Char),
+        Oid::BYTEA => Held::Bytea,
+        Oid::DATE => Held::Date,
+        Oid::TIME => Held::Time,
+        Oid::TIMESTAMP => Held::Timestamp,
+        Oid::TIMESTAMPTZ => Held::TimestampTz,
+        Oid::INTERVAL => Held::Interval,
+        Oid::UUID => Held::Uuid,
+        Oid::JSON => Held::Json,
+        Oid::JSONB => Held::Jsonb,
+        Oid::INT2VECTOR => Held::Array(Box::new(Held::SmallInt)),
+        Oid::OIDVECTOR => Held::Array(Box::new(Held::BigInt)),
+        oid if is_id(oid) => Held::BigInt,
+        oid => match oid.element() {
+            Some(item) => {
+                Held::Array(Box::new(held(SqlType { oid: item, modifier: sql_type.modifier })?))
+            }
+            None => return missing(format!("type {sql_type}")),
+        },
+    })
+}
+
+/// Whether the values of a type are object ids.
+pub(crate) fn is_id(oid: Oid) -> bool {
+    matches!(oid, Oid::OID | Oid::XID | Oid::CID | oids::XID8) || is_named_id(oid)
+}
+
+/// Whether the values of a type are object ids that are written as names.
+pub(crate) fn is_named_id(oid: Oid) -> bool {
+    matches!(oid, Oid::REGPROC | Oid::REGCLASS | Oid::REGTYPE) || oids::NAMED.contains(&oid)
+}
+
+/// Whether the values of a type are texts of any length, without a form of their own.
+pub(crate) fn is_text(oid: Oid) -> bool {
+    matches!(oid, Oid::TEXT | Oid::VARCHAR | Oid::NAME | Oid::CHAR | Oid::UNKNOWN | oids::CSTRING)
+}
+
+/// Whether the values of a type are 16, 32 or 64 bit integers.
+pub(crate) fn is_integer(oid: Oid) -> bool {
+    matches!(oid, Oid::INT2 | Oid::INT4 | Oid::INT8)
+}
+
+fn numeric(sql_type: SqlType) -> Result<Held> {
+    if sql_type.modifier < 0 {
+        return Ok(Held::NUMERIC);
+    }
+    let (precision, scale) = numeric_digits(sql_type.modifier);
+    let fits = |precision: &u8| *precision <= DIGITS_MAX && scale >= 0;
+    match (u8::try_from(precision).ok().filter(fits), i8::try_from(scale)) {
+        (Some(precision), Ok(scale)) => Ok(Held::Numeric { precision, scale }),
+        _ => missing(format!("type {sql_type}")),
+    }
+}
+
+/// The length of a type of texts.
+fn length(sql_type: SqlType) -> Option<u32> {
+    u32::try_from(sql_type.modifier - 4).ok().filter(|length| *length > 0)
+}
+
+/// Whether values of an Arrow type represent a type: for `numeric` without a modifier, decimals of any scale do.
+pub(crate) fn fits(data_type: &DataType, sql_type: SqlType) -> Result<bool> {
+    if sql_type == SqlType::plain(Oid::NUMERIC) {
+        return Ok(matches!(data_type, DataType::Decimal128(..)));
+    }
+    if let (Some(item), DataType::List(field)) = (sql_type.oid.element(), data_type) {
+        return fits(field.data_type(), SqlType { oid: item, modifier: sql_type.modifier });
+    }
+    Ok(held(sql_type)?.arrow() == *data_type)
+}
+
+/// The field of a value in plans: its metadata names types that Arrow does not have.
+pub(crate) fn field(sql_type: SqlType, data_type: &DataType) -> FieldRef {
+    match held(sql_type) {
+        Ok(held) if held.arrow() == *data_type => Arc::new(types::plan_field("", &held, true)),
+        _ => Arc::new(Field::new("", data_type.clone(), true)),
+    }
+}
+
+/// The type of a result column.
+pub(crate) fn shown(sql_type: SqlType, data_type: &DataType) -> Held {
+    match (sql_type.oid, data_type) {
+        (Oid::NUMERIC, DataType::Decimal128(precision, scale)) if sql_type.modifier < 0 => {
+            Held::Numeric { precision: *precision, scale: *scale }
+        }
+        (Oid::OID | Oid::XID | Oid::CID, _) => OID,
+        (Oid::NAME, _) => NAME,
+        (Oid::CHAR, _) => CHAR,
+        (oid, _) => match held(sql_type) {
+            Ok(Held::Array(_)) if oid.element().is_some_and(is_id) => Held::Array(Box::new(OID)),
+            Ok(held) if held.arrow() == *data_type => held,
+            _ => types::of_arrow(data_type),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analyzer::system::types::numeric_modifier;
+
+    #[test]
+    fn modifiers_are_lengths_and_digits() {
+        let of = |oid, modifier| held(SqlType { oid, modifier }).expect("held");
+        assert_eq!(of(Oid::VARCHAR, 9), Held::Varchar(Some(5)));
+        assert_eq!(of(Oid::BPCHAR, -1), Held::Text);
+        let price = numeric_modifier(10, 2);
+        assert_eq!(of(Oid::NUMERIC, price), Held::Numeric { precision: 10, scale: 2 });
+        assert_eq!(of(Oid::TEXT_ARRAY, -1), Held::Array(Box::new(Held::Text)));
+        assert!(held(SqlType::plain(Oid::MONEY)).is_err());
+    }
+}
