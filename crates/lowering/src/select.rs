@@ -5,7 +5,7 @@ use crate::order::sorted;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
-use analyzer::tree::{Distinct, Expr, Select, SortKey};
+use analyzer::tree::{Distinct, Expr, Kind, Select, SortKey};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder};
@@ -91,7 +91,10 @@ impl Lowering<'_> {
         }
         let mut places = Vec::with_capacity(keys.len());
         for key in keys {
-            let output = select.output.iter().position(|output| output.expr == key.expr);
+            let output = match key.expr.kind {
+                Kind::Output(place) => Some(place),
+                _ => select.output.iter().position(|output| output.expr == key.expr),
+            };
             places.push(match output {
                 Some(place) => place,
                 None => {
@@ -124,8 +127,12 @@ impl Lowering<'_> {
         for (output, name) in select.output.iter().zip(names) {
             columns.add(self.expr(&output.expr)?, name);
         }
-        let on = self.exprs(on)?.into_iter().map(|value| value.expr).collect();
-        let order: Vec<Sort> = keys.iter().map(|key| self.sort_key(key)).collect::<Result<_>>()?;
+        let outputs = columns.values.clone();
+        let (on, order) = self.with_outputs(outputs, |lowering| {
+            let on = lowering.exprs(on)?.into_iter().map(|value| value.expr).collect();
+            let order = keys.iter().map(|key| lowering.sort_key(key));
+            Ok((on, order.collect::<Result<Vec<Sort>>>()?))
+        })?;
         let order = (!order.is_empty()).then_some(order);
         Ok(LogicalPlanBuilder::from(plan).distinct_on(on, columns.exprs, order)?.build()?)
     }
