@@ -23,7 +23,8 @@ pub fn find<'a>(
     Ok(find_in(catalog, path, schema.as_deref(), &name))
 }
 
-fn find_in<'a>(
+/// Like [`find`], for a name in parts as the catalog has them. `None` also if the schema does not exist.
+pub fn find_in<'a>(
     catalog: &'a Catalog,
     path: SearchPath<'_>,
     schema: Option<&str>,

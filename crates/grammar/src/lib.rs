@@ -3,6 +3,7 @@
 //! [`parse`] reads a script. [`tree`] holds the nodes, which are PostgreSQL's by name and field. Deep trees need a deep
 //! stack: [`growing`] runs a function on one that grows.
 
+mod files;
 mod parse;
 mod stack;
 
@@ -11,6 +12,6 @@ pub use stack::growing;
 
 /// The nodes of the parse tree.
 pub mod tree {
-    pub use pg_query::NodeEnum;
     pub use pg_query::protobuf::*;
+    pub use pg_query::{NodeEnum, NodeRef};
 }

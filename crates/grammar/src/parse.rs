@@ -1,5 +1,6 @@
 //! Calls of the parser.
 
+use crate::files;
 use crate::tree::{ParseResult, RawStmt};
 use prost::Message;
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -49,11 +50,33 @@ impl SyntaxError {
     }
 }
 
-/// Parses a script: statements with semicolons between them.
+/// Parses a script: statements with semicolons between them. A string where FROM expects a relation is the quoted name of
+/// a file.
 ///
 /// # Errors
 /// The text is not in PostgreSQL's grammar, nests too deep, or contains a zero byte.
 pub fn parse(script: &str) -> Result<Script, SyntaxError> {
+    let first = match parse_as_is(script) {
+        Err(error) => error,
+        parsed => return parsed,
+    };
+    let mut text = script.to_owned();
+    let mut error = first.clone();
+    for _ in 0..FILES_MAX {
+        let Some(changed) = files::as_name(&text, &error) else { return Err(first) };
+        text = changed;
+        match parse_as_is(&text) {
+            Err(next) => error = next,
+            parsed => return parsed,
+        }
+    }
+    Err(first)
+}
+
+/// The most files that a script may name.
+const FILES_MAX: usize = 100;
+
+fn parse_as_is(script: &str) -> Result<Script, SyntaxError> {
     let zero = |error: std::ffi::NulError| SyntaxError {
         message: "invalid byte sequence for encoding \"UTF8\": 0x00".to_owned(),
         position: Some(script[..error.nul_position()].chars().count() + 1),
@@ -162,6 +185,23 @@ mod tests {
         assert_eq!(parse(&deep).expect("deep").statements().len(), 1);
         let deeper = format!("SELECT 1{}", " + 1".repeat(200_000));
         assert!(parse(&deeper).expect_err("too deep").message.contains("stack depth"));
+    }
+
+    #[test]
+    fn strings_in_from_are_files() {
+        let names = |script: &str| {
+            let parsed = parse(script).expect("files");
+            let node = parsed.statements()[0].stmt.as_ref().and_then(|node| node.node.as_ref());
+            let nodes = node.expect("a statement").nodes();
+            let names = nodes.into_iter().filter_map(|(node, ..)| match node {
+                crate::tree::NodeRef::RangeVar(range) => Some(range.relname.clone()),
+                _ => None,
+            });
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names("SELECT trim(both FROM 'x') FROM 'a b.csv' t, 'ä.csv'").len(), 2);
+        assert_eq!(names("SELECT 'ä' FROM t JOIN 'b.parquet' USING (x)")[1], "b.parquet");
+        assert!(parse("SELECT 'a' 'b' FROM FROM 'c'").is_err());
     }
 
     #[test]

@@ -14,6 +14,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use grammar::tree::NodeEnum;
 use values::error::{Error, Result, SqlState};
 use values::lines::Lines;
 
@@ -127,7 +128,37 @@ fn parser_over(tokens: Vec<TokenWithSpan>) -> Parser<'static> {
 fn parse_body(text: &str) -> Result<Body> {
     let tokens = row_stars::replace(sequence_options::in_order(tokens(text)?));
     nesting::limit_tokens(&tokens)?;
-    stack::sufficient(&tokens, || body_of(&tokens, text))
+    stack::sufficient(&tokens, || body_of(&tokens, text)).or_else(|error| by_grammar(text, error))
+}
+
+/// Asks PostgreSQL's grammar about a text that the SQL parser refuses. What it knows and the SQL parser does not is a query
+/// for the analyzer, or missing.
+fn by_grammar(text: &str, error: Error) -> Result<Body> {
+    if error.state() != SqlState::SyntaxError {
+        return Err(error);
+    }
+    let syntax = match grammar::parse(text) {
+        Ok(script) => {
+            let node = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+            if let Some(NodeEnum::SelectStmt(_)) = node {
+                return Ok(Body::Query);
+            }
+            let first = text.split_whitespace().next().unwrap_or_default().to_uppercase();
+            let missing = Error::unsupported(format!("this form of {first} is not supported"));
+            return Err(match error.position() {
+                Some(position) => missing.at(position),
+                None => missing,
+            });
+        }
+        Err(syntax) => syntax,
+    };
+    // The parser that comes further knows what the text is about.
+    match (syntax.position, error.position()) {
+        (Some(there), here) if here.is_none_or(|here| here <= there) => {
+            Err(Error::new(SqlState::SyntaxError, syntax.message).at(there))
+        }
+        _ => Err(error),
+    }
 }
 
 fn body_of(tokens: &[TokenWithSpan], text: &str) -> Result<Body> {

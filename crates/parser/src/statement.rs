@@ -5,7 +5,9 @@ use crate::client_copy::{ClientCopy, What};
 use crate::cursors::CursorStatement;
 use crate::roles::RoleStatement;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
-use std::sync::Arc;
+use grammar::Script;
+use grammar::tree::NodeEnum;
+use std::sync::{Arc, OnceLock};
 
 /// One parsed statement of a script. Clones share the parsed body.
 #[derive(Debug, Clone)]
@@ -16,6 +18,7 @@ pub struct Statement {
     /// position in the script.
     pub offset: usize,
     body: Arc<Body>,
+    tree: Arc<OnceLock<Option<Script>>>,
 }
 
 /// A parsed statement, by the grammar that it belongs to.
@@ -32,11 +35,31 @@ pub enum Body {
     Cursor(CursorStatement),
     /// ALTER SYSTEM.
     AlterSystem(AlterSystem),
+    /// A query that only PostgreSQL's grammar has ([`Statement::query`]).
+    Query,
 }
 
 impl Statement {
     pub(crate) fn new(text: String, offset: usize, body: Body) -> Self {
-        Self { text, offset, body: Arc::new(body) }
+        Self { text, offset, body: Arc::new(body), tree: Arc::default() }
+    }
+
+    /// The query of the statement in PostgreSQL's parse tree: the statement itself, or what it prepares, explains or declares
+    /// a cursor for. `None` if it has none, or is not in PostgreSQL's grammar. Locations are bytes of the [`text`](Self::text).
+    pub fn query(&self) -> Option<&NodeEnum> {
+        let script = self.tree.get_or_init(|| grammar::parse(&self.text).ok()).as_ref()?;
+        let [statement] = script.statements() else { return None };
+        let mut node = statement.stmt.as_ref()?.node.as_ref()?;
+        loop {
+            let inner = match node {
+                NodeEnum::SelectStmt(_) => return Some(node),
+                NodeEnum::PrepareStmt(prepare) => &prepare.query,
+                NodeEnum::ExplainStmt(explain) => &explain.query,
+                NodeEnum::DeclareCursorStmt(declare) => &declare.query,
+                _ => return None,
+            };
+            node = inner.as_ref()?.node.as_ref()?;
+        }
     }
 
     /// The parsed statement.

@@ -57,7 +57,7 @@ impl Statement {
     pub fn kind(&self) -> StatementKind {
         let ast = match self.body() {
             Body::ClientCopy(_) => return StatementKind::Copy,
-            Body::Cursor(_) => return StatementKind::Select,
+            Body::Cursor(_) | Body::Query => return StatementKind::Select,
             Body::Role(_) | Body::AlterSystem(_) => return StatementKind::Definition,
             Body::Sql(ast) => ast,
         };

@@ -7,12 +7,12 @@ use super::files;
 use super::unique_names;
 use catalog_views::ViewColumns;
 use catalog_views::access::{Access, FileUse};
-use catalog_views::relation_names::{find, find_parts};
+use catalog_views::relation_names::{find, find_in, find_parts};
 use datafusion::catalog::view::ViewTable;
 use datafusion::common::TableReference;
 use datafusion::datasource::{TableProvider, provider_as_source};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, col};
-use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
+use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement};
 use parser::names::{fold, split_name};
 use parser::nesting;
 use parser::walk::visit_relations;
@@ -50,10 +50,31 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// The relation of a name in lower or mixed case, as the catalog has it. `None` if there is none.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub async fn relation(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Option<Arc<dyn TableProvider>>> {
+        let parts = schema.into_iter().chain([name]).map(|part| Ident::with_quote('"', part));
+        self.provider(&ObjectName::from(parts.collect::<Vec<_>>())).await
+    }
+
+    /// The rows of a file, or of the files of a pattern.
+    ///
+    /// # Errors
+    /// 42501 without the privilege to read files; a file that cannot be read.
+    pub async fn file(&self, path: &str) -> Result<Arc<dyn TableProvider>> {
+        self.access.require_files(FileUse::Read)?;
+        files::table(self.engine, path).await
+    }
+
     async fn provider(&self, name: &ObjectName) -> Result<Option<Arc<dyn TableProvider>>> {
         if let Some(path) = file_name(name) {
-            self.access.require_files(FileUse::Read)?;
-            return files::table(self.engine, path).await.map(Some);
+            return self.file(path).await.map(Some);
         }
         let (schema, bare) = split_name(name)?;
         let implicit = schema.is_none() && catalog_views::is_implicit(&bare);
@@ -107,10 +128,7 @@ impl Planner<'_> {
     /// # Errors
     /// 54001 for a view on too many views, and as [`view_plan`](Self::view_plan).
     async fn view(&self, view: &View) -> Result<Arc<dyn TableProvider>> {
-        if self.expanded.len() >= VIEWS_DEEP {
-            let hint = format!("Views may be defined on views {VIEWS_DEEP} levels deep.");
-            return Err(nesting::exceeded(hint));
-        }
+        self.refuse_deep_views()?;
         let plan = self.view_plan(view).await?;
         Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))))
     }
@@ -121,6 +139,13 @@ impl Planner<'_> {
     /// As [`plan_statement`](Self::plan_statement).
     pub async fn view_plan(&self, view: &View) -> Result<LogicalPlan> {
         let query = parser::parse_sql(&view.sql)?;
+        let mut planner = self.of_view(view);
+        let plan = deep::Growing(Box::pin(planner.plan_statement(query))).await?;
+        rename_columns(plan, &view.columns)
+    }
+
+    /// A planner for a view's query: with the privileges of its owner and its search path.
+    fn of_view<'b>(&'b self, view: &'b View) -> Planner<'b> {
         let mut planner = Planner::new(
             self.engine,
             self.functions,
@@ -131,8 +156,37 @@ impl Planner<'_> {
         );
         planner.describes_views = self.describes_views;
         planner.expanded = self.expanded.iter().copied().chain([view.id]).collect();
-        let plan = deep::Growing(Box::pin(planner.plan_statement(query))).await?;
-        rename_columns(plan, &view.columns)
+        planner
+    }
+
+    /// The view of a name and a planner for its query. `None` if the name is not that of a view.
+    ///
+    /// # Errors
+    /// Missing privileges; 42P17 for a view that reads itself; 54001 for a view on too many views.
+    pub fn named_view<'b>(
+        &'b self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Option<(&'b View, Planner<'b>)>> {
+        if schema.is_none() && catalog_views::is_implicit(name) {
+            return Ok(None);
+        }
+        let found = find_in(self.tables.catalog(), self.search_path, schema, name);
+        let Some(relation @ Relation::View(view)) = found else { return Ok(None) };
+        self.access.require(relation, Privileges::SELECT)?;
+        if self.expanded.contains(&view.id) {
+            return Err(endless(&view.name));
+        }
+        self.refuse_deep_views()?;
+        Ok(Some((view, self.of_view(view))))
+    }
+
+    fn refuse_deep_views(&self) -> Result<()> {
+        if self.expanded.len() < VIEWS_DEEP {
+            return Ok(());
+        }
+        let hint = format!("Views may be defined on views {VIEWS_DEEP} levels deep.");
+        Err(nesting::exceeded(hint))
     }
 
     /// The columns of all views that can be planned. Empty while they are being looked up, so that

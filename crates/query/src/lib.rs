@@ -7,6 +7,7 @@
 //! From the bottom up: `context` is what statements run in; `dml`, `ddl`, `copy` and `roles` execute statements, one file a
 //! kind; `short` is the short path; `session` is the interface; `receiver` executes other servers' requests.
 
+mod analysis;
 mod context;
 mod copy;
 mod database;

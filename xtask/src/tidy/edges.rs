@@ -22,7 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("values", &["store"]),
     ("executor", &["values", "store"]),
     ("functions", &["executor", "values", "store"]),
-    ("parser", &["functions", "values", "store"]),
+    ("parser", &["grammar", "functions", "values", "store"]),
     ("scan", &["executor", "functions", "values", "store", "sdds"]),
     ("catalog_views", &["scan", "parser", "functions", "values", "store", "sdds"]),
     ("planner", &["executor", "catalog_views", "scan", "parser", "functions", "values", "store"]),
@@ -45,6 +45,9 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "query",
         &[
+            "lowering",
+            "analyzer",
+            "grammar",
             "predict",
             "distributed",
             "planner",

@@ -61,7 +61,9 @@ impl Statement {
             Body::Cursor(CursorStatement::Fetch(fetch)) => {
                 return Some(Ok(ConnectionStatement::Fetch(fetch.clone())));
             }
-            Body::ClientCopy(_) | Body::Role(_) | Body::AlterSystem(_) => return None,
+            Body::ClientCopy(_) | Body::Role(_) | Body::AlterSystem(_) | Body::Query => {
+                return None;
+            }
         };
         Some(Ok(match ast {
             Ast::Close { cursor: CloseCursor::All } => ConnectionStatement::Close(None),

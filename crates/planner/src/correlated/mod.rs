@@ -21,6 +21,7 @@ mod function;
 mod index;
 mod keyed;
 mod lateral;
+mod three_valued;
 
 pub use by_row::ByRow;
 pub use function::SubqueryFunction;
@@ -55,7 +56,7 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
     found.unwrap_or(false)
 }
 
-/// Whether a plan has an EXISTS whose LIMIT or OFFSET DataFusion would drop when it turns it into a
+/// Whether a plan has a subquery that DataFusion misinterprets: an IN where NULL and false differ, or an EXISTS whose LIMIT or OFFSET DataFusion would drop when it turns it into a
 /// join. An outermost LIMIT without OFFSET is handled correctly.
 pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
@@ -67,7 +68,7 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
         };
         Ok(!subquery.outer_ref_columns.is_empty() && rows.exists(is_limit)?)
     };
-    let mut found = false;
+    let mut found = three_valued::is_in(plan);
     let walked = plan.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
             found = found || expr.exists(forgets)?;
@@ -112,9 +113,16 @@ fn of_node(node: LogicalPlan, engine: &Arc<SessionState>) -> Result<Transformed<
     node.inputs().into_iter().for_each(|input| schema.merge(input.schema()));
     let place = Place { schema, is_filter: matches!(node, LogicalPlan::Filter(_)) };
     let names = NamePreserver::new(&node);
+    let is_filter = place.is_filter;
     let replaced = node.map_expressions(|expr| {
         let name = names.save(&expr);
-        let replaced = expr.transform_down(|expr| of_expression(expr, &place, engine))?;
+        let exact = match is_filter {
+            true => three_valued::of_filter(expr, &place, engine)?,
+            false => Transformed::no(expr),
+        };
+        let (changed, expr) = (exact.transformed, exact.data);
+        let mut replaced = expr.transform_down(|expr| of_expression(expr, &place, engine))?;
+        replaced.transformed |= changed;
         Ok(replaced.update_data(|expr| name.restore(expr)))
     })?;
     if !replaced.transformed {
@@ -143,6 +151,12 @@ fn of_expression(
     if !correlated && !refused {
         return of_independent(expr, engine);
     }
+    function_of(expr, place, engine)
+}
+
+/// The function that answers for a subquery.
+fn function_of(expr: Expr, place: &Place, engine: &Arc<SessionState>) -> Result<Transformed<Expr>> {
+    let schema = &place.schema;
     let is_any = |c: &SetComparison| c.op == Operator::Eq && c.quantifier == SetQuantifier::Any;
     let (subquery, answer, value) = match expr {
         Expr::ScalarSubquery(subquery) => (subquery, Answer::Value, None),

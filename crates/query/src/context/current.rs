@@ -4,6 +4,7 @@ use super::transactions::{Conversation, Shown};
 use arc_swap::ArcSwap;
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
+use chrono::{DateTime, Utc};
 use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use values::error::Result;
@@ -38,6 +39,11 @@ impl Current {
     /// The conversation, if no statement uses it.
     pub(crate) fn try_lock(&self) -> Option<OwnedMutexGuard<Conversation>> {
         Arc::clone(&self.0.load().conversation).try_lock_owned().ok()
+    }
+
+    /// The start of the open transaction.
+    pub(crate) fn started(&self) -> Option<DateTime<Utc>> {
+        self.0.load().shown.started()
     }
 
     pub(crate) fn status(&self) -> TransactionStatus {

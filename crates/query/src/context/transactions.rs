@@ -5,6 +5,7 @@ use crate::context::settings_scopes::{Mark, Scope};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
+use chrono::{DateTime, Utc};
 use executor::Control;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,14 +21,22 @@ pub(crate) struct Conversation {
     settings: Arc<ArcSwap<Settings>>,
 }
 
-/// What is known of a conversation while a statement uses it: the failure flag of the open transaction, if there is one.
+/// What is known of a conversation while a statement uses it: the failure flag and the start of the open transaction, if there is one.
 /// Clones are of the same conversation.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shown(Arc<ArcSwapOption<AtomicBool>>);
+pub(crate) struct Shown {
+    failed: Arc<ArcSwapOption<AtomicBool>>,
+    started: Arc<ArcSwapOption<DateTime<Utc>>>,
+}
 
 impl Shown {
+    /// The start of the open transaction: what `now()` says in it.
+    pub(crate) fn started(&self) -> Option<DateTime<Utc>> {
+        self.started.load().as_deref().copied()
+    }
+
     pub(crate) fn status(&self) -> TransactionStatus {
-        match &*self.0.load() {
+        match &*self.failed.load() {
             None => TransactionStatus::Idle,
             Some(failed) if failed.load(Ordering::Relaxed) => TransactionStatus::Failed,
             Some(_) => TransactionStatus::Open,
@@ -48,7 +57,7 @@ impl Shown {
 
     /// Marks the open transaction, if any, as failed.
     pub(crate) fn fail(&self) {
-        if let Some(failed) = &*self.0.load() {
+        if let Some(failed) = &*self.failed.load() {
             failed.store(true, Ordering::Relaxed);
         }
     }
@@ -107,12 +116,14 @@ impl Conversation {
     }
 
     fn set_open(&mut self, open: Open) {
-        self.shown.0.store(Some(Arc::clone(&open.failed.0)));
+        self.shown.failed.store(Some(Arc::clone(&open.failed.0)));
+        self.shown.started.store(Some(Arc::new(Utc::now())));
         self.open = Some(open);
     }
 
     fn take_open(&mut self) -> Option<Open> {
-        self.shown.0.store(None);
+        self.shown.failed.store(None);
+        self.shown.started.store(None);
         self.open.take()
     }
 
@@ -210,7 +221,8 @@ impl Conversation {
         settings_scopes::go_back(&mut open.scope, &self.settings, mark);
         // A stream from before the rollback may still fail; that must not fail the transaction.
         open.failed = Failure::default();
-        self.shown.0.store(Some(Arc::clone(&open.failed.0)));
+        self.shown.failed.store(Some(Arc::clone(&open.failed.0)));
+        self.shown.started.store(Some(Arc::new(Utc::now())));
         Ok(())
     }
 }

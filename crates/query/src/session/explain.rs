@@ -8,6 +8,7 @@ use super::run::Write;
 use super::settings::text_rows;
 use super::write_source::source_of_write;
 use crate::Statement;
+use crate::analysis;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::context::{Frame, Inner};
@@ -78,7 +79,7 @@ impl Inner {
             return text_rows("EXPLAIN", &[(COLUMN, lines)]);
         }
         let began = Instant::now();
-        let mut explained = self.planned(conversation, frame, statement).await?;
+        let mut explained = self.planned(conversation, frame, whole, statement).await?;
         explained.planning = began.elapsed();
         explained.logical = match explained.logical.take().filter(|_| options.verbose) {
             Some(plan) => Some(frame.engine().optimize(&plan)?),
@@ -130,6 +131,7 @@ impl Inner {
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
+        whole: &Statement,
         statement: &Ast,
     ) -> Result<Explained> {
         let tables = self.reading(conversation).await?;
@@ -152,8 +154,17 @@ impl Inner {
         let (mut logical, mut physical) = (None, None);
         if let Some(query) = query {
             let mut planner = frame.planner(&tables);
-            let plan = planner.plan_statement(query).await?;
-            let (plan, _) = planner.shown(plan)?;
+            let analyzed = match whole.query().filter(|_| deed.is_none()) {
+                Some(query) => analysis::plan(frame, &planner, query).await?,
+                None => None,
+            };
+            let (plan, _) = match analyzed {
+                Some(analyzed) => analyzed,
+                None => {
+                    let plan = planner.plan_statement(query).await?;
+                    planner.shown(plan)?
+                }
+            };
             physical = match query_there {
                 Some(query) => Some(query),
                 None => Some(planner.physical(&plan).await?),

@@ -3,6 +3,7 @@
 use crate::context::Inner;
 use crate::context::transactions::Conversation;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
+use parser::Statement;
 use parser::names::fold;
 use parser::walk::visit_relations;
 use std::ops::ControlFlow;
@@ -47,13 +48,13 @@ impl Inner {
     pub(super) async fn reading_for(
         &self,
         conversation: &mut Conversation,
-        query: &Ast,
+        statement: &Statement,
     ) -> Result<Reading> {
         let store = &self.shared.store;
         if conversation.open().is_some() || store.peers().is_none() {
             return self.reading(conversation).await;
         }
-        Ok(match reach(query) {
+        Ok(match statement.ast().map_or(Reach::Tables, reach) {
             Reach::Nothing => store.reading_here()?,
             Reach::SystemTables => match store.reading().await {
                 Err(Error::Unreachable { .. }) => store.reading_here()?,

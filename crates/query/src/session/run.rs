@@ -2,6 +2,7 @@
 
 use super::outcome_stream::{OutcomeStream, RunningMark};
 use super::temporary;
+use crate::analysis;
 use crate::context::outcome::{Outcome, Rows, Tag};
 use crate::context::transactions::{Conversation, committed};
 use crate::context::writes_nothing;
@@ -105,13 +106,16 @@ impl Inner {
             Body::Role(statement) => {
                 return self.write(conversation, &frame, Write::Role(statement), control).await;
             }
+            Body::Query => {
+                return self.read(conversation, &frame, statement, control, mark).await;
+            }
             Body::Cursor(_) | Body::ClientCopy(_) => return Err(requires_connection()),
         };
         match ast {
             Ast::Query(query) if query_writes(query).is_some() => {
                 Err(Error::unsupported("INSERT, UPDATE and DELETE inside WITH are not supported"))
             }
-            Ast::Query(_) => self.read(conversation, &frame, ast, control, mark).await,
+            Ast::Query(_) => self.read(conversation, &frame, statement, control, mark).await,
             Ast::Explain { .. } => self.explain(conversation, &frame, statement, control).await,
             Ast::Set(set) => self.set(conversation, set),
             Ast::ShowVariable { variable } => self.show(variable),
@@ -225,7 +229,7 @@ impl Inner {
         &self,
         conversation: &mut Conversation,
         frame: &Frame<'_>,
-        query: &Ast,
+        statement: &Statement,
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
@@ -235,8 +239,8 @@ impl Inner {
             _ => 0,
         };
         let (reading, fields, stream) = loop {
-            let reading = self.reading_for(conversation, query).await?;
-            match self.begin_reading(frame, query, &reading, retries > 0).await {
+            let reading = self.reading_for(conversation, statement).await?;
+            match self.begin_reading(frame, statement, &reading, retries > 0).await {
                 Ok((fields, stream)) => break (reading, fields, stream),
                 Err(error) if error.is_retryable() && retries > 0 => {
                     retries -= 1;
@@ -254,14 +258,27 @@ impl Inner {
     async fn begin_reading(
         &self,
         frame: &Frame<'_>,
-        query: &Ast,
+        statement: &Statement,
         reading: &Reading,
         may_repeat: bool,
     ) -> Result<(Vec<Field>, SendableRecordBatchStream)> {
         self.context.see(reading, frame);
         let mut planner = frame.planner(reading);
-        let plan = planner.plan_statement(query.clone()).await?;
-        let (plan, fields) = planner.shown(plan)?;
+        let analyzed = match statement.query() {
+            Some(query) => analysis::plan(frame, &planner, query).await?,
+            None => None,
+        };
+        let (plan, fields) = match (analyzed, statement.ast()) {
+            (Some(analyzed), _) => analyzed,
+            (None, Some(ast)) => {
+                let plan = planner.plan_statement(ast.clone()).await?;
+                planner.shown(plan)?
+            }
+            (None, None) => {
+                let query = statement.query().ok_or_else(requires_connection)?;
+                return Err(analysis::missing(frame, &planner, query).await);
+            }
+        };
         let physical = planner.physical(&plan).await?;
         let mut stream = execute_stream(Arc::clone(&physical), frame.engine().task_ctx())?;
         if may_repeat {

@@ -8,6 +8,7 @@ mod series;
 
 use super::write_source::{from_of, probe};
 use super::{Session, explain};
+use crate::analysis;
 use crate::context::{Frame, Inner};
 use crate::dml::assignment::assigned_column;
 use crate::dml::select::target_of;
@@ -75,6 +76,21 @@ impl Inner {
             Some(open) => &open.transaction,
             None => &snapshot,
         };
+        if matches!(statement.ast(), Some(Ast::Query(_)) | None)
+            && !is_short(&frame, tables, statement)
+            && let Some(query) = statement.query()
+        {
+            self.context.see(tables, &frame);
+            let planner = frame.planner(tables);
+            if let Some((parameters, fields)) =
+                analysis::describe(&frame, &planner, query, given).await?
+            {
+                return Ok(Description { parameters, fields: Some(fields) });
+            }
+            if statement.ast().is_none() {
+                return Err(analysis::missing(&frame, &planner, query).await);
+            }
+        }
         let Some(ast) = statement.ast() else {
             return Ok(
                 Known(given.iter().cloned().enumerate().collect()).description(given.len(), None)
@@ -89,6 +105,10 @@ impl Inner {
         self.context.see(tables, &frame);
         describe(&frame, tables, ast, given).await
     }
+}
+
+fn is_short(frame: &Frame<'_>, tables: &dyn Tables, statement: &Statement) -> bool {
+    statement.ast().is_some_and(|ast| matches!(Short::recognise(frame, tables, ast), Ok(Some(_))))
 }
 
 async fn describe(

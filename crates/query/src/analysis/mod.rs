@@ -1,0 +1,210 @@
+//! Queries by way of PostgreSQL's grammar and the analyzer: parse tree, typed tree, logical plan.
+//!
+//! What the analyzer or the lowering does not know yet is planned as before, by the engine's own SQL planner.
+
+mod errors;
+mod parameters;
+mod relations;
+mod types;
+
+use crate::context::Frame;
+use analyzer::Bound;
+use analyzer::system::SqlType;
+use datafusion::catalog::view::ViewTable;
+use datafusion::datasource::TableProvider;
+use datafusion::logical_expr::LogicalPlan;
+use futures::future::BoxFuture;
+use grammar::tree::NodeEnum;
+use lowering::{Refusal, Surroundings};
+use planner::Planner;
+use planner::relations::rename_columns;
+use relations::Relations;
+use std::sync::Arc;
+use store::catalog;
+use values::error::{Error, Result};
+use values::field::Field;
+
+/// The setting that lets the analyzer plan queries.
+const SETTING: &str = "pando.analyzer";
+
+/// The types of a query's parameters, and the columns of its result.
+pub(crate) type Described = (Vec<catalog::SqlType>, Vec<Field>);
+
+/// Why a query is not planned here.
+enum Refused {
+    /// A part of it is not known here.
+    Missing(Error),
+    /// It is wrong.
+    Wrong(Error),
+}
+
+/// The plan of a query and the columns of its result. `None` if the analyzer does not know all of it.
+///
+/// # Errors
+/// What is wrong with the query.
+pub(crate) async fn plan(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+    query: &NodeEnum,
+) -> Result<Option<(LogicalPlan, Vec<Field>)>> {
+    if !is_on(frame) {
+        return Ok(None);
+    }
+    known(planned(frame, planner, query, frame.text).await)
+}
+
+/// The parameters and columns of a query. `None` if the analyzer does not know all of it.
+///
+/// # Errors
+/// What is wrong with the query.
+pub(crate) async fn describe(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+    query: &NodeEnum,
+    given: &[Option<catalog::SqlType>],
+) -> Result<Option<Described>> {
+    if !is_on(frame) {
+        return Ok(None);
+    }
+    known(described(frame, planner, query, given).await)
+}
+
+/// The error for a query that only the analyzer can read: what it does not know.
+pub(crate) async fn missing(frame: &Frame<'_>, planner: &Planner<'_>, query: &NodeEnum) -> Error {
+    match planned(frame, planner, query, frame.text).await {
+        Err(Refused::Missing(error) | Refused::Wrong(error)) => error,
+        Ok(_) => Error::unsupported(format!("this query needs the setting {SETTING}")),
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Wrong(error)
+    }
+}
+
+fn known<T>(result: Result<T, Refused>) -> Result<Option<T>> {
+    match result {
+        Ok(known) => Ok(Some(known)),
+        Err(Refused::Missing(_)) => Ok(None),
+        Err(Refused::Wrong(error)) => Err(error),
+    }
+}
+
+fn is_on(frame: &Frame<'_>) -> bool {
+    frame.settings.get(SETTING).is_none_or(|value| value == "on")
+}
+
+/// The rows of a view. `None` if the name is not that of a view.
+fn view<'a>(
+    frame: &'a Frame<'_>,
+    planner: &'a Planner<'_>,
+    schema: Option<&'a str>,
+    name: &'a str,
+) -> BoxFuture<'a, Result<Option<Arc<dyn TableProvider>>, Refused>> {
+    Box::pin(async move {
+        let Some((view, inner)) = planner.named_view(schema, name)? else { return Ok(None) };
+        let missing = || Refused::Missing(Error::unsupported(format!("view {name}")));
+        let script = grammar::parse(&view.sql).map_err(|_| missing())?;
+        let statement =
+            script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+        let (plan, fields) =
+            planned(frame, &inner, statement.ok_or_else(missing)?, &view.sql).await?;
+        let names = fields.iter().map(|field| field.name.clone());
+        let names: Vec<String> = names
+            .enumerate()
+            .map(|(at, name)| view.columns.get(at).cloned().unwrap_or(name))
+            .collect();
+        let plan = rename_columns(plan, &names)?;
+        let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, Some(view.sql.clone())));
+        Ok(Some(table))
+    })
+}
+
+/// The plan of a query with a text of its own, such as a view's.
+async fn planned(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+    query: &NodeEnum,
+    text: &str,
+) -> Result<(LogicalPlan, Vec<Field>), Refused> {
+    let declared: Vec<Option<SqlType>> =
+        frame.parameters.iter().map(parameters::type_of_value).collect();
+    let (bound, relations) = bind(frame, planner, query, &declared, text).await?;
+    if bound.parameters.len() > frame.parameters.len() {
+        return Err(Refused::Wrong(parameters::undefined(frame.parameters.len() + 1)));
+    }
+    lower(frame, planner, &bound, &relations, text)
+}
+
+async fn described(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+    query: &NodeEnum,
+    given: &[Option<catalog::SqlType>],
+) -> Result<Described, Refused> {
+    let declared: Vec<Option<SqlType>> =
+        given.iter().map(|given| given.as_ref().and_then(types::of_held)).collect();
+    let (bound, relations) = bind(frame, planner, query, &declared, frame.text).await?;
+    let (_, fields) = lower(frame, planner, &bound, &relations, frame.text)?;
+    let mut parameters = Vec::with_capacity(bound.parameters.len());
+    for (number, found) in bound.parameters.iter().enumerate() {
+        let given = given.get(number).cloned().flatten();
+        parameters.push(match (given, found) {
+            (Some(given), _) => given,
+            (None, Some(found)) => types::held(*found)
+                .ok_or_else(|| Refused::Missing(Error::unsupported(found.to_string())))?,
+            (None, None) => catalog::SqlType::Text,
+        });
+    }
+    Ok((parameters, fields))
+}
+
+async fn bind(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+    query: &NodeEnum,
+    declared: &[Option<SqlType>],
+    text: &str,
+) -> Result<(Bound, Relations), Refused> {
+    let mut relations = Relations::of(frame, planner, query).await?;
+    loop {
+        let bound = grammar::growing(|| analyzer::bind(query, &relations, declared));
+        match bound {
+            Ok(bound) => return Ok((bound, relations)),
+            // The parse tree did not show this name.
+            Err(_) if relations.look_up_more(frame, planner).await? => {}
+            Err(error) => return Err(refused(error, text)),
+        }
+    }
+}
+
+fn refused(error: analyzer::Error, text: &str) -> Refused {
+    let is_missing = error.is_missing;
+    let error = errors::of_analyzer(error, text);
+    if is_missing { Refused::Missing(error) } else { Refused::Wrong(error) }
+}
+
+fn lower(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+    bound: &Bound,
+    relations: &Relations,
+    text: &str,
+) -> Result<(LogicalPlan, Vec<Field>), Refused> {
+    let surroundings = Surroundings {
+        engine: planner.engine,
+        functions: planner.functions,
+        sources: relations.sources(),
+        parameters: frame.parameters,
+        text,
+    };
+    grammar::growing(|| lowering::lower(&bound.query, &surroundings)).map_err(|refusal| {
+        match refusal {
+            Refusal::Missing(what) => {
+                Refused::Missing(Error::unsupported(format!("{what} is not supported")))
+            }
+            Refusal::Error(error) => Refused::Wrong(error),
+        }
+    })
+}

@@ -1,0 +1,24 @@
+//! The types of parameters with values.
+
+use super::types;
+use analyzer::system::{Oid, SqlType};
+use datafusion::common::ScalarValue;
+use values::error::{Error, SqlState};
+
+/// The type of a parameter with this value. `None` for texts, which also represent values of other types: their place in the
+/// statement decides, as when the statement was described.
+pub(super) fn type_of_value(value: &ScalarValue) -> Option<SqlType> {
+    let data_type = value.data_type();
+    let found = types::of_held(&values::types::of_arrow(&data_type))?;
+    let is_text = |oid: Oid| oid.category() == 'S';
+    match found.oid {
+        oid if is_text(oid) || oid.element().is_some_and(is_text) => None,
+        oid => Some(SqlType::plain(oid)),
+    }
+    .filter(|_| !data_type.is_null())
+}
+
+/// The error for a parameter without a value.
+pub(super) fn undefined(number: usize) -> Error {
+    Error::new(SqlState::UndefinedParameter, format!("there is no parameter ${number}"))
+}

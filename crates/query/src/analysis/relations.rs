@@ -1,0 +1,173 @@
+//! The relations that a query names.
+
+use super::{Refused, types};
+use crate::context::Frame;
+use analyzer::tree::Column;
+use analyzer::{Catalog, Table};
+use catalog_views::relation_names::find_in;
+use datafusion::common::TableReference;
+use datafusion::datasource::provider_as_source;
+use grammar::tree::{NodeEnum, NodeRef};
+use lowering::SourceTable;
+use parking_lot::Mutex;
+use planner::{Planner, unique_names};
+use std::collections::{HashMap, HashSet};
+use store::catalog::Relation;
+
+/// A name in a query: the schema, if it is written, and the relation.
+type Name = (Option<String>, String);
+
+/// The relations that a query names, with what reads them.
+pub(super) struct Relations {
+    tables: HashMap<Name, Table>,
+    /// The names of relations with columns of types that the analyzer does not have.
+    strange: HashMap<Name, String>,
+    /// Names that do not exist.
+    absent: HashSet<Name>,
+    /// Names that the analyzer asked for and that were not looked up.
+    wanted: Mutex<Vec<Name>>,
+    sources: Vec<SourceTable>,
+}
+
+impl Relations {
+    /// Looks up all names. Those that are not found may be queries in WITH.
+    pub(super) async fn of(
+        frame: &Frame<'_>,
+        planner: &Planner<'_>,
+        query: &NodeEnum,
+    ) -> Result<Self, Refused> {
+        let mut relations = Self {
+            tables: HashMap::new(),
+            strange: HashMap::new(),
+            absent: HashSet::new(),
+            wanted: Mutex::default(),
+            sources: Vec::new(),
+        };
+        for name in names(query) {
+            relations.look_up(frame, planner, name).await?;
+        }
+        Ok(relations)
+    }
+
+    /// Looks up what the analyzer asked for in vain. Returns whether it finds more now.
+    pub(super) async fn look_up_more(
+        &mut self,
+        frame: &Frame<'_>,
+        planner: &Planner<'_>,
+    ) -> Result<bool, Refused> {
+        let wanted = std::mem::take(&mut *self.wanted.lock());
+        let found = !wanted.is_empty();
+        for name in wanted {
+            self.look_up(frame, planner, name).await?;
+        }
+        Ok(found)
+    }
+
+    /// What reads the relations, by their handles.
+    pub(super) fn sources(&self) -> &[SourceTable] {
+        &self.sources
+    }
+
+    fn is_known(&self, name: &Name) -> bool {
+        self.tables.contains_key(name)
+            || self.strange.contains_key(name)
+            || self.absent.contains(name)
+    }
+
+    async fn look_up(
+        &mut self,
+        frame: &Frame<'_>,
+        planner: &Planner<'_>,
+        name: Name,
+    ) -> Result<(), Refused> {
+        if self.is_known(&name) {
+            return Ok(());
+        }
+        let (schema, relation) = (name.0.as_deref(), name.1.as_str());
+        let view = super::view(frame, planner, schema, relation).await?;
+        let found = match view {
+            Some(view) => Some(view),
+            None => match planner.relation(schema, relation).await? {
+                None if schema.is_none() && is_file(relation) => {
+                    Some(planner.file(relation).await?)
+                }
+                found => found,
+            },
+        };
+        let Some(provider) = found else {
+            self.absent.insert(name);
+            return Ok(());
+        };
+        let mut columns = Vec::new();
+        for field in provider.schema().fields() {
+            match types::of_column(field) {
+                Some(sql_type) => {
+                    let name = unique_names::shown(field.name()).to_owned();
+                    columns.push(Column { name, sql_type });
+                }
+                None => {
+                    let what = format!("column {} of type {}", field.name(), field.data_type());
+                    self.strange.insert(name, what);
+                    return Ok(());
+                }
+            }
+        }
+        let catalog = planner.tables.catalog();
+        let known = match catalog_views::is_implicit(relation) && schema.is_none() {
+            true => None,
+            false => find_in(catalog, planner.search_path, schema, relation),
+        };
+        let mut key = Vec::new();
+        if let Some(Relation::Table(table)) = known
+            && !table.has_hidden_key()
+        {
+            let shown: Vec<_> = table.columns.iter().filter(|column| !column.hidden).collect();
+            let place = |id| shown.iter().position(|column| column.id == id);
+            key = table.key.iter().filter_map(|id| place(*id)).collect();
+        }
+        let reference = match schema {
+            Some(schema) => TableReference::partial(schema, relation),
+            None => TableReference::bare(relation),
+        };
+        let handle = self.sources.len() as u32;
+        self.sources.push(SourceTable {
+            name: reference,
+            source: provider_as_source(provider),
+            oid: known.map(|known| known.id().0),
+        });
+        let table = Table { handle, name: relation.to_owned(), columns, key };
+        self.tables.insert(name, table);
+        Ok(())
+    }
+}
+
+/// Whether a name that is no relation's is that of a file.
+fn is_file(name: &str) -> bool {
+    name.contains(['.', '/', '*'])
+}
+
+/// The names that the parse tree shows at once.
+fn names(query: &NodeEnum) -> Vec<Name> {
+    let nodes = query.nodes().into_iter().filter_map(|(node, ..)| match node {
+        NodeRef::RangeVar(range) => {
+            let schema = Some(range.schemaname.clone()).filter(|schema| !schema.is_empty());
+            Some((schema, range.relname.clone()))
+        }
+        _ => None,
+    });
+    nodes.collect()
+}
+
+impl Catalog for Relations {
+    fn relation(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>, analyzer::Error> {
+        let name = (schema.map(str::to_owned), name.to_owned());
+        if let Some(what) = self.strange.get(&name) {
+            return Err(analyzer::Error::missing(what));
+        }
+        if !self.is_known(&name) {
+            self.wanted.lock().push(name);
+            return Ok(None);
+        }
+        Ok(self.tables.get(&name).cloned())
+    }
+}

@@ -1,0 +1,103 @@
+//! Types of the analyzer, and types as the catalog holds them.
+
+use analyzer::system::types::{numeric_digits, numeric_modifier};
+use analyzer::system::{Oid, SqlType};
+use datafusion::arrow::datatypes::{DataType, Field};
+use store::catalog::SqlType as Held;
+use values::types::{self, SYSTEM_TYPE_KEY};
+
+/// The analyzer's type for a held one. `None` for types that PostgreSQL does not have.
+pub(super) fn of_held(held: &Held) -> Option<SqlType> {
+    let length = |oid, length: u32| {
+        Some(SqlType { oid, modifier: i32::try_from(length).ok()?.checked_add(4)? })
+    };
+    let oid = match held {
+        Held::Boolean => Oid::BOOL,
+        Held::SmallInt => Oid::INT2,
+        Held::Integer => Oid::INT4,
+        Held::BigInt => Oid::INT8,
+        Held::Real => Oid::FLOAT4,
+        Held::Double => Oid::FLOAT8,
+        numeric if *numeric == Held::NUMERIC => Oid::NUMERIC,
+        Held::Numeric { precision, scale } => {
+            let modifier = numeric_modifier(i32::from(*precision), i32::from(*scale));
+            return Some(SqlType { oid: Oid::NUMERIC, modifier });
+        }
+        Held::Text => Oid::TEXT,
+        Held::Varchar(None) => Oid::VARCHAR,
+        Held::Varchar(Some(most)) => return length(Oid::VARCHAR, *most),
+        Held::Char(exact) => return length(Oid::BPCHAR, *exact),
+        Held::Bytea => Oid::BYTEA,
+        Held::Date => Oid::DATE,
+        Held::Time => Oid::TIME,
+        Held::Timestamp => Oid::TIMESTAMP,
+        Held::TimestampTz => Oid::TIMESTAMPTZ,
+        Held::Interval => Oid::INTERVAL,
+        Held::Uuid => Oid::UUID,
+        Held::Json => Oid::JSON,
+        Held::Jsonb => Oid::JSONB,
+        Held::Array(item) => {
+            let item = of_held(item)?;
+            return Some(SqlType { oid: item.oid.array()?, modifier: item.modifier });
+        }
+        other if *other == types::OID => Oid::OID,
+        other if *other == types::NAME => Oid::NAME,
+        other if *other == types::CHAR => Oid::CHAR,
+        Held::Other(_) => return None,
+    };
+    Some(SqlType::plain(oid))
+}
+
+/// The held type for an analyzer's. `None` for types without values here.
+pub(super) fn held(sql_type: SqlType) -> Option<Held> {
+    let length = || u32::try_from(sql_type.modifier.checked_sub(4)?).ok();
+    Some(match sql_type.oid {
+        Oid::BOOL => Held::Boolean,
+        Oid::INT2 => Held::SmallInt,
+        Oid::INT4 => Held::Integer,
+        Oid::INT8 => Held::BigInt,
+        Oid::FLOAT4 => Held::Real,
+        Oid::FLOAT8 => Held::Double,
+        Oid::NUMERIC if sql_type.modifier < 0 => Held::NUMERIC,
+        Oid::NUMERIC => {
+            let (precision, scale) = numeric_digits(sql_type.modifier);
+            let (precision, scale) = (u8::try_from(precision).ok()?, i8::try_from(scale).ok()?);
+            Held::Numeric { precision, scale }
+        }
+        Oid::TEXT | Oid::UNKNOWN => Held::Text,
+        Oid::VARCHAR => Held::Varchar(length()),
+        Oid::BPCHAR => length().map_or(Held::Text, Held::Char),
+        Oid::BYTEA => Held::Bytea,
+        Oid::DATE => Held::Date,
+        Oid::TIME => Held::Time,
+        Oid::TIMESTAMP => Held::Timestamp,
+        Oid::TIMESTAMPTZ => Held::TimestampTz,
+        Oid::INTERVAL => Held::Interval,
+        Oid::UUID => Held::Uuid,
+        Oid::JSON => Held::Json,
+        Oid::JSONB => Held::Jsonb,
+        Oid::OID => types::OID,
+        Oid::NAME => types::NAME,
+        Oid::CHAR => types::CHAR,
+        oid => {
+            let item = SqlType { oid: oid.element()?, modifier: sql_type.modifier };
+            Held::Array(Box::new(held(item)?))
+        }
+    })
+}
+
+/// The type of a column of a relation.
+pub(super) fn of_column(field: &Field) -> Option<SqlType> {
+    if let Some(name) = field.metadata().get(SYSTEM_TYPE_KEY) {
+        let name = name.trim_matches('"');
+        return match name.strip_suffix("[]") {
+            Some(item) => Some(SqlType::plain(Oid::of_type_name(item)?.array()?)),
+            None => Oid::of_type_name(name).map(SqlType::plain),
+        };
+    }
+    // Computed columns that only Arrow describes have the type that holds their values.
+    match field.data_type() {
+        DataType::Null => Some(SqlType::plain(Oid::TEXT)),
+        _ => of_held(&types::of_field(field)),
+    }
+}
