@@ -68,6 +68,9 @@ impl Lowering<'_> {
             return missing("WITHIN GROUP");
         }
         let made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
+        if call.distinct && !made.plan.is_of_distinct_values() {
+            return missing("DISTINCT in this aggregate");
+        }
         let filter = match &call.filter {
             Some(filter) => Some(Box::new(self.condition(filter)?)),
             None => None,

@@ -1,12 +1,21 @@
 //! Functions on the catalog, the session and the server.
 
-use super::{Make, Table};
-use analyzer::system::{Oid, functions};
+use super::{Make, Table, called, take};
+use crate::refusal::Result;
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use analyzer::system::{Oid, SqlType, functions};
+use catalog_views::functions::current_setting;
+use datafusion::common::ScalarValue;
+use std::sync::Arc;
 
-pub(super) const TABLE: Table = &[("pg_typeof(any)", Make::Named("pg_typeof"))];
+pub(super) const TABLE: Table = &[
+    ("pg_typeof(any)", Make::Own(type_of)),
+    ("current_setting(text) current_setting(text,bool)", Make::Own(setting)),
+];
 
 /// Functions of our own that have the names of PostgreSQL's, and take the types of their arguments.
-const SAME: &str = "col_description current_database current_schema current_schemas current_setting currval format_type \
+const SAME: &str = "col_description current_database current_schema current_schemas currval format_type \
     has_any_column_privilege has_column_privilege has_database_privilege has_foreign_data_wrapper_privilege \
     has_function_privilege has_language_privilege has_schema_privilege has_sequence_privilege has_server_privilege \
     has_table_privilege has_tablespace_privilege has_type_privilege inet_client_addr inet_client_port inet_server_addr \
@@ -31,4 +40,18 @@ const SAME: &str = "col_description current_database current_schema current_sche
 pub(super) fn same_names() -> impl Iterator<Item = (Oid, Make)> {
     SAME.split_whitespace()
         .flat_map(|name| functions::named(name).map(move |f| (f.oid, Make::Named(name))))
+}
+
+/// The id of the type of a value, which is known when the statement is planned.
+fn type_of(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [value] = take(arguments)?;
+    let id = ScalarValue::Int64(Some(value.sql_type.oid.0.into()));
+    Ok(Typed::constant(id, sql_type))
+}
+
+/// A setting of the statement.
+fn setting(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let settings = catalog_views::settings(lowering.around.engine);
+    let (expr, data_type) = called(&Arc::new(current_setting(settings)), arguments)?;
+    Typed::of(expr, data_type, sql_type)
 }
