@@ -6,11 +6,11 @@ use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
-use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS};
-use functions_crate::numbers::decimals;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Operator;
+use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS};
+use functions_crate::numbers::decimals;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -27,6 +27,11 @@ pub(super) enum Plan {
     Sum,
     /// By a sum and a count, which keeps all digits and shares the sum with other aggregates.
     Average,
+    /// By the longest interval, or the shortest one.
+    Extreme {
+        /// Whether it is the longest.
+        is_longest: bool,
+    },
     /// By the sums of values and squares and their count.
     Deviation(Deviation),
     /// By a function that writes each row, `array_agg`, and a function of the array.
@@ -49,7 +54,10 @@ const fn deviation(is_sample: bool, is_root: bool) -> Plan {
 const TABLE: &[(&str, Plan)] = &[
     ("count() count(any)", Plan::Count),
     ("sum(int2) sum(int4) sum(int8) sum(float4) sum(float8) sum(numeric) sum(interval)", Plan::Sum),
-    ("avg(int2) avg(int4) avg(int8) avg(float4) avg(float8) avg(numeric) avg(interval)", Plan::Average),
+    (
+        "avg(int2) avg(int4) avg(int8) avg(float4) avg(float8) avg(numeric) avg(interval)",
+        Plan::Average,
+    ),
     (
         "min(int2) min(int4) min(int8) min(float4) min(float8) min(numeric) min(text) min(bpchar) min(date) min(time) \
          min(timestamp) min(timestamptz) min(oid)",
@@ -60,6 +68,8 @@ const TABLE: &[(&str, Plan)] = &[
          max(timestamp) max(timestamptz) max(oid)",
         Plan::Named("max"),
     ),
+    ("min(interval)", Plan::Extreme { is_longest: false }),
+    ("max(interval)", Plan::Extreme { is_longest: true }),
     ("bool_and(bool) every(bool)", Plan::Named("bool_and")),
     ("bool_or(bool)", Plan::Named("bool_or")),
     ("bit_and(int2) bit_and(int4) bit_and(int8)", Plan::Named("bit_and")),
@@ -82,7 +92,10 @@ const TABLE: &[(&str, Plan)] = &[
          stddev_samp(numeric)",
         deviation(true, true),
     ),
-    ("stddev_pop(int2) stddev_pop(int4) stddev_pop(int8) stddev_pop(numeric)", deviation(false, true)),
+    (
+        "stddev_pop(int2) stddev_pop(int4) stddev_pop(int8) stddev_pop(numeric)",
+        deviation(false, true),
+    ),
     ("corr(float8,float8)", Plan::Named("corr")),
     ("covar_samp(float8,float8)", Plan::Named("covar_samp")),
     ("covar_pop(float8,float8)", Plan::Named("covar_pop")),
@@ -128,6 +141,7 @@ impl Plan {
     pub(super) fn parts(self, lowering: &Lowering<'_>, arguments: Vec<Typed>) -> Result<Vec<Part>> {
         Ok(match self {
             Self::Named(name) => vec![lowering.part(name, arguments)?],
+            Self::Extreme { is_longest } => vec![lowering.extreme(is_longest, arguments)?],
             Self::Count => vec![lowering.count(arguments)?],
             Self::Sum => vec![lowering.sum(arguments)?],
             Self::Average => {
@@ -198,14 +212,22 @@ impl Deviation {
         let fewer = if self.is_sample { minus(n.clone(), one)? } else { n.clone() };
         let below = multiply(&n, &fewer)?;
         let none = Typed::constant(ScalarValue::Decimal128(Some(0), 1, 0), numeric);
-        let below = lowering.registered("nullif", vec![below.clone(), none.converted(&below.data_type)], numeric)?;
+        let below = lowering.registered(
+            "nullif",
+            vec![below.clone(), none.converted(&below.data_type)],
+            numeric,
+        )?;
         let variance = lowering.hidden("numeric_divide", vec![above, below], numeric)?;
         if !self.is_root {
             return Ok(variance.named(sql_type));
         }
         let scale = variance.data_type.clone();
         let float = SqlType::plain(Oid::FLOAT8);
-        let root = lowering.registered("sqrt", vec![variance.converted(&DataType::Float64).named(float)], float)?;
+        let root = lowering.registered(
+            "sqrt",
+            vec![variance.converted(&DataType::Float64).named(float)],
+            float,
+        )?;
         Ok(root.converted(&scale).named(sql_type))
     }
 }

@@ -20,7 +20,11 @@ pub(super) fn with_unit(text: &str, modifier: i32) -> Option<String> {
     let named = FIELDS.iter().filter(|(bit, _)| fields & (1 << bit) != 0);
     let (last, unit) = named.last()?;
     let number = text.trim();
-    let is_number = number.strip_prefix(['-', '+']).unwrap_or(number).bytes().all(|digit| digit.is_ascii_digit());
+    let is_number = number
+        .strip_prefix(['-', '+'])
+        .unwrap_or(number)
+        .bytes()
+        .all(|digit| digit.is_ascii_digit());
     let is_seconds = *last == 12 && number.parse::<f64>().is_ok();
     (!number.is_empty() && (is_number || is_seconds)).then(|| format!("{number} {unit}"))
 }
