@@ -44,13 +44,13 @@ impl Lowering<'_> {
 
     fn recursive(&mut self, cte: &Cte, operation: &SetOperation) -> Result<LogicalPlan> {
         let query = &cte.query;
-        let is_plain = query.with.is_empty()
-            && query.order_by.is_empty()
+        let is_plain = query.order_by.is_empty()
             && query.limit.count.is_none()
             && query.limit.offset.is_none();
         if !is_plain || operation.operator != SetOperator::Union {
             return missing("this form of a recursive query");
         }
+        self.with(&query.with)?;
         let first = self.query(&operation.left)?;
         let outputs = outputs_of(&first, &operation.left);
         let values = self.with_outputs(outputs, |of| of.exprs(&operation.left_columns))?;

@@ -11,6 +11,7 @@ use datafusion::logical_expr::expr::GroupingSet;
 use datafusion::logical_expr::{
     Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Operator, binary_expr, cast,
 };
+use std::collections::HashSet;
 
 impl Lowering<'_> {
     /// The groups of a SELECT, with its aggregates.
@@ -38,6 +39,7 @@ impl Lowering<'_> {
                 vec![grouping_sets(sets, &key_exprs, &mut distinct)?]
             }
         };
+        let aggregates = with_names(aggregates);
         let plan = LogicalPlanBuilder::from(plan).aggregate(group_by, aggregates)?.build()?;
         let columns = plan.schema().columns();
         // The number of the grouping set stands between keys and aggregates.
@@ -121,6 +123,17 @@ fn place(all: &mut Vec<Expr>, expr: Expr) -> usize {
         all.push(expr);
         all.len() - 1
     })
+}
+
+/// Aggregates under names that differ. Some functions do not appear in names.
+fn with_names(aggregates: Vec<Expr>) -> Vec<Expr> {
+    let mut taken = HashSet::new();
+    let named = aggregates.into_iter().enumerate().map(|(index, aggregate)| {
+        let name = aggregate.schema_name().to_string();
+        let again = format!("{name}:{index}");
+        if taken.insert(name) { aggregate } else { aggregate.alias(again) }
+    });
+    named.collect()
 }
 
 fn grouping_sets(sets: &GroupingSets, keys: &[Expr], distinct: &mut Vec<Expr>) -> Result<Expr> {

@@ -3,6 +3,7 @@
 mod table;
 
 use crate::functions::called;
+use crate::functions::comparisons::length;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -21,6 +22,8 @@ use table::Plan;
 pub(crate) struct Part {
     pub(crate) function: Arc<AggregateUDF>,
     pub(crate) arguments: Vec<Expr>,
+    /// The order in which it takes values, whatever the statement says.
+    order: Vec<Sort>,
     data_type: DataType,
 }
 
@@ -68,19 +71,25 @@ impl Lowering<'_> {
             return missing("WITHIN GROUP");
         }
         let made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
+        if call.distinct && !made.plan.is_of_distinct_values() {
+            return missing("DISTINCT in this aggregate");
+        }
         let filter = match &call.filter {
             Some(filter) => Some(Box::new(self.condition(filter)?)),
             None => None,
         };
         let order = call.order_by.iter().map(|key| self.sort_key(key));
         let order: Vec<Sort> = order.collect::<Result<_>>()?;
+        let order_of = |part: &Part| {
+            if part.order.is_empty() { order.clone() } else { part.order.clone() }
+        };
         let of_engine = |part: &Part| {
             Expr::AggregateFunction(AggregateFunction::new_udf(
                 Arc::clone(&part.function),
                 part.arguments.clone(),
                 call.distinct,
                 filter.clone(),
-                order.clone(),
+                order_of(part),
                 None,
             ))
         };
@@ -95,7 +104,11 @@ impl Lowering<'_> {
         {
             return Ok(None);
         }
-        self.parts_of(call.function, &call.arguments, call.sql_type).map(Some)
+        let made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
+        if made.parts.iter().any(|part| !part.order.is_empty()) {
+            return missing("this aggregate as a window function");
+        }
+        Ok(Some(made))
     }
 
     /// A part that calls an aggregate of the engine.
@@ -109,7 +122,14 @@ impl Lowering<'_> {
         let arguments = arguments.map(|(value, field)| value.converted(field.data_type()).expr);
         let arguments = arguments.collect();
         let data_type = function.return_field(&fields)?.data_type().clone();
-        Ok(Part { function, arguments, data_type })
+        Ok(Part { function, arguments, order: Vec::new(), data_type })
+    }
+
+    /// The part that returns the longest or shortest interval.
+    fn extreme(&self, is_longest: bool, arguments: Vec<Typed>) -> Result<Part> {
+        let order = arguments.iter().cloned();
+        let order = order.map(|interval| length(interval).expr.sort(!is_longest, false)).collect();
+        Ok(Part { order, ..self.part("first_value", arguments)? })
     }
 
     /// The part that counts values, or rows if there is none.

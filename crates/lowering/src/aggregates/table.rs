@@ -1,11 +1,14 @@
 //! The aggregates that have PostgreSQL's meaning for their argument types.
 
 use super::Part;
-use crate::functions::{called, parse};
+use crate::functions::{called, of_engine, parse, take};
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Operator;
 use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS};
 use functions_crate::numbers::decimals;
 use std::collections::HashMap;
@@ -24,14 +27,37 @@ pub(super) enum Plan {
     Sum,
     /// By a sum and a count, which keeps all digits and shares the sum with other aggregates.
     Average,
+    /// By the longest interval, or the shortest one.
+    Extreme {
+        /// Whether it is the longest.
+        is_longest: bool,
+    },
+    /// By the sums of values and squares and their count.
+    Deviation(Deviation),
     /// By a function that writes each row, `array_agg`, and a function of the array.
     Gathered(&'static str, &'static str),
 }
 
+/// A measure of how numerics deviate from their mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Deviation {
+    /// Whether the values are a sample of a population, not all of it.
+    is_sample: bool,
+    /// Whether it is the root of the variance.
+    is_root: bool,
+}
+
+const fn deviation(is_sample: bool, is_root: bool) -> Plan {
+    Plan::Deviation(Deviation { is_sample, is_root })
+}
+
 const TABLE: &[(&str, Plan)] = &[
     ("count() count(any)", Plan::Count),
-    ("sum(int2) sum(int4) sum(int8) sum(float4) sum(float8) sum(numeric)", Plan::Sum),
-    ("avg(int2) avg(int4) avg(int8) avg(float4) avg(float8) avg(numeric)", Plan::Average),
+    ("sum(int2) sum(int4) sum(int8) sum(float4) sum(float8) sum(numeric) sum(interval)", Plan::Sum),
+    (
+        "avg(int2) avg(int4) avg(int8) avg(float4) avg(float8) avg(numeric) avg(interval)",
+        Plan::Average,
+    ),
     (
         "min(int2) min(int4) min(int8) min(float4) min(float8) min(numeric) min(text) min(bpchar) min(date) min(time) \
          min(timestamp) min(timestamptz) min(oid)",
@@ -42,6 +68,8 @@ const TABLE: &[(&str, Plan)] = &[
          max(timestamp) max(timestamptz) max(oid)",
         Plan::Named("max"),
     ),
+    ("min(interval)", Plan::Extreme { is_longest: false }),
+    ("max(interval)", Plan::Extreme { is_longest: true }),
     ("bool_and(bool) every(bool)", Plan::Named("bool_and")),
     ("bool_or(bool)", Plan::Named("bool_or")),
     ("bit_and(int2) bit_and(int4) bit_and(int8)", Plan::Named("bit_and")),
@@ -53,6 +81,21 @@ const TABLE: &[(&str, Plan)] = &[
     ("stddev_pop(float8)", Plan::Named("stddev_pop")),
     ("variance(float8) var_samp(float8)", Plan::Named("var_samp")),
     ("var_pop(float8)", Plan::Named("var_pop")),
+    (
+        "variance(int2) variance(int4) variance(int8) variance(numeric) var_samp(int2) var_samp(int4) var_samp(int8) \
+         var_samp(numeric)",
+        deviation(true, false),
+    ),
+    ("var_pop(int2) var_pop(int4) var_pop(int8) var_pop(numeric)", deviation(false, false)),
+    (
+        "stddev(int2) stddev(int4) stddev(int8) stddev(numeric) stddev_samp(int2) stddev_samp(int4) stddev_samp(int8) \
+         stddev_samp(numeric)",
+        deviation(true, true),
+    ),
+    (
+        "stddev_pop(int2) stddev_pop(int4) stddev_pop(int8) stddev_pop(numeric)",
+        deviation(false, true),
+    ),
     ("corr(float8,float8)", Plan::Named("corr")),
     ("covar_samp(float8,float8)", Plan::Named("covar_samp")),
     ("covar_pop(float8,float8)", Plan::Named("covar_pop")),
@@ -89,15 +132,28 @@ pub(super) fn of(function: Oid) -> Option<Plan> {
 }
 
 impl Plan {
+    /// Whether the parts of an aggregate with DISTINCT take distinct values.
+    pub(super) fn is_of_distinct_values(self) -> bool {
+        !matches!(self, Self::Deviation(_))
+    }
+
     /// The aggregates of the engine.
     pub(super) fn parts(self, lowering: &Lowering<'_>, arguments: Vec<Typed>) -> Result<Vec<Part>> {
         Ok(match self {
             Self::Named(name) => vec![lowering.part(name, arguments)?],
+            Self::Extreme { is_longest } => vec![lowering.extreme(is_longest, arguments)?],
             Self::Count => vec![lowering.count(arguments)?],
             Self::Sum => vec![lowering.sum(arguments)?],
             Self::Average => {
                 let counted = lowering.count(arguments.clone())?;
                 vec![lowering.sum(arguments)?, counted]
+            }
+            Self::Deviation(_) => {
+                let numbers = numerics(lowering, arguments)?;
+                let square = vec![numbers.clone(), numbers.clone()];
+                let square = lowering.hidden("numeric_multiply", square, Oid::NUMERIC.into())?;
+                let counted = lowering.count(vec![numbers.clone()])?;
+                vec![lowering.sum(vec![numbers])?, lowering.sum(vec![square])?, counted]
             }
             Self::Gathered(of_row, _) => {
                 let written = lowering.registered(of_row, arguments, Oid::TEXT.into())?;
@@ -120,6 +176,7 @@ impl Plan {
                 }
                 called(&Arc::new(decimals::average()), parts)?
             }
+            Self::Deviation(deviation) => return deviation.value(lowering, parts, sql_type),
             Self::Gathered(_, of_all) => {
                 let texts = parts.into_iter().map(|part| part.named(Oid::TEXT_ARRAY.into()));
                 lowering.engine_function(of_all, texts.collect())?
@@ -130,6 +187,48 @@ impl Plan {
             },
         };
         Typed::of(expr, data_type, sql_type)
+    }
+}
+
+/// The argument of an aggregate as a numeric.
+fn numerics(lowering: &Lowering<'_>, arguments: Vec<Typed>) -> Result<Typed> {
+    let [value] = take(arguments)?;
+    lowering.plain(value, Oid::NUMERIC.into())
+}
+
+impl Deviation {
+    /// `(n * sum of squares - square of sum) / (n * (n - 1))`, or with `n * n` below; NULL without enough values.
+    fn value(self, lowering: &Lowering<'_>, parts: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+        let numeric = SqlType::plain(Oid::NUMERIC);
+        let [sum, squares, count] = take(parts)?;
+        let count = count.named(Oid::INT8.into());
+        let n = lowering.plain(count, numeric)?;
+        let multiply = |left: &Typed, right: &Typed| {
+            lowering.hidden("numeric_multiply", vec![left.clone(), right.clone()], numeric)
+        };
+        let one = Typed::constant(ScalarValue::Decimal128(Some(1), 1, 0), numeric);
+        let minus = |left: Typed, right: Typed| of_engine(left, Operator::Minus, right, numeric);
+        let above = minus(multiply(&n, &squares)?, multiply(&sum, &sum)?)?;
+        let fewer = if self.is_sample { minus(n.clone(), one)? } else { n.clone() };
+        let below = multiply(&n, &fewer)?;
+        let none = Typed::constant(ScalarValue::Decimal128(Some(0), 1, 0), numeric);
+        let below = lowering.registered(
+            "nullif",
+            vec![below.clone(), none.converted(&below.data_type)],
+            numeric,
+        )?;
+        let variance = lowering.hidden("numeric_divide", vec![above, below], numeric)?;
+        if !self.is_root {
+            return Ok(variance.named(sql_type));
+        }
+        let scale = variance.data_type.clone();
+        let float = SqlType::plain(Oid::FLOAT8);
+        let root = lowering.registered(
+            "sqrt",
+            vec![variance.converted(&DataType::Float64).named(float)],
+            float,
+        )?;
+        Ok(root.converted(&scale).named(sql_type))
     }
 }
 

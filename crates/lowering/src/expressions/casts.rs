@@ -7,13 +7,23 @@ use crate::typed::Typed;
 use crate::types;
 use ::functions::casts::{constants, conversion};
 use analyzer::system::{Oid, SqlType, functions as procedures};
-use analyzer::tree::{Cast, Conversion};
+use analyzer::tree::{Cast, Conversion, Kind, Literal};
 use datafusion::common::ScalarValue;
 use store::catalog::SqlType as Held;
 use values::style::Style;
 
 impl Lowering<'_> {
     pub(super) fn cast(&mut self, cast: &Cast, sql_type: SqlType) -> Result<Typed> {
+        // The fields in the type of an interval say how its text is read.
+        if let (Kind::Literal(literal), Oid::INTERVAL) = (&cast.value.kind, sql_type.oid) {
+            return self.literal(literal, sql_type);
+        }
+        // A number keeps the digits that it would lose as a numeric.
+        if let (Kind::Literal(Literal::Text(text)), Oid::NUMERIC, Oid::FLOAT4 | Oid::FLOAT8) =
+            (&cast.value.kind, cast.value.sql_type.oid, sql_type.oid)
+        {
+            return self.written(text, sql_type);
+        }
         let value = self.expr(&cast.value)?;
         match cast.conversion {
             Conversion::Relabel => relabelled(value, sql_type),
@@ -134,7 +144,8 @@ impl Lowering<'_> {
                 let is_same = value.data_type == held.arrow();
                 if is_same { Ok(value.named(sql_type)) } else { rounded(value, &held, sql_type) }
             }
-            Held::Time | Held::Timestamp | Held::TimestampTz | Held::Interval
+            Held::Interval if sql_type.modifier < 0 => Ok(value.named(sql_type)),
+            Held::Time | Held::Timestamp | Held::TimestampTz
                 if !(0..6).contains(&sql_type.modifier) =>
             {
                 Ok(value.named(sql_type))

@@ -105,7 +105,7 @@ pub(super) fn build(
 }
 
 /// An operator of the engine.
-pub(super) fn of_engine(
+pub(crate) fn of_engine(
     left: Typed,
     operator: Operator,
     right: Typed,

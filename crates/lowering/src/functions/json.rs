@@ -1,6 +1,10 @@
 //! JSON.
 
 use super::{Make, Table};
+use crate::refusal::Result;
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use analyzer::system::SqlType;
 
 pub(super) const TABLE: Table = &[
     ("->(json,text)", Make::Named("json_object_field")),
@@ -11,10 +15,6 @@ pub(super) const TABLE: Table = &[
     ("->>(json,int4)", Make::Named("json_array_element_text")),
     ("->>(jsonb,text)", Make::Named("jsonb_object_field_text")),
     ("->>(jsonb,int4)", Make::Named("jsonb_array_element_text")),
-    ("#>(json,_text)", Make::Named("json_extract_path_op")),
-    ("#>(jsonb,_text)", Make::Named("jsonb_extract_path_op")),
-    ("#>>(json,_text)", Make::Named("json_extract_path_text_op")),
-    ("#>>(jsonb,_text)", Make::Named("jsonb_extract_path_text_op")),
     ("@>(jsonb,jsonb)", Make::Named("jsonb_contains")),
     ("<@(jsonb,jsonb)", Make::Named("jsonb_contained")),
     ("?(jsonb,text)", Make::Named("jsonb_exists")),
@@ -36,11 +36,43 @@ pub(super) const TABLE: Table = &[
     ("jsonb_build_object(any) jsonb_build_object()", Make::Named("jsonb_build_object")),
     ("json_build_array(any) json_build_array()", Make::Named("json_build_array")),
     ("jsonb_build_array(any) jsonb_build_array()", Make::Named("jsonb_build_array")),
-    ("json_extract_path(json,_text)", Make::Named("json_extract_path")),
-    ("jsonb_extract_path(jsonb,_text)", Make::Named("jsonb_extract_path")),
-    ("json_extract_path_text(json,_text)", Make::Named("json_extract_path_text")),
-    ("jsonb_extract_path_text(jsonb,_text)", Make::Named("jsonb_extract_path_text")),
+    (
+        "json_extract_path(json,_text)",
+        Make::Own(|of, args, to| {
+            at_path(of, ["json_extract_path", "json_extract_path_op"], args, to)
+        }),
+    ),
+    (
+        "jsonb_extract_path(jsonb,_text)",
+        Make::Own(|of, args, to| {
+            at_path(of, ["jsonb_extract_path", "jsonb_extract_path_op"], args, to)
+        }),
+    ),
+    (
+        "json_extract_path_text(json,_text)",
+        Make::Own(|of, args, to| {
+            at_path(of, ["json_extract_path_text", "json_extract_path_text_op"], args, to)
+        }),
+    ),
+    (
+        "jsonb_extract_path_text(jsonb,_text)",
+        Make::Own(|of, args, to| {
+            at_path(of, ["jsonb_extract_path_text", "jsonb_extract_path_text_op"], args, to)
+        }),
+    ),
     ("to_json(anyelement)", Make::Named("to_json")),
     ("to_jsonb(anyelement)", Make::Named("to_jsonb")),
     ("array_to_json(anyarray)", Make::Named("array_to_json")),
 ];
+
+/// A part of a document, by the steps to it: by the first function if they are arguments, by the second if they are an
+/// array, as the operators `#>` and `#>>` have them.
+fn at_path(
+    lowering: &Lowering<'_>,
+    [of_steps, of_array]: [&str; 2],
+    arguments: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    let is_array = arguments.get(1).is_some_and(|path| path.sql_type.oid.element().is_some());
+    lowering.registered(if is_array { of_array } else { of_steps }, arguments, sql_type)
+}

@@ -10,6 +10,8 @@ mod patterns;
 mod system;
 mod text;
 
+pub(crate) use arithmetic::of_engine;
+
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -107,7 +109,7 @@ impl Make {
             }
             Self::Engine(operator) => {
                 let [left, right] = pair(arguments)?;
-                arithmetic::of_engine(left, *operator, right, sql_type)
+                of_engine(left, *operator, right, sql_type)
             }
             Self::Named(name) => lowering.registered(name, arguments, sql_type),
             Self::Hidden(name) => lowering.hidden(name, arguments, sql_type),

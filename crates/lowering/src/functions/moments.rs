@@ -49,7 +49,7 @@ pub(super) const TABLE: Table = &[
         Make::Own(|of, args, to| of.hidden("interval_multiply", swapped(args), to)),
     ),
     ("/(interval,float8)", Make::Hidden("interval_divide")),
-    ("age(timestamp,timestamp)", Make::Named(AGE)),
+    ("age(timestamp,timestamp) age(timestamptz,timestamptz)", Make::Own(age)),
     (
         "date_part(text,date) date_part(text,time) date_part(text,timestamp) date_part(text,timestamptz) \
          date_part(text,interval)",
@@ -124,6 +124,12 @@ fn between(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) ->
     let local = |moment: Typed| moment.converted(&Held::Timestamp.arrow());
     let arguments = arguments.into_iter().map(local).collect();
     lowering.hidden("timestamp_subtract", arguments, sql_type)
+}
+
+/// The time between two timestamps in years, months and days.
+fn age(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let local = |moment: Typed| moment.converted(&Held::Timestamp.arrow());
+    lowering.registered(AGE, arguments.into_iter().map(local).collect(), sql_type)
 }
 
 /// EXTRACT of a field that the statement names, since its type depends on the field.

@@ -27,6 +27,24 @@ pub(super) const TABLE: Table = &[
         "array_append(anycompatiblearray,anycompatible)",
         Make::Own(|of, args, to| of.added("array_append", args, to)),
     ),
+    (
+        "array_prepend(anycompatible,anycompatiblearray)",
+        Make::Own(|of, args, to| of.added("array_prepend", args, to)),
+    ),
+    ("array_cat(anycompatiblearray,anycompatiblearray)", Make::Own(array_concatenated)),
+    (
+        "array_remove(anycompatiblearray,anycompatible)",
+        Make::Own(|of, args, to| of.added("array_remove_all", args, to)),
+    ),
+    (
+        "array_replace(anycompatiblearray,anycompatible,anycompatible)",
+        Make::Own(|of, args, to| of.added("array_replace_all", args, to)),
+    ),
+    (
+        "array_position(anycompatiblearray,anycompatible)",
+        Make::Own(|of, args, to| of.added("array_position", args, to)),
+    ),
+    ("format(text) format(text,any)", Make::Own(|of, args, to| of.texts("format", args, to))),
     ("@>(anyarray,anyarray)", Make::Own(contains)),
     ("<@(anyarray,anyarray)", Make::Own(contained)),
     ("&&(anyarray,anyarray)", Make::Own(overlaps)),

@@ -1,5 +1,7 @@
 //! Constants.
 
+mod intervals;
+
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -37,6 +39,13 @@ impl Lowering<'_> {
             return Ok(Typed::constant(value, sql_type));
         }
         let held = types::held(sql_type)?;
+        if held == Held::Interval {
+            let Some(text) = intervals::with_unit(text, sql_type.modifier) else {
+                return missing(format!("this constant of type {sql_type}"));
+            };
+            let text = ScalarValue::Utf8View(Some(text));
+            return Ok(Typed::constant(constants::value_of(&text, &held)?, sql_type));
+        }
         let value = match &held {
             Held::Text => view(),
             Held::Array(_) if sql_type.oid.element().is_none() => {
