@@ -50,6 +50,9 @@ impl Inner {
         parameters: &[ScalarValue],
         control: &Control,
     ) -> Result<Outcome> {
+        if ends_failed(statement) && self.conversation.leave_failed(&self.settings) {
+            return Ok(Outcome::Done(Tag::plain("ROLLBACK")));
+        }
         let mut conversation = self.conversation.lock().await;
         self.apply_requested_settings(&mut conversation);
         let mark = self.mark(me, &statement.text);
@@ -412,6 +415,14 @@ impl Write<'_> {
         let text = ast.to_string().replace("OR REPLACE ", "");
         text.split_whitespace().take(words).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Whether a statement rolls a failed transaction back and needs nothing of it.
+fn ends_failed(statement: &Statement) -> bool {
+    matches!(
+        statement.ast(),
+        Some(Ast::Commit { chain: false, .. } | Ast::Rollback { savepoint: None, chain: false })
+    )
 }
 
 /// The error of a statement that only the connection to a client can execute.
