@@ -10,6 +10,7 @@ mod by_name;
 pub mod casts;
 pub mod chains;
 mod context;
+mod copied;
 pub mod correlated;
 mod dates;
 mod deep;
@@ -377,12 +378,20 @@ async fn any_physical_plan(
     plan: &LogicalPlan,
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
     if !correlated::is_misread(plan) {
-        let planned = engine.create_physical_plan(plan).await;
+        let planned = physical_plan_as_it_is(engine, plan).await;
         if planned.is_ok() || !correlated::is_in(plan) {
             return planned;
         }
     }
-    engine.create_physical_plan(&correlated::by_row(plan.clone(), engine)?).await
+    physical_plan_as_it_is(engine, &correlated::by_row(plan.clone(), engine)?).await
+}
+
+async fn physical_plan_as_it_is(
+    engine: &SessionState,
+    plan: &LogicalPlan,
+) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
+    let plan = copied::limited(engine.optimize(plan)?)?;
+    engine.query_planner().create_physical_plan(&plan, engine).await
 }
 
 fn parser_options(engine: &SessionState) -> ParserOptions {
