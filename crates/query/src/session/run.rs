@@ -1,5 +1,6 @@
 //! The life of a statement: checks, dispatch, retries, and the effect of a failure on the transaction.
 
+use super::large_joins;
 use super::outcome_stream::{OutcomeStream, RunningMark};
 use super::temporary;
 use crate::context::outcome::{Outcome, Rows, Tag};
@@ -12,9 +13,9 @@ use catalog_views::session_context::Running;
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::isolation::Isolation;
 use datafusion::common::ScalarValue;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::execute_stream;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
 use executor::Control;
 use futures::{StreamExt, TryStreamExt};
@@ -253,7 +254,8 @@ impl Inner {
         Ok(Outcome::Rows(Rows { fields, stream, command: "SELECT", control: control.clone() }))
     }
 
-    /// Plans a query and starts it. If it may be repeated, the first rows are awaited here, before the client sees any.
+    /// Plans a query and starts it. If it may be repeated, the first rows are awaited here, before the client sees any; also
+    /// if a join may turn out to be too large ([`large_joins`]).
     async fn begin_reading(
         &self,
         frame: &Frame<'_>,
@@ -266,12 +268,19 @@ impl Inner {
         let plan = planner.plan_statement(query.clone()).await?;
         let (plan, fields) = planner.shown(plan)?;
         let physical = planner.physical(&plan).await?;
-        let mut stream = execute_stream(Arc::clone(&physical), frame.engine().task_ctx())?;
-        if may_repeat {
-            let first = stream.try_next().await?;
-            let all = futures::stream::iter(first.map(Ok)).chain(stream);
-            stream = Box::pin(RecordBatchStreamAdapter::new(physical.schema(), all));
+        let limit = self.shared.store.memory().limit();
+        let has_joins = limit.is_some_and(|limit| large_joins::are_possible(&physical, limit));
+        let task = frame.engine().task_ctx();
+        if !may_repeat && !has_joins {
+            return Ok((fields, execute_stream(physical, task)?));
         }
+        let stream = match begun(physical, task).await {
+            Err(error) if has_joins && large_joins::have_failed(&error) => {
+                let (sorted, task) = planner.physical_with_sorts(&plan).await?;
+                begun(sorted, task).await?
+            }
+            begun => begun?,
+        };
         Ok((fields, stream))
     }
 
@@ -382,6 +391,18 @@ impl Inner {
         committed(transaction, control).await?;
         Ok(rows)
     }
+}
+
+/// The rows of a plan, once the first have been computed.
+async fn begun(
+    plan: Arc<dyn ExecutionPlan>,
+    task: Arc<TaskContext>,
+) -> datafusion::common::Result<SendableRecordBatchStream> {
+    let schema = plan.schema();
+    let mut stream = execute_stream(plan, task)?;
+    let first = stream.try_next().await?;
+    let all = futures::stream::iter(first.map(Ok)).chain(stream);
+    Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
 }
 
 /// Refuses an unsupported isolation level before the transaction begins.
