@@ -10,7 +10,6 @@ mod by_name;
 pub mod casts;
 pub mod chains;
 mod context;
-mod copied;
 pub mod correlated;
 mod dates;
 mod deep;
@@ -420,7 +419,7 @@ async fn physical_plan_as_it_is(
     engine: &SessionState,
     plan: &LogicalPlan,
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
-    let plan = copied::limited(engine.optimize(plan)?)?;
+    let plan = functions::limited_copies(engine.optimize(plan)?)?;
     engine.query_planner().create_physical_plan(&plan, engine).await
 }
 

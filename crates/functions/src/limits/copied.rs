@@ -25,7 +25,7 @@ static COPIED: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| {
 });
 
 /// The same value, which is refused where there is no memory for its copies.
-pub fn copied(value: Expr) -> Expr {
+pub(super) fn copied(value: Expr) -> Expr {
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(&COPIED), vec![value]))
 }
 

@@ -1,8 +1,9 @@
 //! Large values that an operator or function may copy for each row: those of subqueries, and long constants.
 //!
-//! They pass through [`functions::copied`], which refuses them where there is no memory for the copies. Comparisons do not
+//! They pass through [`copied()`], which refuses them where there is no memory for the copies. Comparisons do not
 //! copy their operands, and stay as they are, so that the engine recognises them.
 
+use super::copied::copied;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, ScalarValue};
@@ -13,7 +14,10 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 const SMALL_BYTES: usize = 64 << 10;
 
 /// The optimized plan with limits on the copies of its values.
-pub(crate) fn limited(plan: LogicalPlan) -> Result<LogicalPlan> {
+///
+/// # Errors
+/// Errors of the engine.
+pub fn limited_copies(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = plan.transform_down_with_subqueries(|plan| {
         let names = NamePreserver::new(&plan);
         plan.map_expressions(|expr| {
@@ -30,7 +34,7 @@ pub(crate) fn limited(plan: LogicalPlan) -> Result<LogicalPlan> {
 fn limited_expression(expr: Expr) -> Result<Transformed<Expr>> {
     expr.transform_down(|expr| {
         if may_be_large(&expr) {
-            return Ok(Transformed::new(functions::copied(expr), true, TreeNodeRecursion::Jump));
+            return Ok(Transformed::new(copied(expr), true, TreeNodeRecursion::Jump));
         }
         if !compares(&expr) {
             return Ok(Transformed::no(expr));
