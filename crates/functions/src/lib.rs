@@ -26,6 +26,8 @@ use datafusion::execution::{FunctionRegistry, SessionState};
 use std::sync::Arc;
 use values::error::Result;
 
+pub use limits::limited_copies;
+
 /// Registers the functions that are the same for every session.
 ///
 /// # Errors

@@ -47,7 +47,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{
     DFSchema, DataFusionError, ParamValues, ScalarValue, metadata::ScalarAndMetadata,
 };
-use datafusion::execution::SessionState;
+use datafusion::execution::{SessionState, TaskContext};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableSource, Volatility};
@@ -66,6 +66,9 @@ use values::field::Field;
 use values::style::Style;
 use values::translate::{external, with_position};
 use values::types;
+
+/// Memory that each sort keeps for merging, where joins sort because memory is short.
+const MERGE_BYTES: usize = 1 << 20;
 
 fn is_stable(call: &ScalarFunction) -> bool {
     call.func.signature().volatility == Volatility::Stable
@@ -344,7 +347,34 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// Errors of the engine.
     pub async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
-        let planned = deep::Growing(Box::pin(physical_plan(self.engine, plan)));
+        self.physical_in(self.engine, plan).await
+    }
+
+    /// A physical plan of a logical one whose joins sort their inputs, and so need little memory; and what it runs in.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub async fn physical_with_sorts(
+        &self,
+        plan: &LogicalPlan,
+    ) -> Result<(Arc<dyn ExecutionPlan>, Arc<TaskContext>)> {
+        let mut engine = self.engine.clone();
+        let options = engine.config_mut().options_mut();
+        options.optimizer.prefer_hash_join = false;
+        // One partition is always joined by hash.
+        let partitions = &mut options.execution.target_partitions;
+        *partitions = (*partitions).max(2);
+        options.execution.sort_spill_reservation_bytes = MERGE_BYTES;
+        let physical = self.physical_in(&engine, plan).await?;
+        Ok((physical, engine.task_ctx()))
+    }
+
+    async fn physical_in(
+        &self,
+        engine: &SessionState,
+        plan: &LogicalPlan,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let planned = deep::Growing(Box::pin(physical_plan(engine, plan)));
         planned.await.map_err(|error| self.locate(error))
     }
 
@@ -377,12 +407,20 @@ async fn any_physical_plan(
     plan: &LogicalPlan,
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
     if !correlated::is_misread(plan) {
-        let planned = engine.create_physical_plan(plan).await;
+        let planned = physical_plan_as_it_is(engine, plan).await;
         if planned.is_ok() || !correlated::is_in(plan) {
             return planned;
         }
     }
-    engine.create_physical_plan(&correlated::by_row(plan.clone(), engine)?).await
+    physical_plan_as_it_is(engine, &correlated::by_row(plan.clone(), engine)?).await
+}
+
+async fn physical_plan_as_it_is(
+    engine: &SessionState,
+    plan: &LogicalPlan,
+) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
+    let plan = functions::limited_copies(engine.optimize(plan)?)?;
+    engine.query_planner().create_physical_plan(&plan, engine).await
 }
 
 fn parser_options(engine: &SessionState) -> ParserOptions {

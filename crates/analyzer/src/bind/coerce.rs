@@ -58,6 +58,13 @@ impl Binder<'_> {
             expr.sql_type = to;
             return Ok(Some(expr));
         }
+        // A number keeps all its digits on its way to a floating-point number.
+        if let (Kind::Literal(Literal::Text(_)), Oid::NUMERIC, Oid::FLOAT8 | Oid::FLOAT4) =
+            (&expr.kind, from, to.oid)
+        {
+            expr.sql_type = to;
+            return Ok(Some(expr));
+        }
         let is_explicit = context == CastContext::Explicit;
         let cast = Cast { value: Box::new(expr), conversion, is_explicit };
         Ok(Some(Expr::new(Kind::Cast(cast), to, location)))

@@ -1,7 +1,8 @@
 //! References to columns and rows.
 
 use super::Binder;
-use super::names;
+use super::scope::Item;
+use super::{names, similar};
 use crate::error::{Error, Result};
 use crate::system::Oid;
 use crate::tree::{Column, Expr, FieldValue, Kind, Location};
@@ -50,12 +51,26 @@ impl Binder<'_> {
     fn no_column(&self, name: &str, location: i32) -> Error {
         let message = format!("column \"{name}\" does not exist");
         let error = Error::new("42703", message).at(location);
-        let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
-        let hidden = items.filter(|item| item.columns.iter().any(|(column, _)| column == name));
-        match hidden.map(|item| &item.name).find(|name| !name.is_empty()) {
-            Some(table) => error.hint(format!(
+        let items = || self.scopes.iter().rev().flat_map(|scope| &scope.items);
+        let named = |item: &&Item| !item.name.is_empty();
+        let mut hidden = items()
+            .filter(named)
+            .filter(|item| item.columns.iter().any(|(column, _)| column == name));
+        if let Some(item) = hidden.next() {
+            let table = &item.name;
+            return error.detail(format!(
                 "There is a column named \"{name}\" in table \"{table}\", but it cannot be referenced from this part of the query."
-            )),
+            ));
+        }
+        let columns = items()
+            .filter(named)
+            .flat_map(|item| item.columns.iter().map(move |column| (item, column)));
+        match similar::nearest(
+            name,
+            columns.map(|(item, (column, _))| (item.name.as_str(), column.as_str())),
+        ) {
+            Some((table, column)) => error
+                .hint(format!("Perhaps you meant to reference the column \"{table}.{column}\".")),
             None => error,
         }
     }
@@ -86,7 +101,14 @@ impl Binder<'_> {
                         );
                     }
                     let message = format!("column {table}.{name} does not exist");
-                    Err(Error::new("42703", message).at(location))
+                    let error = Error::new("42703", message).at(location);
+                    let columns = item.columns.iter().map(|(column, _)| (table, column.as_str()));
+                    Err(match similar::nearest(name, columns) {
+                        Some((table, column)) => error.hint(format!(
+                            "Perhaps you meant to reference the column \"{table}.{column}\"."
+                        )),
+                        None => error,
+                    })
                 }
             };
         }

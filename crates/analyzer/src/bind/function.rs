@@ -248,7 +248,10 @@ pub(super) fn no_function(name: &str, types: &[Oid], names: &[&str], failure: No
         .collect();
     let shown = format!("{name}({})", shown.join(", "));
     match failure {
-        NoFunction::Unknown if crate::system::functions::named(name).next().is_none() => {
+        // The system tables have some columns of other types than PostgreSQL's.
+        NoFunction::Unknown
+            if name.starts_with("pg_") || crate::system::functions::named(name).next().is_none() =>
+        {
             // It may be one of Pando's own.
             Error { is_missing: true, ..Error::new("42883", format!("function {shown} does not exist")) }
         }

@@ -22,6 +22,7 @@ mod query;
 mod scope;
 mod select;
 mod set_operation;
+mod similar;
 mod subquery;
 mod target;
 pub(crate) mod type_name;

@@ -260,7 +260,7 @@ enum Place {
 fn check_recursive(query: &Query, id: CteId, name: &str, place: Place) -> Result<bool> {
     let mut refers = false;
     for cte in &query.with {
-        refers |= check_recursive(&cte.query, id, name, Place::Subquery)?;
+        refers |= check_recursive(&cte.query, id, name, place)?;
     }
     match &query.body {
         Body::Values(_) => {}

@@ -5,11 +5,11 @@
 
 use super::check_length;
 use super::sizes::Argument;
-use datafusion::arrow::array::new_empty_array;
+use datafusion::arrow::array::{AsArray, new_empty_array};
 use datafusion::arrow::compute::concat;
-use datafusion::arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::Result;
+use datafusion::arrow::datatypes::{DataType, FieldRef, Int64Type};
 use datafusion::common::config::ConfigOptions;
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{
@@ -56,6 +56,25 @@ fn padded(args: &[Argument], row: usize) -> u64 {
         return characters.max(args[0].bytes(row).min(characters.saturating_mul(CHARACTER_BYTES)));
     }
     characters.saturating_mul(CHARACTER_BYTES)
+}
+
+/// Functions whose second argument is a count, and which fail for a column with a negative one. PostgreSQL takes it for 0.
+const COUNTED: &[&str] = &["lpad", "rpad"];
+
+/// The same counts, with 0 in place of negative ones.
+fn not_negative(counts: &ColumnarValue) -> ColumnarValue {
+    match counts {
+        ColumnarValue::Scalar(ScalarValue::Int64(Some(..0))) => {
+            ColumnarValue::Scalar(ScalarValue::Int64(Some(0)))
+        }
+        ColumnarValue::Array(array)
+            if let Some(counts) = array.as_primitive_opt::<Int64Type>()
+                && counts.values().iter().any(|count| *count < 0) =>
+        {
+            ColumnarValue::Array(Arc::new(counts.unary::<_, Int64Type>(|count| count.max(0))))
+        }
+        other => other.clone(),
+    }
 }
 
 fn replaced(args: &[Argument], row: usize) -> u64 {
@@ -169,7 +188,10 @@ impl ScalarUDFImpl for Limited {
         self.function.inner().is_strict()
     }
 
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+    fn invoke_with_args(&self, mut args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        if COUNTED.contains(&self.name()) {
+            args.args[1] = not_negative(&args.args[1]);
+        }
         let sizes = self.sizes(&args)?;
         if sizes.is_empty() {
             return Ok(ColumnarValue::Array(new_empty_array(args.return_type())));
@@ -214,7 +236,6 @@ impl ScalarUDFImpl for Limited {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datafusion::common::ScalarValue;
 
     fn arguments(values: Vec<ScalarValue>) -> Vec<Argument> {
         let arguments = values.into_iter().map(ColumnarValue::Scalar);

@@ -3,12 +3,15 @@
 //! The engine's functions make a column at a time, without asking for memory and without looking whether their statement
 //! has to end. Those that can make much more than they are given are replaced by ones that compute first how much it will
 //! be ([`growing`]), and aggregates that keep all of their input by ones that account for what they return
-//! ([`keeping`]).
+//! ([`keeping`]). Values that are made once are checked where they would be copied for each row ([`copying`]).
 
+mod copied;
+mod copying;
 pub(crate) mod growing;
 mod keeping;
 pub(crate) mod sizes;
 
+pub use copying::limited_copies;
 use datafusion::execution::{FunctionRegistry, SessionState};
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};

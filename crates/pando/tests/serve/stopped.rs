@@ -122,3 +122,23 @@ async fn a_cancelled_statement_fails_its_transaction_only() {
     let count = client.query_one("SELECT count(*) FROM target", &[]).await.expect("a row");
     assert_eq!(count.get::<_, i64>(0), 1);
 }
+
+#[tokio::test]
+async fn a_transaction_ends_although_its_statement_goes_on() {
+    let (_served, client) = server().await;
+    client.batch_execute("SET work_mem = '7MB'").await.expect("set");
+    // The planner computes a constant at once.
+    let unaware = "SELECT decode(repeat('00', 30000000), 'hex')";
+    for begin in ["", "BEGIN;"] {
+        let settings = "SET work_mem = '9MB'; SET statement_timeout = '50ms';";
+        let script = format!("{begin} {settings} {unaware}");
+        assert_eq!(ended(&client, &script).await.0.as_deref(), Some("57014"));
+        client.batch_execute("ROLLBACK").await.expect("rolled back");
+        assert!(running(&client).await > 0, "nobody waits for the statement");
+        let set = client.query_one("SHOW work_mem", &[]).await.expect("a row");
+        assert_eq!(set.get::<_, &str>(0), "7MB");
+        while running(&client).await > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}

@@ -21,7 +21,10 @@ impl Builder<'_> {
         let values = &schema.fields()[columns.len()..];
         columns.extend(values.iter().map(|field| Column::of_type(field.data_type())));
         if kinds::is_of_parts(aggregate) {
-            return Ok(Flow { columns, ..input });
+            // Partial results have a row for a group in each partition.
+            let rows = self.counted(aggregate, input.rows);
+            self.operators[input.operator].rows = rows;
+            return Ok(Flow { columns, rows, ..input });
         }
         let functions = aggregate.aggr_expr().len() as f64;
         let (mut child, mut rows) = (input.operator, 1.0);

@@ -1,4 +1,7 @@
 //! The session's current conversation, and what is known of it without waiting for the statement that uses it.
+//!
+//! An abandoned statement may use its conversation for long. Outside a transaction the session goes on with a new one at
+//! once. In a transaction, which has failed with the statement, it does so when the transaction ends.
 
 use super::transactions::{Conversation, Shown};
 use arc_swap::ArcSwap;
@@ -6,11 +9,11 @@ use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::Settings;
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use values::error::Result;
 
-/// The session's current conversation. A statement that was abandoned keeps the one that it had, and the session goes on
-/// with a new one.
+/// The session's current conversation.
 #[derive(Debug)]
 pub(crate) struct Current(ArcSwap<Slot>);
 
@@ -18,6 +21,8 @@ pub(crate) struct Current(ArcSwap<Slot>);
 struct Slot {
     conversation: Arc<Mutex<Conversation>>,
     shown: Shown,
+    /// Whether a statement that uses it was abandoned.
+    is_abandoned: AtomicBool,
 }
 
 impl Current {
@@ -60,12 +65,32 @@ impl Current {
         self.0.load().shown.fail();
     }
 
-    /// Leaves the conversation to a statement that does not end. An open transaction is kept: its rows are staged, and the
-    /// next statement waits.
+    /// Leaves the conversation to a statement that does not end. An open transaction is kept: a statement that needs it
+    /// waits.
     pub(crate) fn abandon(&self, settings: &Arc<ArcSwap<Settings>>) {
+        self.0.load().is_abandoned.store(true, Ordering::Relaxed);
         if self.status() == TransactionStatus::Idle {
             self.0.store(Arc::new(Slot::new(Arc::clone(settings))));
         }
+    }
+
+    /// Ends a failed transaction that an abandoned statement still uses: it is rolled back when the statement ends. Returns
+    /// false if no statement uses it, or if it has not failed.
+    pub(crate) fn leave_failed(&self, settings: &Arc<ArcSwap<Settings>>) -> bool {
+        let slot = self.0.load();
+        let is_used = || slot.conversation.try_lock().is_err();
+        if !slot.is_abandoned.load(Ordering::Relaxed) || !is_used() {
+            return false;
+        }
+        let Some(before) = slot.shown.settings_before_failed() else { return false };
+        settings.store(before);
+        self.0.store(Arc::new(Slot::new(Arc::clone(settings))));
+        true
+    }
+
+    /// Whether the open transaction was begun for statements that a client sent together.
+    pub(crate) fn is_implicit(&self) -> bool {
+        self.0.load().shown.is_implicit()
     }
 }
 
@@ -73,6 +98,7 @@ impl Slot {
     fn new(settings: Arc<ArcSwap<Settings>>) -> Self {
         let conversation = Conversation::new(settings);
         let shown = conversation.shown();
-        Self { conversation: Arc::new(Mutex::new(conversation)), shown }
+        let conversation = Arc::new(Mutex::new(conversation));
+        Self { conversation, shown, is_abandoned: AtomicBool::new(false) }
     }
 }

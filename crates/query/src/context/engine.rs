@@ -57,7 +57,7 @@ impl Engine {
         exchanges: &Arc<Exchanges>,
     ) -> Result<Self> {
         let consumers = NonZeroUsize::new(CONSUMERS_NAMED).unwrap_or(NonZeroUsize::MIN);
-        let pool = TrackConsumersPool::new(QueryMemory(Arc::clone(store.memory())), consumers);
+        let pool = TrackConsumersPool::new(QueryMemory::new(store.memory()), consumers);
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).build_arc()?;
         let builder = SessionStateBuilder::new()
             .with_config(config(threads))

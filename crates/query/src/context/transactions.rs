@@ -21,24 +21,33 @@ pub(crate) struct Conversation {
     settings: Arc<ArcSwap<Settings>>,
 }
 
-/// What is known of a conversation while a statement uses it: the failure flag and the start of the open transaction, if there is one.
-/// Clones are of the same conversation.
+/// What is known of a conversation while a statement uses it: of the open transaction, if there is one. Clones are of the
+/// same conversation.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shown {
-    failed: Arc<ArcSwapOption<AtomicBool>>,
-    started: Arc<ArcSwapOption<DateTime<Utc>>>,
+pub(crate) struct Shown(Arc<ArcSwapOption<Known>>);
+
+/// What is known of an open transaction.
+#[derive(Debug, Clone)]
+struct Known {
+    failed: Failure,
+    /// Whether it was begun for statements that a client sent together, and not by BEGIN.
+    implicit: bool,
+    /// The settings when it began.
+    before: Arc<Settings>,
+    /// When it began.
+    started: DateTime<Utc>,
 }
 
 impl Shown {
     /// The start of the open transaction: what `now()` says in it.
     pub(crate) fn started(&self) -> Option<DateTime<Utc>> {
-        self.started.load().as_deref().copied()
+        self.0.load().as_ref().map(|known| known.started)
     }
 
     pub(crate) fn status(&self) -> TransactionStatus {
-        match &*self.failed.load() {
+        match &*self.0.load() {
             None => TransactionStatus::Idle,
-            Some(failed) if failed.load(Ordering::Relaxed) => TransactionStatus::Failed,
+            Some(known) if known.failed.is_so() => TransactionStatus::Failed,
             Some(_) => TransactionStatus::Open,
         }
     }
@@ -57,9 +66,23 @@ impl Shown {
 
     /// Marks the open transaction, if any, as failed.
     pub(crate) fn fail(&self) {
-        if let Some(failed) = &*self.failed.load() {
-            failed.store(true, Ordering::Relaxed);
+        if let Some(known) = &*self.0.load() {
+            known.failed.set();
         }
+    }
+
+    /// Whether the open transaction was begun for statements that a client sent together.
+    pub(crate) fn is_implicit(&self) -> bool {
+        self.0.load().as_ref().is_some_and(|known| known.implicit)
+    }
+
+    /// The settings that the rollback of a failed transaction restores.
+    pub(crate) fn settings_before_failed(&self) -> Option<Arc<Settings>> {
+        self.0
+            .load()
+            .as_ref()
+            .filter(|known| known.failed.is_so())
+            .map(|known| Arc::clone(&known.before))
     }
 }
 
@@ -80,9 +103,7 @@ impl Failure {
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) transaction: DistributedTransaction,
-    failed: Failure,
-    /// Whether it was begun for statements that a client sent together, and not by BEGIN.
-    implicit: bool,
+    known: Known,
     savepoints: Vec<(String, DistributedSavepoint, Mark)>,
     /// Its changes of settings.
     scope: Option<Scope>,
@@ -115,15 +136,16 @@ impl Conversation {
         self.shown.status()
     }
 
-    fn set_open(&mut self, open: Open) {
-        self.shown.failed.store(Some(Arc::clone(&open.failed.0)));
-        self.shown.started.store(Some(Arc::new(Utc::now())));
-        self.open = Some(open);
+    fn set_open(&mut self, transaction: DistributedTransaction, implicit: bool) {
+        let before = self.settings.load_full();
+        let started = Utc::now();
+        let known = Known { failed: Failure::default(), implicit, before, started };
+        self.shown.0.store(Some(Arc::new(known.clone())));
+        self.open = Some(Open { transaction, known, savepoints: Vec::new(), scope: None });
     }
 
     fn take_open(&mut self) -> Option<Open> {
-        self.shown.failed.store(None);
-        self.shown.started.store(None);
+        self.shown.0.store(None);
         self.open.take()
     }
 
@@ -136,9 +158,12 @@ impl Conversation {
     pub(crate) fn begin(&mut self, transaction: DistributedTransaction) -> Result<bool> {
         self.refuse_if_failed()?;
         match &mut self.open {
-            Some(open) if open.implicit => open.implicit = false,
+            Some(open) if open.known.implicit => {
+                open.known.implicit = false;
+                self.shown.0.store(Some(Arc::new(open.known.clone())));
+            }
             Some(_) => return Ok(false),
-            None => self.set_open(Open::new(transaction, false)),
+            None => self.set_open(transaction, false),
         }
         Ok(true)
     }
@@ -146,21 +171,21 @@ impl Conversation {
     /// Begins a transaction for statements that a client sends together.
     pub(crate) async fn begin_implicit(&mut self, store: &Arc<Store>) -> Result<()> {
         if self.open.is_none() {
-            self.set_open(Open::new(store.begin_distributed().await?, true));
+            self.set_open(store.begin_distributed().await?, true);
         }
         Ok(())
     }
 
     /// Whether the open transaction was begun for statements that a client sends together.
     pub(crate) fn is_implicit(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| open.implicit)
+        self.open.as_ref().is_some_and(|open| open.known.implicit)
     }
 
     /// Ends the transaction. Returns true if it was committed, false if it had failed or none was open. `control`, the
     /// statement's, does not interrupt a commit.
     pub(crate) async fn commit(&mut self, control: &Control) -> Result<bool> {
         let Some(open) = self.take_open() else { return Ok(false) };
-        let committed = if open.failed.is_so() {
+        let committed = if open.known.failed.is_so() {
             Ok(false)
         } else {
             match control.begin_commit() {
@@ -190,7 +215,7 @@ impl Conversation {
     /// The failure flag of the open transaction, for rows that are read after their statement has returned. Outside a
     /// transaction it has no effect.
     pub(crate) fn failure(&self) -> Failure {
-        self.open.as_ref().map_or_else(Failure::default, |open| open.failed.clone())
+        self.open.as_ref().map_or_else(Failure::default, |open| open.known.failed.clone())
     }
 
     /// Refuses a statement in a failed transaction.
@@ -220,19 +245,13 @@ impl Conversation {
         open.transaction.rollback_to(savepoint).await?;
         settings_scopes::go_back(&mut open.scope, &self.settings, mark);
         // A stream from before the rollback may still fail; that must not fail the transaction.
-        open.failed = Failure::default();
-        self.shown.failed.store(Some(Arc::clone(&open.failed.0)));
-        self.shown.started.store(Some(Arc::new(Utc::now())));
+        open.known.failed = Failure::default();
+        self.shown.0.store(Some(Arc::new(open.known.clone())));
         Ok(())
     }
 }
 
 impl Open {
-    fn new(transaction: DistributedTransaction, implicit: bool) -> Self {
-        let (failed, savepoints) = Default::default();
-        Self { transaction, failed, implicit, savepoints, scope: None }
-    }
-
     fn find(&self, name: &str) -> Result<usize> {
         self.savepoints.iter().rposition(|(known, ..)| known == name).ok_or_else(|| {
             let message = format!("savepoint \"{name}\" does not exist");

@@ -4,15 +4,21 @@ use super::assembly::Assembly;
 use super::conflict::{self, Resolution};
 use super::default_values::{accepts_default_only, default_of, generated_always, is_default};
 use super::returning::{Returning, outcome};
-use super::{declared_column, ingest, target};
+use super::{constants, declared_column, ingest, target};
 use crate::context::Frame;
 use crate::context::outcome::Outcome;
 use crate::context::start;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::sql::sqlparser::ast::{
     self, Expr, Insert, ObjectName, OnInsert, Query, SetExpr, Statement, TableObject, Value, Values,
 };
 use futures::TryStreamExt;
 use parser::names::fold;
+use planner::Planner;
+use scan::BATCH_ROWS;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{Privileges, SqlType, Table};
@@ -33,14 +39,8 @@ pub(crate) async fn run(
         None => table.name.clone(),
     };
     let columns = columns(&table, &insert.columns)?;
-    let (query, columns) = source(&table, insert, columns)?;
-    let is_values = matches!(&*query.body, SetExpr::Values(_)) || is_one_row(&query);
     let mut planner = frame.planner(transaction);
-    let plan = planner.plan_query(query).await?;
-    let width = plan.schema().fields().len();
-    let columns = match_width(width, columns, !insert.columns.is_empty())?;
-    refuse_generated_always(&table, &columns, insert)?;
-    let physical = planner.physical(&plan).await?;
+    let (columns, source) = source(&mut planner, &table, insert, columns).await?;
     let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &columns)?;
     let returning = Returning::new(&planner, &table, &alias, insert.returning.as_deref())?;
     let resolution = match &insert.on {
@@ -49,12 +49,17 @@ pub(crate) async fn run(
         Some(other) => return Err(Error::unsupported(format!("{other} is not supported"))),
     };
     drop(planner);
-    if !is_values && returning.is_none() && resolution.is_none() {
-        let rows = ingest(frame, transaction, table.id, physical, assembly).await?;
-        return outcome("INSERT", None, rows, &[]);
-    }
+    let mut stream = match source {
+        Source::Constants(rows) => rows,
+        Source::Plan { plan, is_values } => {
+            if !is_values && returning.is_none() && resolution.is_none() {
+                let rows = ingest(frame, transaction, table.id, plan, assembly).await?;
+                return outcome("INSERT", None, rows, &[]);
+            }
+            start(frame, plan)?
+        }
+    };
     let mut written = Vec::new();
-    let mut stream = start(frame, physical)?;
     while let Some(batch) = stream.try_next().await? {
         let batch = assembly.assemble(&batch)?;
         match &resolution {
@@ -68,6 +73,48 @@ pub(crate) async fn run(
     }
     let rows = written.iter().map(|batch| batch.num_rows() as u64).sum();
     outcome("INSERT", returning.as_ref(), rows, &written)
+}
+
+/// Where the rows come from.
+enum Source {
+    /// VALUES with nothing but constants.
+    Constants(SendableRecordBatchStream),
+    /// Any other query.
+    Plan {
+        plan: Arc<dyn ExecutionPlan>,
+        /// Whether it is a VALUES, or one row: its rows are written in their order.
+        is_values: bool,
+    },
+}
+
+/// The rows to insert, and their target columns.
+async fn source(
+    planner: &mut Planner<'_>,
+    table: &Arc<Table>,
+    insert: &Insert,
+    columns: Vec<usize>,
+) -> Result<(Vec<usize>, Source)> {
+    let is_named = !insert.columns.is_empty();
+    if let Some(rows) = constants::rows(insert, table, &columns) {
+        let columns = match_width(rows.num_columns(), columns, is_named)?;
+        refuse_generated_always(table, &columns, insert)?;
+        return Ok((columns, Source::Constants(in_batches(rows)?)));
+    }
+    let (query, columns) = query(table, insert, columns)?;
+    let is_values = matches!(&*query.body, SetExpr::Values(_)) || is_one_row(&query);
+    let plan = planner.plan_query(query).await?;
+    let columns = match_width(plan.schema().fields().len(), columns, is_named)?;
+    refuse_generated_always(table, &columns, insert)?;
+    let plan = planner.physical(&plan).await?;
+    Ok((columns, Source::Plan { plan, is_values }))
+}
+
+/// The rows, a batch at a time.
+fn in_batches(rows: RecordBatch) -> Result<SendableRecordBatchStream> {
+    let begins = (0..rows.num_rows()).step_by(BATCH_ROWS);
+    let batches =
+        begins.map(|begin| rows.slice(begin, BATCH_ROWS.min(rows.num_rows() - begin))).collect();
+    Ok(Box::pin(MemoryStream::try_new(batches, rows.schema(), None)?))
 }
 
 /// The target columns, in the order of the values.
@@ -89,7 +136,7 @@ fn columns(table: &Table, named: &[ObjectName]) -> Result<Vec<usize>> {
 }
 
 /// The query that returns the rows to insert, and its target columns.
-fn source(table: &Table, insert: &Insert, columns: Vec<usize>) -> Result<(Query, Vec<usize>)> {
+fn query(table: &Table, insert: &Insert, columns: Vec<usize>) -> Result<(Query, Vec<usize>)> {
     let Some(query) = &insert.source else {
         let Statement::Query(one_row) = parser::parse_sql("SELECT NULL")? else {
             unreachable!("a SELECT is a query");

@@ -8,6 +8,7 @@ pub(crate) mod assembly;
 pub(crate) mod assignment;
 pub(crate) mod at_owners;
 pub(crate) mod conflict;
+mod constants;
 pub(crate) mod constraints;
 mod coordinator;
 pub(crate) mod default_values;

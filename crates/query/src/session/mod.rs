@@ -7,6 +7,7 @@ mod client_copy;
 mod describe;
 mod execute;
 mod explain;
+mod large_joins;
 pub(crate) mod listed;
 mod on_executor;
 mod outcome_stream;
@@ -209,14 +210,11 @@ impl Session {
     /// # Errors
     /// As [`Self::commit`].
     pub async fn end_implicit(&self) -> Result<()> {
-        if self.0.conversation.status() == TransactionStatus::Idle {
+        let current = &self.0.conversation;
+        if !current.is_implicit() || current.leave_failed(&self.0.settings) {
             return Ok(());
         }
-        let mut conversation = self.0.conversation.lock().await;
-        if conversation.is_implicit() {
-            conversation.commit(&Control::default()).await?;
-        }
-        Ok(())
+        current.lock().await.commit(&Control::default()).await.map(drop)
     }
 
     /// Continues a statement after [`Self::pause`]: it can be cancelled, and its time runs again.

@@ -1,5 +1,6 @@
 //! The life of a statement: checks, dispatch, retries, and the effect of a failure on the transaction.
 
+use super::large_joins;
 use super::outcome_stream::{OutcomeStream, RunningMark};
 use super::temporary;
 use crate::analysis;
@@ -13,9 +14,9 @@ use catalog_views::session_context::Running;
 use catalog_views::session_context::TransactionStatus;
 use catalog_views::settings::isolation::Isolation;
 use datafusion::common::ScalarValue;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::execute_stream;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionMode};
 use executor::Control;
 use futures::{StreamExt, TryStreamExt};
@@ -51,6 +52,9 @@ impl Inner {
         parameters: &[ScalarValue],
         control: &Control,
     ) -> Result<Outcome> {
+        if ends_failed(statement) && self.conversation.leave_failed(&self.settings) {
+            return Ok(Outcome::Done(Tag::plain("ROLLBACK")));
+        }
         let mut conversation = self.conversation.lock().await;
         self.apply_requested_settings(&mut conversation);
         let mark = self.mark(me, &statement.text);
@@ -254,7 +258,8 @@ impl Inner {
         Ok(Outcome::Rows(Rows { fields, stream, command: "SELECT", control: control.clone() }))
     }
 
-    /// Plans a query and starts it. If it may be repeated, the first rows are awaited here, before the client sees any.
+    /// Plans a query and starts it. If it may be repeated, the first rows are awaited here, before the client sees any; also
+    /// if a join may turn out to be too large ([`large_joins`]).
     async fn begin_reading(
         &self,
         frame: &Frame<'_>,
@@ -280,12 +285,19 @@ impl Inner {
             }
         };
         let physical = planner.physical(&plan).await?;
-        let mut stream = execute_stream(Arc::clone(&physical), frame.engine().task_ctx())?;
-        if may_repeat {
-            let first = stream.try_next().await?;
-            let all = futures::stream::iter(first.map(Ok)).chain(stream);
-            stream = Box::pin(RecordBatchStreamAdapter::new(physical.schema(), all));
+        let limit = self.shared.store.memory().limit();
+        let has_joins = limit.is_some_and(|limit| large_joins::are_possible(&physical, limit));
+        let task = frame.engine().task_ctx();
+        if !may_repeat && !has_joins {
+            return Ok((fields, execute_stream(physical, task)?));
         }
+        let stream = match begun(physical, task).await {
+            Err(error) if has_joins && large_joins::have_failed(&error) => {
+                let (sorted, task) = planner.physical_with_sorts(&plan).await?;
+                begun(sorted, task).await?
+            }
+            begun => begun?,
+        };
         Ok((fields, stream))
     }
 
@@ -398,6 +410,18 @@ impl Inner {
     }
 }
 
+/// The rows of a plan, once the first have been computed.
+async fn begun(
+    plan: Arc<dyn ExecutionPlan>,
+    task: Arc<TaskContext>,
+) -> datafusion::common::Result<SendableRecordBatchStream> {
+    let schema = plan.schema();
+    let mut stream = execute_stream(plan, task)?;
+    let first = stream.try_next().await?;
+    let all = futures::stream::iter(first.map(Ok)).chain(stream);
+    Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
+}
+
 /// Refuses an unsupported isolation level before the transaction begins.
 fn refuse_isolation(modes: &[TransactionMode]) -> Result<()> {
     let level = |mode: &TransactionMode| match mode {
@@ -429,6 +453,14 @@ impl Write<'_> {
         let text = ast.to_string().replace("OR REPLACE ", "");
         text.split_whitespace().take(words).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Whether a statement rolls a failed transaction back and needs nothing of it.
+fn ends_failed(statement: &Statement) -> bool {
+    matches!(
+        statement.ast(),
+        Some(Ast::Commit { chain: false, .. } | Ast::Rollback { savepoint: None, chain: false })
+    )
 }
 
 /// The error of a statement that only the connection to a client can execute.
