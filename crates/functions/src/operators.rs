@@ -3,6 +3,7 @@
 
 use crate::datetime::{intervals, moments};
 use crate::numbers::{decimals, integers};
+use crate::regexes;
 use crate::text::{bytes, concatenation};
 use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             moments::time_plus(),
         ];
         let all = others.map(Arc::new).into_iter().chain(integers::all());
-        let all = all.chain([concatenation::function()]);
+        let all = all.chain([concatenation::function()]).chain(regexes::functions());
         all.map(|function| (function.name().to_owned(), function)).collect()
     });
     ALL.get(name).cloned()
