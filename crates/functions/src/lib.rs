@@ -18,6 +18,7 @@ pub mod json;
 mod limits;
 pub mod numbers;
 pub mod operators;
+mod overload;
 mod regexes;
 pub mod row_function;
 pub mod system;
@@ -52,6 +53,8 @@ pub fn register_shared(engine: &mut SessionState) -> Result<()> {
     limits::register(engine)?;
     engine.register_function_rewrite(Arc::new(json::casts::JsonTypes))?;
     engine.register_function_rewrite(Arc::new(numbers::integers::Checked))?;
+    engine.register_function_rewrite(Arc::new(numbers::floats::CheckedFloats))?;
+    engine.register_function_rewrite(Arc::new(arrays::replaced::ArrayFunctions))?;
     engine.register_function_rewrite(Arc::new(regexes::Operators))?;
     engine.register_function_rewrite(Arc::new(text::concatenation::Concatenations))?;
     Ok(())

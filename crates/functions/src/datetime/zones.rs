@@ -40,7 +40,7 @@ fn types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
     })
 }
 
-fn shifted(args: &[ArrayRef]) -> Result<ArrayRef> {
+pub(super) fn shifted(args: &[ArrayRef]) -> Result<ArrayRef> {
     let (zones, moments) = (&args[0], &args[1]);
     let to_local = matches!(moments.data_type(), DataType::Timestamp(_, Some(_)));
     let values = moments.as_primitive::<TimestampMicrosecondType>();

@@ -311,6 +311,8 @@ fn wanted(
     let number = row.number(number_at, "n", 1)?.unwrap_or(1);
     let group = row.number(flags_at + 1, "subexpr", 0)?.unwrap_or(0);
     let pattern = row.pattern(flags_at, name)?;
+    // Without groups the match is the first.
+    let group = if pattern.groups == 0 && group == 1 { 0 } else { group };
     let Some(start) = row.place(start).filter(|_| group <= pattern.groups) else { return Ok(None) };
     let spans = if number == 1 {
         pattern.find_at(row.text(0), start)?
@@ -346,7 +348,7 @@ fn substring(args: &[ArrayRef]) -> Result<ArrayRef> {
 }
 
 /// `substring(text FROM pattern)`: the first group of the match, or all of it.
-pub(super) fn matching_part(args: &[ArrayRef]) -> Result<ArrayRef> {
+pub(crate) fn matching_part(args: &[ArrayRef]) -> Result<ArrayRef> {
     let parts = rows(args, |row| {
         let text = row.text(0);
         let pattern = Pattern::of(row.text(1), Flags::default())?;
@@ -358,7 +360,7 @@ pub(super) fn matching_part(args: &[ArrayRef]) -> Result<ArrayRef> {
 }
 
 /// `substring(text SIMILAR pattern ESCAPE escape)`: what escaped double quotes enclose.
-pub(super) fn similar_part(args: &[ArrayRef]) -> Result<ArrayRef> {
+pub(crate) fn similar_part(args: &[ArrayRef]) -> Result<ArrayRef> {
     let regular = similar_to_escape(&args[1..])?;
     matching_part(&[Arc::clone(&args[0]), regular])
 }

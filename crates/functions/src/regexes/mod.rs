@@ -15,6 +15,7 @@ mod similar;
 mod syntax;
 mod translate;
 
+pub(crate) use calls::{matching_part, similar_part};
 pub(crate) use operators::{Operators, functions};
 
 use datafusion::logical_expr::ScalarUDF;

@@ -1,5 +1,6 @@
 //! Functions on text and bytes.
 
+mod binary;
 pub mod bytes;
 pub(crate) mod concatenation;
 mod identifiers;
@@ -10,6 +11,7 @@ use datafusion::logical_expr::ScalarUDF;
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = bytes::all();
+    all.extend(binary::all());
     all.extend(identifiers::all());
     all
 }

@@ -76,6 +76,8 @@ states! {
     InvalidLogarithmArgument = "2201E",
     /// A root or a power is undefined
     InvalidPowerArgument = "2201F",
+    /// width_bucket has no buckets
+    InvalidWidthBucketArgument = "2201G",
     /// LIMIT is negative
     InvalidRowCountInLimit = "2201W",
     /// OFFSET is negative
