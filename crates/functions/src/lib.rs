@@ -20,6 +20,7 @@ pub mod numbers;
 pub mod operators;
 mod overload;
 mod regexes;
+mod replaced;
 pub mod row_function;
 pub mod system;
 pub mod text;
@@ -54,7 +55,7 @@ pub fn register_shared(engine: &mut SessionState) -> Result<()> {
     engine.register_function_rewrite(Arc::new(json::casts::JsonTypes))?;
     engine.register_function_rewrite(Arc::new(numbers::integers::Checked))?;
     engine.register_function_rewrite(Arc::new(numbers::floats::CheckedFloats))?;
-    engine.register_function_rewrite(Arc::new(arrays::replaced::ArrayFunctions))?;
+    engine.register_function_rewrite(Arc::new(replaced::Replacements))?;
     engine.register_function_rewrite(Arc::new(regexes::Operators))?;
     engine.register_function_rewrite(Arc::new(text::concatenation::Concatenations))?;
     Ok(())

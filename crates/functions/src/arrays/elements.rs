@@ -11,10 +11,10 @@ use datafusion::arrow::array::{
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::{SortOptions, take};
 use datafusion::arrow::datatypes::{DataType, Int64Type};
-use datafusion::functions_nested::{array_has, extract, remove};
+use datafusion::functions_nested::{array_has, extract, position, remove};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
-use values::error::{Error, Result};
+use values::error::{Error, Result, SqlState};
 
 /// The functions of this file that statements can call.
 pub(super) fn all() -> Vec<ScalarUDF> {
@@ -28,6 +28,16 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             },
         ),
         function(
+            "trim_array",
+            |types| match types {
+                [list @ DataType::List(_), _] => {
+                    Ok((vec![list.clone(), DataType::Int64], list.clone()))
+                }
+                _ => Err(Error::new(SqlState::UndefinedFunction, "trim_array takes an array")),
+            },
+            trim,
+        ),
+        function(
             "array_ndims",
             |types| Ok((types.get(..1).unwrap_or_default().to_vec(), DataType::Int32)),
             |args| {
@@ -39,7 +49,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
 }
 
 /// The functions that replace the engine's of the same name.
-pub(super) fn replacements() -> Vec<ScalarUDF> {
+pub(crate) fn replacements() -> Vec<ScalarUDF> {
     vec![
         overloaded(
             array_has::array_has_all_udf(),
@@ -72,32 +82,54 @@ pub(super) fn replacements() -> Vec<ScalarUDF> {
             extract::array_slice_udf(),
             &[Overload {
                 types: |types| match types {
-                    [list @ DataType::List(_), from, to]
-                        if from.is_integer() && to.is_integer() =>
+                    // The engine adds a step of 1.
+                    [list @ DataType::List(_), bounds @ ..]
+                        if (2..=3).contains(&bounds.len())
+                            && bounds.iter().all(DataType::is_integer) =>
                     {
-                        let arguments = vec![list.clone(), DataType::Int64, DataType::Int64];
-                        Some((arguments, list.clone()))
+                        let bounds = vec![DataType::Int64; bounds.len()];
+                        Some(([vec![list.clone()], bounds].concat(), list.clone()))
                     }
                     _ => None,
                 },
                 body: slice,
             }],
         ),
+        overloaded(remove::array_remove_udf(), WITHOUT),
+        overloaded(remove::array_remove_all_udf(), WITHOUT),
         overloaded(
-            remove::array_remove_udf(),
+            position::array_position_udf(),
             &[Overload {
                 types: |types| match types {
-                    [list @ DataType::List(item), value]
-                        if item.data_type() == value || value.is_null() =>
+                    [list @ DataType::List(item), value, rest @ ..]
+                        if is_item(item.data_type(), value) && rest.len() < 2 =>
                     {
-                        Some((vec![list.clone(), item.data_type().clone()], list.clone()))
+                        let value = item.data_type().clone();
+                        let start = vec![DataType::Int64; rest.len()];
+                        Some(([vec![list.clone(), value], start].concat(), DataType::Int32))
                     }
                     _ => None,
                 },
-                body: without,
+                body: place,
             }],
         ),
     ]
+}
+
+/// Removal of a value, which the engine calls otherwise when it removes all of them.
+const WITHOUT: &[Overload] = &[Overload {
+    types: |types| match types {
+        [list @ DataType::List(item), value] if is_item(item.data_type(), value) => {
+            Some((vec![list.clone(), item.data_type().clone()], list.clone()))
+        }
+        _ => None,
+    },
+    body: without,
+}];
+
+/// Whether a value can be an element.
+fn is_item(item: &DataType, value: &DataType) -> bool {
+    item == value || value.is_null() || item.is_string() && value.is_string()
 }
 
 fn two_lists(types: &[DataType], returns: DataType) -> Option<(Vec<DataType>, DataType)> {
@@ -208,4 +240,51 @@ fn without(args: &[ArrayRef]) -> Result<ArrayRef> {
         Some(kept.map(|at| at as u64).collect::<Vec<_>>())
     });
     lists_of(lists, rows.collect())
+}
+
+/// The place of a value, NULL included, from a place on.
+fn place(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let (lists, value) = (args[0].as_list::<i32>(), &args[1]);
+    let compare = make_comparator(lists.values(), value, SortOptions::default())?;
+    let rows = (0..lists.len()).map(|row| {
+        let start = args.get(2).map(|starts| starts.as_primitive::<Int64Type>());
+        if start.is_some_and(|starts| starts.is_null(row)) {
+            let message = "initial position must not be null";
+            return Err(Error::new(SqlState::NullValueNotAllowed, message));
+        }
+        if lists.is_null(row) {
+            return Ok(None);
+        }
+        let skipped = start.map_or(0, |starts| starts.value(row).saturating_sub(1).max(0));
+        let is_wanted = |at: &usize| match (lists.values().is_null(*at), value.is_null(row)) {
+            (true, true) => true,
+            (false, false) => compare(*at, row).is_eq(),
+            _ => false,
+        };
+        let elements = range(lists, row);
+        let first = elements.start;
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let found = elements.skip(skipped).find(is_wanted);
+        Ok(found.and_then(|at| i32::try_from(at - first + 1).ok()))
+    });
+    Ok(Arc::new(rows.collect::<Result<Int32Array>>()?))
+}
+
+/// Without elements at the end.
+fn trim(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let (lists, counts) = (args[0].as_list::<i32>(), args[1].as_primitive::<Int64Type>());
+    let rows = (0..lists.len()).map(|row| {
+        if lists.is_null(row) || counts.is_null(row) {
+            return Ok(None);
+        }
+        let elements = range(lists, row);
+        let count = usize::try_from(counts.value(row)).ok();
+        let kept = count.and_then(|count| elements.len().checked_sub(count)).ok_or_else(|| {
+            let most = elements.len();
+            let message = format!("number of elements to trim must be between 0 and {most}");
+            Error::new(SqlState::ArraySubscriptError, message)
+        })?;
+        Ok(Some(elements.take(kept).map(|at| at as u64).collect()))
+    });
+    lists_of(lists, rows.collect::<Result<Vec<_>>>()?)
 }

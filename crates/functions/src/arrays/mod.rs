@@ -2,8 +2,9 @@
 
 mod elements;
 mod expand;
-pub(crate) mod replaced;
 pub mod series;
+
+pub(crate) use elements::replacements;
 
 use datafusion::logical_expr::ScalarUDF;
 

@@ -44,6 +44,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             },
         ),
         function("date_trunc", trunc_types, date_trunc),
+        function("date_bin", bin_types, date_bin),
     ]
 }
 
@@ -296,4 +297,45 @@ fn whole_months(months: i32, unit: i64) -> IntervalMonthDayNano {
     let months = i64::from(months);
     let cut = months - months % unit;
     IntervalMonthDayNano::new(i32::try_from(cut).unwrap_or(0), 0, 0)
+}
+
+/// A stride, a moment and an origin.
+fn bin_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
+    let is_plain = |of: &DataType| matches!(of, DataType::Timestamp(_, None));
+    let of = match types {
+        [_, source, origin] if is_plain(source) || source.is_string() && is_plain(origin) => {
+            TIMESTAMP
+        }
+        [_, _, _] => zoned(),
+        _ => {
+            let message = format!("function date_bin does not take {} arguments", types.len());
+            return Err(Error::new(SqlState::UndefinedFunction, message));
+        }
+    };
+    Ok((vec![INTERVAL, of.clone(), of.clone()], of))
+}
+
+fn date_bin(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let strides = args[0].as_primitive::<IntervalMonthDayNanoType>();
+    let values = args[1].as_primitive::<TimestampMicrosecondType>();
+    let origins = args[2].as_primitive::<TimestampMicrosecondType>();
+    let rows = (0..values.len()).map(|row| {
+        if is_null(args, row) {
+            return Ok(None);
+        }
+        let stride = strides.value(row);
+        if stride.months != 0 {
+            let message = "timestamps cannot be binned into intervals containing months or years";
+            return Err(Error::unsupported(message));
+        }
+        let stride = i64::from(stride.days) * MICROS_PER_DAY + stride.nanoseconds / NANOS_PER_MICRO;
+        if stride <= 0 {
+            return Err(out_of_range("stride must be greater than zero".to_owned()));
+        }
+        let since = values.value(row).checked_sub(origins.value(row));
+        let bin = since.map(|since| values.value(row) - since.rem_euclid(stride));
+        bin.map(Some).ok_or_else(|| out_of_range("interval out of range".to_owned()))
+    });
+    let bins = rows.collect::<Result<TimestampMicrosecondArray>>()?;
+    Ok(Arc::new(bins.with_timezone_opt(values.timezone().map(Arc::<str>::from))))
 }

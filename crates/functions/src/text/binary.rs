@@ -22,8 +22,8 @@ const INTEGER: DataType = DataType::Int32;
 const LINE_BYTES: usize = 57;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The functions of this file.
-pub(super) fn all() -> Vec<ScalarUDF> {
+/// The functions that replace the engine's of the same name.
+pub(super) fn replacements() -> Vec<ScalarUDF> {
     vec![
         overloaded(
             substr(),
@@ -91,6 +91,12 @@ pub(super) fn all() -> Vec<ScalarUDF> {
                 },
             }],
         ),
+    ]
+}
+
+/// The functions that the engine lacks.
+pub(super) fn all() -> Vec<ScalarUDF> {
+    vec![
         function("set_byte", |_| Ok((vec![BYTES, INTEGER, INTEGER], BYTES)), set_byte),
         function("get_bit", |_| Ok((vec![BYTES, DataType::Int64], INTEGER)), get_bit),
         function("set_bit", |_| Ok((vec![BYTES, DataType::Int64, INTEGER], BYTES)), set_bit),

@@ -4,6 +4,7 @@ mod binary;
 pub mod bytes;
 pub(crate) mod concatenation;
 mod identifiers;
+mod letters;
 pub mod like_escapes;
 
 use datafusion::logical_expr::ScalarUDF;
@@ -12,6 +13,13 @@ use datafusion::logical_expr::ScalarUDF;
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = bytes::all();
     all.extend(binary::all());
+    all.extend(letters::all());
+    all.extend(replacements());
     all.extend(identifiers::all());
     all
+}
+
+/// The functions that replace the engine's of the same name.
+pub(crate) fn replacements() -> Vec<ScalarUDF> {
+    binary::replacements()
 }

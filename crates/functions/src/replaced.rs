@@ -1,6 +1,7 @@
-//! Calls of the engine's array functions become calls of those here: operators and subscripts are planned by the engine.
+//! Calls of the engine's functions become calls of those here of the same name: the engine plans operators, subscripts
+//! and syntax such as OVERLAY by itself.
 
-use super::elements;
+use crate::{arrays, text};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
@@ -12,16 +13,16 @@ use std::sync::{Arc, LazyLock};
 
 /// Replaces the engine's functions by those of the same name.
 #[derive(Debug)]
-pub(crate) struct ArrayFunctions;
+pub(crate) struct Replacements;
 
 static REPLACEMENTS: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
-    let all = elements::replacements().into_iter();
+    let all = arrays::replacements().into_iter().chain(text::replacements());
     all.map(|function| (function.name().to_owned(), Arc::new(function))).collect()
 });
 
-impl FunctionRewrite for ArrayFunctions {
+impl FunctionRewrite for Replacements {
     fn name(&self) -> &str {
-        "array_functions"
+        "replaced_functions"
     }
 
     fn rewrite(&self, expr: Expr, _: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
