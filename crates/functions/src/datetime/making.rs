@@ -136,12 +136,25 @@ fn timestamps(args: &[ArrayRef]) -> Result<TimestampMicrosecondArray> {
 fn make_zoned(args: &[ArrayRef]) -> Result<ArrayRef> {
     let local: ArrayRef = Arc::new(timestamps(args)?);
     match args.get(6) {
-        Some(zone) => zones::shifted(&[Arc::clone(zone), local]),
+        Some(zone) => zones::shifted(&[offsets_east(zone), local]),
         None => {
             let local = local.as_primitive::<TimestampMicrosecondType>().clone();
             Ok(Arc::new(local.with_timezone("+00:00")))
         }
     }
+}
+
+/// Zones in which an offset counts east of Greenwich, unlike in AT TIME ZONE.
+fn offsets_east(zones: &ArrayRef) -> ArrayRef {
+    let turned = zones.as_string_view().iter().map(|zone| {
+        let zone = zone?;
+        Some(match zone.split_at_checked(1) {
+            Some(("+", rest)) => format!("-{rest}"),
+            Some(("-", rest)) => format!("+{rest}"),
+            _ => zone.to_owned(),
+        })
+    });
+    Arc::new(turned.collect::<StringViewArray>())
 }
 
 /// A unit, a moment or an interval, and a zone for moments with one.

@@ -2,8 +2,10 @@
 
 use super::floats::out_of_range;
 use crate::columnar::{Types, function};
+use crate::overload::{Overload, overloaded};
 use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array};
 use datafusion::arrow::datatypes::{DataType, Float64Type};
+use datafusion::functions::math;
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
@@ -15,6 +17,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     let one: Types = |_| Ok((vec![DOUBLE], DOUBLE));
     let two: Types = |_| Ok((vec![DOUBLE; 2], DOUBLE));
     vec![
+        overloaded(math::signum(), SIGN),
         function("ln", one, |args| each(args, |x| logarithm(x, f64::ln))),
         function("log10", one, |args| each(args, |x| logarithm(x, f64::log10))),
         function("log", |types| Ok((vec![DOUBLE; types.len().clamp(1, 2)], DOUBLE)), log),
@@ -42,6 +45,15 @@ pub(super) fn all() -> Vec<ScalarUDF> {
         function("atan2d", two, |args| pairs(args, |y, x| Ok(in_degrees(y.atan2(x))))),
     ]
 }
+
+/// NaN has no sign.
+const SIGN: &[Overload] = &[Overload {
+    types: |types| match types {
+        [of] if of.is_floating() => Some((vec![DOUBLE], DOUBLE)),
+        _ => None,
+    },
+    body: |args| each(args, |x| Ok(if x.is_nan() || x == 0.0 { 0.0 } else { x.signum() })),
+}];
 
 fn each(args: &[ArrayRef], compute: impl Fn(f64) -> Result<f64>) -> Result<ArrayRef> {
     let values = args[0].as_primitive::<Float64Type>().iter();
