@@ -13,14 +13,16 @@ cargo = $(with_libclang) cargo
 skipped := $(CARGO_TARGET_DIR)/skipped-suites
 clients := python3 tests/clients/run.py --pando $(CARGO_TARGET_DIR)/quick/pando --expected tests/clients/expected.txt
 drivers := python3 tests/drivers/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
+differential := python3 tests/differential/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
 
-.PHONY: help demo test clients drivers fuzz verify fix
+.PHONY: help demo test clients drivers soak fuzz verify fix
 
 help:
 	@echo 'make demo     starts Pando with data to look at, in its shell and from any PostgreSQL client'
-	@echo 'make test     runs every test, clients and drivers too (it installs what is missing): what has to pass'
+	@echo 'make test     runs every test, clients, drivers and PostgreSQL too (it installs what is missing): what has to pass'
 	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against one pando serve and three'
 	@echo 'make drivers  runs the own tests of SQLAlchemy, asyncpg and pgx against pando serve'
+	@echo 'make soak     compares random statements with PostgreSQL on one server and on three (SOAK_SECONDS)'
 	@echo 'make fuzz     looks for bytes that break the decoders of what clients send, and for statements that break a server,'
 	@echo '              a minute for each (FUZZ_SECONDS)'
 	@echo 'make verify   checks formatting, lints, documentation, layers and licences; changes nothing'
@@ -38,6 +40,7 @@ test:
 	@rm -f $(skipped)
 	$(clients) --allow-missing --skipped $(skipped)
 	$(drivers) --only asyncpg,pgx --allow-missing --skipped $(skipped)
+	$(differential) --allow-missing --skipped $(skipped)
 	@if [ -s $(skipped) ]; then echo 'make test: what ran has passed; skipped:'; cat $(skipped); \
 		else echo 'make test: everything passed'; fi
 
@@ -49,6 +52,12 @@ clients:
 drivers:
 	$(cargo) build --profile quick --locked --bin pando
 	$(drivers)
+
+# Seeds begin where the hour says, so that each run tries others; a finding names its seed.
+SOAK_SECONDS ?= 600
+soak:
+	cargo build --profile quick --locked --bin pando
+	$(differential) --seed $$(date +%y%m%d%H)00 --seconds $(SOAK_SECONDS) --report $(CARGO_TARGET_DIR)/differential
 
 FUZZ_SECONDS ?= 60
 fuzz:

@@ -24,14 +24,21 @@ def pando(binary, *more, user="pando"):
 @contextlib.contextmanager
 def cluster(binary, servers, user="pando"):
     """Yields the URL and process id of the last of as many servers, which are one cluster."""
+    with members(binary, servers, user) as found:
+        yield found[-1]
+
+
+@contextlib.contextmanager
+def members(binary, servers, user="pando"):
+    """Yields the URL and process id of each of as many servers, which are one cluster."""
     with contextlib.ExitStack() as stack:
         part = ["--bucket-size", BUCKET_SIZE, "--name"]
         begin = [*part, "server1", "--cluster", "127.0.0.1:0"]
-        first, _pid = stack.enter_context(_server(binary, CALLED_AT, *begin))
+        found = [stack.enter_context(_server(binary, CALLED_AT, *begin))]
         for number in range(2, servers + 1):
-            join = [*part, f"server{number}", "--join", first[CALLED_AT]]
-            found, pid = stack.enter_context(_server(binary, CALLED_AT, *join))
-        yield _with_user(found[ADDRESS], user), pid
+            join = [*part, f"server{number}", "--join", found[0][0][CALLED_AT]]
+            found.append(stack.enter_context(_server(binary, CALLED_AT, *join)))
+        yield [(_with_user(said[ADDRESS], user), pid) for said, pid in found]
 
 
 @contextlib.contextmanager

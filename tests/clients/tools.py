@@ -26,6 +26,7 @@ PGJDBC = "42.7.7"
 PACKAGES = {
     "psql": "postgresql-client",
     "pgbench": "postgresql-contrib",
+    "initdb": "postgresql",
     "javac": "default-jdk-headless",
     "mvn": "maven",
     "node": "nodejs",
@@ -84,8 +85,8 @@ def _venv(folder):
 
 
 def _found(name):
-    """Debian keeps pgbench where no PATH looks."""
-    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/pgbench")) if name == "pgbench" else []
+    """Debian keeps pgbench and what belongs to the server where no PATH looks."""
+    installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}")) if name in ("pgbench", "initdb") else []
     return shutil.which(name) or next(map(str, installed), None)
 
 

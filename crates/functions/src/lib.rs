@@ -13,10 +13,14 @@ pub mod arrays;
 pub mod casts;
 mod columnar;
 pub mod datetime;
+mod formats;
 pub mod json;
 mod limits;
 pub mod numbers;
 pub mod operators;
+mod overload;
+mod regexes;
+mod replaced;
 pub mod row_function;
 pub mod system;
 pub mod text;
@@ -33,8 +37,16 @@ pub use limits::limited_copies;
 /// # Errors
 /// The engine refuses a function.
 pub fn register_shared(engine: &mut SessionState) -> Result<()> {
-    let folders =
-        [arrays::all(), casts::all(), datetime::all(), numbers::all(), system::all(), text::all()];
+    let folders = [
+        arrays::all(),
+        casts::all(),
+        datetime::all(),
+        formats::all(),
+        numbers::all(),
+        regexes::all(),
+        system::all(),
+        text::all(),
+    ];
     for function in folders.into_iter().flatten() {
         engine.register_udf(Arc::new(function))?;
     }
@@ -44,6 +56,9 @@ pub fn register_shared(engine: &mut SessionState) -> Result<()> {
     limits::register(engine)?;
     engine.register_function_rewrite(Arc::new(json::casts::JsonTypes))?;
     engine.register_function_rewrite(Arc::new(numbers::integers::Checked))?;
+    engine.register_function_rewrite(Arc::new(numbers::floats::CheckedFloats))?;
+    engine.register_function_rewrite(Arc::new(replaced::Replacements))?;
+    engine.register_function_rewrite(Arc::new(regexes::Operators))?;
     engine.register_function_rewrite(Arc::new(text::concatenation::Concatenations))?;
     Ok(())
 }

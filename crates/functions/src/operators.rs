@@ -2,7 +2,8 @@
 //! them, but plan fragments can: every server knows them by name.
 
 use crate::datetime::{intervals, moments};
-use crate::numbers::{decimals, integers};
+use crate::numbers::{decimals, floats, integers};
+use crate::regexes;
 use crate::text::{bytes, concatenation};
 use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
@@ -27,7 +28,8 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
             moments::time_plus(),
         ];
         let all = others.map(Arc::new).into_iter().chain(integers::all());
-        let all = all.chain([concatenation::function()]);
+        let all =
+            all.chain([concatenation::function()]).chain(regexes::functions()).chain(floats::all());
         all.map(|function| (function.name().to_owned(), function)).collect()
     });
     ALL.get(name).cloned()

@@ -1,12 +1,18 @@
-//! Functions that return arrays.
+//! Functions of arrays, and functions that return arrays.
 
+mod elements;
 mod expand;
 pub mod generated;
 pub mod series;
+
+pub(crate) use elements::replacements;
 
 use datafusion::logical_expr::ScalarUDF;
 
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
-    vec![expand::function(), series::as_array()]
+    let mut all = elements::all();
+    all.extend(elements::replacements());
+    all.extend([expand::function(), series::as_array()]);
+    all
 }

@@ -2,6 +2,7 @@
 
 pub mod extract;
 pub mod intervals;
+mod making;
 pub mod moments;
 mod sleep;
 pub mod zones;
@@ -11,6 +12,7 @@ use datafusion::logical_expr::ScalarUDF;
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = intervals::all();
+    all.extend(making::all());
     all.extend([extract::date_part(), moments::age(), sleep::function(), zones::at_time_zone()]);
     all
 }

@@ -40,7 +40,7 @@ fn types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
     })
 }
 
-fn shifted(args: &[ArrayRef]) -> Result<ArrayRef> {
+pub(super) fn shifted(args: &[ArrayRef]) -> Result<ArrayRef> {
     let (zones, moments) = (&args[0], &args[1]);
     let to_local = matches!(moments.data_type(), DataType::Timestamp(_, Some(_)));
     let values = moments.as_primitive::<TimestampMicrosecondType>();
@@ -53,7 +53,12 @@ fn shifted(args: &[ArrayRef]) -> Result<ArrayRef> {
         }
         let value = values.value(row);
         if let Some(intervals) = zones.as_primitive_opt::<IntervalMonthDayNanoType>() {
-            let offset = intervals.value(row).nanoseconds / 1000;
+            let interval = intervals.value(row);
+            if interval.months != 0 || interval.days != 0 {
+                let message = "interval time zone must not include months or days";
+                return Err(Error::new(SqlState::InvalidParameterValue, message));
+            }
+            let offset = interval.nanoseconds / 1000;
             result.push(Some(if to_local { value + offset } else { value - offset }));
             continue;
         }
@@ -87,6 +92,9 @@ fn zone_of(name: &str) -> Result<Zone> {
     if matches!(trimmed.to_ascii_uppercase().as_str(), "UTC" | "GMT" | "Z" | "ZULU" | "UCT") {
         return Ok(Zone::Offset(0));
     }
+    if let Some(hours) = abbreviation(&trimmed.to_ascii_uppercase()) {
+        return Ok(Zone::Offset(hours * 3600));
+    }
     if let Some((sign, rest)) = trimmed.split_at_checked(1).filter(|(s, _)| matches!(*s, "+" | "-"))
     {
         let mut fields = rest.split(':').map(str::parse::<i64>);
@@ -98,6 +106,26 @@ fn zone_of(name: &str) -> Result<Zone> {
     let zone = moment(Some(trimmed));
     from_local(0, &zone).map_err(|_| unknown())?;
     Ok(Zone::Named(zone))
+}
+
+/// The hours east of Greenwich of a zone without rules. Abbreviations go before names: CET has no summer time.
+fn abbreviation(name: &str) -> Option<i64> {
+    Some(match name {
+        "WET" => 0,
+        "CET" | "MET" | "MEZ" | "WEST" | "BST" => 1,
+        "CEST" | "MEST" | "MESZ" | "EET" | "SAST" => 2,
+        "EEST" | "MSK" => 3,
+        "MSD" => 4,
+        "JST" | "KST" => 9,
+        "EDT" => -4,
+        "EST" | "CDT" => -5,
+        "CST" | "MDT" => -6,
+        "MST" | "PDT" => -7,
+        "PST" | "AKDT" => -8,
+        "AKST" => -9,
+        "HST" => -10,
+        _ => return None,
+    })
 }
 
 /// The timestamp in UTC of a local time in a zone.

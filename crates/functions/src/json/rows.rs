@@ -1,4 +1,4 @@
-//! Set-returning functions on JSON. Each column is a function that returns an array, which the
+//! Set-returning functions, most of them on JSON. Each column is a function that returns an array, which the
 //! engine expands to rows (`planner::dialect::set_functions`).
 
 use super::Kind;
@@ -31,7 +31,10 @@ pub struct RowsColumn {
 }
 
 /// The set-returning functions.
-pub const ROWS_FUNCTIONS: [RowsFunction; 10] = [
+pub const ROWS_FUNCTIONS: [RowsFunction; 13] = [
+    rows("regexp_matches", &[unnamed("regexp_matches_lists")]),
+    rows("regexp_split_to_table", &[unnamed("regexp_split_to_array")]),
+    rows("string_to_table", &[unnamed("string_to_array")]),
     rows("json_array_elements", &[json("value", "json_elements")]),
     rows("jsonb_array_elements", &[jsonb("value", "jsonb_elements")]),
     rows("json_array_elements_text", &[text("value", "json_elements_text")]),

@@ -1,12 +1,18 @@
 //! Functions and operators on numbers.
 
 pub mod decimals;
+mod exact;
+pub(crate) mod floats;
 pub(crate) mod integers;
+mod math;
 mod rounding;
 
 use datafusion::logical_expr::ScalarUDF;
 
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
-    rounding::all()
+    let mut all = rounding::all();
+    all.extend(exact::all());
+    all.extend(math::all());
+    all
 }

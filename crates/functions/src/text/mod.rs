@@ -1,8 +1,10 @@
 //! Functions on text and bytes.
 
+mod binary;
 pub mod bytes;
 pub(crate) mod concatenation;
 mod identifiers;
+mod letters;
 pub mod like_escapes;
 
 use datafusion::logical_expr::ScalarUDF;
@@ -10,6 +12,14 @@ use datafusion::logical_expr::ScalarUDF;
 /// The functions of this folder.
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = bytes::all();
+    all.extend(binary::all());
+    all.extend(letters::all());
+    all.extend(replacements());
     all.extend(identifiers::all());
     all
+}
+
+/// The functions that replace the engine's of the same name.
+pub(crate) fn replacements() -> Vec<ScalarUDF> {
+    binary::replacements()
 }

@@ -60,6 +60,8 @@ states! {
     InvalidDatetimeFormat = "22007",
     /// A field of a date or time, or the whole, is out of range
     DatetimeFieldOverflow = "22008",
+    /// The offset of a time zone is out of range
+    InvalidTimeZoneDisplacement = "22009",
     /// A sequence has reached its limit
     SequenceGeneratorLimitExceeded = "2200H",
     /// A substring of negative length
@@ -76,14 +78,20 @@ states! {
     InvalidLogarithmArgument = "2201E",
     /// A root or a power is undefined
     InvalidPowerArgument = "2201F",
+    /// width_bucket has no buckets
+    InvalidWidthBucketArgument = "2201G",
     /// LIMIT is negative
     InvalidRowCountInLimit = "2201W",
     /// OFFSET is negative
     InvalidRowCountInOffset = "2201X",
+    /// An escape that is not allowed there
+    InvalidUseOfEscapeCharacter = "2200C",
     /// Bytes are no valid text
     CharacterNotInRepertoire = "22021",
     /// An invalid value of a setting, an option or an argument
     InvalidParameterValue = "22023",
+    /// An escape is no single character
+    InvalidEscapeSequence = "22025",
     /// An array or bytes do not have this subscript
     ArraySubscriptError = "2202E",
     /// A text is no value of the type

@@ -174,7 +174,23 @@ fn by_name(name: &str, index: usize, count: usize) -> Option<SqlType> {
         ("make_interval" | "make_date", _) => SqlType::Integer,
         ("round" | "trunc", 0) if count == 2 => SqlType::NUMERIC,
         ("round" | "trunc", 1) => SqlType::Integer,
-        ("power" | "pow", _) => SqlType::Double,
+        ("power" | "pow" | "sqrt" | "exp" | "ln" | "log" | "log10" | "sign" | "signum", _)
+        | ("sin" | "cos" | "tan" | "cot" | "asin" | "acos" | "acosh" | "atanh", _)
+        | ("sind" | "cosd" | "tand" | "cotd" | "asind" | "acosd" | "atand" | "atan2d", _) => {
+            SqlType::Double
+        }
+        ("to_timestamp", 0) if count == 1 => SqlType::Double,
+        ("width_bucket", 3)
+        | ("make_time", 0 | 1)
+        | ("make_timestamp" | "make_timestamptz", 0..=4) => SqlType::Integer,
+        ("width_bucket", _) | ("make_time", 2) | ("make_timestamp" | "make_timestamptz", 5) => {
+            SqlType::Double
+        }
+        ("substr" | "substring", 1 | 2) | ("overlay", 2 | 3) | ("chr" | "to_hex", 0) => {
+            SqlType::Integer
+        }
+        ("regexp_count" | "regexp_instr" | "regexp_substr", 2 | 3) => SqlType::Integer,
+        ("div", _) => SqlType::NUMERIC,
         ("date_trunc" | "to_char", 1) => return None,
         _ => return None,
     })

@@ -1,0 +1,354 @@
+//! Dates and times made of numbers, and cut to a unit: `make_date`, `make_time`, `make_timestamp[tz]`, `date_trunc`.
+
+use super::intervals::INTERVAL;
+use super::zones;
+use crate::columnar::function;
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, Date32Array, IntervalMonthDayNanoArray,
+    StringViewArray, Time64MicrosecondArray, TimestampMicrosecondArray,
+};
+use datafusion::arrow::datatypes::{
+    DataType, Float64Type, Int32Type, IntervalMonthDayNano, IntervalMonthDayNanoType, TimeUnit,
+    TimestampMicrosecondType,
+};
+use datafusion::logical_expr::ScalarUDF;
+use std::sync::Arc;
+use values::error::{Error, Result, SqlState};
+use values::text::{civil, days_of};
+
+const INTEGER: DataType = DataType::Int32;
+const TIME: DataType = DataType::Time64(TimeUnit::Microsecond);
+const TIMESTAMP: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
+
+const MICROS_PER_SECOND: i64 = 1_000_000;
+const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
+const NANOS_PER_MICRO: i64 = 1000;
+
+/// The functions of this file.
+pub(super) fn all() -> Vec<ScalarUDF> {
+    vec![
+        function("make_date", |_| Ok((vec![INTEGER; 3], DataType::Date32)), make_date),
+        function("make_time", |_| Ok((time_parts(0), TIME)), make_time),
+        function(
+            "make_timestamp",
+            |_| Ok((time_parts(3), TIMESTAMP)),
+            |args| Ok(Arc::new(timestamps(args)?)),
+        ),
+        function("make_timestamptz", zoned_types, make_zoned),
+        function(
+            "isfinite",
+            |types| Ok((types.get(..1).unwrap_or_default().to_vec(), DataType::Boolean)),
+            |args| {
+                let values = (0..args[0].len()).map(|row| args[0].is_valid(row).then_some(true));
+                Ok(Arc::new(values.collect::<BooleanArray>()))
+            },
+        ),
+        function("date_trunc", trunc_types, date_trunc),
+        function("date_bin", bin_types, date_bin),
+    ]
+}
+
+/// Some integers, then hour, minute and second.
+fn time_parts(before: usize) -> Vec<DataType> {
+    [vec![INTEGER; before + 2], vec![DataType::Float64]].concat()
+}
+
+fn zoned() -> DataType {
+    DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into()))
+}
+
+fn zoned_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
+    let mut arguments = time_parts(3);
+    arguments.extend((types.len() == 7).then_some(DataType::Utf8View));
+    Ok((arguments, zoned()))
+}
+
+fn out_of_range(message: String) -> Error {
+    Error::new(SqlState::DatetimeFieldOverflow, message)
+}
+
+fn integer(args: &[ArrayRef], index: usize, row: usize) -> i64 {
+    args[index].as_primitive::<Int32Type>().value(row).into()
+}
+
+fn is_null(args: &[ArrayRef], row: usize) -> bool {
+    args.iter().any(|array| array.is_null(row))
+}
+
+/// A date of its parts; a negative year is BC.
+fn date(args: &[ArrayRef], row: usize) -> Result<i64> {
+    let [year, month, day] = [0, 1, 2].map(|index| integer(args, index, row));
+    let astronomical = if year < 0 { year + 1 } else { year };
+    let days = days_of(astronomical, month, day).filter(|_| year != 0);
+    days.ok_or_else(|| {
+        out_of_range(format!("date field value out of range: {year}-{month:02}-{day:02}"))
+    })
+}
+
+/// A time of its parts from an argument on.
+fn time(args: &[ArrayRef], from: usize, row: usize) -> Result<i64> {
+    let (hour, minute) = (integer(args, from, row), integer(args, from + 1, row));
+    let second = args[from + 2].as_primitive::<Float64Type>().value(row);
+    let micros = (second * 1e6).round_ties_even();
+    let is_time = (0..=24).contains(&hour) && (0..60).contains(&minute);
+    // NaN is in no range. A second may be a leap second, and midnight the end of a day.
+    if !is_time || !(0.0..=60e6).contains(&micros) {
+        let message = format!("time field value out of range: {hour}:{minute:02}:{second:02}");
+        return Err(out_of_range(message));
+    }
+    let time = (hour * 3600 + minute * 60) * MICROS_PER_SECOND + micros as i64;
+    if time > MICROS_PER_DAY {
+        let message = format!("time field value out of range: {hour}:{minute:02}:{second:02}");
+        return Err(out_of_range(message));
+    }
+    Ok(time)
+}
+
+fn make_date(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let rows = (0..args[0].len()).map(|row| {
+        if is_null(args, row) {
+            Ok(None)
+        } else {
+            date(args, row).map(|days| i32::try_from(days).ok())
+        }
+    });
+    Ok(Arc::new(rows.collect::<Result<Date32Array>>()?))
+}
+
+fn make_time(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let rows = (0..args[0].len())
+        .map(|row| if is_null(args, row) { Ok(None) } else { time(args, 0, row).map(Some) });
+    Ok(Arc::new(rows.collect::<Result<Time64MicrosecondArray>>()?))
+}
+
+fn timestamps(args: &[ArrayRef]) -> Result<TimestampMicrosecondArray> {
+    let rows = (0..args[0].len()).map(|row| {
+        if is_null(args, row) {
+            return Ok(None);
+        }
+        let (days, time) = (date(args, row)?, time(args, 3, row)?);
+        let micros = days.checked_mul(MICROS_PER_DAY).and_then(|micros| micros.checked_add(time));
+        micros.map(Some).ok_or_else(|| out_of_range("timestamp out of range".to_owned()))
+    });
+    rows.collect()
+}
+
+fn make_zoned(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let local: ArrayRef = Arc::new(timestamps(args)?);
+    match args.get(6) {
+        Some(zone) => zones::shifted(&[offsets_east(zone), local]),
+        None => {
+            let local = local.as_primitive::<TimestampMicrosecondType>().clone();
+            Ok(Arc::new(local.with_timezone("+00:00")))
+        }
+    }
+}
+
+/// Zones in which an offset counts east of Greenwich, unlike in AT TIME ZONE.
+fn offsets_east(zones: &ArrayRef) -> ArrayRef {
+    let turned = zones.as_string_view().iter().map(|zone| {
+        let zone = zone?;
+        Some(match zone.split_at_checked(1) {
+            Some(("+", rest)) => format!("-{rest}"),
+            Some(("-", rest)) => format!("+{rest}"),
+            _ => zone.to_owned(),
+        })
+    });
+    Arc::new(turned.collect::<StringViewArray>())
+}
+
+/// A unit, a moment or an interval, and a zone for moments with one.
+fn trunc_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
+    let unit = DataType::Utf8View;
+    Ok(match types {
+        [_, DataType::Interval(_)] => (vec![unit, INTERVAL], INTERVAL),
+        [_, DataType::Timestamp(_, None)] => (vec![unit, TIMESTAMP], TIMESTAMP),
+        [_, DataType::Timestamp(..) | DataType::Date32] => (vec![unit, zoned()], zoned()),
+        [_, _] => (vec![unit, zoned()], zoned()),
+        [_, _, _] => (vec![unit, zoned(), DataType::Utf8View], zoned()),
+        _ => {
+            let message = format!("function date_trunc does not take {} arguments", types.len());
+            return Err(Error::new(SqlState::UndefinedFunction, message));
+        }
+    })
+}
+
+/// What a value is cut to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// So many microseconds, which divide a day.
+    Micros(i64),
+    Week,
+    /// So many months from January on.
+    Months(i64),
+    /// So many years; those of decades begin with 0, of centuries with 1.
+    Years(i64),
+}
+
+impl Unit {
+    fn named(name: &str, of: &str) -> Result<Self> {
+        let name = name.to_lowercase();
+        Ok(match name.as_str() {
+            "microseconds" | "microsecond" | "us" | "usec" | "usecs" | "usecond" | "useconds"
+            | "microsecon" => Self::Micros(1),
+            "milliseconds" | "millisecond" | "ms" | "msec" | "msecs" | "msecond" | "mseconds"
+            | "millisecon" => Self::Micros(1000),
+            "second" | "seconds" | "s" | "sec" | "secs" => Self::Micros(MICROS_PER_SECOND),
+            "minute" | "minutes" | "m" | "min" | "mins" => Self::Micros(60 * MICROS_PER_SECOND),
+            "hour" | "hours" | "h" | "hr" | "hrs" => Self::Micros(3600 * MICROS_PER_SECOND),
+            "day" | "days" | "d" => Self::Micros(MICROS_PER_DAY),
+            "week" | "weeks" | "w" => Self::Week,
+            "month" | "months" | "mon" | "mons" => Self::Months(1),
+            "quarter" | "qtr" => Self::Months(3),
+            "year" | "years" | "y" | "yr" | "yrs" => Self::Years(1),
+            "decade" | "decades" | "dec" | "decs" => Self::Years(10),
+            "century" | "centuries" | "c" | "cent" => Self::Years(100),
+            "millennium" | "millennia" | "mil" | "mils" => Self::Years(1000),
+            "dow" | "doy" | "isodow" | "isoyear" | "epoch" | "julian" | "timezone"
+            | "timezone_h" | "timezone_m" => {
+                let message = format!("unit \"{name}\" not supported for type {of}");
+                return Err(Error::new(SqlState::FeatureNotSupported, message));
+            }
+            _ => {
+                let message = format!("unit \"{name}\" not recognized for type {of}");
+                return Err(Error::new(SqlState::InvalidParameterValue, message));
+            }
+        })
+    }
+}
+
+fn date_trunc(args: &[ArrayRef]) -> Result<ArrayRef> {
+    if args[1].data_type() == &INTERVAL {
+        return cut_intervals(args);
+    }
+    let Some(zones) = args.get(2) else { return cut_moments(args) };
+    // The local time is cut, and is a moment in the zone again.
+    let local = zones::shifted(&[Arc::clone(zones), Arc::clone(&args[1])])?;
+    let cut = cut_moments(&[Arc::clone(&args[0]), local])?;
+    zones::shifted(&[Arc::clone(zones), cut])
+}
+
+/// The unit of each row.
+fn units<'a>(names: &'a StringViewArray, of: &'a str) -> impl FnMut(usize) -> Result<Unit> + 'a {
+    let mut last: Option<(&str, Unit)> = None;
+    move |row| {
+        let name = names.value(row);
+        match last {
+            Some((before, unit)) if before == name => Ok(unit),
+            _ => {
+                let unit = Unit::named(name, of)?;
+                last = Some((name, unit));
+                Ok(unit)
+            }
+        }
+    }
+}
+
+fn cut_moments(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let values = args[1].as_primitive::<TimestampMicrosecondType>();
+    let zone = values.timezone();
+    let of =
+        if zone.is_some() { "timestamp with time zone" } else { "timestamp without time zone" };
+    let mut unit = units(args[0].as_string_view(), of);
+    let rows = (0..values.len()).map(|row| {
+        if is_null(args, row) {
+            return Ok(None);
+        }
+        let cut = cut_moment(values.value(row), unit(row)?);
+        cut.map(Some).ok_or_else(|| out_of_range("timestamp out of range".to_owned()))
+    });
+    let cut = rows.collect::<Result<TimestampMicrosecondArray>>()?;
+    Ok(Arc::new(cut.with_timezone_opt(zone.map(Arc::<str>::from))))
+}
+
+fn cut_moment(micros: i64, unit: Unit) -> Option<i64> {
+    let days = micros.div_euclid(MICROS_PER_DAY);
+    let (year, month, _) = civil(days);
+    let days = match unit {
+        Unit::Micros(unit) => return Some(micros - micros.rem_euclid(unit)),
+        // 1970-01-01 was a Thursday.
+        Unit::Week => days - (days + 3).rem_euclid(7),
+        Unit::Months(months) => days_of(year, month - (month - 1) % months, 1)?,
+        Unit::Years(1) => days_of(year, 1, 1)?,
+        Unit::Years(10) => days_of(year - year.rem_euclid(10), 1, 1)?,
+        // 1 to 100 is the first century, and 1 BC, year 0, of the one before.
+        Unit::Years(years) => days_of((year - 1).div_euclid(years) * years + 1, 1, 1)?,
+    };
+    days.checked_mul(MICROS_PER_DAY)
+}
+
+fn cut_intervals(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let values = args[1].as_primitive::<IntervalMonthDayNanoType>();
+    let mut unit = units(args[0].as_string_view(), "interval");
+    let rows = (0..values.len()).map(|row| {
+        if is_null(args, row) {
+            return Ok(None);
+        }
+        let value = values.value(row);
+        Ok(Some(match unit(row)? {
+            Unit::Micros(MICROS_PER_DAY) => IntervalMonthDayNano::new(value.months, value.days, 0),
+            Unit::Micros(unit) => {
+                let unit = unit * NANOS_PER_MICRO;
+                let nanos = value.nanoseconds - value.nanoseconds % unit;
+                IntervalMonthDayNano::new(value.months, value.days, nanos)
+            }
+            Unit::Week => {
+                let message = "unit \"week\" not supported for type interval";
+                let detail = "Months usually have fractional weeks.";
+                let error = Error::new(SqlState::FeatureNotSupported, message);
+                return Err(error.with_detail(detail));
+            }
+            Unit::Months(months) => whole_months(value.months, months),
+            Unit::Years(years) => whole_months(value.months, years * 12),
+        }))
+    });
+    Ok(Arc::new(rows.collect::<Result<IntervalMonthDayNanoArray>>()?))
+}
+
+/// Months are cut within their year, years by themselves.
+fn whole_months(months: i32, unit: i64) -> IntervalMonthDayNano {
+    let months = i64::from(months);
+    let cut = months - months % unit;
+    IntervalMonthDayNano::new(i32::try_from(cut).unwrap_or(0), 0, 0)
+}
+
+/// A stride, a moment and an origin.
+fn bin_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
+    let is_plain = |of: &DataType| matches!(of, DataType::Timestamp(_, None));
+    let of = match types {
+        [_, source, origin] if is_plain(source) || source.is_string() && is_plain(origin) => {
+            TIMESTAMP
+        }
+        [_, _, _] => zoned(),
+        _ => {
+            let message = format!("function date_bin does not take {} arguments", types.len());
+            return Err(Error::new(SqlState::UndefinedFunction, message));
+        }
+    };
+    Ok((vec![INTERVAL, of.clone(), of.clone()], of))
+}
+
+fn date_bin(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let strides = args[0].as_primitive::<IntervalMonthDayNanoType>();
+    let values = args[1].as_primitive::<TimestampMicrosecondType>();
+    let origins = args[2].as_primitive::<TimestampMicrosecondType>();
+    let rows = (0..values.len()).map(|row| {
+        if is_null(args, row) {
+            return Ok(None);
+        }
+        let stride = strides.value(row);
+        if stride.months != 0 {
+            let message = "timestamps cannot be binned into intervals containing months or years";
+            return Err(Error::unsupported(message));
+        }
+        let stride = i64::from(stride.days) * MICROS_PER_DAY + stride.nanoseconds / NANOS_PER_MICRO;
+        if stride <= 0 {
+            return Err(out_of_range("stride must be greater than zero".to_owned()));
+        }
+        let since = values.value(row).checked_sub(origins.value(row));
+        let bin = since.map(|since| values.value(row) - since.rem_euclid(stride));
+        bin.map(Some).ok_or_else(|| out_of_range("interval out of range".to_owned()))
+    });
+    let bins = rows.collect::<Result<TimestampMicrosecondArray>>()?;
+    Ok(Arc::new(bins.with_timezone_opt(values.timezone().map(Arc::<str>::from))))
+}

@@ -1,0 +1,237 @@
+//! The functions that statements call.
+
+use super::calendar::Moment;
+use super::number_pattern::Pattern;
+use super::numerals::{Number, rounded};
+use super::{moment_fields, number_pattern, read_moment, read_number, resolve};
+use super::{write_moment, write_number};
+use crate::columnar::function;
+use crate::datetime::intervals::INTERVAL;
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, Date32Array, Decimal128Array, StringViewArray, StringViewBuilder,
+    TimestampMicrosecondArray,
+};
+use datafusion::arrow::datatypes::{
+    DataType, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
+};
+use datafusion::logical_expr::ScalarUDF;
+use std::sync::Arc;
+use store::catalog::SqlType;
+use values::error::{Error, Result, SqlState};
+
+const MICROS_PER_SECOND: f64 = 1e6;
+
+/// Digits behind the point of a numeric without declaration.
+const SCALE: u32 = 10;
+
+pub(super) fn all() -> Vec<ScalarUDF> {
+    vec![
+        function("to_char", |types| Ok((to_char_types(types)?, DataType::Utf8View)), to_char),
+        function("to_date", |_| Ok((vec![DataType::Utf8View; 2], DataType::Date32)), to_date),
+        function("to_timestamp", to_timestamp_types, to_timestamp),
+        function(
+            "to_number",
+            |_| Ok((vec![DataType::Utf8View; 2], SqlType::NUMERIC.arrow())),
+            to_number,
+        ),
+    ]
+}
+
+fn to_char_types(types: &[DataType]) -> Result<Vec<DataType>> {
+    let [of, _] = types else { return Err(no_function("to_char", types)) };
+    let of = match of {
+        DataType::Date32 => SqlType::TimestampTz.arrow(),
+        DataType::Timestamp(_, None) => SqlType::Timestamp.arrow(),
+        DataType::Timestamp(..) => SqlType::TimestampTz.arrow(),
+        DataType::Time64(_) | DataType::Time32(_) => SqlType::Time.arrow(),
+        DataType::Interval(_) | DataType::Duration(_) => INTERVAL,
+        DataType::Int8 | DataType::Int16 => DataType::Int32,
+        DataType::UInt32 | DataType::UInt64 => DataType::Int64,
+        DataType::Int32
+        | DataType::Int64
+        | DataType::Float32
+        | DataType::Float64
+        | DataType::Decimal128(..) => of.clone(),
+        _ => return Err(no_function("to_char", types)),
+    };
+    Ok(vec![of, DataType::Utf8View])
+}
+
+fn no_function(name: &str, types: &[DataType]) -> Error {
+    let message = format!("function {name} does not exist for these {} arguments", types.len());
+    let hint = "You might need to add explicit type casts.";
+    Error::new(SqlState::UndefinedFunction, message).with_hint(hint)
+}
+
+/// A pattern that is parsed again only when its text changes.
+struct Parsed<'a, P> {
+    texts: &'a StringViewArray,
+    parse: fn(&str) -> Result<P>,
+    last: Option<(&'a str, P)>,
+}
+
+impl<'a, P> Parsed<'a, P> {
+    fn new(column: &'a ArrayRef, parse: fn(&str) -> Result<P>) -> Self {
+        Self { texts: column.as_string_view(), parse, last: None }
+    }
+
+    /// The pattern of a row; `None` for NULL and for an empty one.
+    fn at(&mut self, row: usize) -> Result<Option<&P>> {
+        if self.texts.is_null(row) || self.texts.value(row).is_empty() {
+            return Ok(None);
+        }
+        let text = self.texts.value(row);
+        if self.last.as_ref().is_none_or(|(last, _)| *last != text) {
+            self.last = Some((text, (self.parse)(text)?));
+        }
+        Ok(self.last.as_ref().map(|(_, pattern)| pattern))
+    }
+}
+
+fn to_char(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let column = &args[0];
+    if matches!(
+        column.data_type(),
+        DataType::Timestamp(..) | DataType::Time64(_) | DataType::Interval(_)
+    ) {
+        return moments_as_text(args);
+    }
+    let mut patterns: Parsed<'_, Pattern> = Parsed::new(&args[1], number_pattern::parse);
+    let mut texts = StringViewBuilder::with_capacity(column.len());
+    for row in 0..column.len() {
+        if column.is_null(row) || args[1].is_null(row) {
+            texts.append_null();
+            continue;
+        }
+        match patterns.at(row)? {
+            Some(pattern) => texts.append_value(write_number::write(pattern, number(column, row))?),
+            None => texts.append_value(""),
+        }
+    }
+    Ok(Arc::new(texts.finish()))
+}
+
+fn number(column: &ArrayRef, row: usize) -> Number {
+    match column.data_type() {
+        DataType::Int32 => Number::Integer(column.as_primitive::<Int32Type>().value(row)),
+        DataType::Int64 => Number::BigInt(column.as_primitive::<Int64Type>().value(row)),
+        DataType::Float32 => Number::Real(column.as_primitive::<Float32Type>().value(row)),
+        DataType::Float64 => Number::Double(column.as_primitive::<Float64Type>().value(row)),
+        _ => {
+            let column = column.as_primitive::<Decimal128Type>();
+            Number::Numeric(column.value(row), column.scale().max(0).unsigned_abs().into())
+        }
+    }
+}
+
+fn moments_as_text(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let mut patterns = Parsed::new(&args[1], |text| Ok(moment_fields::parse(text)));
+    let mut texts = StringViewBuilder::with_capacity(args[0].len());
+    let mut text = String::new();
+    for row in 0..args[0].len() {
+        match (Moment::at(&args[0], row), patterns.at(row)?) {
+            (Some(moment), Some(pattern)) => {
+                text.clear();
+                write_moment::write(pattern, &moment, &mut text)?;
+                texts.append_value(&text);
+            }
+            _ => texts.append_null(),
+        }
+    }
+    Ok(Arc::new(texts.finish()))
+}
+
+/// Reads each text by its pattern; an empty pattern names no field.
+fn read_each<T>(
+    args: &[ArrayRef],
+    resolve: fn(read_moment::Fields, &str) -> Result<T>,
+) -> Result<Vec<Option<T>>> {
+    let texts = args[0].as_string_view();
+    let mut patterns = Parsed::new(&args[1], |text| Ok(moment_fields::parse(text)));
+    let rows = texts.iter().enumerate().map(|(row, text)| {
+        let Some(text) = text.filter(|_| args[1].is_valid(row)) else { return Ok(None) };
+        let fields = match patterns.at(row)? {
+            Some(pattern) => read_moment::read(pattern, text)?,
+            None => read_moment::Fields::default(),
+        };
+        resolve(fields, text).map(Some)
+    });
+    rows.collect()
+}
+
+fn to_date(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let days = read_each(args, resolve::date)?.into_iter();
+    Ok(Arc::new(days.map(|day| i32::try_from(day?).ok()).collect::<Date32Array>()))
+}
+
+/// With a pattern, or from seconds since 1970.
+fn to_timestamp_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
+    let returns = SqlType::TimestampTz.arrow();
+    match types {
+        [_] => Ok((vec![DataType::Float64], returns)),
+        [_, _] => Ok((vec![DataType::Utf8View; 2], returns)),
+        _ => Err(no_function("to_timestamp", types)),
+    }
+}
+
+fn to_timestamp(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let moments: TimestampMicrosecondArray = if args.len() == 1 {
+        let seconds = args[0].as_primitive::<Float64Type>().iter();
+        seconds.map(|seconds| seconds.map(of_seconds).transpose()).collect::<Result<_>>()?
+    } else {
+        read_each(args, resolve::timestamp)?.into_iter().collect()
+    };
+    Ok(Arc::new(moments.with_timezone("+00:00")))
+}
+
+fn of_seconds(seconds: f64) -> Result<i64> {
+    if seconds.is_nan() {
+        let message = "timestamp cannot be NaN";
+        return Err(Error::new(SqlState::DatetimeFieldOverflow, message));
+    }
+    if seconds.is_infinite() {
+        return Err(Error::unsupported("infinite timestamps cannot be held"));
+    }
+    let micros = (seconds * MICROS_PER_SECOND).round_ties_even();
+    // Both bounds are exact as floating-point numbers.
+    if !(-(2_f64.powi(63))..2_f64.powi(63)).contains(&micros) {
+        let message = format!("timestamp out of range: \"{seconds}\"");
+        return Err(Error::new(SqlState::DatetimeFieldOverflow, message));
+    }
+    Ok(micros as i64)
+}
+
+fn to_number(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let texts = args[0].as_string_view();
+    let mut patterns: Parsed<'_, Pattern> = Parsed::new(&args[1], number_pattern::parse);
+    let numbers = texts.iter().enumerate().map(|(row, text)| {
+        let (Some(text), Some(pattern)) = (text, patterns.at(row)?) else { return Ok(None) };
+        let digits = read_number::read(pattern, text)?;
+        let shift = if pattern.is_shifted { pattern.shifted } else { 0 };
+        let whole = (pattern.before + shift) as u32;
+        numeric(&digits.text, (digits.scale + shift) as u32, whole).map(Some)
+    });
+    let numbers = numbers.collect::<Result<Decimal128Array>>()?;
+    Ok(Arc::new(numbers.with_data_type(SqlType::NUMERIC.arrow())))
+}
+
+/// Digits whose last `scale` are behind the point; before it, with those behind `V`, are at most `whole`.
+fn numeric(text: &str, scale: u32, whole: u32) -> Result<i128> {
+    let digits = text.replace('.', "");
+    if digits.is_empty() || digits == "-" {
+        let message = format!("invalid input syntax for type numeric: \"{text}\"");
+        return Err(Error::new(SqlState::InvalidTextRepresentation, message));
+    }
+    let too_large = || Error::new(SqlState::NumericValueOutOfRange, "numeric field overflow");
+    let value: i128 = digits.parse().map_err(|_| too_large())?;
+    let shown = text.split('.').next().unwrap_or_default().trim_start_matches('-');
+    if shown.trim_start_matches('0').len() as u32 > whole {
+        return Err(too_large());
+    }
+    let value = if scale > SCALE {
+        rounded(value, scale, SCALE as usize)
+    } else {
+        value.checked_mul(10_i128.pow(SCALE - scale)).ok_or_else(too_large)?
+    };
+    if value.unsigned_abs() >= 10_u128.pow(38) { Err(too_large()) } else { Ok(value) }
+}

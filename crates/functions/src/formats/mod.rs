@@ -1,0 +1,23 @@
+//! `to_char`, `to_date`, `to_timestamp` and `to_number`: values written and read by a pattern.
+//!
+//! A pattern is cut into parts once for each distinct text ([`pattern`]). Moments (dates, times, intervals) and numbers
+//! have their own fields. What a field means follows PostgreSQL to the letter, odd cases included; the locale is C.
+
+mod calendar;
+mod calls;
+mod moment_fields;
+mod number_pattern;
+mod numerals;
+mod pattern;
+mod read_moment;
+mod read_number;
+mod resolve;
+mod write_moment;
+mod write_number;
+
+use datafusion::logical_expr::ScalarUDF;
+
+/// The functions of this folder.
+pub(crate) fn all() -> Vec<ScalarUDF> {
+    calls::all()
+}

@@ -1,0 +1,190 @@
+//! Functions of floating-point numbers, with PostgreSQL's errors.
+
+use super::floats::out_of_range;
+use crate::columnar::{Types, function};
+use crate::overload::{Overload, overloaded};
+use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array};
+use datafusion::arrow::datatypes::{DataType, Float64Type};
+use datafusion::functions::math;
+use datafusion::logical_expr::ScalarUDF;
+use std::sync::Arc;
+use values::error::{Error, Result, SqlState};
+
+const DOUBLE: DataType = DataType::Float64;
+
+/// The functions of this file.
+pub(super) fn all() -> Vec<ScalarUDF> {
+    let one: Types = |_| Ok((vec![DOUBLE], DOUBLE));
+    let two: Types = |_| Ok((vec![DOUBLE; 2], DOUBLE));
+    vec![
+        overloaded(math::signum(), SIGN),
+        function("ln", one, |args| each(args, |x| logarithm(x, f64::ln))),
+        function("log10", one, |args| each(args, |x| logarithm(x, f64::log10))),
+        function("log", |types| Ok((vec![DOUBLE; types.len().clamp(1, 2)], DOUBLE)), log),
+        function("exp", one, |args| each(args, exponential)),
+        function("sqrt", one, |args| each(args, square_root)),
+        function("power", two, |args| pairs(args, power)),
+        function("pow", two, |args| pairs(args, power)),
+        function("acos", one, |args| each(args, |x| within(x, x.abs() > 1.0, f64::acos))),
+        function("asin", one, |args| each(args, |x| within(x, x.abs() > 1.0, f64::asin))),
+        function("acosh", one, |args| each(args, |x| within(x, x < 1.0, f64::acosh))),
+        function("atanh", one, |args| each(args, |x| within(x, x.abs() > 1.0, f64::atanh))),
+        function("sin", one, |args| each(args, |x| within(x, x.is_infinite(), f64::sin))),
+        function("cos", one, |args| each(args, |x| within(x, x.is_infinite(), f64::cos))),
+        function("tan", one, |args| each(args, |x| within(x, x.is_infinite(), f64::tan))),
+        function("cot", one, |args| each(args, |x| within(x, x.is_infinite(), |x| 1.0 / x.tan()))),
+        function("sind", one, |args| each(args, |x| within(x, x.is_infinite(), sine))),
+        function("cosd", one, |args| each(args, |x| within(x, x.is_infinite(), cosine))),
+        function("tand", one, |args| each(args, |x| within(x, x.is_infinite(), tangent))),
+        function("cotd", one, |args| {
+            each(args, |x| within(x, x.is_infinite(), |x| cosine(x) / sine(x)))
+        }),
+        function("asind", one, |args| each(args, |x| within(x, x.abs() > 1.0, arc(f64::asin)))),
+        function("acosd", one, |args| each(args, |x| within(x, x.abs() > 1.0, arc(f64::acos)))),
+        function("atand", one, |args| each(args, |x| Ok(arc(f64::atan)(x)))),
+        function("atan2d", two, |args| pairs(args, |y, x| Ok(in_degrees(y.atan2(x))))),
+    ]
+}
+
+/// NaN has no sign.
+const SIGN: &[Overload] = &[Overload {
+    types: |types| match types {
+        [of] if of.is_floating() => Some((vec![DOUBLE], DOUBLE)),
+        _ => None,
+    },
+    body: |args| each(args, |x| Ok(if x.is_nan() || x == 0.0 { 0.0 } else { x.signum() })),
+}];
+
+fn each(args: &[ArrayRef], compute: impl Fn(f64) -> Result<f64>) -> Result<ArrayRef> {
+    let values = args[0].as_primitive::<Float64Type>().iter();
+    let values = values.map(|value| value.map(|value| compute(value).map(canonical)).transpose());
+    Ok(Arc::new(values.collect::<Result<Float64Array>>()?))
+}
+
+fn pairs(args: &[ArrayRef], compute: impl Fn(f64, f64) -> Result<f64>) -> Result<ArrayRef> {
+    let right = args[1].as_primitive::<Float64Type>();
+    let values = args[0].as_primitive::<Float64Type>().iter().zip(right).map(|(left, right)| {
+        left.zip(right).map(|(left, right)| compute(left, right).map(canonical)).transpose()
+    });
+    Ok(Arc::new(values.collect::<Result<Float64Array>>()?))
+}
+
+/// NaN and zero without a sign, since numbers are ordered by their bits.
+fn canonical(value: f64) -> f64 {
+    if value.is_nan() { f64::NAN } else { value + 0.0 }
+}
+
+fn within(value: f64, is_outside: bool, compute: impl Fn(f64) -> f64) -> Result<f64> {
+    if is_outside {
+        return Err(Error::new(SqlState::NumericValueOutOfRange, "input is out of range"));
+    }
+    Ok(compute(value))
+}
+
+fn logarithm(value: f64, compute: impl Fn(f64) -> f64) -> Result<f64> {
+    let message = if value == 0.0 {
+        "cannot take logarithm of zero"
+    } else if value < 0.0 {
+        "cannot take logarithm of a negative number"
+    } else {
+        return Ok(compute(value));
+    };
+    Err(Error::new(SqlState::InvalidLogarithmArgument, message))
+}
+
+/// To base 10, or to the base that comes first.
+fn log(args: &[ArrayRef]) -> Result<ArrayRef> {
+    if args.len() == 1 {
+        return each(args, |value| logarithm(value, f64::log10));
+    }
+    pairs(args, |base, value| {
+        let (base, value) = (logarithm(base, f64::ln)?, logarithm(value, f64::ln)?);
+        if base == 0.0 {
+            return Err(Error::new(SqlState::DivisionByZero, "division by zero"));
+        }
+        Ok(value / base)
+    })
+}
+
+fn exponential(value: f64) -> Result<f64> {
+    let result = value.exp();
+    match result {
+        _ if value.is_infinite() => Ok(result),
+        _ if result.is_infinite() => Err(out_of_range("overflow")),
+        0.0 => Err(out_of_range("underflow")),
+        _ => Ok(result),
+    }
+}
+
+fn square_root(value: f64) -> Result<f64> {
+    if value < 0.0 {
+        let message = "cannot take square root of a negative number";
+        return Err(Error::new(SqlState::InvalidPowerArgument, message));
+    }
+    Ok(value.sqrt())
+}
+
+fn power(base: f64, exponent: f64) -> Result<f64> {
+    let refuse = |message: &str| Err(Error::new(SqlState::InvalidPowerArgument, message));
+    if base.is_nan() || exponent.is_nan() {
+        return Ok(base.powf(exponent));
+    }
+    if base == 0.0 && exponent < 0.0 {
+        return refuse("zero raised to a negative power is undefined");
+    }
+    if base < 0.0 && exponent.floor() != exponent {
+        return refuse("a negative number raised to a non-integer power yields a complex result");
+    }
+    let result = base.powf(exponent);
+    let were_finite = base.is_finite() && exponent.is_finite();
+    match result {
+        _ if result.is_infinite() && were_finite => Err(out_of_range("overflow")),
+        0.0 if were_finite && base != 0.0 => Err(out_of_range("underflow")),
+        _ => Ok(result),
+    }
+}
+
+/// Exact where degrees have exact sines.
+fn sine(degrees: f64) -> f64 {
+    let turned = degrees % 360.0;
+    match turned.abs() {
+        0.0 | 180.0 => 0.0,
+        30.0 | 150.0 => 0.5_f64.copysign(turned),
+        90.0 => 1.0_f64.copysign(turned),
+        210.0 | 330.0 => -(0.5_f64.copysign(turned)),
+        270.0 => -(1.0_f64.copysign(turned)),
+        _ => turned.to_radians().sin(),
+    }
+}
+
+fn cosine(degrees: f64) -> f64 {
+    match (degrees % 360.0).abs() {
+        0.0 => 1.0,
+        60.0 | 300.0 => 0.5,
+        90.0 | 270.0 => 0.0,
+        120.0 | 240.0 => -0.5,
+        180.0 => -1.0,
+        turned => turned.to_radians().cos(),
+    }
+}
+
+fn tangent(degrees: f64) -> f64 {
+    let turned = degrees % 180.0;
+    if turned.abs() == 45.0 || turned.abs() == 135.0 {
+        let sign = if turned.abs() == 45.0 { 1.0 } else { -1.0 };
+        return 1.0_f64.copysign(turned) * sign;
+    }
+    sine(degrees) / cosine(degrees)
+}
+
+/// An inverse function in degrees.
+fn arc(function: fn(f64) -> f64) -> impl Fn(f64) -> f64 {
+    move |value| in_degrees(function(value))
+}
+
+/// Degrees, whole where they differ from whole ones by rounding only.
+fn in_degrees(radians: f64) -> f64 {
+    let degrees = radians.to_degrees();
+    let whole = degrees.round();
+    if (degrees - whole).abs() < 1e-13 * whole.abs().max(1.0) { whole } else { degrees }
+}
