@@ -3,7 +3,7 @@
 use super::{Make, Table, called, take};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
-use crate::typed::Typed;
+use crate::typed::{Typed, unify};
 use crate::types;
 use analyzer::system::{Oid, SqlType};
 use datafusion::functions_nested::array_has::array_has_all_udf;
@@ -11,8 +11,8 @@ use datafusion::functions_nested::array_has::array_has_any_udf;
 
 pub(super) const TABLE: Table = &[
     ("||(text,text)", Make::Hidden("text_concat")),
-    ("||(text,anynonarray)", Make::Own(|of, args, to| concatenated(of, args, to))),
-    ("||(anynonarray,text)", Make::Own(|of, args, to| concatenated(of, args, to))),
+    ("||(text,anynonarray)", Make::Own(concatenated)),
+    ("||(anynonarray,text)", Make::Own(concatenated)),
     ("||(bytea,bytea)", Make::Hidden("bytea_concat")),
     ("||(anycompatiblearray,anycompatiblearray)", Make::Own(array_concatenated)),
     (
@@ -107,7 +107,7 @@ fn array_concatenated(
     mut arguments: Vec<Typed>,
     sql_type: SqlType,
 ) -> Result<Typed> {
-    crate::decimals::unify(&mut arguments);
+    unify(&mut arguments);
     lowering.registered("array_concat", arguments, sql_type)
 }
 
