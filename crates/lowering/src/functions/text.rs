@@ -141,10 +141,16 @@ fn length(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> 
     lowering.registered("nullif", vec![count, none], sql_type)
 }
 
+/// Whether `array_to_string` writes items of a type as their output is.
+fn is_joined(item: Oid) -> bool {
+    let is_plain_id = types::is_id(item) && !types::is_named_id(item);
+    types::is_text(item) || types::is_integer(item) || is_plain_id
+}
+
 fn joined(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let array = arguments.first().map(|array| array.sql_type);
     match array.and_then(|array| array.oid.element()) {
-        Some(item) if types::is_text(item) || types::is_integer(item) => {
+        Some(item) if is_joined(item) => {
             lowering.registered("array_to_string", arguments, sql_type)
         }
         _ => missing("array_to_string of these items"),
