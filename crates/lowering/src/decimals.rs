@@ -1,6 +1,5 @@
 //! Common types of numbers.
 
-use crate::typed::Typed;
 use crate::types::DIGITS_MAX;
 use datafusion::arrow::datatypes::DataType;
 
@@ -26,23 +25,6 @@ pub(crate) fn common(left: &DataType, right: &DataType) -> DataType {
         (i16::from(left) - i16::from(left_scale)).max(i16::from(right) - i16::from(right_scale));
     let precision = u8::try_from(whole + i16::from(scale)).unwrap_or(DIGITS_MAX);
     DataType::Decimal128(precision.clamp(1, DIGITS_MAX), scale)
-}
-
-/// Converts numerics among values of one type, and arrays of them, to a common scale.
-pub(crate) fn unify(values: &mut [Typed]) {
-    let is_mixed = values.windows(2).any(|pair| pair[0].data_type != pair[1].data_type);
-    if !is_mixed {
-        return;
-    }
-    let known = values.iter().filter(|value| !value.is_null()).map(|value| &value.data_type);
-    let together = known.cloned().reduce(|left, right| of_both(&left, &right));
-    let Some(together) = together.or_else(|| Some(values.first()?.data_type.clone())) else {
-        return;
-    };
-    for value in values {
-        let old = std::mem::replace(value, value.clone());
-        *value = old.converted(&together);
-    }
 }
 
 /// The Arrow type for values of two that represent the same type.

@@ -1,11 +1,10 @@
 //! UNION, INTERSECT and EXCEPT.
 
-use crate::decimals;
 use crate::expressions::outputs_of;
 use crate::names;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
-use crate::typed::Typed;
+use crate::typed::{Typed, unify};
 use analyzer::tree::{Column as TreeColumn, Expr, Query, SetOperation, SetOperator};
 use datafusion::common::{Column, NullEquality};
 use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
@@ -33,7 +32,7 @@ impl Lowering<'_> {
         let (mut lefts, mut rights) = (Vec::new(), Vec::new());
         for (left, right) in left_values.into_iter().zip(right_values) {
             let mut pair = [left, right];
-            decimals::unify(&mut pair);
+            unify(&mut pair);
             let [left, right] = pair;
             lefts.push(left);
             rights.push(right);

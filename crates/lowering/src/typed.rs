@@ -112,10 +112,31 @@ impl Typed {
     }
 }
 
+/// Converts numerics among values of one type, and arrays of them, to a common scale.
+pub(crate) fn unify(values: &mut [Typed]) {
+    let is_mixed = values.windows(2).any(|pair| pair[0].data_type != pair[1].data_type);
+    if !is_mixed {
+        return;
+    }
+    let known = values.iter().filter(|value| !value.is_null()).map(|value| &value.data_type);
+    let together = known.cloned().reduce(|left, right| decimals::of_both(&left, &right));
+    let Some(together) = together.or_else(|| Some(values.first()?.data_type.clone())) else {
+        return;
+    };
+    for value in values {
+        let old = std::mem::replace(value, value.clone());
+        *value = old.converted(&together);
+    }
+}
+
 /// Whether a conversion of a constant between types of numbers can be done when the statement is planned: NULL and numbers
 /// become wider.
 fn is_exact(value: &ScalarValue, to: &DataType) -> bool {
     let from = value.data_type();
-    value.is_null()
-        || from.is_numeric() && to.is_numeric() && !(from.is_floating() && !to.is_floating())
+    let is_wider = match (&from, to) {
+        (from, to) if from.is_integer() => to.is_numeric(),
+        (from, to) if from.is_floating() => to.is_floating(),
+        (from, to) => from.is_decimal() && (to.is_decimal() || to.is_floating()),
+    };
+    value.is_null() || is_wider
 }

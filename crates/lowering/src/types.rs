@@ -65,7 +65,7 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
     })
 }
 
-/// Whether the values of a type are object ids.
+/// Whether the values of a type are object ids, which are held as integers.
 pub(crate) fn is_id(oid: Oid) -> bool {
     matches!(oid, Oid::OID | Oid::XID | Oid::CID | oids::XID8) || is_named_id(oid)
 }
@@ -77,7 +77,8 @@ pub(crate) fn is_named_id(oid: Oid) -> bool {
 
 /// Whether the values of a type are texts of any length, without a form of their own.
 pub(crate) fn is_text(oid: Oid) -> bool {
-    matches!(oid, Oid::TEXT | Oid::VARCHAR | Oid::NAME | Oid::CHAR | Oid::UNKNOWN | oids::CSTRING)
+    matches!(oid, Oid::TEXT | Oid::VARCHAR | Oid::NAME | Oid::CHAR | Oid::UNKNOWN)
+        || matches!(oid, oids::CSTRING | oids::ACL_ITEM | oids::NODE_TREE)
 }
 
 /// Whether the values of a type are 16, 32 or 64 bit integers.

@@ -1,10 +1,9 @@
 //! VALUES.
 
-use crate::decimals;
 use crate::names;
 use crate::refusal::Result;
 use crate::scope::Lowering;
-use crate::typed::Typed;
+use crate::typed::{Typed, unify};
 use analyzer::tree::{Column, Expr};
 use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder};
 
@@ -26,7 +25,7 @@ impl Lowering<'_> {
         })?;
         let mut cells: Vec<std::vec::IntoIter<Typed>> = Vec::with_capacity(columns.len());
         for mut values in by_column {
-            decimals::unify(&mut values);
+            unify(&mut values);
             cells.push(values.into_iter());
         }
         let row = |_| cells.iter_mut().filter_map(|cell| Some(cell.next()?.expr)).collect();

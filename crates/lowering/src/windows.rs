@@ -3,7 +3,7 @@
 use crate::aggregates::Made;
 use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, Slot};
-use crate::typed::Typed;
+use crate::typed::{Typed, unify};
 use analyzer::system::{Oid, functions};
 use analyzer::tree::{FrameBound, FrameExclusion, FrameUnits, Select, WindowCall, WindowFrame};
 use datafusion::arrow::datatypes::DataType;
@@ -101,7 +101,7 @@ impl Lowering<'_> {
             "lag" | "lead" | "first_value" | "last_value" | "nth_value" => {
                 if let [value, _, default] = &mut arguments[..] {
                     let mut pair = [value.clone(), default.clone()];
-                    crate::decimals::unify(&mut pair);
+                    unify(&mut pair);
                     [*value, *default] = pair;
                 }
                 if let Some(number) = arguments.get_mut(1) {

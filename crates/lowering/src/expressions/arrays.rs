@@ -1,11 +1,10 @@
 //! Arrays: ARRAY[...], ANY and ALL, subscripts.
 
 use super::logic::negated;
-use crate::decimals;
 use crate::functions::{self, Make, comparisons};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
-use crate::typed::Typed;
+use crate::typed::{Typed, unify};
 use crate::types;
 use analyzer::system::{Oid, SqlType, operators};
 use analyzer::tree::{Expr, Kind, Quantified};
@@ -26,7 +25,7 @@ impl Lowering<'_> {
         if items.is_empty() {
             return self.empty_array(sql_type);
         }
-        decimals::unify(&mut items);
+        unify(&mut items);
         let (expr, data_type) = self.engine_function("make_array", items)?;
         Typed::of(expr, data_type, sql_type)
     }

@@ -1,9 +1,8 @@
 //! CASE, COALESCE, GREATEST and LEAST: one of several values.
 
-use crate::decimals;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
-use crate::typed::Typed;
+use crate::typed::{Typed, unify};
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::Expr;
 use datafusion::logical_expr::Expr as Engine;
@@ -23,7 +22,7 @@ impl Lowering<'_> {
             values.push(self.expr(then)?);
         }
         values.push(self.expr(otherwise)?);
-        decimals::unify(&mut values);
+        unify(&mut values);
         let Some(otherwise) = values.pop() else { return missing("CASE") };
         let branches = whens.into_iter().zip(values);
         let branches = branches.map(|(when, then)| (Box::new(when), Box::new(then.expr))).collect();
@@ -48,7 +47,7 @@ impl Lowering<'_> {
             return missing(format!("{name} of {sql_type}"));
         }
         let mut values = self.exprs(values)?;
-        decimals::unify(&mut values);
+        unify(&mut values);
         let Some(data_type) = values.first().map(|value| value.data_type.clone()) else {
             return missing(name);
         };

@@ -19,7 +19,7 @@ impl Lowering<'_> {
         let mut plan = None;
         for item in items {
             plan = Some(match plan {
-                None => self.from_item(item)?,
+                None => self.item(item)?,
                 Some(left) => self.join(left, JoinKind::Inner, item, None)?,
             });
         }
@@ -29,11 +29,11 @@ impl Lowering<'_> {
         }
     }
 
-    fn from_item(&mut self, item: &From) -> Result<LogicalPlan> {
+    fn item(&mut self, item: &From) -> Result<LogicalPlan> {
         growing(|| match item {
             From::Relation(relation) => self.relation(relation),
             From::Join { kind, left, right, condition } => {
-                let left = self.from_item(left)?;
+                let left = self.item(left)?;
                 self.join(left, *kind, right, condition.as_ref())
             }
         })
@@ -51,7 +51,7 @@ impl Lowering<'_> {
         {
             return self.lateral(left, kind, relation, condition);
         }
-        let right = self.from_item(right)?;
+        let right = self.item(right)?;
         self.joined_on(left, right, kind, condition)
     }
 

@@ -92,9 +92,9 @@ pub(crate) fn sides(left: Typed, right: Typed) -> Result<(Typed, Typed)> {
 
 /// A value and the items of a list with the same Arrow type.
 pub(crate) fn with_list(value: Typed, items: Vec<Typed>) -> Result<(Typed, Vec<Typed>)> {
-    let all = items.iter().map(|item| Some(item.data_type.clone()));
-    let data_type =
-        all.fold(Some(value.data_type.clone()), |known, item| together(&known?, &item?));
+    let data_type = items
+        .iter()
+        .try_fold(value.data_type.clone(), |known, item| together(&known, &item.data_type));
     match data_type {
         Some(data_type) => {
             let items = items.into_iter().map(|item| item.converted(&data_type)).collect();

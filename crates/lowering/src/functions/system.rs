@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 pub(super) const TABLE: Table = &[
     ("pg_typeof(any)", Make::Own(type_of)),
+    ("regclass(text)", Make::Named("regclassin")),
     ("nextval(regclass)", Make::Own(|of, args, to| of_sequence(of, "nextval", args, to))),
     ("currval(regclass)", Make::Own(|of, args, to| of_sequence(of, "currval", args, to))),
     (

@@ -3,7 +3,7 @@
 use super::{Make, Table, called, take};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
-use crate::typed::Typed;
+use crate::typed::{Typed, unify};
 use crate::types;
 use analyzer::system::{Oid, SqlType};
 use datafusion::functions_nested::array_has::array_has_all_udf;
@@ -11,8 +11,8 @@ use datafusion::functions_nested::array_has::array_has_any_udf;
 
 pub(super) const TABLE: Table = &[
     ("||(text,text)", Make::Hidden("text_concat")),
-    ("||(text,anynonarray)", Make::Own(|of, args, to| concatenated(of, args, to))),
-    ("||(anynonarray,text)", Make::Own(|of, args, to| concatenated(of, args, to))),
+    ("||(text,anynonarray)", Make::Own(concatenated)),
+    ("||(anynonarray,text)", Make::Own(concatenated)),
     ("||(bytea,bytea)", Make::Hidden("bytea_concat")),
     ("||(anycompatiblearray,anycompatiblearray)", Make::Own(array_concatenated)),
     (
@@ -107,7 +107,7 @@ fn array_concatenated(
     mut arguments: Vec<Typed>,
     sql_type: SqlType,
 ) -> Result<Typed> {
-    crate::decimals::unify(&mut arguments);
+    unify(&mut arguments);
     lowering.registered("array_concat", arguments, sql_type)
 }
 
@@ -141,10 +141,16 @@ fn length(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> 
     lowering.registered("nullif", vec![count, none], sql_type)
 }
 
+/// Whether `array_to_string` writes items of a type as their output is.
+fn is_joined(item: Oid) -> bool {
+    let is_plain_id = types::is_id(item) && !types::is_named_id(item);
+    types::is_text(item) || types::is_integer(item) || is_plain_id
+}
+
 fn joined(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let array = arguments.first().map(|array| array.sql_type);
     match array.and_then(|array| array.oid.element()) {
-        Some(item) if types::is_text(item) || types::is_integer(item) => {
+        Some(item) if is_joined(item) => {
             lowering.registered("array_to_string", arguments, sql_type)
         }
         _ => missing("array_to_string of these items"),

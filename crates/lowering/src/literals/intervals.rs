@@ -17,8 +17,7 @@ pub(super) fn with_unit(text: &str, modifier: i32) -> Option<String> {
     if precision != 0xffff {
         return None;
     }
-    let named = FIELDS.iter().filter(|(bit, _)| fields & (1 << bit) != 0);
-    let (last, unit) = named.last()?;
+    let (last, unit) = FIELDS.iter().rfind(|(bit, _)| fields & (1 << bit) != 0)?;
     let number = text.trim();
     let is_number = number
         .strip_prefix(['-', '+'])
