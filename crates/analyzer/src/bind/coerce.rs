@@ -35,6 +35,7 @@ impl Binder<'_> {
         to: SqlType,
         context: CastContext,
     ) -> Result<Option<Expr>> {
+        expr = self.decided(expr);
         let from = expr.sql_type.oid;
         if from == to.oid || to.oid == Oid::ANY || to.oid.is_polymorphic() {
             return Ok(Some(expr));
@@ -68,6 +69,15 @@ impl Binder<'_> {
         let is_explicit = context == CastContext::Explicit;
         let cast = Cast { value: Box::new(expr), conversion, is_explicit };
         Ok(Some(Expr::new(Kind::Cast(cast), to, location)))
+    }
+
+    /// A parameter that stands twice in the tree has the type that its first place has given it.
+    pub(super) fn decided(&self, mut expr: Expr) -> Expr {
+        if let (Kind::Parameter(number), Oid::UNKNOWN) = (&expr.kind, expr.sql_type.oid) {
+            let known = self.parameters.get((*number as usize).wrapping_sub(1)).copied().flatten();
+            expr.sql_type = known.unwrap_or(expr.sql_type);
+        }
+        expr
     }
 
     /// Gives a literal or parameter of unknown type its type.

@@ -67,6 +67,8 @@ impl Binder<'_> {
         right: Expr,
         location: i32,
     ) -> Result<Expr> {
+        let left = left.map(|left| self.decided(left));
+        let right = self.decided(right);
         let operands = match &left {
             Some(left) => Operands::Both(left.sql_type.oid, right.sql_type.oid),
             None => Operands::Right(right.sql_type.oid),

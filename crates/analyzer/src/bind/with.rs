@@ -104,6 +104,11 @@ impl Binder<'_> {
             self.close(open);
             return Ok((query?, false));
         }
+        if select.with_clause.is_some() {
+            return Err(
+                Error::missing("WITH in front of a UNION in WITH RECURSIVE").at(cte.location)
+            );
+        }
         let (left, right) = sides(select)?;
         let open = self.open(id, cte, Vec::new(), CteState::NonRecursiveTerm);
         let first = self.query(left).and_then(|mut query| {
@@ -137,9 +142,6 @@ impl Binder<'_> {
                 "FOR UPDATE/SHARE in a recursive query is not implemented",
             )
             .at(cte.location));
-        }
-        if select.with_clause.is_some() {
-            return Err(Error::missing("WITH in a recursive query").at(cte.location));
         }
         check_recursive(&second, id, &cte.ctename, Place::Plain)
             .map_err(|error| error.at(cte.location))?;

@@ -98,9 +98,14 @@ impl Relations {
             self.absent.insert(name);
             return Ok(());
         };
+        let shape = catalog_views::shape::of(schema.unwrap_or("pg_catalog"), relation);
         let mut columns = Vec::new();
         for field in provider.schema().fields() {
-            match types::of_column(field) {
+            let declared = shape.and_then(|shape| {
+                let place = shape.position(field.name())?;
+                types::of_system_name(shape.columns[place].type_name)
+            });
+            match declared.or_else(|| types::of_column(field)) {
                 Some(sql_type) => {
                     let name = unique_names::shown(field.name()).to_owned();
                     columns.push(Column { name, sql_type });

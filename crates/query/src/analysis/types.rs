@@ -86,14 +86,27 @@ pub(super) fn held(sql_type: SqlType) -> Option<Held> {
     })
 }
 
+/// The type of a name as the definitions of system tables write it.
+pub(super) fn of_system_name(name: &str) -> Option<SqlType> {
+    let name = name.strip_prefix("information_schema.").unwrap_or(name).trim_matches('"');
+    let name = match name {
+        "sql_identifier" => "name",
+        "character_data" | "yes_or_no" => "varchar",
+        "cardinal_number" => "int4",
+        "time_stamp" => "timestamptz",
+        other => other,
+    };
+    let oid = match name.strip_suffix("[]") {
+        Some(item) => Oid::of_type_name(item)?.array()?,
+        None => Oid::of_type_name(name)?,
+    };
+    Some(SqlType::plain(oid))
+}
+
 /// The type of a column of a relation.
 pub(super) fn of_column(field: &Field) -> Option<SqlType> {
     if let Some(name) = field.metadata().get(SYSTEM_TYPE_KEY) {
-        let name = name.trim_matches('"');
-        return match name.strip_suffix("[]") {
-            Some(item) => Some(SqlType::plain(Oid::of_type_name(item)?.array()?)),
-            None => Oid::of_type_name(name).map(SqlType::plain),
-        };
+        return of_system_name(name);
     }
     // Computed columns that only Arrow describes have the type that holds their values.
     match field.data_type() {
