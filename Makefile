@@ -56,7 +56,7 @@ drivers:
 # Seeds begin where the hour says, so that each run tries others; a finding names its seed.
 SOAK_SECONDS ?= 600
 soak:
-	cargo build --profile quick --locked --bin pando
+	$(cargo) build --profile quick --locked --bin pando
 	$(differential) --seed $$(date +%y%m%d%H)00 --seconds $(SOAK_SECONDS) --report $(CARGO_TARGET_DIR)/differential
 
 FUZZ_SECONDS ?= 60

@@ -3,7 +3,7 @@
 //! Where the parser refuses a string that follows FROM, JOIN or a comma, the string becomes a quoted name of the same
 //! length, and locations in the tree stay those of the statement.
 
-use crate::parse::SyntaxError;
+use crate::syntax_error::SyntaxError;
 
 /// The script in which the string that the parser refuses is a quoted name. `None` if the error is another one.
 pub(crate) fn as_name(script: &str, error: &SyntaxError) -> Option<String> {

@@ -6,9 +6,11 @@
 mod files;
 mod parse;
 mod stack;
+mod syntax_error;
 
-pub use parse::{Script, SyntaxError, parse};
+pub use parse::{Script, parse};
 pub use stack::growing;
+pub use syntax_error::SyntaxError;
 
 /// The nodes of the parse tree.
 pub mod tree {

@@ -1,6 +1,7 @@
 //! Calls of the parser.
 
 use crate::files;
+use crate::syntax_error::SyntaxError;
 use crate::tree::{ParseResult, RawStmt};
 use prost::Message;
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -33,22 +34,6 @@ const PARSER_STACK: usize = 3 << 20;
 
 /// Stack for decoding and dropping the deepest tree that the parser makes, in bytes. Only touched pages take memory.
 const DEEP_STACK: usize = 64 << 20;
-
-/// A text that is not in the grammar, or an error of the parser.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyntaxError {
-    /// PostgreSQL's message.
-    pub message: String,
-    /// The character of the script that it is about, from 1.
-    pub position: Option<usize>,
-}
-
-impl SyntaxError {
-    /// Whether the text nests too deep.
-    pub fn is_depth(&self) -> bool {
-        self.message.starts_with("stack depth limit")
-    }
-}
 
 /// Parses a script: statements with semicolons between them. A string where FROM expects a relation is the quoted name of
 /// a file.

@@ -16,7 +16,6 @@ mod deep;
 pub mod dialect;
 pub mod error_position;
 mod every_expression;
-pub mod files;
 mod floats;
 pub mod inputs;
 mod logical;

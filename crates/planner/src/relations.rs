@@ -3,7 +3,6 @@
 use super::Planner;
 use super::context::{self, Context};
 use super::deep;
-use super::files;
 use super::unique_names;
 use catalog_views::ViewColumns;
 use catalog_views::access::{Access, FileUse};
@@ -16,6 +15,7 @@ use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement};
 use parser::names::{fold, split_name};
 use parser::nesting;
 use parser::walk::visit_relations;
+use scan::files;
 use scan::provider::{BucketTable, Columns};
 use std::ops::ControlFlow;
 use std::sync::Arc;

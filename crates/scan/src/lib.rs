@@ -8,6 +8,7 @@
 
 pub mod bucket_scan;
 pub mod estimate;
+pub mod files;
 mod key_ranges;
 mod leaf;
 pub mod places;

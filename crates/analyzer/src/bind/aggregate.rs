@@ -5,7 +5,7 @@ use super::scope::Clause;
 use super::walk::{children, contains};
 use crate::error::{Error, Result};
 use crate::system::Oid;
-use crate::system::functions::{AggregateKind, FunctionKind};
+use crate::system::functions::{AggregateKind, Function, FunctionKind};
 use crate::tree::{AggregateCall, Expr, Kind, SortKey};
 use grammar::tree::{FuncCall, GroupingFunc};
 
@@ -38,19 +38,7 @@ impl Binder<'_> {
             let message = format!("{name} is not an aggregate function");
             return Err(Error::new("42809", message).at(location));
         }
-        match (function.aggregate, call.agg_within_group) {
-            (AggregateKind::Normal, true) => {
-                let message = format!(
-                    "{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
-                );
-                return Err(Error::new("42809", message).at(location));
-            }
-            (AggregateKind::OrderedSet | AggregateKind::Hypothetical, false) => {
-                let message = format!("WITHIN GROUP is required for ordered-set aggregate {name}");
-                return Err(Error::new("42809", message).at(location));
-            }
-            _ => {}
-        }
+        check_within_group(function, call.agg_within_group).map_err(|error| error.at(location))?;
         let mut arguments = resolved.call.arguments;
         let order_by = if call.agg_within_group {
             // The keys are the last arguments, as the function takes them.
@@ -74,18 +62,7 @@ impl Binder<'_> {
         }
         let mut order_by: Vec<SortKey> = order_by;
         if call.agg_distinct && !call.agg_within_group {
-            for key in &mut order_by {
-                // ORDER BY may name an argument before it was converted.
-                if let Some(argument) =
-                    arguments.iter().find(|argument| is_converted(argument, &key.expr))
-                {
-                    key.expr = argument.clone();
-                }
-                if !arguments.contains(&key.expr) {
-                    let message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
-                    return Err(Error::new("42P10", message).at(key.expr.location.0));
-                }
-            }
+            order_by_arguments(&mut order_by, &arguments)?;
         }
         let aggregate = AggregateCall {
             function: function.oid,
@@ -232,4 +209,38 @@ pub(super) fn is_volatile_expr(expr: &Expr) -> bool {
         children(expr, &mut |part| found = found || grammar::growing(|| is_volatile_expr(part)));
     }
     found
+}
+
+/// Refuses WITHIN GROUP where the aggregate has none, and requires it where it has.
+fn check_within_group(function: &Function, within_group: bool) -> Result<()> {
+    let name = function.name;
+    match (function.aggregate, within_group) {
+        (AggregateKind::Normal, true) => {
+            let message =
+                format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
+            return Err(Error::new("42809", message));
+        }
+        (AggregateKind::OrderedSet | AggregateKind::Hypothetical, false) => {
+            let message = format!("WITHIN GROUP is required for ordered-set aggregate {name}");
+            return Err(Error::new("42809", message));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// ORDER BY of an aggregate with DISTINCT consists of arguments. It may name one before it was converted.
+fn order_by_arguments(order_by: &mut [SortKey], arguments: &[Expr]) -> Result<()> {
+    for key in order_by.iter_mut() {
+        if let Some(argument) = arguments.iter().find(|argument| is_converted(argument, &key.expr))
+        {
+            key.expr = argument.clone();
+        }
+        if !arguments.contains(&key.expr) {
+            let message =
+                "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
+            return Err(Error::new("42P10", message).at(key.expr.location.0));
+        }
+    }
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! GROUP BY: its keys, and the expressions behind it.
 
 use super::Binder;
+use super::comparable::comparable;
 use super::names;
-use super::select::comparable;
 use super::walk::{children_mut, query_expressions_mut};
 use crate::error::{Error, Result};
 use crate::tree::{

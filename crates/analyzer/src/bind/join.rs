@@ -26,32 +26,8 @@ impl Binder<'_> {
         if let Some(scope) = self.scopes.last_mut() {
             scope.items.truncate(before);
         }
-        for item in &right.items {
-            let same = |known: &&Item| {
-                known.is_named
-                    && item.is_named
-                    && known.name == item.name
-                    && (known.schema == item.schema
-                        || known.schema.is_none()
-                        || item.schema.is_none())
-            };
-            if left.items.iter().find(same).is_some() {
-                let message = format!("table name \"{}\" specified more than once", item.name);
-                return Err(Error::new("42712", message));
-            }
-        }
-        let using: Vec<String> = if join.is_natural {
-            let shared = left
-                .columns
-                .iter()
-                .map(|(name, _)| name)
-                .filter(|name| right.columns.iter().any(|(other, _)| other == *name));
-            let mut shared: Vec<String> = shared.cloned().collect();
-            shared.dedup();
-            shared
-        } else {
-            names::parts(&join.using_clause).into_iter().map(str::to_owned).collect()
-        };
+        refuse_same_names(&left.items, &right.items)?;
+        let using = shared_columns(join, &left.columns, &right.columns);
         let mut conditions = Vec::new();
         let mut merged = Vec::new();
         for (at, name) in using.iter().enumerate() {
@@ -79,28 +55,7 @@ impl Binder<'_> {
         let mut columns = merged.clone();
         columns.extend(rest(left.columns));
         columns.extend(rest(right.columns));
-        items.iter_mut().for_each(|item| item.shows_columns = false);
-        if let Some(alias) = &join.join_using_alias {
-            items.push(join_item(&alias.aliasname, merged, false));
-        }
-        if let Some(alias) = &join.alias {
-            let column = |(name, expr): &(String, Expr)| Column {
-                name: name.clone(),
-                sql_type: expr.sql_type,
-            };
-            let mut named: Vec<Column> = columns.iter().map(column).collect();
-            super::from::rename(&mut named, alias, -1)?;
-            for (column, named) in columns.iter_mut().zip(named) {
-                column.0 = named.name;
-            }
-            // The alias hides what is in the join. Its relations are still there for rows and groups.
-            items.iter_mut().for_each(|item| item.is_named = false);
-            items.push(join_item(&alias.aliasname, columns.clone(), true));
-        } else {
-            let mut item = join_item("", columns.clone(), true);
-            item.is_named = false;
-            items.push(item);
-        }
+        name_join(join, &mut items, merged, &mut columns)?;
         let condition = (!conditions.is_empty()).then(|| all_of(conditions, -1));
         let (left, right) = (Box::new(left.from), Box::new(right.from));
         Ok(Part { from: From::Join { kind, left, right, condition }, items, columns })
@@ -168,4 +123,70 @@ fn join_item(name: &str, columns: Vec<(String, Expr)>, shows_columns: bool) -> I
         is_lateral_only: false,
         allows_lateral: true,
     }
+}
+
+/// Refuses a name that both sides have.
+fn refuse_same_names(left: &[Item], right: &[Item]) -> Result<()> {
+    for item in right {
+        let same = |known: &&Item| {
+            known.is_named
+                && item.is_named
+                && known.name == item.name
+                && (known.schema == item.schema || known.schema.is_none() || item.schema.is_none())
+        };
+        if left.iter().find(same).is_some() {
+            let message = format!("table name \"{}\" specified more than once", item.name);
+            return Err(Error::new("42712", message));
+        }
+    }
+    Ok(())
+}
+
+/// The columns of USING, or those that NATURAL finds.
+fn shared_columns(
+    join: &JoinExpr,
+    left: &[(String, Expr)],
+    right: &[(String, Expr)],
+) -> Vec<String> {
+    if join.is_natural {
+        let shared = left
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| right.iter().any(|(other, _)| other == *name));
+        let mut shared: Vec<String> = shared.cloned().collect();
+        shared.dedup();
+        shared
+    } else {
+        names::parts(&join.using_clause).into_iter().map(str::to_owned).collect()
+    }
+}
+
+/// Adds the names of a join as a whole to those of its sides.
+fn name_join(
+    join: &JoinExpr,
+    items: &mut Vec<Item>,
+    merged: Vec<(String, Expr)>,
+    columns: &mut [(String, Expr)],
+) -> Result<()> {
+    items.iter_mut().for_each(|item| item.shows_columns = false);
+    if let Some(alias) = &join.join_using_alias {
+        items.push(join_item(&alias.aliasname, merged, false));
+    }
+    if let Some(alias) = &join.alias {
+        let column =
+            |(name, expr): &(String, Expr)| Column { name: name.clone(), sql_type: expr.sql_type };
+        let mut named: Vec<Column> = columns.iter().map(column).collect();
+        super::from::rename(&mut named, alias, -1)?;
+        for (column, named) in columns.iter_mut().zip(named) {
+            column.0 = named.name;
+        }
+        // The alias hides what is in the join. Its relations are still there for rows and groups.
+        items.iter_mut().for_each(|item| item.is_named = false);
+        items.push(join_item(&alias.aliasname, columns.to_vec(), true));
+    } else {
+        let mut item = join_item("", columns.to_vec(), true);
+        item.is_named = false;
+        items.push(item);
+    }
+    Ok(())
 }

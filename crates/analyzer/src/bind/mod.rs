@@ -8,6 +8,8 @@ mod array;
 mod case;
 mod coerce;
 mod column;
+mod column_name;
+mod comparable;
 mod compare;
 mod constant;
 mod expression;

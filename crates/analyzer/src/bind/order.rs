@@ -1,8 +1,8 @@
 //! ORDER BY.
 
 use super::Binder;
+use super::comparable::comparable;
 use super::names;
-use super::select::comparable;
 use super::target::is_star;
 use crate::error::{Error, Result};
 use crate::system::Oid;

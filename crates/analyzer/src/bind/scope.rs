@@ -47,6 +47,19 @@ impl Clause {
     }
 }
 
+/// How far a query in WITH is bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CteState {
+    /// Wholly.
+    Bound,
+    /// Its non-recursive term is being bound.
+    NonRecursiveTerm,
+    /// Its recursive term is being bound.
+    RecursiveTerm,
+    /// It is being bound and no UNION: it must not refer to itself.
+    NotUnion,
+}
+
 /// A query in WITH that statements can name.
 #[derive(Debug, Clone)]
 pub(super) struct NamedCte {
@@ -56,7 +69,7 @@ pub(super) struct NamedCte {
     /// References from elsewhere, and from itself.
     pub references: u32,
     pub own_references: u32,
-    pub state: super::with::CteState,
+    pub state: CteState,
 }
 
 /// A name in FROM.

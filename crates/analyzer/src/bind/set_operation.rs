@@ -1,7 +1,7 @@
 //! UNION, INTERSECT and EXCEPT.
 
 use super::Binder;
-use super::select::comparable;
+use super::comparable::comparable;
 use crate::error::{Error, Result};
 use crate::resolve::common_type;
 use crate::system::{Oid, SqlType};

@@ -1,6 +1,7 @@
 //! Select lists.
 
 use super::Binder;
+use super::column_name::column_name;
 use super::names;
 use crate::error::{Error, Result};
 use crate::tree::{Expr, Kind, Location, Output};
@@ -96,92 +97,5 @@ impl Binder<'_> {
             outputs.push(Output { name: column.name, expr });
         }
         Ok(outputs)
-    }
-}
-
-/// The name of a column without AS (`FigureColname`).
-pub(super) fn column_name(node: &NodeEnum) -> Option<String> {
-    grammar::growing(|| figure(node)).map(|(name, _)| name)
-}
-
-/// A name, and whether it is a good one rather than that of a type.
-fn figure(node: &NodeEnum) -> Option<(String, bool)> {
-    let good = |name: &str| Some((name.to_owned(), true));
-    match node {
-        NodeEnum::ColumnRef(reference) => good(names::parts(&reference.fields).last()?),
-        NodeEnum::AIndirection(indirection) => {
-            let field = names::parts(&indirection.indirection);
-            match field.last() {
-                Some(name) => good(name),
-                None => figure(indirection.arg.as_ref()?.node.as_ref()?),
-            }
-        }
-        NodeEnum::FuncCall(call) => good(names::parts(&call.funcname).last()?),
-        NodeEnum::AExpr(expr) if expr.kind() == grammar::tree::AExprKind::AexprNullif => {
-            good("nullif")
-        }
-        NodeEnum::TypeCast(cast) => {
-            let inner = cast.arg.as_ref().and_then(|arg| figure(arg.node.as_ref()?));
-            match inner {
-                Some((name, true)) => Some((name, true)),
-                _ => Some((
-                    (*names::parts(&cast.type_name.as_ref()?.names).last()?).to_owned(),
-                    false,
-                )),
-            }
-        }
-        NodeEnum::CollateClause(collate) => figure(collate.arg.as_ref()?.node.as_ref()?),
-        NodeEnum::GroupingFunc(_) => good("grouping"),
-        NodeEnum::SubLink(link) => match link.sub_link_type() {
-            grammar::tree::SubLinkType::ExistsSublink => good("exists"),
-            grammar::tree::SubLinkType::ArraySublink => good("array"),
-            grammar::tree::SubLinkType::ExprSublink => {
-                let NodeEnum::SelectStmt(select) = link.subselect.as_ref()?.node.as_ref()? else {
-                    return None;
-                };
-                let mut select = select;
-                while let Some(left) = &select.larg {
-                    select = left;
-                }
-                match select.target_list.first()?.node.as_ref()? {
-                    NodeEnum::ResTarget(target) if !target.name.is_empty() => good(&target.name),
-                    NodeEnum::ResTarget(target) => figure(target.val.as_ref()?.node.as_ref()?),
-                    _ => None,
-                }
-            }
-            _ => None,
-        },
-        NodeEnum::CaseExpr(case) => {
-            let inner = case.defresult.as_ref().and_then(|node| figure(node.node.as_ref()?));
-            match inner {
-                Some((name, true)) => Some((name, true)),
-                _ => Some(("case".to_owned(), false)),
-            }
-        }
-        NodeEnum::AArrayExpr(_) => good("array"),
-        NodeEnum::RowExpr(_) => good("row"),
-        NodeEnum::CoalesceExpr(_) => good("coalesce"),
-        NodeEnum::MinMaxExpr(extreme) => match extreme.op() {
-            grammar::tree::MinMaxOp::IsLeast => good("least"),
-            _ => good("greatest"),
-        },
-        NodeEnum::SqlvalueFunction(function) => {
-            use grammar::tree::SqlValueFunctionOp as Op;
-            good(match function.op() {
-                Op::SvfopCurrentDate => "current_date",
-                Op::SvfopCurrentTime | Op::SvfopCurrentTimeN => "current_time",
-                Op::SvfopCurrentTimestamp | Op::SvfopCurrentTimestampN => "current_timestamp",
-                Op::SvfopLocaltime | Op::SvfopLocaltimeN => "localtime",
-                Op::SvfopLocaltimestamp | Op::SvfopLocaltimestampN => "localtimestamp",
-                Op::SvfopCurrentRole => "current_role",
-                Op::SvfopCurrentUser => "current_user",
-                Op::SvfopUser => "user",
-                Op::SvfopSessionUser => "session_user",
-                Op::SvfopCurrentCatalog => "current_catalog",
-                Op::SvfopCurrentSchema => "current_schema",
-                Op::SqlvalueFunctionOpUndefined => return None,
-            })
-        }
-        _ => None,
     }
 }

@@ -44,44 +44,7 @@ impl Binder<'_> {
         let Some(definition) = call.over.as_deref() else {
             return Err(Error::missing("this call"));
         };
-        let clause = self.scopes.last().map(|scope| scope.clause);
-        match clause {
-            Some(Clause::Targets | Clause::OrderBy | Clause::DistinctOn) => {}
-            Some(Clause::Window) => {
-                return Err(Error::new(
-                    "42P20",
-                    "window functions are not allowed in window definitions",
-                )
-                .at(location));
-            }
-            Some(Clause::AggregateArgument) => {
-                let message = "aggregate function calls cannot contain window function calls";
-                return Err(Error::new("42803", message).at(location));
-            }
-            other => {
-                let place = other.map_or("this place", Clause::name);
-                let message = format!("window functions are not allowed in {place}");
-                return Err(Error::new("42P20", message).at(location));
-            }
-        }
-        if call.agg_within_group {
-            return Err(Error::new(
-                "0A000",
-                format!("OVER is not supported for ordered-set aggregate {name}"),
-            )
-            .at(location));
-        }
-        if call.agg_distinct {
-            return Err(Error::new("0A000", "DISTINCT is not implemented for window functions")
-                .at(location));
-        }
-        if !call.agg_order.is_empty() {
-            return Err(Error::new(
-                "0A000",
-                "aggregate ORDER BY is not implemented for window functions",
-            )
-            .at(location));
-        }
+        self.allow_window(name, call)?;
         let resolved = self.in_clause(Clause::Window, |binder| binder.resolve(name, call))?;
         let function = resolved.function;
         if function.aggregate != AggregateKind::Normal && function.kind == FunctionKind::Aggregate {
@@ -129,6 +92,50 @@ impl Binder<'_> {
             }
         };
         Ok(Expr::new(Kind::Window(scope.select, place), sql_type, location))
+    }
+
+    /// Refuses a window function where it cannot stand, and clauses that it cannot have.
+    fn allow_window(&self, name: &str, call: &FuncCall) -> Result<()> {
+        let location = call.location;
+        let clause = self.scopes.last().map(|scope| scope.clause);
+        match clause {
+            Some(Clause::Targets | Clause::OrderBy | Clause::DistinctOn) => {}
+            Some(Clause::Window) => {
+                return Err(Error::new(
+                    "42P20",
+                    "window functions are not allowed in window definitions",
+                )
+                .at(location));
+            }
+            Some(Clause::AggregateArgument) => {
+                let message = "aggregate function calls cannot contain window function calls";
+                return Err(Error::new("42803", message).at(location));
+            }
+            other => {
+                let place = other.map_or("this place", Clause::name);
+                let message = format!("window functions are not allowed in {place}");
+                return Err(Error::new("42P20", message).at(location));
+            }
+        }
+        if call.agg_within_group {
+            return Err(Error::new(
+                "0A000",
+                format!("OVER is not supported for ordered-set aggregate {name}"),
+            )
+            .at(location));
+        }
+        if call.agg_distinct {
+            return Err(Error::new("0A000", "DISTINCT is not implemented for window functions")
+                .at(location));
+        }
+        if !call.agg_order.is_empty() {
+            return Err(Error::new(
+                "0A000",
+                "aggregate ORDER BY is not implemented for window functions",
+            )
+            .at(location));
+        }
+        Ok(())
     }
 
     /// The window of OVER: a name, or a definition that may be based on a named one.

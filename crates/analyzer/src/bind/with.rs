@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::names;
-use super::scope::NamedCte;
+use super::scope::{CteState, NamedCte};
 use super::set_operation::{operator, sides};
 use crate::error::{Error, Result};
 use crate::tree::{Body, Column, Cte, CteId, From, JoinKind, Limit, Query, SetOperator, Source};
@@ -128,21 +128,7 @@ impl Binder<'_> {
             // It only could have been recursive.
             return Ok((self.plain_cte(cte, select)?, false));
         }
-        if !select.sort_clause.is_empty() {
-            return Err(Error::new("0A000", "ORDER BY in a recursive query is not implemented")
-                .at(cte.location));
-        }
-        if select.limit_count.is_some() || select.limit_offset.is_some() {
-            return Err(Error::new("0A000", "LIMIT in a recursive query is not implemented")
-                .at(cte.location));
-        }
-        if !select.locking_clause.is_empty() {
-            return Err(Error::new(
-                "0A000",
-                "FOR UPDATE/SHARE in a recursive query is not implemented",
-            )
-            .at(cte.location));
-        }
+        refuse_clauses(select).map_err(|error| error.at(cte.location))?;
         check_recursive(&second, id, &cte.ctename, Place::Plain)
             .map_err(|error| error.at(cte.location))?;
         if references > 1 {
@@ -153,20 +139,7 @@ impl Binder<'_> {
             return Err(Error::new("42P19", message).at(cte.location));
         }
         let mut query = self.combine(select, first, second)?;
-        for (at, (column, first)) in query.columns.iter().zip(&columns).enumerate() {
-            if column.sql_type != first.sql_type {
-                let message = format!(
-                    "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
-                    cte.ctename,
-                    at + 1,
-                    first.sql_type,
-                    column.sql_type
-                );
-                return Err(Error::new("42804", message)
-                    .hint("Cast the output of the non-recursive term to the correct type.")
-                    .at(cte.location));
-            }
-        }
+        same_types(&query, &columns, cte)?;
         query.limit = Limit::default();
         rename(&mut query, cte)?;
         Ok((query, true))
@@ -230,17 +203,40 @@ impl Binder<'_> {
     }
 }
 
-/// How far a query in WITH is bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CteState {
-    /// Wholly.
-    Bound,
-    /// Its non-recursive term is being bound.
-    NonRecursiveTerm,
-    /// Its recursive term is being bound.
-    RecursiveTerm,
-    /// It is being bound and no UNION: it must not refer to itself.
-    NotUnion,
+/// Refuses clauses that a recursive UNION cannot have.
+fn refuse_clauses(select: &SelectStmt) -> Result<()> {
+    if !select.sort_clause.is_empty() {
+        return Err(Error::new("0A000", "ORDER BY in a recursive query is not implemented"));
+    }
+    if select.limit_count.is_some() || select.limit_offset.is_some() {
+        return Err(Error::new("0A000", "LIMIT in a recursive query is not implemented"));
+    }
+    if !select.locking_clause.is_empty() {
+        return Err(Error::new(
+            "0A000",
+            "FOR UPDATE/SHARE in a recursive query is not implemented",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses a recursive query whose recursive term changes the types of its columns.
+fn same_types(query: &Query, columns: &[Column], cte: &CommonTableExpr) -> Result<()> {
+    for (at, (column, first)) in query.columns.iter().zip(columns).enumerate() {
+        if column.sql_type != first.sql_type {
+            let message = format!(
+                "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
+                cte.ctename,
+                at + 1,
+                first.sql_type,
+                column.sql_type
+            );
+            return Err(Error::new("42804", message)
+                .hint("Cast the output of the non-recursive term to the correct type.")
+                .at(cte.location));
+        }
+    }
+    Ok(())
 }
 
 fn rename(query: &mut Query, cte: &CommonTableExpr) -> Result<()> {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes PostgreSQL's descriptions of the statements in *.sql beside them: record.py "host=... dbname=..."."""
+"""Writes PostgreSQL's descriptions of the statements in *.sql to *.out: record.py "host=... dbname=..."."""
 
 import re
 import subprocess

@@ -14,7 +14,7 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::sql::sqlparser::ast::{CopySource, Statement};
-use planner::files::{self, Format};
+use scan::files::{self, Format};
 use scan::provider::plan_schema;
 use std::sync::Arc;
 use store::DistributedTransaction;

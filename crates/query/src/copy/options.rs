@@ -1,7 +1,7 @@
 //! The options of COPY to and from files.
 
 use datafusion::sql::sqlparser::ast::{CopyOption, CopyTarget, Statement};
-use planner::files::Format;
+use scan::files::Format;
 use values::error::{Error, Result, SqlState};
 
 /// The options of a COPY, including defaults.

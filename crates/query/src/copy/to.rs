@@ -15,7 +15,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use planner::files::Format;
+use scan::files::Format;
 use scan::tables::Tables;
 use std::fs::File;
 use std::io::{self, BufWriter};

@@ -1,0 +1,17 @@
+//! Why a text cannot be parsed.
+
+/// A text that is not in the grammar, or an error of the parser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// PostgreSQL's message.
+    pub message: String,
+    /// The character of the script that it is about, from 1.
+    pub position: Option<usize>,
+}
+
+impl SyntaxError {
+    /// Whether the text nests too deep.
+    pub fn is_depth(&self) -> bool {
+        self.message.starts_with("stack depth limit")
+    }
+}
