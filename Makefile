@@ -15,10 +15,11 @@ clients := python3 tests/clients/run.py --pando $(CARGO_TARGET_DIR)/quick/pando 
 drivers := python3 tests/drivers/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
 differential := python3 tests/differential/run.py --pando $(CARGO_TARGET_DIR)/quick/pando
 
-.PHONY: help demo test clients drivers soak fuzz verify fix
+.PHONY: help demo release test clients drivers soak fuzz verify fix
 
 help:
 	@echo 'make demo     starts Pando with data to look at, in its shell and from any PostgreSQL client'
+	@echo 'make release  builds what users run, optimised, which takes half an hour'
 	@echo 'make test     runs every test, clients, drivers and PostgreSQL too (it installs what is missing): what has to pass'
 	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against one pando serve and three'
 	@echo 'make drivers  runs the own tests of SQLAlchemy, asyncpg and pgx against pando serve'
@@ -30,6 +31,9 @@ help:
 
 demo:
 	$(cargo) run --profile quick --locked --bin pando -- demo
+
+release:
+	$(cargo) build --release --locked --bin pando
 
 test:
 	$(cargo) --config tests/profile.toml test --profile quick --locked

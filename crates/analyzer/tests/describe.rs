@@ -26,6 +26,7 @@ impl Tables {
     fn create(&self, create: &CreateStmt) -> Result<(), Error> {
         let mut table = Table {
             handle: self.0.borrow().len() as u32,
+            schema: Some("public".to_owned()),
             name: create.relation.as_ref().map_or_else(String::new, |name| name.relname.clone()),
             columns: Vec::new(),
             key: Vec::new(),

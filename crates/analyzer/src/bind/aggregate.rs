@@ -34,6 +34,10 @@ impl Binder<'_> {
         };
         let resolved = self.resolve_bound(name, values, &names, call.func_variadic, location)?;
         let function = resolved.function;
+        if function.kind == FunctionKind::Window {
+            let message = format!("window function {name} requires an OVER clause");
+            return Err(Error::new("42809", message).at(location));
+        }
         if function.kind != FunctionKind::Aggregate {
             let message = format!("{name} is not an aggregate function");
             return Err(Error::new("42809", message).at(location));

@@ -125,8 +125,14 @@ impl Binder<'_> {
 
     /// The error for a qualifier that finds nothing.
     pub(super) fn no_table(&self, table: &str) -> Error {
-        let mut items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
-        if items.any(|item| item.name == table) {
+        let items = || self.scopes.iter().rev().flat_map(|scope| &scope.items);
+        if let Some(item) = items().find(|item| item.aliased.as_deref() == Some(table)) {
+            let message = format!("invalid reference to FROM-clause entry for table \"{table}\"");
+            let alias = &item.name;
+            let hint = format!("Perhaps you meant to reference the table alias \"{alias}\".");
+            return Error::new("42P01", message).hint(hint);
+        }
+        if items().any(|item| item.name == table) {
             let message = format!("invalid reference to FROM-clause entry for table \"{table}\"");
             let detail = format!(
                 "There is an entry for table \"{table}\", but it cannot be referenced from this part of the query."

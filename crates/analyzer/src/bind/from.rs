@@ -38,15 +38,7 @@ impl Binder<'_> {
     pub(super) fn add_items(&mut self, items: Vec<Item>, allows_lateral: bool) -> Result<()> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         for mut item in items {
-            let same = |known: &&Item| {
-                known.is_named
-                    && item.is_named
-                    && known.name == item.name
-                    && (known.schema == item.schema
-                        || known.schema.is_none()
-                        || item.schema.is_none())
-            };
-            if scope.items.iter().find(same).is_some() {
+            if scope.items.iter().any(|known| known.conflicts(&item)) {
                 let message = format!("table name \"{}\" specified more than once", item.name);
                 return Err(Error::new("42712", message));
             }
@@ -96,6 +88,7 @@ impl Binder<'_> {
             );
         };
         let source = Source::Table(table.handle);
+        let schema = table.schema.as_deref();
         self.relation(
             name,
             schema,
@@ -128,8 +121,11 @@ impl Binder<'_> {
         if let (Some(scope), false) = (self.scopes.last_mut(), key.is_empty()) {
             scope.keys.push((id, key.to_vec()));
         }
-        let schema = schema.filter(|_| alias.is_none());
-        Ok(part(id, shown, schema, columns, source, false))
+        let mut part = part(id, shown, schema.filter(|_| alias.is_none()), columns, source, false);
+        if alias.is_some() {
+            part.items.iter_mut().for_each(|item| item.aliased = Some(name.to_owned()));
+        }
+        Ok(part)
     }
 
     fn derived(&mut self, range: &RangeSubselect) -> Result<Part> {
@@ -318,6 +314,7 @@ fn part(
         schema: schema.map(str::to_owned),
         columns: expressions.clone(),
         relation: Some(id),
+        aliased: None,
         is_named: true,
         shows_columns: true,
         is_lateral_only: false,

@@ -52,6 +52,10 @@ impl Binder<'_> {
             let value = self.required(call.args.first())?;
             return self.explicit(value, SqlType::plain(oid), location);
         }
+        if kinds.is_empty() {
+            // PostgreSQL says first that there is no such function.
+            self.resolve(name, call)?;
+        }
         if call.agg_star
             || call.agg_distinct
             || call.agg_within_group

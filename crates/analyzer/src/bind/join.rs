@@ -118,6 +118,7 @@ fn join_item(name: &str, columns: Vec<(String, Expr)>, shows_columns: bool) -> I
         schema: None,
         columns,
         relation: None,
+        aliased: None,
         is_named: true,
         shows_columns,
         is_lateral_only: false,
@@ -128,13 +129,7 @@ fn join_item(name: &str, columns: Vec<(String, Expr)>, shows_columns: bool) -> I
 /// Refuses a name that both sides have.
 fn refuse_same_names(left: &[Item], right: &[Item]) -> Result<()> {
     for item in right {
-        let same = |known: &&Item| {
-            known.is_named
-                && item.is_named
-                && known.name == item.name
-                && (known.schema == item.schema || known.schema.is_none() || item.schema.is_none())
-        };
-        if left.iter().find(same).is_some() {
+        if left.iter().any(|known| known.conflicts(item)) {
             let message = format!("table name \"{}\" specified more than once", item.name);
             return Err(Error::new("42712", message));
         }

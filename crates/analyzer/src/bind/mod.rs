@@ -47,6 +47,8 @@ pub use walk::{children, children_mut, contains};
 pub struct Table {
     /// The number by which the tree refers to it.
     pub handle: u32,
+    /// The schema; `None` for a relation of no schema, such as a file.
+    pub schema: Option<String>,
     /// The name.
     pub name: String,
     /// The columns.

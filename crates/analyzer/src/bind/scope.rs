@@ -77,12 +77,14 @@ pub(super) struct NamedCte {
 pub(super) struct Item {
     /// The name; empty for an unnamed join.
     pub name: String,
-    /// The schema, if the name is that of a table.
+    /// The schema, if the name is that of a table and no alias.
     pub schema: Option<String>,
     /// The columns and what they stand for.
     pub columns: Vec<(String, Expr)>,
     /// The relation, unless it is a join.
     pub relation: Option<RelationId>,
+    /// The table that the name is an alias of.
+    pub aliased: Option<String>,
     /// Whether `name.column` and `name.*` find it.
     pub is_named: bool,
     /// Whether a bare column name finds its columns.
@@ -112,6 +114,14 @@ pub(super) struct Scope {
     pub scalar_functions: Vec<RelationId>,
     /// Whether a LATERAL item of FROM is being bound.
     pub is_lateral: bool,
+}
+
+impl Item {
+    /// Whether both names cannot stand in one FROM: tables of different schemas can.
+    pub(super) fn conflicts(&self, other: &Self) -> bool {
+        let differ = matches!((&self.schema, &other.schema), (Some(one), Some(two)) if one != two);
+        self.is_named && other.is_named && self.name == other.name && !differ
+    }
 }
 
 impl Scope {

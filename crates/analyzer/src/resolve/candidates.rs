@@ -109,9 +109,11 @@ fn as_known_ones<T>(all: Vec<Candidate<T>>, given: &[Oid]) -> Vec<Candidate<T>> 
         return all;
     }
     let fits = |candidate: &Candidate<T>| {
-        candidate.arguments.iter().all(|wanted| {
-            is_binary(*first, *wanted) || can_coerce(*first, *wanted, CastContext::Implicit)
-        })
+        let all = vec![*first; candidate.arguments.len()];
+        Polymorphic::of(&candidate.arguments, &all).is_ok()
+            && candidate.arguments.iter().all(|wanted| {
+                is_binary(*first, *wanted) || can_coerce(*first, *wanted, CastContext::Implicit)
+            })
     };
     let exact = |candidate: &Candidate<T>| candidate.arguments.iter().all(|wanted| wanted == first);
     if all.iter().filter(|candidate| exact(candidate)).count() == 1 {

@@ -70,7 +70,7 @@ pub(super) const TABLE: Table = &[
     ("justify_days(interval)", Make::Named("justify_days")),
     ("justify_hours(interval)", Make::Named("justify_hours")),
     ("justify_interval(interval)", Make::Named("justify_interval")),
-    ("to_timestamp(float8)", Make::Own(of_seconds)),
+    ("to_timestamp(float8)", Make::Named("to_timestamp")),
     ("pg_sleep(float8)", Make::Named("pg_sleep")),
 ];
 
@@ -167,15 +167,4 @@ fn truncated(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) 
         }
         _ => missing("date_trunc to this field"),
     }
-}
-
-/// The timestamp a number of seconds after 1970.
-fn of_seconds(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-    let [seconds] = take(arguments)?;
-    let second = Typed::constant(ScalarValue::Float64(Some(1e6)), Oid::FLOAT8.into());
-    let micros = binary_expr(seconds.expr, Operator::Multiply, second.expr);
-    let micros = Typed::of(micros, DataType::Float64, Oid::FLOAT8.into())?;
-    let micros = lowering.plain(micros, Oid::INT8.into())?;
-    let moment = cast(micros.expr, Held::TimestampTz.arrow());
-    Typed::of(moment, Held::TimestampTz.arrow(), sql_type)
 }

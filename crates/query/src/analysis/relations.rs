@@ -140,7 +140,8 @@ impl Relations {
             source: provider_as_source(provider),
             oid: known.map(|known| known.id().0),
         });
-        let table = Table { handle, name: relation.to_owned(), columns, key };
+        let schema = known.map(Relation::schema).or(schema).map(str::to_owned);
+        let table = Table { handle, schema, name: relation.to_owned(), columns, key };
         self.tables.insert(name, table);
         Ok(())
     }
