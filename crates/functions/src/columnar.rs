@@ -8,7 +8,7 @@ use datafusion::logical_expr::{
 };
 use std::hash::{Hash, Hasher};
 use values::error::Result;
-use values::translate::external;
+use values::translate::{external, type_name, undefined_function};
 
 /// The implementation of a function: its arguments, of the types that [`Types`] returned, to its result.
 type Body = fn(&[ArrayRef]) -> Result<ArrayRef>;
@@ -23,19 +23,51 @@ struct ColumnarFunction {
     body: Body,
     /// Whether column names omit the function and have only its argument.
     is_hidden: bool,
+    /// Whether only arguments are taken that PostgreSQL casts implicitly.
+    is_checked: bool,
     signature: Signature,
 }
 
 /// Defines an immutable function.
 pub(super) fn function(name: &'static str, types: Types, body: Body) -> ScalarUDF {
     let signature = Signature::user_defined(Volatility::Immutable);
-    ScalarUDF::new_from_impl(ColumnarFunction { name, types, body, is_hidden: false, signature })
+    let (is_hidden, is_checked) = (false, false);
+    ScalarUDF::new_from_impl(ColumnarFunction {
+        name,
+        types,
+        body,
+        is_hidden,
+        is_checked,
+        signature,
+    })
+}
+
+/// Defines an immutable function that takes only arguments which PostgreSQL casts implicitly.
+pub(super) fn checked(name: &'static str, types: Types, body: Body) -> ScalarUDF {
+    let signature = Signature::user_defined(Volatility::Immutable);
+    let (is_hidden, is_checked) = (false, true);
+    ScalarUDF::new_from_impl(ColumnarFunction {
+        name,
+        types,
+        body,
+        is_hidden,
+        is_checked,
+        signature,
+    })
 }
 
 /// Defines an immutable function of one argument that does not appear in column names.
 pub(super) fn hidden(name: &'static str, types: Types, body: Body) -> ScalarUDF {
     let signature = Signature::user_defined(Volatility::Immutable);
-    ScalarUDF::new_from_impl(ColumnarFunction { name, types, body, is_hidden: true, signature })
+    let (is_hidden, is_checked) = (true, false);
+    ScalarUDF::new_from_impl(ColumnarFunction {
+        name,
+        types,
+        body,
+        is_hidden,
+        is_checked,
+        signature,
+    })
 }
 
 impl std::fmt::Debug for ColumnarFunction {
@@ -77,7 +109,14 @@ impl ScalarUDFImpl for ColumnarFunction {
     }
 
     fn coerce_types(&self, types: &[DataType]) -> datafusion::common::Result<Vec<DataType>> {
-        (self.types)(types).map(|(arguments, _)| arguments).map_err(external)
+        let (arguments, _) = (self.types)(types).map_err(external)?;
+        let fits = types.len() == arguments.len()
+            && types.iter().zip(&arguments).all(|(given, wanted)| is_implicit(given, wanted));
+        if self.is_checked && !fits {
+            let types: Vec<String> = types.iter().map(type_name).collect();
+            return Err(external(undefined_function(self.name, &types)));
+        }
+        Ok(arguments)
     }
 
     fn return_type(&self, types: &[DataType]) -> datafusion::common::Result<DataType> {
@@ -97,4 +136,23 @@ impl ScalarUDFImpl for ColumnarFunction {
             Ok(ColumnarValue::Array(result))
         }
     }
+}
+
+/// Whether PostgreSQL casts arguments of a type to another without being asked. A constant in quotes is of any type.
+fn is_implicit(given: &DataType, wanted: &DataType) -> bool {
+    let of_kind = |kind: fn(&DataType) -> bool| kind(given) && kind(wanted);
+    let is_bytes = |of: &DataType| {
+        matches!(of, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
+    };
+    let is_moment = |of: &DataType| matches!(of, DataType::Timestamp(..) | DataType::Date32);
+    let is_exact = wanted.is_integer() && given.is_integer();
+    let is_wider = wanted.is_numeric() && !wanted.is_integer() && given.is_numeric();
+    given == wanted
+        || matches!(given, DataType::Utf8 | DataType::Null)
+        || of_kind(DataType::is_string)
+        || is_bytes(given) && is_bytes(wanted)
+        || is_moment(given) && is_moment(wanted)
+        || of_kind(DataType::is_nested)
+        || is_exact
+        || is_wider
 }

@@ -2,7 +2,7 @@
 
 use super::intervals::INTERVAL;
 use super::zones;
-use crate::columnar::function;
+use crate::columnar::checked;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Date32Array, IntervalMonthDayNanoArray,
     StringViewArray, Time64MicrosecondArray, TimestampMicrosecondArray,
@@ -27,15 +27,15 @@ const NANOS_PER_MICRO: i64 = 1000;
 /// The functions of this file.
 pub(super) fn all() -> Vec<ScalarUDF> {
     vec![
-        function("make_date", |_| Ok((vec![INTEGER; 3], DataType::Date32)), make_date),
-        function("make_time", |_| Ok((time_parts(0), TIME)), make_time),
-        function(
+        checked("make_date", |_| Ok((vec![INTEGER; 3], DataType::Date32)), make_date),
+        checked("make_time", |_| Ok((time_parts(0), TIME)), make_time),
+        checked(
             "make_timestamp",
             |_| Ok((time_parts(3), TIMESTAMP)),
             |args| Ok(Arc::new(timestamps(args)?)),
         ),
-        function("make_timestamptz", zoned_types, make_zoned),
-        function(
+        checked("make_timestamptz", zoned_types, make_zoned),
+        checked(
             "isfinite",
             |types| Ok((types.get(..1).unwrap_or_default().to_vec(), DataType::Boolean)),
             |args| {
@@ -43,8 +43,8 @@ pub(super) fn all() -> Vec<ScalarUDF> {
                 Ok(Arc::new(values.collect::<BooleanArray>()))
             },
         ),
-        function("date_trunc", trunc_types, date_trunc),
-        function("date_bin", bin_types, date_bin),
+        checked("date_trunc", trunc_types, date_trunc),
+        checked("date_bin", bin_types, date_bin),
     ]
 }
 

@@ -5,7 +5,7 @@ use super::number_pattern::Pattern;
 use super::numerals::{Number, rounded};
 use super::{moment_fields, number_pattern, read_moment, read_number, resolve};
 use super::{write_moment, write_number};
-use crate::columnar::function;
+use crate::columnar::checked;
 use crate::datetime::intervals::INTERVAL;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Date32Array, Decimal128Array, StringViewArray, StringViewBuilder,
@@ -26,10 +26,10 @@ const SCALE: u32 = 10;
 
 pub(super) fn all() -> Vec<ScalarUDF> {
     vec![
-        function("to_char", |types| Ok((to_char_types(types)?, DataType::Utf8View)), to_char),
-        function("to_date", |_| Ok((vec![DataType::Utf8View; 2], DataType::Date32)), to_date),
-        function("to_timestamp", to_timestamp_types, to_timestamp),
-        function(
+        checked("to_char", |types| Ok((to_char_types(types)?, DataType::Utf8View)), to_char),
+        checked("to_date", |_| Ok((vec![DataType::Utf8View; 2], DataType::Date32)), to_date),
+        checked("to_timestamp", to_timestamp_types, to_timestamp),
+        checked(
             "to_number",
             |_| Ok((vec![DataType::Utf8View; 2], SqlType::NUMERIC.arrow())),
             to_number,

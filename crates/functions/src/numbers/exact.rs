@@ -1,6 +1,6 @@
 //! Functions of exact numbers: `div`, scales, `width_bucket`, `to_hex`.
 
-use crate::columnar::{Types, function};
+use crate::columnar::{Types, checked};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Decimal128Array, Int32Array, Int64Array, StringViewArray,
 };
@@ -20,16 +20,16 @@ const SCALE: u32 = 10;
 pub(super) fn all() -> Vec<ScalarUDF> {
     let of_numeric: Types = |types| Ok((vec![numeric(types.first())], DataType::Int32));
     vec![
-        function("div", |_| Ok((vec![plain(); 2], plain())), div),
-        function("scale", of_numeric, |args| scales(args, false)),
-        function("min_scale", of_numeric, |args| scales(args, true)),
-        function(
+        checked("div", |_| Ok((vec![plain(); 2], plain())), div),
+        checked("scale", of_numeric, |args| scales(args, false)),
+        checked("min_scale", of_numeric, |args| scales(args, true)),
+        checked(
             "trim_scale",
             |types| Ok((vec![numeric(types.first())], plain())),
             |args| Ok(cast(&args[0], &plain())?),
         ),
-        function("width_bucket", bucket_types, width_bucket),
-        function("to_hex", hex_types, to_hex),
+        checked("width_bucket", bucket_types, width_bucket),
+        checked("to_hex", hex_types, to_hex),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Functions of floating-point numbers, with PostgreSQL's errors.
 
 use super::floats::out_of_range;
-use crate::columnar::{Types, function};
+use crate::columnar::{Types, checked};
 use crate::overload::{Overload, overloaded};
 use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array};
 use datafusion::arrow::datatypes::{DataType, Float64Type};
@@ -18,31 +18,31 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     let two: Types = |_| Ok((vec![DOUBLE; 2], DOUBLE));
     vec![
         overloaded(math::signum(), SIGN),
-        function("ln", one, |args| each(args, |x| logarithm(x, f64::ln))),
-        function("log10", one, |args| each(args, |x| logarithm(x, f64::log10))),
-        function("log", |types| Ok((vec![DOUBLE; types.len().clamp(1, 2)], DOUBLE)), log),
-        function("exp", one, |args| each(args, exponential)),
-        function("sqrt", one, |args| each(args, square_root)),
-        function("power", two, |args| pairs(args, power)),
-        function("pow", two, |args| pairs(args, power)),
-        function("acos", one, |args| each(args, |x| within(x, x.abs() > 1.0, f64::acos))),
-        function("asin", one, |args| each(args, |x| within(x, x.abs() > 1.0, f64::asin))),
-        function("acosh", one, |args| each(args, |x| within(x, x < 1.0, f64::acosh))),
-        function("atanh", one, |args| each(args, |x| within(x, x.abs() > 1.0, f64::atanh))),
-        function("sin", one, |args| each(args, |x| within(x, x.is_infinite(), f64::sin))),
-        function("cos", one, |args| each(args, |x| within(x, x.is_infinite(), f64::cos))),
-        function("tan", one, |args| each(args, |x| within(x, x.is_infinite(), f64::tan))),
-        function("cot", one, |args| each(args, |x| within(x, x.is_infinite(), |x| 1.0 / x.tan()))),
-        function("sind", one, |args| each(args, |x| within(x, x.is_infinite(), sine))),
-        function("cosd", one, |args| each(args, |x| within(x, x.is_infinite(), cosine))),
-        function("tand", one, |args| each(args, |x| within(x, x.is_infinite(), tangent))),
-        function("cotd", one, |args| {
+        checked("ln", one, |args| each(args, |x| logarithm(x, f64::ln))),
+        checked("log10", one, |args| each(args, |x| logarithm(x, f64::log10))),
+        checked("log", |types| Ok((vec![DOUBLE; types.len().clamp(1, 2)], DOUBLE)), log),
+        checked("exp", one, |args| each(args, exponential)),
+        checked("sqrt", one, |args| each(args, square_root)),
+        checked("power", two, |args| pairs(args, power)),
+        checked("pow", two, |args| pairs(args, power)),
+        checked("acos", one, |args| each(args, |x| within(x, x.abs() > 1.0, f64::acos))),
+        checked("asin", one, |args| each(args, |x| within(x, x.abs() > 1.0, f64::asin))),
+        checked("acosh", one, |args| each(args, |x| within(x, x < 1.0, f64::acosh))),
+        checked("atanh", one, |args| each(args, |x| within(x, x.abs() > 1.0, f64::atanh))),
+        checked("sin", one, |args| each(args, |x| within(x, x.is_infinite(), f64::sin))),
+        checked("cos", one, |args| each(args, |x| within(x, x.is_infinite(), f64::cos))),
+        checked("tan", one, |args| each(args, |x| within(x, x.is_infinite(), f64::tan))),
+        checked("cot", one, |args| each(args, |x| within(x, x.is_infinite(), |x| 1.0 / x.tan()))),
+        checked("sind", one, |args| each(args, |x| within(x, x.is_infinite(), sine))),
+        checked("cosd", one, |args| each(args, |x| within(x, x.is_infinite(), cosine))),
+        checked("tand", one, |args| each(args, |x| within(x, x.is_infinite(), tangent))),
+        checked("cotd", one, |args| {
             each(args, |x| within(x, x.is_infinite(), |x| cosine(x) / sine(x)))
         }),
-        function("asind", one, |args| each(args, |x| within(x, x.abs() > 1.0, arc(f64::asin)))),
-        function("acosd", one, |args| each(args, |x| within(x, x.abs() > 1.0, arc(f64::acos)))),
-        function("atand", one, |args| each(args, |x| Ok(arc(f64::atan)(x)))),
-        function("atan2d", two, |args| pairs(args, |y, x| Ok(in_degrees(y.atan2(x))))),
+        checked("asind", one, |args| each(args, |x| within(x, x.abs() > 1.0, arc(f64::asin)))),
+        checked("acosd", one, |args| each(args, |x| within(x, x.abs() > 1.0, arc(f64::acos)))),
+        checked("atand", one, |args| each(args, |x| Ok(arc(f64::atan)(x)))),
+        checked("atan2d", two, |args| pairs(args, |y, x| Ok(in_degrees(y.atan2(x))))),
     ]
 }
 

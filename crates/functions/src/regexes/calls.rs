@@ -4,7 +4,7 @@ use super::flags::Flags;
 use super::pattern::Pattern;
 use super::replacement::Replacement;
 use super::similar;
-use crate::columnar::{Types, function};
+use crate::columnar::{Types, checked};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int32Array, ListBuilder, StringViewArray,
     StringViewBuilder,
@@ -20,29 +20,29 @@ const INTEGER: DataType = DataType::Int32;
 pub(super) fn all() -> Vec<ScalarUDF> {
     let texts: Types = |types| Ok((as_texts("regexp_match", types, 2..=3)?, lists(TEXT)));
     vec![
-        function(
+        checked(
             "regexp_like",
             |types| Ok((as_texts("regexp_like", types, 2..=3)?, DataType::Boolean)),
             like,
         ),
-        function("regexp_match", texts, first_match),
-        function(
+        checked("regexp_match", texts, first_match),
+        checked(
             "regexp_matches_lists",
             |types| Ok((as_texts("regexp_matches", types, 2..=3)?, lists(lists(TEXT)))),
             all_matches,
         ),
-        function(
+        checked(
             "regexp_split_to_array",
             |types| Ok((as_texts("regexp_split_to_array", types, 2..=3)?, lists(TEXT))),
             split,
         ),
-        function("regexp_replace", replace_types, replace),
-        function(
+        checked("regexp_replace", replace_types, replace),
+        checked(
             "regexp_count",
             |types| Ok((as_given("regexp_count", types, &[TEXT, TEXT, INTEGER, TEXT])?, INTEGER)),
             count,
         ),
-        function(
+        checked(
             "regexp_instr",
             |types| {
                 let all = [TEXT, TEXT, INTEGER, INTEGER, INTEGER, TEXT, INTEGER];
@@ -50,7 +50,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             },
             position,
         ),
-        function(
+        checked(
             "regexp_substr",
             |types| {
                 let all = [TEXT, TEXT, INTEGER, INTEGER, TEXT, INTEGER];
@@ -58,7 +58,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             },
             substring,
         ),
-        function(
+        checked(
             "similar_to_escape",
             |types| Ok((as_texts("similar_to_escape", types, 1..=2)?, TEXT)),
             similar_to_escape,

@@ -6,9 +6,11 @@ use super::syntax::{self, Parsed, invalid};
 use super::translate::{has_preferences, prefers_long, translate};
 use regex::Regex;
 use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::util::pool::Pool;
 use regex_automata::util::syntax::Config;
 use regex_automata::{Anchored, Input, MatchKind};
 use std::collections::HashMap;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use values::error::Result;
 
@@ -36,7 +38,8 @@ enum Engine {
 #[derive(Debug)]
 struct Measured {
     regex: Regex,
-    ends: DFA,
+    ends: Arc<DFA>,
+    caches: Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>>,
     is_longest: bool,
     text: String,
     /// The expression for a text that ends with the match.
@@ -80,7 +83,10 @@ impl Pattern {
         let ends = DFA::builder().configure(config).syntax(Config::new()).build(&text);
         let Ok(ends) = ends else { return Ok(Self { engine: Engine::Plain(regex), groups }) };
         let is_longest = prefers_long(&node).unwrap_or(true);
-        let measured = Measured { regex, ends, is_longest, text, whole: OnceLock::new() };
+        let ends = Arc::new(ends);
+        let of = Arc::clone(&ends);
+        let caches = Pool::new(Box::new(move || Cache::new(&of)) as Box<_>);
+        let measured = Measured { regex, ends, caches, is_longest, text, whole: OnceLock::new() };
         Ok(Self { engine: Engine::Measured(Box::new(measured)), groups })
     }
 
@@ -144,7 +150,7 @@ impl Measured {
 
     /// The end of the match that begins at a place; `None` if the automaton cannot tell.
     fn end(&self, text: &str, start: usize) -> Option<usize> {
-        let mut cache = Cache::new(&self.ends);
+        let mut cache = self.caches.get();
         let input = Input::new(text).span(start..text.len()).anchored(Anchored::Yes);
         let found = self.ends.try_search_fwd(&mut cache, &input.earliest(!self.is_longest)).ok()?;
         found.map(|half| half.offset())

@@ -1,6 +1,6 @@
 //! Functions of `bytea` whose names the engine knows for text, and the encodings of text.
 
-use crate::columnar::function;
+use crate::columnar::checked;
 use crate::overload::{Overload, overloaded};
 use crate::regexes;
 use datafusion::arrow::array::{
@@ -97,10 +97,10 @@ pub(super) fn replacements() -> Vec<ScalarUDF> {
 /// The functions that the engine lacks.
 pub(super) fn all() -> Vec<ScalarUDF> {
     vec![
-        function("set_byte", |_| Ok((vec![BYTES, INTEGER, INTEGER], BYTES)), set_byte),
-        function("get_bit", |_| Ok((vec![BYTES, DataType::Int64], INTEGER)), get_bit),
-        function("set_bit", |_| Ok((vec![BYTES, DataType::Int64, INTEGER], BYTES)), set_bit),
-        function(
+        checked("set_byte", |_| Ok((vec![BYTES, INTEGER, INTEGER], BYTES)), set_byte),
+        checked("get_bit", |_| Ok((vec![BYTES, DataType::Int64], INTEGER)), get_bit),
+        checked("set_bit", |_| Ok((vec![BYTES, DataType::Int64, INTEGER], BYTES)), set_bit),
+        checked(
             "bit_count",
             |_| Ok((vec![BYTES], DataType::Int64)),
             |args| {
@@ -111,10 +111,10 @@ pub(super) fn all() -> Vec<ScalarUDF> {
                 Ok(Arc::new(counts.collect::<Int64Array>()))
             },
         ),
-        function("convert_to", |_| Ok((vec![TEXT; 2], BYTES)), convert_to),
-        function("convert_from", |_| Ok((vec![BYTES, TEXT], TEXT)), convert_from),
-        function("encode", |_| Ok((vec![BYTES, TEXT], TEXT)), encode),
-        function("decode", |_| Ok((vec![TEXT, TEXT], BYTES)), decode),
+        checked("convert_to", |_| Ok((vec![TEXT; 2], BYTES)), convert_to),
+        checked("convert_from", |_| Ok((vec![BYTES, TEXT], TEXT)), convert_from),
+        checked("encode", |_| Ok((vec![BYTES, TEXT], TEXT)), encode),
+        checked("decode", |_| Ok((vec![TEXT, TEXT], BYTES)), decode),
     ]
 }
 

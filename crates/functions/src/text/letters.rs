@@ -1,6 +1,6 @@
 //! Upper and lower case letter by letter, characters by code, and `concat` of Booleans.
 
-use crate::columnar::function;
+use crate::columnar::checked;
 use crate::overload::{Overload, overloaded};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Int64Type};
@@ -14,12 +14,12 @@ const TEXT: DataType = DataType::Utf8View;
 /// The functions of this file.
 pub(super) fn all() -> Vec<ScalarUDF> {
     vec![
-        function("upper", |_| Ok((vec![TEXT], TEXT)), |args| each(args, upper)),
-        function("lower", |_| Ok((vec![TEXT], TEXT)), |args| each(args, lower)),
-        function("initcap", |_| Ok((vec![TEXT], TEXT)), capitals),
-        function("chr", |_| Ok((vec![DataType::Int64], TEXT)), character),
-        function("num_nulls", counting, |args| count(args, true)),
-        function("num_nonnulls", counting, |args| count(args, false)),
+        checked("upper", |_| Ok((vec![TEXT], TEXT)), |args| each(args, upper)),
+        checked("lower", |_| Ok((vec![TEXT], TEXT)), |args| each(args, lower)),
+        checked("initcap", |_| Ok((vec![TEXT], TEXT)), capitals),
+        checked("chr", |_| Ok((vec![DataType::Int64], TEXT)), character),
+        checked("num_nulls", counting, |args| count(args, true)),
+        checked("num_nonnulls", counting, |args| count(args, false)),
         overloaded(concat(), &[Overload { types: with_booleans, body: joined }]),
     ]
 }
