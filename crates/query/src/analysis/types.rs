@@ -48,6 +48,9 @@ pub(super) fn of_held(held: &Held) -> Option<SqlType> {
     Some(SqlType::plain(oid))
 }
 
+/// The largest length of `char`, for a parameter without a length.
+const CHAR_MAX: u32 = 10_485_760;
+
 /// The held type for an analyzer's. `None` for types without values here.
 pub(super) fn held(sql_type: SqlType) -> Option<Held> {
     let length = || u32::try_from(sql_type.modifier.checked_sub(4)?).ok();
@@ -66,7 +69,7 @@ pub(super) fn held(sql_type: SqlType) -> Option<Held> {
         }
         Oid::TEXT | Oid::UNKNOWN => Held::Text,
         Oid::VARCHAR => Held::Varchar(length()),
-        Oid::BPCHAR => length().map_or(Held::Text, Held::Char),
+        Oid::BPCHAR => Held::Char(length().unwrap_or(CHAR_MAX)),
         Oid::BYTEA => Held::Bytea,
         Oid::DATE => Held::Date,
         Oid::TIME => Held::Time,
