@@ -11,14 +11,14 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 use values::translate::external;
 
-/// The types that arguments are cast to, and the type of the result.
-pub(crate) type Signed = (Vec<DataType>, DataType);
+/// The types that arguments are cast to, and the result type.
+pub(crate) type Accepted = (Vec<DataType>, DataType);
 
 /// What is computed here and not by the engine.
 pub(crate) struct Overload {
     /// For argument types that belong to it: the types that they are cast to, and the result type. It must
     /// accept the former, too.
-    pub(crate) types: fn(&[DataType]) -> Option<Signed>,
+    pub(crate) types: fn(&[DataType]) -> Option<Accepted>,
     /// The body, which handles NULL.
     pub(crate) body: fn(&[ArrayRef]) -> values::error::Result<ArrayRef>,
 }

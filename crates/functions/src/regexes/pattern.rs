@@ -34,12 +34,15 @@ enum Engine {
     Trial(Backtracker),
 }
 
+/// Makes what a search of an automaton needs.
+type NewCache = Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>;
+
 /// A pattern whose matches are as long, or as short, as possible.
 #[derive(Debug)]
 struct Measured {
     regex: Regex,
     ends: Arc<DFA>,
-    caches: Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>>,
+    caches: Pool<Cache, NewCache>,
     is_longest: bool,
     text: String,
     /// The expression for a text that ends with the match.
@@ -85,7 +88,7 @@ impl Pattern {
         let is_longest = prefers_long(&node).unwrap_or(true);
         let ends = Arc::new(ends);
         let of = Arc::clone(&ends);
-        let caches = Pool::new(Box::new(move || Cache::new(&of)) as Box<_>);
+        let caches = Pool::new(Box::new(move || Cache::new(&of)) as NewCache);
         let measured = Measured { regex, ends, caches, is_longest, text, whole: OnceLock::new() };
         Ok(Self { engine: Engine::Measured(Box::new(measured)), groups })
     }
