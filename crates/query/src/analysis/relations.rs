@@ -122,14 +122,7 @@ impl Relations {
             true => None,
             false => find_in(catalog, planner.search_path, schema, relation),
         };
-        let mut key = Vec::new();
-        if let Some(Relation::Table(table)) = known
-            && !table.has_hidden_key()
-        {
-            let shown: Vec<_> = table.columns.iter().filter(|column| !column.hidden).collect();
-            let place = |id| shown.iter().position(|column| column.id == id);
-            key = table.key.iter().filter_map(|id| place(*id)).collect();
-        }
+        let key = known.map_or_else(Vec::new, primary_key);
         let reference = match schema {
             Some(schema) => TableReference::partial(schema, relation),
             None => TableReference::bare(relation),
@@ -144,6 +137,17 @@ impl Relations {
         let table = Table { handle, schema, name: relation.to_owned(), columns, key };
         self.tables.insert(name, table);
         Ok(())
+    }
+}
+
+/// The positions of a primary key's columns among those that statements see.
+fn primary_key(relation: &Relation) -> Vec<usize> {
+    let Relation::Table(table) = relation else { return Vec::new() };
+    let shown: Vec<_> = table.columns.iter().filter(|column| !column.hidden).collect();
+    let place = |id| shown.iter().position(|column| column.id == id);
+    match table.has_hidden_key() {
+        true => Vec::new(),
+        false => table.key.iter().filter_map(|id| place(*id)).collect(),
     }
 }
 
