@@ -35,6 +35,10 @@ impl Typed {
         let field = types::held(sql_type)?;
         let field = plan_field("cast", &field, true);
         let data_type = field.data_type().clone();
+        if field.metadata().is_empty() {
+            // The plan knows that the value is not null where its source is not.
+            return Ok(given.converted(&data_type));
+        }
         let expr = Expr::Cast(Cast::new_from_field(Box::new(given.expr), Arc::new(field)));
         Ok(Self { expr, sql_type, data_type })
     }

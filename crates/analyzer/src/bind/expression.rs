@@ -12,6 +12,10 @@ use grammar::tree::{
     SqlValueFunction, SqlValueFunctionOp, TypeCast,
 };
 
+/// The most expressions within each other. Deeper ones, and longer chains of AND, OR and WHEN, are left to the planner that
+/// has rules for them.
+pub(super) const DEPTH_MAX: usize = 100;
+
 impl Binder<'_> {
     /// An expression that may be absent.
     pub(super) fn optional(&mut self, node: Option<&Node>) -> Result<Option<Expr>> {
@@ -44,7 +48,13 @@ impl Binder<'_> {
 
     /// Binds an expression.
     pub(super) fn expression(&mut self, node: &NodeEnum) -> Result<Expr> {
-        grammar::growing(|| self.any_expression(node))
+        self.depth += 1;
+        let bound = match self.depth {
+            ..=DEPTH_MAX => grammar::growing(|| self.any_expression(node)),
+            _ => Err(Error::missing("an expression of this depth")),
+        };
+        self.depth -= 1;
+        bound
     }
 
     fn any_expression(&mut self, node: &NodeEnum) -> Result<Expr> {
@@ -152,6 +162,9 @@ impl Binder<'_> {
             BoolExprType::OrExpr => "OR",
             _ => "NOT",
         };
+        if expr.args.len() > DEPTH_MAX {
+            return Err(Error::missing("a chain of this length").at(expr.location));
+        }
         let mut all = Vec::with_capacity(expr.args.len());
         for node in &expr.args {
             let one = self.required(Some(node))?;

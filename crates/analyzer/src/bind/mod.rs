@@ -95,6 +95,7 @@ pub fn bind(
         selects: 0,
         ctes: 0,
         scopes: Vec::new(),
+        depth: 0,
         depth_of_relation: HashMap::new(),
     };
     let mut query = binder.query(select)?;
@@ -114,6 +115,8 @@ pub(crate) struct Binder<'a> {
     ctes: u32,
     /// The query levels, the innermost last.
     scopes: Vec<Scope>,
+    /// The expressions around the one that is being bound.
+    depth: usize,
     /// The level of each relation: its place in `scopes`.
     depth_of_relation: HashMap<RelationId, usize>,
 }

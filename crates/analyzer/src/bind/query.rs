@@ -7,9 +7,15 @@ use crate::system::Oid;
 use crate::tree::{Body, Expr, Limit, Query};
 use grammar::tree::{LimitOption, Node, NodeEnum, SelectStmt, SetOperation};
 
+/// The most queries within each other, also as sides of set operations.
+const LEVELS_MAX: usize = 50;
+
 impl Binder<'_> {
     /// Binds a query on a level of its own.
     pub(super) fn query(&mut self, statement: &SelectStmt) -> Result<Query> {
+        if self.scopes.len() >= LEVELS_MAX {
+            return Err(Error::missing("a query of this depth"));
+        }
         let select = self.next_select();
         self.scopes.push(Scope::new(select));
         let bound = grammar::growing(|| self.query_here(statement));

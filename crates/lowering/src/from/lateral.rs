@@ -75,7 +75,7 @@ impl Lowering<'_> {
     ) -> Result<LogicalPlan> {
         let null_handling = match kind {
             JoinKind::Inner => NullHandling::Drop,
-            JoinKind::Left if condition.is_none_or(is_true) => NullHandling::Preserve,
+            // An array without items would drop its row.
             _ => return missing("LATERAL with this kind of join"),
         };
         let alias = self.qualifiers.add(&relation.alias);

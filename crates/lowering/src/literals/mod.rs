@@ -29,6 +29,8 @@ impl Lowering<'_> {
 
     /// A constant in the input syntax of its type.
     pub(crate) fn written(&self, text: &str, sql_type: SqlType) -> Result<Typed> {
+        // Trailing blanks of char(n) do not count and are not stored.
+        let text = if sql_type.oid == Oid::BPCHAR { text.trim_end_matches(' ') } else { text };
         let view = || ScalarValue::Utf8View(Some(text.to_owned()));
         if types::is_named_id(sql_type.oid) {
             return self.named_id(text, sql_type);
