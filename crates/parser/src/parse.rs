@@ -154,7 +154,7 @@ fn by_grammar(text: &str, error: Error) -> Result<Body> {
     };
     // The parser that comes further knows what the text is about.
     match (syntax.position, error.position()) {
-        (Some(there), here) if here.is_none_or(|here| here <= there) => {
+        (Some(there), here) if here.is_none_or(|here| here < there) => {
             Err(Error::new(SqlState::SyntaxError, syntax.message).at(there))
         }
         _ => Err(error),

@@ -73,7 +73,8 @@ pub(crate) async fn describe(
 pub(crate) async fn missing(frame: &Frame<'_>, planner: &Planner<'_>, query: &NodeEnum) -> Error {
     match planned(frame, planner, query, frame.text).await {
         Err(Refused::Missing(error) | Refused::Wrong(error)) => error,
-        Ok(_) => Error::unsupported(format!("this query needs the setting {SETTING}")),
+        Ok(_) => Error::unsupported("this form of SELECT is not supported")
+            .with_hint(format!("It is with SET {SETTING} = on.")),
     }
 }
 
@@ -92,7 +93,7 @@ fn known<T>(result: Result<T, Refused>) -> Result<Option<T>> {
 }
 
 fn is_on(frame: &Frame<'_>) -> bool {
-    frame.settings.get(SETTING).is_none_or(|value| value == "on")
+    frame.settings.get(SETTING).is_some_and(|value| value == "on")
 }
 
 /// The rows of a view. `None` if the name is not that of a view.
