@@ -32,6 +32,14 @@ impl Drop for Script {
 /// Stack that the parser may need, in bytes. It limits itself to 2 MiB, and it takes the stack of the thread for its own.
 const PARSER_STACK: usize = 3 << 20;
 
+/// Bytes of a script that cannot nest deep enough for more than [`PARSER_STACK`].
+const SHORT_SCRIPT: usize = 2 << 10;
+/// Stack for each byte of a longer script: some functions of the parser recurse without looking at the limit. Only touched
+/// pages take memory.
+const STACK_OF_BYTE: usize = 1 << 10;
+/// The most stack for a script, in bytes.
+const STACK_MAX: usize = 1 << 30;
+
 /// Stack for decoding and dropping the deepest tree that the parser makes, in bytes. Only touched pages take memory.
 const DEEP_STACK: usize = 64 << 20;
 
@@ -67,7 +75,14 @@ fn parse_as_is(script: &str) -> Result<Script, SyntaxError> {
         position: Some(script[..error.nul_position()].chars().count() + 1),
     };
     let text = CString::new(script).map_err(zero)?;
-    let bytes = match stacker::maybe_grow(PARSER_STACK, 2 * PARSER_STACK, || call(&text)) {
+    let parsed = match script.len() {
+        ..=SHORT_SCRIPT => stacker::maybe_grow(PARSER_STACK, 2 * PARSER_STACK, || call(&text)),
+        long => {
+            let stack = (long * STACK_OF_BYTE).clamp(4 * PARSER_STACK, STACK_MAX);
+            stacker::grow(stack, || call(&text))
+        }
+    };
+    let bytes = match parsed {
         Err(error) if error.is_depth() => on_own_thread(&text, error)?,
         result => result?,
     };

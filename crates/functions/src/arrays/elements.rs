@@ -41,11 +41,20 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             "array_ndims",
             |types| Ok((types.get(..1).unwrap_or_default().to_vec(), DataType::Int32)),
             |args| {
-                let lengths = lengths(&args[0]).map(|length| length.map(|_| 1));
+                let levels = levels(args[0].data_type());
+                let lengths = lengths(&args[0]).map(|length| length.map(|_| levels));
                 Ok(Arc::new(lengths.collect::<Int32Array>()))
             },
         ),
     ]
+}
+
+/// The number of dimensions of arrays of a type.
+fn levels(data_type: &DataType) -> i32 {
+    match data_type {
+        DataType::List(item) => 1 + levels(item.data_type()),
+        _ => 0,
+    }
 }
 
 /// The functions that replace the engine's of the same name.

@@ -16,6 +16,7 @@ use datafusion::logical_expr::LogicalPlan;
 use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
 use lowering::{Refusal, Surroundings};
+use parser::Statement;
 use planner::Planner;
 use planner::relations::rename_columns;
 use relations::Relations;
@@ -36,6 +37,11 @@ enum Refused {
     Missing(Error),
     /// It is wrong.
     Wrong(Error),
+}
+
+/// The query of a statement that is planned here; `None` if it has none, or the setting is off.
+pub(crate) fn query_of<'a>(frame: &Frame<'_>, statement: &'a Statement) -> Option<&'a NodeEnum> {
+    if is_on(frame) || statement.ast().is_none() { statement.query() } else { None }
 }
 
 /// The plan of a query and the columns of its result. `None` if the analyzer does not know all of it.

@@ -154,7 +154,7 @@ impl Inner {
         let (mut logical, mut physical) = (None, None);
         if let Some(query) = query {
             let mut planner = frame.planner(&tables);
-            let analyzed = match whole.query().filter(|_| deed.is_none()) {
+            let analyzed = match analysis::query_of(frame, whole).filter(|_| deed.is_none()) {
                 Some(query) => analysis::plan(frame, &planner, query).await?,
                 None => None,
             };

@@ -269,7 +269,7 @@ impl Inner {
     ) -> Result<(Vec<Field>, SendableRecordBatchStream)> {
         self.context.see(reading, frame);
         let mut planner = frame.planner(reading);
-        let analyzed = match statement.query() {
+        let analyzed = match analysis::query_of(frame, statement) {
             Some(query) => analysis::plan(frame, &planner, query).await?,
             None => None,
         };

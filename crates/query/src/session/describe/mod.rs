@@ -78,7 +78,7 @@ impl Inner {
         };
         if matches!(statement.ast(), Some(Ast::Query(_)) | None)
             && !is_short(&frame, tables, statement)
-            && let Some(query) = statement.query()
+            && let Some(query) = analysis::query_of(&frame, statement)
         {
             self.context.see(tables, &frame);
             let planner = frame.planner(tables);
