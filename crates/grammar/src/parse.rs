@@ -10,6 +10,7 @@ use std::ffi::{CStr, CString, c_char, c_int};
 #[derive(Debug, Clone)]
 pub struct Script {
     statements: Vec<RawStmt>,
+    is_deep: bool,
 }
 
 impl Script {
@@ -22,7 +23,7 @@ impl Script {
 impl Drop for Script {
     fn drop(&mut self) {
         let statements = std::mem::take(&mut self.statements);
-        if !statements.is_empty() {
+        if self.is_deep {
             // Dropping a node recurses into it. The parser limits the depth to what this stack holds.
             stacker::grow(DEEP_STACK, || drop(statements));
         }
@@ -86,14 +87,14 @@ fn parse_as_is(script: &str) -> Result<Script, SyntaxError> {
         Err(error) if error.is_depth() => on_own_thread(&text, error)?,
         result => result?,
     };
-    let decoded = match bytes.len() {
-        // A tree is about as deep as long: short ones need no stack of their own.
-        ..=DEEP_TREE => ParseResult::decode(bytes.as_slice()),
-        _ => stacker::grow(DEEP_STACK, || ParseResult::decode(bytes.as_slice())),
+    let is_deep = bytes.len() > SHALLOW_TREE;
+    let decoded = match is_deep {
+        false => ParseResult::decode(bytes.as_slice()),
+        true => stacker::grow(DEEP_STACK, || ParseResult::decode(bytes.as_slice())),
     };
     let decoded =
         decoded.map_err(|error| SyntaxError { message: error.to_string(), position: None })?;
-    Ok(Script { statements: decoded.stmts })
+    Ok(Script { statements: decoded.stmts, is_deep })
 }
 
 /// Parses a deep text on a thread of its own. The parser reads from the thread how deep it may go: on a stack that has
@@ -108,8 +109,9 @@ fn on_own_thread(text: &CStr, error: SyntaxError) -> Result<Vec<u8>, SyntaxError
     })
 }
 
-/// Bytes of an encoded tree that is decoded on the caller's stack.
-const DEEP_TREE: usize = 4 << 10;
+/// Bytes of an encoded tree that is decoded and dropped on the caller's stack. A tree is about as deep as long, and a level
+/// takes some ten kilobytes of stack.
+const SHALLOW_TREE: usize = 512;
 
 /// The encoded tree of a script.
 fn call(text: &CStr) -> Result<Vec<u8>, SyntaxError> {
