@@ -30,7 +30,7 @@ use datafusion::execution::{FunctionRegistry, SessionState};
 use std::sync::Arc;
 use values::error::Result;
 
-pub use limits::limited_copies;
+pub use limits::{folding, limited_copies};
 
 /// Registers the functions that are the same for every session.
 ///

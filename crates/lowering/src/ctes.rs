@@ -50,6 +50,9 @@ impl Lowering<'_> {
         if !is_plain || operation.operator != SetOperator::Union {
             return missing("this form of a recursive query");
         }
+        if query.columns.is_empty() && !operation.all {
+            return missing("a recursive UNION of rows without columns");
+        }
         self.with(&query.with)?;
         let first = self.query(&operation.left)?;
         let outputs = outputs_of(&first, &operation.left);

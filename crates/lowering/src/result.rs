@@ -5,7 +5,7 @@ use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::types::{self, is_id, is_named_id};
 use analyzer::system::{Oid, SqlType};
-use analyzer::tree::{Body, Expr, From, Kind, Query, Relation, RelationId, Source};
+use analyzer::tree::{Body, Cte, Expr, From, Kind, Query, Relation, RelationId, Source};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder, cast};
@@ -25,7 +25,7 @@ pub(crate) fn described(
         let sql_type = types::shown(column.sql_type, field.data_type());
         Field {
             declared: column.sql_type.modifier >= 0,
-            origin: origin(query, index, lowering.around),
+            origin: origin(query, index, lowering.around, &mut Vec::new()),
             ..Field::new(column.name.clone(), sql_type)
         }
     });
@@ -84,8 +84,14 @@ fn result_value(
     })
 }
 
-/// The column of a table that a result column returns unchanged.
-fn origin(query: &Query, column: usize, around: &Surroundings<'_>) -> Option<Origin> {
+/// The column of a table that a result column returns unchanged. `ctes` are the queries in WITH around the query.
+fn origin<'a>(
+    query: &'a Query,
+    column: usize,
+    around: &Surroundings<'_>,
+    ctes: &mut Vec<&'a Cte>,
+) -> Option<Origin> {
+    ctes.extend(&query.with);
     let Body::Select(select) = &query.body else { return None };
     let expr = &select.output.get(column)?.expr;
     let (relation, column) = match &expr.kind {
@@ -99,7 +105,11 @@ fn origin(query: &Query, column: usize, around: &Surroundings<'_>) -> Option<Ori
             let table = around.sources.get(usize::try_from(*handle).ok()?)?;
             Some(Origin { table: table.oid?, column: i16::try_from(column + 1).ok()? })
         }
-        Source::Query(query) => origin(query, column, around),
+        Source::Query(query) => origin(query, column, around, ctes),
+        Source::Cte(id) => {
+            let cte = ctes.iter().find(|cte| cte.id == *id)?;
+            origin(&cte.query, column, around, ctes)
+        }
         _ => None,
     }
 }

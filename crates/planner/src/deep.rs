@@ -40,8 +40,11 @@ impl<F: Future> Future for Growing<F> {
 /// How many subqueries may be within each other in expressions. DataFusion checks a plan in a time that doubles with each.
 const SUBQUERIES_DEEP: usize = 16;
 
-/// Rejects a plan that is deeper than later steps can handle, with 54001.
-pub(crate) fn refuse(plan: LogicalPlan) -> Result<LogicalPlan> {
+/// Rejects a plan that is deeper than later steps can handle.
+///
+/// # Errors
+/// 54001.
+pub fn refuse_deep(plan: LogicalPlan) -> Result<LogicalPlan> {
     refuse_within(&plan, 0)?;
     Ok(plan)
 }

@@ -54,6 +54,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext};
 use datafusion::sql::sqlparser::ast;
+pub use deep::refuse_deep;
 use inputs::Inputs;
 use origins::{Found, Origins};
 use scan::tables::Tables;
@@ -231,7 +232,7 @@ impl<'a> Planner<'a> {
         let options = parser_options(self.engine);
         deep::growing(|| {
             crate::logical::plan_of(statement, &context, options, &mut planner_context)
-                .and_then(deep::refuse)
+                .and_then(refuse_deep)
                 .and_then(refusals::of_plan)
                 .and_then(numbers::of_plan)
                 .map_err(|error| self.locate(error))
@@ -418,7 +419,7 @@ async fn physical_plan_as_it_is(
     engine: &SessionState,
     plan: &LogicalPlan,
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
-    let plan = functions::limited_copies(engine.optimize(plan)?)?;
+    let plan = functions::limited_copies(functions::folding(|| engine.optimize(plan))?)?;
     engine.query_planner().create_physical_plan(&plan, engine).await
 }
 

@@ -228,6 +228,7 @@ fn nesting_is_answered() {
         ("case", nested("CASE WHEN true THEN ", "1", " END", 100), "1"),
         ("subqueries", nested("(SELECT ", "1", ")", 8), "1"),
         ("too many subqueries", nested("(SELECT ", "1", ")", 20), "54001"),
+        ("far too many subqueries", nested("(SELECT ", "1", ")", 100), "54001"),
         ("casts", nested("", "1", "::int", 200), "1"),
         ("six dimensions", "SELECT array_ndims(ARRAY[[[[[[1]]]]]])".to_owned(), "6"),
         ("seven dimensions", "SELECT ARRAY[[[[[[[1]]]]]]]".to_owned(), "54000"),

@@ -1,17 +1,16 @@
-//! Large values that an operator or function may copy for each row: those of subqueries, and long constants.
+//! Large values that an operator or function may copy for each row: those of subqueries, long constants, and calls of
+//! constants.
 //!
 //! They pass through [`copied()`], which refuses them where there is no memory for the copies. Comparisons do not
 //! copy their operands, and stay as they are, so that the engine recognises them.
 
 use super::copied::copied;
+use super::{SMALL_BYTES, growing};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, LogicalPlan};
-
-/// Bytes of a constant up to which its copies fit into any memory.
-const SMALL_BYTES: usize = 64 << 10;
 
 /// The optimized plan with limits on the copies of its values.
 ///
@@ -65,8 +64,14 @@ fn may_be_large(expr: &Expr) -> bool {
             subquery.outer_ref_columns.is_empty()
                 && fields.first().is_some_and(|field| is_of_any_length(field.data_type()))
         }
+        Expr::ScalarFunction(call) => growing::is_growing(&call.func) && is_constant(expr),
         _ => false,
     }
+}
+
+/// Whether an expression has the same value in each row. The optimizer keeps such a call if its value is large.
+fn is_constant(expr: &Expr) -> bool {
+    !expr.is_volatile() && !expr.any_column_refs() && !expr.contains_outer()
 }
 
 fn is_of_any_length(data_type: &DataType) -> bool {

@@ -2,9 +2,12 @@
 //!
 //! Before such a function is called, the sizes of its results are computed. A value over 1 GB is refused, memory for the
 //! column is reserved while it is made, and the column is made in parts, between which the statement can end.
+//!
+//! The optimizer computes calls of constants, and copies the value wherever it copies an expression. Large values are
+//! left to the execution ([`folding`]).
 
-use super::check_length;
 use super::sizes::Argument;
+use super::{check_length, folding};
 use datafusion::arrow::array::{AsArray, new_empty_array};
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{DataType, FieldRef, Int64Type};
@@ -89,6 +92,11 @@ fn replaced(args: &[Argument], row: usize) -> u64 {
     let found = args[0].text(row).zip(args[1].text(row));
     let count = found.map_or(0, |(text, from)| text.matches(from).count() as u64);
     text + count.saturating_mul(to - from)
+}
+
+/// Whether the values of a function may be much larger than its arguments.
+pub(super) fn is_growing(function: &ScalarUDF) -> bool {
+    function.inner().downcast_ref::<Limited>().is_some()
 }
 
 /// The function with limits.
@@ -197,6 +205,7 @@ impl ScalarUDFImpl for Limited {
             return Ok(ColumnarValue::Array(new_empty_array(args.return_type())));
         }
         let total: u64 = sizes.iter().sum();
+        folding::check(total)?;
         if total <= PART_BYTES {
             return self.function.invoke_with_args(args);
         }

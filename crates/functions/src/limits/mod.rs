@@ -7,17 +7,22 @@
 
 mod copied;
 mod copying;
+mod folding;
 pub(crate) mod growing;
 mod keeping;
 pub(crate) mod sizes;
 
 pub use copying::limited_copies;
 use datafusion::execution::{FunctionRegistry, SessionState};
+pub use folding::folding;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
 /// Bytes of a value at most, as in PostgreSQL.
 const VALUE_BYTES_MAX: u64 = (1 << 30) - 1;
+
+/// Bytes of a constant up to which its copies fit into any memory.
+const SMALL_BYTES: usize = 64 << 10;
 
 /// Replaces the functions that need limits.
 ///

@@ -17,8 +17,8 @@ use futures::future::BoxFuture;
 use grammar::tree::NodeEnum;
 use lowering::{Refusal, Surroundings};
 use parser::Statement;
-use planner::Planner;
 use planner::relations::rename_columns;
+use planner::{Planner, refuse_deep};
 use relations::Relations;
 use std::sync::Arc;
 use store::catalog;
@@ -99,7 +99,7 @@ fn known<T>(result: Result<T, Refused>) -> Result<Option<T>> {
 }
 
 fn is_on(frame: &Frame<'_>) -> bool {
-    frame.settings.get(SETTING).is_some_and(|value| value == "on")
+    frame.settings.get(SETTING).is_none_or(|value| value == "on")
 }
 
 /// The rows of a view. `None` if the name is not that of a view.
@@ -141,7 +141,8 @@ async fn planned(
     if bound.parameters.len() > frame.parameters.len() {
         return Err(Refused::Wrong(parameters::undefined(frame.parameters.len() + 1)));
     }
-    lower(frame, planner, &bound, &relations, text)
+    let (plan, fields) = lower(frame, planner, &bound, &relations, text)?;
+    Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
 
 async fn described(

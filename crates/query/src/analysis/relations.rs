@@ -30,7 +30,7 @@ pub(super) struct Relations {
 }
 
 impl Relations {
-    /// Looks up all names. Those that are not found may be queries in WITH.
+    /// Looks up the names that can only be relations.
     pub(super) async fn of(
         frame: &Frame<'_>,
         planner: &Planner<'_>,
@@ -156,16 +156,24 @@ fn is_file(name: &str) -> bool {
     name.contains(['.', '/', '*'])
 }
 
-/// The names that the parse tree shows at once.
+/// The names of relations that the parse tree shows. Where a name is also that of a query in WITH, the scopes decide what
+/// it means.
 fn names(query: &NodeEnum) -> Vec<Name> {
-    let nodes = query.nodes().into_iter().filter_map(|(node, ..)| match node {
-        NodeRef::RangeVar(range) => {
-            let schema = Some(range.schemaname.clone()).filter(|schema| !schema.is_empty());
-            Some((schema, range.relname.clone()))
+    let (mut names, mut ctes) = (Vec::new(), HashSet::new());
+    for (node, ..) in query.nodes() {
+        match node {
+            NodeRef::RangeVar(range) => {
+                let schema = Some(range.schemaname.clone()).filter(|schema| !schema.is_empty());
+                names.push((schema, range.relname.clone()));
+            }
+            NodeRef::CommonTableExpr(cte) => {
+                ctes.insert(cte.ctename.clone());
+            }
+            _ => {}
         }
-        _ => None,
-    });
-    nodes.collect()
+    }
+    names.retain(|(schema, name)| schema.is_some() || !ctes.contains(name));
+    names
 }
 
 impl Catalog for Relations {

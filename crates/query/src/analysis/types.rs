@@ -100,6 +100,8 @@ pub(super) fn of_system_name(name: &str) -> Option<SqlType> {
         other => other,
     };
     let oid = match name.strip_suffix("[]") {
+        // System tables hold the names.
+        Some("regtype") => Oid::TEXT.array()?,
         Some(item) => Oid::of_type_name(item)?.array()?,
         None => Oid::of_type_name(name)?,
     };

@@ -188,10 +188,16 @@ states! {
     DuplicateTable = "42P07",
     /// The column reference is not allowed here (ON CONFLICT, ORDER BY)
     InvalidColumnReference = "42P10",
+    /// Two places give a parameter different types
+    AmbiguousParameter = "42P08",
+    /// A name stands for several objects
+    AmbiguousAlias = "42P09",
     /// The table definition is invalid
     InvalidTableDefinition = "42P16",
     /// The definition of an object is invalid (a generated column)
     InvalidObjectDefinition = "42P17",
+    /// The type of a value or parameter cannot be found
+    IndeterminateDatatype = "42P18",
     /// The recursive query is not well formed
     InvalidRecursion = "42P19",
     /// A window function is not allowed here
@@ -206,6 +212,8 @@ states! {
     ProgramLimitExceeded = "54000",
     /// A statement or a value nests too deeply
     StatementTooComplex = "54001",
+    /// There are too many columns
+    TooManyColumns = "54011",
     /// The object is not in the required state (currval before nextval)
     ObjectNotInPrerequisiteState = "55000",
     /// The object is in use
