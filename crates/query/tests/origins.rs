@@ -1,5 +1,6 @@
 //! The table columns that result columns come from, as clients are told.
 
+use futures::TryStreamExt;
 use query::{Database, Options};
 
 /// The column's number behind each column of a query on `t(a, b)`, `u(a, c)` and the view `v(x)`; 0 for none.
@@ -24,6 +25,26 @@ async fn a_column_keeps_its_origin_and_an_expression_has_none() {
     assert_eq!(origins("SELECT a FROM t UNION ALL SELECT a FROM u").await, [0]);
     assert_eq!(origins("SELECT x FROM v").await, [1]);
     assert_eq!(origins("INSERT INTO t VALUES (1, 'x') RETURNING b, a, a + 1").await, [2, 1, 0]);
+}
+
+#[tokio::test]
+async fn an_origin_names_the_table_as_the_catalog_does() {
+    let session = Database::open(Options::default()).expect("opened").session();
+    session.execute("CREATE TABLE t (a int PRIMARY KEY)").await.expect("made");
+    let own = session.query("SELECT a FROM t").await.expect("answers").fields;
+    let origin = own[0].origin.expect("a column of a table");
+    let found = format!("SELECT relname FROM pg_class WHERE oid = {}", origin.table);
+    let rows = session.query(&found).await.expect("answers").stream;
+    let rows: usize = rows
+        .try_collect::<Vec<_>>()
+        .await
+        .expect("rows")
+        .iter()
+        .map(|batch| batch.num_rows())
+        .sum();
+    assert_eq!(rows, 1);
+    let system = session.query("SELECT relname FROM pg_class").await.expect("answers").fields;
+    assert_eq!(system[0].origin.map(|origin| (origin.table, origin.column)), Some((1259, 2)));
 }
 
 #[tokio::test]

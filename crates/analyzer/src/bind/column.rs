@@ -8,6 +8,13 @@ use crate::system::Oid;
 use crate::tree::{Column, Expr, FieldValue, Kind, Location};
 use grammar::tree::{ColumnRef, Node, NodeEnum};
 
+/// The columns that every table has, and `*` does not show.
+const SYSTEM_COLUMNS: &[&str] = &["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+
+fn no_system_column(name: &str) -> Error {
+    Error::missing(format!("the system column {name}"))
+}
+
 impl Binder<'_> {
     /// A name in an expression.
     pub(super) fn column_reference(&mut self, reference: &ColumnRef) -> Result<Expr> {
@@ -44,6 +51,10 @@ impl Binder<'_> {
             if scope.item(None, name, location)?.is_some() {
                 return self.whole_row(None, name, location);
             }
+        }
+        if SYSTEM_COLUMNS.contains(&name) && self.scopes.iter().any(|scope| !scope.items.is_empty())
+        {
+            return Err(no_system_column(name).at(location));
         }
         Err(self.no_column(name, location))
     }
@@ -94,11 +105,8 @@ impl Binder<'_> {
                     Err(Error::new("42702", message).at(location))
                 }
                 (None, _) => {
-                    let system = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
-                    if system.contains(&name) {
-                        return Err(
-                            Error::missing(format!("the system column {name}")).at(location)
-                        );
+                    if SYSTEM_COLUMNS.contains(&name) {
+                        return Err(no_system_column(name).at(location));
                     }
                     let message = format!("column {table}.{name} does not exist");
                     let error = Error::new("42703", message).at(location);

@@ -77,6 +77,10 @@ impl Lowering<'_> {
             if types::fits(&data_type, sql_type)? {
                 return Ok(Typed::constant(value.clone(), sql_type));
             }
+            // Clients send values of types without a representation of their own as texts.
+            if let Some(Some(text)) = value.try_as_str() {
+                return self.written(text, sql_type);
+            }
             let value = value.cast_to(&types::held(sql_type)?.arrow())?;
             return Ok(Typed::constant(value, sql_type));
         }

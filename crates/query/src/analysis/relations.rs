@@ -4,6 +4,7 @@ use super::{Refused, types};
 use crate::context::Frame;
 use analyzer::tree::Column;
 use analyzer::{Catalog, Table};
+use catalog_views::pg_catalog::class::Class;
 use catalog_views::relation_names::find_in;
 use datafusion::common::TableReference;
 use datafusion::datasource::provider_as_source;
@@ -122,6 +123,7 @@ impl Relations {
             true => None,
             false => find_in(catalog, planner.search_path, schema, relation),
         };
+        let class = Class::by_name(catalog, planner.search_path, schema, relation);
         let key = known.map_or_else(Vec::new, primary_key);
         let reference = match schema {
             Some(schema) => TableReference::partial(schema, relation),
@@ -131,7 +133,7 @@ impl Relations {
         self.sources.push(SourceTable {
             name: reference,
             source: provider_as_source(provider),
-            oid: known.map(|known| known.id().0),
+            oid: class.and_then(|class| u32::try_from(class.oid()).ok()),
         });
         let schema = known.map(Relation::schema).or(schema).map(str::to_owned);
         let table = Table { handle, schema, name: relation.to_owned(), columns, key };
