@@ -85,6 +85,15 @@ impl Lowering<'_> {
             "string_to_table" => {
                 plain(self.registered("string_to_array", arguments, Oid::TEXT_ARRAY.into())?)
             }
+            "regexp_split_to_table" => plain(self.registered(
+                "regexp_split_to_array",
+                arguments,
+                Oid::TEXT_ARRAY.into(),
+            )?),
+            "regexp_matches" => {
+                let (expr, data_type) = self.engine_function("regexp_matches_lists", arguments)?;
+                plain(Typed { expr, sql_type: first, data_type })
+            }
             other => {
                 let Some(rows) = ROWS_FUNCTIONS.iter().find(|rows| rows.name == other) else {
                     return missing(format!("the set of {other}"));

@@ -1,6 +1,7 @@
 //! Conversions.
 
 use crate::functions;
+use crate::functions::comparisons::without_blanks;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -44,6 +45,9 @@ impl Lowering<'_> {
         if from.oid == to.oid {
             return self.to_length(value, sql_type, true);
         }
+        if from.oid == Oid::BPCHAR && types::is_text(to.oid) {
+            return self.plain(without_blanks(value), sql_type);
+        }
         if !is_plain(from.oid, to.oid) {
             return missing(format!("function {name}({from})"));
         }
@@ -77,11 +81,15 @@ impl Lowering<'_> {
         self.converted(value, &held, sql_type)
     }
 
+    /// The output style of the session.
+    pub(crate) fn style(&self) -> Style {
+        Style::from_config(self.around.engine.config_options())
+    }
+
     /// A conversion by the function that casts.
     fn converted(&self, value: Typed, held: &Held, sql_type: SqlType) -> Result<Typed> {
-        let style = Style::from_config(self.around.engine.config_options());
         let data_type = held.arrow();
-        let function = conversion::to(held, &data_type, style);
+        let function = conversion::to(held, &data_type, self.style());
         Ok(Typed { expr: function.call(vec![value.expr]), sql_type, data_type })
     }
 

@@ -6,7 +6,9 @@ use crate::refusal::{Result, missing};
 use crate::typed::Typed;
 use analyzer::system::Oid;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::{Expr, Operator, binary_expr};
+use datafusion::common::ScalarValue;
+use datafusion::functions::string::rtrim;
+use datafusion::logical_expr::{Expr, Operator, binary_expr, lit};
 use functions::datetime::intervals;
 use store::catalog::SqlType as Held;
 
@@ -36,7 +38,7 @@ pub(super) const TABLE: Table = &[
          <(text,text) <(bpchar,bpchar) <(name,name) <(name,text) <(text,name) <(char,char) <(bytea,bytea) <(date,date) \
          <(date,timestamp) <(date,timestamptz) <(timestamp,date) <(timestamp,timestamp) <(timestamp,timestamptz) \
          <(timestamptz,date) <(timestamptz,timestamp) <(timestamptz,timestamptz) <(time,time) <(interval,interval) \
-         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid)",
+         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid) ~<~(text,text) ~<~(bpchar,bpchar)",
         Make::Compare(Operator::Lt),
     ),
     (
@@ -45,7 +47,8 @@ pub(super) const TABLE: Table = &[
          <=(bool,bool) <=(text,text) <=(bpchar,bpchar) <=(name,name) <=(name,text) <=(text,name) <=(char,char) \
          <=(bytea,bytea) <=(date,date) <=(date,timestamp) <=(date,timestamptz) <=(timestamp,date) \
          <=(timestamp,timestamp) <=(timestamp,timestamptz) <=(timestamptz,date) <=(timestamptz,timestamp) \
-         <=(timestamptz,timestamptz) <=(time,time) <=(interval,interval) <=(uuid,uuid) <=(jsonb,jsonb) <=(oid,oid)",
+         <=(timestamptz,timestamptz) <=(time,time) <=(interval,interval) <=(uuid,uuid) <=(jsonb,jsonb) <=(oid,oid) \
+         ~<=~(text,text) ~<=~(bpchar,bpchar)",
         Make::Compare(Operator::LtEq),
     ),
     (
@@ -54,7 +57,7 @@ pub(super) const TABLE: Table = &[
          >(text,text) >(bpchar,bpchar) >(name,name) >(name,text) >(text,name) >(char,char) >(bytea,bytea) >(date,date) \
          >(date,timestamp) >(date,timestamptz) >(timestamp,date) >(timestamp,timestamp) >(timestamp,timestamptz) \
          >(timestamptz,date) >(timestamptz,timestamp) >(timestamptz,timestamptz) >(time,time) >(interval,interval) \
-         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid)",
+         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid) ~>~(text,text) ~>~(bpchar,bpchar)",
         Make::Compare(Operator::Gt),
     ),
     (
@@ -63,7 +66,8 @@ pub(super) const TABLE: Table = &[
          >=(bool,bool) >=(text,text) >=(bpchar,bpchar) >=(name,name) >=(name,text) >=(text,name) >=(char,char) \
          >=(bytea,bytea) >=(date,date) >=(date,timestamp) >=(date,timestamptz) >=(timestamp,date) \
          >=(timestamp,timestamp) >=(timestamp,timestamptz) >=(timestamptz,date) >=(timestamptz,timestamp) \
-         >=(timestamptz,timestamptz) >=(time,time) >=(interval,interval) >=(uuid,uuid) >=(jsonb,jsonb) >=(oid,oid)",
+         >=(timestamptz,timestamptz) >=(time,time) >=(interval,interval) >=(uuid,uuid) >=(jsonb,jsonb) >=(oid,oid) \
+         ~>=~(text,text) ~>=~(bpchar,bpchar)",
         Make::Compare(Operator::GtEq),
     ),
 ];
@@ -79,6 +83,9 @@ pub(crate) fn sides(left: Typed, right: Typed) -> Result<(Typed, Typed)> {
     if pair == (Oid::INTERVAL, Oid::INTERVAL) {
         return Ok((length(left), length(right)));
     }
+    if pair == (Oid::BPCHAR, Oid::BPCHAR) {
+        return Ok((without_blanks(left), without_blanks(right)));
+    }
     let (left, right) = match pair {
         (Oid::DATE, Oid::TIMESTAMP) => (left, as_date(right)),
         (Oid::TIMESTAMP, Oid::DATE) => (as_date(left), right),
@@ -92,6 +99,9 @@ pub(crate) fn sides(left: Typed, right: Typed) -> Result<(Typed, Typed)> {
 
 /// A value and the items of a list with the same Arrow type.
 pub(crate) fn with_list(value: Typed, items: Vec<Typed>) -> Result<(Typed, Vec<Typed>)> {
+    let is_padded = value.sql_type.oid == Oid::BPCHAR;
+    let bare = |value| if is_padded { without_blanks(value) } else { value };
+    let (value, items) = (bare(value), items.into_iter().map(bare).collect::<Vec<_>>());
     let data_type = items
         .iter()
         .try_fold(value.data_type.clone(), |known, item| together(&known, &item.data_type));
@@ -125,6 +135,19 @@ fn together(left: &DataType, right: &DataType) -> Option<DataType> {
         }
         _ => return None,
     })
+}
+
+/// A value of `char` without trailing blanks, which do not count. `char(n)` is held without them.
+pub(crate) fn without_blanks(value: Typed) -> Typed {
+    if value.sql_type.modifier >= 0 {
+        return value;
+    }
+    if let Some(text) = value.text() {
+        let text = ScalarValue::Utf8View(Some(text.trim_end_matches(' ').to_owned()));
+        return Typed::constant(text, value.sql_type);
+    }
+    let expr = rtrim().call(vec![value.expr, lit(ScalarValue::Utf8View(Some(" ".to_owned())))]);
+    Typed { expr, ..value }
 }
 
 /// The length of an interval, by which intervals are compared.

@@ -50,6 +50,20 @@ pub(super) const TABLE: Table = &[
     ),
     ("/(interval,float8)", Make::Hidden("interval_divide")),
     ("age(timestamp,timestamp) age(timestamptz,timestamptz)", Make::Own(age)),
+    ("age(timestamp) age(timestamptz)", Make::Own(age_today)),
+    ("interval(time)", Make::Own(since_midnight)),
+    ("time(interval)", Make::Own(of_day)),
+    (
+        "overlaps(time,time,time,time) overlaps(timestamp,timestamp,timestamp,timestamp) \
+         overlaps(timestamptz,timestamptz,timestamptz,timestamptz) \
+         overlaps(time,interval,time,time) overlaps(time,time,time,interval) overlaps(time,interval,time,interval) \
+         overlaps(timestamp,interval,timestamp,timestamp) overlaps(timestamp,timestamp,timestamp,interval) \
+         overlaps(timestamp,interval,timestamp,interval) \
+         overlaps(timestamptz,interval,timestamptz,timestamptz) \
+         overlaps(timestamptz,timestamptz,timestamptz,interval) \
+         overlaps(timestamptz,interval,timestamptz,interval)",
+        Make::Own(overlap),
+    ),
     (
         "date_part(text,date) date_part(text,time) date_part(text,timestamp) date_part(text,timestamptz) \
          date_part(text,interval)",
@@ -59,7 +73,11 @@ pub(super) const TABLE: Table = &[
         "extract(text,date) extract(text,time) extract(text,timestamp) extract(text,timestamptz) extract(text,interval)",
         Make::Own(extracted),
     ),
-    ("date_trunc(text,timestamp) date_trunc(text,timestamptz)", Make::Own(truncated)),
+    (
+        "date_trunc(text,timestamp) date_trunc(text,interval) date_trunc(text,timestamptz) \
+         date_trunc(text,timestamptz,text)",
+        Make::Named("date_trunc"),
+    ),
     ("now() transaction_timestamp() statement_timestamp()", Make::Named("now")),
     (
         "timezone(text,timestamp) timezone(text,timestamptz) timezone(interval,timestamp) timezone(interval,timestamptz)",
@@ -70,7 +88,21 @@ pub(super) const TABLE: Table = &[
     ("justify_days(interval)", Make::Named("justify_days")),
     ("justify_hours(interval)", Make::Named("justify_hours")),
     ("justify_interval(interval)", Make::Named("justify_interval")),
-    ("to_timestamp(float8)", Make::Named("to_timestamp")),
+    ("make_time(int4,int4,float8)", Make::Named("make_time")),
+    ("make_timestamp(int4,int4,int4,int4,int4,float8)", Make::Named("make_timestamp")),
+    (
+        "make_timestamptz(int4,int4,int4,int4,int4,float8) make_timestamptz(int4,int4,int4,int4,int4,float8,text)",
+        Make::Named("make_timestamptz"),
+    ),
+    (
+        "date_bin(interval,timestamp,timestamp) date_bin(interval,timestamptz,timestamptz)",
+        Make::Named("date_bin"),
+    ),
+    (
+        "isfinite(date) isfinite(timestamp) isfinite(timestamptz) isfinite(interval)",
+        Make::Named("isfinite"),
+    ),
+    ("clock_timestamp()", Make::Named("clock_timestamp")),
     ("pg_sleep(float8)", Make::Named("pg_sleep")),
 ];
 
@@ -141,30 +173,46 @@ fn extracted(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Resu
     Typed::of(expr, data_type, sql_type)
 }
 
-/// `date_trunc`, for the fields that the engine knows.
-fn truncated(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-    const FIELDS: [&str; 10] = [
-        "microseconds",
-        "milliseconds",
-        "second",
-        "minute",
-        "hour",
-        "day",
-        "week",
-        "month",
-        "quarter",
-        "year",
-    ];
-    let field = arguments.first().and_then(Typed::text).map(str::to_ascii_lowercase);
-    match field {
-        Some(field) if FIELDS.contains(&&*field) => {
-            let mut arguments = arguments;
-            let text = ScalarValue::Utf8(Some(field));
-            if let Some(first) = arguments.first_mut() {
-                *first = Typed::constant(text, Oid::TEXT.into());
+/// The age of a timestamp at midnight today.
+fn age_today(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [moment] = take(arguments)?;
+    let today = lowering.registered("current_date", Vec::new(), Oid::DATE.into())?;
+    let today = today.converted(&Held::Timestamp.arrow());
+    age(lowering, vec![today, moment], sql_type)
+}
+
+fn midnight() -> Typed {
+    Typed::constant(ScalarValue::Time64Microsecond(Some(0)), Oid::TIME.into())
+}
+
+/// A time of day as the interval since midnight.
+fn since_midnight(lowering: &Lowering<'_>, args: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [time] = take(args)?;
+    lowering.hidden("time_subtract", vec![time, midnight()], sql_type)
+}
+
+/// The time of day that an interval gives: its hours below a day.
+fn of_day(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [interval] = take(arguments)?;
+    lowering.hidden("time_plus", vec![midnight(), interval], sql_type)
+}
+
+/// OVERLAPS: a bound that is an interval is added to the one before it.
+fn overlap(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let mut bounds: Vec<Typed> = Vec::with_capacity(arguments.len());
+    for bound in arguments {
+        let start = bounds.last().filter(|_| bound.sql_type.oid == Oid::INTERVAL).cloned();
+        bounds.push(match start {
+            Some(start) if start.sql_type.oid == Oid::TIME => {
+                let of = start.sql_type;
+                lowering.hidden("time_plus", vec![start, bound], of)?
             }
-            lowering.registered("date_trunc", arguments, sql_type)
-        }
-        _ => missing("date_trunc to this field"),
+            Some(start) => {
+                let of = start.sql_type;
+                later(vec![start, bound], Operator::Plus, of)?
+            }
+            None => bound,
+        });
     }
+    lowering.registered("periods_overlap", bounds, sql_type)
 }

@@ -2,7 +2,8 @@
 
 mod intervals;
 
-use crate::refusal::{Result, missing};
+use crate::names;
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types::{self, DIGITS_MAX};
@@ -29,8 +30,14 @@ impl Lowering<'_> {
 
     /// A constant in the input syntax of its type.
     pub(crate) fn written(&self, text: &str, sql_type: SqlType) -> Result<Typed> {
-        // Trailing blanks of char(n) do not count and are not stored.
-        let text = if sql_type.oid == Oid::BPCHAR { text.trim_end_matches(' ') } else { text };
+        // Trailing blanks of char(n) do not count and are not held.
+        let is_trimmed = sql_type.oid == Oid::BPCHAR && sql_type.modifier >= 0;
+        let text = if is_trimmed { text.trim_end_matches(' ') } else { text };
+        let text = match sql_type.oid {
+            Oid::NAME => names::cut(text),
+            Oid::CHAR => &single(text)?,
+            _ => text,
+        };
         let view = || ScalarValue::Utf8View(Some(text.to_owned()));
         if types::is_named_id(sql_type.oid) {
             return self.named_id(text, sql_type);
@@ -91,6 +98,20 @@ fn integer(value: i64, sql_type: SqlType) -> Result<Typed> {
     let held = types::held(sql_type)?.arrow();
     let value = ScalarValue::Int64(Some(value)).cast_to(&held)?;
     Ok(Typed::constant(value, sql_type))
+}
+
+/// The one byte that a constant of type `"char"` is: the first, or the one whose octal number is written.
+fn single(text: &str) -> Result<String> {
+    let octal = text.strip_prefix('\\').filter(|digits| digits.len() == 3);
+    let byte = match octal.map(|digits| u8::from_str_radix(digits, 8)) {
+        Some(Ok(byte)) => Some(byte),
+        _ => text.bytes().next(),
+    };
+    match byte {
+        None | Some(0) => Ok(String::new()),
+        Some(byte) if byte.is_ascii() => Ok(char::from(byte).to_string()),
+        Some(_) => unsupported("a \"char\" beyond ASCII"),
+    }
 }
 
 /// The decimal that a plain number writes, with the digits that it has; `None` for other texts and for too many digits.
