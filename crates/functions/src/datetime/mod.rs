@@ -3,9 +3,11 @@
 mod clock;
 pub mod extract;
 pub mod intervals;
+pub mod local;
 mod making;
 pub mod moments;
 mod overlaps;
+pub mod precision;
 mod sleep;
 pub mod zones;
 

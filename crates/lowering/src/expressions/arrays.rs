@@ -86,7 +86,7 @@ impl Lowering<'_> {
             (Make::Compare(Operator::Eq), false) | (Make::Compare(Operator::NotEq), true)
         );
         if is_list && !items.is_empty() && value.sql_type.oid != Oid::INTERVAL {
-            let (value, list) = comparisons::with_list(value, items)?;
+            let (value, list) = comparisons::with_list(self, value, items)?;
             let list = list.into_iter().map(|item| item.expr).collect();
             let expr = Box::new(value.expr);
             return Ok(Typed::boolean(Engine::InList(InList { expr, list, negated: is_all })));
@@ -108,7 +108,7 @@ impl Lowering<'_> {
         let DataType::List(field) = &array.data_type else {
             return missing("ANY of this value");
         };
-        let (value, _) = comparisons::sides(value, item(&array, field.data_type()))?;
+        let (value, _) = comparisons::sides(self, value, item(&array, field.data_type()))?;
         if value.data_type != *field.data_type() {
             return missing("ANY of an array of another type");
         }

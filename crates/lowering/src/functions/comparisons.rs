@@ -3,6 +3,7 @@
 use super::{Make, Table};
 use crate::decimals;
 use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::Oid;
 use datafusion::arrow::datatypes::DataType;
@@ -72,13 +73,18 @@ pub(super) const TABLE: Table = &[
     ),
 ];
 
-pub(super) fn build(operator: Operator, [left, right]: [Typed; 2]) -> Result<Typed> {
-    let (left, right) = sides(left, right)?;
+pub(super) fn build(
+    lowering: &Lowering<'_>,
+    operator: Operator,
+    [left, right]: [Typed; 2],
+) -> Result<Typed> {
+    let (left, right) = sides(lowering, left, right)?;
     Ok(Typed::boolean(binary_expr(left.expr, operator, right.expr)))
 }
 
 /// Both sides of a comparison with the same Arrow type.
-pub(crate) fn sides(left: Typed, right: Typed) -> Result<(Typed, Typed)> {
+pub(crate) fn sides(lowering: &Lowering<'_>, left: Typed, right: Typed) -> Result<(Typed, Typed)> {
+    let (left, right) = lowering.as_moments(left, right)?;
     let pair = (left.sql_type.oid, right.sql_type.oid);
     if pair == (Oid::INTERVAL, Oid::INTERVAL) {
         return Ok((length(left), length(right)));
@@ -98,7 +104,19 @@ pub(crate) fn sides(left: Typed, right: Typed) -> Result<(Typed, Typed)> {
 }
 
 /// A value and the items of a list with the same Arrow type.
-pub(crate) fn with_list(value: Typed, items: Vec<Typed>) -> Result<(Typed, Vec<Typed>)> {
+pub(crate) fn with_list(
+    lowering: &Lowering<'_>,
+    value: Typed,
+    items: Vec<Typed>,
+) -> Result<(Typed, Vec<Typed>)> {
+    let mut value = value;
+    let mut alike = Vec::with_capacity(items.len());
+    for item in items {
+        let (moved, item) = lowering.as_moments(value, item)?;
+        value = moved;
+        alike.push(item);
+    }
+    let items = alike;
     let is_padded = value.sql_type.oid == Oid::BPCHAR;
     let bare = |value| if is_padded { without_blanks(value) } else { value };
     let (value, items) = (bare(value), items.into_iter().map(bare).collect::<Vec<_>>());

@@ -12,6 +12,7 @@ mod moments;
 mod patterns;
 mod system;
 mod text;
+mod zones;
 
 pub(crate) use arithmetic::of_engine;
 
@@ -111,7 +112,7 @@ impl Make {
         sql_type: SqlType,
     ) -> Result<Typed> {
         match self {
-            Self::Compare(operator) => comparisons::build(*operator, pair(arguments)?),
+            Self::Compare(operator) => comparisons::build(lowering, *operator, pair(arguments)?),
             Self::Arithmetic(operator) => {
                 arithmetic::build(lowering, *operator, pair(arguments)?, sql_type)
             }
