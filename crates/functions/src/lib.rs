@@ -13,7 +13,7 @@ pub mod arrays;
 pub mod casts;
 mod columnar;
 pub mod datetime;
-mod formats;
+pub mod formats;
 pub mod json;
 mod limits;
 pub mod numbers;
@@ -25,6 +25,7 @@ pub mod row_function;
 pub mod system;
 pub mod text;
 pub mod text_function;
+mod zoned;
 
 use datafusion::execution::{FunctionRegistry, SessionState};
 use std::sync::Arc;

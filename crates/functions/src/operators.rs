@@ -1,7 +1,7 @@
 //! Functions that replace operators and the arguments of `sum` and `avg`. Statements cannot call
 //! them, but plan fragments can: every server knows them by name.
 
-use crate::datetime::{intervals, moments};
+use crate::datetime::{intervals, moments, precision};
 use crate::numbers::{decimals, floats, integers};
 use crate::regexes;
 use crate::text::{bytes, concatenation};
@@ -30,6 +30,7 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
         let all = others.map(Arc::new).into_iter().chain(integers::all());
         let all =
             all.chain([concatenation::function()]).chain(regexes::functions()).chain(floats::all());
+        let all = all.chain(precision::all().map(Arc::new));
         all.map(|function| (function.name().to_owned(), function)).collect()
     });
     ALL.get(name).cloned()

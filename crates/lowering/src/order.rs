@@ -1,6 +1,6 @@
 //! ORDER BY and LIMIT.
 
-use crate::functions::comparisons::length;
+use crate::functions::comparisons::{length, without_blanks};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -54,6 +54,10 @@ impl Lowering<'_> {
 
 /// The order by a value, as a key says.
 pub(crate) fn sorted(key: &SortKey, value: Typed) -> Sort {
-    let value = if value.sql_type.oid == Oid::INTERVAL { length(value) } else { value };
+    let value = match value.sql_type.oid {
+        Oid::INTERVAL => length(value),
+        Oid::BPCHAR => without_blanks(value),
+        _ => value,
+    };
     value.expr.sort(!key.descending, key.nulls_first)
 }

@@ -33,3 +33,8 @@ impl From<DataFusionError> for Refusal {
 pub(crate) fn missing<T>(what: impl Into<String>) -> Result<T> {
     Err(Refusal::Missing(what.into()))
 }
+
+/// The refusal of what the engine's own planner would answer otherwise than PostgreSQL.
+pub(crate) fn unsupported<T>(what: impl Into<String>) -> Result<T> {
+    Err(Refusal::Error(Error::unsupported(format!("{} is not supported", what.into()))))
+}

@@ -1,10 +1,11 @@
 //! UNION, INTERSECT and EXCEPT.
 
 use crate::expressions::outputs_of;
+use crate::functions::take;
 use crate::names;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
-use crate::typed::{Typed, unify};
+use crate::typed::Typed;
 use analyzer::tree::{Column as TreeColumn, Expr, Query, SetOperation, SetOperator};
 use datafusion::common::{Column, NullEquality};
 use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
@@ -30,10 +31,10 @@ impl Lowering<'_> {
         let right_values = self.side(&right, &operation.right, &operation.right_columns)?;
         let names = names::unique(columns.iter().map(|column| &*column.name));
         let (mut lefts, mut rights) = (Vec::new(), Vec::new());
-        for (left, right) in left_values.into_iter().zip(right_values) {
-            let mut pair = [left, right];
-            unify(&mut pair);
-            let [left, right] = pair;
+        let pairs = left_values.into_iter().zip(right_values);
+        for ((left, right), column) in pairs.zip(columns) {
+            let pair = self.together(vec![left, right], column.sql_type)?;
+            let [left, right] = take(pair)?;
             lefts.push(left);
             rights.push(right);
         }

@@ -1,6 +1,6 @@
 //! Set-returning functions: each column is an array that the engine expands to rows.
 
-use crate::refusal::{Result, missing};
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions as procedures};
@@ -72,6 +72,7 @@ impl Lowering<'_> {
                 _ => return missing("unnest of these values"),
             },
             "generate_series" => {
+                self.refuse_local_days(&arguments)?;
                 let (expr, data_type) = self.engine_function(SERIES, arguments)?;
                 plain(Typed { expr, sql_type: array_of(first), data_type })
             }
@@ -84,6 +85,15 @@ impl Lowering<'_> {
             },
             "string_to_table" => {
                 plain(self.registered("string_to_array", arguments, Oid::TEXT_ARRAY.into())?)
+            }
+            "regexp_split_to_table" => plain(self.registered(
+                "regexp_split_to_array",
+                arguments,
+                Oid::TEXT_ARRAY.into(),
+            )?),
+            "regexp_matches" => {
+                let (expr, data_type) = self.engine_function("regexp_matches_lists", arguments)?;
+                plain(Typed { expr, sql_type: first, data_type })
             }
             other => {
                 let Some(rows) = ROWS_FUNCTIONS.iter().find(|rows| rows.name == other) else {
@@ -163,6 +173,21 @@ impl Lowering<'_> {
         });
         let values = values.collect::<Result<_>>()?;
         Ok(Expanded { plan, values })
+    }
+}
+
+impl Lowering<'_> {
+    /// Refuses a series of timestamps with time zone by days or months, which differ in length in the session's zone.
+    pub(crate) fn refuse_local_days(&self, arguments: &[Typed]) -> Result<()> {
+        let is_of_time = |step: &Typed| {
+            matches!(step.value(), Some(ScalarValue::IntervalMonthDayNano(Some(step)))
+                if step.months == 0 && step.days == 0)
+        };
+        let is_local = arguments.iter().any(|value| value.sql_type.oid == Oid::TIMESTAMPTZ);
+        match is_local && !self.zone().is_utc() && !arguments.last().is_some_and(is_of_time) {
+            true => unsupported("a series of days with a TimeZone other than UTC"),
+            false => Ok(()),
+        }
     }
 }
 

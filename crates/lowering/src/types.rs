@@ -9,7 +9,7 @@ use analyzer::system::{Oid, SqlType};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use std::sync::Arc;
 use store::catalog::SqlType as Held;
-use values::types::{self, CHAR, NAME, OID};
+use values::types::{self, BPCHAR, CHAR, NAME, OID};
 
 /// The maximum precision of a `numeric`.
 pub(crate) const DIGITS_MAX: u8 = 38;
@@ -99,7 +99,7 @@ fn numeric(sql_type: SqlType) -> Result<Held> {
 }
 
 /// The length of a type of texts.
-fn length(sql_type: SqlType) -> Option<u32> {
+pub(crate) fn length(sql_type: SqlType) -> Option<u32> {
     u32::try_from(sql_type.modifier - 4).ok().filter(|length| *length > 0)
 }
 
@@ -130,6 +130,7 @@ pub(crate) fn shown(sql_type: SqlType, data_type: &DataType) -> Held {
         }
         (Oid::OID | Oid::XID | Oid::CID, _) => OID,
         (Oid::NAME, _) => NAME,
+        (Oid::BPCHAR, _) if sql_type.modifier < 0 => BPCHAR,
         (Oid::CHAR, _) => CHAR,
         (oid, _) => match held(sql_type) {
             Ok(Held::Array(_)) if oid.element().is_some_and(is_id) => Held::Array(Box::new(OID)),

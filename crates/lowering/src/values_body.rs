@@ -3,7 +3,7 @@
 use crate::names;
 use crate::refusal::Result;
 use crate::scope::Lowering;
-use crate::typed::{Typed, unify};
+use crate::typed::Typed;
 use analyzer::tree::{Column, Expr};
 use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder};
 
@@ -24,9 +24,8 @@ impl Lowering<'_> {
             Ok(())
         })?;
         let mut cells: Vec<std::vec::IntoIter<Typed>> = Vec::with_capacity(columns.len());
-        for mut values in by_column {
-            unify(&mut values);
-            cells.push(values.into_iter());
+        for (values, column) in by_column.into_iter().zip(columns) {
+            cells.push(self.together(values, column.sql_type)?.into_iter());
         }
         let row = |_| cells.iter_mut().filter_map(|cell| Some(cell.next()?.expr)).collect();
         let rows: Vec<Vec<Engine>> = (0..rows.len()).map(row).collect();

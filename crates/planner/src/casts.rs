@@ -40,7 +40,7 @@ impl AnalyzerRule for Casts {
 pub fn converted(expr: Expr, schema: &DFSchema, style: Style) -> Result<Transformed<Expr>> {
     expr.transform_up(|part| {
         let Expr::Cast(cast) = part else { return Ok(Transformed::no(part)) };
-        if let Some(constant) = fold(&cast)? {
+        if let Some(constant) = fold(&cast, style)? {
             return Ok(Transformed::yes(constant));
         }
         let Ok((_, from)) = cast.expr.to_field(schema) else {

@@ -18,6 +18,7 @@ pub mod error_position;
 mod every_expression;
 mod floats;
 pub mod inputs;
+mod local_times;
 mod logical;
 mod numbers;
 pub mod operators;
@@ -235,8 +236,14 @@ impl<'a> Planner<'a> {
                 .and_then(refuse_deep)
                 .and_then(refusals::of_plan)
                 .and_then(numbers::of_plan)
+                .and_then(|plan| local_times::refuse_in_plan(plan, self.engine.config_options()))
                 .map_err(|error| self.locate(error))
         })
+    }
+
+    /// The style in which the session reads and writes values.
+    pub fn style(&self) -> Style {
+        Style::from_config(self.engine.config_options())
     }
 
     /// The plan with the columns converted to client types, and the description of the columns.
@@ -304,6 +311,10 @@ impl<'a> Planner<'a> {
         let logical = deep::growing(|| {
             crate::logical::expression_of(expression, schema, &context, options)
                 .and_then(|expr| numbers::over_columns(expr, schema))
+                .and_then(|expr| {
+                    let options = self.engine.config_options();
+                    local_times::refuse_in_expression(expr, schema, options)
+                })
                 .map_err(|error| self.locate(error))
         })?;
         Ok(context.with_parameters(logical)?)

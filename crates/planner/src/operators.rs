@@ -31,6 +31,7 @@ use functions::text::bytes;
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, SqlState};
+use values::style::Style;
 use values::translate::external;
 use values::types;
 
@@ -203,7 +204,7 @@ pub(super) fn constant(expr: Expr) -> Result<Expr> {
         expr => numbers::of_expression(expr)?,
     };
     match &expr {
-        Expr::Cast(cast) => Ok(match constants::fold(cast)? {
+        Expr::Cast(cast) => Ok(match constants::fold(cast, Style::default())? {
             Some(constant) => constant,
             None => expr,
         }),
@@ -235,7 +236,8 @@ pub(super) fn of_type(expr: Expr, sql_type: &SqlType) -> Result<Expr> {
             match sql_type {
                 // DataFusion compares text with these types as PostgreSQL does.
                 SqlType::Text | SqlType::Varchar(_) | SqlType::Json | SqlType::Other(_) => Ok(expr),
-                _ => constants::value_of(value, sql_type).map(|value| Expr::Literal(value, None)),
+                _ => constants::value_of(value, sql_type, Style::default())
+                    .map(|value| Expr::Literal(value, None)),
             }
         }
         Expr::Literal(ref value, None) if value.is_null() => {

@@ -25,7 +25,7 @@ pub(super) fn table(engine: &SessionState, args: Vec<Expr>) -> Result<Arc<dyn Ta
     let arrays = args.iter().zip(argument_types(&item, args.len()));
     let arrays = arrays.map(|(arg, wanted)| {
         let array = arg.value.to_array()?;
-        conversion::convert(&array, &types::of_arrow(&wanted)).map_err(external)
+        conversion::convert(&array, &types::of_arrow(&wanted), Style::default()).map_err(external)
     });
     let arrays: Vec<ArrayRef> = arrays.collect::<Result<_>>()?;
     let series = Series::new(&item, &arrays, 0).map_err(external)?;

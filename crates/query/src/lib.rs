@@ -32,7 +32,8 @@ pub use session::{Description, Listing, Prepared, Session, SettingsSeen, activit
 pub use values::byte_size::bytes_of;
 pub use values::error::{Error, Result, SqlState, Subject};
 pub use values::field::{Field, Origin};
-pub use values::types::{CHAR, NAME, OID, is_record};
+pub use values::style::Style;
+pub use values::types::{BPCHAR, CHAR, NAME, OID, is_record};
 pub use values::{binary, text};
 
 pub use datafusion::arrow;

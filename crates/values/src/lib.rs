@@ -3,7 +3,7 @@
 //! - [`types`]: SQL types of statements, Arrow fields and expressions. [`field`]: result columns.
 //! - [`input`] parses text. [`assign`] converts columns to the type of a table's column.
 //! - [`text`] and [`binary`] write the forms that clients read, [`style`] holds the settings that
-//!   change them. [`json`] works on the text of JSON values.
+//!   change them, [`zone`] the time zones. [`json`] works on the text of JSON values.
 //! - [`cells`]: values of system tables and of functions that compute one row at a time.
 //! - [`error`] is the error of all crates above the store. [`translate`] converts errors of the
 //!   engine and of the store.
@@ -21,5 +21,6 @@ pub mod style;
 pub mod text;
 pub mod translate;
 pub mod types;
+pub mod zone;
 
 pub use error::{Error, Result, SqlState};

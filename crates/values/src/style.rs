@@ -1,16 +1,68 @@
-//! The output style of a session: its settings `bytea_output` and `intervalstyle`.
+//! How a session reads and writes values: its settings `bytea_output`, `datestyle`, `extra_float_digits`,
+//! `intervalstyle` and `timezone`.
+
+use crate::zone::Zone;
 
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
 use datafusion::common::plan_err;
 use std::any::Any;
 
-/// The output formats of types that have several.
+/// The formats of types that have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Style {
     /// `bytea_output`
     pub bytes: BytesStyle,
     /// `intervalstyle`
     pub interval: IntervalStyle,
+    /// The order of `datestyle`
+    pub date: DateOrder,
+    /// `extra_float_digits`
+    pub float: FloatDigits,
+    /// `timezone`
+    pub zone: Zone,
+}
+
+/// The order in which dates like `1/5/2024` are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum DateOrder {
+    /// The month first.
+    #[default]
+    Mdy,
+    /// The day first.
+    Dmy,
+    /// The year first.
+    Ymd,
+}
+
+impl DateOrder {
+    /// The order of a `datestyle` in its canonical form, such as `ISO, DMY`.
+    pub fn of_setting(datestyle: &str) -> Self {
+        match datestyle.rsplit(' ').next() {
+            Some("DMY") => Self::Dmy,
+            Some("YMD") => Self::Ymd,
+            _ => Self::Mdy,
+        }
+    }
+}
+
+/// The digits of floating-point numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum FloatDigits {
+    /// The fewest that read back as the same number.
+    #[default]
+    Shortest,
+    /// At most as many as every number keeps, and as many more; fewer, since this is not positive.
+    Extra(i8),
+}
+
+impl FloatDigits {
+    /// The digits for the value of `extra_float_digits`.
+    pub fn of_setting(extra: &str) -> Self {
+        match extra.parse::<i8>() {
+            Ok(extra) if extra <= 0 => Self::Extra(extra),
+            _ => Self::Shortest,
+        }
+    }
 }
 
 /// The output format of `bytea`.
@@ -37,20 +89,25 @@ pub enum IntervalStyle {
     Iso,
 }
 
-impl Style {
-    /// The style for the values of the two settings. An unknown value selects the default.
-    pub fn named(bytea_output: &str, intervalstyle: &str) -> Self {
-        let bytes = match bytea_output {
-            "escape" => BytesStyle::Escape,
-            _ => BytesStyle::Hex,
-        };
-        let interval = match intervalstyle {
-            "postgres_verbose" => IntervalStyle::Verbose,
-            "sql_standard" => IntervalStyle::Standard,
-            "iso_8601" => IntervalStyle::Iso,
-            _ => IntervalStyle::Postgres,
-        };
-        Self { bytes, interval }
+impl BytesStyle {
+    /// The format for the value of `bytea_output`. An unknown value selects the default.
+    pub fn of_setting(bytea_output: &str) -> Self {
+        match bytea_output {
+            "escape" => Self::Escape,
+            _ => Self::Hex,
+        }
+    }
+}
+
+impl IntervalStyle {
+    /// The format for the value of `intervalstyle`. An unknown value selects the default.
+    pub fn of_setting(intervalstyle: &str) -> Self {
+        match intervalstyle {
+            "postgres_verbose" => Self::Verbose,
+            "sql_standard" => Self::Standard,
+            "iso_8601" => Self::Iso,
+            _ => Self::Postgres,
+        }
     }
 }
 

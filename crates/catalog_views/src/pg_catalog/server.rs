@@ -86,9 +86,13 @@ pub(super) fn settings(context: &ViewContext<'_>, rows: &mut TableRows) {
             Kind::Number(..) => ("integer", None),
             Kind::Duration => ("integer", Some("ms")),
             Kind::Choice(_) => ("enum", None),
-            Kind::Text | Kind::Encoding | Kind::Always | Kind::Internal | Kind::System => {
-                ("string", None)
-            }
+            Kind::Text
+            | Kind::DateStyle
+            | Kind::TimeZone
+            | Kind::Encoding
+            | Kind::Always
+            | Kind::Internal
+            | Kind::System => ("string", None),
         };
         let set_by = match kind {
             Kind::Internal => "internal",

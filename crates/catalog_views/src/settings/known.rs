@@ -4,6 +4,7 @@
 //! clients set and show them.
 
 use std::time::Duration;
+use values::zone::Zone;
 use values::{Error, Result, SqlState};
 
 /// A setting.
@@ -34,6 +35,10 @@ pub enum Kind {
     Duration,
     /// The encoding of text in the protocol: a name of UTF-8 or SQL_ASCII.
     Encoding,
+    /// The style `ISO` and the order of the fields of dates.
+    DateStyle,
+    /// The name of a time zone, or its offset from UTC in hours.
+    TimeZone,
     /// Only the default, or another spelling of it.
     Always,
     /// Cannot be set.
@@ -66,7 +71,7 @@ pub(crate) const KNOWN: &[Known] = &[
     known("check_function_bodies", "on", Kind::Flag, "Check routine bodies during CREATE FUNCTION and CREATE PROCEDURE."),
     known("client_encoding", "UTF8", Kind::Encoding, "Sets the client's character set encoding."),
     known("client_min_messages", "notice", MESSAGES, "Sets the message levels that are sent to the client."),
-    known("datestyle", "ISO, MDY", Kind::Always, "Sets the display format for date and time values."),
+    known("datestyle", "ISO, MDY", Kind::DateStyle, "Sets the display format for date and time values."),
     known("default_table_access_method", "heap", Kind::Always, "Sets the default table access method for new tables."),
     known("default_tablespace", "", Kind::Text, "Sets the default tablespace to create tables and indexes in."),
     known("default_transaction_deferrable", "off", Kind::Flag, "Sets the default deferrable status of new transactions."),
@@ -113,7 +118,7 @@ pub(crate) const KNOWN: &[Known] = &[
     known("standard_conforming_strings", "on", Kind::Always, "Causes '...' strings to treat backslashes literally."),
     known("statement_timeout", "0", Kind::Duration, "Sets the maximum allowed duration of any statement."),
     known("synchronous_commit", "on", Kind::Text, "Sets the current transaction's synchronization level."),
-    known("timezone", "UTC", Kind::Always, "Sets the time zone for displaying and interpreting time stamps."),
+    known("timezone", "UTC", Kind::TimeZone, "Sets the time zone for displaying and interpreting time stamps."),
     known("transaction_deferrable", "off", Kind::Flag, "Whether to defer a read-only serializable transaction."),
     known("transaction_isolation", "repeatable read", ISOLATION, "Sets the current transaction's isolation level."),
     known("transaction_read_only", "off", Kind::Flag, "Sets the current transaction's read-only status."),
@@ -170,6 +175,11 @@ impl Known {
                     }
                 }
             }
+            Kind::DateStyle => self.date_style(&lower),
+            Kind::TimeZone => {
+                let zone = Zone::of_setting(value).map(|(_, name)| name);
+                zone.ok_or_else(|| self.invalid(value))
+            }
             Kind::Always if is_same(self, value) => Ok(self.default.to_owned()),
             Kind::Always => {
                 Err(self.invalid(value).with_hint(format!("It is always {}.", self.default)))
@@ -187,6 +197,31 @@ impl Known {
                 Err(Error::new(SqlState::CantChangeRuntimeParameter, message))
             }
         }
+    }
+
+    /// A `datestyle`: `ISO`, an order, or both. Without an order it is the default one.
+    fn date_style(&self, value: &str) -> Result<String> {
+        let mut order = "MDY";
+        for word in value.split([',', ' ']).filter(|word| !word.is_empty()) {
+            match word {
+                word if word.starts_with("iso") || word == "default" => {}
+                word if word.starts_with("dmy") || word.starts_with("euro") => order = "DMY",
+                "mdy" | "us" => order = "MDY",
+                word if word.starts_with("noneuro") => order = "MDY",
+                word if word.starts_with("ymd") => order = "YMD",
+                word if ["sql", "postgres", "german"]
+                    .iter()
+                    .any(|style| word.starts_with(style)) =>
+                {
+                    let what = format!("the date style \"{word}\" is not supported");
+                    return Err(
+                        Error::unsupported(what).with_hint("Dates are written in ISO style.")
+                    );
+                }
+                _ => return Err(self.invalid(value)),
+            }
+        }
+        Ok(format!("ISO, {order}"))
     }
 
     /// Parses a duration: milliseconds, or a number with a unit. `None` (0) means no limit.
@@ -261,11 +296,6 @@ fn is_same(known: &Known, value: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let value = plain(value);
     plain(known.default) == value
-        || match known.name {
-            "timezone" => matches!(value.as_str(), "etc/utc" | "gmt" | "0" | "+00:00" | "zulu"),
-            "datestyle" => value.starts_with("iso"),
-            _ => false,
-        }
 }
 
 #[cfg(test)]

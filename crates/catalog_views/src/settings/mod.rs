@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::catalog::DEFAULT_SCHEMA;
-use values::style::Style;
+use values::style::{BytesStyle, DateOrder, FloatDigits, IntervalStyle, Style};
+use values::zone::Zone;
 use values::{Error, Result, SqlState};
 
 /// A session's settings.
@@ -103,10 +104,16 @@ impl Settings {
         self.kept.contains_key("pando.adjustments")
     }
 
-    /// The text format of values.
+    /// The formats in which values are read and written.
     pub fn style(&self) -> Style {
         let setting = |name| self.kept.get(name).map_or("", String::as_str);
-        Style::named(setting("bytea_output"), setting("intervalstyle"))
+        Style {
+            bytes: BytesStyle::of_setting(setting("bytea_output")),
+            interval: IntervalStyle::of_setting(setting("intervalstyle")),
+            date: DateOrder::of_setting(setting("datestyle")),
+            float: FloatDigits::of_setting(setting("extra_float_digits")),
+            zone: Zone::of_setting(setting("timezone")).map_or(Zone::UTC, |(zone, _)| zone),
+        }
     }
 
     /// Whether the client gets messages of this severity.
@@ -131,6 +138,10 @@ impl Settings {
             }
             self.kept.insert(name.to_owned(), value.to_owned());
             return Ok(());
+        };
+        let value = &match name {
+            "datestyle" => values.join(", "),
+            _ => value.to_owned(),
         };
         let canonical = known.canonical(value)?;
         match name {

@@ -5,12 +5,12 @@
 use crate::columnar::function;
 use crate::overload::{Overload, overloaded};
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Int32Array, ListArray, StringViewArray, UInt64Array,
-    make_comparator,
+    Array, ArrayRef, AsArray, BooleanArray, Int32Array, Int32Builder, ListArray, ListBuilder,
+    StringViewArray, UInt32Array, UInt64Array, make_comparator,
 };
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::{SortOptions, take};
-use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Field, Int32Type, Int64Type};
 use datafusion::functions_nested::{array_has, extract, position, remove};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
@@ -38,6 +38,27 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             trim,
         ),
         function(
+            "array_places",
+            |types| match types {
+                [list @ DataType::List(item), _] => {
+                    let arguments = vec![list.clone(), item.data_type().clone()];
+                    Ok((arguments, list_of(DataType::Int32)))
+                }
+                _ => Err(Error::new(SqlState::UndefinedFunction, "array_positions takes an array")),
+            },
+            places,
+        ),
+        function(
+            "array_filled",
+            |types| match types {
+                [item, _] => {
+                    Ok((vec![item.clone(), list_of(DataType::Int32)], list_of(item.clone())))
+                }
+                _ => Err(Error::new(SqlState::UndefinedFunction, "array_fill takes a value")),
+            },
+            filled,
+        ),
+        function(
             "array_ndims",
             |types| Ok((types.get(..1).unwrap_or_default().to_vec(), DataType::Int32)),
             |args| {
@@ -47,6 +68,10 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             },
         ),
     ]
+}
+
+fn list_of(item: DataType) -> DataType {
+    DataType::List(Arc::new(Field::new_list_field(item, true)))
 }
 
 /// The number of dimensions of arrays of a type.
@@ -277,6 +302,67 @@ fn place(args: &[ArrayRef]) -> Result<ArrayRef> {
         Ok(found.and_then(|at| i32::try_from(at - first + 1).ok()))
     });
     Ok(Arc::new(rows.collect::<Result<Int32Array>>()?))
+}
+
+/// All places of a value, NULL included.
+fn places(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let (lists, value) = (args[0].as_list::<i32>(), &args[1]);
+    let compare = make_comparator(lists.values(), value, SortOptions::default())?;
+    let mut found = ListBuilder::new(Int32Builder::new());
+    for row in 0..lists.len() {
+        if lists.is_null(row) {
+            found.append_null();
+            continue;
+        }
+        let elements = range(lists, row);
+        for (place, at) in (1_i32..).zip(elements) {
+            let is_wanted = match (lists.values().is_null(at), value.is_null(row)) {
+                (true, true) => true,
+                (false, false) => compare(at, row).is_eq(),
+                _ => false,
+            };
+            if is_wanted {
+                found.values().append_value(place);
+            }
+        }
+        found.append(true);
+    }
+    Ok(Arc::new(found.finish()))
+}
+
+/// The most elements of an array, as in PostgreSQL.
+const ELEMENTS_MAX: i32 = 134_217_727;
+
+/// As many copies of a value as an array of one number says.
+fn filled(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let (values, sizes) = (&args[0], args[1].as_list::<i32>());
+    let mut lengths = Vec::with_capacity(sizes.len());
+    let mut taken: Vec<u32> = Vec::new();
+    for row in 0..sizes.len() {
+        let size = if sizes.is_null(row) { None } else { Some(sizes.value(row)) };
+        let null = |message: &str| Error::new(SqlState::NullValueNotAllowed, message);
+        let size = size.ok_or_else(|| null("dimension array or low bound array cannot be null"))?;
+        let size = size.as_primitive::<Int32Type>();
+        let count = match size.len() {
+            0 => 0,
+            1 if size.is_null(0) => return Err(null("dimension values cannot be null")),
+            1 => size.value(0),
+            _ => return Err(Error::unsupported("arrays have one dimension")),
+        };
+        let count = match count {
+            ..0 | ELEMENTS_MAX.. => {
+                let message = format!("array size exceeds the maximum allowed ({ELEMENTS_MAX})");
+                return Err(Error::new(SqlState::ProgramLimitExceeded, message));
+            }
+            count => count as usize,
+        };
+        lengths.push(count);
+        taken.extend(std::iter::repeat_n(row as u32, count));
+    }
+    let items = take(values, &UInt32Array::from(taken), None)?;
+    let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
+    let offsets = OffsetBuffer::from_lengths(lengths);
+    Ok(Arc::new(ListArray::try_new(field, offsets, items, None)?))
 }
 
 /// Without elements at the end.

@@ -11,6 +11,7 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::json::check::check;
+use values::style::Style;
 use values::translate::external;
 use values::types;
 
@@ -74,7 +75,8 @@ impl ScalarUDFImpl for ArrayOperand {
         let array = types::of_field(&args.arg_fields[1]);
         // A constant is parsed once for all rows.
         let rows = if matches!(text, ColumnarValue::Scalar(_)) { 1 } else { args.number_rows };
-        let read = conversion::convert(&text.to_array(rows)?, &array).map_err(external)?;
+        let read = conversion::convert(&text.to_array(rows)?, &array, Style::default())
+            .map_err(external)?;
         let read = cast(&read, returns)?;
         match text {
             ColumnarValue::Scalar(_) => {

@@ -59,29 +59,25 @@ pub fn to(sql_type: &SqlType, held: &DataType, style: Style) -> ScalarUDF {
     ScalarUDF::new_from_impl(Conversion { to, held, style, signature })
 }
 
-/// Casts values to a type. A text that is too long is truncated, as in every explicit cast.
+/// Casts values to a type; texts are read and written in a style. A text that is too long is truncated, as in every
+/// explicit cast.
 ///
 /// # Errors
 /// 42846: there is no cast. 22003, 22007, 22P02: a value is not of the type.
-pub fn convert(array: &ArrayRef, to: &SqlType) -> Result<ArrayRef> {
-    convert_styled(array, to, Style::default())
-}
-
-/// As [`convert`], with casts to text in a style.
-fn convert_styled(array: &ArrayRef, to: &SqlType, style: Style) -> Result<ArrayRef> {
+pub fn convert(array: &ArrayRef, to: &SqlType, style: Style) -> Result<ArrayRef> {
     if let (Some(lists), SqlType::Array(item)) = (array.as_list_opt::<i32>(), to) {
-        let items = convert_styled(lists.values(), item, style)?;
+        let items = convert(lists.values(), item, style)?;
         let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
         let nulls = lists.nulls().cloned();
         return Ok(Arc::new(ListArray::try_new(field, lists.offsets().clone(), items, nulls)?));
     }
     let array = match to {
         SqlType::Text | SqlType::Varchar(_) => texts(array, style)?,
-        SqlType::Char(_) => input(&texts(array, style)?, to)?,
+        SqlType::Char(_) => input(&texts(array, style)?, to, style)?,
         SqlType::Numeric { .. } if array.data_type().is_floating() => {
-            input(&texts(array, style)?, to)?
+            input(&texts(array, style)?, to, style)?
         }
-        _ => input(array, to)?,
+        _ => input(array, to, style)?,
     };
     fit(array, to, Excess::Cut)
 }
@@ -143,7 +139,7 @@ impl ScalarUDFImpl for Conversion {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let [array] = &arrays[..] else { return exec_err!("a cast takes one argument") };
-        let result = convert_styled(array, &self.to, self.style).map_err(external)?;
+        let result = convert(array, &self.to, self.style).map_err(external)?;
         let result =
             if *result.data_type() == self.held { result } else { cast(&result, &self.held)? };
         if constant {

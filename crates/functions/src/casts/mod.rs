@@ -3,6 +3,7 @@
 pub mod array_operand;
 pub mod constants;
 pub mod conversion;
+pub mod output;
 
 use datafusion::logical_expr::ScalarUDF;
 

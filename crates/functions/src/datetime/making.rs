@@ -5,8 +5,10 @@ use super::zones;
 use crate::columnar::checked;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Date32Array, IntervalMonthDayNanoArray,
-    StringViewArray, Time64MicrosecondArray, TimestampMicrosecondArray,
+    StringViewArray, Time64MicrosecondArray, TimestampMicrosecondArray, new_empty_array,
+    new_null_array,
 };
+use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{
     DataType, Float64Type, Int32Type, IntervalMonthDayNano, IntervalMonthDayNanoType, TimeUnit,
     TimestampMicrosecondType,
@@ -15,6 +17,7 @@ use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 use values::text::{civil, days_of};
+use values::zone::Zone;
 
 const INTEGER: DataType = DataType::Int32;
 const TIME: DataType = DataType::Time64(TimeUnit::Microsecond);
@@ -204,8 +207,7 @@ impl Unit {
             "decade" | "decades" | "dec" | "decs" => Self::Years(10),
             "century" | "centuries" | "c" | "cent" => Self::Years(100),
             "millennium" | "millennia" | "mil" | "mils" => Self::Years(1000),
-            "dow" | "doy" | "isodow" | "isoyear" | "epoch" | "julian" | "timezone"
-            | "timezone_h" | "timezone_m" => {
+            "timezone" | "timezone_h" | "timezone_m" => {
                 let message = format!("unit \"{name}\" not supported for type {of}");
                 return Err(Error::new(SqlState::FeatureNotSupported, message));
             }
@@ -222,10 +224,27 @@ fn date_trunc(args: &[ArrayRef]) -> Result<ArrayRef> {
         return cut_intervals(args);
     }
     let Some(zones) = args.get(2) else { return cut_moments(args) };
-    // The local time is cut, and is a moment in the zone again.
-    let local = zones::shifted(&[Arc::clone(zones), Arc::clone(&args[1])])?;
-    let cut = cut_moments(&[Arc::clone(&args[0]), local])?;
-    zones::shifted(&[Arc::clone(zones), cut])
+    let zones = zones.as_string_view();
+    let mut pieces: Vec<ArrayRef> = Vec::with_capacity(args[1].len());
+    let mut row = 0;
+    // Rows of the same zone are cut together.
+    while row < zones.len() {
+        let zone = zones.is_valid(row).then(|| zones.value(row));
+        let is_other =
+            |other: &usize| (zones.is_valid(*other).then(|| zones.value(*other))) != zone;
+        let end = (row + 1..zones.len()).find(is_other).unwrap_or(zones.len());
+        let part: Vec<ArrayRef> = args[..2].iter().map(|all| all.slice(row, end - row)).collect();
+        pieces.push(match zone {
+            Some(zone) => cut_in_zone(&part, zones::named(zone)?)?,
+            None => new_null_array(&zoned(), end - row),
+        });
+        row = end;
+    }
+    if pieces.is_empty() {
+        return Ok(new_empty_array(&zoned()));
+    }
+    let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
+    Ok(concat(&pieces)?)
 }
 
 /// The unit of each row.
@@ -259,6 +278,27 @@ fn cut_moments(args: &[ArrayRef]) -> Result<ArrayRef> {
     });
     let cut = rows.collect::<Result<TimestampMicrosecondArray>>()?;
     Ok(Arc::new(cut.with_timezone_opt(zone.map(Arc::<str>::from))))
+}
+
+/// Timestamps with time zone cut by the calendar of a zone. Parts of a day keep the offset that their moment has.
+pub(super) fn cut_in_zone(args: &[ArrayRef], zone: Zone) -> Result<ArrayRef> {
+    let values = args[1].as_primitive::<TimestampMicrosecondType>();
+    let mut unit = units(args[0].as_string_view(), "timestamp with time zone");
+    let rows = (0..values.len()).map(|row| {
+        if is_null(args, row) {
+            return Ok(None);
+        }
+        let (micros, unit) = (values.value(row), unit(row)?);
+        let offset = zone.offset_at(micros) * MICROS_PER_SECOND;
+        let cut = micros.checked_add(offset).and_then(|local| cut_moment(local, unit));
+        let cut = cut.and_then(|local| match unit {
+            Unit::Micros(size) if size < MICROS_PER_DAY => local.checked_sub(offset),
+            _ => zone.instant(local),
+        });
+        cut.map(Some).ok_or_else(|| out_of_range("timestamp out of range".to_owned()))
+    });
+    let cut = rows.collect::<Result<TimestampMicrosecondArray>>()?;
+    Ok(Arc::new(cut.with_timezone("+00:00")))
 }
 
 fn cut_moment(micros: i64, unit: Unit) -> Option<i64> {

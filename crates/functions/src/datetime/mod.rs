@@ -1,9 +1,13 @@
 //! Functions on dates, times, timestamps and intervals.
 
+mod clock;
 pub mod extract;
 pub mod intervals;
+pub mod local;
 mod making;
 pub mod moments;
+mod overlaps;
+pub mod precision;
 mod sleep;
 pub mod zones;
 
@@ -14,5 +18,6 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = intervals::all();
     all.extend(making::all());
     all.extend([extract::date_part(), moments::age(), sleep::function(), zones::at_time_zone()]);
+    all.extend([clock::function(), overlaps::overlaps()]);
     all
 }

@@ -6,6 +6,7 @@ use datafusion::arrow::datatypes::{
     DataType, IntervalMonthDayNanoType, Time64MicrosecondType, TimeUnit, TimestampMicrosecondType,
 };
 use values::text::{civil, days_of};
+use values::zone::Zone;
 
 pub(super) const MICROS_PER_SECOND: i64 = 1_000_000;
 pub(super) const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
@@ -16,7 +17,7 @@ const DAYS_PER_MONTH: i64 = 30;
 pub(super) const JULIAN_1970: i64 = 2_440_588;
 
 /// A timestamp or an interval, field by field. Year 0 is 1 BC.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Moment {
     pub(super) year: i64,
     pub(super) month: i64,
@@ -29,20 +30,36 @@ pub(super) struct Moment {
     pub(super) day_of_year: i64,
     /// From Sunday, 0.
     pub(super) day_of_week: i64,
-    pub(super) zone: Option<&'static str>,
+    /// The zone of a timestamp with time zone.
+    pub(super) zone: Option<ZoneTime>,
     pub(super) is_interval: bool,
 }
 
+/// A zone at a moment: the abbreviation of its time, and its offset in seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ZoneTime {
+    pub(super) name: String,
+    pub(super) offset: i64,
+}
+
 impl Moment {
-    /// The moment at a row of a column of timestamps, intervals or times; `None` for NULL.
-    pub(super) fn at(column: &ArrayRef, row: usize) -> Option<Self> {
+    /// The moment at a row of a column of timestamps, intervals or times; `None` for NULL. A timestamp with time zone is
+    /// told in a zone.
+    pub(super) fn at(column: &ArrayRef, row: usize, zone: Zone) -> Option<Self> {
         if column.is_null(row) {
             return None;
         }
         Some(match column.data_type() {
-            DataType::Timestamp(TimeUnit::Microsecond, zone) => {
+            DataType::Timestamp(TimeUnit::Microsecond, of_zone) => {
                 let micros = column.as_primitive::<TimestampMicrosecondType>().value(row);
-                Self::of_timestamp(micros, zone.as_ref().map(|_| "UTC"))
+                match of_zone {
+                    None => Self::of_timestamp(micros, None),
+                    Some(_) => {
+                        let (name, offset) = (zone.abbreviation_at(micros), zone.offset_at(micros));
+                        let local = zone.local(micros).unwrap_or(micros);
+                        Self::of_timestamp(local, Some(ZoneTime { name, offset }))
+                    }
+                }
             }
             DataType::Time64(_) => {
                 Self::of_interval(0, 0, column.as_primitive::<Time64MicrosecondType>().value(row))
@@ -56,7 +73,7 @@ impl Moment {
         })
     }
 
-    fn of_timestamp(micros: i64, zone: Option<&'static str>) -> Self {
+    fn of_timestamp(micros: i64, zone: Option<ZoneTime>) -> Self {
         let days = micros.div_euclid(MICROS_PER_DAY);
         let (year, month, day) = civil(days);
         let day_of_year = days - days_of(year, 1, 1).unwrap_or(days) + 1;

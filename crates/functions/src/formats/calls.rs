@@ -7,6 +7,7 @@ use super::{moment_fields, number_pattern, read_moment, read_number, resolve};
 use super::{write_moment, write_number};
 use crate::columnar::checked;
 use crate::datetime::intervals::INTERVAL;
+use crate::zoned::zoned;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Date32Array, Decimal128Array, StringViewArray, StringViewBuilder,
     TimestampMicrosecondArray,
@@ -18,6 +19,7 @@ use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::{Error, Result, SqlState};
+use values::zone::Zone;
 
 const MICROS_PER_SECOND: f64 = 1e6;
 
@@ -88,13 +90,27 @@ impl<'a, P> Parsed<'a, P> {
     }
 }
 
+/// `to_char` of timestamps with time zone in a zone.
+pub fn to_char_in(zone: Zone) -> ScalarUDF {
+    zoned("to_char", zone, |types| Ok((to_char_types(types)?, DataType::Utf8View)), moments_as_text)
+}
+
+/// `to_timestamp` of texts whose local times are of a zone.
+pub fn to_timestamp_in(zone: Zone) -> ScalarUDF {
+    zoned("to_timestamp", zone, to_timestamp_types, |args, zone| {
+        let moments = read_each(args, resolve::timestamp, zone)?;
+        let moments: TimestampMicrosecondArray = moments.into_iter().collect();
+        Ok(Arc::new(moments.with_timezone("+00:00")))
+    })
+}
+
 fn to_char(args: &[ArrayRef]) -> Result<ArrayRef> {
     let column = &args[0];
     if matches!(
         column.data_type(),
         DataType::Timestamp(..) | DataType::Time64(_) | DataType::Interval(_)
     ) {
-        return moments_as_text(args);
+        return moments_as_text(args, Zone::UTC);
     }
     let mut patterns: Parsed<'_, Pattern> = Parsed::new(&args[1], number_pattern::parse);
     let mut texts = StringViewBuilder::with_capacity(column.len());
@@ -124,12 +140,12 @@ fn number(column: &ArrayRef, row: usize) -> Number {
     }
 }
 
-fn moments_as_text(args: &[ArrayRef]) -> Result<ArrayRef> {
+fn moments_as_text(args: &[ArrayRef], zone: Zone) -> Result<ArrayRef> {
     let mut patterns = Parsed::new(&args[1], |text| Ok(moment_fields::parse(text)));
     let mut texts = StringViewBuilder::with_capacity(args[0].len());
     let mut text = String::new();
     for row in 0..args[0].len() {
-        match (Moment::at(&args[0], row), patterns.at(row)?) {
+        match (Moment::at(&args[0], row, zone), patterns.at(row)?) {
             (Some(moment), Some(pattern)) => {
                 text.clear();
                 write_moment::write(pattern, &moment, &mut text)?;
@@ -144,7 +160,8 @@ fn moments_as_text(args: &[ArrayRef]) -> Result<ArrayRef> {
 /// Reads each text by its pattern; an empty pattern names no field.
 fn read_each<T>(
     args: &[ArrayRef],
-    resolve: fn(read_moment::Fields, &str) -> Result<T>,
+    resolve: fn(read_moment::Fields, &str, Zone) -> Result<T>,
+    zone: Zone,
 ) -> Result<Vec<Option<T>>> {
     let texts = args[0].as_string_view();
     let mut patterns = Parsed::new(&args[1], |text| Ok(moment_fields::parse(text)));
@@ -154,13 +171,13 @@ fn read_each<T>(
             Some(pattern) => read_moment::read(pattern, text)?,
             None => read_moment::Fields::default(),
         };
-        resolve(fields, text).map(Some)
+        resolve(fields, text, zone).map(Some)
     });
     rows.collect()
 }
 
 fn to_date(args: &[ArrayRef]) -> Result<ArrayRef> {
-    let days = read_each(args, resolve::date)?.into_iter();
+    let days = read_each(args, resolve::date, Zone::UTC)?.into_iter();
     Ok(Arc::new(days.map(|day| i32::try_from(day?).ok()).collect::<Date32Array>()))
 }
 
@@ -179,7 +196,7 @@ fn to_timestamp(args: &[ArrayRef]) -> Result<ArrayRef> {
         let seconds = args[0].as_primitive::<Float64Type>().iter();
         seconds.map(|seconds| seconds.map(of_seconds).transpose()).collect::<Result<_>>()?
     } else {
-        read_each(args, resolve::timestamp)?.into_iter().collect()
+        read_each(args, resolve::timestamp, Zone::UTC)?.into_iter().collect()
     };
     Ok(Arc::new(moments.with_timezone("+00:00")))
 }

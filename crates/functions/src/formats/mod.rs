@@ -15,6 +15,7 @@ mod resolve;
 mod write_moment;
 mod write_number;
 
+pub use calls::{to_char_in, to_timestamp_in};
 use datafusion::logical_expr::ScalarUDF;
 
 /// The functions of this folder.

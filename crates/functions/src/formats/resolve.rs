@@ -5,6 +5,7 @@ use super::moment_fields::Calendar;
 use super::read_moment::Fields;
 use values::error::{Error, Result, SqlState};
 use values::text::{civil, days_of};
+use values::zone::Zone;
 
 const MICROS_PER_MILLI: i64 = 1000;
 const MICROS_TO_2000: i64 = 10_957 * MICROS_PER_DAY;
@@ -33,24 +34,27 @@ impl Date {
 ///
 /// # Errors
 /// 22007, 22008: the fields are no date.
-pub(super) fn date(fields: Fields, text: &str) -> Result<i64> {
+pub(super) fn date(fields: Fields, text: &str, _: Zone) -> Result<i64> {
     time(&fields, text)?;
     zone(&fields, text)?;
     let day = day(fields, text)?;
     if DAYS.contains(&day) { Ok(day) } else { Err(date_out_of_range(text)) }
 }
 
-/// The moment, in microseconds since 1970 in UTC.
+/// The moment, in microseconds since 1970 in UTC. Without a zone in the text it is a local time of a zone.
 ///
 /// # Errors
 /// 22007, 22008, 22009: the fields are no moment.
-pub(super) fn timestamp(fields: Fields, text: &str) -> Result<i64> {
+pub(super) fn timestamp(fields: Fields, text: &str, session: Zone) -> Result<i64> {
+    let is_local = fields.zone_sign == 0;
     let time = time(&fields, text)?;
     let zone = zone(&fields, text)?;
     let digits = fields.fraction_digits;
     let day = day(fields, text)?;
     let micros = Some(day).filter(|day| (*DAYS.start()..=TIMESTAMP_DAYS_MAX).contains(day));
     let micros = micros.and_then(|day| day.checked_mul(MICROS_PER_DAY)?.checked_add(time - zone));
+    let micros =
+        micros.and_then(|micros| if is_local { session.instant(micros) } else { Some(micros) });
     let micros = micros
         .ok_or_else(|| Error::new(SqlState::DatetimeFieldOverflow, "timestamp out of range"))?;
     Ok(if digits == 0 { micros } else { rounded(micros, 10_i64.pow(6 - digits as u32)) })

@@ -134,6 +134,13 @@ fn shown_year(year: i64, moment: &Moment) -> i64 {
 fn write_name(field: &Field, modifiers: Modifiers, moment: &Moment, out: &mut String) {
     let month = usize::try_from(moment.month - 1).ok().filter(|month| *month < 12);
     let day = usize::try_from(moment.day_of_week).unwrap_or(0);
+    let zone = match field.kind {
+        Kind::ZoneHours | Kind::ZoneMinutes | Kind::Offset => {
+            let offset = moment.zone.as_ref().map_or(0, |zone| zone.offset);
+            zone_part(field.kind, offset, modifiers.fill)
+        }
+        _ => String::new(),
+    };
     // Names that are filled up have the width of the longest.
     let (name, width) = match field.kind {
         Kind::Noon(true) if moment.hour % 24 >= 12 => ("P.M.", 0),
@@ -147,11 +154,8 @@ fn write_name(field: &Field, modifiers: Modifiers, moment: &Moment, out: &mut St
         Kind::DayName => (DAYS[day], 9),
         Kind::DayShort => (&DAYS[day][..3], 0),
         Kind::Roman => (roman_month(moment), 4),
-        Kind::Zone => (moment.zone.unwrap_or_default(), 0),
-        Kind::ZoneHours => ("+00", 0),
-        Kind::ZoneMinutes => ("00", 0),
-        Kind::Offset if modifiers.fill => ("+0", 0),
-        Kind::Offset => ("+00", 0),
+        Kind::Zone => (moment.zone.as_ref().map_or("", |zone| &zone.name), 0),
+        Kind::ZoneHours | Kind::ZoneMinutes | Kind::Offset => (zone.as_str(), 0),
         _ => return,
     };
     let is_short = modifiers.fill || modifiers.local && field.kind != Kind::Roman;
@@ -162,6 +166,21 @@ fn write_name(field: &Field, modifiers: Modifiers, moment: &Moment, out: &mut St
         Letters::Capital => name.to_owned(),
     };
     push(out, format_args!("{name:width$}"));
+}
+
+/// The hours or the minutes of an offset in seconds, or both if there are minutes.
+fn zone_part(kind: Kind, offset: i64, is_filled: bool) -> String {
+    let sign = if offset < 0 { '-' } else { '+' };
+    let (hours, minutes) = (offset.abs() / 3600, offset.abs() / 60 % 60);
+    match kind {
+        Kind::ZoneHours => format!("{sign}{hours:02}"),
+        Kind::ZoneMinutes => format!("{minutes:02}"),
+        _ => {
+            let hours = if is_filled { hours.to_string() } else { format!("{hours:02}") };
+            let minutes = if minutes == 0 { String::new() } else { format!(":{minutes:02}") };
+            format!("{sign}{hours}{minutes}")
+        }
+    }
 }
 
 /// An interval of whole years is in its last month, since twelve months are a year.

@@ -79,7 +79,7 @@ impl FunctionRewrite for JsonTypes {
             Expr::ScalarFunction(call) if styled::writes(&call) => {
                 Ok(styled::of_call(call, schema, Style::from_config(options)))
             }
-            Expr::Cast(cast) => of_cast(cast, schema),
+            Expr::Cast(cast) => of_cast(cast, schema, Style::from_config(options)),
             Expr::BinaryExpr(binary) if is_comparison(binary.op) => of_comparison(binary, schema),
             Expr::InList(InList { expr, list, negated }) => {
                 let sides = std::iter::once(*expr).chain(list).collect();
@@ -198,8 +198,8 @@ fn of_choice(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     })
 }
 
-fn of_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    if let Some(constant) = fold(&cast)? {
+fn of_cast(cast: Cast, schema: &DFSchema, style: Style) -> Result<Transformed<Expr>> {
+    if let Some(constant) = fold(&cast, style)? {
         return Ok(Transformed::yes(constant));
     }
     let to = types::of_field(&cast.field);

@@ -1,10 +1,10 @@
-//! The session's `intervalstyle` and `bytea_output` in values that are converted to JSON.
+//! The session's `intervalstyle`, `bytea_output` and `timezone` in values that are converted to JSON.
 //!
 //! Functions do not know the session. If the style is not the default, arguments are cast to text first.
 
 use super::build::ROW;
 use super::gather::{ITEM, MEMBER, ROW_ITEM};
-use crate::casts::conversion;
+use crate::casts::{conversion, output};
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::Expr;
@@ -45,13 +45,28 @@ pub(super) fn of_call(
     }
     let mut changed = false;
     for arg in &mut call.args {
-        if let Some(text) = of_expression(arg, schema).as_ref().and_then(as_text) {
+        let known = of_expression(arg, schema);
+        if let Some(of_items) = known.as_ref().filter(|_| !style.zone.is_utc()).and_then(is_moments)
+        {
+            let written = output::for_json(style, of_items);
+            *arg = written.call(vec![std::mem::take(arg)]);
+            changed = true;
+        } else if let Some(text) = known.as_ref().and_then(as_text) {
             let conversion = conversion::to(&text, &text.arrow(), style);
             *arg = conversion.call(vec![std::mem::take(arg)]);
             changed = true;
         }
     }
     Transformed::new_transformed(Expr::ScalarFunction(call), changed)
+}
+
+/// Whether a type is that of arrays of timestamps with time zone, or of one; `None` for other types.
+fn is_moments(sql_type: &SqlType) -> Option<bool> {
+    match sql_type {
+        SqlType::TimestampTz => Some(false),
+        SqlType::Array(item) => is_moments(item).map(|_| true),
+        _ => None,
+    }
 }
 
 /// The text type that replaces a type; `None` if its format does not depend on the style.

@@ -29,6 +29,12 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             |args| Ok(cast(&args[0], &plain())?),
         ),
         checked("width_bucket", bucket_types, width_bucket),
+        checked("numeric_sign", sign_types, sign),
+        checked(
+            "numeric_factorial",
+            |_| Ok((vec![DataType::Int64], DataType::Decimal128(38, 0))),
+            factorial,
+        ),
         checked("to_hex", hex_types, to_hex),
     ]
 }
@@ -83,9 +89,15 @@ fn scales(args: &[ArrayRef], trims: bool) -> Result<ArrayRef> {
 fn bucket_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
     let arguments = match types {
         [_, DataType::List(_)] => vec![DataType::Float64, list_of(DataType::Float64)],
-        [_, _, _, _] => {
-            let arguments = [vec![DataType::Float64; 3], vec![DataType::Int32]];
-            arguments.concat()
+        [of @ .., _] if of.len() == 3 => {
+            let is_exact =
+                |of: &DataType| matches!(of, DataType::Decimal128(..)) || of.is_integer();
+            let has_numeric = of.iter().any(|of| matches!(of, DataType::Decimal128(..)));
+            let of = match has_numeric && of.iter().all(is_exact) {
+                true => common(of),
+                false => DataType::Float64,
+            };
+            [vec![of; 3], vec![DataType::Int32]].concat()
         }
         _ => {
             let message = format!("function width_bucket does not take {} arguments", types.len());
@@ -95,11 +107,88 @@ fn bucket_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
     Ok((arguments, DataType::Int32))
 }
 
+/// The sign of a numeric, as a numeric without digits behind the point.
+fn sign_types(types: &[DataType]) -> Result<(Vec<DataType>, DataType)> {
+    Ok((vec![numeric(types.first())], DataType::Decimal128(1, 0)))
+}
+
+fn sign(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let values = args[0].as_primitive::<Decimal128Type>();
+    let signs = values.iter().map(|value| value.map(i128::signum)).collect::<Decimal128Array>();
+    Ok(Arc::new(signs.with_precision_and_scale(1, 0)?))
+}
+
+fn factorial(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let values = args[0].as_primitive::<Int64Type>().iter().map(|value| {
+        let Some(value) = value else { return Ok(None) };
+        let out_of_range = |message| Err(Error::new(SqlState::NumericValueOutOfRange, message));
+        let product = match value {
+            ..0 => return out_of_range("factorial of a negative number is undefined"),
+            // The largest that has at most 38 digits.
+            0..=33 => (1..=i128::from(value)).product(),
+            34..=32_177 => {
+                return Err(Error::unsupported("numeric of more than 38 digits is not supported"));
+            }
+            _ => return out_of_range("value overflows numeric format"),
+        };
+        Ok(Some(product))
+    });
+    let values = values.collect::<Result<Decimal128Array>>()?;
+    Ok(Arc::new(values.with_precision_and_scale(38, 0)?))
+}
+
 fn list_of(item: DataType) -> DataType {
     DataType::List(Arc::new(Field::new_list_field(item, true)))
 }
 
+/// The numerics of the largest scale among types.
+fn common(types: &[DataType]) -> DataType {
+    let scale = types.iter().map(|of| match of {
+        DataType::Decimal128(_, scale) => *scale,
+        _ => 0,
+    });
+    DataType::Decimal128(38, scale.max().unwrap_or(0))
+}
+
+/// The bucket of numerics of one scale, exactly.
+fn numeric_buckets(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let numbers = |index: usize| args[index].as_primitive::<Decimal128Type>();
+    let (values, lows, highs) = (numbers(0), numbers(1), numbers(2));
+    let counts = args[3].as_primitive::<Int32Type>();
+    let rows = (0..values.len()).map(|row| {
+        if args.iter().any(|array| array.is_null(row)) {
+            return Ok(None);
+        }
+        let (value, low, high) = (values.value(row), lows.value(row), highs.value(row));
+        let count = counts.value(row);
+        // The sides of a descending range change places, and the value is mirrored.
+        let sides =
+            if low < high { [(value, low), (high, low)] } else { [(low, value), (low, high)] };
+        let [above, width] = sides.map(|(left, right)| left.checked_sub(right));
+        if count <= 0 {
+            return Err(invalid("count must be greater than zero"));
+        }
+        let too_large = || Error::new(SqlState::NumericValueOutOfRange, "integer out of range");
+        let (above, width) = above.zip(width).ok_or_else(too_large)?;
+        if width == 0 {
+            return Err(invalid("lower bound cannot equal upper bound"));
+        }
+        if above < 0 {
+            return Ok(Some(0));
+        }
+        if above >= width {
+            return count.checked_add(1).map(Some).ok_or_else(too_large);
+        }
+        let bucket = above.checked_mul(count.into()).ok_or_else(too_large)? / width;
+        i32::try_from(bucket + 1).map(Some).map_err(|_| too_large())
+    });
+    Ok(Arc::new(rows.collect::<Result<Int32Array>>()?))
+}
+
 fn width_bucket(args: &[ArrayRef]) -> Result<ArrayRef> {
+    if matches!(args[0].data_type(), DataType::Decimal128(..)) {
+        return numeric_buckets(args);
+    }
     let values = args[0].as_primitive::<Float64Type>();
     let rows = (0..values.len()).map(|row| {
         if args.iter().any(|array| array.is_null(row)) {

@@ -5,6 +5,7 @@ pub mod bytes;
 pub(crate) mod concatenation;
 mod identifiers;
 mod letters;
+mod like;
 pub mod like_escapes;
 
 use datafusion::logical_expr::ScalarUDF;
@@ -14,6 +15,7 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = bytes::all();
     all.extend(binary::all());
     all.extend(letters::all());
+    all.extend(like::all());
     all.extend(replacements());
     all.extend(identifiers::all());
     all

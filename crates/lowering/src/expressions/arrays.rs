@@ -4,7 +4,7 @@ use super::logic::negated;
 use crate::functions::{self, Make, comparisons};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
-use crate::typed::{Typed, unify};
+use crate::typed::Typed;
 use crate::types;
 use analyzer::system::{Oid, SqlType, operators};
 use analyzer::tree::{Expr, Kind, Quantified};
@@ -21,11 +21,12 @@ impl Lowering<'_> {
         if items.iter().any(|item| item.sql_type.oid.element().is_some()) {
             return missing("arrays of several dimensions");
         }
-        let mut items = self.exprs(items)?;
+        let items = self.exprs(items)?;
         if items.is_empty() {
             return self.empty_array(sql_type);
         }
-        unify(&mut items);
+        let item = sql_type.oid.element().unwrap_or(Oid::TEXT);
+        let items = self.together(items, SqlType { oid: item, modifier: sql_type.modifier })?;
         let (expr, data_type) = self.engine_function("make_array", items)?;
         Typed::of(expr, data_type, sql_type)
     }
@@ -85,7 +86,7 @@ impl Lowering<'_> {
             (Make::Compare(Operator::Eq), false) | (Make::Compare(Operator::NotEq), true)
         );
         if is_list && !items.is_empty() && value.sql_type.oid != Oid::INTERVAL {
-            let (value, list) = comparisons::with_list(value, items)?;
+            let (value, list) = comparisons::with_list(self, value, items)?;
             let list = list.into_iter().map(|item| item.expr).collect();
             let expr = Box::new(value.expr);
             return Ok(Typed::boolean(Engine::InList(InList { expr, list, negated: is_all })));
@@ -107,7 +108,7 @@ impl Lowering<'_> {
         let DataType::List(field) = &array.data_type else {
             return missing("ANY of this value");
         };
-        let (value, _) = comparisons::sides(value, item(&array, field.data_type()))?;
+        let (value, _) = comparisons::sides(self, value, item(&array, field.data_type()))?;
         if value.data_type != *field.data_type() {
             return missing("ANY of an array of another type");
         }
@@ -148,19 +149,25 @@ impl Lowering<'_> {
                     self.engine_function("array_element", vec![array, place])?;
                 Typed::of(expr, data_type, sql_type)
             }
-            [(Some(from), Some(to))] if is_slice && !is_vector => {
-                let bounds = [self.expr(from)?, self.expr(to)?];
-                let is_positive = |bound: &Typed| matches!(bound.value(), Some(ScalarValue::Int32(Some(number))) if *number > 0);
-                if !bounds.iter().all(is_positive) {
-                    return missing("slices of arrays with computed bounds");
-                }
-                let [from, to] = bounds.map(|bound| bound.converted(&DataType::Int64));
+            [(from, to)] if is_slice && !is_vector && array.data_type.is_nested() => {
+                let from = self.slice_bound(from.as_ref(), 1)?;
+                let to = self.slice_bound(to.as_ref(), i64::MAX)?;
                 let (expr, data_type) =
                     self.engine_function("array_slice", vec![array, from, to])?;
                 Typed::of(expr, data_type, sql_type)
             }
             _ => missing("these subscripts"),
         }
+    }
+}
+
+impl Lowering<'_> {
+    /// A bound of a slice, or the bound of the array.
+    fn slice_bound(&mut self, bound: Option<&Expr>, otherwise: i64) -> Result<Typed> {
+        let Some(bound) = bound else {
+            return Ok(Typed::constant(ScalarValue::Int64(Some(otherwise)), Oid::INT8.into()));
+        };
+        Ok(self.expr(bound)?.converted(&DataType::Int64))
     }
 }
 

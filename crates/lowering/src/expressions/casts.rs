@@ -1,6 +1,7 @@
 //! Conversions.
 
 use crate::functions;
+use crate::functions::comparisons::without_blanks;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -15,7 +16,9 @@ use values::style::Style;
 impl Lowering<'_> {
     pub(super) fn cast(&mut self, cast: &Cast, sql_type: SqlType) -> Result<Typed> {
         // The fields in the type of an interval say how its text is read.
-        if let (Kind::Literal(literal), Oid::INTERVAL) = (&cast.value.kind, sql_type.oid) {
+        if let (Kind::Literal(literal @ Literal::Text(_)), Oid::INTERVAL) =
+            (&cast.value.kind, sql_type.oid)
+        {
             return self.literal(literal, sql_type);
         }
         // A number keeps the digits that it would lose as a numeric.
@@ -44,6 +47,9 @@ impl Lowering<'_> {
         if from.oid == to.oid {
             return self.to_length(value, sql_type, true);
         }
+        if from.oid == Oid::BPCHAR && types::is_text(to.oid) {
+            return self.plain(without_blanks(value), sql_type);
+        }
         if !is_plain(from.oid, to.oid) {
             return missing(format!("function {name}({from})"));
         }
@@ -54,6 +60,9 @@ impl Lowering<'_> {
     pub(crate) fn plain(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
         if value.is_null() {
             return Typed::null(sql_type);
+        }
+        if let Some(moved) = self.in_session_zone(&value, sql_type.oid)? {
+            return Ok(moved.named(sql_type));
         }
         let is_open = sql_type == SqlType::plain(Oid::NUMERIC);
         if is_open && value.data_type.is_integer() {
@@ -68,7 +77,7 @@ impl Lowering<'_> {
         }
         if let Some(text) = value.text().filter(|_| !matches!(held, Held::Text)) {
             let text = ScalarValue::Utf8View(Some(text.to_owned()));
-            let read = constants::value_of(&text, &held)?.cast_to(&held.arrow())?;
+            let read = constants::value_of(&text, &held, self.style())?.cast_to(&held.arrow())?;
             return Ok(Typed::constant(read, sql_type));
         }
         if value.data_type.is_integer() && held.arrow().is_numeric() {
@@ -77,11 +86,15 @@ impl Lowering<'_> {
         self.converted(value, &held, sql_type)
     }
 
+    /// The output style of the session.
+    pub(crate) fn style(&self) -> Style {
+        Style::from_config(self.around.engine.config_options())
+    }
+
     /// A conversion by the function that casts.
     fn converted(&self, value: Typed, held: &Held, sql_type: SqlType) -> Result<Typed> {
-        let style = Style::from_config(self.around.engine.config_options());
         let data_type = held.arrow();
-        let function = conversion::to(held, &data_type, style);
+        let function = conversion::to(held, &data_type, self.style());
         Ok(Typed { expr: function.call(vec![value.expr]), sql_type, data_type })
     }
 
@@ -150,8 +163,21 @@ impl Lowering<'_> {
             {
                 Ok(value.named(sql_type))
             }
+            Held::Time | Held::Timestamp | Held::TimestampTz => {
+                self.adjusted("moment_precision", value, sql_type)
+            }
+            Held::Interval => self.adjusted("interval_precision", value, sql_type),
             _ => missing(format!("a conversion to {sql_type}")),
         }
+    }
+}
+
+impl Lowering<'_> {
+    /// A value with the precision of its type's modifier, by a function of both.
+    pub(crate) fn adjusted(&self, name: &str, value: Typed, sql_type: SqlType) -> Result<Typed> {
+        let modifier = ScalarValue::Int32(Some(sql_type.modifier));
+        let modifier = Typed::constant(modifier, Oid::INT4.into());
+        self.hidden(name, vec![value, modifier], sql_type)
     }
 }
 
@@ -159,7 +185,7 @@ impl Lowering<'_> {
 fn rounded(value: Typed, held: &Held, sql_type: SqlType) -> Result<Typed> {
     if let Some(constant) = value.value() {
         let text = constant.cast_to(&Held::Text.arrow())?;
-        let value = constants::value_of(&text, held)?.cast_to(&held.arrow())?;
+        let value = constants::value_of(&text, held, Style::default())?.cast_to(&held.arrow())?;
         return Ok(Typed::constant(value, sql_type));
     }
     Typed::of(value.expr, value.data_type, sql_type)

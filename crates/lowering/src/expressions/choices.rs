@@ -2,7 +2,7 @@
 
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
-use crate::typed::{Typed, unify};
+use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::Expr;
 use datafusion::logical_expr::Expr as Engine;
@@ -22,7 +22,7 @@ impl Lowering<'_> {
             values.push(self.expr(then)?);
         }
         values.push(self.expr(otherwise)?);
-        unify(&mut values);
+        let mut values = self.together(values, sql_type)?;
         let Some(otherwise) = values.pop() else { return missing("CASE") };
         let branches = whens.into_iter().zip(values);
         let branches = branches.map(|(when, then)| (Box::new(when), Box::new(then.expr))).collect();
@@ -46,8 +46,8 @@ impl Lowering<'_> {
         if !is_ordered {
             return missing(format!("{name} of {sql_type}"));
         }
-        let mut values = self.exprs(values)?;
-        unify(&mut values);
+        let values = self.exprs(values)?;
+        let values = self.together(values, sql_type)?;
         let Some(data_type) = values.first().map(|value| value.data_type.clone()) else {
             return missing(name);
         };

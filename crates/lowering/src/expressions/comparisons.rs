@@ -13,13 +13,13 @@ use datafusion::logical_expr::{Expr as Engine, Operator, binary_expr};
 impl Lowering<'_> {
     pub(super) fn distinct(&mut self, call: &Call) -> Result<Typed> {
         let [left, right] = self.sides(call)?;
-        let (left, right) = comparisons::sides(left, right)?;
+        let (left, right) = comparisons::sides(self, left, right)?;
         Ok(Typed::boolean(binary_expr(left.expr, Operator::IsDistinctFrom, right.expr)))
     }
 
     pub(super) fn null_if(&mut self, call: &Call, sql_type: SqlType) -> Result<Typed> {
         let [value, other] = self.sides(call)?;
-        let (left, right) = comparisons::sides(value.clone(), other)?;
+        let (left, right) = comparisons::sides(self, value.clone(), other)?;
         if left.data_type == value.data_type && left.expr == value.expr {
             let chosen = self.engine_function("nullif", vec![left, right])?;
             return Typed::of(chosen.0, value.data_type, sql_type);

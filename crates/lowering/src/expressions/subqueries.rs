@@ -61,7 +61,7 @@ impl Lowering<'_> {
             let plan = lowering.query(query)?;
             let outputs = outputs_of(&plan, query);
             let column = lowering.with_outputs(outputs, |lowering| lowering.expr(column))?;
-            let (left, right) = comparisons::sides(value, column)?;
+            let (left, right) = comparisons::sides(lowering, value, column)?;
             compared = Ok(left);
             with_column(plan, right.expr)
         })?;

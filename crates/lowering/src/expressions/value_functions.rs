@@ -7,11 +7,23 @@ use analyzer::system::{Oid, SqlType};
 use analyzer::tree::ValueFunction;
 
 impl Lowering<'_> {
-    pub(super) fn value_function(
+    pub(crate) fn value_function(
         &self,
         function: ValueFunction,
         sql_type: SqlType,
     ) -> Result<Typed> {
+        let is_local = matches!(
+            function,
+            ValueFunction::Date | ValueFunction::LocalTimestamp | ValueFunction::LocalTime
+        );
+        if is_local && !self.zone().is_utc() {
+            let now = self.registered("now", Vec::new(), Oid::TIMESTAMPTZ.into())?;
+            let value = self.plain(now, SqlType::plain(sql_type.oid))?;
+            return match (0..6).contains(&sql_type.modifier) {
+                true => self.adjusted("moment_precision", value, sql_type),
+                false => Ok(value.named(sql_type)),
+            };
+        }
         let name = match function {
             ValueFunction::Date => "current_date",
             ValueFunction::Timestamp | ValueFunction::LocalTimestamp => "now",
@@ -24,9 +36,10 @@ impl Lowering<'_> {
         };
         let is_rounded = matches!(sql_type.oid, Oid::TIMESTAMP | Oid::TIMESTAMPTZ | Oid::TIME)
             && (0..6).contains(&sql_type.modifier);
-        if is_rounded {
-            return missing(format!("values of type {sql_type}"));
+        let value = self.registered(name, Vec::new(), SqlType::plain(sql_type.oid))?;
+        match is_rounded {
+            true => self.adjusted("moment_precision", value, sql_type),
+            false => Ok(value.named(sql_type)),
         }
-        self.registered(name, Vec::new(), sql_type)
     }
 }

@@ -30,6 +30,7 @@ impl Lowering<'_> {
             return Ok(None);
         }
         let arguments = self.exprs(&call.call.arguments)?;
+        self.refuse_local_days(&arguments)?;
         let mut values = Vec::with_capacity(arguments.len());
         for argument in &arguments {
             let Some(value) = self.constant(argument)? else { return Ok(None) };

@@ -6,9 +6,12 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
 use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
 use datafusion::logical_expr::type_coercion::binary::BinaryTypeCoercer;
-use datafusion::logical_expr::{Expr, Operator, binary_expr};
+use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
+
 use functions::numbers::decimals::is_wide_product;
+use values::error::Error;
 
 pub(super) const TABLE: Table = &[
     (
@@ -43,11 +46,11 @@ pub(super) const TABLE: Table = &[
     ("+(int2) +(int4) +(int8) +(float4) +(float8) +(numeric)", Make::Own(same)),
     ("~(int2) ~(int4) ~(int8)", Make::Own(inverse)),
     (
-        "<<(int4,int4) <<(int8,int4)",
+        "<<(int2,int4) <<(int4,int4) <<(int8,int4)",
         Make::Own(|_, args, of| shift(args, Operator::BitwiseShiftLeft, of)),
     ),
     (
-        ">>(int4,int4) >>(int8,int4)",
+        ">>(int2,int4) >>(int4,int4) >>(int8,int4)",
         Make::Own(|_, args, of| shift(args, Operator::BitwiseShiftRight, of)),
     ),
     ("abs(int2) abs(int4) abs(int8) abs(float4) abs(float8) abs(numeric)", Make::Named("abs")),
@@ -80,6 +83,36 @@ pub(super) const TABLE: Table = &[
     ("random()", Make::Named("random")),
     ("gcd(int8,int8) gcd(int4,int4)", Make::Named("gcd")),
     ("lcm(int8,int8) lcm(int4,int4)", Make::Named("lcm")),
+    ("asinh(float8)", Make::Named("asinh")),
+    ("acosh(float8)", Make::Named("acosh")),
+    ("atanh(float8)", Make::Named("atanh")),
+    ("sind(float8)", Make::Named("sind")),
+    ("cosd(float8)", Make::Named("cosd")),
+    ("tand(float8)", Make::Named("tand")),
+    ("cotd(float8)", Make::Named("cotd")),
+    ("asind(float8)", Make::Named("asind")),
+    ("acosd(float8)", Make::Named("acosd")),
+    ("atand(float8)", Make::Named("atand")),
+    ("atan2d(float8,float8)", Make::Named("atan2d")),
+    ("sign(numeric)", Make::Named("numeric_sign")),
+    ("div(numeric,numeric)", Make::Named("div")),
+    ("factorial(int8)", Make::Named("numeric_factorial")),
+    ("scale(numeric)", Make::Named("scale")),
+    ("min_scale(numeric)", Make::Named("min_scale")),
+    ("trim_scale(numeric)", Make::Named("trim_scale")),
+    (
+        "width_bucket(float8,float8,float8,int4) width_bucket(numeric,numeric,numeric,int4)",
+        Make::Named("width_bucket"),
+    ),
+    (
+        "|/(numeric) sqrt(numeric) ||/(numeric) cbrt(numeric) exp(numeric) ln(numeric) log(numeric) log10(numeric) \
+         log(numeric,numeric) power(numeric,numeric) pow(numeric,numeric) ^(numeric,numeric)",
+        Make::Own(|_, _, _| {
+            let hint = "Cast the argument to double precision.";
+            let what = "this function of numeric is not supported";
+            Err(Error::unsupported(what).with_hint(hint).into())
+        }),
+    ),
 ];
 
 /// An arithmetic operator on numbers of two types of a kind: integers, floating-point numbers, or numerics.
@@ -134,15 +167,25 @@ fn same(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Ty
 /// All bits inverted: exclusive or with ones.
 fn inverse(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let [value] = take(arguments)?;
-    let ones = Typed::constant(datafusion::common::ScalarValue::Int64(Some(-1)), Oid::INT8.into());
+    let ones = Typed::constant(ScalarValue::Int64(Some(-1)), Oid::INT8.into());
     let ones = ones.converted(&value.data_type);
     of_engine(value, Operator::BitwiseXor, ones, sql_type)
 }
 
-/// A shift by a number of bits, which the engine takes modulo the width as PostgreSQL's processors do.
+/// A shift by a number of bits, which the engine takes modulo the width as PostgreSQL's processors do. A `smallint` is
+/// shifted as an integer, and keeps the lower half.
 fn shift(arguments: Vec<Typed>, operator: Operator, sql_type: SqlType) -> Result<Typed> {
     let [value, bits] = take(arguments)?;
     let data_type = value.data_type.clone();
+    if data_type == DataType::Int16 {
+        let wide = binary_expr(cast(value.expr, DataType::Int32), operator, bits.expr);
+        let half = |expr, operator| {
+            binary_expr(expr, operator, Expr::Literal(ScalarValue::Int32(Some(16)), None))
+        };
+        let upper = half(wide, Operator::BitwiseShiftLeft);
+        let lower = cast(half(upper, Operator::BitwiseShiftRight), DataType::Int16);
+        return Typed::of(lower, DataType::Int16, sql_type);
+    }
     if !matches!(data_type, DataType::Int32 | DataType::Int64) {
         return missing("shifts of this type");
     }

@@ -3,10 +3,13 @@
 use super::{Make, Table};
 use crate::decimals;
 use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::Oid;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::{Expr, Operator, binary_expr};
+use datafusion::common::ScalarValue;
+use datafusion::functions::string::rtrim;
+use datafusion::logical_expr::{Expr, Operator, binary_expr, lit};
 use functions::datetime::intervals;
 use store::catalog::SqlType as Held;
 
@@ -36,7 +39,7 @@ pub(super) const TABLE: Table = &[
          <(text,text) <(bpchar,bpchar) <(name,name) <(name,text) <(text,name) <(char,char) <(bytea,bytea) <(date,date) \
          <(date,timestamp) <(date,timestamptz) <(timestamp,date) <(timestamp,timestamp) <(timestamp,timestamptz) \
          <(timestamptz,date) <(timestamptz,timestamp) <(timestamptz,timestamptz) <(time,time) <(interval,interval) \
-         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid)",
+         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid) ~<~(text,text) ~<~(bpchar,bpchar)",
         Make::Compare(Operator::Lt),
     ),
     (
@@ -45,7 +48,8 @@ pub(super) const TABLE: Table = &[
          <=(bool,bool) <=(text,text) <=(bpchar,bpchar) <=(name,name) <=(name,text) <=(text,name) <=(char,char) \
          <=(bytea,bytea) <=(date,date) <=(date,timestamp) <=(date,timestamptz) <=(timestamp,date) \
          <=(timestamp,timestamp) <=(timestamp,timestamptz) <=(timestamptz,date) <=(timestamptz,timestamp) \
-         <=(timestamptz,timestamptz) <=(time,time) <=(interval,interval) <=(uuid,uuid) <=(jsonb,jsonb) <=(oid,oid)",
+         <=(timestamptz,timestamptz) <=(time,time) <=(interval,interval) <=(uuid,uuid) <=(jsonb,jsonb) <=(oid,oid) \
+         ~<=~(text,text) ~<=~(bpchar,bpchar)",
         Make::Compare(Operator::LtEq),
     ),
     (
@@ -54,7 +58,7 @@ pub(super) const TABLE: Table = &[
          >(text,text) >(bpchar,bpchar) >(name,name) >(name,text) >(text,name) >(char,char) >(bytea,bytea) >(date,date) \
          >(date,timestamp) >(date,timestamptz) >(timestamp,date) >(timestamp,timestamp) >(timestamp,timestamptz) \
          >(timestamptz,date) >(timestamptz,timestamp) >(timestamptz,timestamptz) >(time,time) >(interval,interval) \
-         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid)",
+         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid) ~>~(text,text) ~>~(bpchar,bpchar)",
         Make::Compare(Operator::Gt),
     ),
     (
@@ -63,21 +67,30 @@ pub(super) const TABLE: Table = &[
          >=(bool,bool) >=(text,text) >=(bpchar,bpchar) >=(name,name) >=(name,text) >=(text,name) >=(char,char) \
          >=(bytea,bytea) >=(date,date) >=(date,timestamp) >=(date,timestamptz) >=(timestamp,date) \
          >=(timestamp,timestamp) >=(timestamp,timestamptz) >=(timestamptz,date) >=(timestamptz,timestamp) \
-         >=(timestamptz,timestamptz) >=(time,time) >=(interval,interval) >=(uuid,uuid) >=(jsonb,jsonb) >=(oid,oid)",
+         >=(timestamptz,timestamptz) >=(time,time) >=(interval,interval) >=(uuid,uuid) >=(jsonb,jsonb) >=(oid,oid) \
+         ~>=~(text,text) ~>=~(bpchar,bpchar)",
         Make::Compare(Operator::GtEq),
     ),
 ];
 
-pub(super) fn build(operator: Operator, [left, right]: [Typed; 2]) -> Result<Typed> {
-    let (left, right) = sides(left, right)?;
+pub(super) fn build(
+    lowering: &Lowering<'_>,
+    operator: Operator,
+    [left, right]: [Typed; 2],
+) -> Result<Typed> {
+    let (left, right) = sides(lowering, left, right)?;
     Ok(Typed::boolean(binary_expr(left.expr, operator, right.expr)))
 }
 
 /// Both sides of a comparison with the same Arrow type.
-pub(crate) fn sides(left: Typed, right: Typed) -> Result<(Typed, Typed)> {
+pub(crate) fn sides(lowering: &Lowering<'_>, left: Typed, right: Typed) -> Result<(Typed, Typed)> {
+    let (left, right) = lowering.as_moments(left, right)?;
     let pair = (left.sql_type.oid, right.sql_type.oid);
     if pair == (Oid::INTERVAL, Oid::INTERVAL) {
         return Ok((length(left), length(right)));
+    }
+    if pair == (Oid::BPCHAR, Oid::BPCHAR) {
+        return Ok((without_blanks(left), without_blanks(right)));
     }
     let (left, right) = match pair {
         (Oid::DATE, Oid::TIMESTAMP) => (left, as_date(right)),
@@ -91,7 +104,22 @@ pub(crate) fn sides(left: Typed, right: Typed) -> Result<(Typed, Typed)> {
 }
 
 /// A value and the items of a list with the same Arrow type.
-pub(crate) fn with_list(value: Typed, items: Vec<Typed>) -> Result<(Typed, Vec<Typed>)> {
+pub(crate) fn with_list(
+    lowering: &Lowering<'_>,
+    value: Typed,
+    items: Vec<Typed>,
+) -> Result<(Typed, Vec<Typed>)> {
+    let mut value = value;
+    let mut alike = Vec::with_capacity(items.len());
+    for item in items {
+        let (moved, item) = lowering.as_moments(value, item)?;
+        value = moved;
+        alike.push(item);
+    }
+    let items = alike;
+    let is_padded = value.sql_type.oid == Oid::BPCHAR;
+    let bare = |value| if is_padded { without_blanks(value) } else { value };
+    let (value, items) = (bare(value), items.into_iter().map(bare).collect::<Vec<_>>());
     let data_type = items
         .iter()
         .try_fold(value.data_type.clone(), |known, item| together(&known, &item.data_type));
@@ -125,6 +153,19 @@ fn together(left: &DataType, right: &DataType) -> Option<DataType> {
         }
         _ => return None,
     })
+}
+
+/// A value of `char` without trailing blanks, which do not count. `char(n)` is held without them.
+pub(crate) fn without_blanks(value: Typed) -> Typed {
+    if value.sql_type.modifier >= 0 {
+        return value;
+    }
+    if let Some(text) = value.text() {
+        let text = ScalarValue::Utf8View(Some(text.trim_end_matches(' ').to_owned()));
+        return Typed::constant(text, value.sql_type);
+    }
+    let expr = rtrim().call(vec![value.expr, lit(ScalarValue::Utf8View(Some(" ".to_owned())))]);
+    Typed { expr, ..value }
 }
 
 /// The length of an interval, by which intervals are compared.

@@ -3,12 +3,16 @@
 //! Each table names functions as `name(types)` and operators as `+(int4, int4)`. What has no entry is refused.
 
 mod arithmetic;
+mod arrays;
+mod bytes;
 pub(crate) mod comparisons;
+mod formats;
 mod json;
 mod moments;
 mod patterns;
 mod system;
 mod text;
+mod zones;
 
 pub(crate) use arithmetic::of_engine;
 
@@ -46,18 +50,23 @@ pub(crate) type Rule = fn(&Lowering<'_>, Vec<Typed>, SqlType) -> Result<Typed>;
 /// Entries of a table: signatures between blanks, and how they are computed.
 type Table = &'static [(&'static str, Make)];
 
+/// All tables.
+const TABLES: &[Table] = &[
+    arithmetic::TABLE,
+    arrays::TABLE,
+    bytes::TABLE,
+    comparisons::TABLE,
+    formats::TABLE,
+    json::TABLE,
+    moments::TABLE,
+    patterns::TABLE,
+    system::TABLE,
+    text::TABLE,
+];
+
 static ALL: LazyLock<HashMap<Oid, Make>> = LazyLock::new(|| {
-    let tables = [
-        arithmetic::TABLE,
-        comparisons::TABLE,
-        json::TABLE,
-        moments::TABLE,
-        patterns::TABLE,
-        system::TABLE,
-        text::TABLE,
-    ];
     let mut all = HashMap::new();
-    for (signatures, make) in tables.into_iter().flatten() {
+    for (signatures, make) in TABLES.iter().copied().flatten() {
         for signature in signatures.split_whitespace() {
             all.extend(resolve(signature).map(|function| (function, *make)));
         }
@@ -103,7 +112,7 @@ impl Make {
         sql_type: SqlType,
     ) -> Result<Typed> {
         match self {
-            Self::Compare(operator) => comparisons::build(*operator, pair(arguments)?),
+            Self::Compare(operator) => comparisons::build(lowering, *operator, pair(arguments)?),
             Self::Arithmetic(operator) => {
                 arithmetic::build(lowering, *operator, pair(arguments)?, sql_type)
             }
@@ -196,16 +205,8 @@ mod tests {
 
     #[test]
     fn every_signature_is_of_the_catalog() {
-        let tables = [
-            arithmetic::TABLE,
-            comparisons::TABLE,
-            json::TABLE,
-            moments::TABLE,
-            patterns::TABLE,
-            system::TABLE,
-            text::TABLE,
-        ];
-        let signatures = tables.into_iter().flatten().flat_map(|(all, _)| all.split_whitespace());
+        let signatures = TABLES.iter().copied().flatten();
+        let signatures = signatures.flat_map(|(all, _)| all.split_whitespace());
         let unknown: Vec<&str> =
             signatures.filter(|signature| resolve(signature).is_none()).collect();
         assert!(unknown.is_empty(), "{unknown:?}");

@@ -1,18 +1,21 @@
 //! Dates, times, timestamps and intervals.
 
 use super::arithmetic::of_engine;
+use super::zones::in_zone;
 use super::{Make, Table, called, take};
-use crate::refusal::{Result, missing};
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
+use analyzer::tree::ValueFunction;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
-use functions::datetime::extract;
 use functions::datetime::moments::AGE;
+use functions::datetime::{extract, local};
 use std::sync::Arc;
 use store::catalog::SqlType as Held;
+use values::zone::Zone;
 
 pub(super) const TABLE: Table = &[
     ("+(date,int4)", Make::Own(|_, args, of| days(args, Operator::Plus, of))),
@@ -30,19 +33,19 @@ pub(super) const TABLE: Table = &[
     ("-(time,time)", Make::Hidden("time_subtract")),
     (
         "+(timestamp,interval) +(timestamptz,interval)",
-        Make::Own(|_, args, of| later(args, Operator::Plus, of)),
+        Make::Own(|of, args, to| later(of, args, Operator::Plus, to)),
     ),
     (
         "-(timestamp,interval) -(timestamptz,interval)",
-        Make::Own(|_, args, of| later(args, Operator::Minus, of)),
+        Make::Own(|of, args, to| later(of, args, Operator::Minus, to)),
     ),
     (
         "+(interval,timestamp) +(interval,timestamptz)",
-        Make::Own(|_, args, of| later(swapped(args), Operator::Plus, of)),
+        Make::Own(|of, args, to| later(of, swapped(args), Operator::Plus, to)),
     ),
     ("-(timestamp,timestamp) -(timestamptz,timestamptz)", Make::Own(between)),
-    ("+(interval,interval)", Make::Own(|_, args, of| later(args, Operator::Plus, of))),
-    ("-(interval,interval)", Make::Own(|_, args, of| later(args, Operator::Minus, of))),
+    ("+(interval,interval)", Make::Own(|of, args, to| later(of, args, Operator::Plus, to))),
+    ("-(interval,interval)", Make::Own(|of, args, to| later(of, args, Operator::Minus, to))),
     ("*(interval,float8)", Make::Hidden("interval_multiply")),
     (
         "*(float8,interval)",
@@ -50,16 +53,40 @@ pub(super) const TABLE: Table = &[
     ),
     ("/(interval,float8)", Make::Hidden("interval_divide")),
     ("age(timestamp,timestamp) age(timestamptz,timestamptz)", Make::Own(age)),
+    ("age(timestamp) age(timestamptz)", Make::Own(age_today)),
+    ("interval(time)", Make::Own(since_midnight)),
+    ("time(interval)", Make::Own(of_day)),
+    (
+        "overlaps(time,time,time,time) overlaps(timestamp,timestamp,timestamp,timestamp) \
+         overlaps(timestamptz,timestamptz,timestamptz,timestamptz) \
+         overlaps(time,interval,time,time) overlaps(time,time,time,interval) overlaps(time,interval,time,interval) \
+         overlaps(timestamp,interval,timestamp,timestamp) overlaps(timestamp,timestamp,timestamp,interval) \
+         overlaps(timestamp,interval,timestamp,interval) \
+         overlaps(timestamptz,interval,timestamptz,timestamptz) \
+         overlaps(timestamptz,timestamptz,timestamptz,interval) \
+         overlaps(timestamptz,interval,timestamptz,interval)",
+        Make::Own(overlap),
+    ),
     (
         "date_part(text,date) date_part(text,time) date_part(text,timestamp) date_part(text,timestamptz) \
          date_part(text,interval)",
-        Make::Named("date_part"),
+        Make::Own(date_part),
     ),
     (
         "extract(text,date) extract(text,time) extract(text,timestamp) extract(text,timestamptz) extract(text,interval)",
         Make::Own(extracted),
     ),
-    ("date_trunc(text,timestamp) date_trunc(text,timestamptz)", Make::Own(truncated)),
+    (
+        "date_trunc(text,timestamp) date_trunc(text,interval) date_trunc(text,timestamptz,text)",
+        Make::Named("date_trunc"),
+    ),
+    (
+        "date_trunc(text,timestamptz)",
+        Make::Own(|of, args, to| match of.zone() {
+            Zone::UTC => of.registered("date_trunc", args, to),
+            zone => in_zone(local::truncated(zone), args, to),
+        }),
+    ),
     ("now() transaction_timestamp() statement_timestamp()", Make::Named("now")),
     (
         "timezone(text,timestamp) timezone(text,timestamptz) timezone(interval,timestamp) timezone(interval,timestamptz)",
@@ -70,7 +97,24 @@ pub(super) const TABLE: Table = &[
     ("justify_days(interval)", Make::Named("justify_days")),
     ("justify_hours(interval)", Make::Named("justify_hours")),
     ("justify_interval(interval)", Make::Named("justify_interval")),
-    ("to_timestamp(float8)", Make::Named("to_timestamp")),
+    ("make_time(int4,int4,float8)", Make::Named("make_time")),
+    ("make_timestamp(int4,int4,int4,int4,int4,float8)", Make::Named("make_timestamp")),
+    (
+        "make_timestamptz(int4,int4,int4,int4,int4,float8)",
+        Make::Own(|of, args, _| {
+            of.instant(of.registered("make_timestamp", args, Oid::TIMESTAMP.into())?)
+        }),
+    ),
+    ("make_timestamptz(int4,int4,int4,int4,int4,float8,text)", Make::Named("make_timestamptz")),
+    (
+        "date_bin(interval,timestamp,timestamp) date_bin(interval,timestamptz,timestamptz)",
+        Make::Named("date_bin"),
+    ),
+    (
+        "isfinite(date) isfinite(timestamp) isfinite(timestamptz) isfinite(interval)",
+        Make::Named("isfinite"),
+    ),
+    ("clock_timestamp()", Make::Named("clock_timestamp")),
     ("pg_sleep(float8)", Make::Named("pg_sleep")),
 ];
 
@@ -114,8 +158,21 @@ pub(super) fn is_whole_days(expr: &Expr) -> bool {
 }
 
 /// A timestamp or interval plus or minus an interval.
-fn later(arguments: Vec<Typed>, operator: Operator, sql_type: SqlType) -> Result<Typed> {
+fn later(
+    lowering: &Lowering<'_>,
+    arguments: Vec<Typed>,
+    operator: Operator,
+    sql_type: SqlType,
+) -> Result<Typed> {
     let [moment, interval] = take(arguments)?;
+    let zone = lowering.zone();
+    if moment.sql_type.oid == Oid::TIMESTAMPTZ && !zone.is_utc() {
+        let function = match operator {
+            Operator::Plus => local::later(zone),
+            _ => local::earlier(zone),
+        };
+        return in_zone(function, vec![moment, interval], sql_type);
+    }
     of_engine(moment, operator, interval, sql_type)
 }
 
@@ -128,43 +185,115 @@ fn between(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) ->
 
 /// The time between two timestamps in years, months and days.
 fn age(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-    let local = |moment: Typed| moment.converted(&Held::Timestamp.arrow());
-    lowering.registered(AGE, arguments.into_iter().map(local).collect(), sql_type)
+    let local = |moment: Typed| match moment.sql_type.oid {
+        Oid::TIMESTAMPTZ => lowering.local_time(moment),
+        _ => Ok(moment),
+    };
+    let locals = arguments.into_iter().map(local).collect::<Result<_>>()?;
+    lowering.registered(AGE, locals, sql_type)
 }
 
 /// EXTRACT of a field that the statement names, since its type depends on the field.
-fn extracted(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+fn extracted(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let Some(field) = arguments.first().and_then(|field| field.text().map(str::to_owned)) else {
         return missing("EXTRACT of a computed field");
+    };
+    let arguments = match local_field(lowering, arguments, sql_type)? {
+        Local::Value(value) => return Ok(value),
+        Local::Arguments(arguments) => arguments,
     };
     let (expr, data_type) = called(&Arc::new(extract::of_field(&field)), arguments)?;
     Typed::of(expr, data_type, sql_type)
 }
 
-/// `date_trunc`, for the fields that the engine knows.
-fn truncated(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-    const FIELDS: [&str; 10] = [
-        "microseconds",
-        "milliseconds",
-        "second",
-        "minute",
-        "hour",
-        "day",
-        "week",
-        "month",
-        "quarter",
-        "year",
-    ];
-    let field = arguments.first().and_then(Typed::text).map(str::to_ascii_lowercase);
-    match field {
-        Some(field) if FIELDS.contains(&&*field) => {
-            let mut arguments = arguments;
-            let text = ScalarValue::Utf8(Some(field));
-            if let Some(first) = arguments.first_mut() {
-                *first = Typed::constant(text, Oid::TEXT.into());
-            }
-            lowering.registered("date_trunc", arguments, sql_type)
-        }
-        _ => missing("date_trunc to this field"),
+/// The arguments of a function of a field, in the zone of the session.
+enum Local {
+    /// A field of the zone itself.
+    Value(Typed),
+    Arguments(Vec<Typed>),
+}
+
+/// The local time instead of a timestamp with time zone, where the field is one of the calendar or the clock.
+fn local_field(
+    lowering: &Lowering<'_>,
+    mut arguments: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Local> {
+    let zone = lowering.zone();
+    let [field, value] = &mut arguments[..] else { return missing("these arguments") };
+    if zone.is_utc() || value.sql_type.oid != Oid::TIMESTAMPTZ {
+        return Ok(Local::Arguments(arguments));
     }
+    let Some(name) = field.text().map(str::to_ascii_lowercase) else {
+        return unsupported("a computed field of a timestamp with time zone, with this TimeZone,");
+    };
+    let (divisor, is_rest) = match name.as_str() {
+        "epoch" => return Ok(Local::Arguments(arguments)),
+        "timezone" => (1, false),
+        "timezone_h" | "timezone_hour" => (3600, false),
+        "timezone_m" | "timezone_minute" => (60, true),
+        _ => {
+            *value = lowering.local_time(value.clone())?;
+            return Ok(Local::Arguments(arguments));
+        }
+    };
+    let whole = |number| Typed::constant(ScalarValue::Int32(Some(number)), Oid::INT4.into());
+    let integer = SqlType::plain(Oid::INT4);
+    let mut offset = in_zone(local::offset(zone), vec![value.clone()], integer)?;
+    if is_rest {
+        offset = of_engine(offset, Operator::Modulo, whole(3600), integer)?;
+    }
+    let part = of_engine(offset, Operator::Divide, whole(divisor), integer)?;
+    lowering.plain(part, sql_type).map(Local::Value)
+}
+
+fn date_part(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    match local_field(lowering, arguments, sql_type)? {
+        Local::Value(value) => Ok(value),
+        Local::Arguments(arguments) => lowering.registered("date_part", arguments, sql_type),
+    }
+}
+
+/// The age of a timestamp at midnight today.
+fn age_today(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [moment] = take(arguments)?;
+    let today = lowering.value_function(ValueFunction::Date, Oid::DATE.into())?;
+    let today = lowering.plain(today, Oid::TIMESTAMP.into())?;
+    age(lowering, vec![today, moment], sql_type)
+}
+
+fn midnight() -> Typed {
+    Typed::constant(ScalarValue::Time64Microsecond(Some(0)), Oid::TIME.into())
+}
+
+/// A time of day as the interval since midnight.
+fn since_midnight(lowering: &Lowering<'_>, args: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [time] = take(args)?;
+    lowering.hidden("time_subtract", vec![time, midnight()], sql_type)
+}
+
+/// The time of day that an interval gives: its hours below a day.
+fn of_day(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [interval] = take(arguments)?;
+    lowering.hidden("time_plus", vec![midnight(), interval], sql_type)
+}
+
+/// OVERLAPS: a bound that is an interval is added to the one before it.
+fn overlap(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let mut bounds: Vec<Typed> = Vec::with_capacity(arguments.len());
+    for bound in arguments {
+        let start = bounds.last().filter(|_| bound.sql_type.oid == Oid::INTERVAL).cloned();
+        bounds.push(match start {
+            Some(start) if start.sql_type.oid == Oid::TIME => {
+                let of = start.sql_type;
+                lowering.hidden("time_plus", vec![start, bound], of)?
+            }
+            Some(start) => {
+                let of = start.sql_type;
+                later(lowering, vec![start, bound], Operator::Plus, of)?
+            }
+            None => bound,
+        });
+    }
+    lowering.registered("periods_overlap", bounds, sql_type)
 }

@@ -4,74 +4,114 @@ use super::{Make, Table, take};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
-use analyzer::system::SqlType;
-use datafusion::common::ScalarValue;
+use analyzer::system::Oid;
 use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{Expr, Operator, binary_expr};
-use functions::text::like_escapes::with_backslashes;
 
 pub(super) const TABLE: Table = &[
     (
         "~~(text,text) ~~(bpchar,text) ~~(name,text)",
-        Make::Own(|_, args, _| like(args, false, false)),
+        Make::Own(|of, args, _| like(of, args, false, false)),
     ),
     (
         "!~~(text,text) !~~(bpchar,text) !~~(name,text)",
-        Make::Own(|_, args, _| like(args, true, false)),
+        Make::Own(|of, args, _| like(of, args, true, false)),
     ),
     (
         "~~*(text,text) ~~*(bpchar,text) ~~*(name,text)",
-        Make::Own(|_, args, _| like(args, false, true)),
+        Make::Own(|of, args, _| like(of, args, false, true)),
     ),
     (
         "!~~*(text,text) !~~*(bpchar,text) !~~*(name,text)",
-        Make::Own(|_, args, _| like(args, true, true)),
+        Make::Own(|of, args, _| like(of, args, true, true)),
     ),
     (
         "~(text,text) ~(bpchar,text) ~(name,text)",
-        Make::Own(|_, args, _| regex(args, Operator::RegexMatch)),
+        Make::Own(|of, args, _| regex(of, args, Operator::RegexMatch)),
     ),
     (
         "~*(text,text) ~*(bpchar,text) ~*(name,text)",
-        Make::Own(|_, args, _| regex(args, Operator::RegexIMatch)),
+        Make::Own(|of, args, _| regex(of, args, Operator::RegexIMatch)),
     ),
     (
         "!~(text,text) !~(bpchar,text) !~(name,text)",
-        Make::Own(|_, args, _| regex(args, Operator::RegexNotMatch)),
+        Make::Own(|of, args, _| regex(of, args, Operator::RegexNotMatch)),
     ),
     (
         "!~*(text,text) !~*(bpchar,text) !~*(name,text)",
-        Make::Own(|_, args, _| regex(args, Operator::RegexNotIMatch)),
+        Make::Own(|of, args, _| regex(of, args, Operator::RegexNotIMatch)),
     ),
-    ("like_escape(text,text)", Make::Own(escaped)),
+    ("~~(bytea,bytea)", Make::Named("bytes_like")),
+    ("!~~(bytea,bytea)", Make::Own(|of, args, to| Ok(not(of.registered("bytes_like", args, to)?)))),
+    ("like_escape(text,text)", Make::Named("pattern_escaped_by")),
+    ("like_escape(bytea,bytea)", Make::Own(|_, _, _| missing("LIKE ESCAPE of bytea"))),
+    ("similar_to_escape(text) similar_to_escape(text,text)", Make::Named("similar_to_escape")),
+    ("substring(text,text) substring(text,text,text)", Make::Named("substr")),
+    ("regexp_like(text,text) regexp_like(text,text,text)", Make::Named("regexp_like")),
+    ("regexp_match(text,text) regexp_match(text,text,text)", Make::Named("regexp_match")),
     (
-        "regexp_replace(text,text,text) regexp_replace(text,text,text,text)",
+        "regexp_split_to_array(text,text) regexp_split_to_array(text,text,text)",
+        Make::Named("regexp_split_to_array"),
+    ),
+    (
+        "regexp_count(text,text) regexp_count(text,text,int4) regexp_count(text,text,int4,text)",
+        Make::Named("regexp_count"),
+    ),
+    (
+        "regexp_instr(text,text) regexp_instr(text,text,int4) regexp_instr(text,text,int4,int4) \
+         regexp_instr(text,text,int4,int4,int4) regexp_instr(text,text,int4,int4,int4,text) \
+         regexp_instr(text,text,int4,int4,int4,text,int4)",
+        Make::Named("regexp_instr"),
+    ),
+    (
+        "regexp_substr(text,text) regexp_substr(text,text,int4) regexp_substr(text,text,int4,int4) \
+         regexp_substr(text,text,int4,int4,text) regexp_substr(text,text,int4,int4,text,int4)",
+        Make::Named("regexp_substr"),
+    ),
+    (
+        "regexp_replace(text,text,text) regexp_replace(text,text,text,text) \
+         regexp_replace(text,text,text,int4) regexp_replace(text,text,text,int4,int4) \
+         regexp_replace(text,text,text,int4,int4,text)",
         Make::Named("regexp_replace"),
     ),
 ];
 
-fn like(arguments: Vec<Typed>, negated: bool, case_insensitive: bool) -> Result<Typed> {
+/// LIKE. A constant pattern is the engine's; others may end with an escape, which is an error where a text gets there.
+fn like(
+    lowering: &Lowering<'_>,
+    arguments: Vec<Typed>,
+    negated: bool,
+    case_insensitive: bool,
+) -> Result<Typed> {
     let [value, pattern] = take(arguments)?;
-    let (expr, pattern) = (Box::new(value.expr), Box::new(pattern.expr));
-    Ok(Typed::boolean(Expr::Like(Like::new(negated, expr, pattern, None, case_insensitive))))
+    let value = lowering.padded(value)?.named(Oid::TEXT.into());
+    if pattern.text().is_some_and(|pattern| !ends_with_escape(pattern)) || pattern.is_null() {
+        let (expr, pattern) = (Box::new(value.expr), Box::new(pattern.expr));
+        let like = Like::new(negated, expr, pattern, None, case_insensitive);
+        return Ok(Typed::boolean(Expr::Like(like)));
+    }
+    let mut operands = vec![value, pattern];
+    if case_insensitive {
+        let lower = operands.into_iter();
+        let lower = lower.map(|text| lowering.registered("lower", vec![text], Oid::TEXT.into()));
+        operands = lower.collect::<Result<_>>()?;
+    }
+    let found = lowering.registered("text_like", operands, Oid::BOOL.into())?;
+    Ok(if negated { not(found) } else { found })
 }
 
-fn regex(arguments: Vec<Typed>, operator: Operator) -> Result<Typed> {
+fn not(condition: Typed) -> Typed {
+    Typed::boolean(Expr::Not(Box::new(condition.expr)))
+}
+
+/// Whether the last character of a pattern is a backslash that escapes nothing.
+fn ends_with_escape(pattern: &str) -> bool {
+    let backslashes = pattern.len() - pattern.trim_end_matches('\\').len();
+    backslashes % 2 == 1
+}
+
+fn regex(lowering: &Lowering<'_>, arguments: Vec<Typed>, operator: Operator) -> Result<Typed> {
     let [value, pattern] = take(arguments)?;
+    let value = lowering.padded(value)?;
     Ok(Typed::boolean(binary_expr(value.expr, operator, pattern.expr)))
-}
-
-/// LIKE ... ESCAPE: a constant pattern with backslashes.
-fn escaped(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-    let [pattern, escape] = take(arguments)?;
-    let (Some(pattern), Some(escape)) = (pattern.text(), escape.text()) else {
-        return missing("ESCAPE of a computed pattern");
-    };
-    let mut characters = escape.chars();
-    let with_backslash = match (characters.next(), characters.next()) {
-        (None, _) => pattern.replace('\\', "\\\\"),
-        (Some(escape), None) => with_backslashes(pattern, escape),
-        _ => return missing("an escape string of several characters"),
-    };
-    Ok(Typed::constant(ScalarValue::Utf8View(Some(with_backslash)), sql_type))
 }

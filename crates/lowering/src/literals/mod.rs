@@ -2,16 +2,19 @@
 
 mod intervals;
 
-use crate::refusal::{Result, missing};
+use crate::names;
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types::{self, DIGITS_MAX};
 use analyzer::system::{Oid, SqlType};
-use analyzer::tree::Literal;
+use analyzer::tree::{Literal, ValueFunction};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Placeholder;
+use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
 use functions::casts::constants;
+use functions::datetime::precision;
 use store::catalog::SqlType as Held;
 
 impl Lowering<'_> {
@@ -29,8 +32,14 @@ impl Lowering<'_> {
 
     /// A constant in the input syntax of its type.
     pub(crate) fn written(&self, text: &str, sql_type: SqlType) -> Result<Typed> {
-        // Trailing blanks of char(n) do not count and are not stored.
-        let text = if sql_type.oid == Oid::BPCHAR { text.trim_end_matches(' ') } else { text };
+        // Trailing blanks of char(n) do not count and are not held.
+        let is_trimmed = sql_type.oid == Oid::BPCHAR && sql_type.modifier >= 0;
+        let text = if is_trimmed { text.trim_end_matches(' ') } else { text };
+        let text = match sql_type.oid {
+            Oid::NAME => names::cut(text),
+            Oid::CHAR => &single(text)?,
+            _ => text,
+        };
         let view = || ScalarValue::Utf8View(Some(text.to_owned()));
         if types::is_named_id(sql_type.oid) {
             return self.named_id(text, sql_type);
@@ -40,22 +49,53 @@ impl Lowering<'_> {
         {
             return Ok(Typed::constant(value, sql_type));
         }
+        if let Some(moment) = self.moment_word(text, sql_type)? {
+            return Ok(moment);
+        }
         let held = types::held(sql_type)?;
         if held == Held::Interval {
-            let Some(text) = intervals::with_unit(text, sql_type.modifier) else {
-                return missing(format!("this constant of type {sql_type}"));
-            };
+            let text = intervals::with_fields(text, sql_type.modifier);
             let text = ScalarValue::Utf8View(Some(text));
-            return Ok(Typed::constant(constants::value_of(&text, &held)?, sql_type));
+            let value = constants::value_of(&text, &held, self.style())?;
+            let value = match value {
+                ScalarValue::IntervalMonthDayNano(Some(interval)) => {
+                    let adjusted = precision::adjusted(interval, sql_type.modifier);
+                    ScalarValue::IntervalMonthDayNano(Some(adjusted.unwrap_or(interval)))
+                }
+                value => value,
+            };
+            return Ok(Typed::constant(value, sql_type));
         }
         let value = match &held {
             Held::Text => view(),
             Held::Array(_) if sql_type.oid.element().is_none() => {
                 return missing(format!("constants of type {sql_type}"));
             }
-            held => constants::value_of(&view(), held)?,
+            held => constants::value_of(&view(), held, self.style())?,
         };
         Ok(Typed::constant(value.cast_to(&held.arrow())?, sql_type))
+    }
+
+    /// The value of `now`, `today`, `tomorrow` or `yesterday`, which is that of the transaction; `None` for other texts and
+    /// types.
+    fn moment_word(&self, text: &str, sql_type: SqlType) -> Result<Option<Typed>> {
+        let is_moment = matches!(sql_type.oid, Oid::DATE | Oid::TIMESTAMP | Oid::TIMESTAMPTZ);
+        let days = match text.trim().to_ascii_lowercase().as_str() {
+            "now" if is_moment || sql_type.oid == Oid::TIME => {
+                let now = self.registered("now", Vec::new(), Oid::TIMESTAMPTZ.into())?;
+                return self.plain(now, SqlType::plain(sql_type.oid)).map(Some);
+            }
+            "today" if is_moment => 0,
+            "tomorrow" if is_moment => 1,
+            "yesterday" if is_moment => -1,
+            _ => return Ok(None),
+        };
+        let today = self.value_function(ValueFunction::Date, Oid::DATE.into())?;
+        let day = cast(today.expr, DataType::Int32);
+        let days = Expr::Literal(ScalarValue::Int32(Some(days)), None);
+        let day = cast(binary_expr(day, Operator::Plus, days), DataType::Date32);
+        let day = Typed::of(day, DataType::Date32, Oid::DATE.into())?;
+        self.plain(day, SqlType::plain(sql_type.oid)).map(Some)
     }
 
     /// The id of the object that has a name.
@@ -95,6 +135,20 @@ fn integer(value: i64, sql_type: SqlType) -> Result<Typed> {
     let held = types::held(sql_type)?.arrow();
     let value = ScalarValue::Int64(Some(value)).cast_to(&held)?;
     Ok(Typed::constant(value, sql_type))
+}
+
+/// The one byte that a constant of type `"char"` is: the first, or the one whose octal number is written.
+fn single(text: &str) -> Result<String> {
+    let octal = text.strip_prefix('\\').filter(|digits| digits.len() == 3);
+    let byte = match octal.map(|digits| u8::from_str_radix(digits, 8)) {
+        Some(Ok(byte)) => Some(byte),
+        _ => text.bytes().next(),
+    };
+    match byte {
+        None | Some(0) => Ok(String::new()),
+        Some(byte) if byte.is_ascii() => Ok(char::from(byte).to_string()),
+        Some(_) => unsupported("a \"char\" beyond ASCII"),
+    }
 }
 
 /// The decimal that a plain number writes, with the digits that it has; `None` for other texts and for too many digits.

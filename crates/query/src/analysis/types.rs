@@ -41,6 +41,7 @@ pub(super) fn of_held(held: &Held) -> Option<SqlType> {
             return Some(SqlType { oid: item.oid.array()?, modifier: item.modifier });
         }
         other if *other == types::OID => Oid::OID,
+        other if *other == types::BPCHAR => Oid::BPCHAR,
         other if *other == types::NAME => Oid::NAME,
         other if *other == types::CHAR => Oid::CHAR,
         Held::Other(_) => return None,

@@ -205,7 +205,8 @@ fn add_column(
     if let Some(default) = &defined.column.default {
         let planner = frame.planner(transaction);
         let (_, value) = planner.plan_expression(parse_expression(default)?, &DFSchema::empty())?;
-        defined.column.missing = Some(assign(&evaluate_constant(&value, 1)?, &defined.column)?);
+        let value = evaluate_constant(&value, 1)?;
+        defined.column.missing = Some(assign(&value, &defined.column, planner.style())?);
     }
     let is_computed = defined.column.generated.is_some();
     let missing_is_null =

@@ -55,7 +55,7 @@ pub(super) async fn change(
     let rewrite = |batch: RecordBatch| {
         let mut columns = batch.columns().to_vec();
         if let Some(value) = columns.pop() {
-            columns[index] = assign(&value, &after.columns[index])?;
+            columns[index] = assign(&value, &after.columns[index], constraints.style())?;
         }
         constraints.batch(columns)
     };

@@ -51,7 +51,7 @@ fn refuse(planner: &Planner<'_>, table: &Table, column: &Column, expression: &st
         return Err(wrong("generation expression is not immutable".to_owned()));
     }
     // An assignment of no values checks the type.
-    assign(&new_empty_array(&logical.get_type(&schema)?), column)?;
+    assign(&new_empty_array(&logical.get_type(&schema)?), column, planner.style())?;
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use store::Store;
 use store::catalog::{Column, Table};
 use values::assign::assign;
 use values::error::Result;
+use values::style::Style;
 
 /// The source of a column's values.
 enum Origin {
@@ -73,6 +74,11 @@ impl Assembly {
         self.is_lasting
     }
 
+    /// How texts are read.
+    fn style(&self) -> Style {
+        self.constraints.style()
+    }
+
     /// The table of the assembled rows.
     pub(crate) fn table(&self) -> &Table {
         &self.table
@@ -82,7 +88,7 @@ impl Assembly {
     /// index in the input, and the table's column.
     pub(crate) fn mismatch(&self, input: &RecordBatch) -> Option<(usize, &Column)> {
         self.origins.iter().zip(&self.table.columns).find_map(|(origin, column)| match origin {
-            Origin::Given(index) if assign(input.column(*index), column).is_err() => {
+            Origin::Given(index) if assign(input.column(*index), column, self.style()).is_err() => {
                 Some((*index, column))
             }
             _ => None,
@@ -95,8 +101,10 @@ impl Assembly {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.origins.len());
         for (origin, column) in self.origins.iter().zip(&self.table.columns) {
             columns.push(match origin {
-                Origin::Given(index) => assign(input.column(*index), column)?,
-                Origin::Default(default) => assign(&evaluate_constant(default, rows)?, column)?,
+                Origin::Given(index) => assign(input.column(*index), column, self.style())?,
+                Origin::Default(default) => {
+                    assign(&evaluate_constant(default, rows)?, column, self.style())?
+                }
                 Origin::RowId => {
                     let first = self.store.allocate_row_ids(rows as u64);
                     Arc::new(Int64Array::from_iter_values(first..first + rows as i64))

@@ -45,7 +45,7 @@ pub(crate) fn new_rows(
     let mut columns: Vec<ArrayRef> = batch.columns()[..table.columns.len()].to_vec();
     for (index, target) in targets.iter().enumerate() {
         let value = batch.column(table.columns.len() + index);
-        columns[*target] = assign(value, &table.columns[*target])?;
+        columns[*target] = assign(value, &table.columns[*target], constraints.style())?;
     }
     constraints.batch(columns)
 }

@@ -170,7 +170,7 @@ pub(crate) async fn insert(
         let mut columns: Vec<ArrayRef> = both.columns()[..table.columns.len()].to_vec();
         for (column, value) in assignments {
             let value = value.evaluate(&both)?.into_array(both.num_rows())?;
-            columns[*column] = assign(&value, &table.columns[*column])?;
+            columns[*column] = assign(&value, &table.columns[*column], constraints.style())?;
         }
         let rows = constraints.batch(columns)?;
         transaction.upsert(table.id, &rows).await?;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use store::catalog::Table;
 use values::assign::assign;
 use values::error::{Error, Result, SqlState};
+use values::style::Style;
 use values::text;
 
 /// A table's constraints and generation expressions, planned.
@@ -21,6 +22,8 @@ pub(crate) struct Constraints {
     /// Generated columns with their generation expressions.
     generated: Vec<(usize, Arc<dyn PhysicalExpr>)>,
     is_lasting: bool,
+    /// How texts that are assigned are read.
+    style: Style,
 }
 
 impl Constraints {
@@ -43,7 +46,13 @@ impl Constraints {
             let (_, physical) = planner.plan_expression(parse_expression(expression)?, &schema)?;
             generated.push((index, physical));
         }
-        Ok(Self { table: Arc::clone(table), checks, generated, is_lasting })
+        let style = planner.style();
+        Ok(Self { table: Arc::clone(table), checks, generated, is_lasting, style })
+    }
+
+    /// How texts that are assigned are read.
+    pub(crate) fn style(&self) -> Style {
+        self.style
     }
 
     /// Constraints that were planned on another server with the same table definition; `None` if
@@ -57,7 +66,8 @@ impl Constraints {
         let names = table.checks.iter().map(|check| check.name.clone());
         let checks = names.zip(expressions.by_ref()).collect();
         let generated = columns.into_iter().zip(expressions).collect();
-        Some(Self { table: Arc::clone(table), checks, generated, is_lasting: false })
+        let style = Style::default();
+        Some(Self { table: Arc::clone(table), checks, generated, is_lasting: false, style })
     }
 
     /// The CHECK conditions, followed by the generation expressions, over the columns of the table.
@@ -132,7 +142,7 @@ impl Constraints {
         let given = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.to_vec())?;
         for (index, value) in &self.generated {
             let value = value.evaluate(&given)?.into_array(given.num_rows())?;
-            columns[*index] = assign(&value, &self.table.columns[*index])?;
+            columns[*index] = assign(&value, &self.table.columns[*index], self.style)?;
         }
         Ok(())
     }

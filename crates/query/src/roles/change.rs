@@ -39,7 +39,7 @@ pub(super) fn alter(
         return Err(Error::unsupported(message).with_hint(format!("GRANT {name} TO member")));
     }
     let mut role = Role::clone(old);
-    configure(access, &mut role, options)?;
+    configure(frame, access, &mut role, options)?;
     if can_administer(old) && !can_administer(&role) {
         refuse_last(&catalog, &name)?;
     }

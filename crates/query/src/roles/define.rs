@@ -10,6 +10,7 @@ use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{CatalogChange, PUBLIC, Role, SqlType};
 use values::error::{Error, Result, SqlState};
+use values::style::Style;
 
 /// Runs a CREATE ROLE or CREATE USER.
 pub(super) fn create(
@@ -27,7 +28,7 @@ pub(super) fn create(
         return Err(Error::new(SqlState::DuplicateObject, message));
     }
     let mut role = Role::new(name);
-    configure(access, &mut role, options)?;
+    configure(frame, access, &mut role, options)?;
     if role.superuser && !access.is_superuser() {
         let message = "must be superuser to create superusers";
         return Err(Error::new(SqlState::InsufficientPrivilege, message));
@@ -86,7 +87,12 @@ pub(super) fn refuse_reserved(name: &str) -> Result<()> {
 }
 
 /// Applies all options except ROLE and ADMIN, which change other roles.
-pub(super) fn configure(access: Access<'_>, role: &mut Role, options: &[RoleOption]) -> Result<()> {
+pub(super) fn configure(
+    frame: &Frame<'_>,
+    access: Access<'_>,
+    role: &mut Role,
+    options: &[RoleOption],
+) -> Result<()> {
     for option in options {
         match option {
             RoleOption::Superuser(value) => role.superuser = *value,
@@ -104,7 +110,9 @@ pub(super) fn configure(access: Access<'_>, role: &mut Role, options: &[RoleOpti
             }
             RoleOption::CreateDatabase(value) => role.create_database = *value,
             RoleOption::ConnectionLimit(limit) => role.connection_limit = *limit,
-            RoleOption::ValidUntil(text) => role.valid_until = valid_until(text)?,
+            RoleOption::ValidUntil(text) => {
+                role.valid_until = valid_until(text, frame.settings.style())?
+            }
             RoleOption::Unsupported(what) => {
                 return Err(Error::unsupported(format!("{what} is not supported for roles")));
             }
@@ -115,11 +123,11 @@ pub(super) fn configure(access: Access<'_>, role: &mut Role, options: &[RoleOpti
 }
 
 /// A VALID UNTIL timestamp in microseconds since 1970; `None` for infinity.
-fn valid_until(text: &str) -> Result<Option<i64>> {
+fn valid_until(text: &str, style: Style) -> Result<Option<i64>> {
     if text.trim().eq_ignore_ascii_case("infinity") {
         return Ok(None);
     }
-    match parameter_of_text(text, &SqlType::TimestampTz)? {
+    match parameter_of_text(text, &SqlType::TimestampTz, style)? {
         ScalarValue::TimestampMicrosecond(micros, _) => Ok(micros),
         _ => Ok(None),
     }

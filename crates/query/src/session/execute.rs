@@ -29,9 +29,10 @@ impl Session {
             return Err(Error::new(SqlState::SyntaxError, message)
                 .with_detail(format!("Expected {expected} parameters but got {given}.")));
         }
+        let style = self.style();
         let constants = execute.arguments.iter().zip(types).map(|(argument, sql_type)| {
             constant(argument).map(|text| match text {
-                Some(text) => parameter_of_text(&text, sql_type),
+                Some(text) => parameter_of_text(&text, sql_type, style),
                 None => Ok(ScalarValue::try_from(sql_type.arrow())?),
             })
         });

@@ -41,6 +41,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::catalog::Catalog;
 use values::error::{Error, Result, SqlState};
+use values::style::Style;
 
 /// Bytes of a script that is parsed by an executor: parsing it takes longer than passing it on.
 const LONG_SCRIPT: usize = 16 << 10;
@@ -265,6 +266,11 @@ impl Session {
         self.0.settings.load().get(name)
     }
 
+    /// How the session reads and writes values.
+    pub fn style(&self) -> Style {
+        self.0.settings.load().style()
+    }
+
     /// Sets a setting that a client asks for when it connects. Unknown settings are ignored.
     ///
     /// # Errors
@@ -272,8 +278,7 @@ impl Session {
     pub fn set_at_startup(&self, name: &str, value: &str) -> Result<()> {
         let mut settings = Settings::clone(&self.0.settings.load());
         let known = settings.get(name).is_some() || name.contains('.');
-        // Every client of some kinds asks for a time zone: see `set_time_zone`.
-        if !known || name == "timezone" {
+        if !known {
             return Ok(());
         }
         settings.set(name, &values_of(name, value))?;

@@ -36,6 +36,7 @@ use store::{DistributedTransaction, Peers, Store};
 use values::assign::assign;
 use values::error::Result;
 use values::field::Field;
+use values::style::Style;
 use values::types;
 
 /// Maximum number of attempts of a write that conflicts with other transactions.
@@ -265,7 +266,7 @@ impl Short {
                 let mut values = Vec::with_capacity(given.len());
                 for (operand, column) in given.iter().zip(&update.given) {
                     let value = operand.value(parameters)?.to_array()?;
-                    values.push(assign(&value, &self.table.columns[*column])?);
+                    values.push(assign(&value, &self.table.columns[*column], Style::default())?);
                 }
                 let Some(inputs) = update.inputs.values(parameters) else { return Ok(None) };
                 for input in inputs {

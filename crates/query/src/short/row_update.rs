@@ -48,7 +48,8 @@ impl RowUpdate {
             let row = self.with_inputs(typed_rows(&self.table, &row)?, inputs)?;
             for (column, expression) in &self.computed {
                 let value = expression.evaluate(&row)?.into_array(1)?;
-                columns[*column] = assign(&value, &self.table.columns[*column])?;
+                columns[*column] =
+                    assign(&value, &self.table.columns[*column], self.constraints.style())?;
             }
         }
         for (column, value) in self.given.iter().zip(given) {

@@ -61,10 +61,10 @@ impl<S: Stream> Connection<S> {
             bind.values.len() == prepared.given.len() && prepared.given.iter().all(Option::is_some);
         let values = if known {
             let types: Vec<SqlType> = prepared.given.iter().flatten().cloned().collect();
-            attempt!(parameters::decode(&bind, &types))
+            attempt!(parameters::decode(&bind, &types, self.session.style()))
         } else {
             let description = attempt!(self.description(&prepared).await);
-            attempt!(parameters::decode(&bind, &description.parameters))
+            attempt!(parameters::decode(&bind, &description.parameters, self.session.style()))
         };
         let formats = bind.result_formats;
         // No format or a single one applies to all columns.

@@ -2,10 +2,14 @@
 
 use super::backend::format_of;
 use frontend::{Bind, Format};
-use query::{Error, ScalarValue, SqlState, SqlType, binary, parameter_of_text};
+use query::{Error, ScalarValue, SqlState, SqlType, Style, binary, parameter_of_text};
 
-/// Decodes the values of a Bind message as the statement's types.
-pub(crate) fn decode(bind: &Bind, types: &[SqlType]) -> Result<Vec<ScalarValue>, Error> {
+/// Decodes the values of a Bind message as the statement's types; texts are in the session's style.
+pub(crate) fn decode(
+    bind: &Bind,
+    types: &[SqlType],
+    style: Style,
+) -> Result<Vec<ScalarValue>, Error> {
     if bind.values.len() != types.len() {
         let message = format!(
             "bind message supplies {} parameters, but prepared statement \"{}\" requires {}",
@@ -36,7 +40,7 @@ pub(crate) fn decode(bind: &Bind, types: &[SqlType]) -> Result<Vec<ScalarValue>,
                         let message = "invalid byte sequence for encoding \"UTF8\"";
                         Error::new(SqlState::CharacterNotInRepertoire, message)
                     })?;
-                    of_text(text, sql_type)
+                    of_text(text, sql_type, style)
                 }
             }
         })
@@ -44,7 +48,7 @@ pub(crate) fn decode(bind: &Bind, types: &[SqlType]) -> Result<Vec<ScalarValue>,
 }
 
 /// Common types are parsed here; all others use the code of casts.
-fn of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue, Error> {
+fn of_text(text: &str, sql_type: &SqlType, style: Style) -> Result<ScalarValue, Error> {
     let known = match sql_type {
         SqlType::BigInt => text.parse().ok().map(|v| ScalarValue::Int64(Some(v))),
         SqlType::Integer => text.parse().ok().map(|v| ScalarValue::Int32(Some(v))),
@@ -54,7 +58,7 @@ fn of_text(text: &str, sql_type: &SqlType) -> Result<ScalarValue, Error> {
     };
     match known {
         Some(value) => Ok(value),
-        None => parameter_of_text(text, sql_type),
+        None => parameter_of_text(text, sql_type, style),
     }
 }
 

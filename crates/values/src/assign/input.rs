@@ -6,6 +6,7 @@ use super::rewrite::rewrite;
 use crate::error::{Error, Result, SqlState};
 use crate::input::{array, bytea, datetime, interval, numeric};
 use crate::json;
+use crate::style::{IntervalStyle, Style};
 use crate::translate::{refused_text, type_name};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, Int64Array, IntervalMonthDayNanoArray, ListArray,
@@ -18,12 +19,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::SqlType;
 
-/// Converts values to a type; [`fit`](super::fit) enforces its length.
+/// Converts values to a type; [`fit`](super::fit) enforces its length. Texts are read in the style of a session.
 ///
 /// # Errors
 /// 42846: there is no cast. 22003, 22007, 22P02: a value is not of the type.
-pub fn input(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
-    let array = cast_to(array, sql_type)?;
+pub fn input(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRef> {
+    let array = cast_to(array, sql_type, style)?;
     match sql_type {
         SqlType::Uuid => rewrite(array, uuid),
         // Trailing blanks are insignificant and are not stored.
@@ -41,7 +42,7 @@ pub fn input(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
     }
 }
 
-fn cast_to(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
+fn cast_to(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRef> {
     let to = sql_type.arrow();
     if *array.data_type() == to {
         return Ok(Arc::clone(array));
@@ -53,7 +54,7 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
         return booleans_of_text(array);
     }
     if let (true, SqlType::Array(item)) = (is_text(array.data_type()), sql_type) {
-        return lists_of_text(&text_view(array)?, item);
+        return lists_of_text(&text_view(array)?, item, style);
     }
     if !is_assignable(array.data_type(), &to) {
         let message = format!("cannot cast type {} to {sql_type}", type_name(array.data_type()));
@@ -68,9 +69,9 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
         };
     }
     match sql_type {
-        SqlType::Interval => intervals_of_text(array),
+        SqlType::Interval => intervals_of_text(array, style.interval),
         SqlType::Date | SqlType::Time | SqlType::Timestamp | SqlType::TimestampTz => {
-            datetimes_of_text(array, sql_type)
+            datetimes_of_text(array, sql_type, style)
         }
         SqlType::Numeric { precision, scale } => numeric::of_text(array, *precision, *scale),
         _ => Ok(cast_with_options(array, &to, &options)?),
@@ -93,31 +94,36 @@ fn whole_numbers(array: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-fn intervals_of_text(array: &ArrayRef) -> Result<ArrayRef> {
+fn intervals_of_text(array: &ArrayRef, style: IntervalStyle) -> Result<ArrayRef> {
     let text = text_view(array)?;
-    let parse = |text: &str| {
-        interval::parse(text).ok_or_else(|| invalid_datetime(&SqlType::Interval, text))
+    let read = match style {
+        IntervalStyle::Standard => interval::parse_standard,
+        _ => interval::parse,
     };
+    let parse = |text: &str| read(text).ok_or_else(|| invalid_datetime(&SqlType::Interval, text));
     let values = text.as_string_view().iter().map(|value| value.map(parse).transpose());
     let values = values.collect::<Result<Vec<_>>>()?;
     Ok(Arc::new(IntervalMonthDayNanoArray::from(values)))
 }
 
-/// Parses dates and times: with the engine's parser where it accepts all of them, else with ours.
-fn datetimes_of_text(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
+/// Parses dates and times: with the engine's parser where all are in the form that it reads as PostgreSQL does, else with
+/// ours.
+fn datetimes_of_text(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     let text = text_view(array)?;
-    // The engine would apply a zone that PostgreSQL ignores.
-    let drops_zones = *sql_type == SqlType::Timestamp
-        && text.as_string_view().iter().flatten().any(|text| text.contains(['+', 'Z']));
-    if !drops_zones && let Ok(values) = cast_with_options(&text, &sql_type.arrow(), &options) {
+    let is_local = *sql_type == SqlType::TimestampTz && !style.zone.is_utc();
+    let is_plain = |text: &str| is_plain(text, sql_type);
+    if !is_local
+        && text.as_string_view().iter().flatten().all(is_plain)
+        && let Ok(values) = cast_with_options(&text, &sql_type.arrow(), &options)
+    {
         return Ok(values);
     }
     let read = |text: &str| {
         let value = match sql_type {
-            SqlType::Date => datetime::date(text).map(i64::from),
-            SqlType::Time => datetime::time(text),
-            _ => datetime::timestamp(text, *sql_type == SqlType::TimestampTz),
+            SqlType::Date => datetime::date(text, style).map(i64::from),
+            SqlType::Time => datetime::time(text, style),
+            _ => datetime::timestamp(text, *sql_type == SqlType::TimestampTz, style),
         };
         value.map_err(|error| datetime_error(error, sql_type, text))
     };
@@ -128,6 +134,34 @@ fn datetimes_of_text(array: &ArrayRef, sql_type: &SqlType) -> Result<ArrayRef> {
         _ => values,
     };
     Ok(cast_with_options(&values, &sql_type.arrow(), &options)?)
+}
+
+/// Whether a text is `2024-02-29`, `10:11:12.123456`, or both with a blank between, as the type has them.
+fn is_plain(text: &str, sql_type: &SqlType) -> bool {
+    let is_like = |text: &str, form: &str| {
+        let pairs = text.bytes().zip(form.bytes());
+        text.len() == form.len()
+            && pairs
+                .into_iter()
+                .all(|(byte, like)| byte == like || like == b'0' && byte.is_ascii_digit())
+    };
+    let is_date = |text: &str| is_like(text, "0000-00-00");
+    let is_time = |text: &str| {
+        let (clock, fraction) = text.split_at(text.len().min(8));
+        let digits = fraction.strip_prefix('.').unwrap_or(fraction);
+        is_like(clock, "00:00:00")
+            && digits.len() <= 6
+            && digits.bytes().all(|digit| digit.is_ascii_digit())
+            && (fraction.is_empty() || !digits.is_empty() && fraction.len() > digits.len())
+    };
+    match sql_type {
+        SqlType::Date => is_date(text),
+        SqlType::Time => text.is_ascii() && is_time(text),
+        _ => {
+            text.is_ascii()
+                && text.split_once(' ').is_some_and(|(date, time)| is_date(date) && is_time(time))
+        }
+    }
 }
 
 fn datetime_error(error: datetime::DatetimeError, sql_type: &SqlType, text: &str) -> Error {
@@ -198,7 +232,7 @@ fn invalid(type_name: &str, text: &str) -> Error {
 }
 
 /// Parses array literals of one dimension.
-fn lists_of_text(texts: &ArrayRef, item: &SqlType) -> Result<ArrayRef> {
+fn lists_of_text(texts: &ArrayRef, item: &SqlType, style: Style) -> Result<ArrayRef> {
     let texts = texts.as_string_view();
     let (mut items, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new());
     for text in texts {
@@ -210,7 +244,7 @@ fn lists_of_text(texts: &ArrayRef, item: &SqlType) -> Result<ArrayRef> {
         lengths.push(items.len() - before);
     }
     let items: ArrayRef = Arc::new(StringViewArray::from_iter(items));
-    let items = input(&items, item)?;
+    let items = input(&items, item, style)?;
     let field = Arc::new(Field::new_list_field(item.arrow(), true));
     let offsets = OffsetBuffer::from_lengths(lengths);
     let valid = NullBuffer::from(valid);

@@ -8,17 +8,18 @@ pub use input::input;
 pub use length::{Excess, fit};
 
 use crate::error::{Error, Result, SqlState};
+use crate::style::Style;
 use crate::translate::type_name;
 use datafusion::arrow::array::ArrayRef;
 use input::{is_assignable, is_text};
 use store::catalog::{Column, SqlType};
 
-/// Converts values to the type of a column.
+/// Converts values to the type of a column. Texts are read in the style of a session.
 ///
 /// # Errors
 /// 42804: the types have no assignment cast. 22001, 22003, 22007, 22P02: a value does not fit the type; the detail names
 /// the column.
-pub fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
+pub fn assign(array: &ArrayRef, column: &Column, style: Style) -> Result<ArrayRef> {
     let from = array.data_type();
     // There is no assignment cast from numbers and dates to JSON.
     let is_json = matches!(column.sql_type, SqlType::Json | SqlType::Jsonb) && !from.is_null();
@@ -32,7 +33,7 @@ pub fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
         return Err(Error::new(SqlState::DatatypeMismatch, message)
             .with_hint("You will need to rewrite or cast the expression."));
     }
-    input(array, &column.sql_type)
+    input(array, &column.sql_type, style)
         .and_then(|array| fit(array, &column.sql_type, Excess::Refuse))
         .map_err(|error| with_column(error, column))
 }
@@ -72,7 +73,7 @@ mod tests {
     }
 
     fn state_of(value: &str, sql_type: SqlType) -> Option<SqlState> {
-        assign(&text(value), &column(sql_type)).err().map(|error| error.state())
+        assign(&text(value), &column(sql_type), Style::default()).err().map(|error| error.state())
     }
 
     #[test]
@@ -98,7 +99,11 @@ mod tests {
 
     #[test]
     fn uuids_are_kept_in_one_form() {
-        let array = assign(&text("A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"), &column(SqlType::Uuid));
+        let array = assign(
+            &text("A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"),
+            &column(SqlType::Uuid),
+            Style::default(),
+        );
         let array = array.expect("a uuid");
         assert_eq!(array.as_string_view().value(0), "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11");
         assert!(array.is_null(1));

@@ -35,6 +35,23 @@ pub fn parse(text: &str) -> Option<IntervalMonthDayNano> {
     ))
 }
 
+/// Parses an interval as SQL's standard has it: a sign before the first part alone is that of all parts.
+pub fn parse_standard(text: &str) -> Option<IntervalMonthDayNano> {
+    let text = text.trim();
+    let is_signed = |word: &str| word.starts_with(['-', '+']);
+    match text.strip_prefix('-') {
+        Some(rest) if !text.split_ascii_whitespace().skip(1).any(is_signed) => {
+            let parts = parse(rest)?;
+            Some(IntervalMonthDayNano::new(
+                parts.months.checked_neg()?,
+                parts.days.checked_neg()?,
+                parts.nanoseconds.checked_neg()?,
+            ))
+        }
+        _ => parse(text),
+    }
+}
+
 /// The traditional form: numbers with units, and times, in any order.
 fn traditional(text: &str) -> Option<Parts> {
     let mut parts = Parts::default();

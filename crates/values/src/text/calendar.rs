@@ -4,6 +4,7 @@
 //! and years BC, which calendar crates do not.
 
 use super::push;
+use crate::zone::{Zone, write_offset};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -40,20 +41,26 @@ impl Moment {
 
     /// Appends a timestamp without time zone.
     pub(super) fn write_timestamp(self, out: &mut String) {
-        self.write_zoned("", out);
+        let era = self.write_local(out);
+        out.push_str(era);
     }
 
-    /// Appends a timestamp with time zone, in UTC.
-    pub(super) fn write_instant(self, out: &mut String) {
-        self.write_zoned("+00", out);
+    /// Appends a timestamp with time zone, as the local time of a zone.
+    pub(super) fn write_instant(self, zone: Zone, out: &mut String) {
+        let instant = self.seconds.saturating_mul(MICROS_PER_SECOND);
+        let offset = zone.offset_at(instant);
+        let local = Self { seconds: self.seconds.saturating_add(offset), ..self };
+        let era = local.write_local(out);
+        write_offset(offset, out);
+        out.push_str(era);
     }
 
-    fn write_zoned(self, zone: &str, out: &mut String) {
+    /// Appends a date and a time of day. Returns the era, which comes last in the text.
+    fn write_local(self, out: &mut String) -> &'static str {
         let era = write_day(self.days(), out);
         out.push(' ');
         write_clock(self.seconds.rem_euclid(SECONDS_PER_DAY), self.micros, out);
-        out.push_str(zone);
-        out.push_str(era);
+        era
     }
 }
 

@@ -1,9 +1,9 @@
 //! Value to text: PostgreSQL's text format, for the wire protocol, the shell and CSV.
 //!
 //! [`TextColumn::new`] resolves the format once per array; [`TextColumn::write`] then writes each
-//! value. Dates are in ISO format, timestamps with time zone in UTC (`+00`), and floating-point
-//! numbers have the fewest digits that read back as the same number. Bytes and intervals depend on
-//! the session's [`Style`]. NULL has no text form: the caller chooses one.
+//! value. Dates are in ISO format. Timestamps with time zone, floating-point numbers, bytes and
+//! intervals depend on the session's [`Style`]; by default they are in UTC (`+00`), and have the
+//! fewest digits that read back as the same number. NULL has no text form: the caller chooses one.
 
 mod calendar;
 mod float;
@@ -14,7 +14,7 @@ mod number;
 
 use crate::error::{Error, Result};
 use crate::field::Field;
-use crate::style::{BytesStyle, IntervalStyle, Style};
+use crate::style::{BytesStyle, FloatDigits, IntervalStyle, Style};
 use arrow::array::{Array, ArrayAccessor, AsArray, PrimitiveArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
@@ -119,7 +119,7 @@ fn writer(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
         | DataType::Time64(_)
         | DataType::Timestamp(..)
         | DataType::Interval(_)
-        | DataType::Duration(_) => time(array, style.interval)?,
+        | DataType::Duration(_) => time(array, style)?,
         DataType::List(_) => nested::list(array.as_list::<i32>(), style)?,
         DataType::LargeList(_) => nested::list(array.as_list::<i64>(), style)?,
         DataType::ListView(_) => nested::list_view(array.as_list_view::<i32>(), style)?,
@@ -127,12 +127,12 @@ fn writer(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
         DataType::FixedSizeList(..) => nested::fixed_list(array.as_fixed_size_list(), style)?,
         DataType::Struct(_) => nested::composite(array.as_struct(), style)?,
         DataType::Dictionary(..) => dictionary(array, style)?,
-        data_type if data_type.is_numeric() => numeric(array)?,
+        data_type if data_type.is_numeric() => numeric(array, style.float)?,
         _ => other(array)?,
     })
 }
 
-fn numeric(array: &dyn Array) -> Result<Writer<'_>> {
+fn numeric(array: &dyn Array, digits: FloatDigits) -> Result<Writer<'_>> {
     Ok(match array.data_type() {
         DataType::Int8 => integers::<Int8Type>(array),
         DataType::Int16 => integers::<Int16Type>(array),
@@ -142,9 +142,15 @@ fn numeric(array: &dyn Array) -> Result<Writer<'_>> {
         DataType::UInt16 => integers::<UInt16Type>(array),
         DataType::UInt32 => integers::<UInt32Type>(array),
         DataType::UInt64 => integers::<UInt64Type>(array),
-        DataType::Float16 => each::<Float16Type>(array, |v, out| float::write_real(v.into(), out)),
-        DataType::Float32 => each::<Float32Type>(array, float::write_real),
-        DataType::Float64 => each::<Float64Type>(array, float::write_double),
+        DataType::Float16 => {
+            each::<Float16Type>(array, move |v, out| float::write_real(v.into(), digits, out))
+        }
+        DataType::Float32 => {
+            each::<Float32Type>(array, move |v, out| float::write_real(v, digits, out))
+        }
+        DataType::Float64 => {
+            each::<Float64Type>(array, move |v, out| float::write_double(v, digits, out))
+        }
         DataType::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale),
         DataType::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale),
         numeric if *numeric == SqlType::NUMERIC.arrow() => {
@@ -159,7 +165,7 @@ fn numeric(array: &dyn Array) -> Result<Writer<'_>> {
     })
 }
 
-fn time(array: &dyn Array, style: IntervalStyle) -> Result<Writer<'_>> {
+fn time(array: &dyn Array, style: Style) -> Result<Writer<'_>> {
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
     Ok(match array.data_type() {
         DataType::Date32 => {
@@ -177,8 +183,11 @@ fn time(array: &dyn Array, style: IntervalStyle) -> Result<Writer<'_>> {
             moments::<Time64MicrosecondType>(array, 1_000_000, Moment::write_time)
         }
         DataType::Timestamp(unit, zone) => {
-            let write =
-                if zone.is_some() { Moment::write_instant } else { Moment::write_timestamp };
+            let zone = zone.as_ref().map(|_| style.zone);
+            let write = move |moment: Moment, out: &mut String| match zone {
+                Some(zone) => moment.write_instant(zone, out),
+                None => moment.write_timestamp(out),
+            };
             match unit {
                 Second => moments::<TimestampSecondType>(array, 1, write),
                 Millisecond => moments::<TimestampMillisecondType>(array, 1_000, write),
@@ -199,7 +208,7 @@ fn time(array: &dyn Array, style: IntervalStyle) -> Result<Writer<'_>> {
             }
         },
         DataType::Interval(unit) => {
-            let write = match style {
+            let write = match style.interval {
                 IntervalStyle::Postgres => interval::write,
                 IntervalStyle::Verbose => interval_styles::write_verbose,
                 IntervalStyle::Standard => interval_styles::write_standard,

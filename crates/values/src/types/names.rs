@@ -11,6 +11,9 @@ pub const CHAR: SqlType = SqlType::Other(DataType::UInt8);
 /// PostgreSQL's `name` in results.
 pub const NAME: SqlType = SqlType::Other(DataType::LargeUtf8);
 
+/// PostgreSQL's `char` without a length, in results.
+pub const BPCHAR: SqlType = SqlType::Other(DataType::LargeBinary);
+
 /// Whether a type is a row type, which PostgreSQL calls `record`.
 pub fn is_record(sql_type: &SqlType) -> bool {
     matches!(sql_type, SqlType::Other(DataType::Struct(_)))

@@ -44,7 +44,7 @@ impl Inner {
                 }
             }
             Set::SetTimeZone { local, value } => {
-                self.set_time_zone(conversation, *local, &text_of(value))?;
+                self.set_time_zone(conversation, *local, &zone_of(value)?)?;
             }
             Set::SetNames { charset_name, .. } => {
                 let encoding = [fold(charset_name)];
@@ -108,23 +108,22 @@ impl Inner {
         Ok(())
     }
 
-    /// Accepts another time zone than UTC with a warning, because clients ask for theirs. Times are always in UTC.
+    /// Sets the time zone; DEFAULT and LOCAL stand for that of the session's start.
     fn set_time_zone(
         &self,
         conversation: &mut Conversation,
         local: bool,
         zone: &str,
     ) -> Result<()> {
-        let value = [zone.to_owned()];
-        let done = self.change(conversation, local, |set| set.set("timezone", &value));
-        if done.is_err()
-            && !zone.eq_ignore_ascii_case("default")
-            && !zone.eq_ignore_ascii_case("local")
-        {
-            let message = format!("time zone \"{zone}\" is not used: times are told in UTC");
-            self.warn(SqlState::Warning, message);
-        }
-        Ok(())
+        let is_first = ["default", "local"].iter().any(|word| zone.eq_ignore_ascii_case(word));
+        let (first, value) = (self.first_settings.load_full(), [zone.to_owned()]);
+        self.change(conversation, local, |settings| {
+            if is_first {
+                settings.reset("timezone", &first)
+            } else {
+                settings.set("timezone", &value)
+            }
+        })
     }
 
     pub(crate) fn change(
@@ -230,6 +229,23 @@ pub(crate) fn show_fields(variable: &[Ident]) -> Vec<Field> {
 /// Whether a value is the keyword DEFAULT, and not a string.
 fn is_default(expr: &Expr) -> bool {
     expr.to_string().eq_ignore_ascii_case("default")
+}
+
+/// The zone of SET TIME ZONE: a name, a number of hours, or an interval.
+fn zone_of(expr: &Expr) -> Result<String> {
+    let Expr::Interval(interval) = expr else { return Ok(text_of(expr)) };
+    let text = text_of(&interval.value);
+    let unit = interval.leading_field.as_ref().filter(|_| !text.contains(':'));
+    let text = unit.map_or_else(|| text.clone(), |unit| format!("{text} {unit}"));
+    let Some(offset) = values::input::interval::parse(&text) else {
+        let message = format!("invalid input syntax for type interval: \"{text}\"");
+        return Err(Error::new(SqlState::InvalidDatetimeFormat, message));
+    };
+    if offset.months != 0 || offset.days != 0 {
+        let message = "cannot specify months or days in a time zone interval";
+        return Err(Error::new(SqlState::InvalidParameterValue, message));
+    }
+    Ok((offset.nanoseconds as f64 / 3.6e12).to_string())
 }
 
 fn text_of(expr: &Expr) -> String {

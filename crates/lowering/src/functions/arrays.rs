@@ -1,0 +1,118 @@
+//! Arrays.
+
+use super::{Make, Table, called, take};
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use crate::typed::{Typed, unify};
+use crate::types;
+use analyzer::system::{Oid, SqlType};
+use analyzer::tree::Literal;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::functions_nested::array_has::{array_has_all_udf, array_has_any_udf};
+use std::sync::Arc;
+
+pub(super) const TABLE: Table = &[
+    ("||(anycompatiblearray,anycompatiblearray)", Make::Own(concatenated)),
+    (
+        "||(anycompatiblearray,anycompatible) array_append(anycompatiblearray,anycompatible)",
+        Make::Named("array_append"),
+    ),
+    (
+        "||(anycompatible,anycompatiblearray) array_prepend(anycompatible,anycompatiblearray)",
+        Make::Named("array_prepend"),
+    ),
+    ("array_cat(anycompatiblearray,anycompatiblearray)", Make::Own(concatenated)),
+    ("array_remove(anycompatiblearray,anycompatible)", Make::Named("array_remove_all")),
+    (
+        "array_replace(anycompatiblearray,anycompatible,anycompatible)",
+        Make::Named("array_replace_all"),
+    ),
+    (
+        "array_position(anycompatiblearray,anycompatible) array_position(anycompatiblearray,anycompatible,int4)",
+        Make::Named("array_position"),
+    ),
+    ("array_positions(anycompatiblearray,anycompatible)", Make::Named("array_places")),
+    ("@>(anyarray,anyarray)", Make::Own(contains)),
+    ("<@(anyarray,anyarray)", Make::Own(contained)),
+    ("&&(anyarray,anyarray)", Make::Own(overlaps)),
+    ("array_length(anyarray,int4)", Make::Own(length)),
+    ("cardinality(anyarray)", Make::Named("cardinality")),
+    ("array_lower(anyarray,int4)", Make::Named("array_lower")),
+    ("array_upper(anyarray,int4)", Make::Named("array_upper")),
+    ("array_ndims(anyarray)", Make::Named("array_ndims")),
+    ("array_dims(anyarray)", Make::Named("array_dims")),
+    ("trim_array(anyarray,int4)", Make::Named("trim_array")),
+    ("array_fill(anyelement,_int4)", Make::Named("array_filled")),
+    ("array_to_string(anyarray,text) array_to_string(anyarray,text,text)", Make::Own(joined)),
+    ("string_to_array(text,text) string_to_array(text,text,text)", Make::Named("string_to_array")),
+];
+
+fn concatenated(
+    lowering: &Lowering<'_>,
+    mut arguments: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    unify(&mut arguments);
+    lowering.registered("array_concat", arguments, sql_type)
+}
+
+fn contains(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let mut sides: [Typed; 2] = take(arguments)?;
+    unify(&mut sides);
+    let (expr, data_type) = called(&array_has_all_udf(), sides.into())?;
+    Typed::of(expr, data_type, sql_type)
+}
+
+fn contained(
+    lowering: &Lowering<'_>,
+    mut arguments: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    arguments.reverse();
+    contains(lowering, arguments, sql_type)
+}
+
+fn overlaps(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let mut sides: [Typed; 2] = take(arguments)?;
+    unify(&mut sides);
+    let (expr, data_type) = called(&array_has_any_udf(), sides.into())?;
+    Typed::of(expr, data_type, sql_type)
+}
+
+/// The number of items of an array, NULL if there are none.
+fn length(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    let [array, dimension] = take(arguments)?;
+    let dimension = dimension.converted(&DataType::Int64);
+    let count = lowering.registered("array_length", vec![array, dimension], sql_type)?;
+    let none = lowering.literal(&Literal::Integer(0), sql_type)?;
+    lowering.registered("nullif", vec![count, none], sql_type)
+}
+
+/// The items of an array, as their output is, with a text between them.
+fn joined(lowering: &Lowering<'_>, mut arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
+    if let Some(array) = arguments.first_mut() {
+        *array = lowering.as_output_items(array.clone())?;
+    }
+    lowering.registered("array_to_string", arguments, sql_type)
+}
+
+impl Lowering<'_> {
+    /// An array whose items are texts as their output is, if `array_to_string` would write them otherwise.
+    fn as_output_items(&self, array: Typed) -> Result<Typed> {
+        let Some(item) = array.sql_type.oid.element() else {
+            return missing("array_to_string of this value");
+        };
+        if types::is_text(item) || types::is_integer(item) {
+            return Ok(array);
+        }
+        if types::is_named_id(item) || matches!(item, Oid::BPCHAR) {
+            return missing(format!("array_to_string of {}", array.sql_type));
+        }
+        if types::is_id(item) {
+            return Ok(array);
+        }
+        let function = Arc::new(::functions::casts::output::items(self.style()));
+        let (expr, data_type) = called(&function, vec![array])?;
+        Ok(Typed { expr, sql_type: Oid::TEXT_ARRAY.into(), data_type })
+    }
+}

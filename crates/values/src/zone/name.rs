@@ -1,0 +1,127 @@
+//! Names of time zones: of the database, abbreviations, offsets.
+
+use super::Zone;
+use chrono_tz::{TZ_VARIANTS, Tz};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// The abbreviations of PostgreSQL's set `Default` that stand for an offset.
+static ABBREVIATIONS: LazyLock<HashMap<&'static str, i32>> = LazyLock::new(|| {
+    let lines = include_str!("../../data/zone_abbreviations.tsv").lines();
+    let entries = lines.filter_map(|line| {
+        let (name, seconds) = line.split_once('\t')?;
+        Some((name, seconds.parse().ok()?))
+    });
+    entries.collect()
+});
+
+/// The most that an offset may be, in seconds: below a week.
+const OFFSET_MAX: i64 = 167 * 3600;
+
+impl Zone {
+    /// The zone of AT TIME ZONE and of texts: an abbreviation, or the name of a zone.
+    pub fn named(name: &str) -> Option<Self> {
+        let name = name.trim();
+        match ABBREVIATIONS.get(&*name.to_ascii_uppercase()) {
+            Some(0) => Some(Self::UTC),
+            Some(seconds) => Some(Self::Offset(*seconds)),
+            None => of_database(name).map(|(zone, _)| zone).or_else(|| posix(name)),
+        }
+    }
+
+    /// The zone of the setting `TimeZone`, and its name as SHOW displays it. A number is an offset in hours, east of
+    /// Greenwich.
+    pub fn of_setting(name: &str) -> Option<(Self, String)> {
+        let name = name.trim();
+        if let Ok(hours) = name.parse::<f64>() {
+            let seconds = (hours * 3600.0).round();
+            let is_offset = seconds.abs() <= OFFSET_MAX as f64;
+            return is_offset.then(|| of_hours(seconds as i32));
+        }
+        if let Some((zone, name)) = of_database(name) {
+            return Some((zone, name.to_owned()));
+        }
+        posix(name).map(|zone| (zone, name.to_owned()))
+    }
+}
+
+impl std::fmt::Display for Zone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Self::UTC => f.write_str("UTC"),
+            Self::Offset(seconds) => f.write_str(&of_hours(seconds).1),
+            Self::Named(tz) => f.write_str(tz.name()),
+        }
+    }
+}
+
+/// An offset as SHOW displays it: the name `<-07>`, and the offset west of Greenwich.
+fn of_hours(seconds: i32) -> (Zone, String) {
+    let mut east = String::new();
+    super::write_offset(seconds.into(), &mut east);
+    let mut west = String::new();
+    super::write_offset((-seconds).into(), &mut west);
+    (Zone::Offset(seconds), format!("<{east}>{west}"))
+}
+
+/// A zone of the database by its name in any case.
+fn of_database(name: &str) -> Option<(Zone, &'static str)> {
+    let found: Tz = TZ_VARIANTS.iter().copied().find(|tz| tz.name().eq_ignore_ascii_case(name))?;
+    let zone = match found.name() {
+        "UTC" | "Etc/UTC" | "GMT" | "Etc/GMT" | "UCT" | "Etc/UCT" | "Zulu" | "Etc/Zulu"
+        | "Universal" | "Etc/Universal" | "Greenwich" | "Etc/Greenwich" => Zone::UTC,
+        _ => Zone::Named(found),
+    };
+    Some((zone, found.name()))
+}
+
+/// An offset in POSIX notation, after a name or without one: `UTC+3` and `<-03>3` are three hours west of Greenwich.
+fn posix(text: &str) -> Option<Zone> {
+    let rest = match text.strip_prefix('<') {
+        Some(quoted) => quoted.split_once('>')?.1,
+        None => text.trim_start_matches(|c: char| c.is_ascii_alphabetic()),
+    };
+    let (is_west, digits) = match rest.split_at_checked(1)? {
+        ("+", digits) => (true, digits),
+        ("-", digits) => (false, digits),
+        _ => (true, rest),
+    };
+    let mut seconds = 0;
+    let mut unit = 3600;
+    for part in digits.split(':') {
+        let is_number = !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
+        let number: i64 = part.parse().ok().filter(|_| is_number)?;
+        if unit == 0 || unit < 3600 && number > 59 {
+            return None;
+        }
+        seconds += number.checked_mul(unit)?;
+        unit /= 60;
+    }
+    let seconds = i32::try_from(seconds).ok().filter(|size| i64::from(*size) <= OFFSET_MAX)?;
+    Some(Zone::Offset(if is_west { -seconds } else { seconds }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_of_any_case_and_offsets_count_west() {
+        assert_eq!(Zone::named("cet"), Some(Zone::Offset(3600)));
+        assert_eq!(Zone::named("utc"), Some(Zone::UTC));
+        assert_eq!(Zone::named("UTC+3"), Some(Zone::Offset(-10_800)));
+        assert_eq!(Zone::named("+05:30"), Some(Zone::Offset(-19_800)));
+        assert_eq!(Zone::named("europe/paris"), Some(Zone::Named(Tz::Europe__Paris)));
+        assert_eq!(Zone::named("Mars/Olympus"), None);
+        assert_eq!(Zone::named(""), None);
+    }
+
+    #[test]
+    fn settings_are_shown_with_the_name_of_the_database() {
+        let shown = |name| Zone::of_setting(name).map(|(_, shown)| shown);
+        assert_eq!(shown("america/new_york").as_deref(), Some("America/New_York"));
+        assert_eq!(shown("-7").as_deref(), Some("<-07>+07"));
+        assert_eq!(shown("5.5").as_deref(), Some("<+05:30>-05:30"));
+        assert_eq!(shown("PDT"), None);
+    }
+}
