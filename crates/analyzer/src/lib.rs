@@ -10,5 +10,7 @@ pub mod system;
 pub mod tree;
 
 pub use bind::type_name::sql_type as declared_type;
-pub use bind::{Bound, Catalog, Table, bind, children, children_mut, contains};
+pub use bind::{
+    Bound, BoundChange, Catalog, Table, bind, bind_change, children, children_mut, contains,
+};
 pub use error::{Error, Result};

@@ -5,8 +5,8 @@
 //! `tests/describe/record.py` writes it.
 
 use analyzer::system::SqlType;
-use analyzer::tree::Column;
-use analyzer::{Catalog, Error, Table, bind, declared_type};
+use analyzer::tree::{Column, Output};
+use analyzer::{Catalog, Error, Table, bind, bind_change, declared_type};
 use grammar::tree::{ConstrType, CreateStmt, NodeEnum};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,6 +20,10 @@ impl Catalog for Tables {
         let known = schema.is_none_or(|schema| schema == "public");
         Ok(self.0.borrow().get(name).filter(|_| known).cloned())
     }
+
+    fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>, Error> {
+        self.relation(schema, name)
+    }
 }
 
 impl Tables {
@@ -30,6 +34,8 @@ impl Tables {
             name: create.relation.as_ref().map_or_else(String::new, |name| name.relname.clone()),
             columns: Vec::new(),
             key: Vec::new(),
+            hidden: Vec::new(),
+            defaults: HashMap::new(),
         };
         for node in &create.table_elts {
             let Some(NodeEnum::ColumnDef(column)) = &node.node else { continue };
@@ -62,10 +68,23 @@ fn described(statement: &str, tables: &Tables) -> String {
             tables.create(create).expect("a table of known types");
             continue;
         }
-        match bind(node, tables, &[]) {
-            Ok(bound) => {
+        let columns = match node {
+            NodeEnum::InsertStmt(_) | NodeEnum::UpdateStmt(_) | NodeEnum::DeleteStmt(_) => {
+                bind_change(node, tables, &[]).map(|bound| {
+                    let returning = bound.change.returning.into_iter().flatten();
+                    let column = |output: Output| Column {
+                        name: output.name,
+                        sql_type: output.expr.sql_type,
+                    };
+                    returning.map(column).collect()
+                })
+            }
+            _ => bind(node, tables, &[]).map(|bound| bound.query.columns),
+        };
+        match columns {
+            Ok(columns) => {
                 let shown = |column: &Column| format!("{}|{}", column.name, column.sql_type);
-                lines.extend(bound.query.columns.iter().map(shown));
+                lines.extend(columns.iter().map(shown));
             }
             Err(error) if error.is_missing => lines.push(format!("missing {}", error.message)),
             Err(error) => lines.push(format!("{} {}", error.state, error.message)),

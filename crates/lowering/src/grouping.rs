@@ -16,6 +16,10 @@ use std::collections::HashSet;
 impl Lowering<'_> {
     /// The groups of a SELECT, with its aggregates.
     pub(crate) fn grouped(&mut self, plan: LogicalPlan, select: &Select) -> Result<LogicalPlan> {
+        if select.group_by.is_empty() && select.aggregates.is_empty() {
+            // HAVING alone: all rows make one.
+            return Ok(LogicalPlanBuilder::empty(true).build()?);
+        }
         let keys = self.exprs(&select.group_by)?;
         let key_exprs: Vec<Expr> = keys.iter().map(|key| key.expr.clone()).collect();
         let mut aggregates: Vec<Expr> = Vec::new();

@@ -52,7 +52,8 @@ impl Lowering<'_> {
         let partition_by: Vec<Expr> = partition_by.into_iter().map(|value| value.expr).collect();
         let order = call.order_by.iter().map(|key| self.sort_key(key));
         let mut order_by = order.collect::<Result<Vec<_>>>()?;
-        let window_frame = self.frame_of(call)?;
+        let mut window_frame = self.frame_of(call)?;
+        self.count_peers(call, &mut window_frame)?;
         window_frame.regularize_order_bys(&mut order_by)?;
         let filter = match &call.filter {
             Some(filter) => Some(Box::new(self.condition(filter)?)),
@@ -139,6 +140,25 @@ impl Lowering<'_> {
         let start = self.bound(call, start, "starting")?;
         let end = self.bound(call, end, "ending")?;
         Ok(Frame::new_bounds(engine_units, start, end))
+    }
+
+    /// Without offsets RANGE means the same as GROUPS, which needs no arithmetic on the key.
+    fn count_peers(&mut self, call: &WindowCall, frame: &mut Frame) -> Result<()> {
+        let has_offset = [&call.frame.start, &call.frame.end]
+            .into_iter()
+            .any(|bound| matches!(bound, FrameBound::Preceding(_) | FrameBound::Following(_)));
+        if frame.units != WindowFrameUnits::Range || has_offset || call.order_by.is_empty() {
+            return Ok(());
+        }
+        for key in &call.order_by {
+            let data_type = self.expr(&key.expr)?.data_type;
+            if !(data_type.is_numeric() || data_type.is_string() || data_type.is_temporal())
+                || matches!(data_type, DataType::Interval(_))
+            {
+                frame.units = WindowFrameUnits::Groups;
+            }
+        }
+        Ok(())
     }
 
     fn bound(

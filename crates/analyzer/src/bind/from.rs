@@ -297,7 +297,8 @@ fn defined_columns(nodes: &[Node]) -> Result<Vec<Column>> {
     nodes.iter().map(column).collect()
 }
 
-fn part(
+/// A relation with its names.
+pub(super) fn part(
     id: RelationId,
     name: &str,
     schema: Option<&str>,

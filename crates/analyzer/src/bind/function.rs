@@ -90,7 +90,10 @@ impl Binder<'_> {
         let Some(scope) = self.scopes.last_mut() else {
             return Err(Error::missing("a set-returning function here").at(location));
         };
-        if !matches!(scope.clause, Clause::Targets | Clause::OrderBy | Clause::DistinctOn) {
+        if !matches!(
+            scope.clause,
+            Clause::Targets | Clause::OrderBy | Clause::DistinctOn | Clause::ValuesRow
+        ) {
             let message =
                 format!("set-returning functions are not allowed in {}", scope.clause.name());
             return Err(Error::new("0A000", message).at(location));
@@ -207,7 +210,8 @@ impl Binder<'_> {
         Ok(ordered)
     }
 
-    fn default_argument(&mut self, text: &str) -> Result<Expr> {
+    /// An expression that stands alone in a text.
+    pub(super) fn default_argument(&mut self, text: &str) -> Result<Expr> {
         let script = grammar::parse(&format!("SELECT {text}"))
             .map_err(|error| Error::new("XX000", error.message))?;
         let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref());

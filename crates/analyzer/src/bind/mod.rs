@@ -6,6 +6,7 @@
 mod aggregate;
 mod array;
 mod case;
+mod change;
 mod coerce;
 mod column;
 mod column_name;
@@ -35,7 +36,7 @@ mod with;
 
 use crate::error::{Error, Result};
 use crate::system::SqlType;
-use crate::tree::{Column, CteId, Query, RelationId, SelectId};
+use crate::tree::{Change, Column, CteId, Query, RelationId, SelectId};
 use grammar::tree::NodeEnum;
 use scope::Scope;
 use std::collections::HashMap;
@@ -55,6 +56,10 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The positions of the primary key's columns; empty if there is none.
     pub key: Vec<usize>,
+    /// The positions of columns that names do not find.
+    pub hidden: Vec<usize>,
+    /// The expressions of DEFAULT, by the positions of their columns.
+    pub defaults: HashMap<usize, String>,
 }
 
 /// The relations that a statement can name.
@@ -64,6 +69,12 @@ pub trait Catalog {
     /// # Errors
     /// The schema does not exist, or the relation may not be used.
     fn relation(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>>;
+
+    /// The table that a statement changes, with all of its columns.
+    ///
+    /// # Errors
+    /// As of [`relation`](Self::relation); the relation is no table.
+    fn target(&self, schema: Option<&str>, name: &str) -> Result<Option<Table>>;
 }
 
 /// A bound statement.
@@ -87,20 +98,33 @@ pub fn bind(
     let NodeEnum::SelectStmt(select) = statement else {
         return Err(Error::missing("this statement"));
     };
-    let mut binder = Binder {
-        catalog,
-        parameters: parameters.to_vec(),
-        forward: Vec::new(),
-        relations: 0,
-        selects: 0,
-        ctes: 0,
-        scopes: Vec::new(),
-        depth: 0,
-        depth_of_relation: HashMap::new(),
-    };
+    let mut binder = Binder::new(catalog, parameters);
     let mut query = binder.query(select)?;
     binder.settle_outputs(&mut query)?;
     Ok(Bound { query, parameters: binder.parameters })
+}
+
+/// A bound INSERT, UPDATE or DELETE.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoundChange {
+    /// The statement.
+    pub change: Change,
+    /// As of [`Bound`].
+    pub parameters: Vec<Option<SqlType>>,
+}
+
+/// Binds an INSERT, UPDATE or DELETE. `parameters` are the types that the client declares.
+///
+/// # Errors
+/// What PostgreSQL refuses, and what [`Error::missing`] names.
+pub fn bind_change(
+    statement: &NodeEnum,
+    catalog: &dyn Catalog,
+    parameters: &[Option<SqlType>],
+) -> Result<BoundChange> {
+    let mut binder = Binder::new(catalog, parameters);
+    let change = binder.change(statement)?;
+    Ok(BoundChange { change, parameters: binder.parameters })
 }
 
 /// Binds one statement.
@@ -121,7 +145,21 @@ pub(crate) struct Binder<'a> {
     depth_of_relation: HashMap<RelationId, usize>,
 }
 
-impl Binder<'_> {
+impl<'a> Binder<'a> {
+    fn new(catalog: &'a dyn Catalog, parameters: &[Option<SqlType>]) -> Self {
+        Self {
+            catalog,
+            parameters: parameters.to_vec(),
+            forward: Vec::new(),
+            relations: 0,
+            selects: 0,
+            ctes: 0,
+            scopes: Vec::new(),
+            depth: 0,
+            depth_of_relation: HashMap::new(),
+        }
+    }
+
     fn next_relation(&mut self) -> RelationId {
         self.relations += 1;
         let id = RelationId(self.relations);

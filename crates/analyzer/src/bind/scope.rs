@@ -17,11 +17,16 @@ pub(super) enum Clause {
     Limit,
     Offset,
     Values,
+    /// VALUES of one row in INSERT, which may have sets.
+    ValuesRow,
     FromFunction,
     FromSubquery,
     AggregateArgument,
     Filter,
     Window,
+    Update,
+    Returning,
+    Default,
 }
 
 impl Clause {
@@ -37,12 +42,15 @@ impl Clause {
             Self::DistinctOn => "DISTINCT ON",
             Self::Limit => "LIMIT",
             Self::Offset => "OFFSET",
-            Self::Values => "VALUES",
+            Self::Values | Self::ValuesRow => "VALUES",
             Self::FromFunction => "functions in FROM",
             Self::FromSubquery => "FROM clause of their own query level",
             Self::AggregateArgument => "aggregate function calls",
             Self::Filter => "FILTER",
             Self::Window => "window definitions",
+            Self::Update => "UPDATE",
+            Self::Returning => "RETURNING",
+            Self::Default => "DEFAULT expressions",
         }
     }
 }

@@ -78,7 +78,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn condition(
+    /// WHERE or HAVING.
+    pub(super) fn condition(
         &mut self,
         node: Option<&grammar::tree::Node>,
         clause: Clause,

@@ -1,9 +1,13 @@
 //! The typed tree of a statement: every name is resolved, every expression has a type, every conversion is written out.
 
+mod change;
 mod expr;
 mod query;
 mod window;
 
+pub use change::{
+    Action, Change, Conflict, ConflictTarget, ConflictUpdate, Insert, Target,
+};
 pub use expr::{
     AggregateCall, Call, Cast, Conversion, Expr, FieldValue, Kind, Literal, Location, Quantified,
     SetCall, SortKey, Subquery, SubqueryKind, TruthTest, ValueFunction,

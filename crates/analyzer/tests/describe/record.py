@@ -15,7 +15,7 @@ def described(connection: str, tables: list[str], statement: str) -> str:
     error = re.search(r"ERROR:  (\w{5}): (.*)", run.stderr)
     if error:
         return f"{error[1]} {error[2]}"
-    return run.stdout.strip()
+    return run.stdout.replace("The command has no result, or the result has no columns.", "").strip()
 
 
 def main() -> None:

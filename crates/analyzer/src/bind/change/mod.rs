@@ -1,0 +1,153 @@
+//! INSERT, UPDATE and DELETE.
+//!
+//! Each becomes a query of rows: those to insert, or those that the table has, with their new values behind them.
+
+mod assignment;
+mod conflict;
+mod insert;
+mod modify;
+mod returning;
+
+use super::from::{self, Part};
+use super::scope::Scope;
+use super::{Binder, Table, names};
+use crate::error::{Error, Result};
+use crate::tree::{
+    Body, Change, Column, Cte, Expr, From, Kind, Limit, Output, Query, RelationId, Select, Source,
+};
+use grammar::tree::{Node, NodeEnum, RangeVar, ResTarget, WithClause};
+
+/// The table that a statement changes.
+struct Target {
+    table: Table,
+    relation: RelationId,
+    from: From,
+}
+
+impl Binder<'_> {
+    /// Binds a statement that changes rows.
+    pub(super) fn change(&mut self, statement: &NodeEnum) -> Result<Change> {
+        let select = self.next_select();
+        self.scopes.push(Scope::new(select));
+        let change = grammar::growing(|| match statement {
+            NodeEnum::InsertStmt(insert) => self.insert(insert),
+            NodeEnum::UpdateStmt(update) => self.update(update),
+            NodeEnum::DeleteStmt(delete) => self.delete(delete),
+            _ => Err(Error::missing("this statement")),
+        });
+        self.scopes.pop();
+        change
+    }
+
+    fn with_of_change(&mut self, clause: Option<&WithClause>) -> Result<Vec<Cte>> {
+        clause.map_or(Ok(Vec::new()), |clause| self.with_clause(clause))
+    }
+
+    /// Looks up the target of a statement, and adds its name to the level.
+    fn target(&mut self, range: Option<&RangeVar>) -> Result<Target> {
+        let range = range.ok_or_else(|| Error::missing("this form"))?;
+        let table = self.target_table(range)?;
+        self.target_named(range, table)
+    }
+
+    fn target_table(&self, range: &RangeVar) -> Result<Table> {
+        let schema = Some(range.schemaname.as_str()).filter(|schema| !schema.is_empty());
+        let name = range.relname.as_str();
+        let found = self.catalog.target(schema, name);
+        found.map_err(|error| error.at(range.location))?.ok_or_else(|| {
+            let shown = schema.map_or(name.to_owned(), |schema| format!("{schema}.{name}"));
+            Error::new("42P01", format!("relation \"{shown}\" does not exist")).at(range.location)
+        })
+    }
+
+    fn target_named(&mut self, range: &RangeVar, table: Table) -> Result<Target> {
+        let relation = self.next_relation();
+        let alias = range.alias.as_ref().map(|alias| alias.aliasname.as_str());
+        let shown = alias.unwrap_or(&range.relname);
+        let schema = table.schema.as_deref().filter(|_| alias.is_none());
+        let source = Source::Table(table.handle);
+        let part = from::part(relation, shown, schema, table.columns.clone(), source, false);
+        let Part { from, mut items, .. } = part;
+        for item in &mut items {
+            let shown = std::mem::take(&mut item.columns).into_iter().enumerate();
+            let shown = shown.filter(|(at, _)| !table.hidden.contains(at));
+            item.columns = shown.map(|(_, column)| column).collect();
+            item.aliased = alias.map(|_| range.relname.clone());
+        }
+        // Items of FROM see it neither as a name nor by LATERAL.
+        self.add_items(items, false)?;
+        Ok(Target { table, relation, from })
+    }
+
+    /// The level's query of rows.
+    fn rows(
+        &mut self,
+        with: Vec<Cte>,
+        from: Vec<From>,
+        filter: Option<Expr>,
+        output: Vec<Output>,
+    ) -> Result<Query> {
+        let scope = self.scopes.last_mut().ok_or_else(|| Error::missing("this statement"))?;
+        let columns = output.iter().map(|output| Column {
+            name: output.name.clone(),
+            sql_type: output.expr.sql_type,
+        });
+        let columns = columns.collect();
+        let select = Select {
+            id: scope.select,
+            from,
+            filter,
+            is_grouped: false,
+            group_by: Vec::new(),
+            grouping_sets: None,
+            aggregates: Vec::new(),
+            having: None,
+            windows: Vec::new(),
+            sets: std::mem::take(&mut scope.sets),
+            output,
+            distinct: None,
+        };
+        Ok(Query {
+            with: self.finish_with(with),
+            body: Body::Select(Box::new(select)),
+            order_by: Vec::new(),
+            limit: Limit::default(),
+            columns,
+        })
+    }
+}
+
+impl Target {
+    /// The position of the column that a statement assigns to.
+    fn column(&self, assigned: &ResTarget) -> Result<usize> {
+        let (name, location) = (&assigned.name, assigned.location);
+        let mut columns = self.table.columns.iter().enumerate();
+        let found =
+            columns.find(|(at, column)| column.name == *name && !self.table.hidden.contains(at));
+        let Some((at, _)) = found else {
+            let table = &self.table.name;
+            let message = format!("column \"{name}\" of relation \"{table}\" does not exist");
+            return Err(Error::new("42703", message).at(location));
+        };
+        match assigned.indirection.is_empty() {
+            true => Ok(at),
+            false => Err(Error::missing("an assignment to a part of a column").at(location)),
+        }
+    }
+
+    /// All columns of the table, as a query returns them.
+    fn output(&self) -> impl Iterator<Item = Output> {
+        self.table.columns.iter().enumerate().map(|(at, column)| Output {
+            name: column.name.clone(),
+            expr: Expr::new(Kind::Column(self.relation, at), column.sql_type, -1),
+        })
+    }
+}
+
+/// An assignment, or the name of a column that gets values.
+fn assigned(node: &Node) -> Result<&ResTarget> {
+    match names::node(Some(node))? {
+        NodeEnum::ResTarget(target) => Ok(target),
+        _ => Err(Error::missing("this form")),
+    }
+}
