@@ -18,6 +18,7 @@ mod order;
 mod query;
 mod refusal;
 mod result;
+mod rows;
 mod scope;
 mod select;
 mod set_operations;
@@ -28,6 +29,7 @@ mod values_body;
 mod windows;
 
 pub use refusal::{Refusal, Result};
+pub use rows::{Rows, lower_output, lower_over};
 
 use analyzer::tree::Query;
 use datafusion::common::{ScalarValue, TableReference};

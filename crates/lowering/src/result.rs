@@ -5,7 +5,7 @@ use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::types::{self, is_id, is_named_id};
 use analyzer::system::{Oid, SqlType};
-use analyzer::tree::{Body, Cte, Expr, From, Kind, Query, Relation, RelationId, Source};
+use analyzer::tree::{Body, Cte, Expr, From, Kind, Output, Query, Relation, RelationId, Source};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder, cast};
@@ -31,6 +31,24 @@ pub(crate) fn described(
     });
     let fields = fields.collect();
     Ok((plan, fields))
+}
+
+/// A column of a result over rows at hand, and its description.
+pub(crate) fn column(lowering: &mut Lowering<'_>, output: &Output) -> Result<(Engine, Field)> {
+    let value = lowering.expr(&output.expr)?;
+    let sql_type = output.expr.sql_type;
+    let field = Field {
+        declared: sql_type.modifier >= 0,
+        ..Field::new(output.name.clone(), types::shown(sql_type, &value.data_type))
+    };
+    if !is_converted(sql_type) {
+        return Ok((value.expr.alias(&output.name), field));
+    }
+    let (value, name) = result_value(lowering, value.expr, sql_type)?;
+    let metadata: BTreeMap<String, String> =
+        name.map(|name| (TYPE_KEY.to_owned(), name)).into_iter().collect();
+    let metadata = Some(FieldMetadata::from(metadata));
+    Ok((value.alias_with_metadata(&output.name, metadata), field))
 }
 
 fn converted(lowering: &Lowering<'_>, query: &Query, plan: LogicalPlan) -> Result<LogicalPlan> {

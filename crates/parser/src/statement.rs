@@ -47,16 +47,27 @@ impl Statement {
     /// The query of the statement in PostgreSQL's parse tree: the statement itself, or what it prepares, explains or declares
     /// a cursor for. `None` if it has none, or is not in PostgreSQL's grammar. Locations are bytes of the [`text`](Self::text).
     pub fn query(&self) -> Option<&NodeEnum> {
+        self.innermost().filter(|node| matches!(node, NodeEnum::SelectStmt(_)))
+    }
+
+    /// As [`query`](Self::query), the INSERT, UPDATE or DELETE of the statement.
+    pub fn change(&self) -> Option<&NodeEnum> {
+        self.innermost().filter(|node| {
+            use NodeEnum::{DeleteStmt, InsertStmt, UpdateStmt};
+            matches!(node, InsertStmt(_) | UpdateStmt(_) | DeleteStmt(_))
+        })
+    }
+
+    fn innermost(&self) -> Option<&NodeEnum> {
         let script = self.tree.get_or_init(|| grammar::parse(&self.text).ok()).as_ref()?;
         let [statement] = script.statements() else { return None };
         let mut node = statement.stmt.as_ref()?.node.as_ref()?;
         loop {
             let inner = match node {
-                NodeEnum::SelectStmt(_) => return Some(node),
                 NodeEnum::PrepareStmt(prepare) => &prepare.query,
                 NodeEnum::ExplainStmt(explain) => &explain.query,
                 NodeEnum::DeclareCursorStmt(declare) => &declare.query,
-                _ => return None,
+                _ => return Some(node),
             };
             node = inner.as_ref()?.node.as_ref()?;
         }

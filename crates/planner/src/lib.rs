@@ -320,7 +320,11 @@ impl<'a> Planner<'a> {
         Ok(context.with_parameters(logical)?)
     }
 
-    fn physical_expression(
+    /// An expression, and its physical form over rows of a schema.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub fn physical_expression(
         &self,
         logical: Expr,
         schema: &DFSchema,

@@ -213,7 +213,7 @@ impl Binder<'_> {
     /// An expression that stands alone in a text.
     pub(super) fn default_argument(&mut self, text: &str) -> Result<Expr> {
         let script = grammar::parse(&format!("SELECT {text}"))
-            .map_err(|error| Error::new("XX000", error.message))?;
+            .map_err(|_| Error::missing(format!("the default {text}")))?;
         let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref());
         let Some(NodeEnum::SelectStmt(select)) = statement.and_then(|node| node.node.as_ref())
         else {

@@ -5,9 +5,7 @@ mod expr;
 mod query;
 mod window;
 
-pub use change::{
-    Action, Change, Conflict, ConflictTarget, ConflictUpdate, Insert, Target,
-};
+pub use change::{Action, Change, Conflict, ConflictTarget, ConflictUpdate, Insert, Target};
 pub use expr::{
     AggregateCall, Call, Cast, Conversion, Expr, FieldValue, Kind, Literal, Location, Quantified,
     SetCall, SortKey, Subquery, SubqueryKind, TruthTest, ValueFunction,

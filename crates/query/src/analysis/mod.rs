@@ -2,6 +2,7 @@
 //!
 //! What the analyzer or the lowering does not know yet is planned as before, by the engine's own SQL planner.
 
+pub(crate) mod changes;
 mod errors;
 mod parameters;
 mod relations;
@@ -10,6 +11,7 @@ mod types;
 use crate::context::Frame;
 use analyzer::Bound;
 use analyzer::system::SqlType;
+use analyzer::tree::Query;
 use datafusion::catalog::view::ViewTable;
 use datafusion::datasource::TableProvider;
 use datafusion::logical_expr::LogicalPlan;
@@ -141,7 +143,7 @@ async fn planned(
     if bound.parameters.len() > frame.parameters.len() {
         return Err(Refused::Wrong(parameters::undefined(frame.parameters.len() + 1)));
     }
-    let (plan, fields) = lower(frame, planner, &bound, &relations, text)?;
+    let (plan, fields) = lower(frame, planner, &bound.query, &relations, text)?;
     Ok((refuse_deep(plan).map_err(Error::from)?, fields))
 }
 
@@ -154,17 +156,8 @@ async fn described(
     let declared: Vec<Option<SqlType>> =
         given.iter().map(|given| given.as_ref().and_then(types::of_held)).collect();
     let (bound, relations) = bind(frame, planner, query, &declared, frame.text).await?;
-    let (_, fields) = lower(frame, planner, &bound, &relations, frame.text)?;
-    let mut parameters = Vec::with_capacity(bound.parameters.len());
-    for (number, found) in bound.parameters.iter().enumerate() {
-        let given = given.get(number).cloned().flatten();
-        parameters.push(match (given, found) {
-            (Some(given), _) => given,
-            (None, Some(found)) => types::held(*found)
-                .ok_or_else(|| Refused::Missing(Error::unsupported(found.to_string())))?,
-            (None, None) => catalog::SqlType::Text,
-        });
-    }
+    let (_, fields) = lower(frame, planner, &bound.query, &relations, frame.text)?;
+    let parameters = parameters::described(given, &bound.parameters)?;
     Ok((parameters, fields))
 }
 
@@ -193,26 +186,40 @@ fn refused(error: analyzer::Error, text: &str) -> Refused {
     if is_missing { Refused::Missing(error) } else { Refused::Wrong(error) }
 }
 
-fn lower(
-    frame: &Frame<'_>,
-    planner: &Planner<'_>,
-    bound: &Bound,
-    relations: &Relations,
-    text: &str,
-) -> Result<(LogicalPlan, Vec<Field>), Refused> {
-    let surroundings = Surroundings {
+/// What trees refer to while they are lowered.
+fn lowered<'a>(
+    frame: &'a Frame<'_>,
+    planner: &'a Planner<'_>,
+    relations: &'a Relations,
+    text: &'a str,
+) -> Surroundings<'a> {
+    Surroundings {
         engine: planner.engine,
         functions: planner.functions,
         sources: relations.sources(),
         parameters: frame.parameters,
         text,
-    };
-    grammar::growing(|| lowering::lower(&bound.query, &surroundings)).map_err(|refusal| {
+    }
+}
+
+fn lower(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+    query: &Query,
+    relations: &Relations,
+    text: &str,
+) -> Result<(LogicalPlan, Vec<Field>), Refused> {
+    let surroundings = lowered(frame, planner, relations, text);
+    Ok(grammar::growing(|| lowering::lower(query, &surroundings))?)
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Missing(what) => {
-                Refused::Missing(Error::unsupported(format!("{what} is not supported")))
+                Self::Missing(Error::unsupported(format!("{what} is not supported")))
             }
-            Refusal::Error(error) => Refused::Wrong(error),
+            Refusal::Error(error) => Self::Wrong(error),
         }
-    })
+    }
 }

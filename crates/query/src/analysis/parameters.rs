@@ -1,8 +1,9 @@
 //! The types of parameters with values.
 
-use super::types;
+use super::{Refused, types};
 use analyzer::system::{Oid, SqlType};
 use datafusion::common::ScalarValue;
+use store::catalog;
 use values::error::{Error, SqlState};
 
 /// The type of a parameter with this value. `None` for texts, which also represent values of other types: their place in the
@@ -16,6 +17,24 @@ pub(super) fn type_of_value(value: &ScalarValue) -> Option<SqlType> {
         oid => Some(SqlType::plain(oid)),
     }
     .filter(|_| !data_type.is_null())
+}
+
+/// The types of a statement's parameters: those that the client gives, else those that the statement means.
+pub(super) fn described(
+    given: &[Option<catalog::SqlType>],
+    found: &[Option<SqlType>],
+) -> Result<Vec<catalog::SqlType>, Refused> {
+    let mut parameters = Vec::with_capacity(found.len());
+    for (number, found) in found.iter().enumerate() {
+        let given = given.get(number).cloned().flatten();
+        parameters.push(match (given, found) {
+            (Some(given), _) => given,
+            (None, Some(found)) => types::held(*found)
+                .ok_or_else(|| Refused::Missing(Error::unsupported(found.to_string())))?,
+            (None, None) => catalog::SqlType::Text,
+        });
+    }
+    Ok(parameters)
 }
 
 /// The error for a parameter without a value.

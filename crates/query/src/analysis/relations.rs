@@ -12,8 +12,12 @@ use grammar::tree::{NodeEnum, NodeRef};
 use lowering::SourceTable;
 use parking_lot::Mutex;
 use planner::{Planner, unique_names};
+use scan::provider::{BucketTable, Columns as BucketColumns};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use store::TableView;
 use store::catalog::Relation;
+use values::error::Error;
 
 /// A name in a query: the schema, if it is written, and the relation.
 type Name = (Option<String>, String);
@@ -28,6 +32,8 @@ pub(super) struct Relations {
     /// Names that the analyzer asked for and that were not looked up.
     wanted: Mutex<Vec<Name>>,
     sources: Vec<SourceTable>,
+    /// The table that the statement changes.
+    target: Option<Table>,
 }
 
 impl Relations {
@@ -43,6 +49,7 @@ impl Relations {
             absent: HashSet::new(),
             wanted: Mutex::default(),
             sources: Vec::new(),
+            target: None,
         };
         for name in names(query) {
             relations.look_up(frame, planner, name).await?;
@@ -62,6 +69,38 @@ impl Relations {
             self.look_up(frame, planner, name).await?;
         }
         Ok(found)
+    }
+
+    /// Sets the table that the statement changes, with all of its columns.
+    pub(super) fn set_target(&mut self, view: &TableView) -> Result<(), Refused> {
+        let table = view.table();
+        let mut columns = Vec::with_capacity(table.columns.len());
+        for column in &table.columns {
+            let sql_type = types::of_held(&column.sql_type).ok_or_else(|| {
+                let what = format!("column {} of this type is not supported", column.name);
+                Refused::Missing(Error::unsupported(what))
+            })?;
+            columns.push(Column { name: column.name.clone(), sql_type });
+        }
+        let all = || table.columns.iter().enumerate();
+        let defaults = all().filter_map(|(at, column)| Some((at, column.default.clone()?)));
+        let handle = self.sources.len() as u32;
+        self.target = Some(Table {
+            handle,
+            schema: Some(table.schema.clone()),
+            name: table.name.clone(),
+            columns,
+            key: Vec::new(),
+            hidden: all().filter(|(_, column)| column.hidden).map(|(at, _)| at).collect(),
+            defaults: defaults.collect(),
+        });
+        let rows = BucketTable::new(view.clone(), BucketColumns::All);
+        self.sources.push(SourceTable {
+            name: TableReference::bare("?target"),
+            source: provider_as_source(Arc::new(rows)),
+            oid: None,
+        });
+        Ok(())
     }
 
     /// What reads the relations, by their handles.
@@ -136,7 +175,9 @@ impl Relations {
             oid: class.and_then(|class| u32::try_from(class.oid()).ok()),
         });
         let schema = known.map(Relation::schema).or(schema).map(str::to_owned);
-        let table = Table { handle, schema, name: relation.to_owned(), columns, key };
+        let (hidden, defaults) = Default::default();
+        let name_shown = relation.to_owned();
+        let table = Table { handle, schema, name: name_shown, columns, key, hidden, defaults };
         self.tables.insert(name, table);
         Ok(())
     }
@@ -161,9 +202,18 @@ fn is_file(name: &str) -> bool {
 /// The names of relations that the parse tree shows. Where a name is also that of a query in WITH, the scopes decide what
 /// it means.
 fn names(query: &NodeEnum) -> Vec<Name> {
+    let target = match query {
+        NodeEnum::InsertStmt(insert) => insert.relation.as_ref(),
+        NodeEnum::UpdateStmt(update) => update.relation.as_ref(),
+        NodeEnum::DeleteStmt(delete) => delete.relation.as_ref(),
+        _ => None,
+    };
+    let target = target.map(|range| range.location);
     let (mut names, mut ctes) = (Vec::new(), HashSet::new());
     for (node, ..) in query.nodes() {
         match node {
+            // The target is known, and need not be readable.
+            NodeRef::RangeVar(range) if Some(range.location) == target => {}
             NodeRef::RangeVar(range) => {
                 let schema = Some(range.schemaname.clone()).filter(|schema| !schema.is_empty());
                 names.push((schema, range.relname.clone()));
@@ -189,5 +239,9 @@ impl Catalog for Relations {
             return Ok(None);
         }
         Ok(self.tables.get(&name).cloned())
+    }
+
+    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<Table>, analyzer::Error> {
+        Ok(self.target.clone())
     }
 }

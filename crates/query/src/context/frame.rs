@@ -13,6 +13,7 @@ use datafusion::common::ScalarValue;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use distributed::bundles::Bundling;
+use parser::Statement;
 use parser::roles::RoleName;
 use planner::Planner;
 use scan::portable::Portable;
@@ -34,6 +35,8 @@ pub(crate) struct Frame<'a> {
     role: Option<Arc<String>>,
     pub(crate) parameters: &'a [ScalarValue],
     pub(crate) text: &'a str,
+    /// The statement; `None` for what no statement asks for.
+    pub(crate) statement: Option<&'a Statement>,
 }
 
 impl Inner {
@@ -43,7 +46,25 @@ impl Inner {
         let functions =
             Functions::new(&self.shared.engine.functions, Arc::clone(&self.context) as _);
         let (engine, role) = (OnceLock::new(), self.context.role());
-        Frame { session: self, engine, functions, settings, role, parameters, text }
+        Frame {
+            session: self,
+            engine,
+            functions,
+            settings,
+            role,
+            parameters,
+            text,
+            statement: None,
+        }
+    }
+
+    /// The surroundings of a parsed statement.
+    pub(crate) fn frame_of<'a>(
+        &'a self,
+        parameters: &'a [ScalarValue],
+        statement: &'a Statement,
+    ) -> Frame<'a> {
+        Frame { statement: Some(statement), ..self.frame(parameters, &statement.text) }
     }
 }
 

@@ -4,12 +4,14 @@ use super::assignment::assigned_column;
 use super::assignment::require_default;
 use super::constraints::Constraints;
 use super::default_values::{default_of, is_default};
+use crate::analysis::changes::OnConflict;
+use analyzer::tree::ConflictTarget as Target;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{Assignment, ConflictTarget, OnConflict, OnConflictAction};
+use datafusion::sql::sqlparser::ast::{self, Assignment, ConflictTarget, OnConflictAction};
 use parser::names::fold;
 use parser::walk::visit_expressions_mut;
 use planner::Planner;
@@ -46,7 +48,7 @@ impl Resolution {
         planner: &Planner<'_>,
         table: &Arc<Table>,
         alias: &str,
-        on: &OnConflict,
+        on: &ast::OnConflict,
     ) -> Result<Self> {
         require_key_target(table, on)?;
         let update = match &on.action {
@@ -81,6 +83,41 @@ impl Resolution {
     }
 }
 
+impl Resolution {
+    /// ON CONFLICT as the analyzer plans it.
+    ///
+    /// # Errors
+    /// As of [`new`](Self::new).
+    pub(crate) fn of(planner: &Planner<'_>, table: &Arc<Table>, on: OnConflict) -> Result<Self> {
+        let key = table.key_indices();
+        let is_key = match &on.target {
+            Target::Any => on.update.is_none(),
+            Target::Constraint(name) => *name == table.key_name(),
+            Target::Columns(columns) => {
+                let named: HashSet<usize> = columns.iter().copied().collect();
+                named == key.iter().copied().collect()
+            }
+        };
+        if !is_key {
+            return Err(no_constraint());
+        }
+        let Some(update) = on.update else { return Ok(Self::Nothing) };
+        for (target, _) in &update.values {
+            if !target.is_default {
+                require_default(&table.columns[target.column])?;
+            }
+            if key.contains(&target.column) {
+                let message = "ON CONFLICT DO UPDATE cannot change the primary key";
+                return Err(Error::unsupported(message));
+            }
+        }
+        let values = update.values.into_iter();
+        let assignments = values.map(|(target, value)| (target.column, value)).collect();
+        let constraints = Constraints::new(planner, table)?;
+        Ok(Self::Update { assignments, selection: update.filter, constraints })
+    }
+}
+
 /// Qualifies bare column names: they refer to the existing row, as in PostgreSQL.
 fn qualify(
     mut expression: datafusion::sql::sqlparser::ast::Expr,
@@ -99,7 +136,7 @@ fn qualify(
     expression
 }
 
-fn require_key_target(table: &Table, on: &OnConflict) -> Result<()> {
+fn require_key_target(table: &Table, on: &ast::OnConflict) -> Result<()> {
     let is_key = match &on.conflict_target {
         None => matches!(on.action, OnConflictAction::DoNothing),
         Some(ConflictTarget::OnConstraint(name)) => name.to_string() == table.key_name(),
@@ -112,10 +149,14 @@ fn require_key_target(table: &Table, on: &OnConflict) -> Result<()> {
     if is_key {
         return Ok(());
     }
+    Err(no_constraint())
+}
+
+fn no_constraint() -> Error {
     let message =
         "there is no unique or exclusion constraint matching the ON CONFLICT specification";
-    Err(Error::new(SqlState::InvalidColumnReference, message)
-        .with_hint("The primary key is the one that can be named."))
+    Error::new(SqlState::InvalidColumnReference, message)
+        .with_hint("The primary key is the one that can be named.")
 }
 
 /// Inserts a batch, resolves conflicts, and returns the inserted and updated rows.

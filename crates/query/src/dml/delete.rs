@@ -4,12 +4,13 @@ use super::coordinator;
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
 use super::target;
+use crate::analysis::changes;
 use crate::context::Frame;
 use crate::context::outcome::Outcome;
 use crate::context::start;
 use crate::dml::pushdown::{Change, DmlPushdown};
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
-use datafusion::arrow::compute::take_record_batch;
+use datafusion::arrow::compute::take_arrays;
 use datafusion::datasource::provider_as_source;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{Delete, FromTable};
@@ -50,7 +51,9 @@ pub(crate) async fn run(
     let mut deleted = Vec::new();
     let mut rows = 0;
     while let Some(batch) = stream.try_next().await? {
-        let batch = RecordBatch::try_new(table.arrow_schema(), batch.columns().to_vec())?;
+        let all = batch;
+        let own = all.columns()[..table.columns.len()].to_vec();
+        let batch = RecordBatch::try_new(table.arrow_schema(), own)?;
         let keys = view.encode_keys(&batch)?;
         let first: Vec<u32> = (0..keys.len() as u32)
             .filter(|row| !joins || seen.insert(keys[*row as usize].clone()))
@@ -59,7 +62,7 @@ pub(crate) async fn run(
         rows += keys.len() as u64;
         transaction.delete(table.id, &keys).await?;
         if returning.is_some() {
-            deleted.push(take_record_batch(&batch, &UInt32Array::from(first))?);
+            deleted.push(take_arrays(all.columns(), &UInt32Array::from(first), None)?);
         }
     }
     outcome("DELETE", returning.as_ref(), rows, &deleted)
@@ -90,9 +93,14 @@ pub(super) async fn plan(
     let (name, alias) = target_of(relation)?;
     let table = target(frame, tables, &name, needed(delete))?;
     let others = delete.using.as_deref().unwrap_or_default();
-    let query = query(all_columns(&table, &alias), &alias, others, delete.selection.clone())?;
     let view = tables.table(table.id).ok_or_else(|| super::undefined(&name))?;
     let mut planner = frame.planner(tables);
+    if let Some(planned) = changes::plan(frame, &planner, &view).await? {
+        let query = planner.physical(&planned.rows).await?;
+        let returning = planned.returning.map(Returning::of);
+        return Ok(Planned { view, query, returning, joins: planned.joins });
+    }
+    let query = query(all_columns(&table, &alias), &alias, others, delete.selection.clone())?;
     let source = BucketTable::new(view.clone(), Columns::All);
     planner.add_source(TARGET, provider_as_source(Arc::new(source)));
     let plan = planner.plan_query(query).await?;

@@ -5,6 +5,7 @@ use super::conflict::{self, Resolution};
 use super::default_values::{accepts_default_only, default_of, generated_always, is_default};
 use super::returning::{Returning, outcome};
 use super::{constants, declared_column, ingest, target};
+use crate::analysis::changes::{self, Planned};
 use crate::context::Frame;
 use crate::context::outcome::Outcome;
 use crate::context::start;
@@ -21,7 +22,7 @@ use planner::Planner;
 use scan::BATCH_ROWS;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Privileges, SqlType, Table};
+use store::catalog::{Column, Privileges, SqlType, Table};
 use values::error::{Error, Result, SqlState};
 
 /// Runs an INSERT.
@@ -40,14 +41,36 @@ pub(crate) async fn run(
     };
     let columns = columns(&table, &insert.columns)?;
     let mut planner = frame.planner(transaction);
-    let (columns, source) = source(&mut planner, &table, insert, columns).await?;
-    let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &columns)?;
-    let returning = Returning::new(&planner, &table, &alias, insert.returning.as_deref())?;
-    let resolution = match &insert.on {
-        None => None,
-        Some(OnInsert::OnConflict(on)) => Some(Resolution::new(&planner, &table, &alias, on)?),
-        Some(other) => return Err(Error::unsupported(format!("{other} is not supported"))),
+    let has_clauses = insert.on.is_some() || insert.returning.is_some();
+    let constants = constants::rows(insert, &table, &columns);
+    let mut planned = match constants.is_some() && !has_clauses {
+        true => None,
+        false => {
+            let view = transaction.table(table.id).ok_or_else(|| super::undefined(name))?;
+            changes::plan(frame, &planner, &view).await?
+        }
     };
+    let returning = match planned.as_mut().map(|planned| planned.returning.take()) {
+        Some(returned) => returned.map(Returning::of),
+        None => Returning::new(&planner, &table, &alias, insert.returning.as_deref())?,
+    };
+    let resolution = match (planned.as_mut().map(|planned| planned.conflict.take()), &insert.on) {
+        (Some(conflict), _) => {
+            conflict.map(|on| Resolution::of(&planner, &table, on)).transpose()?
+        }
+        (None, None) => None,
+        (None, Some(OnInsert::OnConflict(on))) => {
+            Some(Resolution::new(&planner, &table, &alias, on)?)
+        }
+        (None, Some(other)) => {
+            return Err(Error::unsupported(format!("{other} is not supported")));
+        }
+    };
+    let (columns, source) = match (constants, planned) {
+        (None, Some(planned)) => of_planned(&planner, &table, insert, planned).await?,
+        (constants, _) => source(&mut planner, &table, insert, columns, constants).await?,
+    };
+    let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &columns)?;
     drop(planner);
     let mut stream = match source {
         Source::Constants(rows) => rows,
@@ -72,6 +95,7 @@ pub(crate) async fn run(
         written.push(batch);
     }
     let rows = written.iter().map(|batch| batch.num_rows() as u64).sum();
+    let written: Vec<_> = written.iter().map(|batch| batch.columns().to_vec()).collect();
     outcome("INSERT", returning.as_ref(), rows, &written)
 }
 
@@ -87,15 +111,38 @@ enum Source {
     },
 }
 
+/// The rows of a planned INSERT, and their target columns.
+async fn of_planned(
+    planner: &Planner<'_>,
+    table: &Table,
+    insert: &Insert,
+    planned: Planned,
+) -> Result<(Vec<usize>, Source)> {
+    for target in &planned.targets {
+        let column = &table.columns[target.column];
+        if !target.is_default && accepts_default_only(column) {
+            return Err(only_default(column));
+        }
+    }
+    let is_values = insert
+        .source
+        .as_deref()
+        .is_none_or(|query| matches!(&*query.body, SetExpr::Values(_)) || is_one_row(query));
+    let columns = planned.targets.iter().map(|target| target.column).collect();
+    let plan = planner.physical(&planned.rows).await?;
+    Ok((columns, Source::Plan { plan, is_values }))
+}
+
 /// The rows to insert, and their target columns.
 async fn source(
     planner: &mut Planner<'_>,
     table: &Arc<Table>,
     insert: &Insert,
     columns: Vec<usize>,
+    constants: Option<RecordBatch>,
 ) -> Result<(Vec<usize>, Source)> {
     let is_named = !insert.columns.is_empty();
-    if let Some(rows) = constants::rows(insert, table, &columns) {
+    if let Some(rows) = constants {
         let columns = match_width(rows.num_columns(), columns, is_named)?;
         refuse_generated_always(table, &columns, insert)?;
         return Ok((columns, Source::Constants(in_batches(rows)?)));
@@ -221,12 +268,15 @@ fn refuse_generated_always(table: &Arc<Table>, columns: &[usize], insert: &Inser
             values.rows.iter().all(|row| row.content.get(position).is_some_and(is_default))
         });
         if !all_default {
-            let message =
-                format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name);
-            return Err(generated_always(column, message));
+            return Err(only_default(column));
         }
     }
     Ok(())
+}
+
+fn only_default(column: &Column) -> Error {
+    let message = format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name);
+    generated_always(column, message)
 }
 
 /// The privileges that a statement needs. RETURNING needs SELECT; DO UPDATE needs UPDATE and

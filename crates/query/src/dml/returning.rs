@@ -1,7 +1,8 @@
 //! RETURNING: expressions over the written rows.
 
+use crate::analysis::changes::Returned;
 use crate::context::outcome::{Outcome, Rows, Tag};
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{Field as ArrowField, Schema, SchemaRef};
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::Expr::Column;
@@ -61,8 +62,14 @@ impl Returning {
         Ok(Some(Self { input, schema: Arc::new(Schema::new(fields)), fields: shown, expressions }))
     }
 
-    fn rows(&self, written: &RecordBatch) -> Result<RecordBatch> {
-        let written = RecordBatch::try_new(Arc::clone(&self.input), written.columns().to_vec())?;
+    /// RETURNING as the analyzer plans it.
+    pub(crate) fn of(returned: Returned) -> Self {
+        let Returned { input, schema, fields, expressions } = returned;
+        Self { input, schema, fields, expressions }
+    }
+
+    fn rows(&self, written: &[ArrayRef]) -> Result<RecordBatch> {
+        let written = RecordBatch::try_new(Arc::clone(&self.input), written.to_vec())?;
         let value = |expression: &Arc<dyn PhysicalExpr>| {
             expression.evaluate(&written)?.into_array(written.num_rows())
         };
@@ -83,17 +90,17 @@ pub(crate) fn returning_fields(
 }
 
 /// The outcome of a statement: the returned rows, or without RETURNING a tag with the number of
-/// rows.
+/// rows. `written` are the columns of the written rows, followed by those of other relations that RETURNING shows.
 pub(crate) fn outcome(
     command: &'static str,
     returning: Option<&Returning>,
     count: u64,
-    written: &[RecordBatch],
+    written: &[Vec<ArrayRef>],
 ) -> Result<Outcome> {
     let Some(returning) = returning else {
         return Ok(Outcome::Done(Tag::counted(command, count)));
     };
-    let batches: Result<Vec<_>> = written.iter().map(|batch| returning.rows(batch)).collect();
+    let batches: Result<Vec<_>> = written.iter().map(|columns| returning.rows(columns)).collect();
     let fields = returning.fields.clone();
     let stream = MemoryStream::try_new(batches?, Arc::clone(&returning.schema), None)?;
     Ok(Outcome::Rows(Rows::ready(fields, stream, command)))

@@ -7,12 +7,13 @@ use super::default_values::{default_of, is_default};
 use super::returning::{Returning, outcome};
 use super::select::{TARGET, all_columns, query, target_of};
 use super::target;
+use crate::analysis::changes;
 use crate::context::Frame;
 use crate::context::outcome::Outcome;
 use crate::context::start;
 use crate::dml::pushdown::{Change, DmlPushdown};
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
-use datafusion::arrow::compute::take_record_batch;
+use datafusion::arrow::compute::{take_arrays, take_record_batch};
 use datafusion::datasource::provider_as_source;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
@@ -55,15 +56,22 @@ pub(crate) async fn run(
     let table = view.table();
     let mut stream = start(frame, query)?;
     let mut seen = HashSet::new();
-    let (mut old_keys, mut written) = (Vec::new(), Vec::new());
+    let (mut old_keys, mut written, mut returned) = (Vec::new(), Vec::new(), Vec::new());
+    let width = table.columns.len() + targets.len();
     while let Some(batch) = stream.try_next().await? {
         let old = old_rows(table, &batch)?;
         let keys = view.encode_keys(&old)?;
         let mut new = new_rows(table, &batch, &targets, &constraints)?;
+        let mut others = batch.columns()[width..].to_vec();
         if joins {
-            new = keep_first_of_each(&new, &keys, &mut seen)?;
+            let first = first_of_each(&keys, &mut seen);
+            new = take_record_batch(&new, &first)?;
+            others = take_arrays(&others, &first, None)?;
         }
         old_keys.extend(keys);
+        if returning.is_some() {
+            returned.push([new.columns(), &others].concat());
+        }
         written.push(new);
     }
     let moves_keys = moves_keys(table, &targets);
@@ -78,7 +86,7 @@ pub(crate) async fn run(
         }
     }
     let rows = written.iter().map(|batch| batch.num_rows() as u64).sum();
-    outcome("UPDATE", returning.as_ref(), rows, &written)
+    outcome("UPDATE", returning.as_ref(), rows, &returned)
 }
 
 impl Planned {
@@ -110,6 +118,18 @@ pub(super) async fn plan(
         None => &[][..],
         Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => from,
     };
+    let view = tables.table(table.id).ok_or_else(|| super::undefined(&name))?;
+    let mut planner = frame.planner(tables);
+    if let Some(planned) = changes::plan(frame, &planner, &view).await? {
+        for target in planned.targets.iter().filter(|target| !target.is_default) {
+            require_default(&table.columns[target.column])?;
+        }
+        let query = planner.physical(&planned.rows).await?;
+        let constraints = Arc::new(Constraints::new(&planner, &table)?);
+        let returning = planned.returning.map(Returning::of);
+        let targets = planned.targets.iter().map(|target| target.column).collect();
+        return Ok(Planned { view, query, targets, constraints, returning, joins: planned.joins });
+    }
     let assignments = assignments(&table, &update.assignments)?;
     let mut items = all_columns(&table, &alias);
     for (index, (_, value)) in assignments.iter().enumerate() {
@@ -117,8 +137,6 @@ pub(super) async fn plan(
         items.push(SelectItem::ExprWithAlias { expr: value.clone(), alias });
     }
     let query = query(items, &alias, others, update.selection.clone())?;
-    let view = tables.table(table.id).ok_or_else(|| super::undefined(&name))?;
-    let mut planner = frame.planner(tables);
     let source = BucketTable::new(view.clone(), Columns::All);
     planner.add_source(TARGET, provider_as_source(Arc::new(source)));
     let plan = planner.plan_query(query).await?;
@@ -166,16 +184,10 @@ fn old_rows(table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(table.arrow_schema(), columns)?)
 }
 
-/// Removes rows whose key has been seen. A row that joins with several rows is updated with the
-/// values of the first.
-fn keep_first_of_each(
-    rows: &RecordBatch,
-    keys: &[sdds::Key],
-    seen: &mut HashSet<sdds::Key>,
-) -> Result<RecordBatch> {
+/// The rows whose key has not been seen. A row that joins with several rows is updated with the values of the first.
+fn first_of_each(keys: &[sdds::Key], seen: &mut HashSet<sdds::Key>) -> UInt32Array {
     let first = keys.iter().enumerate().filter(|(_, key)| seen.insert((*key).clone()));
-    let first = UInt32Array::from_iter_values(first.map(|(row, _)| row as u32));
-    Ok(take_record_batch(rows, &first)?)
+    UInt32Array::from_iter_values(first.map(|(row, _)| row as u32))
 }
 
 /// The privileges that a statement needs. A condition, RETURNING and values other than constants

@@ -120,7 +120,7 @@ impl Inner {
             return Err(Error::unsupported("only queries are predicted"));
         };
         let mut conversation = self.conversation.lock().await;
-        let frame = self.frame(&[], &statement.text);
+        let frame = self.frame_of(&[], &statement);
         let tables = self.reading(&mut conversation).await?;
         self.context.see(&tables, &frame);
         let (plan, _) = predict::plan_of(frame.planner(&tables), &tables, ast, 1.0, true).await?;

@@ -129,7 +129,7 @@ impl Prepared {
                 Ok(short.clone())
             }
             _ => {
-                let (tables, frame) = (tables(), inner.frame(&[], &self.statement.text));
+                let (tables, frame) = (tables(), inner.frame_of(&[], &self.statement));
                 inner.context.see(&tables, &frame);
                 let short = match self.statement.ast() {
                     Some(ast) => Short::recognise(&frame, &tables, ast)?.map(Arc::new),

@@ -101,7 +101,7 @@ impl Inner {
             return Ok(outcome);
         }
         conversation.refuse_if_failed()?;
-        let frame = self.frame(parameters, &statement.text);
+        let frame = self.frame_of(parameters, statement);
         let ast = match statement.body() {
             Body::Sql(ast) => ast,
             Body::AlterSystem(statement) => {

@@ -159,6 +159,5 @@ fn forget_locations(expr: &mut Expr) {
 
 /// Whether a value is a literal or parameter that nothing has given a type.
 pub(super) fn is_open(expr: &Expr) -> bool {
-    expr.sql_type.oid == Oid::UNKNOWN
-        && matches!(expr.kind, Kind::Literal(_) | Kind::Parameter(_))
+    expr.sql_type.oid == Oid::UNKNOWN && matches!(expr.kind, Kind::Literal(_) | Kind::Parameter(_))
 }

@@ -76,9 +76,8 @@ fn inferred(infer: &InferClause, target: &Target) -> Result<ConflictTarget> {
             return Err(Error::missing("an expression as ON CONFLICT target").at(infer.location));
         }
         let mut all = target.table.columns.iter().enumerate();
-        let found = all.find(|(at, column)| {
-            column.name == element.name && !target.table.hidden.contains(at)
-        });
+        let found = all
+            .find(|(at, column)| column.name == element.name && !target.table.hidden.contains(at));
         match found {
             Some((at, _)) => columns.push(at),
             None => {

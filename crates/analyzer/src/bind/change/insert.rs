@@ -168,12 +168,16 @@ impl Binder<'_> {
         let columns = query.columns.clone();
         let alias = "unnamed_subquery".to_owned();
         let query = Box::new(query);
-        let from =
-            Relation { id: relation, alias, columns, is_lateral: false, source: Source::Query(query) };
-        let columns = output.iter().map(|output| Column {
-            name: output.name.clone(),
-            sql_type: output.expr.sql_type,
-        });
+        let from = Relation {
+            id: relation,
+            alias,
+            columns,
+            is_lateral: false,
+            source: Source::Query(query),
+        };
+        let columns = output
+            .iter()
+            .map(|output| Column { name: output.name.clone(), sql_type: output.expr.sql_type });
         let columns = columns.collect();
         let select = Select {
             id,

@@ -88,10 +88,9 @@ impl Binder<'_> {
         output: Vec<Output>,
     ) -> Result<Query> {
         let scope = self.scopes.last_mut().ok_or_else(|| Error::missing("this statement"))?;
-        let columns = output.iter().map(|output| Column {
-            name: output.name.clone(),
-            sql_type: output.expr.sql_type,
-        });
+        let columns = output
+            .iter()
+            .map(|output| Column { name: output.name.clone(), sql_type: output.expr.sql_type });
         let columns = columns.collect();
         let select = Select {
             id: scope.select,

@@ -46,7 +46,9 @@ pub(super) fn only_other_columns(
         replace(&mut output.expr, target, width, &mut others, &mut whole_row);
     }
     match whole_row {
-        Some(location) => Err(Error::missing("a row of another relation in RETURNING").at(location)),
+        Some(location) => {
+            Err(Error::missing("a row of another relation in RETURNING").at(location))
+        }
         None => Ok(others),
     }
 }

@@ -29,6 +29,7 @@ use scan::tables::Tables;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use store::TableView;
 use store::catalog::{Privileges, SqlType, Table};
 use values::error::{Result, SqlState};
 use values::field::Field;
@@ -71,7 +72,7 @@ impl Inner {
     ) -> Result<Description> {
         let mut conversation = self.conversation.lock().await;
         let snapshot = self.shared.store.snapshot();
-        let frame = self.frame(&[], &statement.text);
+        let frame = self.frame_of(&[], statement);
         let tables: &dyn Tables = match conversation.open() {
             Some(open) => &open.transaction,
             None => &snapshot,
@@ -103,8 +104,33 @@ impl Inner {
             return Ok(known.description(count, short.fields()));
         }
         self.context.see(tables, &frame);
+        if let Some(view) = changed_table(&frame, tables, ast)? {
+            let planner = frame.planner(tables);
+            if let Some((parameters, fields)) =
+                analysis::changes::describe(&frame, &planner, &view, given).await?
+            {
+                return Ok(Description { parameters, fields });
+            }
+        }
         describe(&frame, tables, ast, given).await
     }
+}
+
+/// The table that an INSERT, UPDATE or DELETE changes.
+fn changed_table(frame: &Frame<'_>, tables: &dyn Tables, ast: &Ast) -> Result<Option<TableView>> {
+    use datafusion::sql::sqlparser::ast::FromTable::{WithFromKeyword, WithoutKeyword};
+    let name = match ast {
+        Ast::Insert(Insert { table: TableObject::TableName(name), .. }) => name.clone(),
+        Ast::Update(update) => target_of(&update.table)?.0,
+        Ast::Delete(delete) => match &delete.from {
+            WithFromKeyword(from) | WithoutKeyword(from) => match &from[..] {
+                [relation] => target_of(relation)?.0,
+                _ => return Ok(None),
+            },
+        },
+        _ => return Ok(None),
+    };
+    Ok(tables.table(target(frame, tables, &name, Privileges::default())?.id))
 }
 
 fn is_short(frame: &Frame<'_>, tables: &dyn Tables, statement: &Statement) -> bool {
