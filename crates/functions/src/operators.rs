@@ -1,6 +1,7 @@
 //! Functions that replace operators and the arguments of `sum` and `avg`. Statements cannot call
 //! them, but plan fragments can: every server knows them by name.
 
+use crate::arrays::order;
 use crate::datetime::{intervals, moments, precision};
 use crate::numbers::{decimals, floats, integers};
 use crate::regexes;
@@ -30,7 +31,7 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
         let all = others.map(Arc::new).into_iter().chain(integers::all());
         let all =
             all.chain([concatenation::function()]).chain(regexes::functions()).chain(floats::all());
-        let all = all.chain(precision::all().map(Arc::new));
+        let all = all.chain(precision::all().map(Arc::new)).chain([Arc::new(order::key())]);
         all.map(|function| (function.name().to_owned(), function)).collect()
     });
     ALL.get(name).cloned()

@@ -1,6 +1,6 @@
 //! GROUP BY and aggregates.
 
-use crate::refusal::{Result, missing};
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
@@ -21,8 +21,19 @@ impl Lowering<'_> {
             return Ok(LogicalPlanBuilder::empty(true).build()?);
         }
         let keys = self.exprs(&select.group_by)?;
-        let key_exprs: Vec<Expr> = keys.iter().map(|key| key.expr.clone()).collect();
+        let mut key_exprs: Vec<Expr> = Vec::with_capacity(keys.len());
         let mut aggregates: Vec<Expr> = Vec::new();
+        // Of a key whose equal values may differ, a group has one of its values.
+        let mut firsts: Vec<Option<usize>> = Vec::with_capacity(keys.len());
+        for key in &keys {
+            let has_key = Self::has_equality_key(key.sql_type);
+            if has_key && select.grouping_sets.is_some() {
+                return unsupported(format!("grouping sets of {}", key.sql_type));
+            }
+            let first = if has_key { Some(self.first_of(key)?) } else { None };
+            firsts.push(first.map(|first| place(&mut aggregates, first)));
+            key_exprs.push(self.equality_key(key.clone())?.expr);
+        }
         let mut made = Vec::with_capacity(select.aggregates.len());
         for call in &select.aggregates {
             let (aggregate, exprs) = self.aggregate(call)?;
@@ -49,7 +60,10 @@ impl Lowering<'_> {
         // The number of the grouping set stands between keys and aggregates.
         let first = distinct.len() + usize::from(sets.is_some());
         for (index, key) in keys.into_iter().enumerate() {
-            let column = distinct.iter().position(|known| *known == key.expr);
+            let column = match firsts[index] {
+                Some(place) => Some(first + place),
+                None => distinct.iter().position(|known| *known == key_exprs[index]),
+            };
             let Some(column) = column.and_then(|place| columns.get(place)) else {
                 return missing("a key of GROUP BY outside of all grouping sets");
             };

@@ -8,6 +8,7 @@
 mod aggregates;
 mod ctes;
 mod decimals;
+mod distinct;
 mod expressions;
 mod from;
 mod functions;

@@ -1,10 +1,8 @@
 //! ORDER BY and LIMIT.
 
-use crate::functions::comparisons::{length, without_blanks};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
-use analyzer::system::Oid;
 use analyzer::tree::{Limit, SortKey};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Sort;
@@ -15,7 +13,12 @@ impl Lowering<'_> {
     /// A key of ORDER BY.
     pub(crate) fn sort_key(&mut self, key: &SortKey) -> Result<Sort> {
         let value = self.expr(&key.expr)?;
-        Ok(sorted(key, value))
+        self.sorted(key, value)
+    }
+
+    /// The order by a value, as a key says.
+    pub(crate) fn sorted(&self, key: &SortKey, value: Typed) -> Result<Sort> {
+        Ok(self.order_key(value)?.expr.sort(!key.descending, key.nulls_first))
     }
 
     /// A plan cut by LIMIT and OFFSET.
@@ -50,14 +53,4 @@ impl Lowering<'_> {
             _ => Ok(Some(rows.expr)),
         }
     }
-}
-
-/// The order by a value, as a key says.
-pub(crate) fn sorted(key: &SortKey, value: Typed) -> Sort {
-    let value = match value.sql_type.oid {
-        Oid::INTERVAL => length(value),
-        Oid::BPCHAR => without_blanks(value),
-        _ => value,
-    };
-    value.expr.sort(!key.descending, key.nulls_first)
 }

@@ -1,7 +1,6 @@
 //! Queries: the part that makes rows, with WITH, ORDER BY and LIMIT around it.
 
 use crate::expressions::outputs_of;
-use crate::order::sorted;
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use analyzer::tree::{Body, Query, SortKey};
@@ -67,7 +66,7 @@ impl Lowering<'_> {
         keys: &[SortKey],
     ) -> Result<Vec<Sort>> {
         self.with_outputs(outputs_of(plan, query), |lowering| {
-            keys.iter().map(|key| Ok(sorted(key, lowering.expr(&key.expr)?))).collect()
+            keys.iter().map(|key| lowering.sort_key(key)).collect()
         })
     }
 }

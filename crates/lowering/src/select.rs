@@ -1,10 +1,10 @@
 //! SELECT.
 
 use crate::names;
-use crate::order::sorted;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
+use analyzer::system::SqlType;
 use analyzer::tree::{Distinct, Expr, Kind, Select, SortKey};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Sort;
@@ -26,7 +26,11 @@ impl Lowering<'_> {
             Some(_) if plan.schema().fields().len() > width.max(1) => {
                 return missing("DISTINCT in the order of other values");
             }
-            Some(_) => LogicalPlanBuilder::from(plan).distinct()?.build()?,
+            Some(_) => {
+                let types: Vec<SqlType> =
+                    select.output.iter().map(|output| output.expr.sql_type).collect();
+                self.distinct_rows(plan, &types)?
+            }
             None => plan,
         };
         if order.is_empty() {
@@ -109,9 +113,9 @@ impl Lowering<'_> {
         let order = keys.iter().zip(places).map(|(key, place)| {
             let value =
                 Typed { expr: Engine::Column(made[place].clone()), ..values[place].clone() };
-            sorted(key, value)
+            self.sorted(key, value)
         });
-        let order = order.collect();
+        let order = order.collect::<Result<_>>()?;
         Ok((plan, order))
     }
 

@@ -3,9 +3,10 @@
 use crate::expressions::outputs_of;
 use crate::functions::take;
 use crate::names;
-use crate::refusal::{Result, missing};
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
+use analyzer::system::SqlType;
 use analyzer::tree::{Column as TreeColumn, Expr, Query, SetOperation, SetOperator};
 use datafusion::common::{Column, NullEquality};
 use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
@@ -40,7 +41,8 @@ impl Lowering<'_> {
         }
         let left = named(left, lefts, &names)?;
         let right = named(right, rights, &names)?;
-        self.combined(operation, left, right)
+        let types: Vec<SqlType> = columns.iter().map(|column| column.sql_type).collect();
+        self.combined(operation, &types, left, right)
     }
 
     fn side(&mut self, plan: &LogicalPlan, query: &Query, columns: &[Expr]) -> Result<Vec<Typed>> {
@@ -51,13 +53,20 @@ impl Lowering<'_> {
     fn combined(
         &self,
         operation: &SetOperation,
+        types: &[SqlType],
         left: LogicalPlan,
         right: LogicalPlan,
     ) -> Result<LogicalPlan> {
         let builder = || LogicalPlanBuilder::from(left.clone());
+        let is_union = operation.operator == SetOperator::Union;
+        if let Some(of) = types.iter().find(|of| Self::has_equality_key(**of) && !is_union) {
+            return unsupported(format!("INTERSECT and EXCEPT of {of}"));
+        }
         Ok(match (operation.operator, operation.all) {
             (SetOperator::Union, true) => builder().union(right)?.build()?,
-            (SetOperator::Union, false) => builder().union_distinct(right)?.build()?,
+            (SetOperator::Union, false) => {
+                self.distinct_rows(builder().union(right)?.build()?, types)?
+            }
             (SetOperator::Intersect, false) => LogicalPlanBuilder::intersect(left, right, false)?,
             (SetOperator::Except, false) => LogicalPlanBuilder::except(left, right, false)?,
             (SetOperator::Intersect, true) => self.by_copies(left, right, JoinType::LeftSemi)?,

@@ -1,10 +1,11 @@
 //! VALUES.
 
 use crate::names;
-use crate::refusal::Result;
+use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::tree::{Column, Expr};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder};
 
 impl Lowering<'_> {
@@ -29,7 +30,10 @@ impl Lowering<'_> {
         }
         let row = |_| cells.iter_mut().filter_map(|cell| Some(cell.next()?.expr)).collect();
         let rows: Vec<Vec<Engine>> = (0..rows.len()).map(row).collect();
-        let plan = LogicalPlanBuilder::values(rows)?.build()?;
+        let plan = match rows.iter().flatten().any(has_subquery) {
+            true => one_by_one(rows)?,
+            false => LogicalPlanBuilder::values(rows)?.build()?,
+        };
         let names = names::unique(columns.iter().map(|column| &*column.name));
         let own = plan.schema().columns();
         if own.iter().map(|column| &column.name).eq(&names) {
@@ -39,5 +43,30 @@ impl Lowering<'_> {
             own.into_iter().zip(names).map(|(column, name)| Engine::Column(column).alias(name));
         let renamed: Vec<Engine> = renamed.collect();
         Ok(LogicalPlanBuilder::from(plan).project(renamed)?.build()?)
+    }
+}
+
+fn has_subquery(value: &Engine) -> bool {
+    let is_subquery = |part: &Engine| {
+        matches!(part, Engine::ScalarSubquery(_) | Engine::Exists(_) | Engine::InSubquery(_))
+    };
+    value.exists(|part| Ok(is_subquery(part))).unwrap_or(true)
+}
+
+/// Rows with subqueries, which the engine does not take in VALUES: the union of projections.
+fn one_by_one(rows: Vec<Vec<Engine>>) -> Result<LogicalPlan> {
+    let mut all: Option<LogicalPlanBuilder> = None;
+    for row in rows {
+        let named = row.into_iter().enumerate();
+        let named = named.map(|(place, value)| value.alias(format!("column{}", place + 1)));
+        let row = LogicalPlanBuilder::empty(true).project(named.collect::<Vec<_>>())?;
+        all = Some(match all {
+            Some(rows) => rows.union(row.build()?)?,
+            None => row,
+        });
+    }
+    match all {
+        Some(rows) => Ok(rows.build()?),
+        None => missing("VALUES without rows"),
     }
 }

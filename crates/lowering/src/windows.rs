@@ -6,7 +6,7 @@ use crate::scope::{Lowering, Slot};
 use crate::typed::{Typed, unify};
 use analyzer::system::{Oid, functions};
 use analyzer::tree::{FrameBound, FrameExclusion, FrameUnits, Select, WindowCall, WindowFrame};
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, IntervalMonthDayNano};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::{
@@ -49,7 +49,8 @@ impl Lowering<'_> {
 
     fn window(&mut self, call: &WindowCall, all: &mut Vec<Expr>) -> Result<Value> {
         let partition_by = self.exprs(&call.partition_by)?;
-        let partition_by: Vec<Expr> = partition_by.into_iter().map(|value| value.expr).collect();
+        let partition_by = partition_by.into_iter().map(|value| Ok(self.equality_key(value)?.expr));
+        let partition_by: Vec<Expr> = partition_by.collect::<Result<_>>()?;
         let order = call.order_by.iter().map(|key| self.sort_key(key));
         let mut order_by = order.collect::<Result<Vec<_>>>()?;
         let mut window_frame = self.frame_of(call)?;
@@ -184,6 +185,29 @@ impl Lowering<'_> {
         })
     }
 
+    /// An offset of RANGE over timestamps.
+    fn interval_offset(
+        &self,
+        call: &WindowCall,
+        offset: IntervalMonthDayNano,
+        which: &str,
+    ) -> Result<ScalarValue> {
+        if offset.months < 0 || offset.days < 0 || offset.nanoseconds < 0 {
+            let message = format!("frame {which} offset must not be negative");
+            return Err(Error::new(SqlState::InvalidPrecedingOrFollowingSize, message).into());
+        }
+        let key = call.order_by.first().map(|key| key.expr.sql_type.oid);
+        let is_known = match key {
+            Some(Oid::TIMESTAMP) => true,
+            Some(Oid::TIMESTAMPTZ) => self.zone().is_utc(),
+            _ => false,
+        };
+        match is_known && call.frame.units == FrameUnits::Range {
+            true => Ok(ScalarValue::IntervalMonthDayNano(Some(offset))),
+            false => missing("RANGE with an interval over this type"),
+        }
+    }
+
     fn offset(
         &mut self,
         call: &WindowCall,
@@ -191,6 +215,9 @@ impl Lowering<'_> {
         which: &str,
     ) -> Result<ScalarValue> {
         let offset = self.expr(offset)?;
+        if let Some(ScalarValue::IntervalMonthDayNano(Some(interval))) = offset.value() {
+            return self.interval_offset(call, *interval, which);
+        }
         let Some(value) = offset.value().filter(|value| value.data_type().is_integer()) else {
             return missing("this bound of a window's frame");
         };

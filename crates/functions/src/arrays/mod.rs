@@ -3,6 +3,8 @@
 mod elements;
 mod expand;
 pub mod generated;
+pub(crate) mod order;
+pub mod quantified;
 pub mod series;
 
 pub(crate) use elements::replacements;

@@ -3,8 +3,7 @@
 mod table;
 
 use crate::functions::called;
-use crate::functions::comparisons::length;
-use crate::refusal::{Result, missing};
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
@@ -70,16 +69,24 @@ impl Lowering<'_> {
         if call.direct_arguments > 0 {
             return missing("WITHIN GROUP");
         }
-        let made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
-        if call.distinct && !made.plan.is_of_distinct_values() {
-            return missing("DISTINCT in this aggregate");
+        let mut made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
+        if call.distinct {
+            if !made.plan.is_of_distinct_values() {
+                return missing("DISTINCT in this aggregate");
+            }
+            self.tell_apart(&mut made, call)?;
         }
         let filter = match &call.filter {
             Some(filter) => Some(Box::new(self.condition(filter)?)),
             None => None,
         };
         let order = call.order_by.iter().map(|key| self.sort_key(key));
-        let order: Vec<Sort> = order.collect::<Result<_>>()?;
+        let mut order: Vec<Sort> = order.collect::<Result<_>>()?;
+        if call.distinct && order.is_empty() && made.plan.is_ordered() {
+            // PostgreSQL finds distinct values by sorting.
+            let values = made.parts.first().and_then(|part| part.arguments.first());
+            order.extend(values.map(|value| value.clone().sort(true, false)));
+        }
         let order_of = |part: &Part| {
             if part.order.is_empty() { order.clone() } else { part.order.clone() }
         };
@@ -95,6 +102,21 @@ impl Lowering<'_> {
         };
         let exprs = made.parts.iter().map(of_engine).collect();
         Ok((made, exprs))
+    }
+
+    /// Counts distinct keys where equal values may differ.
+    fn tell_apart(&mut self, made: &mut Made, call: &AggregateCall) -> Result<()> {
+        let Some(of) = call.arguments.iter().find(|value| Self::has_equality_key(value.sql_type))
+        else {
+            return Ok(());
+        };
+        if made.plan != Plan::Count {
+            return unsupported(format!("this aggregate of distinct values of {}", of.sql_type));
+        }
+        let keys = self.exprs(&call.arguments)?.into_iter();
+        let keys = keys.map(|value| self.equality_key(value)).collect::<Result<_>>()?;
+        made.parts = vec![self.count(keys)?];
+        Ok(())
     }
 
     /// The aggregate of a window function; `None` if it is no aggregate.
@@ -125,11 +147,12 @@ impl Lowering<'_> {
         Ok(Part { function, arguments, order: Vec::new(), data_type })
     }
 
-    /// The part that returns the longest or shortest interval.
-    fn extreme(&self, is_longest: bool, arguments: Vec<Typed>) -> Result<Part> {
+    /// The part that returns the last of the greatest or least values, by their keys.
+    fn extreme(&self, is_greatest: bool, arguments: Vec<Typed>) -> Result<Part> {
         let order = arguments.iter().cloned();
-        let order = order.map(|interval| length(interval).expr.sort(!is_longest, false)).collect();
-        Ok(Part { order, ..self.part("first_value", arguments)? })
+        let order = order.map(|value| Ok(self.order_key(value)?.expr.sort(is_greatest, true)));
+        let order = order.collect::<Result<_>>()?;
+        Ok(Part { order, ..self.part("last_value", arguments)? })
     }
 
     /// The part that counts values, or rows if there is none.

@@ -27,10 +27,10 @@ pub(super) enum Plan {
     Sum,
     /// By a sum and a count, which keeps all digits and shares the sum with other aggregates.
     Average,
-    /// By the longest interval, or the shortest one.
+    /// By the greatest value, or the least one, in an order that the engine does not know.
     Extreme {
-        /// Whether it is the longest.
-        is_longest: bool,
+        /// Whether it is the greatest.
+        is_greatest: bool,
     },
     /// By the sums of values and squares and their count.
     Deviation(Deviation),
@@ -68,8 +68,8 @@ const TABLE: &[(&str, Plan)] = &[
          max(timestamp) max(timestamptz) max(oid)",
         Plan::Named("max"),
     ),
-    ("min(interval)", Plan::Extreme { is_longest: false }),
-    ("max(interval)", Plan::Extreme { is_longest: true }),
+    ("min(interval) min(anyarray)", Plan::Extreme { is_greatest: false }),
+    ("max(interval) max(anyarray)", Plan::Extreme { is_greatest: true }),
     ("bool_and(bool) every(bool)", Plan::Named("bool_and")),
     ("bool_or(bool)", Plan::Named("bool_or")),
     ("bit_and(int2) bit_and(int4) bit_and(int8)", Plan::Named("bit_and")),
@@ -137,11 +137,16 @@ impl Plan {
         !matches!(self, Self::Deviation(_))
     }
 
+    /// Whether the value depends on the order of the values.
+    pub(super) fn is_ordered(self) -> bool {
+        matches!(self, Self::Named("array_agg" | "string_agg") | Self::Gathered(..))
+    }
+
     /// The aggregates of the engine.
     pub(super) fn parts(self, lowering: &Lowering<'_>, arguments: Vec<Typed>) -> Result<Vec<Part>> {
         Ok(match self {
             Self::Named(name) => vec![lowering.part(name, arguments)?],
-            Self::Extreme { is_longest } => vec![lowering.extreme(is_longest, arguments)?],
+            Self::Extreme { is_greatest } => vec![lowering.extreme(is_greatest, arguments)?],
             Self::Count => vec![lowering.count(arguments)?],
             Self::Sum => vec![lowering.sum(arguments)?],
             Self::Average => {

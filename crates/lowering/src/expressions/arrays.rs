@@ -1,11 +1,11 @@
 //! Arrays: ARRAY[...], ANY and ALL, subscripts.
 
-use super::logic::negated;
-use crate::functions::{self, Make, comparisons};
-use crate::refusal::{Result, missing};
+use crate::functions::{self, Make, called, comparisons};
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
+use ::functions::arrays::quantified;
 use analyzer::system::{Oid, SqlType, operators};
 use analyzer::tree::{Expr, Kind, Quantified};
 use datafusion::arrow::array::Array;
@@ -13,6 +13,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Expr as Engine, Operator, binary_expr};
+use std::sync::Arc;
 
 type Bounds = (Option<Expr>, Option<Expr>);
 
@@ -54,10 +55,30 @@ impl Lowering<'_> {
         }
         let array = self.expr(array)?;
         match make {
-            Make::Compare(Operator::Eq) if !is_all => self.in_array(value, array, false),
-            Make::Compare(Operator::NotEq) if *is_all => self.in_array(value, array, true),
+            Make::Compare(operator) => self.compared_with(value, *operator, array, *is_all),
             _ => missing("ANY and ALL of an array that is computed"),
         }
+    }
+
+    /// A comparison with the items of an array that is computed.
+    pub(super) fn compared_with(
+        &mut self,
+        value: Typed,
+        operator: Operator,
+        array: Typed,
+        is_all: bool,
+    ) -> Result<Typed> {
+        let DataType::List(field) = &array.data_type else {
+            return missing("ANY of this value");
+        };
+        if Self::has_order_key(value.sql_type) {
+            return unsupported(format!("ANY and ALL of a computed array of {}", value.sql_type));
+        }
+        let (value, item) = comparisons::sides(self, value, item(&array, field.data_type()))?;
+        let field = field.as_ref().clone().with_data_type(item.data_type);
+        let array = array.converted(&DataType::List(field.into()));
+        let function = Arc::new(quantified::compared(operator, is_all));
+        Ok(Typed::boolean(called(&function, vec![value, array])?.0))
     }
 
     /// The items of an array or list that the statement lists.
@@ -101,20 +122,6 @@ impl Lowering<'_> {
         }
         let join = if is_all { Engine::and } else { Engine::or };
         Ok(Typed::boolean(super::logic::all(each, join)))
-    }
-
-    /// Whether an array that is computed has a value: NULL if it is not found and there are NULLs.
-    fn in_array(&mut self, value: Typed, array: Typed, is_negated: bool) -> Result<Typed> {
-        let DataType::List(field) = &array.data_type else {
-            return missing("ANY of this value");
-        };
-        let (value, _) = comparisons::sides(self, value, item(&array, field.data_type()))?;
-        if value.data_type != *field.data_type() {
-            return missing("ANY of an array of another type");
-        }
-        let has = self.engine_function("array_has", vec![array, value])?.0;
-        let found = Typed::boolean(if is_negated { negated(has) } else { has });
-        Ok(found)
     }
 
     pub(super) fn subscript(

@@ -225,6 +225,6 @@ fn is_plain(from: Oid, to: Oid) -> bool {
         | (Oid::TIMESTAMP | Oid::TIMESTAMPTZ, Oid::DATE)
         | (Oid::TIMESTAMP | Oid::TIMESTAMPTZ, Oid::TIME) => true,
         (Oid::JSONB, to) => is_number(to) || to == Oid::BOOL,
-        (from, to) => is_textual(from.into()) && is_textual(to.into()),
+        (from, to) => (is_textual(from.into()) || from == Oid::BOOL) && is_textual(to.into()),
     }
 }

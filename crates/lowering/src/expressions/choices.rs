@@ -3,7 +3,7 @@
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
-use analyzer::system::{Oid, SqlType};
+use analyzer::system::SqlType;
 use analyzer::tree::Expr;
 use datafusion::logical_expr::Expr as Engine;
 use datafusion::logical_expr::expr::Case;
@@ -39,15 +39,11 @@ impl Lowering<'_> {
         values: &[Expr],
         sql_type: SqlType,
     ) -> Result<Typed> {
-        // Intervals, JSON and arrays have an order that the engine does not know.
-        let is_ordered = name == "coalesce"
-            || !matches!(sql_type.oid, Oid::INTERVAL | Oid::JSONB)
-                && sql_type.oid.element().is_none();
-        if !is_ordered {
-            return missing(format!("{name} of {sql_type}"));
-        }
         let values = self.exprs(values)?;
         let values = self.together(values, sql_type)?;
+        if name != "coalesce" && Self::has_order_key(sql_type) {
+            return self.extreme_of(values, name == "greatest", sql_type);
+        }
         let Some(data_type) = values.first().map(|value| value.data_type.clone()) else {
             return missing(name);
         };

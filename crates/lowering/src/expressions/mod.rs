@@ -60,6 +60,12 @@ impl Lowering<'_> {
             Kind::And(parts) => self.joined(parts, Engine::and),
             Kind::Or(parts) => self.joined(parts, Engine::or),
             Kind::Not(inner) => self.negation(inner),
+            Kind::IsNull(inner) if matches!(inner.kind, Kind::Row(_)) => {
+                self.row_test(inner, Engine::is_null)
+            }
+            Kind::IsNotNull(inner) if matches!(inner.kind, Kind::Row(_)) => {
+                self.row_test(inner, Engine::is_not_null)
+            }
             Kind::IsNull(inner) => Ok(Typed::boolean(self.expr(inner)?.expr.is_null())),
             Kind::IsNotNull(inner) => Ok(Typed::boolean(self.expr(inner)?.expr.is_not_null())),
             Kind::IsTruth(inner, test) => self.truth(inner, *test),
@@ -80,6 +86,14 @@ impl Lowering<'_> {
             Kind::Row(_) => missing("ROW"),
             Kind::Field(_) => missing("a field of a row"),
         }
+    }
+
+    /// Whether a test is true of all fields of a row. A field that is a row is tested as a value.
+    fn row_test(&mut self, row: &Expr, test: fn(Engine) -> Engine) -> Result<Typed> {
+        let Kind::Row(fields) = &row.kind else { return missing("a test of this row") };
+        let tests = fields.iter().map(|field| Ok(test(self.expr(field)?.expr)));
+        let tests = tests.collect::<Result<Vec<_>>>()?;
+        Ok(Typed::boolean(logic::all(tests, Engine::and)))
     }
 
     fn call(&mut self, call: &Call, sql_type: SqlType) -> Result<Typed> {

@@ -5,12 +5,11 @@ use crate::functions::{self, Make, comparisons};
 use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, OuterReferences};
 use crate::typed::Typed;
+use ::functions::casts::conversion::UNDECLARED;
 use analyzer::system::SqlType;
 use analyzer::tree::{Expr, Kind, Query, Subquery, SubqueryKind};
 use datafusion::common::{Column, Spans};
-use datafusion::logical_expr::expr::{
-    AggregateFunction, Exists, InSubquery, SetComparison, SetQuantifier,
-};
+use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery, SetQuantifier};
 use datafusion::logical_expr::{
     Expr as Engine, LogicalPlan, LogicalPlanBuilder, Operator, Subquery as Planned,
 };
@@ -22,8 +21,10 @@ impl Lowering<'_> {
         match &subquery.kind {
             SubqueryKind::Scalar => {
                 let planned = self.planned(query)?;
-                let data_type = planned.subquery.schema().field(0).data_type().clone();
-                Typed::of(Engine::ScalarSubquery(planned), data_type, sql_type)
+                let field = Arc::clone(&planned.subquery.schema().fields()[0]);
+                let value = Engine::ScalarSubquery(planned);
+                let value = if field.is_nullable() { value } else { self.maybe_null(value)? };
+                Typed::of(value, field.data_type().clone(), sql_type)
             }
             SubqueryKind::Exists => {
                 let subquery = self.planned(query)?;
@@ -32,6 +33,14 @@ impl Lowering<'_> {
             SubqueryKind::Array => self.gathered(query, sql_type),
             SubqueryKind::Any(comparison) => self.compared(query, comparison, SetQuantifier::Any),
             SubqueryKind::All(comparison) => self.compared(query, comparison, SetQuantifier::All),
+        }
+    }
+
+    /// A value of a subquery that is NULL if there are no rows, which the engine does not take into account.
+    fn maybe_null(&self, value: Engine) -> Result<Engine> {
+        match self.around.functions.scalar(UNDECLARED) {
+            Some(function) => Ok(function.call(vec![value])),
+            None => missing("a subquery"),
         }
     }
 
@@ -56,6 +65,12 @@ impl Lowering<'_> {
             return missing("this comparison with a subquery");
         };
         let value = self.expr(value)?;
+        let is_all = quantifier == SetQuantifier::All;
+        let is_membership =
+            matches!((operator, is_all), (Operator::Eq, false) | (Operator::NotEq, true));
+        if !is_membership {
+            return self.compared_with_rows(query, value, column, *operator, is_all);
+        }
         let mut compared = Err(crate::Refusal::Missing("a subquery".to_owned()));
         let (plan, outer) = self.in_subquery(|lowering| {
             let plan = lowering.query(query)?;
@@ -68,13 +83,44 @@ impl Lowering<'_> {
         let (expr, subquery) = (Box::new(compared?.expr), subquery_of(plan, &outer));
         let within =
             |expr, subquery| Engine::InSubquery(InSubquery { expr, subquery, negated: false });
-        Ok(Typed::boolean(match (operator, quantifier) {
-            (Operator::Eq, SetQuantifier::Any) => within(expr, subquery),
-            (Operator::NotEq, SetQuantifier::All) => negated(within(expr, subquery)),
-            (op, quantifier) => {
-                Engine::SetComparison(SetComparison { expr, subquery, op: *op, quantifier })
-            }
-        }))
+        let within = within(expr, subquery);
+        Ok(Typed::boolean(if is_all { negated(within) } else { within }))
+    }
+
+    /// A comparison with the rows of a query that is no search among them: by their array.
+    fn compared_with_rows(
+        &mut self,
+        query: &Query,
+        value: Typed,
+        column: &Expr,
+        operator: Operator,
+        is_all: bool,
+    ) -> Result<Typed> {
+        let item = column.sql_type;
+        let name = "array_agg";
+        let Some(function) = self.aggregate_named(name) else { return missing(name) };
+        let (plan, outer) = self.in_subquery(|lowering| {
+            let plan = lowering.query(query)?;
+            let outputs = outputs_of(&plan, query);
+            let column = lowering.with_outputs(outputs, |lowering| lowering.expr(column))?;
+            let call = vec![column.expr];
+            let call = AggregateFunction::new_udf(function, call, false, None, Vec::new(), None);
+            let none: Vec<Engine> = Vec::new();
+            let call = Engine::AggregateFunction(call);
+            Ok(LogicalPlanBuilder::from(plan).aggregate(none, [call])?.build()?)
+        })?;
+        let Some(array) = item.oid.array() else {
+            return missing(format!("a comparison with rows of {item}"));
+        };
+        let sql_type = SqlType { oid: array, modifier: item.modifier };
+        let data_type = plan.schema().field(0).data_type().clone();
+        let rows = Engine::ScalarSubquery(subquery_of(plan, &outer));
+        let rows = Typed::of(rows, data_type, sql_type)?;
+        let none = self.empty_array(sql_type)?.converted(&rows.data_type);
+        let data_type = rows.data_type.clone();
+        let (expr, _) = self.engine_function("coalesce", vec![rows, none])?;
+        let rows = Typed { expr, sql_type, data_type };
+        self.compared_with(value, operator, rows, is_all)
     }
 
     /// ARRAY(...): an aggregate of the query's rows, in their order.

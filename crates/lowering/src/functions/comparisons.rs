@@ -39,7 +39,7 @@ pub(super) const TABLE: Table = &[
          <(text,text) <(bpchar,bpchar) <(name,name) <(name,text) <(text,name) <(char,char) <(bytea,bytea) <(date,date) \
          <(date,timestamp) <(date,timestamptz) <(timestamp,date) <(timestamp,timestamp) <(timestamp,timestamptz) \
          <(timestamptz,date) <(timestamptz,timestamp) <(timestamptz,timestamptz) <(time,time) <(interval,interval) \
-         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid) ~<~(text,text) ~<~(bpchar,bpchar)",
+         <(uuid,uuid) <(jsonb,jsonb) <(oid,oid) ~<~(text,text) ~<~(bpchar,bpchar) <(anyarray,anyarray)",
         Make::Compare(Operator::Lt),
     ),
     (
@@ -49,7 +49,7 @@ pub(super) const TABLE: Table = &[
          <=(bytea,bytea) <=(date,date) <=(date,timestamp) <=(date,timestamptz) <=(timestamp,date) \
          <=(timestamp,timestamp) <=(timestamp,timestamptz) <=(timestamptz,date) <=(timestamptz,timestamp) \
          <=(timestamptz,timestamptz) <=(time,time) <=(interval,interval) <=(uuid,uuid) <=(jsonb,jsonb) <=(oid,oid) \
-         ~<=~(text,text) ~<=~(bpchar,bpchar)",
+         ~<=~(text,text) ~<=~(bpchar,bpchar) <=(anyarray,anyarray)",
         Make::Compare(Operator::LtEq),
     ),
     (
@@ -58,7 +58,7 @@ pub(super) const TABLE: Table = &[
          >(text,text) >(bpchar,bpchar) >(name,name) >(name,text) >(text,name) >(char,char) >(bytea,bytea) >(date,date) \
          >(date,timestamp) >(date,timestamptz) >(timestamp,date) >(timestamp,timestamp) >(timestamp,timestamptz) \
          >(timestamptz,date) >(timestamptz,timestamp) >(timestamptz,timestamptz) >(time,time) >(interval,interval) \
-         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid) ~>~(text,text) ~>~(bpchar,bpchar)",
+         >(uuid,uuid) >(jsonb,jsonb) >(oid,oid) ~>~(text,text) ~>~(bpchar,bpchar) >(anyarray,anyarray)",
         Make::Compare(Operator::Gt),
     ),
     (
@@ -68,7 +68,7 @@ pub(super) const TABLE: Table = &[
          >=(bytea,bytea) >=(date,date) >=(date,timestamp) >=(date,timestamptz) >=(timestamp,date) \
          >=(timestamp,timestamp) >=(timestamp,timestamptz) >=(timestamptz,date) >=(timestamptz,timestamp) \
          >=(timestamptz,timestamptz) >=(time,time) >=(interval,interval) >=(uuid,uuid) >=(jsonb,jsonb) >=(oid,oid) \
-         ~>=~(text,text) ~>=~(bpchar,bpchar)",
+         ~>=~(text,text) ~>=~(bpchar,bpchar) >=(anyarray,anyarray)",
         Make::Compare(Operator::GtEq),
     ),
 ];
@@ -78,7 +78,11 @@ pub(super) fn build(
     operator: Operator,
     [left, right]: [Typed; 2],
 ) -> Result<Typed> {
-    let (left, right) = sides(lowering, left, right)?;
+    let (mut left, mut right) = sides(lowering, left, right)?;
+    let is_order = !matches!(operator, Operator::Eq | Operator::NotEq);
+    if is_order && left.sql_type.oid.element().is_some() && left.data_type.is_nested() {
+        (left, right) = (lowering.order_key(left)?, lowering.order_key(right)?);
+    }
     Ok(Typed::boolean(binary_expr(left.expr, operator, right.expr)))
 }
 

@@ -8,6 +8,7 @@ mod bytes;
 pub(crate) mod comparisons;
 mod formats;
 mod json;
+mod keys;
 mod moments;
 mod patterns;
 mod system;

@@ -1,0 +1,58 @@
+//! Distinct rows, where equal values may differ.
+
+use crate::refusal::{Result, missing};
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use analyzer::system::SqlType;
+use datafusion::common::Column;
+use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use std::sync::Arc;
+
+impl Lowering<'_> {
+    /// One row of those that are equal. Columns whose equal values may differ are grouped by their keys.
+    pub(crate) fn distinct_rows(
+        &self,
+        plan: LogicalPlan,
+        types: &[SqlType],
+    ) -> Result<LogicalPlan> {
+        if !types.iter().any(|of| Self::has_equality_key(*of)) {
+            return Ok(LogicalPlanBuilder::from(plan).distinct()?.build()?);
+        }
+        let columns = plan.schema().columns();
+        let (mut keys, mut firsts, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        for ((column, field), of) in columns.iter().zip(plan.schema().fields()).zip(types) {
+            let value = Typed {
+                expr: Expr::Column(column.clone()),
+                sql_type: *of,
+                data_type: field.data_type().clone(),
+            };
+            if Self::has_equality_key(*of) {
+                let first = self.first_of(&value)?;
+                let name = format!("?first{}", firsts.len());
+                keys.push(self.equality_key(value)?.expr.alias(format!("?same{}", keys.len())));
+                firsts.push(first.alias(&name));
+                let first = Expr::Column(Column::new_unqualified(name));
+                kept.push(first.alias_qualified(column.relation.clone(), &column.name));
+            } else {
+                keys.push(value.expr.clone());
+                kept.push(value.expr);
+            }
+        }
+        Ok(LogicalPlanBuilder::from(plan).aggregate(keys, firsts)?.project(kept)?.build()?)
+    }
+
+    /// The aggregate of a value that is one of the group's.
+    pub(crate) fn first_of(&self, value: &Typed) -> Result<Expr> {
+        let name = "first_value";
+        let Some(function) = self.aggregate_named(name) else { return missing(name) };
+        Ok(Expr::AggregateFunction(AggregateFunction::new_udf(
+            Arc::clone(&function),
+            vec![value.expr.clone()],
+            false,
+            None,
+            Vec::new(),
+            None,
+        )))
+    }
+}

@@ -1,0 +1,71 @@
+//! Keys by which values are ordered and told apart, for types whose values the engine would compare otherwise.
+
+use super::comparisons::{length, without_blanks};
+use crate::refusal::{Result, unsupported};
+use crate::scope::Lowering;
+use crate::typed::Typed;
+use analyzer::system::{Oid, SqlType};
+use datafusion::logical_expr::expr::Case;
+use datafusion::logical_expr::{Expr, Operator, binary_expr};
+
+impl Lowering<'_> {
+    /// The key that orders a value; the value itself for most types.
+    pub(crate) fn order_key(&self, value: Typed) -> Result<Typed> {
+        let bytes = SqlType::plain(Oid::BYTEA);
+        match value.sql_type.oid.element() {
+            Some(item) if value.data_type.is_nested() => match item {
+                Oid::INTERVAL | Oid::JSONB | Oid::BPCHAR => {
+                    unsupported(format!("the order of {}", value.sql_type))
+                }
+                _ => self.hidden("array_order", vec![value], bytes),
+            },
+            _ => self.equality_key(value),
+        }
+    }
+
+    /// The key that is the same for equal values; the value itself for most types.
+    pub(crate) fn equality_key(&self, value: Typed) -> Result<Typed> {
+        Ok(match value.sql_type.oid {
+            Oid::INTERVAL => length(value),
+            Oid::BPCHAR => without_blanks(value),
+            Oid::JSONB => {
+                self.registered("jsonb_order", vec![value], SqlType::plain(Oid::BYTEA))?
+            }
+            _ => value,
+        })
+    }
+
+    /// Whether equal values of a type may differ.
+    pub(crate) fn has_equality_key(sql_type: SqlType) -> bool {
+        matches!(sql_type.oid, Oid::INTERVAL | Oid::JSONB)
+            || sql_type == SqlType::plain(Oid::BPCHAR)
+    }
+
+    /// Whether the engine does not know the order of a type.
+    pub(crate) fn has_order_key(sql_type: SqlType) -> bool {
+        Self::has_equality_key(sql_type) || sql_type.oid.element().is_some()
+    }
+
+    /// The greatest or least of values that have keys; the first of equal ones.
+    pub(crate) fn extreme_of(
+        &self,
+        values: Vec<Typed>,
+        is_greatest: bool,
+        sql_type: SqlType,
+    ) -> Result<Typed> {
+        let beyond = if is_greatest { Operator::Gt } else { Operator::Lt };
+        let mut values = values.into_iter();
+        let Some(mut best) = values.next() else { return unsupported("no value") };
+        for next in values {
+            let keys = [self.order_key(next.clone())?.expr, self.order_key(best.clone())?.expr];
+            let [of_next, of_best] = keys;
+            let branches = vec![
+                (Box::new(best.expr.clone().is_null()), Box::new(next.expr.clone())),
+                (Box::new(binary_expr(of_next, beyond, of_best)), Box::new(next.expr)),
+            ];
+            let case = Expr::Case(Case::new(None, branches, Some(Box::new(best.expr))));
+            best = Typed { expr: case, ..best };
+        }
+        Typed::of(best.expr, best.data_type, sql_type)
+    }
+}
