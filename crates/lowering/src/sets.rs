@@ -8,7 +8,7 @@ use analyzer::tree::{Select, SetCall};
 use catalog_views::functions::SUBSCRIPTS;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, NullHandling, ScalarValue, UnnestOptions};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit, when};
 use functions::arrays::series::SERIES;
 use functions::json::rows::ROWS_FUNCTIONS;
 
@@ -129,6 +129,15 @@ impl Lowering<'_> {
         let first = Typed::constant(ScalarValue::Int64(Some(first)), Oid::INT8.into());
         let (expr, data_type) = self.engine_function(SUBSCRIPTS, vec![array, first])?;
         Ok(Typed { expr, sql_type: Oid::INT4_ARRAY.into(), data_type })
+    }
+
+    /// Replaces an array without items by NULL.
+    pub(crate) fn null_if_empty(&self, column: &mut SetColumn) -> Result<()> {
+        let (is_empty, _) = self.engine_function("empty", vec![column.array.clone()])?;
+        let null = ScalarValue::try_new_null(&column.array.data_type)?;
+        let array = std::mem::take(&mut column.array.expr);
+        column.array.expr = when(is_empty, lit(null)).otherwise(array)?;
+        Ok(())
     }
 
     /// The column that numbers the rows of a set.

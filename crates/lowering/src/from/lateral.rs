@@ -73,13 +73,20 @@ impl Lowering<'_> {
         calls: &[SetCall],
         ordinality: bool,
     ) -> Result<LogicalPlan> {
+        let is_unconditional = condition.is_none_or(is_true);
         let null_handling = match kind {
             JoinKind::Inner => NullHandling::Drop,
-            // An array without items would drop its row.
+            JoinKind::Left if is_unconditional => NullHandling::Preserve,
             _ => return missing("LATERAL with this kind of join"),
         };
         let alias = self.qualifiers.add(&relation.alias);
-        let columns = self.columns_of(calls, ordinality)?;
+        let mut columns = self.columns_of(calls, ordinality)?;
+        if kind == JoinKind::Left {
+            // An array without items would drop its row, and NULL does not.
+            for column in &mut columns {
+                self.null_if_empty(column)?;
+            }
+        }
         let own = left.schema().columns();
         let Expanded { plan, values } = self.expanded(left, columns, null_handling)?;
         let names = names::unique(relation.columns.iter().map(|column| &*column.name));
