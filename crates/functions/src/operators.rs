@@ -5,7 +5,7 @@ use crate::arrays::order;
 use crate::datetime::{intervals, moments, precision};
 use crate::numbers::{decimals, floats, integers};
 use crate::regexes;
-use crate::text::{bytes, concatenation};
+use crate::text::{bytes, concatenation, parts};
 use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -31,7 +31,9 @@ pub fn named(name: &str) -> Option<Arc<ScalarUDF>> {
         let all = others.map(Arc::new).into_iter().chain(integers::all());
         let all =
             all.chain([concatenation::function()]).chain(regexes::functions()).chain(floats::all());
-        let all = all.chain(precision::all().map(Arc::new)).chain([Arc::new(order::key())]);
+        let all = all
+            .chain(precision::all().map(Arc::new))
+            .chain([Arc::new(order::key()), Arc::new(parts::as_name())]);
         all.map(|function| (function.name().to_owned(), function)).collect()
     });
     ALL.get(name).cloned()

@@ -106,6 +106,13 @@ impl Typed {
         Self { expr, sql_type: self.sql_type, data_type: data_type.clone() }
     }
 
+    /// The same value, whose field in plans names its type.
+    pub(crate) fn declared(self) -> Result<Self> {
+        let field = plan_field("cast", &types::held(self.sql_type)?, true);
+        let expr = Expr::Cast(Cast::new_from_field(Box::new(self.expr), Arc::new(field)));
+        Ok(Self { expr, ..self })
+    }
+
     /// The same expression with another type of the tree, which the same values represent.
     pub(crate) fn named(self, sql_type: SqlType) -> Self {
         Self { sql_type, ..self }

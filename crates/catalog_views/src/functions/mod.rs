@@ -4,6 +4,7 @@ mod cluster;
 mod comments;
 mod current_schema;
 mod definitions;
+mod formatted;
 mod names;
 mod privileges;
 mod registry;

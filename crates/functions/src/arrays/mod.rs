@@ -4,6 +4,7 @@ mod elements;
 mod expand;
 pub mod generated;
 pub(crate) mod order;
+mod ordered;
 pub mod quantified;
 pub mod series;
 
@@ -15,6 +16,7 @@ use datafusion::logical_expr::ScalarUDF;
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = elements::all();
     all.extend(elements::replacements());
+    all.extend(ordered::all());
     all.extend([expand::function(), series::as_array()]);
     all
 }

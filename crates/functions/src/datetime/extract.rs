@@ -46,7 +46,9 @@ pub fn of_field(field: &str) -> ScalarUDF {
 }
 
 fn numeric(types: &[DataType], scale: i8) -> Result<(Vec<DataType>, DataType)> {
-    Ok((arguments(types)?, DataType::Decimal128(20, scale)))
+    // A date has whole seconds.
+    let is_date = matches!(types, [_, DataType::Date32 | DataType::Date64]);
+    Ok((arguments(types)?, DataType::Decimal128(20, if is_date { 0 } else { scale })))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,6 +133,7 @@ fn arguments(types: &[DataType]) -> Result<Vec<DataType>> {
 }
 
 fn numbers(args: &[ArrayRef], scale: u32) -> Result<ArrayRef> {
+    let scale = if *args[1].data_type() == DataType::Date32 { 0 } else { scale };
     let unit = 10i128.pow(6 - scale);
     let values = fields(args)?;
     let values = values.into_iter().map(|value| value.map(|value| value / unit));

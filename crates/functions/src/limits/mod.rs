@@ -46,7 +46,7 @@ pub(super) fn register(engine: &mut SessionState) -> Result<()> {
 ///
 /// # Errors
 /// 54000.
-fn check_length(bytes: u64) -> Result<()> {
+pub(crate) fn check_length(bytes: u64) -> Result<()> {
     if bytes <= VALUE_BYTES_MAX {
         return Ok(());
     }

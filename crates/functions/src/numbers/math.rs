@@ -36,9 +36,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
         checked("sind", one, |args| each(args, |x| within(x, x.is_infinite(), sine))),
         checked("cosd", one, |args| each(args, |x| within(x, x.is_infinite(), cosine))),
         checked("tand", one, |args| each(args, |x| within(x, x.is_infinite(), tangent))),
-        checked("cotd", one, |args| {
-            each(args, |x| within(x, x.is_infinite(), |x| cosine(x) / sine(x)))
-        }),
+        checked("cotd", one, |args| each(args, |x| within(x, x.is_infinite(), cotangent))),
         checked("asind", one, |args| each(args, |x| within(x, x.abs() > 1.0, arc(f64::asin)))),
         checked("acosd", one, |args| each(args, |x| within(x, x.abs() > 1.0, arc(f64::acos)))),
         checked("atand", one, |args| each(args, |x| Ok(arc(f64::atan)(x)))),
@@ -175,6 +173,14 @@ fn tangent(degrees: f64) -> f64 {
         return 1.0_f64.copysign(turned) * sign;
     }
     sine(degrees) / cosine(degrees)
+}
+
+fn cotangent(degrees: f64) -> f64 {
+    // The quotient is not exact at 45 degrees.
+    match tangent(degrees) {
+        exact if exact.abs() == 1.0 => exact,
+        _ => cosine(degrees) / sine(degrees),
+    }
 }
 
 /// An inverse function in degrees.

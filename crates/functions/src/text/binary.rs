@@ -1,5 +1,6 @@
 //! Functions of `bytea` whose names the engine knows for text, and the encodings of text.
 
+use super::parts;
 use crate::columnar::checked;
 use crate::overload::{Overload, overloaded};
 use crate::regexes;
@@ -42,19 +43,22 @@ pub(super) fn replacements() -> Vec<ScalarUDF> {
         ),
         overloaded(
             overlay(),
-            &[Overload {
-                types: |types| {
-                    let (arguments, returns) = match types {
-                        [first, ..] if is_bytes(first) => {
-                            let rest = [BYTES, BYTES, INTEGER, INTEGER];
-                            (rest.get(..types.len())?.to_vec(), BYTES)
-                        }
-                        _ => return None,
-                    };
-                    (types.len() >= 3).then_some((arguments, returns))
+            &[
+                Overload {
+                    types: |types| {
+                        let (arguments, returns) = match types {
+                            [first, ..] if is_bytes(first) => {
+                                let rest = [BYTES, BYTES, INTEGER, INTEGER];
+                                (rest.get(..types.len())?.to_vec(), BYTES)
+                            }
+                            _ => return None,
+                        };
+                        (types.len() >= 3).then_some((arguments, returns))
+                    },
+                    body: replace_part,
                 },
-                body: replace_part,
-            }],
+                parts::OVERLAY,
+            ],
         ),
         overloaded(
             btrim(),

@@ -64,7 +64,10 @@ fn character(args: &[ArrayRef]) -> Result<ArrayRef> {
     let codes = args[0].as_primitive::<Int64Type>().iter().map(|code| match code {
         None => Ok(None),
         Some(0) => refuse("null character not permitted".to_owned()),
-        Some(..0) => refuse("character number must be positive".to_owned()),
+        Some(..0) => {
+            let message = "character number must be positive";
+            Err(Error::new(SqlState::InvalidParameterValue, message))
+        }
         Some(code) => match u32::try_from(code).ok().and_then(char::from_u32) {
             Some(letter) => Ok(Some(letter.to_string())),
             None => refuse(format!("requested character not valid for encoding: {code}")),

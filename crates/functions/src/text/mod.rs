@@ -7,6 +7,7 @@ mod identifiers;
 mod letters;
 mod like;
 pub mod like_escapes;
+pub(crate) mod parts;
 
 use datafusion::logical_expr::ScalarUDF;
 

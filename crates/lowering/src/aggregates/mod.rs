@@ -1,5 +1,6 @@
 //! Aggregates: those that the engine computes, and the value of the tree's aggregate over them.
 
+mod ordered;
 mod table;
 
 use crate::functions::called;
@@ -31,17 +32,24 @@ pub(crate) struct Made {
     pub(crate) parts: Vec<Part>,
     plan: Plan,
     sql_type: SqlType,
+    /// The type of the array of all values, for aggregates that make one.
+    array: SqlType,
+    /// Arguments that are the same for all rows.
+    direct: Vec<Typed>,
 }
 
 impl Made {
     /// The value of the aggregate over the columns with the values of its parts.
     pub(crate) fn value(&self, lowering: &Lowering<'_>, columns: Vec<Expr>) -> Result<Typed> {
+        let of_part =
+            if matches!(self.plan, Plan::Ordered(_)) { self.array } else { self.sql_type };
         let columns = columns.into_iter().zip(&self.parts).map(|(expr, part)| Typed {
             expr,
-            sql_type: self.sql_type,
+            sql_type: of_part,
             data_type: part.data_type.clone(),
         });
-        self.plan.value(lowering, columns.collect(), self.sql_type)
+        let columns = columns.chain(self.direct.iter().cloned()).collect();
+        self.plan.value(lowering, columns, self.sql_type)
     }
 }
 
@@ -60,14 +68,19 @@ impl Lowering<'_> {
             return missing(format!("aggregate {name}({})", types.join(", ")));
         };
         let arguments = self.exprs(arguments)?;
+        if plan == Plan::Bytes {
+            return self.joined_bytes(arguments, sql_type);
+        }
         let parts = plan.parts(self, arguments)?;
-        Ok(Made { parts, plan, sql_type })
+        Ok(Made { parts, plan, sql_type, array: sql_type, direct: Vec::new() })
     }
 
     /// The aggregate of an aggregate call, and its engine's expressions.
     pub(crate) fn aggregate(&mut self, call: &AggregateCall) -> Result<(Made, Vec<Expr>)> {
-        if call.direct_arguments > 0 {
-            return missing("WITHIN GROUP");
+        if functions::of(call.function)
+            .is_some_and(|f| f.aggregate != functions::AggregateKind::Normal)
+        {
+            return self.ordered_set(call);
         }
         let mut made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
         if call.distinct {
@@ -153,6 +166,18 @@ impl Lowering<'_> {
         let order = order.map(|value| Ok(self.order_key(value)?.expr.sort(is_greatest, true)));
         let order = order.collect::<Result<_>>()?;
         Ok(Part { order, ..self.part("last_value", arguments)? })
+    }
+
+    /// `string_agg` of bytes: the array of all values, joined.
+    fn joined_bytes(&self, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Made> {
+        let [value, between] = crate::functions::take(arguments)?;
+        if between.value().is_none() {
+            return missing("string_agg of bytea with a computed delimiter");
+        }
+        let parts = vec![self.part("array_agg", vec![value])?];
+        let array = SqlType::plain(Oid::BYTEA.array().unwrap_or(Oid::TEXT_ARRAY));
+        let plan = Plan::Ordered("ordered_bytes");
+        Ok(Made { parts, plan, sql_type, array, direct: vec![between] })
     }
 
     /// The part that counts values, or rows if there is none.

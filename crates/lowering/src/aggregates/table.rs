@@ -2,7 +2,7 @@
 
 use super::Part;
 use crate::functions::{called, of_engine, parse, take};
-use crate::refusal::Result;
+use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
@@ -34,6 +34,10 @@ pub(super) enum Plan {
     },
     /// By the sums of values and squares and their count.
     Deviation(Deviation),
+    /// By `array_agg`, and a function of the array and the arguments that are the same for all rows.
+    Ordered(&'static str),
+    /// By joining bytes.
+    Bytes,
     /// By a function that writes each row, `array_agg`, and a function of the array.
     Gathered(&'static str, &'static str),
 }
@@ -76,6 +80,7 @@ const TABLE: &[(&str, Plan)] = &[
     ("bit_or(int2) bit_or(int4) bit_or(int8)", Plan::Named("bit_or")),
     ("bit_xor(int2) bit_xor(int4) bit_xor(int8)", Plan::Named("bit_xor")),
     ("string_agg(text,text)", Plan::Named("string_agg")),
+    ("string_agg(bytea,bytea)", Plan::Bytes),
     ("array_agg(anynonarray)", Plan::Named("array_agg")),
     ("stddev(float8) stddev_samp(float8)", Plan::Named("stddev")),
     ("stddev_pop(float8)", Plan::Named("stddev_pop")),
@@ -99,6 +104,7 @@ const TABLE: &[(&str, Plan)] = &[
     ("corr(float8,float8)", Plan::Named("corr")),
     ("covar_samp(float8,float8)", Plan::Named("covar_samp")),
     ("covar_pop(float8,float8)", Plan::Named("covar_pop")),
+    ("regr_count(float8,float8)", Plan::Named("regr_count")),
     ("regr_slope(float8,float8)", Plan::Named("regr_slope")),
     ("regr_intercept(float8,float8)", Plan::Named("regr_intercept")),
     ("regr_r2(float8,float8)", Plan::Named("regr_r2")),
@@ -160,6 +166,7 @@ impl Plan {
                 let counted = lowering.count(vec![numbers.clone()])?;
                 vec![lowering.sum(vec![numbers])?, lowering.sum(vec![square])?, counted]
             }
+            Self::Ordered(_) | Self::Bytes => return missing("this aggregate"),
             Self::Gathered(of_row, _) => {
                 let written = lowering.registered(of_row, arguments, Oid::TEXT.into())?;
                 vec![lowering.part("array_agg", vec![written])?]
@@ -186,9 +193,10 @@ impl Plan {
                 let texts = parts.into_iter().map(|part| part.named(Oid::TEXT_ARRAY.into()));
                 lowering.engine_function(of_all, texts.collect())?
             }
+            Self::Ordered(function) => lowering.engine_function(function, parts)?,
             _ => match parts.pop() {
                 Some(part) => (part.expr, part.data_type),
-                None => return crate::refusal::missing("this aggregate"),
+                None => return missing("this aggregate"),
             },
         };
         Typed::of(expr, data_type, sql_type)

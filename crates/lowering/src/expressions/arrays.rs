@@ -29,7 +29,9 @@ impl Lowering<'_> {
         let item = sql_type.oid.element().unwrap_or(Oid::TEXT);
         let items = self.together(items, SqlType { oid: item, modifier: sql_type.modifier })?;
         let (expr, data_type) = self.engine_function("make_array", items)?;
-        Typed::of(expr, data_type, sql_type)
+        let array = Typed::of(expr, data_type, sql_type)?;
+        // The engine's array does not say that its texts are JSON.
+        Ok(if matches!(item, Oid::JSON | Oid::JSONB) { array.declared()? } else { array })
     }
 
     /// An array without items.

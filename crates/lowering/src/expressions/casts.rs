@@ -2,7 +2,7 @@
 
 use crate::functions;
 use crate::functions::comparisons::without_blanks;
-use crate::refusal::{Result, missing};
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use crate::types;
@@ -60,6 +60,16 @@ impl Lowering<'_> {
     pub(crate) fn plain(&self, value: Typed, sql_type: SqlType) -> Result<Typed> {
         if value.is_null() {
             return Typed::null(sql_type);
+        }
+        let from = value.sql_type.oid;
+        let is_char = |oid| oid == Oid::CHAR;
+        if is_char(sql_type.oid) && !is_char(from)
+            || is_char(from) && types::is_integer(sql_type.oid)
+        {
+            return unsupported(format!("a conversion of {} to {sql_type}", value.sql_type));
+        }
+        if sql_type.oid == Oid::NAME && from != Oid::NAME && is_textual(value.sql_type) {
+            return self.hidden("name_of_text", vec![value], sql_type);
         }
         if let Some(moved) = self.in_session_zone(&value, sql_type.oid)? {
             return Ok(moved.named(sql_type));

@@ -32,10 +32,22 @@ pub(super) const TABLE: Table = &[
     ("jsonb_strip_nulls(jsonb)", Make::Named("jsonb_strip_nulls")),
     ("jsonb_set(jsonb,_text,jsonb,bool)", Make::Named("jsonb_set")),
     ("jsonb_insert(jsonb,_text,jsonb,bool)", Make::Named("jsonb_insert")),
-    ("json_build_object(any) json_build_object()", Make::Named("json_build_object")),
-    ("jsonb_build_object(any) jsonb_build_object()", Make::Named("jsonb_build_object")),
-    ("json_build_array(any) json_build_array()", Make::Named("json_build_array")),
-    ("jsonb_build_array(any) jsonb_build_array()", Make::Named("jsonb_build_array")),
+    (
+        "json_build_object(any) json_build_object()",
+        Make::Own(|of, args, to| written(of, "json_build_object", args, to)),
+    ),
+    (
+        "jsonb_build_object(any) jsonb_build_object()",
+        Make::Own(|of, args, to| written(of, "jsonb_build_object", args, to)),
+    ),
+    (
+        "json_build_array(any) json_build_array()",
+        Make::Own(|of, args, to| written(of, "json_build_array", args, to)),
+    ),
+    (
+        "jsonb_build_array(any) jsonb_build_array()",
+        Make::Own(|of, args, to| written(of, "jsonb_build_array", args, to)),
+    ),
     (
         "json_extract_path(json,_text)",
         Make::Own(|of, args, to| {
@@ -60,10 +72,21 @@ pub(super) const TABLE: Table = &[
             at_path(of, ["jsonb_extract_path_text", "jsonb_extract_path_text_op"], args, to)
         }),
     ),
-    ("to_json(anyelement)", Make::Named("to_json")),
-    ("to_jsonb(anyelement)", Make::Named("to_jsonb")),
+    ("to_json(anyelement)", Make::Own(|of, args, to| written(of, "to_json", args, to))),
+    ("to_jsonb(anyelement)", Make::Own(|of, args, to| written(of, "to_jsonb", args, to))),
     ("array_to_json(anyarray)", Make::Named("array_to_json")),
 ];
+
+/// A function that writes values of any type: `char` with its blanks.
+fn written(
+    lowering: &Lowering<'_>,
+    name: &str,
+    arguments: Vec<Typed>,
+    sql_type: SqlType,
+) -> Result<Typed> {
+    let padded = arguments.into_iter().map(|argument| lowering.padded(argument));
+    lowering.registered(name, padded.collect::<Result<_>>()?, sql_type)
+}
 
 /// A part of a document, by the steps to it: by the first function if they are arguments, by the second if they are an
 /// array, as the operators `#>` and `#>>` have them.

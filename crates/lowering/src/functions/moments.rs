@@ -221,6 +221,12 @@ fn local_field(
 ) -> Result<Local> {
     let zone = lowering.zone();
     let [field, value] = &mut arguments[..] else { return missing("these arguments") };
+    let is_timestamp = matches!(value.sql_type.oid, Oid::TIMESTAMP | Oid::TIMESTAMPTZ);
+    if is_timestamp && field.text().is_some_and(|name| name.eq_ignore_ascii_case("julian")) {
+        return unsupported(
+            "the Julian day of a timestamp, whose digits depend on the time of day,",
+        );
+    }
     if zone.is_utc() || value.sql_type.oid != Oid::TIMESTAMPTZ {
         return Ok(Local::Arguments(arguments));
     }

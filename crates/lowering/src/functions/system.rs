@@ -1,7 +1,7 @@
 //! Functions on the catalog, the session and the server.
 
 use super::{Make, Table, called, take};
-use crate::refusal::Result;
+use crate::refusal::{Result, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub(super) const TABLE: Table = &[
     ("pg_typeof(any)", Make::Own(type_of)),
     ("regclass(text)", Make::Named("regclassin")),
+    ("pg_size_pretty(int8)", Make::Named("pg_size_pretty")),
+    ("pg_size_pretty(numeric)", Make::Own(|_, _, _| unsupported("pg_size_pretty of numeric"))),
     ("nextval(regclass)", Make::Own(|of, args, to| of_sequence(of, "nextval", args, to))),
     ("currval(regclass)", Make::Own(|of, args, to| of_sequence(of, "currval", args, to))),
     (
@@ -39,7 +41,7 @@ const SAME: &str = "col_description current_database current_schema current_sche
     pg_is_in_recovery pg_is_other_temp_schema pg_is_wal_replay_paused pg_jit_available pg_last_wal_replay_lsn \
     pg_last_xact_replay_timestamp pg_my_temp_schema pg_opclass_is_visible pg_operator_is_visible \
     pg_opfamily_is_visible pg_postmaster_start_time pg_relation_filenode pg_relation_is_publishable pg_relation_size \
-    pg_sequence_last_value pg_size_pretty pg_stat_clear_snapshot pg_stat_get_blocks_fetched pg_stat_get_dead_tuples \
+    pg_sequence_last_value pg_stat_clear_snapshot pg_stat_get_blocks_fetched pg_stat_get_dead_tuples \
     pg_stat_get_live_tuples pg_stat_get_numscans pg_statistics_obj_is_visible pg_table_is_visible pg_table_size \
     pg_tablespace_location pg_tablespace_size pg_terminate_backend pg_total_relation_size pg_ts_config_is_visible \
     pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible pg_type_is_visible row_security_active \

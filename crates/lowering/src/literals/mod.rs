@@ -16,6 +16,8 @@ use datafusion::logical_expr::{Expr, Operator, binary_expr, cast};
 use functions::casts::constants;
 use functions::datetime::precision;
 use store::catalog::SqlType as Held;
+use values::error::{Error, SqlState};
+use values::translate::refused_text;
 
 impl Lowering<'_> {
     /// A constant of the tree.
@@ -43,6 +45,9 @@ impl Lowering<'_> {
         let view = || ScalarValue::Utf8View(Some(text.to_owned()));
         if types::is_named_id(sql_type.oid) {
             return self.named_id(text, sql_type);
+        }
+        if types::is_id(sql_type.oid) {
+            return object_id(text, sql_type);
         }
         if sql_type == SqlType::plain(Oid::NUMERIC)
             && let Some(value) = decimal(text)
@@ -135,6 +140,23 @@ fn integer(value: i64, sql_type: SqlType) -> Result<Typed> {
     let held = types::held(sql_type)?.arrow();
     let value = ScalarValue::Int64(Some(value)).cast_to(&held)?;
     Ok(Typed::constant(value, sql_type))
+}
+
+/// An object id, which may be written as a negative number of 32 bits.
+fn object_id(text: &str, sql_type: SqlType) -> Result<Typed> {
+    let name = sql_type.to_string();
+    let Ok(number) = text.trim().parse::<i64>() else {
+        return Err(refused_text(text, &name).into());
+    };
+    let id = match number {
+        0.. => u32::try_from(number).ok(),
+        _ => i32::try_from(number).ok().map(i32::cast_unsigned),
+    };
+    let Some(id) = id else {
+        let message = format!("value \"{text}\" is out of range for type {name}");
+        return Err(Error::new(SqlState::NumericValueOutOfRange, message).into());
+    };
+    Ok(Typed::constant(ScalarValue::Int64(Some(id.into())), sql_type))
 }
 
 /// The one byte that a constant of type `"char"` is: the first, or the one whose octal number is written.

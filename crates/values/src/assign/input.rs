@@ -14,7 +14,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
-use datafusion::arrow::datatypes::{DataType, Field, Float64Type};
+use datafusion::arrow::datatypes::{DataType, Field, Float32Type, Float64Type};
 use std::borrow::Cow;
 use std::sync::Arc;
 use store::catalog::SqlType;
@@ -62,6 +62,9 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRe
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
     if !is_text(array.data_type()) {
+        if to == DataType::Float32 && array.data_type().is_numeric() {
+            return reals(array);
+        }
         return if to.is_signed_integer() {
             Ok(cast_with_options(&whole_numbers(array)?, &to, &options)?)
         } else {
@@ -74,8 +77,57 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRe
             datetimes_of_text(array, sql_type, style)
         }
         SqlType::Numeric { precision, scale } => numeric::of_text(array, *precision, *scale),
+        SqlType::Real | SqlType::Double => {
+            let values = cast_with_options(array, &to, &options)?;
+            refuse_rounded(array, &values, sql_type)?;
+            Ok(values)
+        }
         _ => Ok(cast_with_options(array, &to, &options)?),
     }
+}
+
+/// Refuses numbers that are too large or too small, of which the engine makes infinity and zero.
+fn refuse_rounded(texts: &ArrayRef, values: &ArrayRef, sql_type: &SqlType) -> Result<()> {
+    let values = cast_with_options(values, &DataType::Float64, &CastOptions::default())?;
+    let values = values.as_primitive::<Float64Type>();
+    let is_suspect = |value: f64| value == 0.0 || value.is_infinite();
+    let suspects =
+        (0..values.len()).filter(|row| values.is_valid(*row) && is_suspect(values.value(*row)));
+    let suspects: Vec<usize> = suspects.collect();
+    if suspects.is_empty() {
+        return Ok(());
+    }
+    let texts = text_view(texts)?;
+    for row in suspects {
+        let text = texts.as_string_view().value(row);
+        let mantissa = text.trim().split(['e', 'E']).next().unwrap_or_default();
+        let has_digits = mantissa.bytes().any(|byte| byte.is_ascii_digit() && byte != b'0');
+        if has_digits {
+            let message = format!("\"{text}\" is out of range for type {sql_type}");
+            let error = Error::new(SqlState::NumericValueOutOfRange, message);
+            return Err(error.at_literal(text));
+        }
+    }
+    Ok(())
+}
+
+/// Numbers as `real`, which a finite one may be too large or too small for.
+fn reals(array: &ArrayRef) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let wide = cast_with_options(array, &DataType::Float64, &options)?;
+    let narrow = cast_with_options(&wide, &DataType::Float32, &options)?;
+    let pairs = wide.as_primitive::<Float64Type>().iter();
+    let pairs = pairs.zip(narrow.as_primitive::<Float32Type>());
+    for (wide, narrow) in pairs.filter_map(|(wide, narrow)| wide.zip(narrow)) {
+        let how = match (wide, narrow) {
+            (wide, narrow) if narrow.is_infinite() && wide.is_finite() => "overflow",
+            (wide, 0.0) if wide != 0.0 => "underflow",
+            _ => continue,
+        };
+        let message = format!("value out of range: {how}");
+        return Err(Error::new(SqlState::NumericValueOutOfRange, message));
+    }
+    Ok(narrow)
 }
 
 /// Rounds numbers to integers: numerics half away from zero, floating-point numbers half to even.

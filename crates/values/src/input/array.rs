@@ -67,6 +67,9 @@ pub fn elements(text: &str, out: &mut Vec<Option<String>>) -> Result<()> {
                     c => element.push(c),
                 }
             }
+            if element.trim().is_empty() {
+                return Err(bad());
+            }
             out.push(plain(element));
         }
         match rest.next() {
@@ -102,7 +105,7 @@ mod tests {
         assert_eq!(parsed("{\"x\",\"y\"}"), Some(texts(&["x", "y"])));
         assert_eq!(parsed("{NULL,\"NULL\"}"), Some(vec![None, Some("NULL".to_owned())]));
         assert_eq!(parsed("{\"a\\\"b\",c\\\\d}"), Some(texts(&["a\"b", "c\\d"])));
-        for bad in ["", "{", "1,2", "{1", "{\"a}", "{\"a\"b}", "{{1},{2}}"] {
+        for bad in ["", "{", "1,2", "{1", "{\"a}", "{\"a\"b}", "{a,}", "{,a}", "{{1},{2}}"] {
             assert_eq!(parsed(bad), None, "{bad}");
         }
     }

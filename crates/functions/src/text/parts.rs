@@ -1,0 +1,70 @@
+//! Texts with a part replaced or cut: `overlay`, and texts as names.
+
+use crate::columnar::function;
+use crate::overload::Overload;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
+use datafusion::arrow::datatypes::{DataType, Int32Type};
+use datafusion::logical_expr::ScalarUDF;
+use std::sync::Arc;
+use values::error::{Error, Result, SqlState};
+
+const TEXT: DataType = DataType::Utf8View;
+
+/// The most bytes of a name.
+const NAME_BYTES_MAX: usize = 63;
+
+/// `overlay` of texts.
+pub(super) const OVERLAY: Overload = Overload {
+    types: |types| match types {
+        [text, new, places @ ..]
+            if text.is_string() && new.is_string() && (1..=2).contains(&places.len()) =>
+        {
+            Some(([vec![TEXT; 2], vec![DataType::Int32; places.len()]].concat(), TEXT))
+        }
+        _ => None,
+    },
+    body: overlay,
+};
+
+/// The function that cuts a text to the length of a name.
+pub(crate) fn as_name() -> ScalarUDF {
+    function(
+        "name_of_text",
+        |_| Ok((vec![TEXT], TEXT)),
+        |args| {
+            let texts = args[0].as_string_view().iter();
+            let names = texts
+                .map(|text| text.map(|text| &text[..text.floor_char_boundary(NAME_BYTES_MAX)]));
+            Ok(Arc::new(names.collect::<StringViewArray>()))
+        },
+    )
+}
+
+fn overlay(args: &[ArrayRef]) -> Result<ArrayRef> {
+    let (texts, news) = (args[0].as_string_view(), args[1].as_string_view());
+    let number = |index: usize, row: usize| args[index].as_primitive::<Int32Type>().value(row);
+    let rows = (0..texts.len()).map(|row| {
+        if args.iter().any(|array| array.is_null(row)) {
+            return Ok(None);
+        }
+        let (text, new) = (texts.value(row), news.value(row));
+        let from = i64::from(number(2, row));
+        let length = match args.len() {
+            4 => i64::from(number(3, row)),
+            _ => new.chars().count() as i64,
+        };
+        if from <= 0 {
+            let message = "negative substring length not allowed";
+            return Err(Error::new(SqlState::SubstringError, message));
+        }
+        let (before, after) = (place_of(text, from), place_of(text, from + length));
+        Ok(Some([&text[..before], new, &text[after..]].concat()))
+    });
+    Ok(Arc::new(rows.collect::<Result<StringViewArray>>()?))
+}
+
+/// Where a character begins that is counted from 1; the nearest end of the text for others.
+fn place_of(text: &str, character: i64) -> usize {
+    let skipped = usize::try_from(character - 1).unwrap_or(0);
+    text.char_indices().nth(skipped).map_or(text.len(), |(place, _)| place)
+}
