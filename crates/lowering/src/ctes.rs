@@ -2,7 +2,7 @@
 
 use crate::expressions::outputs_of;
 use crate::names;
-use crate::refusal::{Result, missing};
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{CtePlan, Lowering};
 use crate::typed::Typed;
 use analyzer::tree::{Body, Cte, CteId, SetOperation, SetOperator};
@@ -25,7 +25,7 @@ impl Lowering<'_> {
                 _ => lowering.query(&cte.query),
             })?;
             if cte.references > 1 && is_volatile(&plan)? {
-                return missing("a volatile query in WITH that is read more than once");
+                return unsupported("a volatile query in WITH that is read more than once");
             }
             self.note(&outer);
             self.ctes.insert(cte.id, CtePlan { plan, outer });

@@ -4,10 +4,10 @@ use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
-use analyzer::tree::{GroupingSets, Select, SelectId};
+use analyzer::tree::{Body, From, GroupingSets, Kind, Select, SelectId, Source};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
-use datafusion::logical_expr::expr::GroupingSet;
+use datafusion::logical_expr::expr::{GroupingSet, Sort};
 use datafusion::logical_expr::{
     Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Operator, binary_expr, cast,
 };
@@ -34,13 +34,20 @@ impl Lowering<'_> {
             firsts.push(first.map(|first| place(&mut aggregates, first)));
             key_exprs.push(self.equality_key(key.clone())?.expr);
         }
+        let sets = select.grouping_sets.as_ref().filter(|_| !keys.is_empty());
+        let is_repeated = |(at, key): (usize, &Expr)| key_exprs[..at].contains(key);
+        if sets.is_some() && key_exprs.iter().enumerate().any(is_repeated) {
+            return unsupported("GROUPING SETS with an expression that is a key twice");
+        }
+        let order = self.order_of_input(select)?;
+        let outer = std::mem::replace(&mut self.input_order, order);
         let mut made = Vec::with_capacity(select.aggregates.len());
         for call in &select.aggregates {
             let (aggregate, exprs) = self.aggregate(call)?;
             let places = exprs.into_iter().map(|expr| place(&mut aggregates, expr));
             made.push((aggregate, places.collect::<Vec<usize>>()));
         }
-        let sets = select.grouping_sets.as_ref().filter(|_| !keys.is_empty());
+        self.input_order = outer;
         // The keys of the plan, each once, with its place.
         let mut distinct: Vec<Expr> = Vec::new();
         let group_by = match sets {
@@ -80,6 +87,27 @@ impl Lowering<'_> {
             self.add_grouping_id(select, &key_exprs, &distinct, &plan);
         }
         Ok(plan)
+    }
+
+    /// The order that a subquery, which is all of FROM, gives its rows.
+    fn order_of_input(&mut self, select: &Select) -> Result<Vec<Sort>> {
+        let [From::Relation(relation)] = &select.from[..] else { return Ok(Vec::new()) };
+        let Source::Query(query) = &relation.source else { return Ok(Vec::new()) };
+        let mut order = Vec::with_capacity(query.order_by.len());
+        for key in &query.order_by {
+            let place = match (&key.expr.kind, &query.body) {
+                (Kind::Output(place), _) => Some(*place),
+                (_, Body::Select(select)) => {
+                    select.output.iter().position(|output| output.expr == key.expr)
+                }
+                _ => None,
+            };
+            // Keys behind one that is no column order nothing that can be seen.
+            let Some(place) = place else { break };
+            let value = self.column(relation.id, place)?;
+            order.push(self.sorted(key, value)?);
+        }
+        Ok(order)
     }
 
     /// Keeps the number of the grouping set, with a bit for each key of GROUP BY, the last one lowest.

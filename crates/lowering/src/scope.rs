@@ -12,6 +12,7 @@ use analyzer::tree::{CteId, Location, RelationId, SelectId};
 use datafusion::arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchemaRef, DataFusionError};
+use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) ctes: HashMap<CteId, CtePlan>,
     /// The columns to which [`Kind::Output`](analyzer::tree::Kind::Output) refers.
     pub(crate) outputs: Vec<Typed>,
+    /// The order of the rows that are grouped, if a subquery in FROM gives them one.
+    pub(crate) input_order: Vec<Sort>,
     relations: HashMap<RelationId, (FrameId, Vec<Known>)>,
     slots: HashMap<(SelectId, Slot), (FrameId, Known)>,
     /// The open frames, innermost last.
@@ -84,6 +87,7 @@ impl<'a> Lowering<'a> {
             qualifiers: Qualifiers::default(),
             ctes: HashMap::new(),
             outputs: Vec::new(),
+            input_order: Vec::new(),
             relations: HashMap::new(),
             slots: HashMap::new(),
             frames: Vec::new(),

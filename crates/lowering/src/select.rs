@@ -8,7 +8,7 @@ use analyzer::system::SqlType;
 use analyzer::tree::{Distinct, Expr, Kind, Select, SortKey};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder, when};
 use std::collections::HashSet;
 
 /// Begins the names of columns that only sort keys need.
@@ -62,7 +62,7 @@ impl Lowering<'_> {
     fn rows(&mut self, select: &Select) -> Result<LogicalPlan> {
         let mut plan = self.from(&select.from)?;
         if let Some(filter) = &select.filter {
-            let filter = self.condition(filter)?;
+            let filter = self.filter(filter)?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         if select.is_grouped {
@@ -84,8 +84,10 @@ impl Lowering<'_> {
     ) -> Result<(LogicalPlan, Vec<Sort>)> {
         let names = names::unique(select.output.iter().map(|output| &*output.name));
         let mut columns = Columns::default();
+        let anchor = anchor(&plan, select);
         for (output, name) in select.output.iter().zip(&names) {
-            columns.add(self.expr(&output.expr)?, name.clone());
+            let value = self.expr(&output.expr)?;
+            columns.add(anchored(value, anchor.as_ref())?, name.clone());
         }
         if columns.exprs.is_empty() {
             // The engine has no rows without columns.
@@ -140,6 +142,29 @@ impl Lowering<'_> {
         let order = (!order.is_empty()).then_some(order);
         Ok(LogicalPlanBuilder::from(plan).distinct_on(on, columns.exprs, order)?.build()?)
     }
+}
+
+/// A column of the rows of a SELECT whose groups exist without rows: for aggregates of all rows, and the set of ROLLUP that
+/// has no keys.
+fn anchor(plan: &LogicalPlan, select: &Select) -> Option<Engine> {
+    let has_empty = match &select.grouping_sets {
+        Some(sets) => sets.iter().any(Vec::is_empty),
+        None => select.group_by.is_empty(),
+    };
+    let column = || plan.schema().columns().into_iter().next_back().map(Engine::Column);
+    (select.is_grouped && has_empty).then(column).flatten()
+}
+
+/// A constant that seems to depend on a column. The engine moves conditions without columns below aggregates, where they do
+/// not keep such groups away.
+fn anchored(value: Typed, anchor: Option<&Engine>) -> Result<Typed> {
+    let Some(anchor) = anchor else { return Ok(value) };
+    if value.expr.any_column_refs() || value.is_null() {
+        return Ok(value);
+    }
+    let same = value.expr.clone();
+    let expr = when(anchor.clone().is_null(), value.expr).otherwise(same)?;
+    Ok(Typed { expr, ..value })
 }
 
 /// The columns of a projection.

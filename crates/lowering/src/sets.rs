@@ -68,7 +68,9 @@ impl Lowering<'_> {
         let mut values = arguments.iter().cloned();
         Ok(match name {
             "unnest" => match (values.next(), values.next()) {
-                (Some(array), None) if array.sql_type.oid.element().is_some() => plain(array),
+                (Some(array), None) if array.sql_type.oid.element().is_some() => {
+                    plain(self.flat(array)?)
+                }
                 _ => return missing("unnest of these values"),
             },
             "generate_series" => {
@@ -109,6 +111,18 @@ impl Lowering<'_> {
                 columns
             }
         })
+    }
+
+    /// An array of any dimensions as one of one dimension.
+    fn flat(&self, mut array: Typed) -> Result<Typed> {
+        while let DataType::List(items) = &array.data_type
+            && matches!(items.data_type(), DataType::List(_))
+        {
+            let sql_type = array.sql_type;
+            let (expr, data_type) = self.engine_function("flatten", vec![array])?;
+            array = Typed { expr, sql_type, data_type };
+        }
+        Ok(array)
     }
 
     /// The value of a function that returns no set.

@@ -5,8 +5,9 @@ use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::tree::{Column, Expr};
+use datafusion::common::DFSchema;
 use datafusion::common::tree_node::TreeNode;
-use datafusion::logical_expr::{Expr as Engine, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr as Engine, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
 
 impl Lowering<'_> {
     /// The rows of VALUES.
@@ -32,7 +33,7 @@ impl Lowering<'_> {
         let rows: Vec<Vec<Engine>> = (0..rows.len()).map(row).collect();
         let plan = match rows.iter().flatten().any(has_subquery) {
             true => one_by_one(rows)?,
-            false => LogicalPlanBuilder::values(rows)?.build()?,
+            false => rows_of(rows)?,
         };
         let names = names::unique(columns.iter().map(|column| &*column.name));
         let own = plan.schema().columns();
@@ -69,4 +70,23 @@ fn one_by_one(rows: Vec<Vec<Engine>>) -> Result<LogicalPlan> {
         Some(rows) => Ok(rows.build()?),
         None => missing("VALUES without rows"),
     }
+}
+
+/// The rows. Values of one column may be declared differently, such as `varchar` and `varchar(2)`: what is declared for all
+/// of them counts.
+fn rows_of(rows: Vec<Vec<Engine>>) -> Result<LogicalPlan> {
+    let nothing = DFSchema::empty();
+    let declared = |value: &Engine| value.metadata(&nothing);
+    let [first, others @ ..] = &rows[..] else { return missing("VALUES without rows") };
+    let mut is_mixed = false;
+    for (at, value) in first.iter().enumerate() {
+        let wanted = declared(value)?;
+        for row in others {
+            is_mixed = is_mixed || declared(&row[at])? != wanted;
+        }
+    }
+    if !is_mixed {
+        return Ok(LogicalPlanBuilder::values(rows)?.build()?);
+    }
+    one_by_one(rows)
 }

@@ -79,7 +79,8 @@ impl Lowering<'_> {
         };
         if let Some(made) = self.window_aggregate(call)? {
             let columns = made.parts.iter().map(|part| {
-                let function = WindowFunctionDefinition::AggregateUDF(part.function.clone());
+                let function = part.over(&window_frame);
+                let function = WindowFunctionDefinition::AggregateUDF(function);
                 add(function, part.arguments.clone())
             });
             let columns = columns.collect();

@@ -50,6 +50,18 @@ impl Statement {
         self.innermost().filter(|node| matches!(node, NodeEnum::SelectStmt(_)))
     }
 
+    /// As [`query`](Self::query), the query of a CREATE TABLE AS, CREATE VIEW or COPY.
+    pub fn source(&self) -> Option<&NodeEnum> {
+        let inner = match self.innermost()? {
+            NodeEnum::CreateTableAsStmt(create) => &create.query,
+            NodeEnum::ViewStmt(create) => &create.query,
+            NodeEnum::CopyStmt(copy) => &copy.query,
+            _ => return None,
+        };
+        let node = inner.as_ref()?.node.as_ref()?;
+        matches!(node, NodeEnum::SelectStmt(_)).then_some(node)
+    }
+
     /// As [`query`](Self::query), the INSERT, UPDATE or DELETE of the statement.
     pub fn change(&self) -> Option<&NodeEnum> {
         self.innermost().filter(|node| {

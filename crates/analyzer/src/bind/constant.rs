@@ -29,7 +29,9 @@ pub(super) fn constant(constant: &AConst) -> Result<Expr> {
         Some(Val::Fval(number)) => number_literal(&number.fval, location),
         Some(Val::Boolval(value)) => literal(Literal::Boolean(value.boolval), Oid::BOOL),
         Some(Val::Sval(text)) => literal(Literal::Text(text.sval.clone()), Oid::UNKNOWN),
-        Some(Val::Bsval(_)) => Err(Error::missing("a bit string").at(location)),
+        Some(Val::Bsval(_)) => {
+            Err(Error::new("0A000", "bit strings are not supported").at(location))
+        }
     }
 }
 

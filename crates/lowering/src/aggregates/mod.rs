@@ -13,7 +13,7 @@ use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{AggregateFunction, Sort};
 use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
-use datafusion::logical_expr::{AggregateUDF, Expr};
+use datafusion::logical_expr::{AggregateUDF, Expr, WindowFrame};
 use std::sync::Arc;
 use table::Plan;
 
@@ -25,6 +25,22 @@ pub(crate) struct Part {
     /// The order in which it takes values, whatever the statement says.
     order: Vec<Sort>,
     data_type: DataType,
+}
+
+impl Part {
+    /// The function over a frame. If rows leave the frame, it is computed anew where the engine's function does not take
+    /// them out, or not exactly.
+    pub(crate) fn over(&self, frame: &WindowFrame) -> Arc<AggregateUDF> {
+        let is_exact = match self.function.name() {
+            "count" | "min" | "max" => true,
+            "sum" => !self.data_type.is_floating(),
+            _ => false,
+        };
+        match is_exact || frame.start_bound.is_unbounded() {
+            true => Arc::clone(&self.function),
+            false => Arc::new(::functions::moving::recomputed(Arc::clone(&self.function))),
+        }
+    }
 }
 
 /// The aggregates of the engine of which one of the tree is made, and the value over theirs.
@@ -95,6 +111,9 @@ impl Lowering<'_> {
         };
         let order = call.order_by.iter().map(|key| self.sort_key(key));
         let mut order: Vec<Sort> = order.collect::<Result<_>>()?;
+        if order.is_empty() && made.plan.is_ordered() {
+            order.clone_from(&self.input_order);
+        }
         if call.distinct && order.is_empty() && made.plan.is_ordered() {
             // PostgreSQL finds distinct values by sorting.
             let values = made.parts.first().and_then(|part| part.arguments.first());

@@ -8,10 +8,10 @@ use crate::typed::Typed;
 use ::functions::casts::conversion::UNDECLARED;
 use analyzer::system::SqlType;
 use analyzer::tree::{Expr, Kind, Query, Subquery, SubqueryKind};
-use datafusion::common::{Column, Spans};
+use datafusion::common::{Column, ScalarValue, Spans};
 use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery, SetQuantifier};
 use datafusion::logical_expr::{
-    Expr as Engine, LogicalPlan, LogicalPlanBuilder, Operator, Subquery as Planned,
+    Expr as Engine, LogicalPlan, LogicalPlanBuilder, Operator, Subquery as Planned, col, lit, when,
 };
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl Lowering<'_> {
         quantifier: SetQuantifier,
     ) -> Result<Typed> {
         let Kind::Call(call) = &comparison.kind else {
-            return missing("a comparison of rows with a subquery");
+            return self.rows_compared(query, comparison, quantifier == SetQuantifier::All);
         };
         let ([value, column], Some(Make::Compare(operator))) =
             (&call.arguments[..], functions::of(call.function))
@@ -85,6 +85,65 @@ impl Lowering<'_> {
             |expr, subquery| Engine::InSubquery(InSubquery { expr, subquery, negated: false });
         let within = within(expr, subquery);
         Ok(Typed::boolean(if is_all { negated(within) } else { within }))
+    }
+
+    /// A comparison of rows: whether it is true for any row of the query, NULL if it is for none and NULL for some.
+    fn rows_compared(&mut self, query: &Query, test: &Expr, is_all: bool) -> Result<Typed> {
+        let Some(any) = self.aggregate_named("bool_or") else { return missing("bool_or") };
+        let (plan, outer) = self.in_subquery(|lowering| {
+            let (plan, test) = lowering.tested(query, test)?;
+            let test = if is_all { negated(test) } else { test };
+            let any = |value: Engine| {
+                let call = vec![value];
+                let any = Arc::clone(&any);
+                let call = AggregateFunction::new_udf(any, call, false, None, Vec::new(), None);
+                Engine::AggregateFunction(call)
+            };
+            let none: Vec<Engine> = Vec::new();
+            let counted = [any(test.clone()).alias("found"), any(test.is_null()).alias("unknown")];
+            let plan = LogicalPlanBuilder::from(plan).aggregate(none, counted)?;
+            let null = lit(ScalarValue::Boolean(None));
+            let value = when(col("found").is_true(), lit(true))
+                .when(col("unknown").is_true(), null)
+                .otherwise(lit(false))?;
+            Ok(plan.project([value.alias("found")])?.build()?)
+        })?;
+        let value = self.maybe_null(Engine::ScalarSubquery(subquery_of(plan, &outer)))?;
+        Ok(Typed::boolean(if is_all { negated(value) } else { value }))
+    }
+
+    /// A condition of WHERE, where NULL counts as false: rows IN a query are looked for in a join.
+    pub(crate) fn filter(&mut self, condition: &Expr) -> Result<Engine> {
+        match &condition.kind {
+            Kind::And(parts) => {
+                let parts = parts.iter().map(|part| self.filter(part));
+                Ok(super::all(parts.collect::<Result<Vec<_>>>()?, Engine::and))
+            }
+            Kind::Subquery(subquery) => match &subquery.kind {
+                SubqueryKind::Any(test) if !matches!(test.kind, Kind::Call(_)) => {
+                    let (plan, outer) = self.in_subquery(|lowering| {
+                        let (plan, test) = lowering.tested(&subquery.query, test)?;
+                        Ok(LogicalPlanBuilder::from(plan).filter(test)?.build()?)
+                    })?;
+                    let subquery = subquery_of(plan, &outer);
+                    Ok(Engine::Exists(Exists { subquery, negated: false }))
+                }
+                _ => self.condition(condition),
+            },
+            _ => self.condition(condition),
+        }
+    }
+
+    /// The rows of a query, and a test over its columns and those around the query.
+    fn tested(&mut self, query: &Query, test: &Expr) -> Result<(LogicalPlan, Engine)> {
+        let plan = self.query(query)?;
+        let alias = self.qualifiers.add("rows");
+        let plan = LogicalPlanBuilder::from(plan).alias(alias)?.build()?;
+        let outputs = outputs_of(&plan, query);
+        let test = self.in_frame(|lowering| {
+            lowering.with_outputs(outputs, |lowering| lowering.condition(test))
+        })?;
+        Ok((plan, test))
     }
 
     /// A comparison with the rows of a query that is no search among them: by their array.

@@ -43,7 +43,8 @@ enum Refused {
 
 /// The query of a statement that is planned here; `None` if it has none, or the setting is off.
 pub(crate) fn query_of<'a>(frame: &Frame<'_>, statement: &'a Statement) -> Option<&'a NodeEnum> {
-    if is_on(frame) || statement.ast().is_none() { statement.query() } else { None }
+    let query = || statement.query().or_else(|| statement.source());
+    if is_on(frame) || statement.ast().is_none() { query() } else { None }
 }
 
 /// The plan of a query and the columns of its result. `None` if the analyzer does not know all of it.
@@ -59,6 +60,21 @@ pub(crate) async fn plan(
         return Ok(None);
     }
     known(planned(frame, planner, query, frame.text).await)
+}
+
+/// The plan of the query of a frame's CREATE TABLE AS, CREATE VIEW or COPY, and the columns of its result. `None` if the
+/// analyzer does not know all of it.
+///
+/// # Errors
+/// What is wrong with the query.
+pub(crate) async fn plan_source(
+    frame: &Frame<'_>,
+    planner: &Planner<'_>,
+) -> Result<Option<(LogicalPlan, Vec<Field>)>> {
+    match frame.statement.and_then(Statement::source) {
+        Some(query) => plan(frame, planner, query).await,
+        None => Ok(None),
+    }
 }
 
 /// The parameters and columns of a query. `None` if the analyzer does not know all of it.

@@ -1,6 +1,7 @@
 //! COPY query TO 'file'.
 
 use super::options::Options;
+use crate::analysis;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 use crate::context::start;
@@ -31,7 +32,10 @@ pub(crate) async fn run(
     frame.access(tables.catalog()).require_files(FileUse::CopyTo)?;
     let options = Options::of(statement)?;
     let mut planner = frame.planner(tables);
-    let plan = planner.plan_query(query(frame, tables, statement)?).await?;
+    let plan = match analysis::plan_source(frame, &planner).await? {
+        Some((plan, _)) => plan,
+        None => planner.plan_query(query(frame, tables, statement)?).await?,
+    };
     let physical = planner.physical(&plan).await?;
     let mut stream = start(frame, physical)?;
     let mut sink = Sink::create(&options, &stream.schema())?;

@@ -7,13 +7,13 @@ use super::generated;
 use super::place;
 use super::table_options::TableOptions;
 use super::unsupported;
+use crate::analysis;
 use crate::context::Frame;
 use crate::context::outcome::{Outcome, Tag};
 use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
 use crate::dml::ingest;
 use datafusion::common::DFSchema;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     self, ColumnDef, CreateTable, Expr, IndexColumn, SequenceOptions, TableConstraint,
 };
@@ -53,18 +53,33 @@ pub(crate) async fn run(
         None => None,
         Some(query) => {
             let mut planner = frame.planner(transaction);
-            let plan = planner.plan_query(query.as_ref().clone()).await?;
             let names: Vec<String> = create.columns.iter().map(|c| fold(&c.name)).collect();
+            let (plan, fields) = match analysis::plan_source(frame, &planner).await? {
+                Some((plan, fields)) => (plan, Some(fields)),
+                None => (planner.plan_query(query.as_ref().clone()).await?, None),
+            };
             let plan = rename_columns(plan, &names)?;
+            let mut columns: Vec<(String, SqlType)> = match fields {
+                Some(fields) => {
+                    fields.into_iter().map(|field| (field.name, field.sql_type)).collect()
+                }
+                None => {
+                    let fields = plan.schema().fields().iter();
+                    fields.map(|field| (field.name().clone(), types::of_field(field))).collect()
+                }
+            };
+            for (column, name) in columns.iter_mut().zip(names) {
+                column.0 = name;
+            }
             let physical = planner.physical(&plan).await?;
-            Some((plan, physical))
+            Some((columns, physical))
         }
     };
     let id = frame.session.shared.store.next_relation_id();
     let home = frame.session.shared.store.group();
     let mut builder = Builder::new(TableId(id.0), home, schema, name);
     match &query {
-        Some((plan, _)) => builder.add_query_columns(plan),
+        Some((columns, _)) => builder.add_query_columns(columns),
         None => builder.add_columns(&create.columns)?,
     }
     builder.add_constraints(&create.constraints)?;
@@ -192,12 +207,12 @@ impl Builder {
         Ok(())
     }
 
-    fn add_query_columns(&mut self, plan: &LogicalPlan) {
-        for field in plan.schema().fields() {
+    fn add_query_columns(&mut self, columns: &[(String, SqlType)]) {
+        for (name, sql_type) in columns {
             let column = Column {
                 id: ColumnId(self.table.next_column),
-                name: unique_name(&self.table, field.name()),
-                sql_type: types::of_field(field),
+                name: unique_name(&self.table, name),
+                sql_type: sql_type.clone(),
                 nullable: true,
                 default: None,
                 identity: None,

@@ -1,19 +1,23 @@
 //! CREATE VIEW. A view of a temporary table is temporary, as in PostgreSQL.
 
 use super::place;
+use crate::analysis;
 use crate::context::Frame;
 use catalog_views::relation_names::find;
+use datafusion::arrow::datatypes::Schema;
 use datafusion::sql::sqlparser::ast::CreateView;
 use parser::names::fold;
 use parser::walk::visit_relations;
 use planner::relations::rename_columns;
+use planner::unique_names;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Catalog, CatalogChange, Object, Privileges, Relation, View, is_temporary_schema,
+    Catalog, CatalogChange, Object, Privileges, Relation, SqlType, View, is_temporary_schema,
 };
 use values::error::{Error, Result, SqlState};
+use values::types;
 
 /// Runs a CREATE VIEW. The query is planned once to check it. The view stores its text, which is
 /// planned with each use.
@@ -44,11 +48,19 @@ pub(crate) async fn run(
     let columns: Vec<String> = create.columns.iter().map(|column| fold(&column.name)).collect();
     let replaced = existing.filter(|_| create.or_replace).map(Relation::id);
     let mut planner = frame.planner(transaction).within(replaced);
-    let plan = planner.plan_query(create.query.as_ref().clone()).await?;
-    rename_columns(plan, &columns)?;
+    let plan = match analysis::plan_source(frame, &planner).await? {
+        Some((plan, _)) => plan,
+        None => planner.plan_query(create.query.as_ref().clone()).await?,
+    };
+    let plan = rename_columns(plan, &columns)?;
     let id = match existing {
         Some(view @ Relation::View(_)) if create.or_replace => {
             frame.access(&catalog).require(view, Privileges::OWNER)?;
+            let planner = frame.planner(transaction);
+            let before = planner.relation(Some(view.schema()), view.name()).await?;
+            if let Some(before) = before {
+                keep_columns(&before.schema(), plan.schema().as_arrow())?;
+            }
             view.id()
         }
         Some(other) if create.or_replace => {
@@ -79,6 +91,31 @@ pub(crate) async fn run(
         frame.own(transaction, Object::Relation(id))?;
     }
     Ok("CREATE VIEW")
+}
+
+/// Refuses a query that lacks columns of the view that it replaces, which queries may read.
+fn keep_columns(before: &Schema, after: &Schema) -> Result<()> {
+    let refused = |message: String| Error::new(SqlState::InvalidTableDefinition, message);
+    if after.fields().len() < before.fields().len() {
+        return Err(refused("cannot drop columns from view".to_owned()));
+    }
+    for (old, new) in before.fields().iter().zip(after.fields()) {
+        let (name, new_name) = (unique_names::shown(old.name()), unique_names::shown(new.name()));
+        if name != new_name {
+            let message = format!("cannot change name of view column \"{name}\" to \"{new_name}\"");
+            return Err(refused(message).with_hint(
+                "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.",
+            ));
+        }
+        let (from, to) = (types::of_field(old), types::of_field(new));
+        let is_numeric = |of: &SqlType| matches!(of, SqlType::Numeric { .. });
+        if from != to && !(is_numeric(&from) && is_numeric(&to)) {
+            return Err(refused(format!(
+                "cannot change data type of view column \"{name}\" from {from} to {to}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the query of a view reads a temporary relation.

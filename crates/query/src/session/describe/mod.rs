@@ -78,6 +78,7 @@ impl Inner {
             None => &snapshot,
         };
         if matches!(statement.ast(), Some(Ast::Query(_)) | None)
+            && !statement.is_client_copy()
             && !is_short(&frame, tables, statement)
             && let Some(query) = analysis::query_of(&frame, statement)
         {
