@@ -4,7 +4,7 @@ use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
-use analyzer::tree::{Body, From, GroupingSets, Kind, Select, SelectId, Source};
+use analyzer::tree::{Body, From, GroupingSets, JoinKind, Kind, Select, SelectId, Source};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{GroupingSet, Sort};
@@ -41,6 +41,8 @@ impl Lowering<'_> {
         }
         let order = self.order_of_input(select)?;
         let outer = std::mem::replace(&mut self.input_order, order);
+        let made_up = select.from.iter().any(has_outer_join);
+        let made_up = std::mem::replace(&mut self.has_made_up_rows, made_up);
         let mut made = Vec::with_capacity(select.aggregates.len());
         for call in &select.aggregates {
             let (aggregate, exprs) = self.aggregate(call)?;
@@ -48,6 +50,7 @@ impl Lowering<'_> {
             made.push((aggregate, places.collect::<Vec<usize>>()));
         }
         self.input_order = outer;
+        self.has_made_up_rows = made_up;
         // The keys of the plan, each once, with its place.
         let mut distinct: Vec<Expr> = Vec::new();
         let group_by = match sets {
@@ -160,6 +163,15 @@ impl Lowering<'_> {
         let sum = bits.reduce(|left, right| binary_expr(left, Operator::Plus, right));
         let sum = sum.unwrap_or_else(|| whole(0));
         Typed::of(cast(sum, DataType::Int32), DataType::Int32, sql_type)
+    }
+}
+
+fn has_outer_join(item: &From) -> bool {
+    match item {
+        From::Relation(_) => false,
+        From::Join { kind, left, right, .. } => {
+            *kind != JoinKind::Inner || has_outer_join(left) || has_outer_join(right)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! SELECT.
 
 use crate::names;
-use crate::refusal::{Result, missing};
+use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::SqlType;
@@ -86,6 +86,9 @@ impl Lowering<'_> {
         let mut columns = Columns::default();
         let anchor = anchor(&plan, select);
         for (output, name) in select.output.iter().zip(&names) {
+            if matches!(output.expr.kind, Kind::WholeRow(_)) {
+                return unsupported("a row of a relation as a value");
+            }
             let value = self.expr(&output.expr)?;
             columns.add(anchored(value, anchor.as_ref())?, name.clone());
         }

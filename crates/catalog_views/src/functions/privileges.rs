@@ -10,7 +10,7 @@ use crate::session_context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use functions::row_function::{Row, function};
 use std::sync::Arc;
-use store::catalog::{Object, PUBLIC, Privileges};
+use store::catalog::{Object, PUBLIC, Privileges, Relation};
 use values::cells::Cell;
 use values::cells::Form;
 use values::{Error, Result, SqlState};
@@ -54,7 +54,10 @@ pub(super) fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     }
     let of = Arc::clone(session);
     all.push(function("has_column_privilege", 3..=4, Form::Flag, move |row| {
-        Ok(relation(&*of, row, row.count() - 3)?.into())
+        let position = row.count() - 3;
+        let held = relation(&*of, row, position)?;
+        let Some(held) = held else { return Ok(None::<bool>.into()) };
+        Ok(has_column(&*of, row, position)?.map(|_| held).into())
     }));
     let of = Arc::clone(session);
     all.push(function("has_schema_privilege", 2..=3, Form::Flag, move |row| {
@@ -137,6 +140,37 @@ fn relation(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Res
         None => return missing(row, position, SqlState::UndefinedTable, "relation"),
     };
     any(access.privileges(&Object::Relation(relation)), asked).map(Some)
+}
+
+/// Whether a relation has the column of the argument behind it: a name, or a number from 1. `None` for a number that is no
+/// column's.
+///
+/// # Errors
+/// 42703 for a name that is no column's.
+fn has_column(session: &dyn SessionContext, row: &Row<'_>, position: usize) -> Result<Option<()>> {
+    let scope = Scope::of(session);
+    let names: Vec<String> = match scope.class(row, position) {
+        Some(Class::System(shape)) => {
+            shape.columns.iter().map(|column| column.name.to_string()).collect()
+        }
+        Some(Class::Relation(Relation::Table(table))) => {
+            let shown = table.columns.iter().filter(|column| !column.hidden);
+            shown.map(|column| column.name.clone()).collect()
+        }
+        // The columns of a view are known when it is planned.
+        _ => return Ok(Some(())),
+    };
+    if let Some(number) = row.number(position + 1) {
+        let is_known = usize::try_from(number).is_ok_and(|at| (1..=names.len()).contains(&at));
+        return Ok(is_known.then_some(()));
+    }
+    let Some(name) = row.text(position + 1) else { return Ok(None) };
+    if names.iter().any(|known| known == name) {
+        return Ok(Some(()));
+    }
+    let relation = row.text(position).unwrap_or_default();
+    let message = format!("column \"{name}\" of relation \"{relation}\" does not exist");
+    Err(Error::new(SqlState::UndefinedColumn, message))
 }
 
 /// `has_schema_privilege`.

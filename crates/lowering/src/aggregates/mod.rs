@@ -8,7 +8,7 @@ use crate::refusal::{Result, missing, unsupported};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
-use analyzer::tree::{AggregateCall, WindowCall};
+use analyzer::tree::{AggregateCall, Kind, WindowCall};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{AggregateFunction, Sort};
@@ -83,7 +83,16 @@ impl Lowering<'_> {
                 arguments.iter().map(|argument| argument.sql_type.oid.to_string()).collect();
             return missing(format!("aggregate {name}({})", types.join(", ")));
         };
-        let arguments = self.exprs(arguments)?;
+        let arguments = match arguments {
+            // A row that is there is not NULL.
+            [analyzer::tree::Expr { kind: Kind::WholeRow(_), .. }] if plan == Plan::Count => {
+                if self.has_made_up_rows {
+                    return unsupported("count of rows of an outer join");
+                }
+                Vec::new()
+            }
+            arguments => self.exprs(arguments)?,
+        };
         if plan == Plan::Bytes {
             return self.joined_bytes(arguments, sql_type);
         }
@@ -97,6 +106,10 @@ impl Lowering<'_> {
             .is_some_and(|f| f.aggregate != functions::AggregateKind::Normal)
         {
             return self.ordered_set(call);
+        }
+        let is_row = |value: &analyzer::tree::Expr| matches!(value.kind, Kind::WholeRow(_));
+        if call.distinct && call.arguments.iter().any(is_row) {
+            return unsupported("an aggregate of distinct rows");
         }
         let mut made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
         if call.distinct {

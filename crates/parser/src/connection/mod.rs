@@ -39,6 +39,8 @@ pub enum ConnectionStatement {
     Deallocate(Option<String>),
     /// DISCARD ALL.
     DiscardAll,
+    /// DISCARD SEQUENCES.
+    DiscardSequences,
     /// A DISCARD that has no effect, by its command tag.
     DiscardNothing(&'static str),
     /// UNLISTEN, which has no effect: LISTEN is not supported.
@@ -95,7 +97,7 @@ impl Statement {
                 ConnectionStatement::DiscardNothing("DISCARD PLANS")
             }
             Ast::Discard { object_type: DiscardObject::SEQUENCES } => {
-                ConnectionStatement::DiscardNothing("DISCARD SEQUENCES")
+                ConnectionStatement::DiscardSequences
             }
             Ast::UNLISTEN { .. } => ConnectionStatement::Unlisten,
             Ast::LISTEN { .. } => return Some(Err(Error::unsupported("LISTEN is not supported"))),

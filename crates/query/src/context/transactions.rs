@@ -224,21 +224,21 @@ impl Conversation {
     }
 
     pub(crate) fn savepoint(&mut self, name: String) -> Result<()> {
-        let open = self.open.as_mut().ok_or_else(|| no_transaction("SAVEPOINT"))?;
+        let open = block(&mut self.open).ok_or_else(|| no_transaction("SAVEPOINT"))?;
         let mark = settings_scopes::mark(&open.scope, &self.settings);
         open.savepoints.push((name, open.transaction.savepoint(), mark));
         Ok(())
     }
 
     pub(crate) fn release(&mut self, name: &str) -> Result<()> {
-        let open = self.open.as_mut().ok_or_else(|| no_transaction("RELEASE SAVEPOINT"))?;
+        let open = block(&mut self.open).ok_or_else(|| no_transaction("RELEASE SAVEPOINT"))?;
         let index = open.find(name)?;
         open.savepoints.truncate(index);
         Ok(())
     }
 
     pub(crate) async fn rollback_to(&mut self, name: &str) -> Result<()> {
-        let open = self.open.as_mut().ok_or_else(|| no_transaction("ROLLBACK TO SAVEPOINT"))?;
+        let open = block(&mut self.open).ok_or_else(|| no_transaction("ROLLBACK TO SAVEPOINT"))?;
         let index = open.find(name)?;
         open.savepoints.truncate(index + 1);
         let (_, savepoint, mark) = &open.savepoints[index];
@@ -249,6 +249,11 @@ impl Conversation {
         self.shown.0.store(Some(Arc::new(open.known.clone())));
         Ok(())
     }
+}
+
+/// The transaction that BEGIN has opened.
+fn block(open: &mut Option<Open>) -> Option<&mut Open> {
+    open.as_mut().filter(|open| !open.known.implicit)
 }
 
 impl Open {

@@ -3,9 +3,10 @@
 use crate::context::Frame;
 use crate::dml::target;
 use catalog_views::relation_names::find;
-use datafusion::sql::sqlparser::ast::Truncate;
+use datafusion::sql::sqlparser::ast::{Truncate, TruncateIdentityOption};
+use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{CatalogChange, Privileges};
+use store::catalog::{CatalogChange, Object, Privileges, Relation, Sequence, TableId};
 use values::error::Result;
 
 /// Runs a TRUNCATE.
@@ -21,6 +22,40 @@ pub(crate) fn run(
         }
         let table = target(frame, transaction, &named.name, Privileges::TRUNCATE)?;
         transaction.change_catalog(CatalogChange::Truncate(table.id))?;
+        if truncate.identity == Some(TruncateIdentityOption::Restart) {
+            restart_identity(frame, transaction, table.id)?;
+        }
     }
     Ok("TRUNCATE TABLE")
+}
+
+/// Replaces the sequences that columns of a table own by new ones, which begin at the start. A rollback keeps the old ones.
+fn restart_identity(
+    frame: &Frame<'_>,
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    let owned = catalog.relations().filter_map(|relation| match relation {
+        Relation::Sequence(sequence) => {
+            sequence.owned_by.filter(|(owner, _)| *owner == table).map(|_| sequence)
+        }
+        _ => None,
+    });
+    for sequence in owned {
+        let id = frame.session.shared.store.next_relation_id();
+        let new = Sequence { id, ..Sequence::clone(sequence) };
+        let (old, object) = (Object::Relation(sequence.id), Object::Relation(id));
+        transaction.change_catalog(CatalogChange::Drop(sequence.id))?;
+        transaction.change_catalog(CatalogChange::Create(Relation::Sequence(Arc::new(new))))?;
+        for role in catalog.roles().chain(std::iter::once(catalog.public())) {
+            let privileges = role.privileges(&old);
+            if privileges != Privileges::default() {
+                let (role, object) = (role.name.clone(), object.clone());
+                let granted = CatalogChange::SetPrivileges { role, object, privileges };
+                transaction.change_catalog(granted)?;
+            }
+        }
+    }
+    Ok(())
 }

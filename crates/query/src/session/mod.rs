@@ -28,6 +28,7 @@ use crate::context::cancel::CancelHandle;
 use crate::context::outcome::{Outcome, Rows};
 use crate::context::session_context::Notice;
 use crate::context::{Inner, ProgressCallback, Shared};
+use catalog_views::session_context::LastValues;
 use catalog_views::session_context::{SessionContext, TransactionStatus};
 use catalog_views::settings::{Settings, values_of};
 use datafusion::common::ScalarValue;
@@ -296,6 +297,11 @@ impl Session {
     /// Idle time after which the session ends.
     pub fn idle_timeout(&self) -> Option<std::time::Duration> {
         self.0.settings.load().idle_timeout
+    }
+
+    /// Forgets the last values of sequences, which `currval` and `lastval` return.
+    pub fn forget_sequences(&self) {
+        *self.0.context.last_values.lock() = LastValues::default();
     }
 
     /// Sets the user of the session. A user that was admitted without authentication may do everything.

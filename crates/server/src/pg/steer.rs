@@ -64,9 +64,14 @@ impl<S: Stream> Connection<S> {
                 }
                 let reset = "RESET SESSION AUTHORIZATION; RESET ALL; DISCARD TEMP";
                 attempt!(self.session.execute(reset).await.map(drop));
+                self.session.forget_sequences();
                 self.portals.clear();
                 self.statements.clear();
                 "DISCARD ALL"
+            }
+            ConnectionStatement::DiscardSequences => {
+                self.session.forget_sequences();
+                "DISCARD SEQUENCES"
             }
             ConnectionStatement::DiscardNothing(tag) => tag,
             ConnectionStatement::Unlisten => "UNLISTEN",
