@@ -36,6 +36,10 @@ impl Lowering<'_> {
             let places = exprs.into_iter().map(|expr| place(&mut aggregates, expr));
             made.push((aggregate, places.collect::<Vec<usize>>()));
         }
+        if keys.is_empty() && aggregates.is_empty() {
+            // The engine has no group without an aggregate.
+            aggregates.push(self.count_of_rows()?);
+        }
         let sets = select.grouping_sets.as_ref().filter(|_| !keys.is_empty());
         // The keys of the plan, each once, with its place.
         let mut distinct: Vec<Expr> = Vec::new();

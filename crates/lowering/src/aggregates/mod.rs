@@ -82,6 +82,11 @@ impl Lowering<'_> {
         {
             return self.ordered_set(call);
         }
+        if call.distinct
+            && let Some(made) = self.sorted_set(call)?
+        {
+            return Ok(made);
+        }
         let mut made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
         if call.distinct {
             if !made.plan.is_of_distinct_values() {
@@ -94,12 +99,7 @@ impl Lowering<'_> {
             None => None,
         };
         let order = call.order_by.iter().map(|key| self.sort_key(key));
-        let mut order: Vec<Sort> = order.collect::<Result<_>>()?;
-        if call.distinct && order.is_empty() && made.plan.is_ordered() {
-            // PostgreSQL finds distinct values by sorting.
-            let values = made.parts.first().and_then(|part| part.arguments.first());
-            order.extend(values.map(|value| value.clone().sort(true, false)));
-        }
+        let order: Vec<Sort> = order.collect::<Result<_>>()?;
         let order_of = |part: &Part| {
             if part.order.is_empty() { order.clone() } else { part.order.clone() }
         };
@@ -178,6 +178,13 @@ impl Lowering<'_> {
         let array = SqlType::plain(Oid::BYTEA.array().unwrap_or(Oid::TEXT_ARRAY));
         let plan = Plan::Ordered("ordered_bytes");
         Ok(Made { parts, plan, sql_type, array, direct: vec![between] })
+    }
+
+    /// The engine's aggregate that counts rows.
+    pub(crate) fn count_of_rows(&self) -> Result<Expr> {
+        let Part { function, arguments, .. } = self.count(Vec::new())?;
+        let call = AggregateFunction::new_udf(function, arguments, false, None, Vec::new(), None);
+        Ok(Expr::AggregateFunction(call))
     }
 
     /// The part that counts values, or rows if there is none.

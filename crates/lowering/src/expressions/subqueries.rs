@@ -8,6 +8,7 @@ use crate::typed::Typed;
 use ::functions::casts::conversion::UNDECLARED;
 use analyzer::system::SqlType;
 use analyzer::tree::{Expr, Kind, Query, Subquery, SubqueryKind};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, Spans};
 use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery, SetQuantifier};
 use datafusion::logical_expr::{
@@ -68,7 +69,8 @@ impl Lowering<'_> {
         let is_all = quantifier == SetQuantifier::All;
         let is_membership =
             matches!((operator, is_all), (Operator::Eq, false) | (Operator::NotEq, true));
-        if !is_membership {
+        // The engine does not search for a constant among rows with NULL.
+        if !is_membership || is_constant(&value.expr) {
             return self.compared_with_rows(query, value, column, *operator, is_all);
         }
         let mut compared = Err(crate::Refusal::Missing("a subquery".to_owned()));
@@ -146,6 +148,20 @@ impl Lowering<'_> {
         let (expr, _) = self.engine_function("coalesce", vec![rows, none])?;
         Typed::of(expr, data_type, sql_type)
     }
+}
+
+/// Whether a value is the same for all rows.
+fn is_constant(value: &Engine) -> bool {
+    let is_open = |part: &Engine| {
+        matches!(
+            part,
+            Engine::Column(_)
+                | Engine::OuterReferenceColumn(..)
+                | Engine::ScalarSubquery(_)
+                | Engine::Placeholder(_)
+        )
+    };
+    !value.exists(|part| Ok(is_open(part))).unwrap_or(true)
 }
 
 /// A plan as a subquery.
