@@ -67,7 +67,9 @@ impl Lowering<'_> {
                 arguments.iter().map(|argument| argument.sql_type.oid.to_string()).collect();
             return missing(format!("aggregate {name}({})", types.join(", ")));
         };
-        let arguments = self.exprs(arguments)?;
+        // The values have the blanks of `char(n)`, since their type has no length.
+        let padded = self.exprs(arguments)?.into_iter().map(|argument| self.padded(argument));
+        let arguments = padded.collect::<Result<Vec<_>>>()?;
         if plan == Plan::Bytes {
             return self.joined_bytes(arguments, sql_type);
         }

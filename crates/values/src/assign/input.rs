@@ -313,7 +313,7 @@ fn uuid(text: &str) -> Result<Cow<'_, str>> {
     let mut digits = String::with_capacity(32);
     for letter in inner.chars() {
         match letter {
-            '-' if digits.len() % 4 == 0 && (1..32).contains(&digits.len()) => {}
+            '-' if digits.len().is_multiple_of(4) && (1..32).contains(&digits.len()) => {}
             letter if letter.is_ascii_hexdigit() => digits.push(letter),
             _ => return Err(refused()),
         }
