@@ -49,8 +49,16 @@ impl Lowering<'_> {
             let places = exprs.into_iter().map(|expr| place(&mut aggregates, expr));
             made.push((aggregate, places.collect::<Vec<usize>>()));
         }
+<<<<<<< HEAD
         self.input_order = outer;
         self.has_made_up_rows = made_up;
+=======
+        if keys.is_empty() && aggregates.is_empty() {
+            // The engine has no group without an aggregate.
+            aggregates.push(self.count_of_rows()?);
+        }
+        let sets = select.grouping_sets.as_ref().filter(|_| !keys.is_empty());
+>>>>>>> bcb5ac9d2be57444086e24549fd8e6600d79a598
         // The keys of the plan, each once, with its place.
         let mut distinct: Vec<Expr> = Vec::new();
         let group_by = match sets {

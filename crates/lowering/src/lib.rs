@@ -24,6 +24,7 @@ mod scope;
 mod select;
 mod set_operations;
 mod sets;
+mod together;
 mod typed;
 mod types;
 mod values_body;

@@ -97,7 +97,9 @@ impl Lowering<'_> {
 
     /// The arguments of a window function that is no aggregate, and the Arrow type of its value.
     fn window_arguments(&mut self, name: &str, call: &WindowCall) -> Result<(Vec<Expr>, DataType)> {
-        let mut arguments = self.exprs(&call.arguments)?;
+        let arguments = self.exprs(&call.arguments)?.into_iter();
+        let arguments = arguments.map(|argument| self.padded(argument));
+        let mut arguments = arguments.collect::<Result<Vec<_>>>()?;
         let data_type = match name {
             "row_number" | "rank" | "dense_rank" | "ntile" => DataType::UInt64,
             "percent_rank" | "cume_dist" => DataType::Float64,

@@ -18,7 +18,6 @@ pub mod error_position;
 mod every_expression;
 mod floats;
 pub mod inputs;
-mod local_times;
 mod logical;
 mod numbers;
 pub mod operators;
@@ -56,6 +55,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext};
 use datafusion::sql::sqlparser::ast;
 pub use deep::refuse_deep;
+use functions::datetime::utc_plans;
 use inputs::Inputs;
 use origins::{Found, Origins};
 use scan::tables::Tables;
@@ -236,7 +236,7 @@ impl<'a> Planner<'a> {
                 .and_then(refuse_deep)
                 .and_then(refusals::of_plan)
                 .and_then(numbers::of_plan)
-                .and_then(|plan| local_times::refuse_in_plan(plan, self.engine.config_options()))
+                .and_then(|plan| utc_plans::refuse_in_plan(plan, self.engine.config_options()))
                 .map_err(|error| self.locate(error))
         })
     }
@@ -313,7 +313,7 @@ impl<'a> Planner<'a> {
                 .and_then(|expr| numbers::over_columns(expr, schema))
                 .and_then(|expr| {
                     let options = self.engine.config_options();
-                    local_times::refuse_in_expression(expr, schema, options)
+                    utc_plans::refuse_in_expression(expr, schema, options)
                 })
                 .map_err(|error| self.locate(error))
         })?;

@@ -11,6 +11,7 @@
 pub mod assign;
 pub mod binary;
 pub mod byte_size;
+mod calendar;
 pub mod cells;
 pub mod error;
 pub mod field;

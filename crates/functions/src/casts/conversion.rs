@@ -13,7 +13,7 @@ use std::sync::Arc;
 use store::catalog::SqlType;
 use values::assign::{Excess, fit, input};
 use values::error::{Error, Result};
-use values::style::Style;
+use values::style::{FloatDigits, Style};
 use values::text::TextColumn;
 use values::translate::external;
 use values::types;
@@ -75,7 +75,9 @@ pub fn convert(array: &ArrayRef, to: &SqlType, style: Style) -> Result<ArrayRef>
         SqlType::Text | SqlType::Varchar(_) => texts(array, style)?,
         SqlType::Char(_) => input(&texts(array, style)?, to, style)?,
         SqlType::Numeric { .. } if array.data_type().is_floating() => {
-            input(&texts(array, style)?, to, style)?
+            // A numeric has the digits that every number of the type keeps.
+            let digits = Style { float: FloatDigits::Extra(0), ..style };
+            input(&texts(array, digits)?, to, style)?
         }
         _ => input(array, to, style)?,
     };

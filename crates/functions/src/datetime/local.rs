@@ -2,6 +2,7 @@
 
 use super::intervals::INTERVAL;
 use super::making;
+use super::zones::out_of_range;
 use crate::zoned::zoned;
 use datafusion::arrow::array::{ArrayRef, AsArray, Int32Array, TimestampMicrosecondArray};
 use datafusion::arrow::datatypes::{
@@ -10,7 +11,7 @@ use datafusion::arrow::datatypes::{
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 use store::catalog::SqlType;
-use values::error::{Error, Result, SqlState};
+use values::error::Result;
 use values::text::{civil, days_of};
 use values::zone::Zone;
 
@@ -20,10 +21,6 @@ const TIMESTAMP: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
 
 fn moment() -> DataType {
     SqlType::TimestampTz.arrow()
-}
-
-pub(super) fn out_of_range() -> Error {
-    Error::new(SqlState::DatetimeFieldOverflow, "timestamp out of range")
 }
 
 /// The local time of a timestamp with time zone.

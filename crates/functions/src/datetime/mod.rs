@@ -9,6 +9,7 @@ pub mod moments;
 mod overlaps;
 pub mod precision;
 mod sleep;
+pub mod utc_plans;
 pub mod zones;
 
 use datafusion::logical_expr::ScalarUDF;

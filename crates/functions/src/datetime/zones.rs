@@ -1,6 +1,5 @@
 //! `AT TIME ZONE`: conversion between timestamps in UTC and the local time of a zone.
 
-use super::local::out_of_range;
 use crate::columnar::function;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, TimestampMicrosecondArray};
 use datafusion::arrow::datatypes::{
@@ -77,6 +76,10 @@ pub(super) fn shifted(args: &[ArrayRef]) -> Result<ArrayRef> {
     let zone = (!to_local).then_some("+00:00");
     let result = TimestampMicrosecondArray::from(result);
     Ok(Arc::new(result.with_timezone_opt(zone)))
+}
+
+pub(super) fn out_of_range() -> Error {
+    Error::new(SqlState::DatetimeFieldOverflow, "timestamp out of range")
 }
 
 /// A zone by its name or abbreviation, or by its offset in POSIX notation: `+02` is two hours west of Greenwich.

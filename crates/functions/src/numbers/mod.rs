@@ -1,5 +1,6 @@
 //! Functions and operators on numbers.
 
+pub(crate) mod bits;
 pub mod decimals;
 mod exact;
 pub(crate) mod floats;

@@ -1,9 +1,5 @@
 //! The functions that statements call.
 
-use super::flags::Flags;
-use super::pattern::Pattern;
-use super::replacement::Replacement;
-use super::similar;
 use crate::columnar::{Types, checked};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int32Array, ListBuilder, StringViewArray,
@@ -11,6 +7,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::datatypes::{DataType, Field, Int32Type};
 use datafusion::logical_expr::ScalarUDF;
+use regexes::{Flags, Pattern, Replacement, to_regular};
 use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
@@ -368,7 +365,7 @@ pub(crate) fn similar_part(args: &[ArrayRef]) -> Result<ArrayRef> {
 fn similar_to_escape(args: &[ArrayRef]) -> Result<ArrayRef> {
     let patterns = rows(args, |row| {
         let escape = (args.len() > 1).then(|| row.text(1));
-        similar::to_regular(row.text(0), escape).map(Some)
+        to_regular(row.text(0), escape).map(Some)
     });
     Ok(Arc::new(patterns?.into_iter().collect::<StringViewArray>()))
 }

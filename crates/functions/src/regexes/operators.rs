@@ -1,8 +1,5 @@
 //! The operators `~`, `~*`, `!~`, `!~*` and SIMILAR TO, as functions.
 
-use super::flags::Flags;
-use super::pattern::Pattern;
-use super::similar;
 use crate::columnar::{Types, function};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
 use datafusion::arrow::datatypes::DataType;
@@ -12,6 +9,7 @@ use datafusion::common::{DFSchema, Result as EngineResult};
 use datafusion::logical_expr::expr::{Like, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, ScalarUDF, lit};
+use regexes::{Flags, Pattern, to_regular};
 use std::sync::{Arc, LazyLock};
 use values::error::Result;
 
@@ -44,7 +42,7 @@ fn matches(args: &[ArrayRef], ignores_case: bool) -> Result<ArrayRef> {
 fn is_similar(args: &[ArrayRef]) -> Result<ArrayRef> {
     each(args, |row, pattern| {
         let escape = args.get(2).map(|escapes| escapes.as_string_view().value(row));
-        Pattern::of(&similar::to_regular(pattern, escape)?, Flags::default())
+        Pattern::of(&to_regular(pattern, escape)?, Flags::default())
     })
 }
 

@@ -41,25 +41,7 @@ pub(super) fn replacements() -> Vec<ScalarUDF> {
             strpos(),
             &[Overload { types: |types| two_bytes(types, INTEGER), body: position }],
         ),
-        overloaded(
-            overlay(),
-            &[
-                Overload {
-                    types: |types| {
-                        let (arguments, returns) = match types {
-                            [first, ..] if is_bytes(first) => {
-                                let rest = [BYTES, BYTES, INTEGER, INTEGER];
-                                (rest.get(..types.len())?.to_vec(), BYTES)
-                            }
-                            _ => return None,
-                        };
-                        (types.len() >= 3).then_some((arguments, returns))
-                    },
-                    body: replace_part,
-                },
-                parts::OVERLAY,
-            ],
-        ),
+        overloaded(overlay(), OVERLAYS),
         overloaded(
             btrim(),
             &[Overload {
@@ -97,6 +79,24 @@ pub(super) fn replacements() -> Vec<ScalarUDF> {
         ),
     ]
 }
+
+/// `overlay` of bytes and of texts.
+const OVERLAYS: &[Overload] = &[
+    Overload {
+        types: |types| {
+            let (arguments, returns) = match types {
+                [first, ..] if is_bytes(first) => {
+                    let rest = [BYTES, BYTES, INTEGER, INTEGER];
+                    (rest.get(..types.len())?.to_vec(), BYTES)
+                }
+                _ => return None,
+            };
+            (types.len() >= 3).then_some((arguments, returns))
+        },
+        body: replace_part,
+    },
+    parts::OVERLAY,
+];
 
 /// The functions that the engine lacks.
 pub(super) fn all() -> Vec<ScalarUDF> {

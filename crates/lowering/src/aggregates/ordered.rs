@@ -2,11 +2,14 @@
 
 use super::{Made, Part};
 use crate::aggregates::table::Plan;
-use crate::functions::parse;
+use crate::functions::{parse, take};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
+use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
 use analyzer::tree::AggregateCall;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::AggregateFunction;
 use std::sync::Arc;
@@ -62,6 +65,73 @@ impl Lowering<'_> {
         let plan = Plan::Ordered(function);
         let array = SqlType { oid: array, modifier: item.modifier };
         Ok((Made { parts: vec![part], plan, sql_type: call.sql_type, array, direct }, vec![expr]))
+    }
+}
+
+impl Lowering<'_> {
+    /// `array_agg` or `string_agg` of distinct values, which PostgreSQL finds by sorting: their array, sorted. `None` for
+    /// other aggregates.
+    pub(super) fn sorted_set(&mut self, call: &AggregateCall) -> Result<Option<(Made, Vec<Expr>)>> {
+        let is_of = |signature: &str| {
+            let known = parse(signature).zip(functions::of(call.function));
+            known.is_some_and(|((name, types), of)| name == of.name && types == of.arguments)
+        };
+        let function = match (is_of("array_agg(anynonarray)"), is_of("string_agg(text,text)")) {
+            (true, _) => "array_sort",
+            (_, true) => "sorted_texts",
+            _ => return Ok(None),
+        };
+        let (key, value) = (call.order_by.first(), &call.arguments[0]);
+        let is_by_value = call.order_by.len() <= 1 && key.is_none_or(|key| key.expr == *value);
+        let mut arguments = self.exprs(&call.arguments)?.into_iter();
+        let Some(value) =
+            arguments.next().filter(|value| is_by_value && !Self::has_order_key(value.sql_type))
+        else {
+            return Ok(None);
+        };
+        let mut direct: Vec<Typed> = arguments.collect();
+        if direct.iter().any(|argument| argument.value().is_none()) {
+            return Ok(None);
+        }
+        let text = |text: &str| {
+            let text = ScalarValue::Utf8(Some(text.to_owned()));
+            Typed::constant(text, Oid::TEXT.into())
+        };
+        direct.push(text(if key.is_some_and(|key| key.descending) { "DESC" } else { "ASC" }));
+        let nulls_first = key.is_some_and(|key| key.nulls_first);
+        direct.push(text(if nulls_first { "NULLS FIRST" } else { "NULLS LAST" }));
+        let filter = match &call.filter {
+            Some(filter) => Some(Box::new(self.condition(filter)?)),
+            None => None,
+        };
+        let array = value.sql_type.oid.array().unwrap_or(Oid::TEXT_ARRAY);
+        let array = SqlType { oid: array, modifier: value.sql_type.modifier };
+        let part = self.part("array_agg", vec![value])?;
+        let expr = Expr::AggregateFunction(AggregateFunction::new_udf(
+            Arc::clone(&part.function),
+            part.arguments.clone(),
+            true,
+            filter,
+            Vec::new(),
+            None,
+        ));
+        let plan = Plan::Ordered(function);
+        let made = Made { parts: vec![part], plan, sql_type: call.sql_type, array, direct };
+        Ok(Some((made, vec![expr])))
+    }
+
+    /// The value of distinct texts: sorted and joined.
+    pub(super) fn sorted_texts(&self, mut arguments: Vec<Typed>) -> Result<(Expr, DataType)> {
+        let order = arguments.split_off(arguments.len().min(2));
+        let [texts, between] = take(arguments)?;
+        let sql_type = texts.sql_type;
+        let sorted = std::iter::once(texts).chain(order).collect();
+        let sorted = self.registered("array_sort", sorted, sql_type)?;
+        // Without a text between them, texts follow each other; NULL texts are left out.
+        let empty = Typed::constant(ScalarValue::Utf8View(Some(String::new())), Oid::TEXT.into());
+        let between = if between.is_null() { empty.clone() } else { between };
+        let joined = self.registered("array_to_string", vec![sorted, between], Oid::TEXT.into())?;
+        Ok((joined.expr, joined.data_type))
     }
 }
 

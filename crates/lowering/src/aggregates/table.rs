@@ -143,11 +143,6 @@ impl Plan {
         !matches!(self, Self::Deviation(_))
     }
 
-    /// Whether the value depends on the order of the values.
-    pub(super) fn is_ordered(self) -> bool {
-        matches!(self, Self::Named("array_agg" | "string_agg") | Self::Gathered(..))
-    }
-
     /// The aggregates of the engine.
     pub(super) fn parts(self, lowering: &Lowering<'_>, arguments: Vec<Typed>) -> Result<Vec<Part>> {
         Ok(match self {
@@ -193,6 +188,7 @@ impl Plan {
                 let texts = parts.into_iter().map(|part| part.named(Oid::TEXT_ARRAY.into()));
                 lowering.engine_function(of_all, texts.collect())?
             }
+            Self::Ordered("sorted_texts") => lowering.sorted_texts(parts)?,
             Self::Ordered(function) => lowering.engine_function(function, parts)?,
             _ => match parts.pop() {
                 Some(part) => (part.expr, part.data_type),

@@ -10,6 +10,7 @@ use ::functions::casts::{constants, conversion};
 use analyzer::system::{Oid, SqlType, functions as procedures};
 use analyzer::tree::{Cast, Conversion, Kind, Literal};
 use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Operator, binary_expr};
 use store::catalog::SqlType as Held;
 use values::style::Style;
 
@@ -62,6 +63,17 @@ impl Lowering<'_> {
             return Typed::null(sql_type);
         }
         let from = value.sql_type.oid;
+        match (from, sql_type.oid) {
+            (Oid::INT4, Oid::BOOL) => {
+                let zero = self.literal(&Literal::Integer(0), from.into())?;
+                let is_true = binary_expr(value.expr, Operator::NotEq, zero.expr);
+                return Ok(Typed::boolean(is_true));
+            }
+            (Oid::BOOL, Oid::INT4) => {
+                return Ok(value.converted(&Held::Integer.arrow()).named(sql_type));
+            }
+            _ => {}
+        }
         let is_char = |oid| oid == Oid::CHAR;
         if is_char(sql_type.oid) && !is_char(from)
             || is_char(from) && types::is_integer(sql_type.oid)

@@ -8,7 +8,12 @@ use crate::typed::Typed;
 use ::functions::casts::conversion::UNDECLARED;
 use analyzer::system::SqlType;
 use analyzer::tree::{Expr, Kind, Query, Subquery, SubqueryKind};
+<<<<<<< HEAD
 use datafusion::common::{Column, ScalarValue, Spans};
+=======
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{Column, Spans};
+>>>>>>> bcb5ac9d2be57444086e24549fd8e6600d79a598
 use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery, SetQuantifier};
 use datafusion::logical_expr::{
     Expr as Engine, LogicalPlan, LogicalPlanBuilder, Operator, Subquery as Planned, col, lit, when,
@@ -68,7 +73,8 @@ impl Lowering<'_> {
         let is_all = quantifier == SetQuantifier::All;
         let is_membership =
             matches!((operator, is_all), (Operator::Eq, false) | (Operator::NotEq, true));
-        if !is_membership {
+        // The engine does not search for a constant among rows with NULL.
+        if !is_membership || is_constant(&value.expr) {
             return self.compared_with_rows(query, value, column, *operator, is_all);
         }
         let mut compared = Err(crate::Refusal::Missing("a subquery".to_owned()));
@@ -205,6 +211,20 @@ impl Lowering<'_> {
         let (expr, _) = self.engine_function("coalesce", vec![rows, none])?;
         Typed::of(expr, data_type, sql_type)
     }
+}
+
+/// Whether a value is the same for all rows.
+fn is_constant(value: &Engine) -> bool {
+    let is_open = |part: &Engine| {
+        matches!(
+            part,
+            Engine::Column(_)
+                | Engine::OuterReferenceColumn(..)
+                | Engine::ScalarSubquery(_)
+                | Engine::Placeholder(_)
+        )
+    };
+    !value.exists(|part| Ok(is_open(part))).unwrap_or(true)
 }
 
 /// A plan as a subquery.

@@ -41,7 +41,11 @@ pub(super) const TABLE: Table = &[
     ),
     ("&(int2,int2) &(int4,int4) &(int8,int8)", Make::Engine(Operator::BitwiseAnd)),
     ("|(int2,int2) |(int4,int4) |(int8,int8)", Make::Engine(Operator::BitwiseOr)),
+<<<<<<< HEAD
     ("#(int2,int2) #(int4,int4) #(int8,int8)", Make::Own(exclusive_or)),
+=======
+    ("#(int2,int2) #(int4,int4) #(int8,int8)", Make::Hidden("integer_xor")),
+>>>>>>> bcb5ac9d2be57444086e24549fd8e6600d79a598
     ("-(int2) -(int4) -(int8) -(float4) -(float8) -(numeric) -(interval)", Make::Own(negative)),
     ("+(int2) +(int4) +(int8) +(float4) +(float8) +(numeric)", Make::Own(same)),
     ("~(int2) ~(int4) ~(int8)", Make::Own(inverse)),

@@ -256,7 +256,14 @@ fn local_field(
 fn date_part(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     match local_field(lowering, arguments, sql_type)? {
         Local::Value(value) => Ok(value),
-        Local::Arguments(arguments) => lowering.registered("date_part", arguments, sql_type),
+        Local::Arguments(mut arguments) => {
+            // A date has the fields of its midnight.
+            if let Some(date) = arguments.get_mut(1).filter(|value| value.sql_type.oid == Oid::DATE)
+            {
+                *date = lowering.plain(date.clone(), Oid::TIMESTAMP.into())?;
+            }
+            lowering.registered("date_part", arguments, sql_type)
+        }
     }
 }
 

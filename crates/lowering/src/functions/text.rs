@@ -1,5 +1,6 @@
 //! Texts.
 
+use super::comparisons::without_blanks;
 use super::{Make, Table, called};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
@@ -18,9 +19,13 @@ pub(super) const TABLE: Table = &[
     ("upper(text)", Make::Named("upper")),
     ("initcap(text)", Make::Named("initcap")),
     ("reverse(text)", Make::Named("reverse")),
+    ("length(text) char_length(text) character_length(text)", Make::Named("character_length")),
     (
-        "length(text) length(bpchar) char_length(text) char_length(bpchar) character_length(text) character_length(bpchar)",
-        Make::Named("character_length"),
+        "length(bpchar) char_length(bpchar) character_length(bpchar)",
+        Make::Own(|of, args, to| {
+            let bare = args.into_iter().map(without_blanks).collect();
+            of.registered("character_length", bare, to)
+        }),
     ),
     ("octet_length(text)", Make::Named("octet_length")),
     (

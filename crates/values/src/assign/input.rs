@@ -303,7 +303,21 @@ fn lists_of_text(texts: &ArrayRef, item: &SqlType, style: Style) -> Result<Array
     Ok(Arc::new(ListArray::try_new(field, offsets, items, Some(valid))?))
 }
 
+/// Digits with hyphens between groups of four, and with braces around all, or without either.
 fn uuid(text: &str) -> Result<Cow<'_, str>> {
-    let parsed = uuid::Uuid::parse_str(text.trim()).map_err(|_| invalid("uuid", text))?;
-    Ok(Cow::Owned(parsed.hyphenated().to_string()))
+    let refused = || invalid("uuid", text);
+    let inner = match text.strip_prefix('{') {
+        Some(rest) => rest.strip_suffix('}').ok_or_else(refused)?,
+        None => text,
+    };
+    let mut digits = String::with_capacity(32);
+    for letter in inner.chars() {
+        match letter {
+            '-' if digits.len().is_multiple_of(4) && (1..32).contains(&digits.len()) => {}
+            letter if letter.is_ascii_hexdigit() => digits.push(letter),
+            _ => return Err(refused()),
+        }
+    }
+    let parsed = uuid::Uuid::parse_str(&digits).ok().filter(|_| digits.len() == 32);
+    Ok(Cow::Owned(parsed.ok_or_else(refused)?.hyphenated().to_string()))
 }

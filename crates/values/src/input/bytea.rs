@@ -17,7 +17,11 @@ fn hexadecimal(digits: &str) -> Result<Vec<u8>> {
     let invalid = |message: String| Error::new(SqlState::InvalidParameterValue, message);
     let mut bytes = Vec::with_capacity(digits.len() / 2);
     let mut high = None;
-    for c in digits.chars().filter(|c| !is_blank(*c)) {
+    for c in digits.chars() {
+        // Blanks divide bytes.
+        if high.is_none() && is_blank(c) {
+            continue;
+        }
         let digit = c.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         let digit = digit.ok_or_else(|| invalid(format!("invalid hexadecimal digit: \"{c}\"")))?;
         match high.take() {
@@ -31,7 +35,7 @@ fn hexadecimal(digits: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// Blanks between digits are ignored.
+/// Blanks between bytes are ignored.
 fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\n' | '\t' | '\r')
 }

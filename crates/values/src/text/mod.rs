@@ -12,6 +12,7 @@ mod interval_styles;
 mod nested;
 mod number;
 
+pub use crate::calendar::{civil, days_of};
 use crate::error::{Error, Result};
 use crate::field::Field;
 use crate::style::{BytesStyle, FloatDigits, IntervalStyle, Style};
@@ -29,7 +30,6 @@ use arrow::datatypes::{
 use arrow::downcast_dictionary_array;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use calendar::Moment;
-pub use calendar::{civil, days_of};
 pub(crate) use number::shortest;
 use std::fmt::{Display, Write};
 use store::catalog::SqlType;

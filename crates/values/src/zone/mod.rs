@@ -5,7 +5,7 @@
 
 mod name;
 
-use crate::text::{civil, days_of};
+use crate::calendar::{civil, days_of};
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 

@@ -6,7 +6,7 @@ use values::error::{Error, Result, SqlState};
 ///
 /// # Errors
 /// 22025: the escape is no single character.
-pub(super) fn to_regular(pattern: &str, escape: Option<&str>) -> Result<String> {
+pub fn to_regular(pattern: &str, escape: Option<&str>) -> Result<String> {
     let escape = match escape {
         None => Some('\\'),
         Some(text) => {

@@ -13,7 +13,7 @@ use values::error::{Error, Result, SqlState};
 const STEPS_MAX: usize = 2_000_000;
 
 /// Where a match and its groups begin and end, in bytes.
-pub(super) type Spans = Vec<Option<(usize, usize)>>;
+pub type Spans = Vec<Option<(usize, usize)>>;
 
 /// An expression that is matched by backtracking.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ const NEUTRAL: [&str; 7] =
     ["now", "clock_timestamp", "coalesce", "nullif", "greatest", "least", "make_array"];
 
 /// The plan, unless it has timestamps with time zone that the session's zone would change.
-pub(crate) fn refuse_in_plan(plan: LogicalPlan, options: &ConfigOptions) -> Result<LogicalPlan> {
+pub fn refuse_in_plan(plan: LogicalPlan, options: &ConfigOptions) -> Result<LogicalPlan> {
     if Style::from_config(options).zone.is_utc() {
         return Ok(plan);
     }
@@ -36,7 +36,7 @@ pub(crate) fn refuse_in_plan(plan: LogicalPlan, options: &ConfigOptions) -> Resu
 }
 
 /// The expression, unless it has timestamps with time zone that the session's zone would change.
-pub(crate) fn refuse_in_expression(
+pub fn refuse_in_expression(
     expr: Expr,
     schema: &DFSchema,
     options: &ConfigOptions,

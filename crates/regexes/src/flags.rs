@@ -4,18 +4,19 @@ use values::error::{Error, Result, SqlState};
 
 /// Options of a regular expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(super) struct Flags {
+pub struct Flags {
     /// `g`: all matches.
-    pub(super) is_global: bool,
-    pub(super) ignores_case: bool,
+    pub is_global: bool,
+    /// Letters match in any case.
+    pub ignores_case: bool,
     /// `q`: every character stands for itself.
-    pub(super) is_literal: bool,
+    pub is_literal: bool,
     /// Blanks and comments in the pattern do not count.
-    pub(super) is_expanded: bool,
+    pub is_expanded: bool,
     /// `^` and `$` match at line breaks.
-    pub(super) has_lines: bool,
+    pub has_lines: bool,
     /// `.` and `[^...]` do not match line breaks.
-    pub(super) stops_at_lines: bool,
+    pub stops_at_lines: bool,
 }
 
 impl Flags {
@@ -23,7 +24,7 @@ impl Flags {
     ///
     /// # Errors
     /// 22023: there is no such option. 0A000: basic regular expressions.
-    pub(super) fn parse(letters: &str) -> Result<Self> {
+    pub fn parse(letters: &str) -> Result<Self> {
         let mut flags = Self::default();
         for letter in letters.chars() {
             if letter == 'g' {

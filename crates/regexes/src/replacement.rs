@@ -10,10 +10,11 @@ enum Part {
 }
 
 /// The text that replaces a match: `\&` is the match, `\1` to `\9` are groups.
-pub(super) struct Replacement(Vec<Part>);
+pub struct Replacement(Vec<Part>);
 
 impl Replacement {
-    pub(super) fn parse(text: &str) -> Self {
+    /// The replacement that a text writes.
+    pub fn parse(text: &str) -> Self {
         let (mut parts, mut plain) = (Vec::new(), String::new());
         let mut characters = text.chars().peekable();
         while let Some(next) = characters.next() {
@@ -39,7 +40,7 @@ impl Replacement {
     }
 
     /// Appends what replaces a match.
-    pub(super) fn write(&self, text: &str, spans: &Spans, out: &mut String) {
+    pub fn write(&self, text: &str, spans: &Spans, out: &mut String) {
         for part in &self.0 {
             match part {
                 Part::Text(text) => out.push_str(text),

@@ -19,10 +19,10 @@ const KEPT: usize = 128;
 
 /// A compiled pattern.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub struct Pattern {
     engine: Engine,
     /// Groups that capture.
-    pub(super) groups: usize,
+    pub groups: usize,
 }
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Pattern {
     ///
     /// # Errors
     /// 2201B: it is no regular expression.
-    pub(super) fn of(text: &str, flags: Flags) -> Result<Arc<Self>> {
+    pub fn of(text: &str, flags: Flags) -> Result<Arc<Self>> {
         type Kept = HashMap<(String, Flags), Arc<Pattern>>;
         static PATTERNS: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
         let key = (text.to_owned(), flags);
@@ -97,7 +97,7 @@ impl Pattern {
     ///
     /// # Errors
     /// 54000: the search takes too long.
-    pub(super) fn is_match(&self, text: &str) -> Result<bool> {
+    pub fn is_match(&self, text: &str) -> Result<bool> {
         match &self.engine {
             Engine::Plain(regex) => Ok(regex.is_match(text)),
             Engine::Measured(measured) => Ok(measured.regex.is_match(text)),
@@ -109,7 +109,7 @@ impl Pattern {
     ///
     /// # Errors
     /// 54000: the search takes too long.
-    pub(super) fn find_at(&self, text: &str, from: usize) -> Result<Option<Spans>> {
+    pub fn find_at(&self, text: &str, from: usize) -> Result<Option<Spans>> {
         match &self.engine {
             Engine::Plain(regex) => Ok(spans(regex, text, from)),
             Engine::Measured(measured) => Ok(measured.find_at(text, from)),
@@ -121,7 +121,7 @@ impl Pattern {
     ///
     /// # Errors
     /// 54000: the search takes too long.
-    pub(super) fn find_all(&self, text: &str, mut from: usize) -> Result<Vec<Spans>> {
+    pub fn find_all(&self, text: &str, mut from: usize) -> Result<Vec<Spans>> {
         let mut matches = Vec::new();
         while let Some(spans) = self.find_at(text, from)? {
             let (start, end) = spans[0].unwrap_or((from, from));
