@@ -16,10 +16,6 @@ use std::collections::HashSet;
 impl Lowering<'_> {
     /// The groups of a SELECT, with its aggregates.
     pub(crate) fn grouped(&mut self, plan: LogicalPlan, select: &Select) -> Result<LogicalPlan> {
-        if select.group_by.is_empty() && select.aggregates.is_empty() {
-            // HAVING alone: all rows make one.
-            return Ok(LogicalPlanBuilder::empty(true).build()?);
-        }
         let keys = self.exprs(&select.group_by)?;
         let mut key_exprs: Vec<Expr> = Vec::with_capacity(keys.len());
         let mut aggregates: Vec<Expr> = Vec::new();
@@ -49,16 +45,12 @@ impl Lowering<'_> {
             let places = exprs.into_iter().map(|expr| place(&mut aggregates, expr));
             made.push((aggregate, places.collect::<Vec<usize>>()));
         }
-<<<<<<< HEAD
         self.input_order = outer;
         self.has_made_up_rows = made_up;
-=======
         if keys.is_empty() && aggregates.is_empty() {
             // The engine has no group without an aggregate.
             aggregates.push(self.count_of_rows()?);
         }
-        let sets = select.grouping_sets.as_ref().filter(|_| !keys.is_empty());
->>>>>>> bcb5ac9d2be57444086e24549fd8e6600d79a598
         // The keys of the plan, each once, with its place.
         let mut distinct: Vec<Expr> = Vec::new();
         let group_by = match sets {

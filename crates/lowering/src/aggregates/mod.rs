@@ -83,7 +83,6 @@ impl Lowering<'_> {
                 arguments.iter().map(|argument| argument.sql_type.oid.to_string()).collect();
             return missing(format!("aggregate {name}({})", types.join(", ")));
         };
-<<<<<<< HEAD
         let arguments = match arguments {
             // A row that is there is not NULL.
             [analyzer::tree::Expr { kind: Kind::WholeRow(_), .. }] if plan == Plan::Count => {
@@ -92,13 +91,12 @@ impl Lowering<'_> {
                 }
                 Vec::new()
             }
-            arguments => self.exprs(arguments)?,
+            // The values have the blanks of `char(n)`, since their type has no length.
+            arguments => {
+                let values = self.exprs(arguments)?.into_iter();
+                values.map(|value| self.padded(value)).collect::<Result<Vec<_>>>()?
+            }
         };
-=======
-        // The values have the blanks of `char(n)`, since their type has no length.
-        let padded = self.exprs(arguments)?.into_iter().map(|argument| self.padded(argument));
-        let arguments = padded.collect::<Result<Vec<_>>>()?;
->>>>>>> bcb5ac9d2be57444086e24549fd8e6600d79a598
         if plan == Plan::Bytes {
             return self.joined_bytes(arguments, sql_type);
         }
@@ -113,16 +111,14 @@ impl Lowering<'_> {
         {
             return self.ordered_set(call);
         }
-<<<<<<< HEAD
         let is_row = |value: &analyzer::tree::Expr| matches!(value.kind, Kind::WholeRow(_));
         if call.distinct && call.arguments.iter().any(is_row) {
             return unsupported("an aggregate of distinct rows");
-=======
+        }
         if call.distinct
             && let Some(made) = self.sorted_set(call)?
         {
             return Ok(made);
->>>>>>> bcb5ac9d2be57444086e24549fd8e6600d79a598
         }
         let mut made = self.parts_of(call.function, &call.arguments, call.sql_type)?;
         if call.distinct {
@@ -136,19 +132,10 @@ impl Lowering<'_> {
             None => None,
         };
         let order = call.order_by.iter().map(|key| self.sort_key(key));
-<<<<<<< HEAD
         let mut order: Vec<Sort> = order.collect::<Result<_>>()?;
         if order.is_empty() && made.plan.is_ordered() {
             order.clone_from(&self.input_order);
         }
-        if call.distinct && order.is_empty() && made.plan.is_ordered() {
-            // PostgreSQL finds distinct values by sorting.
-            let values = made.parts.first().and_then(|part| part.arguments.first());
-            order.extend(values.map(|value| value.clone().sort(true, false)));
-        }
-=======
-        let order: Vec<Sort> = order.collect::<Result<_>>()?;
->>>>>>> bcb5ac9d2be57444086e24549fd8e6600d79a598
         let order_of = |part: &Part| {
             if part.order.is_empty() { order.clone() } else { part.order.clone() }
         };

@@ -143,6 +143,11 @@ impl Plan {
         !matches!(self, Self::Deviation(_))
     }
 
+    /// Whether the value depends on the order of the values.
+    pub(super) fn is_ordered(self) -> bool {
+        matches!(self, Self::Named("array_agg" | "string_agg") | Self::Gathered(..))
+    }
+
     /// The aggregates of the engine.
     pub(super) fn parts(self, lowering: &Lowering<'_>, arguments: Vec<Typed>) -> Result<Vec<Part>> {
         Ok(match self {

@@ -8,12 +8,8 @@ use crate::typed::Typed;
 use ::functions::casts::conversion::UNDECLARED;
 use analyzer::system::SqlType;
 use analyzer::tree::{Expr, Kind, Query, Subquery, SubqueryKind};
-<<<<<<< HEAD
-use datafusion::common::{Column, ScalarValue, Spans};
-=======
 use datafusion::common::tree_node::TreeNode;
-use datafusion::common::{Column, Spans};
->>>>>>> bcb5ac9d2be57444086e24549fd8e6600d79a598
+use datafusion::common::{Column, ScalarValue, Spans};
 use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery, SetQuantifier};
 use datafusion::logical_expr::{
     Expr as Engine, LogicalPlan, LogicalPlanBuilder, Operator, Subquery as Planned, col, lit, when,

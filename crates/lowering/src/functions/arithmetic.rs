@@ -41,11 +41,7 @@ pub(super) const TABLE: Table = &[
     ),
     ("&(int2,int2) &(int4,int4) &(int8,int8)", Make::Engine(Operator::BitwiseAnd)),
     ("|(int2,int2) |(int4,int4) |(int8,int8)", Make::Engine(Operator::BitwiseOr)),
-<<<<<<< HEAD
-    ("#(int2,int2) #(int4,int4) #(int8,int8)", Make::Own(exclusive_or)),
-=======
     ("#(int2,int2) #(int4,int4) #(int8,int8)", Make::Hidden("integer_xor")),
->>>>>>> bcb5ac9d2be57444086e24549fd8e6600d79a598
     ("-(int2) -(int4) -(int8) -(float4) -(float8) -(numeric) -(interval)", Make::Own(negative)),
     ("+(int2) +(int4) +(int8) +(float4) +(float8) +(numeric)", Make::Own(same)),
     ("~(int2) ~(int4) ~(int8)", Make::Own(inverse)),
@@ -166,14 +162,6 @@ fn negative(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Resul
 fn same(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let [value] = take(arguments)?;
     Ok(value.named(sql_type))
-}
-
-/// Exclusive or. The engine takes that of a value with itself for 0, also of NULL.
-fn exclusive_or(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
-    let [left, right] = take(arguments)?;
-    let is_same = left.expr == right.expr;
-    let operator = if is_same { Operator::Minus } else { Operator::BitwiseXor };
-    of_engine(left, operator, right, sql_type)
 }
 
 /// All bits inverted: exclusive or with ones.
