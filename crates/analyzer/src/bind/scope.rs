@@ -77,6 +77,8 @@ pub(super) struct NamedCte {
     /// References from elsewhere, and from itself.
     pub references: u32,
     pub own_references: u32,
+    /// Where its last reference to itself stands.
+    pub own_location: i32,
     pub state: CteState,
 }
 

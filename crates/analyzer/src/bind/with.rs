@@ -52,6 +52,7 @@ impl Binder<'_> {
                 columns: query.columns.clone(),
                 references: 0,
                 own_references: 0,
+                own_location: -1,
                 state: CteState::Bound,
             };
             if let Some(scope) = self.scopes.last_mut() {
@@ -122,7 +123,7 @@ impl Binder<'_> {
         super::from::rename(&mut columns, &alias, cte.location)?;
         let open = self.open(id, cte, columns.clone(), CteState::RecursiveTerm);
         let second = self.query(right);
-        let references = self.close(open);
+        let (references, location) = self.close(open);
         let second = second?;
         if references == 0 {
             // It only could have been recursive.
@@ -130,13 +131,13 @@ impl Binder<'_> {
         }
         refuse_clauses(select).map_err(|error| error.at(cte.location))?;
         check_recursive(&second, id, &cte.ctename, Place::Plain)
-            .map_err(|error| error.at(cte.location))?;
+            .map_err(|error| error.at(location))?;
         if references > 1 {
             let message = format!(
                 "recursive reference to query \"{}\" must not appear more than once",
                 cte.ctename
             );
-            return Err(Error::new("42P19", message).at(cte.location));
+            return Err(Error::new("42P19", message).at(location));
         }
         let mut query = self.combine(select, first, second)?;
         same_types(&query, &columns, cte)?;
@@ -155,14 +156,24 @@ impl Binder<'_> {
     ) -> usize {
         let Some(scope) = self.scopes.last_mut() else { return 0 };
         let name = cte.ctename.clone();
-        scope.ctes.push(NamedCte { id, name, columns, references: 0, own_references: 0, state });
+        let (references, own_references, own_location) = (0, 0, -1);
+        scope.ctes.push(NamedCte {
+            id,
+            name,
+            columns,
+            references,
+            own_references,
+            own_location,
+            state,
+        });
         scope.ctes.len() - 1
     }
 
-    /// Ends [`open`](Self::open). Returns the number of its references to itself.
-    fn close(&mut self, place: usize) -> u32 {
-        let Some(scope) = self.scopes.last_mut() else { return 0 };
-        let references = scope.ctes.get(place).map_or(0, |named| named.own_references);
+    /// Ends [`open`](Self::open). Returns the number of its references to itself, and where the last one stands.
+    fn close(&mut self, place: usize) -> (u32, i32) {
+        let Some(scope) = self.scopes.last_mut() else { return (0, -1) };
+        let named = scope.ctes.get(place);
+        let references = named.map_or((0, -1), |named| (named.own_references, named.own_location));
         scope.ctes.truncate(place);
         references
     }
@@ -180,7 +191,10 @@ impl Binder<'_> {
             let refuse = |message: String| Err(Error::new("42P19", message).at(location));
             match named.state {
                 CteState::Bound => named.references += 1,
-                CteState::RecursiveTerm => named.own_references += 1,
+                CteState::RecursiveTerm => {
+                    named.own_references += 1;
+                    named.own_location = location;
+                }
                 CteState::NonRecursiveTerm => {
                     return refuse(format!(
                         "recursive reference to query \"{name}\" must not appear within its non-recursive term"
@@ -281,20 +295,18 @@ fn check_recursive(query: &Query, id: CteId, name: &str, place: Place) -> Result
                     "aggregate functions are not allowed in a recursive query's recursive term";
                 return Err(Error::new("42P19", message));
             }
-            let mut inside = Ok(());
-            super::walk::query_expressions(query, &mut |expr| {
-                super::contains(expr, &mut |part| {
-                    if let (crate::tree::Kind::Subquery(subquery), Ok(())) = (&part.kind, &inside) {
-                        inside =
-                            check_recursive(&subquery.query, id, name, Place::Subquery).map(|_| ());
-                    }
-                    false
-                });
-            });
-            inside?;
         }
     }
-    Ok(refers)
+    let mut inside = Ok(());
+    super::walk::query_expressions(query, &mut |expr| {
+        super::contains(expr, &mut |part| {
+            if let (crate::tree::Kind::Subquery(subquery), Ok(())) = (&part.kind, &inside) {
+                inside = check_recursive(&subquery.query, id, name, Place::Subquery).map(|_| ());
+            }
+            false
+        });
+    });
+    inside.map(|()| refers)
 }
 
 fn check_from(from: &From, id: CteId, name: &str, place: Place) -> Result<bool> {

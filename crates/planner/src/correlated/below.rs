@@ -11,6 +11,9 @@ use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder};
 use std::sync::Arc;
 
+/// Begins the names of columns with the values of subquery functions.
+const NAME: &str = "?subquery";
+
 /// A node whose subquery functions are columns of its input.
 pub(super) fn of_node(node: LogicalPlan) -> Result<LogicalPlan> {
     let adds_columns = match node {
@@ -21,7 +24,7 @@ pub(super) fn of_node(node: LogicalPlan) -> Result<LogicalPlan> {
     };
     let before = node.schema().columns();
     let names = NamePreserver::new(&node);
-    let mut calls = Calls::default();
+    let mut calls = Calls::over(&before);
     let node = node.map_expressions(|expr| {
         let name = names.save(&expr);
         let changed = calls.replaced(expr)?;
@@ -32,10 +35,10 @@ pub(super) fn of_node(node: LogicalPlan) -> Result<LogicalPlan> {
         })
     })?;
     let node = node.data;
-    if calls.0.is_empty() {
+    if calls.all.is_empty() {
         return Ok(node);
     }
-    let input = with_columns(node.inputs()[0], calls.0.into_iter().enumerate().collect())?;
+    let input = with_columns(node.inputs()[0], calls.numbered().collect())?;
     let node = node.with_new_exprs(node.expressions(), vec![input])?;
     if adds_columns { only(node, before) } else { Ok(node) }
 }
@@ -50,7 +53,7 @@ fn of_join(mut join: Join) -> Result<LogicalPlan> {
     };
     let is_over_both =
         |part: &Expr| Ok(is_call(part) && !is_over(part, &left) && !is_over(part, &right));
-    let (mut calls, mut within, mut above) = (Calls::default(), Vec::new(), Vec::new());
+    let (mut calls, mut within, mut above) = (Calls::over(&before), Vec::new(), Vec::new());
     for condition in join.filter.take().into_iter().flat_map(split_conjunction_owned) {
         let needs_both = condition.exists(is_over_both)?;
         if needs_both && join.join_type != JoinType::Inner {
@@ -61,10 +64,10 @@ fn of_join(mut join: Join) -> Result<LogicalPlan> {
         place.push(calls.replaced(condition)?.data);
     }
     join.filter = conjunction(within);
-    if calls.0.is_empty() {
+    if calls.all.is_empty() {
         return Ok(LogicalPlan::Join(join));
     }
-    let calls = calls.0.into_iter().enumerate();
+    let calls = calls.numbered();
     let (of_left, others): (Vec<_>, Vec<_>) = calls.partition(|(_, call)| is_over(call, &left));
     let (of_right, of_both) = others.into_iter().partition(|(_, call)| is_over(call, &right));
     join.left = Arc::new(with_columns(&join.left, of_left)?);
@@ -78,22 +81,35 @@ fn of_join(mut join: Join) -> Result<LogicalPlan> {
 }
 
 /// The distinct calls of subquery functions that columns replace.
-#[derive(Default)]
-struct Calls(Vec<Expr>);
+struct Calls {
+    /// The number of the first one: a plan below may have such columns, too.
+    first: usize,
+    all: Vec<Expr>,
+}
 
 impl Calls {
+    fn over(columns: &[Column]) -> Self {
+        let known =
+            columns.iter().filter_map(|column| column.name.strip_prefix(NAME)?.parse().ok());
+        Self { first: known.max().map_or(0, |last: usize| last + 1), all: Vec::new() }
+    }
+
+    fn numbered(self) -> impl Iterator<Item = (usize, Expr)> {
+        (self.first..).zip(self.all)
+    }
+
     /// An expression with columns instead of calls.
     fn replaced(&mut self, expr: Expr) -> Result<Transformed<Expr>> {
         expr.transform_down(|part| {
             if !is_call(&part) {
                 return Ok(Transformed::no(part));
             }
-            let known = self.0.iter().position(|known| *known == part);
-            let place = known.unwrap_or(self.0.len());
+            let known = self.all.iter().position(|known| *known == part);
+            let place = known.unwrap_or(self.all.len());
             if known.is_none() {
-                self.0.push(part);
+                self.all.push(part);
             }
-            Ok(Transformed::yes(Expr::Column(column(place))))
+            Ok(Transformed::yes(Expr::Column(column(self.first + place))))
         })
     }
 }
@@ -121,5 +137,5 @@ fn only(plan: LogicalPlan, columns: Vec<Column>) -> Result<LogicalPlan> {
 
 /// The column of the call at a place.
 fn column(place: usize) -> Column {
-    Column::from_name(format!("?subquery{place}"))
+    Column::from_name(format!("{NAME}{place}"))
 }
