@@ -6,6 +6,7 @@ mod exact;
 pub(crate) mod floats;
 pub(crate) mod integers;
 mod math;
+pub(crate) mod root;
 mod rounding;
 
 use datafusion::logical_expr::ScalarUDF;

@@ -6,7 +6,6 @@ use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType, functions};
-use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Operator;
 use functions_crate::json::gather::{ARRAYS, ITEM, MEMBER, OBJECTS};
@@ -235,14 +234,7 @@ impl Deviation {
         if !self.is_root {
             return Ok(variance.named(sql_type));
         }
-        let scale = variance.data_type.clone();
-        let float = SqlType::plain(Oid::FLOAT8);
-        let root = lowering.registered(
-            "sqrt",
-            vec![variance.converted(&DataType::Float64).named(float)],
-            float,
-        )?;
-        Ok(root.converted(&scale).named(sql_type))
+        lowering.hidden("numeric_root", vec![variance], sql_type)
     }
 }
 

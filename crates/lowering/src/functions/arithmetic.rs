@@ -105,7 +105,7 @@ pub(super) const TABLE: Table = &[
         Make::Named("width_bucket"),
     ),
     (
-        "|/(numeric) sqrt(numeric) ||/(numeric) cbrt(numeric) exp(numeric) ln(numeric) log(numeric) log10(numeric) \
+        "sqrt(numeric) exp(numeric) ln(numeric) log(numeric) log10(numeric) \
          log(numeric,numeric) power(numeric,numeric) pow(numeric,numeric) ^(numeric,numeric)",
         Make::Own(|_, _, _| {
             let hint = "Cast the argument to double precision.";

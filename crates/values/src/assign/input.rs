@@ -3,6 +3,7 @@
 //! Casts are checked. Text is parsed as PostgreSQL parses it; UUIDs and JSON are validated.
 
 use super::rewrite::rewrite;
+use super::zoned;
 use crate::error::{Error, Result, SqlState};
 use crate::input::{array, bytea, datetime, interval, numeric};
 use crate::json;
@@ -46,6 +47,9 @@ fn cast_to(array: &ArrayRef, sql_type: &SqlType, style: Style) -> Result<ArrayRe
     let to = sql_type.arrow();
     if *array.data_type() == to {
         return Ok(Arc::clone(array));
+    }
+    if let Some(moved) = zoned::between(array, &to, style.zone)? {
+        return Ok(moved);
     }
     if to == DataType::BinaryView && is_text(array.data_type()) {
         return bytes_of_text(array);

@@ -3,6 +3,7 @@
 mod input;
 mod length;
 mod rewrite;
+mod zoned;
 
 pub use input::input;
 pub use length::{Excess, fit};

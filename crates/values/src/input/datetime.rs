@@ -88,9 +88,14 @@ pub(crate) fn time(text: &str, style: Style) -> Result<i64, DatetimeError> {
         let local = style.zone.local(micros).ok_or(DatetimeError::Range)?;
         return Ok(local.rem_euclid(MICROS_PER_DAY));
     }
+    let date = [fields.year, fields.month, fields.day];
+    let has_date = date.iter().all(Option::is_some) || fields.whole_days.is_some();
+    let has_part = date.iter().any(Option::is_some) && !has_date;
+    // The offset of a zone with rules depends on the day.
+    let is_open = matches!(fields.zone, Some(Zone::Named(_))) && !has_date;
     match fields.time {
-        Some(_) => fields.time(),
-        None => Err(DatetimeError::Syntax),
+        Some(_) if !has_part && !is_open => fields.time(),
+        _ => Err(DatetimeError::Syntax),
     }
 }
 
@@ -139,6 +144,13 @@ impl Fields {
             "pm" => self.is_afternoon = Some(true),
             "z" | "utc" | "gmt" | "zulu" => self.zone = Some(Zone::UTC),
             "t" => {}
+            "allballs" if self.time.is_none() => self.time = Some(0),
+            word if self.is_time
+                && word.starts_with('t')
+                && word[1..].starts_with(|c: char| c.is_ascii_digit()) =>
+            {
+                return self.word(&word[1..]);
+            }
             "epoch" => self.moment = Some(0),
             "now" => self.moment = Some(now()),
             "today" => self.on_day(0),
@@ -222,6 +234,10 @@ impl Fields {
         if separator == 't' || separator == 'z' || separator == '+' {
             self.lone_number(first)?;
             return self.word(rest.strip_prefix('t').filter(|r| !r.is_empty()).unwrap_or(rest));
+        }
+        if self.is_time && separator == '.' && first.len() == 6 && self.time.is_none() {
+            let clock = format!("{}:{}:{}{rest}", &first[..2], &first[2..4], &first[4..]);
+            return self.clock(&clock);
         }
         if !matches!(separator, '-' | '/' | '.') || self.day.is_some() {
             return Err(DatetimeError::Syntax);
@@ -438,6 +454,10 @@ mod tests {
         assert_eq!(time("23:59:60"), Ok(MICROS_PER_DAY));
         assert_eq!(time("10:11:12.5"), Ok(36_672_500_000));
         assert_eq!(time("101112"), Ok(36_672_000_000));
+        assert_eq!(time("T101112.5"), Ok(36_672_500_000));
+        assert_eq!(time("allballs"), Ok(0));
+        assert_eq!(time("1 10:11"), Err(DatetimeError::Syntax));
+        assert_eq!(time("10:11 America/New_York"), Err(DatetimeError::Syntax));
         assert_eq!(time("23:59:59.9999999"), Ok(MICROS_PER_DAY));
         assert_eq!(time("00:00:00.1234565"), Ok(123_456));
         assert_eq!(time("24:00:01"), Err(DatetimeError::Range));
