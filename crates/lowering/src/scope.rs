@@ -27,6 +27,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) outputs: Vec<Typed>,
     /// The order of the rows that are grouped, if a subquery in FROM gives them one.
     pub(crate) input_order: Vec<Sort>,
+    /// Whether a condition of a join is lowered.
+    pub(crate) is_joining: bool,
     /// Whether an outer join may have made up rows of those that are grouped.
     pub(crate) has_made_up_rows: bool,
     relations: HashMap<RelationId, (FrameId, Vec<Known>)>,
@@ -90,6 +92,7 @@ impl<'a> Lowering<'a> {
             ctes: HashMap::new(),
             outputs: Vec::new(),
             input_order: Vec::new(),
+            is_joining: false,
             has_made_up_rows: false,
             relations: HashMap::new(),
             slots: HashMap::new(),

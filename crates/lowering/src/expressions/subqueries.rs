@@ -24,7 +24,9 @@ impl Lowering<'_> {
                 let planned = self.planned(query)?;
                 let field = Arc::clone(&planned.subquery.schema().fields()[0]);
                 let value = Engine::ScalarSubquery(planned);
-                let value = if field.is_nullable() { value } else { self.maybe_null(value)? };
+                // Comparisons in joins do not depend on it, and look for the bare subquery.
+                let is_plain = field.is_nullable() || self.is_joining;
+                let value = if is_plain { value } else { self.maybe_null(value)? };
                 Typed::of(value, field.data_type().clone(), sql_type)
             }
             SubqueryKind::Exists => {

@@ -70,12 +70,15 @@ impl Lowering<'_> {
                 kind => builder.join_on(right, join_type(kind), [always()])?.build()?,
             });
         };
+        let outer = std::mem::replace(&mut self.is_joining, true);
         let conditions = match &condition.kind {
             Kind::And(parts) => {
-                parts.iter().map(|part| self.condition(part)).collect::<Result<Vec<_>>>()?
+                parts.iter().map(|part| self.condition(part)).collect::<Result<Vec<_>>>()
             }
-            _ => vec![self.condition(condition)?],
+            _ => self.condition(condition).map(|condition| vec![condition]),
         };
+        self.is_joining = outer;
+        let conditions = conditions?;
         let condition = all(conditions, Engine::and);
         Ok(builder.join_on(right, join_type(kind), [condition])?.build()?)
     }
