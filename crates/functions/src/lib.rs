@@ -16,7 +16,6 @@ pub mod datetime;
 pub mod formats;
 pub mod json;
 mod limits;
-pub mod moving;
 pub mod numbers;
 pub mod operators;
 mod overload;

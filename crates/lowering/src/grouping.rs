@@ -1,5 +1,6 @@
 //! GROUP BY and aggregates.
 
+use crate::aggregates::Made;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
 use crate::typed::Typed;
@@ -35,18 +36,7 @@ impl Lowering<'_> {
         if sets.is_some() && key_exprs.iter().enumerate().any(is_repeated) {
             return unsupported("GROUPING SETS with an expression that is a key twice");
         }
-        let order = self.order_of_input(select)?;
-        let outer = std::mem::replace(&mut self.input_order, order);
-        let made_up = select.from.iter().any(has_outer_join);
-        let made_up = std::mem::replace(&mut self.has_made_up_rows, made_up);
-        let mut made = Vec::with_capacity(select.aggregates.len());
-        for call in &select.aggregates {
-            let (aggregate, exprs) = self.aggregate(call)?;
-            let places = exprs.into_iter().map(|expr| place(&mut aggregates, expr));
-            made.push((aggregate, places.collect::<Vec<usize>>()));
-        }
-        self.input_order = outer;
-        self.has_made_up_rows = made_up;
+        let made = self.aggregates_of(select, &mut aggregates)?;
         if keys.is_empty() && aggregates.is_empty() {
             // The engine has no group without an aggregate.
             aggregates.push(self.count_of_rows()?);
@@ -90,6 +80,27 @@ impl Lowering<'_> {
             self.add_grouping_id(select, &key_exprs, &distinct, &plan);
         }
         Ok(plan)
+    }
+
+    /// The aggregates of a SELECT, with the places of their parts among all of the engine's.
+    fn aggregates_of(
+        &mut self,
+        select: &Select,
+        all: &mut Vec<Expr>,
+    ) -> Result<Vec<(Made, Vec<usize>)>> {
+        let order = self.order_of_input(select)?;
+        let order = std::mem::replace(&mut self.input_order, order);
+        let made_up = select.from.iter().any(has_outer_join);
+        let made_up = std::mem::replace(&mut self.has_made_up_rows, made_up);
+        let mut made = Vec::with_capacity(select.aggregates.len());
+        for call in &select.aggregates {
+            let (aggregate, exprs) = self.aggregate(call)?;
+            let places = exprs.into_iter().map(|expr| place(all, expr)).collect();
+            made.push((aggregate, places));
+        }
+        self.input_order = order;
+        self.has_made_up_rows = made_up;
+        Ok(made)
     }
 
     /// The order that a subquery, which is all of FROM, gives its rows.

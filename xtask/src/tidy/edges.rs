@@ -27,7 +27,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("scan", &["executor", "functions", "values", "store", "sdds"]),
     ("catalog_views", &["scan", "parser", "functions", "values", "store", "sdds"]),
     ("planner", &["executor", "catalog_views", "scan", "parser", "functions", "values", "store"]),
-    ("lowering", &["analyzer", "grammar", "catalog_views", "functions", "values", "store"]),
+    (
+        "lowering",
+        &["analyzer", "grammar", "executor", "catalog_views", "functions", "values", "store"],
+    ),
     ("distributed", &["executor", "scan", "functions", "values", "bundling", "store", "sdds"]),
     (
         "predict",

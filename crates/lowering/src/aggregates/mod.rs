@@ -1,5 +1,6 @@
 //! Aggregates: those that the engine computes, and the value of the tree's aggregate over them.
 
+mod moving;
 mod ordered;
 mod table;
 
@@ -38,7 +39,7 @@ impl Part {
         };
         match is_exact || frame.start_bound.is_unbounded() {
             true => Arc::clone(&self.function),
-            false => Arc::new(::functions::moving::recomputed(Arc::clone(&self.function))),
+            false => Arc::new(moving::recomputed(Arc::clone(&self.function))),
         }
     }
 }

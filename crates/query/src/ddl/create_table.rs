@@ -14,8 +14,9 @@ use crate::dml::assembly::Assembly;
 use crate::dml::constraints::Constraints;
 use crate::dml::ingest;
 use datafusion::common::DFSchema;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
-    self, ColumnDef, CreateTable, Expr, IndexColumn, SequenceOptions, TableConstraint,
+    self, ColumnDef, CreateTable, Expr, IndexColumn, Query, SequenceOptions, TableConstraint,
 };
 use parser::names::fold;
 use parser::parse_expression;
@@ -51,29 +52,7 @@ pub(crate) async fn run(
     }
     let query = match &create.query {
         None => None,
-        Some(query) => {
-            let mut planner = frame.planner(transaction);
-            let names: Vec<String> = create.columns.iter().map(|c| fold(&c.name)).collect();
-            let (plan, fields) = match analysis::plan_source(frame, &planner).await? {
-                Some((plan, fields)) => (plan, Some(fields)),
-                None => (planner.plan_query(query.as_ref().clone()).await?, None),
-            };
-            let plan = rename_columns(plan, &names)?;
-            let mut columns: Vec<(String, SqlType)> = match fields {
-                Some(fields) => {
-                    fields.into_iter().map(|field| (field.name, field.sql_type)).collect()
-                }
-                None => {
-                    let fields = plan.schema().fields().iter();
-                    fields.map(|field| (field.name().clone(), types::of_field(field))).collect()
-                }
-            };
-            for (column, name) in columns.iter_mut().zip(names) {
-                column.0 = name;
-            }
-            let physical = planner.physical(&plan).await?;
-            Some((columns, physical))
-        }
+        Some(query) => Some(planned(frame, transaction, create, query).await?),
     };
     let id = frame.session.shared.store.next_relation_id();
     let home = frame.session.shared.store.group();
@@ -110,6 +89,34 @@ pub(crate) async fn run(
     };
     let rows = ingest(frame, transaction, table.id, physical, assembly).await?;
     Ok(Outcome::Done(Tag::counted("SELECT", rows)))
+}
+
+/// The columns of a CREATE TABLE AS, and the plan of its rows.
+async fn planned(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    create: &CreateTable,
+    query: &Query,
+) -> Result<(Vec<(String, SqlType)>, Arc<dyn ExecutionPlan>)> {
+    let mut planner = frame.planner(transaction);
+    let names: Vec<String> = create.columns.iter().map(|column| fold(&column.name)).collect();
+    let (plan, fields) = match analysis::plan_source(frame, &planner).await? {
+        Some((plan, fields)) => (plan, Some(fields)),
+        None => (planner.plan_query(query.clone()).await?, None),
+    };
+    let plan = rename_columns(plan, &names)?;
+    let mut columns: Vec<(String, SqlType)> = match fields {
+        Some(fields) => fields.into_iter().map(|field| (field.name, field.sql_type)).collect(),
+        None => {
+            let fields = plan.schema().fields().iter();
+            fields.map(|field| (field.name().clone(), types::of_field(field))).collect()
+        }
+    };
+    for (column, name) in columns.iter_mut().zip(names) {
+        column.0 = name;
+    }
+    let physical = planner.physical(&plan).await?;
+    Ok((columns, physical))
 }
 
 fn on_commit(create: &CreateTable, schema: &str) -> Result<OnCommit> {

@@ -21,8 +21,8 @@ use parser::names::fold;
 use planner::Planner;
 use scan::BATCH_ROWS;
 use std::sync::Arc;
-use store::DistributedTransaction;
 use store::catalog::{Column, Privileges, SqlType, Table};
+use store::{DistributedTransaction, TableView};
 use values::error::{Error, Result, SqlState};
 
 /// Runs an INSERT.
@@ -35,41 +35,10 @@ pub(crate) async fn run(
         return Err(Error::unsupported(format!("INSERT INTO {} is not supported", insert.table)));
     };
     let table = target(frame, transaction, name, needed(insert))?;
-    let alias = match &insert.table_alias {
-        Some(alias) => fold(&alias.alias),
-        None => table.name.clone(),
-    };
-    let columns = columns(&table, &insert.columns)?;
     let mut planner = frame.planner(transaction);
-    let has_clauses = insert.on.is_some() || insert.returning.is_some();
-    let constants = constants::rows(insert, &table, &columns);
-    let mut planned = match constants.is_some() && !has_clauses {
-        true => None,
-        false => {
-            let view = transaction.table(table.id).ok_or_else(|| super::undefined(name))?;
-            changes::plan(frame, &planner, &view).await?
-        }
-    };
-    let returning = match planned.as_mut().map(|planned| planned.returning.take()) {
-        Some(returned) => returned.map(Returning::of),
-        None => Returning::new(&planner, &table, &alias, insert.returning.as_deref())?,
-    };
-    let resolution = match (planned.as_mut().map(|planned| planned.conflict.take()), &insert.on) {
-        (Some(conflict), _) => {
-            conflict.map(|on| Resolution::of(&planner, &table, on)).transpose()?
-        }
-        (None, None) => None,
-        (None, Some(OnInsert::OnConflict(on))) => {
-            Some(Resolution::new(&planner, &table, &alias, on)?)
-        }
-        (None, Some(other)) => {
-            return Err(Error::unsupported(format!("{other} is not supported")));
-        }
-    };
-    let (columns, source) = match (constants, planned) {
-        (None, Some(planned)) => of_planned(&planner, &table, insert, planned).await?,
-        (constants, _) => source(&mut planner, &table, insert, columns, constants).await?,
-    };
+    let view = transaction.table(table.id).ok_or_else(|| super::undefined(name))?;
+    let Clauses { returning, resolution, columns, source } =
+        clauses(frame, &mut planner, &view, insert).await?;
     let assembly = Assembly::new(&planner, &frame.session.shared.store, &table, &columns)?;
     drop(planner);
     let mut stream = match source {
@@ -97,6 +66,54 @@ pub(crate) async fn run(
     let rows = written.iter().map(|batch| batch.num_rows() as u64).sum();
     let written: Vec<_> = written.iter().map(|batch| batch.columns().to_vec()).collect();
     outcome("INSERT", returning.as_ref(), rows, &written)
+}
+
+/// What an INSERT does, planned.
+struct Clauses {
+    returning: Option<Returning>,
+    resolution: Option<Resolution>,
+    /// The columns that get values.
+    columns: Vec<usize>,
+    source: Source,
+}
+
+/// Plans an INSERT.
+async fn clauses(
+    frame: &Frame<'_>,
+    planner: &mut Planner<'_>,
+    view: &TableView,
+    insert: &Insert,
+) -> Result<Clauses> {
+    let table = view.table();
+    let columns = columns(table, &insert.columns)?;
+    let has_clauses = insert.on.is_some() || insert.returning.is_some();
+    let constants = constants::rows(insert, table, &columns);
+    let planned = match constants.is_some() && !has_clauses {
+        true => None,
+        false => changes::plan(frame, planner, view).await?,
+    };
+    let Some(mut planned) = planned else {
+        let alias = match &insert.table_alias {
+            Some(alias) => fold(&alias.alias),
+            None => table.name.clone(),
+        };
+        let returning = Returning::new(planner, table, &alias, insert.returning.as_deref())?;
+        let resolution = match &insert.on {
+            None => None,
+            Some(OnInsert::OnConflict(on)) => Some(Resolution::new(planner, table, &alias, on)?),
+            Some(other) => return Err(Error::unsupported(format!("{other} is not supported"))),
+        };
+        let (columns, source) = source(planner, table, insert, columns, constants).await?;
+        return Ok(Clauses { returning, resolution, columns, source });
+    };
+    let returning = planned.returning.take().map(Returning::of);
+    let conflict = planned.conflict.take();
+    let resolution = conflict.map(|on| Resolution::of(planner, table, on)).transpose()?;
+    let (columns, source) = match constants {
+        Some(rows) => source(planner, table, insert, columns, Some(rows)).await?,
+        None => of_planned(planner, table, insert, planned).await?,
+    };
+    Ok(Clauses { returning, resolution, columns, source })
 }
 
 /// Where the rows come from.

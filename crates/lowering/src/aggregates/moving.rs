@@ -15,7 +15,7 @@ use std::sync::Arc;
 use values::translate::external;
 
 /// The aggregate, computed anew for each frame.
-pub fn recomputed(aggregate: Arc<AggregateUDF>) -> AggregateUDF {
+pub(super) fn recomputed(aggregate: Arc<AggregateUDF>) -> AggregateUDF {
     AggregateUDF::new_from_impl(Recomputed(aggregate))
 }
 
