@@ -7,10 +7,10 @@ use std::sync::Arc;
 /// The definitions of a catalog.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Definitions {
-    schemas: Vec<Schema>,
-    relations: Vec<Relation>,
-    roles: Vec<Role>,
-    public: Role,
+    pub(super) schemas: Vec<Schema>,
+    pub(super) relations: Vec<Relation>,
+    pub(super) roles: Vec<Role>,
+    pub(super) public: Role,
 }
 
 impl From<Catalog> for Definitions {
