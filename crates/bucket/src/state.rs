@@ -92,7 +92,7 @@ impl BucketState {
     }
 
     /// Adds a run. The bucket must not contain any of its keys, not even as tombstones.
-    pub fn add_run(&mut self, run: Arc<Run>) {
+    pub(crate) fn add_run(&mut self, run: Arc<Run>) {
         self.rows += run.rows;
         self.newest = self.newest.max(run.timestamp);
         self.runs.push(run);

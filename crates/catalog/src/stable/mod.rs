@@ -15,7 +15,8 @@
 //! | optional | 0, or 1 and the value |
 //! | structs | the fields in order |
 //! | enums | ordinal in one byte, the fields in order |
-//! | Arrow types and values | an Arrow IPC stream as bytes |
+//! | Arrow types | ordinal in one byte, parameters; or 0 and an Arrow IPC stream as bytes |
+//! | Arrow values | an Arrow IPC stream as bytes |
 //!
 //! The record or file that holds the bytes has a format version and a checksum; both are not here.
 

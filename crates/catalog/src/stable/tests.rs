@@ -162,6 +162,31 @@ fn role() -> Role {
 }
 
 #[test]
+fn arrow_types_have_their_bytes() {
+    let types = [
+        (DataType::Boolean, "01"),
+        (DataType::Int16, "02"),
+        (DataType::Int32, "03"),
+        (DataType::Int64, "04"),
+        (DataType::Float32, "05"),
+        (DataType::Float64, "06"),
+        (DataType::Decimal128(38, 10), "07260a"),
+        (DataType::Utf8View, "08"),
+        (DataType::BinaryView, "09"),
+        (DataType::Date32, "0a"),
+        (SqlType::Time.arrow(), "0b"),
+        (SqlType::Timestamp.arrow(), "0c"),
+        (SqlType::TimestampTz.arrow(), "0d"),
+        (SqlType::Interval.arrow(), "0e"),
+        (SqlType::Array(Box::new(SqlType::Text)).arrow(), "0f08"),
+    ];
+    types.iter().for_each(|(value, expected)| golden(value, expected));
+    round_trip(&DataType::UInt64);
+    let named = ::arrow::datatypes::Field::new("other", DataType::Int32, false);
+    round_trip(&DataType::List(Arc::new(named)));
+}
+
+#[test]
 fn changes_have_their_bytes() {
     let schema = || Schema { name: "s".to_owned(), comment: Some("c".to_owned()) };
     let changes = [

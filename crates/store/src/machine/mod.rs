@@ -180,7 +180,7 @@ impl Machine {
             };
             for (range, tile) in directory.cover(&span) {
                 let Some(part) = run.cut(&range) else { continue };
-                self.change_bucket(file, owned(tile), |state| state.add_run(part));
+                self.change_bucket(file, owned(tile), |state| state.load(&part, horizon));
             }
         }
         let mut changes = writes.changes.into_iter().peekable();

@@ -106,7 +106,7 @@ impl MoveIn {
         let live = fixed[2].as_boolean();
         let key_columns = key_columns(table, columns)?;
         let encoder = KeyEncoder::new(&key_columns)?;
-        let rows = RowEncoder::new(&self.store.row_layout(table), columns)?;
+        let rows = RowEncoder::new(&self.store.row_layout(table), columns);
         for row in 0..batch.num_rows() {
             let key = Key::from(keys.value(row));
             let timestamp = Timestamp(timestamps.value(row));

@@ -164,7 +164,7 @@ impl Transaction {
     ) -> Result<(), Error> {
         let table: &Table = view.table();
         let keys = view.encode_keys(rows)?;
-        let encoder = RowEncoder::new(&self.store.row_layout(table), rows.columns())?;
+        let encoder = RowEncoder::new(&self.store.row_layout(table), rows.columns());
         let mut writes = self.writes.get(&table.id).cloned().unwrap_or_default();
         for (index, key) in keys.iter().enumerate() {
             if is_duplicate(&writes, key)? {
