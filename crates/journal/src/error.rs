@@ -36,8 +36,8 @@ pub enum Error {
     },
     /// The directory contains other files.
     #[error(
-        "{} is not a data directory of Pando: it contains {found} and no {identity}; name another \
-         directory", path.display(), identity = crate::directory::IDENTITY
+        "{} is not a data directory of Pando: it contains {found} and no IDENTITY; name another \
+         directory", path.display()
     )]
     Foreign {
         /// The directory.

@@ -3,9 +3,10 @@
 use crate::Error;
 use crate::disk::DiskFile;
 use crate::durability::Durability;
-use crate::journal::{Shared, State, Write};
+
 use crate::record::Position;
 use crate::segment::SegmentNumber;
+use crate::shared::{Shared, State, Write};
 use parking_lot::MutexGuard;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +48,7 @@ pub(crate) fn start(
         let ended = run(&shared, files);
         std::mem::forget(guard);
         if let Err(error) = ended {
-            shared.stop(&error);
+            shared.stop(&error.to_string());
         }
     };
     thread.spawn(run).map_err(|error| Error::io("start the thread for", &path, &error))
@@ -58,7 +59,7 @@ struct StopOnPanic<'a>(&'a Shared);
 
 impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
-        self.0.stop(&Error::Stopped { reason: "the thread of the log has failed".to_owned() });
+        self.0.stop("the thread of the log has failed");
     }
 }
 
@@ -80,6 +81,9 @@ fn run(shared: &Shared, mut files: Files) -> Result<(), Error> {
 fn next(shared: &Shared) -> Option<Work> {
     let mut state = shared.state();
     loop {
+        if state.stopped.is_some() {
+            return None;
+        }
         let is_asked = state.wanted > 0;
         let is_short = state.placing.spares() < SPARES && !state.is_full;
         if !state.pending.is_empty() {

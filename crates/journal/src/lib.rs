@@ -18,6 +18,7 @@
 //! `recovery`), and all I/O goes through a [`disk::Disk`]. Not here: what commands mean, and
 //! checkpoints (`store`).
 
+mod blocks;
 mod directory;
 pub mod disk;
 mod durability;
@@ -30,15 +31,18 @@ mod record;
 mod recovery;
 mod scan;
 mod segment;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod waiting;
 
+pub use blocks::{BlockWriter, Blocks, Label};
 pub use directory::{Directory, sync_directory, write_file};
 pub use durability::Durability;
 pub use error::Error;
 pub use figures::{CLASSES, Figures, Histogram};
-pub use journal::{Body, COMMAND_BYTES_MAX, Journal, Listener, Options, Room, SEGMENT_BYTES};
+pub use journal::{Body, COMMAND_BYTES_MAX, Journal, Room};
 pub use record::{FileSet, Origin, Position};
 pub use recovery::{Command, Recovered, recover};
+pub use shared::{Listener, Options, SEGMENT_BYTES};
 pub use waiting::Wait;
