@@ -127,9 +127,8 @@ pub(crate) fn decode(values: &[Option<&[u8]>], data_type: &DataType) -> Result<A
                 }
                 columns.push(decode(&column, field.data_type())?);
             }
-            let structs = StructArray::try_new_with_length(
-                fields.clone(), columns, nulls(), values.len(),
-            );
+            let structs =
+                StructArray::try_new_with_length(fields.clone(), columns, nulls(), values.len());
             Arc::new(structs?)
         }
         other => match other.primitive_width() {
@@ -281,8 +280,11 @@ mod tests {
                 Arc::new(Int32Array::from(vec![Some(1), None, Some(2)])) as ArrayRef
             }),
             (Arc::new(Field::new("t", DataType::Utf8View, true)), {
-                Arc::new(StringViewArray::from(vec![Some("a"), Some("long enough to be outside"), None]))
-                    as ArrayRef
+                Arc::new(StringViewArray::from(vec![
+                    Some("a"),
+                    Some("long enough to be outside"),
+                    None,
+                ])) as ArrayRef
             }),
             (Arc::new(Field::new("l", lists().data_type().clone(), true)), lists()),
         ];
@@ -296,7 +298,8 @@ mod tests {
     #[test]
     fn a_list_has_its_bytes() {
         let bytes = bytes_of(&lists());
-        let expected = [&[3, 0, 0, 0][..], &[4, 0, 0, 0, 1, 0, 0, 0], &[255; 4], &[4, 0, 0, 0, 3, 0, 0, 0]];
+        let expected =
+            [&[3, 0, 0, 0][..], &[4, 0, 0, 0, 1, 0, 0, 0], &[255; 4], &[4, 0, 0, 0, 3, 0, 0, 0]];
         assert_eq!(bytes, [Some(expected.concat()), None, Some(vec![0; 4])]);
     }
 }

@@ -6,8 +6,8 @@
 
 use crate::layout::{Layout, LayoutColumn};
 use crate::row::{Row, RowLayout};
-use catalog::stable::{Malformed, Source, Stable, put_bytes, take_bytes};
 use catalog::ColumnId;
+use catalog::stable::{self, Malformed, Source, Stable, put_bytes, take_bytes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl RowWriter {
         let known = self.layouts.iter().position(|layout| Arc::ptr_eq(layout, row.layout()));
         (known.unwrap_or(self.layouts.len()) as u64).encode(out);
         if known.is_none() {
-            encode_layout(row.layout().layout(), out);
+            row.layout().layout().encode(out);
             self.layouts.push(Arc::clone(row.layout()));
         }
         put_bytes(row.as_bytes(), out);
@@ -60,9 +60,8 @@ impl<'a> RowReader<'a> {
         let number = usize::try_from(u64::decode(from)?);
         let number = number.map_err(|_| Malformed("a layout is unknown"))?;
         if number == self.layouts.len() {
-            let layout = decode_layout(from)?;
-            let mut form = Vec::new();
-            encode_layout(&layout, &mut form);
+            let layout = Layout::decode(from)?;
+            let form = stable::encode(&layout);
             let shared = self.known.0.entry(form).or_insert_with(|| RowLayout::new(layout.into()));
             self.layouts.push(Arc::clone(shared));
         }
@@ -72,30 +71,32 @@ impl<'a> RowReader<'a> {
     }
 }
 
-/// Appends a layout. Names are left out.
-pub(crate) fn encode_layout(layout: &Layout, out: &mut Vec<u8>) {
-    (layout.columns.len() as u64).encode(out);
-    for column in &layout.columns {
-        column.id.encode(out);
-        column.data_type.encode(out);
+/// Names are left out.
+impl Stable for Layout {
+    fn encode(&self, out: &mut Vec<u8>) {
+        (self.columns.len() as u64).encode(out);
+        for column in &self.columns {
+            column.id.encode(out);
+            column.data_type.encode(out);
+        }
+        self.key.iter().map(|at| *at as u64).collect::<Vec<_>>().encode(out);
     }
-    layout.key.iter().map(|at| *at as u64).collect::<Vec<_>>().encode(out);
-}
 
-fn decode_layout(from: &mut Source<'_>) -> Result<Layout, Malformed> {
-    let count = u64::decode(from)?;
-    let mut columns = Vec::new();
-    for _ in 0..count {
-        let (id, data_type) = (ColumnId::decode(from)?, Stable::decode(from)?);
-        columns.push(LayoutColumn { id, name: String::new(), data_type });
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        let count = u64::decode(from)?;
+        let mut columns = Vec::new();
+        for _ in 0..count {
+            let (id, data_type) = (ColumnId::decode(from)?, Stable::decode(from)?);
+            columns.push(LayoutColumn { id, name: String::new(), data_type });
+        }
+        let position = |at: u64| {
+            let inside = usize::try_from(at).ok().filter(|at| *at < columns.len());
+            inside.ok_or(Malformed("a key column is unknown"))
+        };
+        let key = Vec::<u64>::decode(from)?;
+        let key = key.into_iter().map(position).collect::<Result<_, _>>()?;
+        Ok(Self { columns, key })
     }
-    let position = |at: u64| {
-        let inside = usize::try_from(at).ok().filter(|at| *at < columns.len());
-        inside.ok_or(Malformed("a key column is unknown"))
-    };
-    let key = Vec::<u64>::decode(from)?;
-    let key = key.into_iter().map(position).collect::<Result<_, _>>()?;
-    Ok(Layout { columns, key })
 }
 
 #[cfg(test)]
@@ -119,9 +120,18 @@ mod tests {
         writer.put(None, &mut bytes);
         writer.put(Some(&two[1]), &mut bytes);
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let first = "0100" .to_owned() + "02" + "0004" + "0108" + "0100"
-            + "13" + "00" + "0100000000000000" + "1100000002000000" + "6162";
-        let second = "0100".to_owned() + "12" + "00" + "0200000000000000" + "1100000001000000" + "63";
+        let first = "0100".to_owned()
+            + "02"
+            + "0004"
+            + "0108"
+            + "0100"
+            + "13"
+            + "00"
+            + "0100000000000000"
+            + "1100000002000000"
+            + "6162";
+        let second =
+            "0100".to_owned() + "12" + "00" + "0200000000000000" + "1100000001000000" + "63";
         assert_eq!(hex, first + "00" + &second);
     }
 

@@ -1,90 +1,119 @@
-//! The log: every change is an entry, which is decided once and applied in order.
+//! The log of a store: commands in the order in which they are applied.
 //!
-//! The log is in memory and discards entries after they are applied, except the descriptions of the
-//! last ones. Entries contain physical values, so that applying them needs no other input.
+//! With a data directory, the [`Journal`] keeps them; in any case the descriptions of the last ones
+//! are kept for people.
 
-use crate::write_set::WriteSet;
-use bucket::BucketState;
-use catalog::{Catalog, CatalogChange, RelationId, TableId};
-use sdds::{Bound, Key, KeyRange, Timestamp};
+use crate::command::{Command, form};
+use journal::{Body, Journal, Origin, Position, Room};
+use sdds::{Epoch, GroupId};
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
 
 /// Number of descriptions that are kept for [`crate::Store::log_tail`].
 const TAIL_LENGTH: usize = 256;
 
-/// A change of the state.
-#[derive(Debug, Clone)]
-pub(crate) enum Entry {
-    /// The writes and catalog changes of a transaction.
-    Commit { timestamp: Timestamp, catalog: Vec<CatalogChange>, writes: WriteSet },
-    /// Splits a bucket at a key.
-    Split { table: TableId, at: Key },
-    /// Merges the bucket that begins at `low` with the next one.
-    Merge { table: TableId, low: Bound },
-    /// Installs a catalog in a store without tables. Other servers own all rows.
-    Install { timestamp: Timestamp, catalog: Arc<Catalog> },
-    /// Takes ownership of keys of another server, with their rows.
-    Adopt { table: TableId, range: KeyRange, state: BucketState, accesses: u64 },
-    /// Passes ownership of keys to another server.
-    Release { table: TableId, range: KeyRange },
-    /// Sets the last value of a sequence.
-    SequenceAdvance { sequence: RelationId, last: i64, called: bool },
+/// A command that can be appended: nothing can refuse it any more, except a failure of the disk that
+/// stops the server.
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    pub(crate) command: Command,
+    /// `None` without a journal, and for what a restart forgets.
+    pub(crate) record: Option<Record>,
 }
 
-impl fmt::Display for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Commit { timestamp, .. } => write!(f, "commit {timestamp}"),
-            Self::Split { table, at } => write!(f, "split table {} at {at}", table.0),
-            Self::Merge { table, low } => write!(f, "merge table {} from {low}", table.0),
-            Self::Install { timestamp, .. } => write!(f, "install the catalog of {timestamp}"),
-            Self::Adopt { table, range, .. } => write!(f, "adopt table {} {range}", table.0),
-            Self::Release { table, range } => write!(f, "release table {} {range}", table.0),
-            Self::SequenceAdvance { sequence, last, .. } => {
-                write!(f, "sequence {} at {last}", sequence.0)
-            }
-        }
-    }
+/// The form of a command in the journal, and the room for it.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) kind: u16,
+    pub(crate) body: Body,
+    pub(crate) room: Room,
 }
 
-/// The position after the last entry, and descriptions of the last entries.
-#[derive(Debug, Default)]
+/// The number of commands so far, and descriptions of the last ones.
+#[derive(Debug)]
 pub(crate) struct Log {
-    position: u64,
+    commands: u64,
     tail: VecDeque<String>,
-    /// All entries, if a test records them.
+    journal: Option<Arc<Journal>>,
+    group: GroupId,
+    /// The index of the last command in the log of the group.
+    pub(crate) index: u64,
+    /// The position of the last command in the journal.
+    pub(crate) position: Position,
+    /// All commands, if a test records them.
     #[cfg(test)]
-    pub(crate) recorded: Option<Vec<Entry>>,
+    pub(crate) recorded: Option<Vec<Command>>,
 }
 
 impl Log {
-    /// Appends an entry.
-    pub(crate) fn append(&mut self, entry: &Entry) {
-        self.position += 1;
-        if !matches!(entry, Entry::Commit { .. }) {
-            self.remember(entry);
+    pub(crate) fn new(group: GroupId) -> Self {
+        Self {
+            commands: 0,
+            tail: VecDeque::new(),
+            journal: None,
+            group,
+            index: 0,
+            position: Position::ZERO,
+            #[cfg(test)]
+            recorded: None,
+        }
+    }
+
+    /// Appends commands to a journal from now on.
+    pub(crate) fn continue_in(&mut self, journal: Arc<Journal>) {
+        self.journal = Some(journal);
+    }
+
+    /// Returns the journal; `None` without a data directory.
+    pub(crate) fn journal(&self) -> Option<&Arc<Journal>> {
+        self.journal.as_ref()
+    }
+
+    /// Appends a command, and returns what is left to be applied.
+    ///
+    /// # Errors
+    /// [`journal::Error::Stopped`]. Nothing has changed then.
+    pub(crate) fn append(&mut self, proposal: Proposal) -> Result<Command, journal::Error> {
+        let Proposal { command, record } = proposal;
+        if let (Some(journal), Some(Record { kind, body, room })) = (&self.journal, record) {
+            let (group, epoch) = (self.group, Epoch::FIRST);
+            let origin = Origin { group, epoch, index: self.index + 1 };
+            let timestamp: [u8; form::TIMESTAMP_BYTES];
+            let suffix: &[u8] = match &command {
+                Command::Commit { timestamp: at, .. } => {
+                    timestamp = at.0.to_le_bytes();
+                    &timestamp
+                }
+                _ => &[],
+            };
+            self.position = journal.append(room, origin, kind, &body, suffix)?;
+            self.index += 1;
+        }
+        self.note(&command);
+        Ok(command)
+    }
+
+    /// Notes a command that is applied.
+    pub(crate) fn note(&mut self, command: &Command) {
+        self.commands += 1;
+        if !matches!(command, Command::Commit { .. }) {
+            if self.tail.len() == TAIL_LENGTH {
+                self.tail.pop_front();
+            }
+            self.tail.push_back(format!("{} {command}", self.commands));
         }
         #[cfg(test)]
         if let Some(recorded) = &mut self.recorded {
-            recorded.push(entry.clone());
+            recorded.push(command.clone());
         }
     }
 
-    fn remember(&mut self, entry: &Entry) {
-        if self.tail.len() == TAIL_LENGTH {
-            self.tail.pop_front();
-        }
-        self.tail.push_back(format!("{} {entry}", self.position));
+    /// Returns the number of commands so far.
+    pub(crate) fn commands(&self) -> u64 {
+        self.commands
     }
 
-    /// Returns the number of entries so far.
-    pub(crate) fn position(&self) -> u64 {
-        self.position
-    }
-
-    /// Returns the descriptions of the last entries, oldest first.
+    /// Returns the descriptions of the last commands, oldest first.
     pub(crate) fn tail(&self) -> Vec<String> {
         self.tail.iter().cloned().collect()
     }

@@ -2,9 +2,9 @@
 
 use super::piece::{self, DELTA_FIELDS};
 use crate::Error;
+use crate::command::Command;
 use crate::error::missing;
 use crate::file::{TableFile, Tile};
-use crate::machine::Entry;
 use crate::memory::Reservation;
 use crate::store::Store;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
@@ -92,7 +92,7 @@ impl MoveIn {
         }
         let chunk = Chunk::new(&Layout::of(table), batch.columns().to_vec())?;
         self.reservation.try_grow(chunk.bytes())?;
-        self.assembly.add_chunk(timestamp, chunk);
+        self.assembly.add_chunk(timestamp, Arc::new(chunk));
         Ok(())
     }
 
@@ -147,7 +147,7 @@ impl MoveIn {
         let Self { store, table, file, range, assembly, reservation } = self;
         let state = assembly.finish()?;
         let mut machine = store.machine();
-        let published = machine.snapshots.newest();
+        let published = Arc::clone(machine.head());
         let same = published.files.get(&table).map(Arc::as_ptr) == Some(Arc::as_ptr(&file));
         let is_free =
             file.directory().cover(&range).all(|(_, tile)| matches!(tile, Tile::Elsewhere));
@@ -160,7 +160,7 @@ impl MoveIn {
             splitting::should_split(state.weight(), state.rows(), table.bucket_size)
                 || compaction::is_due(&state, table.bucket_size)
         });
-        machine.commit_entry(Entry::Adopt { table, range: range.clone(), state, accesses });
+        machine.commit_unlogged(Command::Adopt { table, range: range.clone(), state, accesses });
         drop((reservation, machine));
         if is_full {
             // Splitting does not delay requests that wait for the keys.

@@ -333,14 +333,28 @@ impl Transaction {
         Ok(())
     }
 
-    /// Commits, and returns the timestamp of the commit.
+    /// Commits, and returns the timestamp of the commit. With a data directory, blocks the thread until
+    /// the commit is as durable as promised.
     ///
     /// # Errors
-    /// [`Error::Conflict`] and [`Error::SchemaConflict`]. Nothing has changed then.
+    /// [`Error::Conflict`], [`Error::SchemaConflict`], and 53100 if the disk is full: nothing has
+    /// changed then. 58030 if the disk fails: the commit may be lost.
     pub fn commit(self) -> Result<Timestamp, Error> {
         let (store, timestamp) = (Arc::clone(&self.store), self.snapshot.timestamp());
         match self.into_request()? {
             Some(request) => store.commit(request),
+            None => Ok(timestamp),
+        }
+    }
+
+    /// As [`Self::commit`], without blocking the thread while the commit becomes durable.
+    ///
+    /// # Errors
+    /// As [`Self::commit`].
+    pub async fn commit_async(self) -> Result<Timestamp, Error> {
+        let (store, timestamp) = (Arc::clone(&self.store), self.snapshot.timestamp());
+        match self.into_request()? {
+            Some(request) => store.commit_async(request).await,
             None => Ok(timestamp),
         }
     }

@@ -1,0 +1,127 @@
+//! Replay equals live: random runs with compaction, loads over fresh tombstones, splits, merges, old
+//! snapshots, checkpoints, restarts and crashes. What is found is, to the byte, what was there.
+
+use super::*;
+use crate::tests::model::{Model, Step, step, take};
+use proptest::prelude::*;
+
+#[derive(Debug, Clone)]
+enum Event {
+    Step(Step),
+    Checkpoint,
+    Restart,
+    Kill,
+    Crash(u64),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        12 => step().prop_map(Event::Step),
+        1 => Just(Event::Checkpoint),
+        1 => Just(Event::Restart),
+        1 => Just(Event::Kill),
+        1 => any::<u64>().prop_map(Event::Crash),
+    ]
+}
+
+/// Closes a store and opens it again; checks that it is the same.
+fn reopen(store: Arc<Store>, disk: &MemoryDisk) -> Arc<Store> {
+    let before = digest(&store);
+    drop(store);
+    let store = open(disk);
+    assert_eq!(digest(&store), before);
+    store
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
+    #[test]
+    fn a_restart_finds_the_state_that_was_left(
+        events in prop::collection::vec(event(), 1..50),
+    ) {
+        let mut disk = MemoryDisk::new();
+        let mut store = open(&disk);
+        let id = create(&store, keyed("t")).expect("created");
+        let mut model = Model::new();
+        let mut kept: Vec<(Snapshot, Model)> = Vec::new();
+        for event in &events {
+            match event {
+                Event::Step(Step::Compact) => store.compact_all(),
+                Event::Step(Step::KeepSnapshot) => kept.push((store.snapshot(), model.clone())),
+                Event::Step(Step::DropSnapshot) => drop(kept.pop()),
+                Event::Step(write) => take(&store, id, &mut model, write),
+                Event::Checkpoint => drop(store.checkpoint().expect("written")),
+                Event::Restart => store = reopen(store, &disk),
+                // A split that nobody waits for may be lost: rows are compared, not buckets.
+                Event::Kill => {
+                    disk = disk.kill();
+                    store = open(&disk);
+                }
+                Event::Crash(seed) => {
+                    disk = disk.crash(*seed);
+                    store = open(&disk);
+                }
+            }
+            store.check().expect("every invariant holds");
+            prop_assert_eq!(found(&store, id), model.clone());
+        }
+        // Snapshots of stores that were closed go on reading what they have.
+        for (snapshot, model) in &kept {
+            prop_assert_eq!(&contents(&table_at(snapshot, id)), model);
+        }
+    }
+
+    /// The commands of a store, applied to another one that compacts at other times and has other
+    /// snapshots in use, give the same state: what a replica does.
+    #[test]
+    fn a_replica_with_its_own_compactions_and_snapshots_has_the_same_state(
+        steps in prop::collection::vec(step(), 1..40),
+        theirs in prop::collection::vec(0u8..4, 0..200),
+    ) {
+        let store = Store::open(quiet());
+        store.machine().log.recorded = Some(Vec::new());
+        let id = create(&store, keyed("t")).expect("created");
+        let (mut model, mut kept) = (Model::new(), Vec::new());
+        for step in &steps {
+            match step {
+                Step::Compact => store.compact_all(),
+                Step::KeepSnapshot => kept.push(store.snapshot()),
+                Step::DropSnapshot => drop(kept.pop()),
+                write => take(&store, id, &mut model, write),
+            }
+        }
+        let commands = store.machine().log.recorded.take().expect("recorded");
+        let replica = Store::open(quiet());
+        let mut theirs = theirs.into_iter();
+        let mut held = Vec::new();
+        for command in commands {
+            replica.machine().commit_unlogged(command);
+            match theirs.next() {
+                Some(0) => replica.compact_without_commands(),
+                Some(1) => held.push(replica.snapshot()),
+                Some(2) => drop(held.pop()),
+                _ => {}
+            }
+        }
+        replica.check().expect("every invariant holds");
+        prop_assert_eq!(digest(&replica), digest(&store));
+    }
+}
+
+impl Store {
+    /// Compacts all buckets, and neither splits nor merges them.
+    fn compact_without_commands(&self) {
+        let head = Arc::clone(self.machine().head());
+        for (id, file) in &head.files {
+            let Some(table) = head.catalog.table_by_id(*id) else { continue };
+            for (_, tile) in file.directory().iter() {
+                let Some(bucket) = tile.owned() else { continue };
+                let horizon = self.snapshots().horizon();
+                let folded = bucket::compaction::fold(table, bucket, horizon).expect("folded");
+                if let Some(folded) = folded {
+                    self.machine().change_bucket(file, bucket, |state| folded.install(state));
+                }
+            }
+        }
+    }
+}
