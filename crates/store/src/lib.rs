@@ -15,9 +15,8 @@
 //! Below: one bucket (`bucket`), definitions (`catalog`) and the log on disk (`journal`). Not here: SQL (`query`), messages
 //! between servers (`cluster`).
 
-mod command;
+mod cut;
 mod distributed;
-mod durable;
 mod error;
 mod file;
 mod holds;

@@ -3,7 +3,7 @@
 //! With a data directory, the [`Journal`] keeps them; in any case the descriptions of the last ones
 //! are kept for people.
 
-use crate::command::{Command, form};
+use durable::Command;
 use journal::{Body, Journal, Origin, Position, Room};
 use sdds::{Epoch, GroupId};
 use std::collections::VecDeque;
@@ -78,7 +78,7 @@ impl Log {
         if let (Some(journal), Some(Record { kind, body, room })) = (&self.journal, record) {
             let (group, epoch) = (self.group, Epoch::FIRST);
             let origin = Origin { group, epoch, index: self.index + 1 };
-            let timestamp: [u8; form::TIMESTAMP_BYTES];
+            let timestamp: [u8; durable::TIMESTAMP_BYTES];
             let suffix: &[u8] = match &command {
                 Command::Commit { timestamp: at, .. } => {
                     timestamp = at.0.to_le_bytes();

@@ -7,18 +7,15 @@
 
 mod tiles;
 
-use crate::command::Command;
 use crate::file::{TableFile, Tile};
 use crate::info::SplitInfo;
 use crate::log::{Log, Proposal};
 use crate::memory::Memory;
 use crate::publishing::Publisher;
 use crate::snapshot::{Published, Snapshots};
-use crate::write_set::WriteSet;
 use bucket::{Bucket, BucketState, Run, TableWrites};
-use catalog::{
-    Catalog, CatalogChange, Relation, RelationId, Sequence, TableId, is_temporary_schema,
-};
+use catalog::{Catalog, CatalogChange, Relation, RelationId, TableId, is_temporary_schema};
+use durable::{Command, IdCounters, SequenceState, WriteSet};
 use journal::Position;
 use sdds::{Bound, BucketId, KeyRange, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
@@ -41,29 +38,6 @@ pub(crate) struct Machine {
     pub(crate) counters: IdCounters,
 }
 
-/// The next ids. They are part of the state: what was allocated before a restart is not allocated
-/// again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct IdCounters {
-    /// The id of the next bucket.
-    pub(crate) bucket: u64,
-    /// The id of the next bucket of a temporary table. These begin at [`TEMPORARY_BUCKETS`].
-    pub(crate) temporary_bucket: u64,
-    /// The id after the greatest relation of this group.
-    pub(crate) relation: u32,
-    /// Row ids below this number may have been given to rows.
-    pub(crate) row: i64,
-}
-
-/// Bucket ids from this number on are those of temporary tables, which the log does not contain.
-pub(crate) const TEMPORARY_BUCKETS: u64 = 1 << 63;
-
-impl Default for IdCounters {
-    fn default() -> Self {
-        Self { bucket: 1, temporary_bucket: TEMPORARY_BUCKETS, relation: 0, row: 1 }
-    }
-}
-
 /// Event counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -71,20 +45,6 @@ pub(crate) struct Counts {
     pub(crate) splits: u64,
     pub(crate) merges: u64,
     pub(crate) compactions: u64,
-}
-
-/// State of a sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SequenceState {
-    pub(crate) last: i64,
-    /// False until `last` has been returned to a client.
-    pub(crate) called: bool,
-}
-
-impl SequenceState {
-    pub(crate) fn new(sequence: &Sequence) -> Self {
-        Self { last: sequence.start, called: false }
-    }
 }
 
 impl Machine {

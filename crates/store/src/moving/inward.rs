@@ -2,7 +2,6 @@
 
 use super::piece::{self, DELTA_FIELDS};
 use crate::Error;
-use crate::command::Command;
 use crate::error::missing;
 use crate::file::{TableFile, Tile};
 use crate::memory::Reservation;
@@ -14,6 +13,7 @@ use bucket::{Assembly, Chunk, Layout, RowEncoder, VERSION_OVERHEAD, compaction};
 use bytes::Bytes;
 use catalog::ipc::malformed;
 use catalog::{Table, TableId};
+use durable::Command;
 use sdds::{Key, KeyRange, Timestamp, splitting};
 use std::sync::Arc;
 

@@ -2,7 +2,6 @@
 
 use super::piece::Pieces;
 use crate::Error;
-use crate::command::Command;
 use crate::error::missing;
 use crate::file::{TableFile, Tile};
 use crate::holds::HoldId;
@@ -10,6 +9,7 @@ use crate::machine::Machine;
 use crate::store::Store;
 use bucket::{Bucket, BucketState, Delta, Run, Version};
 use catalog::{Table, TableId};
+use durable::Command;
 use sdds::{Bound, KeyRange, Partition};
 use std::sync::Arc;
 

@@ -4,12 +4,12 @@
 use super::conflicts::refuse_conflicts;
 use super::{CommitRequest, Ready, Store};
 use crate::Error;
-use crate::command::Command;
 use crate::file::TableFile;
 use crate::log::Proposal;
 use crate::machine::Machine;
 use bucket::{Run, TableWrites};
 use catalog::TableId;
+use durable::Command;
 use journal::Position;
 use sdds::{Bound, KeyRange, Timestamp};
 use std::sync::Arc;

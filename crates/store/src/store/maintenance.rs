@@ -5,14 +5,15 @@
 
 use super::Store;
 use crate::Error;
-use crate::command::Command;
-use crate::durable::{Cut, Durable};
+use crate::cut;
 use crate::file::{TableFile, Tile};
 use crate::info::SplitInfo;
 use crate::machine::Machine;
 use crate::queue::Queue;
 use bucket::{Bucket, compaction};
 use catalog::{Table, TableId};
+use durable::Command;
+use durable::Durable;
 use sdds::{Bound, Key, KeyRange, splitting};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
@@ -78,7 +79,7 @@ impl Store {
     }
 
     fn make_checkpoint(&self, durable: &Durable) -> Result<u64, journal::Error> {
-        durable.checkpoint(|| Cut::of(&self.machine()))
+        durable.checkpoint(|| cut::of(&self.machine()))
     }
 
     /// Splits the buckets of ranges until each fits, and requests compaction of those that need it.

@@ -18,8 +18,6 @@ pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
 
 use crate::Error;
-use crate::command::Command;
-use crate::durable::Durable;
 use crate::holds::Holds;
 use crate::ids;
 use crate::machine::Machine;
@@ -29,6 +27,8 @@ use crate::queue::Queue;
 use crate::snapshot::{Snapshot, Snapshots};
 use bucket::{Layout, RowLayout};
 use catalog::{Catalog, RelationId, Table, TableId};
+use durable::Command;
+use durable::Durable;
 use parking_lot::{Mutex, MutexGuard};
 use sdds::{GroupId, Timestamp};
 use sequences::Handed;

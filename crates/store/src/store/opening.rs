@@ -6,8 +6,8 @@
 use super::replay::Replay;
 use super::{Options, Store, maintenance};
 use crate::Error;
-use crate::durable::{self, Checkpoints, ChunkFiles, Durable};
 use crate::publishing::Publisher;
+use durable::{Checkpoints, ChunkFiles, Durable};
 use journal::disk::{Disk, RealDisk};
 use journal::{Directory, Durability, Journal, Position};
 use std::fmt;

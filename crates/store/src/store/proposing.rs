@@ -5,13 +5,13 @@
 
 use super::{CommitRequest, Store};
 use crate::Error;
-use crate::command::{Command, form};
-use crate::durable::{Durable, Pins};
 use crate::log::{Proposal, Record};
 use crate::machine::Machine;
 use crate::write_set::WriteSet;
 use bucket::Chunk;
 use catalog::{Catalog, CatalogChange, TableId, is_temporary_schema};
+use durable::Command;
+use durable::{Durable, Pins};
 use journal::{Body, Position};
 use sdds::Timestamp;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ struct Encoded {
 impl Encoded {
     /// The room that it needs, in bytes.
     fn len(&self) -> usize {
-        self.body.len() + form::TIMESTAMP_BYTES
+        self.body.len() + durable::TIMESTAMP_BYTES
     }
 }
 
@@ -90,7 +90,7 @@ impl Store {
             machine.commit_unlogged(command);
             return true;
         };
-        let record = match form::encode(&command, &machine.head().catalog) {
+        let record = match durable::encode(&command, &machine.head().catalog) {
             None => None,
             Some((kind, body)) => {
                 let Some(room) = durable.journal().try_room(body.len()) else { return false };
@@ -102,7 +102,7 @@ impl Store {
 
     /// Makes the record of a small command ready; `None` if it concerns temporary relations only.
     fn record(&self, durable: &Durable, command: &Command) -> Result<Option<Record>, Error> {
-        let Some((kind, body)) = form::encode(command, &self.catalog()) else { return Ok(None) };
+        let Some((kind, body)) = durable::encode(command, &self.catalog()) else { return Ok(None) };
         let room = durable.journal().room_blocking(body.len())?;
         Ok(Some(Record { kind, body: Body::new(body), room }))
     }
@@ -132,7 +132,7 @@ fn encode(durable: &Durable, request: &CommitRequest) -> Result<Option<Encoded>,
         catalog: changes.clone(),
         writes: writes.clone(),
     };
-    let encoded = form::encode(&command, catalog);
+    let encoded = durable::encode(&command, catalog);
     Ok(encoded.map(|(kind, body)| Encoded { kind, body: Body::new(body), pins }))
 }
 

@@ -5,9 +5,6 @@
 
 use super::Store;
 use super::committing::touched_ranges;
-use crate::command::Command;
-use crate::command::form::{self, Decoder, Flaw};
-use crate::durable::{BucketCut, ChunkFiles, ChunkReader, Cut, TableCut};
 use crate::file::{TableFile, Tile};
 use crate::ids;
 use crate::log::Proposal;
@@ -15,6 +12,8 @@ use crate::machine::Machine;
 use crate::snapshot::Published;
 use bucket::{Accesses, Bucket, Layouts, Place, compaction};
 use catalog::{RelationId, TableId};
+use durable::Command;
+use durable::{BucketCut, ChunkFiles, ChunkReader, Cut, Decoder, Flaw, TableCut};
 use journal::Position;
 use sdds::{Bound, KeyRange, Partition};
 use std::sync::Arc;
@@ -75,7 +74,7 @@ impl<'a> Replay<'a> {
             );
             return Err(from.damaged(flaw));
         }
-        let decoded = self.decode(|decoder| form::decode(from.kind, from.body, decoder));
+        let decoded = self.decode(|decoder| durable::decode(from.kind, from.body, decoder));
         let command = decoded.map_err(|flaw| match flaw {
             Flaw::Form(flaw) => from.damaged(flaw),
             Flaw::Chunk(error) => error,

@@ -7,11 +7,11 @@
 
 use super::Store;
 use crate::Error;
-use crate::command::Command;
-use crate::durable::Durable;
-use crate::machine::SequenceState;
 use crate::peers::Peers;
 use catalog::{RelationId, Sequence, is_temporary_schema};
+use durable::Command;
+use durable::Durable;
+use durable::SequenceState;
 use journal::Position;
 use sdds::GroupId;
 use std::collections::BTreeMap;

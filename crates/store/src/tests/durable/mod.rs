@@ -69,7 +69,7 @@ fn found(store: &Store, id: TableId) -> BTreeMap<i64, String> {
 /// What a restart must find again, to the byte: catalog, sequences, id counters, the tiles and rows of
 /// all tables. How rows are divided among delta and runs is left out: compaction is no command.
 fn digest(store: &Store) -> String {
-    let cut = crate::durable::Cut::of(&store.machine());
+    let cut = crate::cut::of(&store.machine());
     let mut text = format!(
         "{}\n{:?}\n{} {}\n{}\n",
         cut.timestamp,

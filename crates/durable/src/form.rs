@@ -18,14 +18,13 @@
 //!
 //! What concerns temporary relations is left out: they end with the server. Kinds are append-only.
 
-use super::Command;
-use super::state_form::{self, Detail};
-use crate::write_set::WriteSet;
-use bucket::{Chunk, Layouts, Place, RowReader, RowWriter, Run, TableWrites};
+use crate::command::{Command, WriteSet};
+use crate::runs::{Decoder, Flaw, decode_run, encode_places};
+use crate::state_form::{self, Detail};
+use bucket::{RowReader, RowWriter, TableWrites};
 use catalog::stable::{self, Malformed, Source, Stable};
 use catalog::{Catalog, CatalogChange, TableId};
 use sdds::Timestamp;
-use std::sync::Arc;
 
 const COMMIT: u16 = 1;
 const SPLIT: u16 = 2;
@@ -37,33 +36,11 @@ const SEQUENCE: u16 = 7;
 const ROW_IDS: u16 = 8;
 
 /// Bytes of the timestamp at the end of a commit.
-pub(crate) const TIMESTAMP_BYTES: usize = 8;
-
-/// The reason why a command cannot be decoded.
-#[derive(Debug)]
-pub(crate) enum Flaw {
-    /// Its bytes do not have the form.
-    Form(String),
-    /// A chunk that it refers to cannot be read.
-    Chunk(journal::Error),
-}
-
-impl From<Malformed> for Flaw {
-    fn from(malformed: Malformed) -> Self {
-        Self::Form(malformed.to_string())
-    }
-}
-
-/// What is needed to decode commands.
-pub(crate) struct Decoder<'a> {
-    pub(crate) layouts: &'a mut Layouts,
-    /// Returns the chunk at a place.
-    pub(crate) chunk: &'a mut dyn FnMut(&Place) -> Result<Arc<Chunk>, journal::Error>,
-}
+pub const TIMESTAMP_BYTES: usize = 8;
 
 /// Encodes a command, without the timestamp of a commit; returns its kind and body. `None` if it
 /// concerns temporary relations only. `catalog` is the one before the command.
-pub(crate) fn encode(command: &Command, catalog: &Catalog) -> Option<(u16, Vec<u8>)> {
+pub fn encode(command: &Command, catalog: &Catalog) -> Option<(u16, Vec<u8>)> {
     let mut out = Vec::new();
     let is_temporary = |table: TableId| is_temporary(catalog, table);
     let kind = match command {
@@ -162,20 +139,12 @@ fn encode_writes(writes: &TableWrites, rows: &mut RowWriter, out: &mut Vec<u8>) 
     writes.runs.iter().for_each(|run| encode_places(run, out));
 }
 
-/// Appends the places of the chunks of a run, which have been written.
-pub(super) fn encode_places(run: &Run, out: &mut Vec<u8>) {
-    (run.chunks.len() as u64).encode(out);
-    for chunk in &run.chunks {
-        let place = chunk.place().expect("chunks are written before they are referred to");
-        place.file.encode(out);
-        place.index.encode(out);
-        place.rows.start.encode(out);
-        place.rows.end.encode(out);
-    }
-}
-
-/// Decodes a command that [`encode`] has encoded; a commit is followed by its timestamp.
-pub(crate) fn decode(kind: u16, body: &[u8], with: &mut Decoder<'_>) -> Result<Command, Flaw> {
+/// Decodes a command that [`encode`] has encoded; a commit is followed by its timestamp, eight
+/// little-endian bytes.
+///
+/// # Errors
+/// [`Flaw`].
+pub fn decode(kind: u16, body: &[u8], with: &mut Decoder<'_>) -> Result<Command, Flaw> {
     let mut from = Source::new(body);
     let command = match kind {
         COMMIT => {
@@ -238,26 +207,4 @@ fn decode_commit(
         writes.insert(id, table);
     }
     Ok((changes, writes))
-}
-
-/// Decodes a run of at least one chunk.
-pub(super) fn decode_run(
-    from: &mut Source<'_>,
-    timestamp: Timestamp,
-    chunk: &mut dyn FnMut(&Place) -> Result<Arc<Chunk>, journal::Error>,
-) -> Result<Arc<Run>, Flaw> {
-    let mut chunks: Vec<Arc<Chunk>> = Vec::new();
-    for _ in 0..u64::decode(from)? {
-        let (file, index) = (stable(from)?, stable(from)?);
-        let rows = stable(from)?..stable(from)?;
-        let chunk = chunk(&Place { file, index, rows }).map_err(Flaw::Chunk)?;
-        if chunks.last().is_some_and(|last| last.last() >= chunk.first()) {
-            return Err(Malformed("the chunks of a load are out of order").into());
-        }
-        chunks.push(chunk);
-    }
-    if chunks.is_empty() {
-        return Err(Malformed("a load has no chunks").into());
-    }
-    Ok(Run::new(timestamp, chunks))
 }

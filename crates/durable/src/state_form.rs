@@ -7,7 +7,7 @@
 //!
 //! Versions are ordered by key, newest first.
 
-use super::form::{Decoder, Flaw, decode_run, encode_places};
+use crate::runs::{Decoder, Flaw, decode_run, encode_places};
 use bucket::{Assembly, BucketState, RowReader, RowWriter, Version};
 use catalog::stable::{Malformed, Source, Stable};
 use sdds::{Key, Timestamp};

@@ -1,4 +1,5 @@
-//! The data directory of a store: the journal, files of chunks, and checkpoints.
+//! What a store keeps in its data directory: the journal of its commands, files of chunks, and
+//! checkpoints.
 //!
 //! ```text
 //! DIRECTORY/journal/      every command since the older checkpoint
@@ -9,30 +10,44 @@
 //! Rules of order. Chunks are durable before a command or checkpoint refers to them. The journal is
 //! durable up to the position of a checkpoint before that gets its name. Segments and chunk files are
 //! removed when neither of the two checkpoints, nor the journal after the older one, needs them.
+//!
+//! A [`Command`] is a change of a store; [`encode`] and [`decode`] are its stable form. A [`Cut`] is a
+//! state; [`Checkpoints`] keep two. Not here: deciding and applying commands (`store`), the order and
+//! durability of commands (`journal`).
 
 mod checkpoint;
 mod chunk_file;
 mod chunk_files;
+mod command;
 mod cut;
+mod form;
 mod manifest;
+mod runs;
+mod state;
+mod state_form;
+#[cfg(test)]
+#[path = "../../bucket/src/test_tables.rs"]
+mod test_tables;
+#[cfg(test)]
+mod tests;
 
-pub(crate) use checkpoint::Checkpoints;
-pub(crate) use chunk_files::{ChunkFiles, ChunkReader, Pins};
-pub(crate) use cut::{BucketCut, Cut, TableCut};
+pub use checkpoint::{CHECKPOINTS, Checkpoints, Found};
+pub use chunk_files::{CHUNKS, ChunkFiles, ChunkReader, Pins};
+pub use command::{Command, WriteSet};
+pub use cut::{BucketCut, Cut, TableCut, TileCut};
+pub use form::{TIMESTAMP_BYTES, decode, encode};
+pub use manifest::{Manifest, Summary};
+pub use runs::{Decoder, Flaw};
+pub use state::{IdCounters, SequenceState, TEMPORARY_BUCKETS};
 
 use bucket::Chunk;
 use journal::{Directory, Journal};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The directory of chunk files within a data directory.
-pub(crate) const CHUNKS: &str = "chunks";
-/// The directory of checkpoints within a data directory.
-pub(crate) const CHECKPOINTS: &str = "checkpoints";
-
 /// What a store with a data directory has in addition.
 #[derive(Debug)]
-pub(crate) struct Durable {
+pub struct Durable {
     directory: Arc<Directory>,
     journal: Arc<Journal>,
     chunks: Arc<ChunkFiles>,
@@ -41,7 +56,8 @@ pub(crate) struct Durable {
 }
 
 impl Durable {
-    pub(crate) fn new(
+    /// Puts the parts of an open data directory together.
+    pub fn new(
         directory: Arc<Directory>,
         journal: Arc<Journal>,
         chunks: Arc<ChunkFiles>,
@@ -51,7 +67,7 @@ impl Durable {
     }
 
     /// Returns the journal.
-    pub(crate) fn journal(&self) -> &Arc<Journal> {
+    pub fn journal(&self) -> &Arc<Journal> {
         &self.journal
     }
 
@@ -59,7 +75,7 @@ impl Durable {
     ///
     /// # Errors
     /// 53100 if the disk is full; those of the disk.
-    pub(crate) fn write_chunks(&self, chunks: &[Arc<Chunk>]) -> Result<Pins, journal::Error> {
+    pub fn write_chunks(&self, chunks: &[Arc<Chunk>]) -> Result<Pins, journal::Error> {
         self.chunks.write(chunks)
     }
 
@@ -67,7 +83,7 @@ impl Durable {
     ///
     /// # Errors
     /// 53100 if the disk is full; those of the disk. The checkpoints before are still there.
-    pub(crate) fn checkpoint(&self, cut: impl FnOnce() -> Cut) -> Result<u64, journal::Error> {
+    pub fn checkpoint(&self, cut: impl FnOnce() -> Cut) -> Result<u64, journal::Error> {
         let mut checkpoints = self.checkpoints.lock();
         // Taken before the cut: a file that is written later is referred to after the cut.
         let floor = self.chunks.floor();
@@ -75,7 +91,7 @@ impl Durable {
     }
 
     /// Returns the bytes that the journal has grown by since the last checkpoint.
-    pub(crate) fn bytes_since_checkpoint(&self) -> u64 {
+    pub fn bytes_since_checkpoint(&self) -> u64 {
         let bytes = self.journal.figures().bytes;
         bytes.saturating_sub(self.checkpoints.lock().journal_bytes())
     }

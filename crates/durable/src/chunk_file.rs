@@ -31,7 +31,7 @@ fn label(number: u64) -> Label {
 ///
 /// # Errors
 /// [`Error::Full`]; those of the disk.
-pub(super) fn write(
+pub(crate) fn write(
     directory: &Directory,
     path: &Path,
     number: u64,
@@ -67,7 +67,7 @@ fn schema(layout: &Layout) -> Schema {
 
 /// A chunk file that has been checked.
 #[derive(Debug)]
-pub(super) struct ChunkFile {
+pub(crate) struct ChunkFile {
     blocks: Blocks,
     /// The block and the layout of each chunk.
     chunks: Vec<(usize, Arc<Layout>)>,
@@ -78,7 +78,7 @@ impl ChunkFile {
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::Newer`]; those of the disk.
-    pub(super) fn open(directory: &Directory, path: &Path, number: u64) -> Result<Self, Error> {
+    pub(crate) fn open(directory: &Directory, path: &Path, number: u64) -> Result<Self, Error> {
         let blocks = Blocks::open(directory, path, label(number))?;
         let mut chunks = Vec::new();
         let mut layout: Option<Arc<Layout>> = None;
@@ -97,7 +97,7 @@ impl ChunkFile {
     }
 
     /// Returns the size of the file in bytes.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.blocks.bytes()
     }
 
@@ -105,7 +105,7 @@ impl ChunkFile {
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub(super) fn chunk(&self, index: u32) -> Result<Chunk, Error> {
+    pub(crate) fn chunk(&self, index: u32) -> Result<Chunk, Error> {
         let found = self.chunks.get(index as usize);
         let (block, layout) = found.ok_or_else(|| {
             self.blocks.damaged(self.blocks.len(), format!("chunk {index} is missing"))

@@ -4,13 +4,13 @@
 //! |---|---|
 //! | 1, first | position, index, timestamp, id counters, floor of chunk files, sequences, catalog |
 //! | 2 | a table: id, number of tiles; each its low bound, and if it is here the id and accesses of its bucket |
-//! | 3 | the state of the next bucket of the table, newest versions ([`crate::command::state_form`]) |
+//! | 3 | the state of the next bucket of the table, newest versions (`state_form`) |
 //! | 4, last | the chunk files that are referred to |
 
-use super::cut::{BucketCut, Cut, TableCut, TileCut};
-use crate::command::form::{Decoder, Flaw};
-use crate::command::state_form::{self, Detail};
-use crate::machine::{IdCounters, SequenceState, TEMPORARY_BUCKETS};
+use crate::cut::{BucketCut, Cut, TableCut, TileCut};
+use crate::runs::{Decoder, Flaw};
+use crate::state::{IdCounters, SequenceState, TEMPORARY_BUCKETS};
+use crate::state_form::{self, Detail};
 use bucket::BucketState;
 use catalog::stable::{Malformed, Source, Stable};
 use catalog::{Catalog, RelationId, TableId};
@@ -27,13 +27,15 @@ const FILES: u16 = 4;
 
 /// What is known of a checkpoint without its tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Summary {
-    pub(crate) number: u64,
-    pub(crate) position: Position,
+pub struct Summary {
+    /// Its number.
+    pub number: u64,
+    /// The position of the journal.
+    pub position: Position,
     /// Chunk files from this number on may be referred to by the journal after the position.
-    pub(crate) floor: u64,
+    pub floor: u64,
     /// The chunk files that it refers to.
-    pub(crate) files: BTreeSet<u64>,
+    pub files: BTreeSet<u64>,
 }
 
 fn label(number: u64) -> Label {
@@ -45,7 +47,7 @@ fn label(number: u64) -> Label {
 ///
 /// # Errors
 /// [`Error::Full`]; those of the disk.
-pub(super) fn write(
+pub(crate) fn write(
     directory: &Directory,
     path: &Path,
     number: u64,
@@ -108,7 +110,7 @@ fn encode_table(table: &TableCut) -> Vec<u8> {
 
 /// A checkpoint whose bytes have been checked.
 #[derive(Debug)]
-pub(crate) struct Manifest {
+pub struct Manifest {
     blocks: Blocks,
     number: u64,
 }
@@ -118,12 +120,12 @@ impl Manifest {
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::Newer`]; those of the disk.
-    pub(super) fn open(directory: &Directory, path: &Path, number: u64) -> Result<Self, Error> {
+    pub(crate) fn open(directory: &Directory, path: &Path, number: u64) -> Result<Self, Error> {
         Ok(Self { blocks: Blocks::open(directory, path, label(number))?, number })
     }
 
     /// Returns the size of the file in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.blocks.bytes()
     }
 
@@ -131,7 +133,7 @@ impl Manifest {
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub(crate) fn summary(&self) -> Result<Summary, Error> {
+    pub fn summary(&self) -> Result<Summary, Error> {
         let (_, floor, cut) = self.head()?;
         let last = self.blocks.len().saturating_sub(1);
         let files = self.body(last, FILES)?;
@@ -145,7 +147,7 @@ impl Manifest {
     ///
     /// # Errors
     /// [`Error::Damaged`], also of chunk files.
-    pub(crate) fn read(&self, with: &mut Decoder<'_>) -> Result<Cut, Error> {
+    pub fn read(&self, with: &mut Decoder<'_>) -> Result<Cut, Error> {
         let (mut next, _, mut cut) = self.head()?;
         while let Some((TABLE, body)) = self.blocks.get(next) {
             let table = decode_table(body);

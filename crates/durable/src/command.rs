@@ -2,39 +2,85 @@
 //! order.
 //!
 //! Applying a command reads nothing but the state that it is applied to: no clock, no snapshots in
-//! use that change an answer, no configuration. [`form`] is its stable encoding. Compaction is no
+//! use that change an answer, no configuration. [`crate::encode`] is its stable encoding. Compaction is no
 //! command: it changes no answer, and each copy of a bucket compacts on its own.
 
-pub(crate) mod form;
-pub(crate) mod state_form;
-
-use crate::write_set::WriteSet;
-use bucket::BucketState;
+use bucket::{BucketState, TableWrites};
 use catalog::{Catalog, CatalogChange, RelationId, TableId};
+use imbl::OrdMap;
 use sdds::{Bound, Key, KeyRange, Timestamp};
 use std::fmt;
 use std::sync::Arc;
 
+/// The writes of a transaction, by table. Persistent: a savepoint is a copy.
+pub type WriteSet = OrdMap<TableId, TableWrites>;
+
 /// A change of the state.
 #[derive(Debug, Clone)]
-pub(crate) enum Command {
+pub enum Command {
     /// The writes and catalog changes of a transaction.
-    Commit { timestamp: Timestamp, catalog: Vec<CatalogChange>, writes: WriteSet },
+    Commit {
+        /// When it becomes visible.
+        timestamp: Timestamp,
+        /// The changes of the catalog, in order.
+        catalog: Vec<CatalogChange>,
+        /// The rows.
+        writes: WriteSet,
+    },
     /// Splits a bucket at a key.
-    Split { table: TableId, at: Key },
+    Split {
+        /// The table.
+        table: TableId,
+        /// The first key of the upper half.
+        at: Key,
+    },
     /// Merges the bucket that begins at `low` with the next one.
-    Merge { table: TableId, low: Bound },
+    Merge {
+        /// The table.
+        table: TableId,
+        /// Where the lower bucket begins.
+        low: Bound,
+    },
     /// Installs a catalog in a store without tables. Other servers own all rows.
-    Install { timestamp: Timestamp, catalog: Arc<Catalog> },
+    Install {
+        /// When it becomes visible.
+        timestamp: Timestamp,
+        /// The catalog.
+        catalog: Arc<Catalog>,
+    },
     /// Takes ownership of keys of another server, with their rows.
-    Adopt { table: TableId, range: KeyRange, state: BucketState, accesses: u64 },
+    Adopt {
+        /// The table.
+        table: TableId,
+        /// The keys.
+        range: KeyRange,
+        /// The rows.
+        state: BucketState,
+        /// Average accesses per second.
+        accesses: u64,
+    },
     /// Passes ownership of keys to another server.
-    Release { table: TableId, range: KeyRange },
+    Release {
+        /// The table.
+        table: TableId,
+        /// The keys.
+        range: KeyRange,
+    },
     /// Sets the last value of a sequence.
-    SequenceAdvance { sequence: RelationId, last: i64, called: bool },
+    SequenceAdvance {
+        /// The sequence.
+        sequence: RelationId,
+        /// The value.
+        last: i64,
+        /// Whether the value may have been returned to a client.
+        called: bool,
+    },
     /// Row ids below this number may have been given to rows: after a restart they are not allocated
     /// again.
-    RowIds { below: i64 },
+    RowIds {
+        /// The number.
+        below: i64,
+    },
 }
 
 impl fmt::Display for Command {

@@ -1,7 +1,6 @@
 //! The chunk files of a data directory: their numbers, which are in use, and their removal.
 
-use super::CHUNKS;
-use super::chunk_file::{self, ChunkFile};
+use crate::chunk_file::{self, ChunkFile};
 use bucket::{Chunk, Place};
 use journal::{Directory, Error, sync_directory};
 use parking_lot::Mutex;
@@ -9,12 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// The directory of chunk files within a data directory.
+pub const CHUNKS: &str = "chunks";
+
 /// The ending of the names of chunk files.
 const ENDING: &str = ".chunks";
 
 /// The chunk files of a data directory.
 #[derive(Debug)]
-pub(crate) struct ChunkFiles {
+pub struct ChunkFiles {
     directory: Arc<Directory>,
     state: Mutex<State>,
 }
@@ -30,7 +32,7 @@ struct State {
 /// Keeps a chunk file that nothing in the log refers to yet. Dropping it lets the file be removed
 /// unless something does.
 #[derive(Debug)]
-pub(crate) struct Pins {
+pub struct Pins {
     files: Arc<ChunkFiles>,
     number: Option<u64>,
 }
@@ -57,7 +59,7 @@ impl ChunkFiles {
     ///
     /// # Errors
     /// Those of the disk.
-    pub(crate) fn open(directory: &Arc<Directory>) -> Result<Arc<Self>, Error> {
+    pub fn open(directory: &Arc<Directory>) -> Result<Arc<Self>, Error> {
         let state = Mutex::new(State { next: 1, pinned: BTreeSet::new() });
         let files = Self { directory: Arc::clone(directory), state };
         let last = files.numbers()?.last().copied().unwrap_or(0);
@@ -84,7 +86,7 @@ impl ChunkFiles {
     ///
     /// # Errors
     /// [`Error::Full`]; those of the disk.
-    pub(crate) fn write(self: &Arc<Self>, chunks: &[Arc<Chunk>]) -> Result<Pins, Error> {
+    pub fn write(self: &Arc<Self>, chunks: &[Arc<Chunk>]) -> Result<Pins, Error> {
         let new: Vec<&Arc<Chunk>> = chunks.iter().filter(|chunk| chunk.place().is_none()).collect();
         if new.is_empty() {
             return Ok(Pins { files: Arc::clone(self), number: None });
@@ -112,7 +114,7 @@ impl ChunkFiles {
     }
 
     /// Returns a number that every file has which is not referred to yet, or later ones.
-    pub(crate) fn floor(&self) -> u64 {
+    pub fn floor(&self) -> u64 {
         let state = self.state.lock();
         state.pinned.first().copied().unwrap_or(state.next)
     }
@@ -121,7 +123,7 @@ impl ChunkFiles {
     ///
     /// # Errors
     /// Those of the disk. What remains is removed by the next call.
-    pub(crate) fn remove_unused(&self, floor: u64, used: &BTreeSet<u64>) -> Result<(), Error> {
+    pub fn remove_unused(&self, floor: u64, used: &BTreeSet<u64>) -> Result<(), Error> {
         for number in self.numbers()?.range(..floor).filter(|number| !used.contains(number)) {
             let path = self.path(*number);
             let removed = self.directory.disk().remove(&path);
@@ -133,7 +135,7 @@ impl ChunkFiles {
 
 /// Reads chunks by their places, each file and chunk once.
 #[derive(Debug)]
-pub(crate) struct ChunkReader {
+pub struct ChunkReader {
     files: Arc<ChunkFiles>,
     open: BTreeMap<u64, ChunkFile>,
     chunks: BTreeMap<(u64, u32), Arc<Chunk>>,
@@ -141,12 +143,13 @@ pub(crate) struct ChunkReader {
 }
 
 impl ChunkReader {
-    pub(crate) fn new(files: Arc<ChunkFiles>) -> Self {
+    /// Begins to read the files of a directory.
+    pub fn new(files: Arc<ChunkFiles>) -> Self {
         Self { files, open: BTreeMap::new(), chunks: BTreeMap::new(), bytes: 0 }
     }
 
     /// Returns the bytes of the files that were read.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
@@ -154,7 +157,7 @@ impl ChunkReader {
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::Newer`]; those of the disk.
-    pub(crate) fn chunk(&mut self, place: &Place) -> Result<Arc<Chunk>, Error> {
+    pub fn chunk(&mut self, place: &Place) -> Result<Arc<Chunk>, Error> {
         let whole = self.whole(place.file, place.index)?;
         let rows = place.rows.start as usize..place.rows.end as usize;
         if rows == (0..whole.rows()) {

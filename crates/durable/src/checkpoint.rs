@@ -1,13 +1,16 @@
 //! The checkpoints of a data directory: two are kept, and what they do not need is removed.
 
-use super::CHECKPOINTS;
-use super::chunk_files::ChunkFiles;
-use super::cut::Cut;
-use super::manifest::{self, Manifest, Summary};
+use crate::chunk_files::ChunkFiles;
+use crate::cut::Cut;
+use crate::manifest::{self, Manifest, Summary};
 use journal::{Directory, Error, Journal, sync_directory};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The directory of checkpoints within a data directory.
+pub const CHECKPOINTS: &str = "checkpoints";
 
 /// The ending of the names of checkpoints.
 const ENDING: &str = ".checkpoint";
@@ -19,7 +22,7 @@ const KEPT: usize = 2;
 
 /// The checkpoints of a data directory.
 #[derive(Debug, Default)]
-pub(crate) struct Checkpoints {
+pub struct Checkpoints {
     /// The valid ones, oldest first.
     kept: Vec<Summary>,
     /// The greatest number in the directory.
@@ -30,9 +33,11 @@ pub(crate) struct Checkpoints {
 
 /// The newest checkpoint that is valid.
 #[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) manifest: Manifest,
-    pub(crate) summary: Summary,
+pub struct Found {
+    /// Its contents.
+    pub manifest: Manifest,
+    /// What is known of it.
+    pub summary: Summary,
 }
 
 fn file_name(number: u64) -> String {
@@ -60,9 +65,7 @@ impl Checkpoints {
     /// # Errors
     /// [`Error::Damaged`] if there are checkpoints and none is valid; [`Error::Newer`]; those of the
     /// disk.
-    pub(crate) fn find(
-        directory: &Directory,
-    ) -> Result<(Self, Option<Found>, Option<Error>), Error> {
+    pub fn find(directory: &Directory) -> Result<(Self, Option<Found>, Option<Error>), Error> {
         let numbers: BTreeSet<u64> =
             names(directory)?.iter().filter_map(|name| number_of(name)).collect();
         let mut found: Option<Found> = None;
@@ -89,7 +92,7 @@ impl Checkpoints {
     }
 
     /// Returns the bytes that the journal had appended at the last checkpoint.
-    pub(super) fn journal_bytes(&self) -> u64 {
+    pub(crate) fn journal_bytes(&self) -> u64 {
         self.journal_bytes
     }
 
@@ -97,11 +100,11 @@ impl Checkpoints {
     ///
     /// # Errors
     /// [`Error::Full`]; those of the disk.
-    pub(super) fn make(
+    pub(crate) fn make(
         &mut self,
         directory: &Directory,
         journal: &Journal,
-        chunks: &std::sync::Arc<ChunkFiles>,
+        chunks: &Arc<ChunkFiles>,
         floor: u64,
         cut: Cut,
     ) -> Result<u64, Error> {
