@@ -32,8 +32,9 @@ impl Store {
     /// Begins to receive a range of keys.
     ///
     /// # Errors
-    /// [`Error::Catalog`] if the table does not exist.
+    /// [`Error::Catalog`] if the table does not exist; 0A000 with a data directory.
     pub fn move_in(self: &Arc<Self>, table: TableId, range: &KeyRange) -> Result<MoveIn, Error> {
+        self.refuse_with_data("taking keys of another server")?;
         let file = self.snapshots().newest().files.get(&table).cloned();
         let file = file.ok_or_else(|| missing(table))?;
         Ok(MoveIn {

@@ -43,8 +43,9 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Catalog`] if the table does not exist; [`Error::NotOwned`] if some of the keys are
-    /// not owned here or are moving already.
+    /// not owned here or are moving already; 0A000 with a data directory.
     pub fn move_out(self: &Arc<Self>, table: TableId, range: &KeyRange) -> Result<MoveOut, Error> {
+        self.refuse_with_data("moving keys to another server")?;
         self.compact_within(table, range);
         let mut machine = self.machine();
         let published = Arc::clone(machine.head());

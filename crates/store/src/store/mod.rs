@@ -13,11 +13,10 @@ mod request;
 mod sequences;
 mod statistics;
 
-pub use opening::{Data, Recovery};
+pub use opening::{Data, Progress, Recovery};
 pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
 
-use crate::Error;
 use crate::holds::Holds;
 use crate::ids;
 use crate::machine::Machine;
@@ -25,10 +24,12 @@ use crate::memory::Memory;
 use crate::peers::Peers;
 use crate::queue::Queue;
 use crate::snapshot::{Snapshot, Snapshots};
+use crate::{Error, Failure};
 use bucket::{Layout, RowLayout};
 use catalog::{Catalog, RelationId, Table, TableId};
 use durable::Command;
 use durable::Durable;
+use journal::Journal;
 use parking_lot::{Mutex, MutexGuard};
 use sdds::{GroupId, Timestamp};
 use sequences::Handed;
@@ -230,6 +231,23 @@ impl Store {
 
     pub(crate) fn holds(&self) -> &Arc<Holds> {
         &self.holds
+    }
+
+    /// Returns the journal, for its figures and its end; `None` without a data directory.
+    pub fn journal(&self) -> Option<&Arc<Journal>> {
+        self.durable().map(|durable| durable.journal())
+    }
+
+    /// Refuses what is not in the log yet.
+    pub(crate) fn refuse_with_data(&self, what: &str) -> Result<(), Error> {
+        if self.durable().is_none() {
+            return Ok(());
+        }
+        Err(Error::Failed(Box::new(Failure {
+            sql_state: "0A000".to_owned(),
+            message: format!("{what} is not supported by a server with a data directory"),
+            ..Failure::default()
+        })))
     }
 
     /// Returns the data directory; `None` without one.

@@ -32,9 +32,19 @@ pub struct Data {
     pub holder: String,
     /// A checkpoint is made when the journal has grown by this, in bytes.
     pub checkpoint_bytes: u64,
-    /// Is called from time to time during recovery, with the part of the journal that has been read,
-    /// 0 to 1.
-    pub progress: fn(f64),
+    /// Is told how far recovery is.
+    pub progress: Progress,
+}
+
+/// Is called for each command during recovery, with the part of the journal that has been read, 0 to
+/// 1.
+#[derive(Clone)]
+pub struct Progress(pub Arc<dyn Fn(f64) + Send + Sync>);
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Progress")
+    }
 }
 
 impl Data {
@@ -46,7 +56,7 @@ impl Data {
             journal: journal::Options { durability, ..journal::Options::default() },
             holder: format!("process {}", std::process::id()),
             checkpoint_bytes: CHECKPOINT_BYTES,
-            progress: |_| (),
+            progress: Progress(Arc::new(|_| ())),
         }
     }
 }
@@ -97,6 +107,9 @@ impl Store {
     /// Opens a store with a data directory, and returns what was found in it. Another process cannot
     /// open the directory until the store is dropped.
     ///
+    /// When the journal stops ([`Journal::until_stopped`]), memory and disk may differ: the process must
+    /// end. Moves of keys between servers are refused: what belongs to them is not in the log yet.
+    ///
     /// # Errors
     /// Directories that are in use, no data directories, damaged or of newer formats: the message
     /// says where and what to do.
@@ -122,7 +135,7 @@ impl Store {
         }
         let after = found.as_ref().map_or(Position::ZERO, |found| found.summary.position);
         let recovered = journal::recover(&directory, after, |command| {
-            progress(command.progress);
+            (progress.0)(command.progress);
             replay.take(&command)
         })?;
         bytes += recovered.bytes + replay.bytes();
