@@ -254,3 +254,21 @@ fn many_threads_find_their_commits_and_a_restart_does_too() {
     let (store, _) = again.expect("opened");
     assert_eq!(digest(&store), before);
 }
+
+/// A checkpoint that is ahead of the journal would make the directory invalid.
+#[test]
+fn a_checkpoint_waits_until_the_journal_is_durable() {
+    for seed in 0..10 {
+        let disk = MemoryDisk::new();
+        let mut slow = data(&disk);
+        slow.journal.durability = Durability::Async;
+        slow.journal.interval = std::time::Duration::from_secs(3600);
+        let (store, _) = Store::open_durable(&quiet(), slow).expect("opened");
+        let id = create(&store, keyed("t")).expect("created");
+        upsert(&store, id, &[(1, "one")]).expect("written");
+        store.checkpoint().expect("written");
+        upsert(&store, id, &[(2, "lost with the interval")]).expect("written");
+        let left = disk.crash(seed);
+        assert_eq!(found(&open(&left), id), [(1, "one".to_owned())].into());
+    }
+}
