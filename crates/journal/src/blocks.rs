@@ -19,10 +19,9 @@
 //!
 //! Bodies begin at multiples of 64, so that Arrow arrays can be used where they are.
 
-use crate::disk::{Contents, DiskFile};
+use crate::disk::{Contents, DiskFile, is_full};
 use crate::record::{FileSet, HEADER_BYTES, eight};
 use crate::{Directory, Error};
-use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -146,9 +145,9 @@ impl BlockWriter {
 }
 
 fn failed(path: &Path, bytes: usize, error: &std::io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::StorageFull => Error::Full { path: path.to_owned(), bytes: bytes as u64 },
-        _ => Error::io("write", path, error),
+    match is_full(error) {
+        true => Error::Full { path: path.to_owned(), bytes: bytes as u64 },
+        false => Error::io("write", path, error),
     }
 }
 

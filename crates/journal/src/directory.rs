@@ -11,7 +11,7 @@
 //! `IDENTITY` is text: lines `pando data directory`, `format N`, `set HEX` and `checksum HEX`, the
 //! CRC32C of the lines before.
 
-use crate::disk::{Disk, Lock, Locking};
+use crate::disk::{Disk, Lock, Locking, is_full};
 use crate::{Error, FileSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -99,6 +99,10 @@ impl Directory {
         let names = disk.list(path).map_err(|error| Error::io("list", path, &error))?;
         let has = |name: &str| names.iter().any(|other| other == name);
         if !has(IDENTITY) {
+            if has(LOCK) {
+                // Another process may be creating it.
+                drop(lock(&**disk, path, holder)?);
+            }
             return Err(refusal(path, &names, parts));
         }
         let lock = lock(&**disk, path, holder)?;
@@ -197,10 +201,9 @@ fn read_identity(path: &Path, bytes: &[u8]) -> Result<FileSet, Error> {
 /// # Errors
 /// Those of the disk.
 pub fn write_file(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let full = |error: &std::io::Error| error.kind() == ErrorKind::StorageFull;
     let failed = |error: std::io::Error| {
         let directory = path.parent().unwrap_or(path).to_owned();
-        match full(&error) {
+        match is_full(&error) {
             true => Error::Full { path: directory, bytes: bytes.len() as u64 },
             false => Error::io("write", path, &error),
         }

@@ -1,7 +1,7 @@
 //! What callers and the flusher share: the buffer, and who waits for it.
 
 use crate::directory::sync_directory;
-use crate::disk::DiskFile;
+use crate::disk::{DiskFile, is_full};
 use crate::durability::Durability;
 use crate::figures::Counts;
 use crate::placing::Placing;
@@ -11,7 +11,6 @@ use crate::waiting::Reached;
 use crate::{Directory, Error};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -165,9 +164,9 @@ impl Shared {
             Ok(file) => file,
             Err(error) => {
                 let _ = disk.remove(&unfinished);
-                return Err(match error.kind() {
-                    ErrorKind::StorageFull => Error::Full { path: directory, bytes },
-                    _ => Error::io("create", &path, &error),
+                return Err(match is_full(&error) {
+                    true => Error::Full { path: directory, bytes },
+                    false => Error::io("create", &path, &error),
                 });
             }
         };

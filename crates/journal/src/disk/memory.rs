@@ -340,6 +340,8 @@ impl Disk for MemoryDisk {
         if let Some(holder) = state.locks.get(path) {
             return Ok(Locking::HeldBy(holder.clone()));
         }
+        let file = || Node::File(Arc::default());
+        state.names.entry(path.to_owned()).or_insert_with(file);
         state.locks.insert(path.to_owned(), holder.to_owned());
         Ok(Locking::Locked(Box::new(MemoryLock { disk: self.clone(), path: path.to_owned() })))
     }

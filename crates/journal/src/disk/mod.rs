@@ -14,7 +14,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file system.
+/// A file system. Files and directories that it creates can be read by their owner only.
 ///
 /// What a function has changed survives a power cut only after the following `sync`: of the file for
 /// its contents ([`DiskFile::sync`]), of the directory for its name ([`Disk::sync_directory`]).
@@ -87,6 +87,11 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// # Errors
     /// Errors of the file system.
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Locking>;
+}
+
+/// Whether an error says that there is no room on the disk, or for this user.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// The outcome of locking a file.

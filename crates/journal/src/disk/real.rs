@@ -3,11 +3,15 @@
 use super::{Contents, Disk, DiskFile, Lock, Locking};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Data directories hold rows and password verifiers: only their owner may read them.
+const FILE_MODE: u32 = 0o600;
+const DIRECTORY_MODE: u32 = 0o700;
 
 /// The file system of the operating system.
 #[derive(Debug, Default, Clone, Copy)]
@@ -15,7 +19,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn create(&self, path: &Path, bytes: u64) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)?;
         allocate(&file, bytes)?;
         Ok(Arc::new(RealFile(file)))
     }
@@ -56,7 +60,7 @@ impl Disk for RealDisk {
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
-        std::fs::create_dir(path)
+        DirBuilder::new().mode(DIRECTORY_MODE).create(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

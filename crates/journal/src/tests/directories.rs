@@ -29,6 +29,16 @@ fn a_second_server_is_refused_and_told_who_is_there() {
 }
 
 #[test]
+fn a_directory_that_another_server_is_creating_is_in_use() {
+    let disk = MemoryDisk::new();
+    disk.create_directory(&home()).expect("created");
+    let lock = disk.lock(&home().join("LOCK"), "another").expect("locked");
+    assert!(refused(&disk).contains("in use by another"), "{}", refused(&disk));
+    drop(lock);
+    assert!(refused(&disk).contains("its creation was interrupted"), "{}", refused(&disk));
+}
+
+#[test]
 fn an_empty_directory_may_be_a_missing_mount() {
     let disk = MemoryDisk::new();
     disk.create_directory(&home()).expect("created");

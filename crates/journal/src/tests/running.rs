@@ -170,6 +170,10 @@ fn a_real_file_system_keeps_what_was_appended() {
     let root = tempfile::tempdir().expect("a directory");
     let path = root.path().join("data");
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let mode = |path: &Path| {
+        let metadata = std::fs::metadata(path).expect("it is there");
+        std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777
+    };
     let open = || Directory::open_or_create(&disk, &path, "process 1", 99, &["parts"]);
     for round in 0..3u64 {
         let directory = Arc::new(open().expect("opened"));
@@ -185,4 +189,6 @@ fn a_real_file_system_keeps_what_was_appended() {
             journal.wait_committed(position).expect("durable");
         }
     }
+    assert_eq!(mode(&path), 0o700, "others may not look into it");
+    assert_eq!(mode(&path.join("journal/0000000001.log")), 0o600);
 }
