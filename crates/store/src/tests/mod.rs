@@ -2,13 +2,13 @@
 
 mod cluster;
 mod commits;
-mod durable;
 mod memory;
 mod model;
 mod moves;
 mod peers;
 mod prepared;
 mod regressions;
+mod replay;
 mod threads;
 mod wire;
 

@@ -1,17 +1,24 @@
 //! Stores with a data directory: what a restart finds.
 
+#[path = "../../../bucket/src/test_tables.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
+mod test_tables;
+
 mod damage;
 mod faults;
 mod full;
-mod replay;
 mod restart;
 
-use super::*;
-use crate::test_tables::rows;
-use crate::{Data, Error, Recovery};
-use catalog::stable;
-use journal::Durability;
-use journal::disk::MemoryDisk;
+use arrow::array::{ArrayRef, AsArray, Int64Array};
+use arrow::datatypes::Int64Type;
+use catalog::{CatalogChange, Relation, Table, TableId, stable};
+use sdds::{Key, KeyRange};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::journal::disk::MemoryDisk;
+use store::journal::{self, Durability};
+use store::{Data, Error, Options, Recovery, Snapshot, Store, TableView, key};
+use test_tables::{keyed, rows};
 
 const HOME: &str = "/data";
 
@@ -62,23 +69,43 @@ fn load(store: &Arc<Store>, id: TableId, pairs: &[(i64, &str)]) -> Result<(), Er
     transaction.commit().map(drop)
 }
 
-fn found(store: &Store, id: TableId) -> BTreeMap<i64, String> {
-    contents(&table_at(&store.snapshot(), id))
+fn quiet() -> Options {
+    Options { background: false, ..Options::default() }
 }
 
-/// What a restart must find again, to the byte: catalog, sequences, id counters, the tiles and rows of
-/// all tables. How rows are divided among delta and runs is left out: compaction is no command.
+fn key_of(key: i64) -> Key {
+    let column: ArrayRef = Arc::new(Int64Array::from(vec![key]));
+    key::encode_columns(&[column]).expect("bigint is a key type").remove(0)
+}
+
+fn table_at(snapshot: &Snapshot, id: TableId) -> TableView {
+    snapshot.table(id).expect("the table exists")
+}
+
+/// Returns all rows of a table by scanning it.
+fn found(store: &Store, id: TableId) -> BTreeMap<i64, String> {
+    let view = table_at(&store.snapshot(), id);
+    let schema = view.table().arrow_schema();
+    let mut rows = BTreeMap::new();
+    for morsel in view.morsels(&KeyRange::all()).expect("owned here") {
+        let batch = morsel.read(&[0, 1], &schema).expect("readable");
+        let keys = batch.column(0).as_primitive::<Int64Type>();
+        let values = batch.column(1).as_string_view();
+        rows.extend(
+            (0..batch.num_rows()).map(|row| (keys.value(row), values.value(row).to_owned())),
+        );
+    }
+    rows
+}
+
+/// What a restart must find again, to the byte: the timestamp, the catalog, the buckets and rows of all
+/// tables that are not temporary.
 fn digest(store: &Store) -> String {
-    let cut = crate::cut::of(&store.machine());
-    let mut text = format!(
-        "{}\n{:?}\n{} {}\n{}\n",
-        cut.timestamp,
-        cut.sequences,
-        cut.counters.bucket,
-        cut.counters.row,
-        stable::encode(&cut.catalog).iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
-    );
-    for table in &cut.tables {
+    let catalog = store.catalog().shared();
+    let bytes = stable::encode(&catalog);
+    let mut text = format!("{}\n{bytes:?}\n", store.snapshot().timestamp());
+    for relation in catalog.relations() {
+        let Relation::Table(table) = relation else { continue };
         for info in store.bucket_infos(table.id) {
             text += &format!("{} {} {} {}\n", table.id.0, info.id, info.range, info.rows);
         }

@@ -1,7 +1,7 @@
 //! A full disk: writes fail with 53100 and change nothing, reads go on.
 
 use super::*;
-use crate::Failure;
+use store::Failure;
 
 fn refused(result: Result<(), Error>) -> Failure {
     match result.expect_err("the disk is full") {
