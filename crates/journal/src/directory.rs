@@ -116,6 +116,10 @@ impl Directory {
                 advice: "restore it from a backup or a replica",
             });
         }
+        // The process that created it may have been killed before it did this.
+        for directory in [Some(path), path.parent()].into_iter().flatten() {
+            sync_directory(&**disk, directory)?;
+        }
         Ok(Self { disk: Arc::clone(disk), path: path.to_owned(), set, _lock: lock })
     }
 

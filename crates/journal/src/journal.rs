@@ -106,6 +106,7 @@ impl Journal {
             "segments are multiples of 4096 bytes"
         );
         remove_leftovers(&directory, recovered)?;
+        write_again(&directory, recovered)?;
         let same_size = |(_, _, bytes): &(_, _, u64)| *bytes == options.segment_bytes;
         let open = recovered.open.filter(same_size).map(|(number, used, _)| (number, used));
         let state = State {
@@ -362,6 +363,16 @@ impl Drop for Journal {
             let _ = thread.join();
         }
     }
+}
+
+/// Makes durable what the recovery has read and that may not be on the disk. A sync alone does not: one
+/// that has failed before may have left pages that are taken for written.
+fn write_again(directory: &Directory, recovered: &Recovered) -> Result<(), Error> {
+    let Some((number, offset, bytes)) = &recovered.unsure else { return Ok(()) };
+    let path = directory.journal().join(number.file_name());
+    let file = directory.disk().open(&path).map_err(|error| Error::io("open", &path, &error))?;
+    file.write_at(bytes, *offset).map_err(|error| Error::io("write", &path, &error))?;
+    file.sync().map_err(|error| Error::io("sync", &path, &error))
 }
 
 /// Removes spares and unfinished segments of the previous run.

@@ -3,6 +3,10 @@
 //! Segments are read in order up to the first position of a later one; records after that are dead.
 //! In the last segment, [`Scan::judge`] decides where the journal ends. A command whose last records
 //! are missing there is cut off as a whole.
+//!
+//! What was read is not always on the disk: after a kill, or a sync that has failed, it may be in the
+//! operating system's memory only. Records that no later one calls durable are written again before
+//! the journal continues.
 
 use crate::disk::Disk;
 use crate::record::{FORMAT, FileSet, HEADER_BYTES, Header, Origin, Position};
@@ -46,6 +50,8 @@ pub struct Recovered {
     pub bytes: u64,
     /// Where a torn tail was cut off: file and offset. `None` if the journal ended cleanly.
     pub cut: Option<(PathBuf, u64)>,
+    /// What may not be on the disk: the last segment, an offset and the bytes there.
+    pub(crate) unsure: Option<(SegmentNumber, u64, Vec<u8>)>,
     /// The segment that can be continued, and the bytes in use.
     pub(crate) open: Option<(SegmentNumber, u64, u64)>,
     /// The segments with records and their first positions.
@@ -87,7 +93,10 @@ pub fn recover(
             let spares: Vec<&[u8]> = spares.iter().map(Vec::as_slice).collect();
             let judged = if is_last { scan.judge(flaw, &spares) } else { Err(flaw) };
             let tail = judged.map_err(|flaw| refuse(path, scan.at, flaw))?;
-            return reader.finish(&files, path, &scan, tail);
+            let from = scan.first_after(reader.marked, header.first);
+            let unsure = (header.number, from as u64, bytes[from..scan.at].to_vec());
+            let recovered = reader.finish(&files, path, &scan, tail)?;
+            return Ok(Recovered { unsure: Some(unsure), ..recovered });
         }
     }
     files.refuse_lost_segments(directory)?;
@@ -96,6 +105,7 @@ pub fn recover(
         commands: 0,
         bytes: 0,
         cut: None,
+        unsure: None,
         open: None,
         segments: Vec::new(),
         next_segment: files.first_spare,
@@ -221,13 +231,16 @@ struct Reader {
     bytes: u64,
     commands: u64,
     last: Position,
+    /// The greatest position that a record calls durable.
+    marked: Position,
     /// The beginning of a command: its first record and the bodies so far.
     begun: Option<(Header, Vec<u8>)>,
 }
 
 impl Reader {
     fn new(set: FileSet, after: Position, total: u64) -> Self {
-        Self { after, set, total, bytes: 0, commands: 0, last: Position::ZERO, begun: None }
+        let (last, marked) = (Position::ZERO, Position::ZERO);
+        Self { after, set, total, bytes: 0, commands: 0, last, marked, begun: None }
     }
 
     /// Reads a segment up to a position; returns the flaw that is there instead.
@@ -245,6 +258,7 @@ impl Reader {
                 Err(flaw) => return Ok(Some(flaw)),
             };
             debug_assert_eq!(header.set, self.set);
+            self.marked = self.marked.max(header.durable);
             if header.continues || self.begun.is_some() {
                 let (_, bytes) = self.begun.get_or_insert_with(|| (header, Vec::new()));
                 bytes.extend_from_slice(body);
@@ -289,6 +303,7 @@ impl Reader {
             last,
             commands: self.commands,
             bytes: self.bytes,
+            unsure: None,
             cut: (!is_clean).then(|| (path.to_owned(), scan.at as u64)),
             open: open.filter(|_| is_clean),
             segments: files.used.iter().map(|(_, h)| (h.number, h.first)).collect(),

@@ -106,6 +106,18 @@ impl<'a> Scan<'a> {
         Ok((header, body))
     }
 
+    /// Returns where the first record after a position begins, or the place of the scan if there is none
+    /// before it. `first` is the position of the first record; if that is after the position, so is
+    /// the header of the segment.
+    pub(crate) fn first_after(&self, position: Position, first: Position) -> usize {
+        let mut scan = Self::new(self.bytes, self.set, first);
+        if first > position {
+            return 0;
+        }
+        while scan.next <= position && scan.at < self.at && scan.read().is_ok() {}
+        scan.at
+    }
+
     /// Judges what follows the last valid record of the last segment, where `flaw` was found.
     /// `spares` are the contents of the files after it.
     ///

@@ -127,20 +127,26 @@ impl MemoryDisk {
         Self::of(left, state.capacity)
     }
 
-    /// Returns what a kill of the process leaves: everything that was written.
+    /// Returns what a kill of the process leaves: everything that was written. What was not synced can
+    /// still be lost by a crash.
     pub fn kill(&self) -> Self {
         let mut state = self.0.lock();
         state.is_dead = true;
-        let copied = |node: &Node| match node {
+        let mut copies: BTreeMap<*const Mutex<Bytes>, Node> = BTreeMap::new();
+        let mut copied = |node: &Node| match node {
             Node::Directory => Node::Directory,
             Node::File(bytes) => {
-                let current = bytes.lock().current.clone();
-                let bytes = Bytes { durable: current.clone(), current, dirty: BTreeSet::new() };
-                Node::File(Arc::new(Mutex::new(bytes)))
+                let copy = || Node::File(Arc::new(Mutex::new(bytes.lock().clone())));
+                copies.entry(Arc::as_ptr(bytes)).or_insert_with(copy).clone()
             }
         };
-        let names = state.names.iter().map(|(path, node)| (path.clone(), copied(node))).collect();
-        Self::of(names, state.capacity)
+        let mut all = |names: &BTreeMap<PathBuf, Node>| -> BTreeMap<PathBuf, Node> {
+            names.iter().map(|(path, node)| (path.clone(), copied(node))).collect()
+        };
+        let (names, durable_names) = (all(&state.names), all(&state.durable_names));
+        let left = Self::of(names, state.capacity);
+        left.0.lock().durable_names = durable_names;
+        left
     }
 
     /// Replaces a file by changed bytes, durably: damage, or a file of another origin.
