@@ -22,6 +22,7 @@
 use crate::disk::{Contents, DiskFile, is_full};
 use crate::record::{FileSet, HEADER_BYTES, eight};
 use crate::{Directory, Error};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -166,7 +167,10 @@ impl Blocks {
     /// [`Error::Damaged`], [`Error::Newer`]; those of the disk.
     pub fn open(directory: &Directory, path: &Path, label: Label) -> Result<Self, Error> {
         let contents = directory.disk().map(path);
-        let contents = contents.map_err(|error| Error::io("read", path, &error))?;
+        let contents = contents.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Error::damaged(path, 0, "the file is missing"),
+            _ => Error::io("read", path, &error),
+        })?;
         let blocks = check(contents.bytes(), path, label, directory.set())?;
         Ok(Self { path: path.to_owned(), contents, blocks })
     }

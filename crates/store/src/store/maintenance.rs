@@ -150,7 +150,8 @@ impl Store {
         if self.holds().lock().is_moving(table.id, &bucket.range) {
             return;
         }
-        if let Some(folded) = folded {
+        // Another thread may have compacted it meanwhile.
+        if let Some(folded) = folded.filter(|folded| folded.is_current(&bucket.state())) {
             machine.change_bucket(file, &bucket, |state| folded.install(state));
             machine.counts.compactions += 1;
         }

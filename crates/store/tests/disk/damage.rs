@@ -95,5 +95,6 @@ fn a_missing_chunk_file_is_refused_by_name() {
     let last = ending(&disk, "chunks").pop().expect("a load has a file");
     disk.remove(&last).expect("removed");
     let error = try_open(&disk).expect_err("refused").to_string();
-    assert!(error.contains("cannot read") && error.contains("chunks"), "{error}");
+    assert!(error.contains(&last.display().to_string()), "{error}");
+    assert!(error.contains("the file is missing; restore the data directory"), "{error}");
 }
