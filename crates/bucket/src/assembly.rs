@@ -23,8 +23,8 @@ pub struct Assembly {
 
 impl Assembly {
     /// Adds a chunk that is visible from a timestamp on.
-    pub fn add_chunk(&mut self, timestamp: Timestamp, chunk: Chunk) {
-        self.chunks.entry(timestamp).or_default().push(Arc::new(chunk));
+    pub fn add_chunk(&mut self, timestamp: Timestamp, chunk: Arc<Chunk>) {
+        self.chunks.entry(timestamp).or_default().push(chunk);
     }
 
     /// Whether a version may come next: versions are ordered by key, newest first.

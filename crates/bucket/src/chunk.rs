@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A chunk stores only the keys of its first and last row. A search encodes the keys of the rows
-//! that it probes. Cutting a chunk shares its columns.
+//! that it probes. Cutting a chunk shares its columns, and the place on disk where they are.
 
 use crate::Error;
 use crate::arrays::array_bytes;
@@ -19,7 +19,7 @@ use arrow::compute::take;
 use catalog::{ColumnId, Table};
 use sdds::{Bound, Key, KeyRange, Timestamp};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Number of rows of a full chunk, and of a batch of the query engine.
 pub const CHUNK_ROWS: usize = 8192;
@@ -34,6 +34,18 @@ pub struct Chunk {
     last: Key,
     zones: Vec<Option<Zone>>,
     bytes: u64,
+    place: OnceLock<Place>,
+}
+
+/// Where the rows of a chunk are on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The number of the file.
+    pub file: u64,
+    /// The number of the chunk in the file.
+    pub index: u32,
+    /// The rows of that chunk.
+    pub rows: Range<u32>,
 }
 
 impl Chunk {
@@ -49,7 +61,38 @@ impl Chunk {
         assert!(first <= last, "a chunk's rows are in key order");
         let zones = columns.iter().map(|column| zone::of_array(column)).collect();
         let bytes = columns.iter().map(array_bytes).sum();
-        Ok(Self { layout: Arc::clone(layout), columns, rows, first, last, zones, bytes })
+        let (layout, place) = (Arc::clone(layout), OnceLock::new());
+        Ok(Self { layout, columns, rows, first, last, zones, bytes, place })
+    }
+
+    /// Returns its layout.
+    pub fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// Returns the columns in the order of the layout.
+    pub fn columns(&self) -> &[ArrayRef] {
+        &self.columns
+    }
+
+    /// Returns where it is on disk; `None` if it has not been written.
+    pub fn place(&self) -> Option<&Place> {
+        self.place.get()
+    }
+
+    /// Records where it is on disk. Only the first call has an effect.
+    pub fn set_place(&self, place: Place) {
+        debug_assert_eq!(place.rows.len(), self.rows);
+        let _ = self.place.set(place);
+    }
+
+    /// Gives a part of this chunk its place.
+    fn placed(&self, part: Self, rows: &Range<usize>) -> Self {
+        if let Some(Place { file, index, rows: whole }) = self.place() {
+            let rows = whole.start + rows.start as u32..whole.start + rows.end as u32;
+            part.set_place(Place { file: *file, index: *index, rows });
+        }
+        part
     }
 
     /// Returns the number of rows.
@@ -111,7 +154,8 @@ impl Chunk {
         }
         let columns = self.columns.iter().map(|c| c.slice(rows.start, rows.len())).collect();
         let part = Self::new(&self.layout, columns);
-        Some(Arc::new(part.expect("the types were keys when the whole was made")))
+        let part = part.expect("the types were keys when the whole was made");
+        Some(Arc::new(self.placed(part, &rows)))
     }
 
     /// Returns some of the rows, at least one, which share the columns.
@@ -120,7 +164,7 @@ impl Chunk {
     /// [`Error::KeyType`].
     pub fn slice(&self, rows: Range<usize>) -> Result<Self, Error> {
         let columns = self.columns.iter().map(|c| c.slice(rows.start, rows.len())).collect();
-        Self::new(&self.layout, columns)
+        Ok(self.placed(Self::new(&self.layout, columns)?, &rows))
     }
 
     /// Returns some rows of a column, as the table defines it now.

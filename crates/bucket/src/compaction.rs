@@ -114,8 +114,15 @@ fn write_chunks(
 }
 
 impl Folded {
-    /// Replaces what was folded, in a state that may contain newer writes.
+    /// Whether the state has not been compacted since this was computed.
+    pub fn is_current(&self, state: &BucketState) -> bool {
+        self.before.compactions == state.compactions
+    }
+
+    /// Replaces what was folded, in a state that may contain newer writes. It must be current.
     pub fn install(self, state: &mut BucketState) {
+        assert!(self.is_current(state), "of two compactions at once, one is dropped");
+        state.compactions += 1;
         for (key, chain) in self.before.delta.iter() {
             if chain.at(self.horizon).is_none() {
                 continue;
@@ -127,5 +134,35 @@ impl Folded {
         if let Some(run) = self.run {
             state.runs.insert(0, run);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::{RowEncoder, RowLayout};
+    use crate::test_tables::{keyed, rows};
+    use crate::{Bucket, key};
+
+    /// Two compactions of one bucket at once left its rows in two runs.
+    #[test]
+    fn of_two_compactions_at_once_the_second_is_stale() {
+        let table = Arc::new(keyed("t"));
+        let batch = rows(&[(1, "a"), (2, "b")]);
+        let encoder = RowEncoder::new(&RowLayout::new(Layout::of(&table)), batch.columns());
+        let mut state = BucketState::default();
+        for (row, key) in key::of_rows(&table, &batch).expect("keys").into_iter().enumerate() {
+            let encoded = encoder.encode(row).expect("encoded");
+            state.write(key, Some(encoded), Timestamp(1), Timestamp(1));
+        }
+        let bucket = Bucket::new(BucketId(1), KeyRange::all(), state);
+        let fold = |horizon| fold(&table, &bucket, Timestamp(horizon)).expect("folded");
+        let (first, second) = (fold(5).expect("a delta"), fold(4).expect("a delta"));
+        let mut state = BucketState::clone(&bucket.state());
+        assert!(first.is_current(&state) && second.is_current(&state));
+        first.install(&mut state);
+        assert!(!second.is_current(&state));
+        bucket.replace(state);
+        bucket.check().expect("every invariant holds");
     }
 }

@@ -19,7 +19,10 @@ pub struct Layout {
 }
 
 /// A column of a layout.
-#[derive(Debug, PartialEq, Eq)]
+///
+/// The name is for messages. Layouts that differ only in names are equal: data does not change when a
+/// column is renamed, and rows on disk have no names.
+#[derive(Debug)]
 pub struct LayoutColumn {
     /// The id.
     pub id: ColumnId,
@@ -28,6 +31,14 @@ pub struct LayoutColumn {
     /// The type.
     pub data_type: DataType,
 }
+
+impl PartialEq for LayoutColumn {
+    fn eq(&self, other: &Self) -> bool {
+        (self.id, &self.data_type) == (other.id, &other.data_type)
+    }
+}
+
+impl Eq for LayoutColumn {}
 
 impl Layout {
     /// Returns the layout for new data of a table.

@@ -6,11 +6,13 @@
 //!
 //! A slot of a fixed-width type contains the little-endian value. A slot of a variable-width type
 //! contains the offset and the length (two u32) of its bytes after the slots. Types that are
-//! neither (lists, structs, unsigned integers) are variable-width: their bytes are the value in
-//! arrow's row format.
+//! neither (lists, structs, unsigned integers) are variable-width: their bytes are a nested value
+//! ([`crate::nested`]). The form is stable: rows are in logs and checkpoints on disk
+//! ([`crate::stable_rows`]).
 
 use crate::Error;
 use crate::layout::{Layout, LayoutColumn, missing_values};
+use crate::nested;
 use arrow::array::{
     Array, ArrayData, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray,
     BooleanBufferBuilder, StringViewArray, StringViewBuilder, make_array, new_empty_array,
@@ -18,7 +20,6 @@ use arrow::array::{
 use arrow::buffer::Buffer;
 use arrow::compute::concat;
 use arrow::datatypes::{DataType, IntervalUnit};
-use arrow::row::{RowConverter, Rows, SortField};
 use catalog::{ColumnId, Table};
 use std::sync::Arc;
 
@@ -38,6 +39,32 @@ impl Row {
     /// Returns its size in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.len() as u64
+    }
+
+    /// Returns the layout.
+    pub(crate) fn layout(&self) -> &Arc<RowLayout> {
+        &self.layout
+    }
+
+    /// Returns the bytes.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Makes a row of bytes that were read; `None` if they do not have the form of the layout.
+    pub(crate) fn of_bytes(layout: &Arc<RowLayout>, bytes: &[u8]) -> Option<Self> {
+        if bytes.len() < layout.variable {
+            return None;
+        }
+        let row = Self { layout: Arc::clone(layout), bytes: bytes.into() };
+        for (index, (slot, form)) in layout.slots.iter().enumerate() {
+            if form.is_variable() && !row.is_null(index) {
+                let (offset, length) = row.variable(*slot);
+                let value = bytes.get(offset..offset.checked_add(length)?)?;
+                form.accepts(value, &layout.layout.columns[index].data_type).then_some(())?;
+            }
+        }
+        Some(row)
     }
 }
 
@@ -78,6 +105,19 @@ impl Form {
         }
     }
 
+    fn is_variable(self) -> bool {
+        matches!(self, Self::Text | Self::Bytes | Self::Foreign)
+    }
+
+    /// Whether bytes of a variable width are a value.
+    fn accepts(self, value: &[u8], data_type: &DataType) -> bool {
+        match self {
+            Self::Boolean | Self::Fixed(_) | Self::Bytes => true,
+            Self::Text => std::str::from_utf8(value).is_ok(),
+            Self::Foreign => nested::decode(&[Some(value)], data_type).is_ok(),
+        }
+    }
+
     fn slot(self) -> usize {
         match self {
             Self::Boolean => 1,
@@ -88,6 +128,11 @@ impl Form {
 }
 
 impl RowLayout {
+    /// Returns the columns.
+    pub(crate) fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
     /// Computes the slots of a layout.
     pub fn new(layout: Arc<Layout>) -> Arc<Self> {
         let mut at = layout.columns.len().div_ceil(8);
@@ -112,15 +157,15 @@ enum Source {
     Fixed(Buffer),
     Text(StringViewArray),
     Bytes(BinaryViewArray),
-    Foreign(Rows),
+    Foreign,
 }
 
 impl RowEncoder {
     /// Prepares the arrays of all columns, in the order of the layout.
     ///
-    /// # Errors
-    /// [`Error::Arrow`] for types that arrow's row format does not support.
-    pub fn new(layout: &Arc<RowLayout>, columns: &[ArrayRef]) -> Result<Self, Error> {
+    /// # Panics
+    /// If the arrays are not those of the layout.
+    pub fn new(layout: &Arc<RowLayout>, columns: &[ArrayRef]) -> Self {
         assert_eq!(columns.len(), layout.slots.len(), "a row has all columns");
         let columns = columns.iter().zip(&layout.slots).map(|(array, &(_, form))| {
             let source = match form {
@@ -132,22 +177,20 @@ impl RowEncoder {
                 }
                 Form::Text => Source::Text(array.as_string_view().clone()),
                 Form::Bytes => Source::Bytes(array.as_binary_view().clone()),
-                Form::Foreign => {
-                    let converter = foreign_converter(array.data_type())?;
-                    Source::Foreign(converter.convert_columns(std::slice::from_ref(array))?)
-                }
+                Form::Foreign => Source::Foreign,
             };
-            Ok((Arc::clone(array), source))
+            (Arc::clone(array), source)
         });
-        Ok(Self { layout: Arc::clone(layout), columns: columns.collect::<Result<_, Error>>()? })
+        Self { layout: Arc::clone(layout), columns: columns.collect() }
     }
 
     /// Encodes the row at a position.
     ///
     /// # Errors
-    /// [`Error::ValueTooLarge`].
+    /// [`Error::ValueTooLarge`]; [`Error::Arrow`] for types that Arrow IPC does not support.
     pub fn encode(&self, row: usize) -> Result<Row, Error> {
         let mut bytes = vec![0; self.layout.variable];
+        let mut foreign = Vec::new();
         for (index, (array, source)) in self.columns.iter().enumerate() {
             if array.is_null(row) {
                 bytes[index / 8] |= 1 << (index % 8);
@@ -159,7 +202,11 @@ impl RowEncoder {
                 Source::Fixed(buffer) => &buffer.as_slice()[row * form.slot()..][..form.slot()],
                 Source::Text(values) => values.value(row).as_bytes(),
                 Source::Bytes(values) => values.value(row),
-                Source::Foreign(rows) => rows.row(row).data(),
+                Source::Foreign => {
+                    foreign.clear();
+                    nested::encode(array, row, &mut foreign)?;
+                    &foreign
+                }
             };
             match form {
                 Form::Boolean | Form::Fixed(_) => {
@@ -207,10 +254,6 @@ pub fn check_value_size(column: &LayoutColumn, bytes: u64) -> Result<(), Error> 
 
 fn too_large(column: &LayoutColumn, bytes: u64, limit: u64) -> Error {
     Error::ValueTooLarge { column: column.name.clone(), bytes, limit }
-}
-
-fn foreign_converter(data_type: &DataType) -> Result<RowConverter, Error> {
-    Ok(RowConverter::new(vec![SortField::new(data_type.clone())])?)
 }
 
 /// Decodes a column of rows, as the table defines it now.
@@ -262,26 +305,33 @@ fn decode_same_layout(
             values.for_each(|value| builder.append_option(value));
             Arc::new(builder.finish())
         }
-        Form::Foreign => decode_foreign(values, rows.len(), data_type)?,
+        Form::Foreign => nested::decode(&values.collect::<Vec<_>>(), data_type)?,
     })
 }
 
 impl Row {
+    fn is_null(&self, index: usize) -> bool {
+        self.bytes[index / 8] & (1 << (index % 8)) != 0
+    }
+
+    /// Returns offset and length in a slot of a variable width.
+    fn variable(&self, slot: usize) -> (usize, usize) {
+        let word = |at: usize| {
+            let bytes = &self.bytes[at..at + 4];
+            u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize
+        };
+        (word(slot), word(slot + 4))
+    }
+
     fn value(&self, index: usize, slot: usize, form: Form) -> Option<&[u8]> {
-        if self.bytes[index / 8] & (1 << (index % 8)) != 0 {
+        if self.is_null(index) {
             return None;
         }
-        let fixed = &self.bytes[slot..slot + form.slot()];
-        match form {
-            Form::Boolean | Form::Fixed(_) => Some(fixed),
-            Form::Text | Form::Bytes | Form::Foreign => {
-                let word = |at: usize| {
-                    let bytes = [fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]];
-                    u32::from_le_bytes(bytes) as usize
-                };
-                Some(&self.bytes[word(0)..][..word(4)])
-            }
+        if !form.is_variable() {
+            return Some(&self.bytes[slot..slot + form.slot()]);
         }
+        let (offset, length) = self.variable(slot);
+        Some(&self.bytes[offset..][..length])
     }
 }
 
@@ -309,21 +359,6 @@ fn decode_fixed<'a>(
     Ok(make_array(data))
 }
 
-fn decode_foreign<'a>(
-    values: impl Iterator<Item = Option<&'a [u8]>>,
-    rows: usize,
-    data_type: &DataType,
-) -> Result<ArrayRef, Error> {
-    let converter = foreign_converter(data_type)?;
-    let null = converter.convert_columns(&[arrow::array::new_null_array(data_type, 1)])?;
-    let parser = converter.parser();
-    let mut parsed = Vec::with_capacity(rows);
-    for value in values {
-        parsed.push(parser.parse(value.unwrap_or(null.row(0).data())));
-    }
-    Ok(converter.convert_rows(parsed)?.remove(0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -333,7 +368,7 @@ mod tests {
     fn every_type_comes_back_as_it_was_written_nulls_too() {
         let (table, batch) = every_type();
         let layout = RowLayout::new(Layout::of(&table));
-        let encoder = RowEncoder::new(&layout, batch.columns()).expect("prepared");
+        let encoder = RowEncoder::new(&layout, batch.columns());
         let rows: Vec<Row> =
             (0..batch.num_rows()).map(|row| encoder.encode(row).expect("encoded")).collect();
         let rows: Vec<&Row> = rows.iter().collect();
@@ -349,7 +384,7 @@ mod tests {
         let layout = RowLayout::new(Layout::of(&table));
         let long = "x".repeat(VALUE_BYTES_MAX as usize + 1);
         let batch = test_tables::rows(&[(1, &long)]);
-        let encoder = RowEncoder::new(&layout, batch.columns()).expect("prepared");
+        let encoder = RowEncoder::new(&layout, batch.columns());
         let error = encoder.encode(0).expect_err("refused").to_string();
         assert!(error.contains("67108865") && error.contains("\"value\""), "{error}");
     }

@@ -22,6 +22,8 @@ pub struct BucketState {
     pub(crate) rows: u64,
     /// Timestamp of the newest commit that wrote to the bucket.
     pub(crate) newest: Timestamp,
+    /// Number of compactions: the result of one that began before another one ended is stale.
+    pub(crate) compactions: u64,
 }
 
 impl BucketState {
@@ -92,7 +94,7 @@ impl BucketState {
     }
 
     /// Adds a run. The bucket must not contain any of its keys, not even as tombstones.
-    pub fn add_run(&mut self, run: Arc<Run>) {
+    pub(crate) fn add_run(&mut self, run: Arc<Run>) {
         self.rows += run.rows;
         self.newest = self.newest.max(run.timestamp);
         self.runs.push(run);
@@ -102,7 +104,8 @@ impl BucketState {
     pub fn cut(&self, range: &KeyRange) -> Self {
         let delta = self.delta.cut(range);
         let runs: Vec<_> = self.runs.iter().filter_map(|run| run.cut(range)).collect();
-        let mut part = Self { delta, runs, rows: 0, newest: self.newest };
+        let (newest, compactions) = (self.newest, self.compactions);
+        let mut part = Self { delta, runs, rows: 0, newest, compactions };
         part.rows = part.count_rows();
         part
     }
@@ -116,6 +119,7 @@ impl BucketState {
             runs,
             rows: self.rows + upper.rows,
             newest: self.newest.max(upper.newest),
+            compactions: self.compactions.max(upper.compactions),
         }
     }
 

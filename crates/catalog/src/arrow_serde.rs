@@ -7,11 +7,11 @@ use arrow::error::ArrowError;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use std::sync::Arc;
 
-fn one_column(data_type: &DataType) -> Schema {
+pub(crate) fn one_column(data_type: &DataType) -> Schema {
     Schema::new(vec![Field::new("", data_type.clone(), true)])
 }
 
-fn only_type(schema: &Schema) -> Result<DataType, ArrowError> {
+pub(crate) fn only_type(schema: &Schema) -> Result<DataType, ArrowError> {
     match &schema.fields()[..] {
         [field] => Ok(field.data_type().clone()),
         _ => Err(malformed("it does not have one column")),

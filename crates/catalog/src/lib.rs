@@ -12,6 +12,7 @@ pub mod ipc;
 mod role;
 mod serialized;
 mod sql_type;
+pub mod stable;
 
 pub use change::CatalogChange;
 pub use definitions::{

@@ -97,7 +97,7 @@ pub enum Object {
 
 /// A set of privileges, each with an optional grant option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Privileges(u32);
+pub struct Privileges(pub(crate) u32);
 
 /// Grant options are stored in the bits above the privileges.
 const GRANT_SHIFT: u32 = 16;

@@ -1,16 +1,16 @@
 //! The serialized form of a catalog: its definitions. The index of names is rebuilt.
 
-use crate::{Catalog, Relation, Role, Schema, is_temporary_schema};
+use crate::{Catalog, Relation, RelationId, Role, Schema, is_temporary_schema};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The definitions of a catalog.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Definitions {
-    schemas: Vec<Schema>,
-    relations: Vec<Relation>,
-    roles: Vec<Role>,
-    public: Role,
+    pub(super) schemas: Vec<Schema>,
+    pub(super) relations: Vec<Relation>,
+    pub(super) roles: Vec<Role>,
+    pub(super) public: Role,
 }
 
 impl From<Catalog> for Definitions {
@@ -45,6 +45,55 @@ impl Catalog {
         let mut definitions = Definitions::from(self.clone());
         definitions.schemas.retain(|schema| !is_temporary_schema(&schema.name));
         definitions.relations.retain(|relation| !relation.is_temporary());
+        // Ids of temporary relations are used again after a restart: nobody keeps privileges on them.
+        let is_shared =
+            |id: &RelationId| !self.relation_by_id(*id).is_some_and(Relation::is_temporary);
+        for role in definitions.roles.iter_mut().chain([&mut definitions.public]) {
+            role.relations.retain(|id, _| is_shared(id));
+            role.schemas.retain(|name, _| !is_temporary_schema(name));
+        }
         definitions.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CatalogChange, Object, Privileges, View, temporary_schema};
+
+    /// A checkpoint kept privileges on temporary relations, whose ids are used again after a restart.
+    #[test]
+    fn privileges_on_temporary_relations_are_left_out() {
+        let schema = temporary_schema(1);
+        let view = View {
+            id: RelationId(7),
+            schema: schema.clone(),
+            name: "v".to_owned(),
+            sql: String::new(),
+            columns: Vec::new(),
+            search_path: Vec::new(),
+            comment: None,
+        };
+        let grant = |object: Object| CatalogChange::SetPrivileges {
+            role: "r".to_owned(),
+            object,
+            privileges: Privileges::ALL,
+        };
+        let changes = [
+            CatalogChange::PutRole(Role::new("r")),
+            CatalogChange::CreateSchema(Schema { name: schema.clone(), comment: None }),
+            CatalogChange::Create(Relation::View(Arc::new(view))),
+            grant(Object::Relation(RelationId(7))),
+            grant(Object::Schema(schema)),
+            grant(Object::Schema("public".to_owned())),
+        ];
+        let all = changes
+            .iter()
+            .try_fold(Catalog::new(), |catalog, change| catalog.apply(change))
+            .expect("valid changes");
+        let shared = all.shared();
+        let role = shared.role("r").expect("the role");
+        assert!(role.relations.is_empty(), "{:?}", role.relations);
+        assert_eq!(role.schemas.keys().collect::<Vec<_>>(), ["public"]);
     }
 }

@@ -164,6 +164,14 @@ impl Error {
     }
 }
 
+/// An error of the journal or of the data directory: it has a SQLSTATE, and says what to do.
+impl From<journal::Error> for Error {
+    fn from(error: journal::Error) -> Self {
+        let (sql_state, message) = (error.sqlstate().to_owned(), error.to_string());
+        Self::Failed(Box::new(Failure { sql_state, message, ..Failure::default() }))
+    }
+}
+
 impl From<catalog::Error> for Error {
     fn from(error: catalog::Error) -> Self {
         match error {

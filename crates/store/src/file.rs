@@ -63,7 +63,8 @@ impl TableFile {
         Self::of(Partition::new(Tile::Elsewhere))
     }
 
-    fn of(directory: Partition<Tile>) -> Arc<Self> {
+    /// Creates a file of tiles.
+    pub(crate) fn of(directory: Partition<Tile>) -> Arc<Self> {
         let holdings = sum(&directory, &KeyRange::all());
         let directory = ArcSwap::from_pointee(directory);
         let accesses = AtomicU64::default();

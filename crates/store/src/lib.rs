@@ -9,18 +9,25 @@
 //! through [`Peers`], and participates in distributed transactions ([`DistributedTransaction`],
 //! [`Prepared`]).
 //!
-//! Below: one bucket (`bucket`) and definitions (`catalog`). Not here: SQL (`query`), messages
+//! With a data directory ([`Store::open_durable`]), commands are written to a journal, and the state to
+//! checkpoints; a restart finds every acknowledged commit again.
+//!
+//! Below: one bucket (`bucket`), definitions (`catalog`) and the log on disk (`journal`). Not here: SQL (`query`), messages
 //! between servers (`cluster`).
 
+mod cut;
 mod distributed;
 mod error;
 mod file;
 mod holds;
+mod ids;
 mod info;
+mod log;
 mod machine;
 mod memory;
 mod moving;
 mod peers;
+mod publishing;
 mod queue;
 mod read;
 mod snapshot;
@@ -48,6 +55,6 @@ pub use peers::{
 };
 pub use read::{Fragments, Reading, TableView};
 pub use snapshot::Snapshot;
-pub use store::{Options, Store};
+pub use store::{Data, Options, Progress, Recovery, Store};
 pub use transaction::{IngestPart, Savepoint, Transaction};
-pub use {bucket, catalog};
+pub use {bucket, catalog, journal};

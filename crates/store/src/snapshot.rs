@@ -45,15 +45,15 @@ impl Snapshots {
         Arc::new(Self { published, in_use, queue, asked_from, group })
     }
 
-    /// Returns the newest state.
+    /// Returns the newest state that is published.
     pub(crate) fn newest(&self) -> Arc<Published> {
         self.published.load_full()
     }
 
-    /// Publishes a commit. Called only by the state machine.
-    pub(crate) fn publish(&self, next: Published) {
+    /// Publishes a commit. Called only by the state machine and [`crate::publishing`].
+    pub(crate) fn publish(&self, next: Arc<Published>) {
         debug_assert!(next.timestamp >= self.published.load().timestamp);
-        self.published.store(Arc::new(next));
+        self.published.store(next);
     }
 
     /// Takes a snapshot of the newest commit.

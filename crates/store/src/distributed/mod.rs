@@ -314,7 +314,9 @@ impl DistributedTransaction {
     /// [`Error::Conflict`] and [`Error::SchemaConflict`], after which nothing has changed;
     /// [`Error::Unreachable`] in a cluster.
     pub async fn commit(mut self) -> Result<Timestamp, Error> {
-        let Some(mut elsewhere) = self.elsewhere.take() else { return self.here.commit() };
+        let Some(mut elsewhere) = self.elsewhere.take() else {
+            return self.here.commit_async().await;
+        };
         let reader = self.reader(Some(elsewhere.id));
         let timestamp = self.here.snapshot().timestamp();
         let here = self.here.prepare()?;

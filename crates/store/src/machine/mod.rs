@@ -1,37 +1,41 @@
-//! The state machine: applies log entries. Only it changes buckets, files, sequences and the
-//! catalog.
+//! The state machine: applies commands. Only it changes buckets, files, sequences and the catalog.
 //!
-//! The holder of the log's lock applies entries. Readers see a commit when it is published, and a
-//! split or merge, which does not change query results, immediately. Applying the same entries to
-//! an empty machine gives the same buckets, ids and rows.
+//! The holder of the log's lock applies commands. Its own view is the *head*: the state after the last
+//! command. Readers see a commit when it is published, and a split or merge, which does not change
+//! query results, immediately. Applying the same commands to an empty machine gives the same buckets,
+//! ids and rows.
 
-use catalog::{Catalog, CatalogChange, Relation, RelationId, Sequence, TableId};
-mod log;
 mod tiles;
-
-pub(crate) use log::{Entry, Log};
 
 use crate::file::{TableFile, Tile};
 use crate::info::SplitInfo;
+use crate::log::{Log, Proposal};
 use crate::memory::Memory;
+use crate::publishing::Publisher;
 use crate::snapshot::{Published, Snapshots};
-use crate::write_set::WriteSet;
 use bucket::{Bucket, BucketState, Run, TableWrites};
+use catalog::{Catalog, CatalogChange, Relation, RelationId, TableId, is_temporary_schema};
+use durable::{Command, IdCounters, SequenceState, WriteSet};
+use journal::Position;
 use sdds::{Bound, BucketId, KeyRange, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// The state that entries change. Protected by the log's lock.
+/// The state that commands change. Protected by the log's lock.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) log: Log,
     pub(crate) snapshots: Arc<Snapshots>,
+    /// The state after the last command. Commits in it may not be published yet.
+    head: Arc<Published>,
+    /// Publishes commits once they are durable. `None` if they are published at once.
+    pub(crate) publisher: Option<Arc<Publisher>>,
     pub(crate) sequences: BTreeMap<RelationId, SequenceState>,
     pub(crate) counts: Counts,
     /// The last splits.
     pub(crate) splits: VecDeque<SplitInfo>,
     memory: Arc<Memory>,
-    next_bucket: u64,
+    pub(crate) counters: IdCounters,
 }
 
 /// Event counts.
@@ -43,63 +47,86 @@ pub(crate) struct Counts {
     pub(crate) compactions: u64,
 }
 
-/// State of a sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SequenceState {
-    pub(crate) last: i64,
-    /// False until `last` has been returned to a client.
-    pub(crate) called: bool,
-}
-
-impl SequenceState {
-    pub(crate) fn new(sequence: &Sequence) -> Self {
-        Self { last: sequence.start, called: false }
-    }
-}
-
 impl Machine {
     pub(crate) fn new(snapshots: Arc<Snapshots>, memory: Arc<Memory>) -> Self {
         Self {
-            log: Log::default(),
+            log: Log::new(snapshots.group),
+            head: snapshots.newest(),
+            publisher: None,
             snapshots,
             sequences: BTreeMap::new(),
             counts: Counts::default(),
             splits: VecDeque::new(),
             memory,
-            next_bucket: 1,
+            counters: IdCounters::default(),
         }
     }
 
-    /// Appends an entry and applies it. The entry must be valid in the current state.
-    pub(crate) fn commit_entry(&mut self, entry: Entry) {
-        self.log.append(&entry);
-        self.apply(entry);
+    /// Returns the state after the last command.
+    pub(crate) fn head(&self) -> &Arc<Published> {
+        &self.head
     }
 
-    pub(crate) fn apply(&mut self, entry: Entry) {
-        match entry {
-            Entry::Commit { timestamp, catalog, writes } => {
+    /// Begins with a state that was read from a checkpoint.
+    pub(crate) fn restore(&mut self, head: Published) {
+        self.head = Arc::new(head);
+        self.snapshots.publish(Arc::clone(&self.head));
+    }
+
+    /// Appends a command and applies it. It must be valid in the current state. Returns the position
+    /// that must be durable before anybody is told of it.
+    ///
+    /// # Errors
+    /// [`journal::Error::Stopped`]. Nothing has changed then.
+    pub(crate) fn propose(&mut self, proposal: Proposal) -> Result<Position, journal::Error> {
+        let is_logged = proposal.record.is_some();
+        let command = self.log.append(proposal)?;
+        let journal = self.log.journal().filter(|_| is_logged).cloned();
+        let _unapplied = journal.map(StopOnPanic);
+        self.apply(command);
+        Ok(self.log.position)
+    }
+
+    /// Appends a command that a restart may forget, or that a journal is not there for.
+    pub(crate) fn commit_unlogged(&mut self, command: Command) {
+        self.log.note(&command);
+        self.apply(command);
+    }
+
+    /// Makes a state the head, and publishes it when it is durable.
+    fn publish(&mut self, next: Published) {
+        self.head = Arc::new(next);
+        match &self.publisher {
+            None => self.snapshots.publish(Arc::clone(&self.head)),
+            Some(publisher) => publisher.submit(self.log.position, &self.head),
+        }
+    }
+
+    pub(crate) fn apply(&mut self, command: Command) {
+        match command {
+            Command::Commit { timestamp, catalog, writes } => {
                 self.apply_commit(timestamp, &catalog, writes);
             }
-            Entry::Split { table, at } => self.apply_split(table, &at),
-            Entry::Merge { table, low } => self.apply_merge(table, &low),
-            Entry::Install { timestamp, catalog } => self.apply_install(timestamp, catalog),
-            Entry::Adopt { table, range, state, accesses } => {
+            Command::Split { table, at } => self.apply_split(table, &at),
+            Command::Merge { table, low } => self.apply_merge(table, &low),
+            Command::Install { timestamp, catalog } => self.apply_install(timestamp, catalog),
+            Command::Adopt { table, range, state, accesses } => {
                 self.apply_adopt(table, range, state, accesses);
             }
-            Entry::Release { table, range } => self.apply_release(table, range),
-            Entry::SequenceAdvance { sequence, last, called } => {
+            Command::Release { table, range } => self.apply_release(table, range),
+            Command::SequenceAdvance { sequence, last, called } => {
                 self.sequences.insert(sequence, SequenceState { last, called });
             }
+            Command::RowIds { below } => self.counters.row = self.counters.row.max(below),
         }
     }
 
     fn apply_commit(&mut self, timestamp: Timestamp, changes: &[CatalogChange], writes: WriteSet) {
-        let mut next = Published::clone(&self.snapshots.newest());
+        let mut next = Published::clone(&self.head);
         next.timestamp = next.timestamp.max(timestamp);
         for change in changes {
             let catalog = next.catalog.apply(change);
-            next.catalog = Arc::new(catalog.expect("checked before it became an entry"));
+            next.catalog = Arc::new(catalog.expect("checked before it became a command"));
             self.apply_catalog_change(change, &mut next);
         }
         let horizon = self.snapshots.horizon();
@@ -109,14 +136,20 @@ impl Machine {
             }
         }
         self.counts.commits += 1;
-        self.snapshots.publish(next);
+        self.publish(next);
     }
 
     fn apply_catalog_change(&mut self, change: &CatalogChange, next: &mut Published) {
+        if let CatalogChange::Create(relation) = change
+            && !relation.is_temporary()
+        {
+            self.count_relation(relation.id());
+        }
         match change {
             CatalogChange::Create(Relation::Table(table)) => {
+                let is_temporary = is_temporary_schema(&table.schema);
                 let file = if table.home == self.snapshots.group {
-                    TableFile::new(self.bucket_id())
+                    TableFile::new(self.bucket_id(is_temporary))
                 } else {
                     TableFile::elsewhere()
                 };
@@ -128,7 +161,8 @@ impl Machine {
             }
             CatalogChange::Truncate(id) => {
                 if let Some(old) = next.files.get(id) {
-                    let file = old.emptied(|| self.bucket_id());
+                    let is_temporary = self.is_temporary(*id, next);
+                    let file = old.emptied(|| self.bucket_id(is_temporary));
                     self.forget(old);
                     next.files.insert(*id, file);
                 }
@@ -159,9 +193,26 @@ impl Machine {
         self.memory.tables_changed(bytes, 0);
     }
 
-    fn bucket_id(&mut self) -> BucketId {
-        self.next_bucket += 1;
-        BucketId(self.next_bucket - 1)
+    /// Takes the id of a new bucket.
+    fn bucket_id(&mut self, is_temporary: bool) -> BucketId {
+        let next = match is_temporary {
+            false => &mut self.counters.bucket,
+            true => &mut self.counters.temporary_bucket,
+        };
+        *next += 1;
+        BucketId(*next - 1)
+    }
+
+    fn is_temporary(&self, table: TableId, state: &Published) -> bool {
+        let relation = state.catalog.relation_by_id(table.relation());
+        relation.is_some_and(Relation::is_temporary)
+    }
+
+    /// Notes the id of a new relation, if this group has allocated it.
+    fn count_relation(&mut self, id: RelationId) {
+        if crate::ids::is_of_group(id, self.snapshots.group) {
+            self.counters.relation = self.counters.relation.max(id.0 + 1);
+        }
     }
 
     fn apply_writes(
@@ -180,7 +231,7 @@ impl Machine {
             };
             for (range, tile) in directory.cover(&span) {
                 let Some(part) = run.cut(&range) else { continue };
-                self.change_bucket(file, owned(tile), |state| state.add_run(part));
+                self.change_bucket(file, owned(tile), |state| state.load(&part, horizon));
             }
         }
         let mut changes = writes.changes.into_iter().peekable();
@@ -212,7 +263,7 @@ impl Machine {
     }
 
     fn apply_install(&mut self, timestamp: Timestamp, catalog: Arc<Catalog>) {
-        let mut next = Published::clone(&self.snapshots.newest());
+        let mut next = Published::clone(&self.head);
         next.timestamp = next.timestamp.max(timestamp);
         for relation in catalog.relations() {
             match relation {
@@ -226,7 +277,18 @@ impl Machine {
             }
         }
         next.catalog = catalog;
-        self.snapshots.publish(next);
+        self.publish(next);
+    }
+}
+
+/// Stops the journal if applying a command panics: memory and log would differ from then on.
+struct StopOnPanic(Arc<journal::Journal>);
+
+impl Drop for StopOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail("a command of the log could not be applied");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Entries that change the tiles of a table: splits, merges, and moves between servers.
+//! Commands that change the tiles of a table: splits, merges, and moves between servers.
 
 use super::Machine;
 use crate::file::Tile;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 impl Machine {
     /// Splits a bucket. The parts share the columns of its runs.
     pub(super) fn apply_split(&mut self, table: TableId, at: &Key) {
-        let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
+        let Some(file) = self.head.files.get(&table).cloned() else { return };
         let mut directory = Partition::clone(&file.directory());
         let (range, Tile::Here(bucket)) = directory.locate(at) else { return };
         let Some((lower, upper)) = range.split_at(at) else { return };
@@ -21,7 +21,8 @@ impl Machine {
         self.memory.tables_changed(state.bytes(), left.bytes() + right.bytes());
         let (accesses_left, accesses_right) = bucket.accesses.split(at);
         let left = Bucket::accessed(bucket.id, lower, left, accesses_left);
-        let right = Bucket::accessed(self.bucket_id(), upper, right, accesses_right);
+        let is_temporary = self.is_temporary(table, &self.head);
+        let right = Bucket::accessed(self.bucket_id(is_temporary), upper, right, accesses_right);
         directory.split(at, Tile::Here(left), Tile::Here(right));
         file.replace_directory(directory, &range);
         self.counts.splits += 1;
@@ -29,7 +30,7 @@ impl Machine {
 
     /// Merges the bucket that begins at `low` with the next one.
     pub(super) fn apply_merge(&mut self, table: TableId, low: &Bound) {
-        let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
+        let Some(file) = self.head.files.get(&table).cloned() else { return };
         let mut directory = Partition::clone(&file.directory());
         let Some((upper_range, Tile::Here(upper))) = directory.next_after(low) else { return };
         let upper = Arc::clone(upper);
@@ -53,22 +54,22 @@ impl Machine {
         state: BucketState,
         accesses: u64,
     ) {
-        let mut next = Published::clone(&self.snapshots.newest());
+        let mut next = Published::clone(&self.head);
         let Some(file) = next.files.get(&table).cloned() else { return };
         next.timestamp = next.timestamp.max(state.newest());
         self.memory.tables_changed(0, state.bytes());
         let mut directory = Partition::clone(&file.directory());
         let accesses = Accesses::of_rate(accesses);
-        let bucket = Bucket::accessed(self.bucket_id(), range.clone(), state, accesses);
+        let bucket = Bucket::accessed(self.bucket_id(false), range.clone(), state, accesses);
         directory.assign(&range, Tile::Here(bucket));
         file.replace_directory(directory, &range);
-        self.snapshots.publish(next);
+        self.publish(next);
     }
 
     /// Passes ownership of keys to another server. Keys owned by other servers are joined with
     /// adjacent ones into one tile.
     pub(super) fn apply_release(&mut self, table: TableId, range: KeyRange) {
-        let Some(file) = self.snapshots.newest().files.get(&table).cloned() else { return };
+        let Some(file) = self.head.files.get(&table).cloned() else { return };
         let mut directory = Partition::clone(&file.directory());
         let held = directory.cover(&range).filter_map(|(_, tile)| tile.held());
         let bytes = held.map(|bucket| bucket.state().bytes()).sum();

@@ -4,7 +4,6 @@ use super::piece::{self, DELTA_FIELDS};
 use crate::Error;
 use crate::error::missing;
 use crate::file::{TableFile, Tile};
-use crate::machine::Entry;
 use crate::memory::Reservation;
 use crate::store::Store;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
@@ -14,6 +13,7 @@ use bucket::{Assembly, Chunk, Layout, RowEncoder, VERSION_OVERHEAD, compaction};
 use bytes::Bytes;
 use catalog::ipc::malformed;
 use catalog::{Table, TableId};
+use durable::Command;
 use sdds::{Key, KeyRange, Timestamp, splitting};
 use std::sync::Arc;
 
@@ -32,8 +32,9 @@ impl Store {
     /// Begins to receive a range of keys.
     ///
     /// # Errors
-    /// [`Error::Catalog`] if the table does not exist.
+    /// [`Error::Catalog`] if the table does not exist; 0A000 with a data directory.
     pub fn move_in(self: &Arc<Self>, table: TableId, range: &KeyRange) -> Result<MoveIn, Error> {
+        self.refuse_with_data("taking keys of another server")?;
         let file = self.snapshots().newest().files.get(&table).cloned();
         let file = file.ok_or_else(|| missing(table))?;
         Ok(MoveIn {
@@ -92,7 +93,7 @@ impl MoveIn {
         }
         let chunk = Chunk::new(&Layout::of(table), batch.columns().to_vec())?;
         self.reservation.try_grow(chunk.bytes())?;
-        self.assembly.add_chunk(timestamp, chunk);
+        self.assembly.add_chunk(timestamp, Arc::new(chunk));
         Ok(())
     }
 
@@ -106,7 +107,7 @@ impl MoveIn {
         let live = fixed[2].as_boolean();
         let key_columns = key_columns(table, columns)?;
         let encoder = KeyEncoder::new(&key_columns)?;
-        let rows = RowEncoder::new(&self.store.row_layout(table), columns)?;
+        let rows = RowEncoder::new(&self.store.row_layout(table), columns);
         for row in 0..batch.num_rows() {
             let key = Key::from(keys.value(row));
             let timestamp = Timestamp(timestamps.value(row));
@@ -147,7 +148,7 @@ impl MoveIn {
         let Self { store, table, file, range, assembly, reservation } = self;
         let state = assembly.finish()?;
         let mut machine = store.machine();
-        let published = machine.snapshots.newest();
+        let published = Arc::clone(machine.head());
         let same = published.files.get(&table).map(Arc::as_ptr) == Some(Arc::as_ptr(&file));
         let is_free =
             file.directory().cover(&range).all(|(_, tile)| matches!(tile, Tile::Elsewhere));
@@ -160,7 +161,7 @@ impl MoveIn {
             splitting::should_split(state.weight(), state.rows(), table.bucket_size)
                 || compaction::is_due(&state, table.bucket_size)
         });
-        machine.commit_entry(Entry::Adopt { table, range: range.clone(), state, accesses });
+        machine.commit_unlogged(Command::Adopt { table, range: range.clone(), state, accesses });
         drop((reservation, machine));
         if is_full {
             // Splitting does not delay requests that wait for the keys.

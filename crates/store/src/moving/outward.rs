@@ -5,10 +5,11 @@ use crate::Error;
 use crate::error::missing;
 use crate::file::{TableFile, Tile};
 use crate::holds::HoldId;
-use crate::machine::{Entry, Machine};
+use crate::machine::Machine;
 use crate::store::Store;
 use bucket::{Bucket, BucketState, Delta, Run, Version};
 use catalog::{Table, TableId};
+use durable::Command;
 use sdds::{Bound, KeyRange, Partition};
 use std::sync::Arc;
 
@@ -42,11 +43,12 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Catalog`] if the table does not exist; [`Error::NotOwned`] if some of the keys are
-    /// not owned here or are moving already.
+    /// not owned here or are moving already; 0A000 with a data directory.
     pub fn move_out(self: &Arc<Self>, table: TableId, range: &KeyRange) -> Result<MoveOut, Error> {
+        self.refuse_with_data("moving keys to another server")?;
         self.compact_within(table, range);
         let mut machine = self.machine();
-        let published = machine.snapshots.newest();
+        let published = Arc::clone(machine.head());
         let file = Arc::clone(published.files.get(&table).ok_or_else(|| missing(table))?);
         let not_owned = || Error::NotOwned { range: range.clone() };
         if !file.owns(range) {
@@ -54,7 +56,10 @@ impl Store {
         }
         let hold = self.holds().lock().begin_move(table, range).ok_or_else(not_owned)?;
         for border in [&range.low, &range.high] {
-            cut(&mut machine, table, &file, border);
+            if !self.cut(&mut machine, table, &file, border) {
+                self.holds().lock().end_move(hold);
+                return Err(not_owned());
+            }
         }
         let (store, range) = (Arc::clone(self), range.clone());
         Ok(MoveOut { store, table, file, range, hold, sent: Vec::new(), is_frozen: false })
@@ -66,15 +71,17 @@ impl Store {
             self.compact_bucket(table, &tile.low);
         }
     }
-}
 
-/// Splits the bucket that contains a border, so that a bucket begins there.
-fn cut(machine: &mut Machine, table: TableId, file: &TableFile, border: &Bound) {
-    let Bound::At(key) = border else { return };
-    let directory = file.directory();
-    let (range, tile) = directory.locate(key);
-    if range.low != *border && tile.owned().is_some() {
-        machine.commit_entry(Entry::Split { table, at: key.clone() });
+    /// Splits the bucket that contains a border, so that a bucket begins there; returns whether one
+    /// does.
+    fn cut(&self, machine: &mut Machine, table: TableId, file: &TableFile, border: &Bound) -> bool {
+        let Bound::At(key) = border else { return true };
+        let directory = file.directory();
+        let (range, tile) = directory.locate(key);
+        if range.low == *border || tile.owned().is_none() {
+            return true;
+        }
+        self.try_propose(machine, Command::Split { table, at: key.clone() })
     }
 }
 
@@ -133,7 +140,7 @@ impl MoveOut {
     /// [`Busy`]. Nothing has changed then.
     pub fn freeze(&mut self) -> Result<(), Busy> {
         let machine = self.store.machine();
-        let published = machine.snapshots.newest();
+        let published = Arc::clone(machine.head());
         if published.files.get(&self.table).map(Arc::as_ptr) != Some(Arc::as_ptr(&self.file)) {
             return Err(Busy::Gone);
         }
@@ -170,10 +177,10 @@ impl MoveOut {
     pub fn finish(self) {
         assert!(self.is_frozen, "keys are frozen before they are given away");
         let mut machine = self.store.machine();
-        let published = machine.snapshots.newest();
+        let published = Arc::clone(machine.head());
         if published.files.get(&self.table).map(Arc::as_ptr) == Some(Arc::as_ptr(&self.file)) {
             let (table, range) = (self.table, self.range.clone());
-            machine.commit_entry(Entry::Release { table, range });
+            machine.commit_unlogged(Command::Release { table, range });
         }
     }
 

@@ -5,12 +5,13 @@ use super::{CommitRequest, Store};
 use crate::holds::{HoldId, PreparedWrites};
 use crate::{Error, Snapshot};
 use sdds::Timestamp;
+use std::sync::Arc;
 
 impl Store {
     /// Checks a transaction for conflicts, and holds its rows and definitions.
     pub(crate) fn prepare(&self, request: &CommitRequest) -> Result<HoldId, Error> {
         let machine = self.machine();
-        let published = machine.snapshots.newest();
+        let published = Arc::clone(machine.head());
         let mut held = self.holds().lock();
         let refused = refuse_conflicts(&published, &held, request);
         refused.inspect_err(|error| self.count_conflict(error))?;

@@ -1,19 +1,21 @@
-//! Maintenance of buckets: splits, merges and compaction.
+//! Maintenance: splits, merges and compaction of buckets, and checkpoints.
 //!
 //! A full bucket splits immediately, under the lock held by the writer; no rows are copied.
 //! Compaction is requested and executed in one background thread, which ends with the store.
 
 use super::Store;
+use crate::Error;
+use crate::cut;
 use crate::file::{TableFile, Tile};
 use crate::info::SplitInfo;
-use crate::machine::Entry;
 use crate::machine::Machine;
 use crate::queue::Queue;
 use bucket::{Bucket, compaction};
 use catalog::{Table, TableId};
+use durable::{Command, Durable};
 use sdds::{Bound, Key, KeyRange, splitting};
 use std::sync::{Arc, Weak};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Buckets accessed this often per second together do not merge: they may have been split by
 /// accesses.
@@ -35,10 +37,53 @@ pub(super) fn start(store: &Arc<Store>, queue: Arc<Queue>) {
     thread.spawn(work).expect("the process can start a thread");
 }
 
+/// The time between looks at the growth of the journal.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Starts the thread that makes checkpoints, which ends with the store. An error of the disk stops the
+/// journal; a full disk does not.
+pub(super) fn start_checkpoints(store: &Arc<Store>, bytes: u64) {
+    let store: Weak<Store> = Arc::downgrade(store);
+    let work = move || {
+        loop {
+            std::thread::sleep(CHECKPOINT_INTERVAL);
+            let Some(store) = store.upgrade() else { return };
+            let Some(durable) = store.durable() else { return };
+            if durable.journal().stopped().is_some() {
+                return;
+            }
+            if durable.bytes_since_checkpoint() >= bytes {
+                match store.make_checkpoint(durable) {
+                    Ok(_) | Err(journal::Error::Full { .. }) => {}
+                    Err(error) => durable.journal().fail(&error.to_string()),
+                }
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().name("pando-checkpoint".to_owned());
+    thread.spawn(work).expect("the process can start a thread");
+}
+
 impl Store {
+    /// Writes the state to a checkpoint, and removes what is not needed any more of the journal.
+    /// Returns its size in bytes; 0 without a data directory.
+    ///
+    /// # Errors
+    /// 53100 if the disk is full, 58030 if it fails.
+    pub fn checkpoint(&self) -> Result<u64, Error> {
+        match self.durable() {
+            Some(durable) => Ok(self.make_checkpoint(durable)?),
+            None => Ok(0),
+        }
+    }
+
+    fn make_checkpoint(&self, durable: &Durable) -> Result<u64, journal::Error> {
+        durable.checkpoint(|| cut::of(&self.machine()))
+    }
+
     /// Splits the buckets of ranges until each fits, and requests compaction of those that need it.
     pub(crate) fn settle(&self, machine: &mut Machine, table: &Table, ranges: &[KeyRange]) {
-        let Some(file) = machine.snapshots.newest().files.get(&table.id).cloned() else { return };
+        let Some(file) = machine.head().files.get(&table.id).cloned() else { return };
         let directory = file.directory();
         let mut buckets: Vec<Arc<Bucket>> = Vec::new();
         for range in ranges {
@@ -57,7 +102,10 @@ impl Store {
             }
             let samples = state.samples();
             let Some(at) = splitting::median(&samples).cloned() else { continue };
-            split(machine, table.id, &bucket, &at, "bytes above bucket_size");
+            if !self.split(machine, table.id, &bucket, &at, "bytes above bucket_size") {
+                self.queue().request_later(table.id, bucket.range.low.clone());
+                continue;
+            }
             let directory = file.directory();
             let (lower, upper) =
                 (directory.next_before(&Bound::At(at.clone())), directory.locate(&at));
@@ -70,7 +118,7 @@ impl Store {
     /// not if the range is not that of a bucket, or nearly all accesses are to one key.
     pub fn split_by_accesses(&self, table: TableId, range: &KeyRange) -> bool {
         let mut machine = self.machine();
-        let Some(file) = machine.snapshots.newest().files.get(&table).cloned() else {
+        let Some(file) = machine.head().files.get(&table).cloned() else {
             return false;
         };
         let bucket = bucket_from(&file, &range.low).filter(|bucket| bucket.range == *range);
@@ -81,8 +129,7 @@ impl Store {
         let Some(at) = bucket.accesses.middle().filter(|at| range.split_at(at).is_some()) else {
             return false;
         };
-        split(&mut machine, table, &bucket, &at, "accesses");
-        true
+        self.split(&mut machine, table, &bucket, &at, "accesses")
     }
 
     /// Compacts the bucket that begins at `low`, then merges or splits it as its new size requires.
@@ -95,7 +142,7 @@ impl Store {
         let folded = compaction::fold(table, &bucket, horizon);
         let folded = folded.expect("what is stored can be read and written again");
         let mut machine = self.machine();
-        let same_file = machine.snapshots.newest().files.get(&table.id).map(Arc::as_ptr);
+        let same_file = machine.head().files.get(&table.id).map(Arc::as_ptr);
         let same_bucket = bucket_from(file, low).as_ref().map(Arc::as_ptr);
         if same_file != Some(Arc::as_ptr(file)) || same_bucket != Some(Arc::as_ptr(&bucket)) {
             return;
@@ -103,7 +150,8 @@ impl Store {
         if self.holds().lock().is_moving(table.id, &bucket.range) {
             return;
         }
-        if let Some(folded) = folded {
+        // Another thread may have compacted it meanwhile.
+        if let Some(folded) = folded.filter(|folded| folded.is_current(&bucket.state())) {
             machine.change_bucket(file, &bucket, |state| folded.install(state));
             machine.counts.compactions += 1;
         }
@@ -142,27 +190,32 @@ impl Store {
             (None, Some(_)) => bucket.range.low.clone(),
             (None, None) => return,
         };
-        machine.commit_entry(Entry::Merge { table: table.id, low: low.clone() });
-        self.queue().request(table.id, low);
+        if self.try_propose(machine, Command::Merge { table: table.id, low: low.clone() }) {
+            self.queue().request(table.id, low);
+        }
     }
-}
 
-/// Splits a bucket, and records the reason.
-fn split(machine: &mut Machine, table: TableId, bucket: &Bucket, at: &Key, reason: &'static str) {
-    let state = bucket.state();
-    if machine.splits.len() == SPLITS_REMEMBERED {
-        machine.splits.pop_front();
+    /// Splits a bucket, and records the reason; returns whether there was room for the command.
+    fn split(
+        &self,
+        machine: &mut Machine,
+        table: TableId,
+        bucket: &Bucket,
+        at: &Key,
+        reason: &'static str,
+    ) -> bool {
+        let state = bucket.state();
+        let (rows, bytes, accesses) = (state.rows(), state.bytes(), bucket.accesses.rate());
+        if !self.try_propose(machine, Command::Split { table, at: at.clone() }) {
+            return false;
+        }
+        if machine.splits.len() == SPLITS_REMEMBERED {
+            machine.splits.pop_front();
+        }
+        let (time, at) = (SystemTime::now(), at.clone());
+        machine.splits.push_back(SplitInfo { table, time, at, rows, bytes, accesses, reason });
+        true
     }
-    machine.splits.push_back(SplitInfo {
-        table,
-        time: SystemTime::now(),
-        at: at.clone(),
-        rows: state.rows(),
-        bytes: state.bytes(),
-        accesses: bucket.accesses.rate(),
-        reason,
-    });
-    machine.commit_entry(Entry::Split { table, at: at.clone() });
 }
 
 fn bucket_from(file: &TableFile, low: &Bound) -> Option<Arc<Bucket>> {

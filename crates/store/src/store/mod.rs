@@ -1,29 +1,37 @@
 //! The store: one server's tables. Transactions begin here, are checked for conflicts, and become
-//! log entries.
+//! commands.
 
 mod check;
 mod cluster;
+mod committing;
 mod conflicts;
 mod maintenance;
+mod opening;
+mod proposing;
+mod replay;
 mod request;
 mod sequences;
 mod statistics;
 
+pub use opening::{Data, Progress, Recovery};
+pub(crate) use proposing::Ready;
 pub(crate) use request::CommitRequest;
 
-use crate::Error;
-use crate::file::TableFile;
 use crate::holds::Holds;
-use crate::machine::{Entry, Machine};
+use crate::ids;
+use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::peers::Peers;
 use crate::queue::Queue;
 use crate::snapshot::{Snapshot, Snapshots};
-use bucket::{Layout, RowLayout, Run, TableWrites};
+use crate::{Error, Failure};
+use bucket::{Layout, RowLayout};
 use catalog::{Catalog, RelationId, Table, TableId};
-use conflicts::refuse_conflicts;
+use durable::{Command, Durable};
+use journal::Journal;
 use parking_lot::{Mutex, MutexGuard};
-use sdds::{Bound, GroupId, KeyRange, Timestamp};
+use sdds::{GroupId, Timestamp};
+use sequences::Handed;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -57,6 +65,12 @@ pub struct Store {
     layouts: Mutex<BTreeMap<TableId, (u32, Arc<RowLayout>)>>,
     next_relation: AtomicU32,
     row_ids: AtomicI64,
+    /// Row ids below this number are in the log.
+    row_ids_logged: AtomicI64,
+    /// Values of sequences that are in the log and have not been returned.
+    handed: Mutex<Handed>,
+    /// The data directory; nothing without one.
+    durable: OnceLock<Arc<Durable>>,
     conflicts: AtomicU64,
     holds: Arc<Holds>,
     peers: OnceLock<Arc<dyn Peers>>,
@@ -69,31 +83,38 @@ impl Drop for Store {
 }
 
 impl Store {
-    /// Opens an empty store.
+    /// Opens an empty store in memory.
     pub fn open(options: Options) -> Arc<Self> {
+        let store = Arc::new(Self::new(&options));
+        if options.background {
+            maintenance::start(&store, Arc::clone(&store.queue));
+        }
+        store
+    }
+
+    fn new(options: &Options) -> Self {
         let queue = Arc::new(Queue::default());
         let snapshots = Snapshots::new(Arc::clone(&queue), options.group);
         let memory = Memory::new(options.memory_limit);
         let machine = Machine::new(Arc::clone(&snapshots), Arc::clone(&memory));
-        let store = Arc::new(Self {
+        if options.in_cluster {
+            snapshots.enter_cluster();
+        }
+        Self {
             machine: Mutex::new(machine),
             snapshots,
             memory,
-            queue: Arc::clone(&queue),
+            queue,
             layouts: Mutex::default(),
             next_relation: AtomicU32::new(1),
             row_ids: AtomicI64::new(1),
+            row_ids_logged: AtomicI64::new(1),
+            handed: Mutex::default(),
+            durable: OnceLock::new(),
             holds: Arc::default(),
             conflicts: AtomicU64::new(0),
             peers: OnceLock::new(),
-        });
-        if options.in_cluster {
-            store.snapshots.enter_cluster();
         }
-        if options.background {
-            maintenance::start(&store, queue);
-        }
-        store
     }
 
     /// Takes a snapshot of the newest commit.
@@ -114,20 +135,24 @@ impl Store {
 
     /// Installs the catalog of the cluster that this server joins, as of a timestamp. Other servers
     /// own all rows. Temporary relations are left out. The store must not have relations.
+    ///
+    /// # Panics
+    /// If the store has a data directory: joining a cluster with one is not supported yet.
     pub fn install(&self, catalog: &Catalog, timestamp: Timestamp) {
+        assert!(self.durable().is_none(), "a server with a data directory does not join a cluster");
         let mut machine = self.machine();
         assert!(
             self.catalog().relations().next().is_none(),
             "a store that joins a cluster has no relations"
         );
         let catalog = Arc::new(catalog.shared());
-        let first = relations_from(self.group());
-        let own = catalog.relations().map(|relation| relation.id().0);
-        let own = own.filter(|id| id >> RELATION_BITS == first >> RELATION_BITS);
-        if let Some(last) = own.max() {
-            self.next_relation.fetch_max(last - first + 1, Ordering::Relaxed);
+        let group = self.group();
+        let own = catalog.relations().map(catalog::Relation::id);
+        let own = own.filter(|id| ids::is_of_group(*id, group));
+        if let Some(last) = own.map(ids::relation_number).max() {
+            self.next_relation.fetch_max(last + 1, Ordering::Relaxed);
         }
-        machine.commit_entry(Entry::Install { timestamp, catalog });
+        machine.commit_unlogged(Command::Install { timestamp, catalog });
     }
 
     /// Returns the group that this server leads.
@@ -153,14 +178,13 @@ impl Store {
     /// Allocates an id for a new relation.
     pub fn next_relation_id(&self) -> RelationId {
         let number = self.next_relation.fetch_add(1, Ordering::Relaxed);
-        assert!(number < 1 << RELATION_BITS, "too many relations were created on this server");
-        RelationId(relations_from(self.group()) + number)
+        ids::relation(self.group(), number)
     }
 
     /// Allocates `count` row ids for tables without a primary key, and returns the first.
     pub fn allocate_row_ids(&self, count: u64) -> i64 {
         let first = self.row_ids.fetch_add(count as i64, Ordering::Relaxed);
-        ((self.group().0 as i64) << ROW_ID_BITS) + first
+        ids::row(self.group(), first)
     }
 
     /// Compacts all buckets of all tables in the calling thread.
@@ -208,77 +232,30 @@ impl Store {
         &self.holds
     }
 
+    /// Returns the journal, for its figures and its end; `None` without a data directory.
+    pub fn journal(&self) -> Option<&Arc<Journal>> {
+        self.durable().map(|durable| durable.journal())
+    }
+
+    /// Refuses what is not in the log yet.
+    pub(crate) fn refuse_with_data(&self, what: &str) -> Result<(), Error> {
+        if self.durable().is_none() {
+            return Ok(());
+        }
+        Err(Error::Failed(Box::new(Failure {
+            sql_state: "0A000".to_owned(),
+            message: format!("{what} is not supported by a server with a data directory"),
+            ..Failure::default()
+        })))
+    }
+
+    /// Returns the data directory; `None` without one.
+    pub(crate) fn durable(&self) -> Option<&Arc<Durable>> {
+        self.durable.get()
+    }
+
     /// Counts an error if it is a conflict.
     pub(crate) fn count_conflict(&self, error: &Error) {
         self.conflicts.fetch_add(u64::from(error.is_retryable()), Ordering::Relaxed);
     }
-
-    /// Checks a transaction for conflicts with commits since its snapshot, and commits it.
-    pub(crate) fn commit(&self, request: CommitRequest) -> Result<Timestamp, Error> {
-        let mut machine = self.machine();
-        let published = self.snapshots.newest();
-        let refused = refuse_conflicts(&published, &self.holds.lock(), &request);
-        refused.inspect_err(|error| self.count_conflict(error))?;
-        let timestamp = published.timestamp.next();
-        self.apply(&mut machine, request, timestamp);
-        Ok(timestamp)
-    }
-
-    /// Commits a transaction that has been checked for conflicts.
-    pub(crate) fn apply(
-        &self,
-        machine: &mut Machine,
-        request: CommitRequest,
-        timestamp: Timestamp,
-    ) {
-        let published = self.snapshots.newest();
-        let touched: Vec<(TableId, Vec<KeyRange>)> = request
-            .writes
-            .iter()
-            .map(|(table, writes)| (*table, touched_ranges(published.files.get(table), writes)))
-            .collect();
-        let CommitRequest { snapshot, catalog_changes, writes, staging, _reservation } = request;
-        machine.commit_entry(Entry::Commit { timestamp, catalog: catalog_changes, writes });
-        drop((snapshot, staging));
-        let catalog = Arc::clone(&self.snapshots.newest().catalog);
-        for (table, ranges) in touched {
-            if let Some(table) = catalog.table_by_id(table) {
-                self.settle(machine, table, &ranges);
-            }
-        }
-    }
-}
-
-/// Number of low bits of a relation id that number the relations of a group.
-const RELATION_BITS: u32 = 20;
-/// Upper bound for groups, so that the relation ids of groups differ.
-const GROUPS_MAX: u64 = 1 << (u32::BITS - RELATION_BITS);
-/// Number of low bits of a row id that number the rows of a group.
-const ROW_ID_BITS: u32 = 40;
-
-/// Returns the id before the first relation of a group.
-fn relations_from(group: GroupId) -> u32 {
-    assert!(group.0 < GROUPS_MAX, "group {group} is not below {GROUPS_MAX}");
-    (group.0 as u32) << RELATION_BITS
-}
-
-/// Returns the ranges of a table that writes fall into, whose buckets may have to split.
-fn touched_ranges(file: Option<&Arc<TableFile>>, writes: &TableWrites) -> Vec<KeyRange> {
-    let Some(file) = file else { return vec![KeyRange::all()] };
-    let directory = file.directory();
-    let span = |run: &Arc<Run>| {
-        KeyRange::new(Bound::At(run.first().clone()), Bound::At(run.last().successor()))
-    };
-    let mut ranges: Vec<KeyRange> = writes.runs.iter().filter_map(span).collect();
-    let mut next = writes.changes.get_min().map(|(key, _)| key);
-    while let Some(key) = next {
-        let (range, _) = directory.locate(key);
-        let rest = KeyRange { low: range.high.clone(), high: Bound::PosInf };
-        next = match range.high {
-            Bound::At(_) => writes.changes_in(&rest).next().map(|(key, _)| key),
-            _ => None,
-        };
-        ranges.push(range);
-    }
-    ranges
 }

@@ -55,11 +55,11 @@ impl Store {
             merges: counts.merges,
             compactions: counts.compactions,
             conflicts: self.conflicts.load(Ordering::Relaxed),
-            log_position: machine.log.position(),
+            log_position: machine.log.commands(),
         }
     }
 
-    /// Returns the last log entries other than commits, one line each.
+    /// Returns the last commands other than commits, one line each.
     pub fn log_tail(&self) -> Vec<String> {
         self.machine().log.tail()
     }
@@ -71,8 +71,8 @@ impl Store {
     /// A description of the first violation.
     pub fn check(&self) -> Result<(), String> {
         let machine = self.machine();
-        let published = self.snapshots.newest();
-        let result = check::check(&published, Some(self.memory.table_bytes()));
+        let published = machine.head();
+        let result = check::check(published, Some(self.memory.table_bytes()));
         drop(machine);
         result
     }

@@ -8,6 +8,7 @@ mod moves;
 mod peers;
 mod prepared;
 mod regressions;
+mod replay;
 mod threads;
 mod wire;
 

@@ -7,7 +7,7 @@ use crate::{Error, Transaction};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
-enum Step {
+pub(super) enum Step {
     Insert(Vec<(i64, u8)>),
     Upsert(Vec<(i64, u8)>),
     Delete(Vec<i64>),
@@ -27,7 +27,7 @@ fn some_rows() -> impl Strategy<Value = Vec<(i64, u8)>> {
     prop::collection::vec((keys(), any::<u8>()), 1..60)
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(super) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => some_rows().prop_map(Step::Insert),
         3 => some_rows().prop_map(Step::Upsert),
@@ -51,7 +51,7 @@ fn as_batch(pairs: &[(i64, u8)]) -> arrow::array::RecordBatch {
     rows(&borrowed)
 }
 
-type Model = BTreeMap<i64, String>;
+pub(super) type Model = BTreeMap<i64, String>;
 
 fn apply_all(model: &mut Model, pairs: &[(i64, u8)]) {
     model.extend(pairs.iter().map(|(k, v)| (*k, value(*v))));
@@ -76,7 +76,7 @@ fn load(transaction: &mut Transaction, id: TableId, pairs: &[(i64, u8)]) -> Resu
 }
 
 /// Applies a step to store and model. Both must refuse the same writes.
-fn take(store: &Arc<Store>, id: TableId, model: &mut Model, step: &Step) {
+pub(super) fn take(store: &Arc<Store>, id: TableId, model: &mut Model, step: &Step) {
     let mut transaction = store.begin();
     match step {
         Step::Insert(pairs) | Step::Load(pairs) => {
@@ -162,36 +162,5 @@ proptest! {
         for (snapshot, model) in &kept {
             check_reads(&table_at(snapshot, id), model, low, low + width);
         }
-    }
-
-    /// Replaying the log in an empty store gives the same buckets.
-    #[test]
-    fn a_replayed_log_gives_the_same_buckets(steps in prop::collection::vec(step(), 1..30)) {
-        let store = Store::open(quiet());
-        store.machine().log.recorded = Some(Vec::new());
-        let table = Table { bucket_size: 4 << 10, ..keyed("t") };
-        let id = table.id;
-        let mut transaction = store.begin();
-        let create = CatalogChange::Create(Relation::Table(Arc::new(table)));
-        transaction.change_catalog(create).expect("a new name");
-        transaction.commit().expect("committed");
-        let mut model = Model::new();
-        for step in &steps {
-            if !matches!(step, Step::Compact | Step::KeepSnapshot | Step::DropSnapshot) {
-                take(&store, id, &mut model, step);
-            }
-        }
-        let replica = Store::open(quiet());
-        let entries = store.machine().log.recorded.take().expect("recorded");
-        for entry in entries {
-            replica.machine().commit_entry(entry);
-        }
-        replica.check().expect("every invariant holds");
-        prop_assert_eq!(contents(&table_at(&replica.snapshot(), id)), model);
-        let shape = |store: &Store| -> Vec<String> {
-            let infos = store.bucket_infos(id);
-            infos.iter().map(|b| format!("{} {} {} {}", b.id, b.range, b.rows, b.bytes)).collect()
-        };
-        prop_assert_eq!(shape(&store), shape(&replica));
     }
 }

@@ -164,7 +164,7 @@ impl Transaction {
     ) -> Result<(), Error> {
         let table: &Table = view.table();
         let keys = view.encode_keys(rows)?;
-        let encoder = RowEncoder::new(&self.store.row_layout(table), rows.columns())?;
+        let encoder = RowEncoder::new(&self.store.row_layout(table), rows.columns());
         let mut writes = self.writes.get(&table.id).cloned().unwrap_or_default();
         for (index, key) in keys.iter().enumerate() {
             if is_duplicate(&writes, key)? {
@@ -333,14 +333,28 @@ impl Transaction {
         Ok(())
     }
 
-    /// Commits, and returns the timestamp of the commit.
+    /// Commits, and returns the timestamp of the commit. With a data directory, blocks the thread until
+    /// the commit is as durable as promised.
     ///
     /// # Errors
-    /// [`Error::Conflict`] and [`Error::SchemaConflict`]. Nothing has changed then.
+    /// [`Error::Conflict`], [`Error::SchemaConflict`], and 53100 if the disk is full: nothing has
+    /// changed then. 58030 if the disk fails: the commit may be lost.
     pub fn commit(self) -> Result<Timestamp, Error> {
         let (store, timestamp) = (Arc::clone(&self.store), self.snapshot.timestamp());
         match self.into_request()? {
             Some(request) => store.commit(request),
+            None => Ok(timestamp),
+        }
+    }
+
+    /// As [`Self::commit`], without blocking the thread while the commit becomes durable.
+    ///
+    /// # Errors
+    /// As [`Self::commit`].
+    pub async fn commit_async(self) -> Result<Timestamp, Error> {
+        let (store, timestamp) = (Arc::clone(&self.store), self.snapshot.timestamp());
+        match self.into_request()? {
+            Some(request) => store.commit_async(request).await,
             None => Ok(timestamp),
         }
     }

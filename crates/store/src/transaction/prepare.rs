@@ -11,7 +11,7 @@
 use super::Transaction;
 use crate::holds::HoldId;
 use crate::peers::{Prepared, PreparedPart};
-use crate::store::{CommitRequest, Store};
+use crate::store::{CommitRequest, Ready, Store};
 use crate::write_set::bytes;
 use crate::{Error, Snapshot};
 use sdds::Timestamp;
@@ -23,7 +23,7 @@ struct PreparedTransaction {
     store: Arc<Store>,
     hold: HoldId,
     /// `None` once it is committed.
-    request: Option<CommitRequest>,
+    request: Option<(CommitRequest, Ready)>,
 }
 
 impl Transaction {
@@ -35,21 +35,24 @@ impl Transaction {
     pub fn prepare(self) -> Result<Option<Prepared>, Error> {
         let store = Arc::clone(self.store());
         let Some(mut request) = self.into_request()? else { return Ok(None) };
+        let ready = store.ready_blocking(&request)?;
         let hold = store.prepare(&request)?;
         request.staging = None;
-        Ok(Some(Prepared::new(PreparedTransaction { store, hold, request: Some(request) })))
+        let request = Some((request, ready));
+        Ok(Some(Prepared::new(PreparedTransaction { store, hold, request })))
     }
 }
 
 impl PreparedPart for PreparedTransaction {
     fn bytes(&self) -> u64 {
-        self.request.as_ref().map_or(0, |request| bytes(&request.writes))
+        self.request.as_ref().map_or(0, |(request, _)| bytes(&request.writes))
     }
 
     fn commit(mut self: Box<Self>, timestamp: Timestamp) {
-        if let Some(request) = self.request.take() {
+        if let Some((request, ready)) = self.request.take() {
             self.store.observe(timestamp);
-            self.store.apply(&mut self.store.machine(), request, timestamp);
+            // A journal that has stopped ends the server.
+            let _ = self.store.apply(&mut self.store.machine(), request, ready, timestamp);
         }
     }
 }

@@ -1,0 +1,241 @@
+//! The bytes of format 1. They must not change: what is on disks was written with them.
+
+use super::*;
+use crate::*;
+use ::arrow::array::{ArrayRef, Int32Array};
+use ::arrow::datatypes::DataType;
+use sdds::{Bound, GroupId, Key, KeyRange};
+use std::fmt::{Debug, Write};
+use std::sync::Arc;
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Checks the bytes of a value, that they are read back, and that damage causes no panic.
+fn golden<T: Stable + Debug>(value: &T, expected: &str) {
+    let bytes = encode(value);
+    assert_eq!(hex(&bytes), expected, "{value:?}");
+    round_trip(value);
+}
+
+fn round_trip<T: Stable + Debug>(value: &T) {
+    let bytes = encode(value);
+    let back: T = decode(&bytes).expect("decoded");
+    assert_eq!(format!("{back:?}"), format!("{value:?}"));
+    for length in 0..bytes.len() {
+        assert!(decode::<T>(&bytes[..length]).is_err(), "{length} bytes of {value:?}");
+    }
+    let mut flipped = bytes;
+    for bit in 0..flipped.len() * 8 {
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let _ = decode::<T>(&flipped);
+        flipped[bit / 8] ^= 1 << (bit % 8);
+    }
+}
+
+#[test]
+fn numbers_have_their_bytes() {
+    golden(&0u64, "00");
+    golden(&300u64, "ac02");
+    golden(&u64::MAX, "ffffffffffffffffff01");
+    golden(&-1i64, "01");
+    golden(&i64::MIN, "ffffffffffffffffff01");
+    golden(&vec![Some(1u32), None], "02010100");
+    golden(&"aä".to_owned(), "0361c3a4");
+    let error = decode::<u32>(&encode(&(1u64 << 32))).expect_err("too large");
+    assert_eq!(error.to_string(), "a number has more than 32 bits");
+    assert!(decode::<u64>(&[0xff; 10]).is_err());
+}
+
+#[test]
+fn keys_have_their_bytes() {
+    let key = Key::from(&[1, 2][..]);
+    golden(&Bound::At(key.clone()), "01020102");
+    let range = KeyRange::new(Bound::At(key), Bound::PosInf).expect("not empty");
+    golden(&range, "0102010202");
+    assert!(decode::<KeyRange>(&[2, 0]).is_err(), "an empty range");
+}
+
+#[test]
+fn types_have_their_bytes() {
+    let types = [
+        (SqlType::Boolean, "00"),
+        (SqlType::SmallInt, "01"),
+        (SqlType::Integer, "02"),
+        (SqlType::BigInt, "03"),
+        (SqlType::Real, "04"),
+        (SqlType::Double, "05"),
+        (SqlType::Numeric { precision: 12, scale: -2 }, "060cfe"),
+        (SqlType::Text, "07"),
+        (SqlType::Varchar(Some(300)), "0801ac02"),
+        (SqlType::Char(3), "0903"),
+        (SqlType::Bytea, "0a"),
+        (SqlType::Date, "0b"),
+        (SqlType::Time, "0c"),
+        (SqlType::Timestamp, "0d"),
+        (SqlType::TimestampTz, "0e"),
+        (SqlType::Interval, "0f"),
+        (SqlType::Uuid, "10"),
+        (SqlType::Json, "11"),
+        (SqlType::Jsonb, "12"),
+        (SqlType::Array(Box::new(SqlType::Integer)), "1302"),
+    ];
+    types.iter().for_each(|(value, expected)| golden(value, expected));
+    round_trip(&SqlType::Other(DataType::UInt64));
+    let error = decode::<SqlType>(&[0x13; 100_000]).expect_err("nested too deep");
+    assert_eq!(error.to_string(), "it is nested too deep");
+}
+
+fn table() -> Table {
+    let column = |id: u32, name: &str, missing: Option<ArrayRef>| Column {
+        id: ColumnId(id),
+        name: name.to_owned(),
+        sql_type: SqlType::Integer,
+        nullable: id > 0,
+        default: (id == 1).then(|| "1".to_owned()),
+        identity: (id == 0).then_some(Identity::ByDefault),
+        generated: None,
+        hidden: false,
+        missing,
+        comment: None,
+    };
+    Table {
+        id: TableId(5),
+        schema: "s".to_owned(),
+        name: "t".to_owned(),
+        columns: vec![column(0, "a", None), column(1, "b", None)],
+        key: vec![ColumnId(0)],
+        checks: vec![Check { name: "c".to_owned(), expression: "a > 0".to_owned() }],
+        bucket_size: 65536,
+        colocate_with: Some(TableId(4)),
+        on_commit: OnCommit::PreserveRows,
+        home: GroupId(0),
+        next_column: 2,
+        version: 3,
+        comment: Some("x".to_owned()),
+    }
+}
+
+fn sequence() -> Sequence {
+    Sequence {
+        id: RelationId(6),
+        schema: "s".to_owned(),
+        name: "q".to_owned(),
+        start: 1,
+        increment: -1,
+        min: -9,
+        max: 9,
+        cycle: true,
+        owned_by: Some((TableId(5), ColumnId(0))),
+        comment: None,
+    }
+}
+
+fn view() -> View {
+    View {
+        id: RelationId(7),
+        schema: "s".to_owned(),
+        name: "v".to_owned(),
+        sql: "SELECT 1".to_owned(),
+        columns: vec!["c".to_owned()],
+        search_path: vec!["s".to_owned()],
+        comment: None,
+    }
+}
+
+fn role() -> Role {
+    Role {
+        superuser: true,
+        connection_limit: Some(2),
+        valid_until: Some(-3),
+        verifier: Some("v".to_owned()),
+        member_of: [("g".to_owned(), true)].into(),
+        database: Privileges::CREATE,
+        relations: [(RelationId(5), Privileges::SELECT)].into(),
+        schemas: [("s".to_owned(), Privileges::USAGE)].into(),
+        ..Role::new("r")
+    }
+}
+
+#[test]
+fn arrow_types_have_their_bytes() {
+    let types = [
+        (DataType::Boolean, "01"),
+        (DataType::Int16, "02"),
+        (DataType::Int32, "03"),
+        (DataType::Int64, "04"),
+        (DataType::Float32, "05"),
+        (DataType::Float64, "06"),
+        (DataType::Decimal128(38, 10), "07260a"),
+        (DataType::Utf8View, "08"),
+        (DataType::BinaryView, "09"),
+        (DataType::Date32, "0a"),
+        (SqlType::Time.arrow(), "0b"),
+        (SqlType::Timestamp.arrow(), "0c"),
+        (SqlType::TimestampTz.arrow(), "0d"),
+        (SqlType::Interval.arrow(), "0e"),
+        (SqlType::Array(Box::new(SqlType::Text)).arrow(), "0f08"),
+    ];
+    types.iter().for_each(|(value, expected)| golden(value, expected));
+    round_trip(&DataType::UInt64);
+    let named = ::arrow::datatypes::Field::new("other", DataType::Int32, false);
+    round_trip(&DataType::List(Arc::new(named)));
+}
+
+#[test]
+fn changes_have_their_bytes() {
+    let schema = || Schema { name: "s".to_owned(), comment: Some("c".to_owned()) };
+    let changes = [
+        (CatalogChange::CreateSchema(schema()), "00017301 0163"),
+        (CatalogChange::ReplaceSchema(schema()), "01017301 0163"),
+        (CatalogChange::DropSchema("s".to_owned()), "020173"),
+        (
+            CatalogChange::Create(Relation::Table(Arc::new(table()))),
+            "03000501730174020001610200000101000000000101620201010131000000000001000101630561203e2030808004010400000203010178",
+        ),
+        (
+            CatalogChange::Replace(Relation::View(Arc::new(view()))),
+            "040107017301760853454c454354203101016301017300",
+        ),
+        (
+            CatalogChange::Create(Relation::Sequence(Arc::new(sequence()))),
+            "03020601730171020111120101050000",
+        ),
+        (CatalogChange::Drop(RelationId(5)), "0505"),
+        (CatalogChange::Truncate(TableId(5)), "0605"),
+        (CatalogChange::PutRole(role()), "070172010000000102010501010176010167014001050101017320"),
+        (CatalogChange::RenameRole { from: "a".to_owned(), to: "b".to_owned() }, "0801610162"),
+        (CatalogChange::DropRole("a".to_owned()), "090161"),
+        (
+            CatalogChange::SetPrivileges {
+                role: "a".to_owned(),
+                object: Object::Relation(RelationId(5)),
+                privileges: Privileges::SELECT.union(Privileges::INSERT.grant_option()),
+            },
+            "0a01610205818008",
+        ),
+    ];
+    for (change, expected) in &changes {
+        golden(change, &expected.replace(' ', ""));
+    }
+}
+
+#[test]
+fn a_catalog_is_read_back_with_its_names_and_values() {
+    let mut table = table();
+    let one: ArrayRef = Arc::new(Int32Array::from(vec![Some(7)]));
+    table.columns[1].missing = Some(one);
+    table.schema = DEFAULT_SCHEMA.to_owned();
+    let catalog = Catalog::new()
+        .apply(&CatalogChange::Create(Relation::Table(Arc::new(table))))
+        .and_then(|catalog| catalog.apply(&CatalogChange::PutRole(role())))
+        .expect("valid changes");
+    let bytes = encode(&catalog);
+    let back: Catalog = decode(&bytes).expect("decoded");
+    assert!(back.relation(DEFAULT_SCHEMA, "t").is_some());
+    assert_eq!(format!("{back:?}"), format!("{catalog:?}"));
+}

@@ -1,0 +1,172 @@
+//! The checkpoints of a data directory: two are kept, and what they do not need is removed.
+
+use crate::chunk_files::ChunkFiles;
+use crate::cut::Cut;
+use crate::manifest::{self, Manifest, Summary};
+use journal::{Directory, Error, Journal, sync_directory};
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The directory of checkpoints within a data directory.
+pub const CHECKPOINTS: &str = "checkpoints";
+
+/// The ending of the names of checkpoints.
+const ENDING: &str = ".checkpoint";
+/// The ending of the name of one that is being written.
+const UNFINISHED: &str = ".new";
+
+/// Checkpoints that are kept.
+const KEPT: usize = 2;
+
+/// The checkpoints of a data directory.
+#[derive(Debug, Default)]
+pub struct Checkpoints {
+    /// The valid ones, oldest first.
+    kept: Vec<Summary>,
+    /// The greatest number in the directory.
+    last: u64,
+    /// Bytes that the journal had appended at the last checkpoint.
+    journal_bytes: u64,
+}
+
+/// The newest checkpoint that is valid.
+#[derive(Debug)]
+pub struct Found {
+    /// Its contents.
+    pub manifest: Manifest,
+    /// What is known of it.
+    pub summary: Summary,
+}
+
+fn file_name(number: u64) -> String {
+    format!("{number:010}{ENDING}")
+}
+
+fn number_of(name: &str) -> Option<u64> {
+    let number = name.strip_suffix(ENDING)?.parse().ok()?;
+    (file_name(number) == name).then_some(number)
+}
+
+fn parent(directory: &Directory) -> PathBuf {
+    directory.path().join(CHECKPOINTS)
+}
+
+fn names(directory: &Directory) -> Result<Vec<String>, Error> {
+    let parent = parent(directory);
+    directory.disk().list(&parent).map_err(|error| Error::io("list", &parent, &error))
+}
+
+impl Checkpoints {
+    /// Finds the checkpoints of a directory; returns the newest valid one, and why newer ones are not
+    /// valid.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if there are checkpoints and none is valid; [`Error::Newer`]; those of the
+    /// disk.
+    pub fn find(directory: &Directory) -> Result<(Self, Option<Found>, Option<Error>), Error> {
+        let numbers: BTreeSet<u64> =
+            names(directory)?.iter().filter_map(|name| number_of(name)).collect();
+        let mut found: Option<Found> = None;
+        let mut refused = None;
+        let mut checkpoints =
+            Self { last: numbers.last().copied().unwrap_or(0), ..Self::default() };
+        for number in numbers.iter().rev().copied() {
+            let path = parent(directory).join(file_name(number));
+            let opened = Manifest::open(directory, &path, number)
+                .and_then(|manifest| Ok((manifest.summary()?, manifest)));
+            match opened {
+                Ok((summary, manifest)) => {
+                    checkpoints.kept.insert(0, summary.clone());
+                    found.get_or_insert(Found { manifest, summary });
+                }
+                Err(error @ Error::Newer { .. }) => return Err(error),
+                Err(error) => drop(refused.get_or_insert(error)),
+            }
+        }
+        match (&found, refused) {
+            (None, Some(error)) => Err(error),
+            (_, refused) => Ok((checkpoints, found, refused)),
+        }
+    }
+
+    /// Returns the bytes that the journal had appended at the last checkpoint.
+    pub(crate) fn journal_bytes(&self) -> u64 {
+        self.journal_bytes
+    }
+
+    /// Writes a checkpoint and removes what is not needed any more. Returns its size in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Full`]; those of the disk.
+    pub(crate) fn make(
+        &mut self,
+        directory: &Directory,
+        journal: &Journal,
+        chunks: &Arc<ChunkFiles>,
+        floor: u64,
+        cut: Cut,
+    ) -> Result<u64, Error> {
+        let journal_bytes = journal.figures().bytes;
+        let _pins = chunks.write(&cut.chunks())?;
+        let number = self.last + 1;
+        let parent = parent(directory);
+        let (finished, unfinished) =
+            (parent.join(file_name(number)), parent.join(file_name(number) + UNFINISHED));
+        self.remove(directory, &(file_name(number) + UNFINISHED))?;
+        let written = manifest::write(directory, &unfinished, number, floor, &cut);
+        let (summary, bytes) = match written {
+            Ok(written) => written,
+            Err(error) => {
+                self.remove(directory, &(file_name(number) + UNFINISHED))?;
+                return Err(error);
+            }
+        };
+        journal.wait_durable(cut.position)?;
+        let renamed = directory.disk().rename(&unfinished, &finished);
+        renamed.map_err(|error| Error::io("rename", &unfinished, &error))?;
+        sync_directory(&**directory.disk(), &parent)?;
+        self.last = number;
+        self.journal_bytes = journal_bytes;
+        self.kept.push(summary);
+        drop(cut);
+        self.remove_unneeded(directory, journal, chunks)?;
+        Ok(bytes)
+    }
+
+    fn remove_unneeded(
+        &mut self,
+        directory: &Directory,
+        journal: &Journal,
+        chunks: &ChunkFiles,
+    ) -> Result<(), Error> {
+        let extra = self.kept.len().saturating_sub(KEPT);
+        self.kept.drain(..extra);
+        let is_kept = |name: &str| {
+            number_of(name).is_some_and(|number| self.kept.iter().any(|kept| kept.number == number))
+        };
+        for name in names(directory)?.iter().filter(|name| !is_kept(name)) {
+            self.remove(directory, name)?;
+        }
+        sync_directory(&**directory.disk(), &parent(directory))?;
+        // With one checkpoint, the journal from its beginning is what replaces it.
+        if let (KEPT, Some(oldest)) = (self.kept.len(), self.kept.first()) {
+            journal.retire(oldest.position)?;
+            let used: BTreeSet<u64> =
+                self.kept.iter().flat_map(|kept| kept.files.clone()).collect();
+            chunks.remove_unused(oldest.floor, &used)?;
+        }
+        Ok(())
+    }
+
+    fn remove(&self, directory: &Directory, name: &str) -> Result<(), Error> {
+        let path = parent(directory).join(name);
+        match directory.disk().remove(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Error::io("remove", &path, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Commands: every change of a store is one. It is decided once, appended to the log, and applied in
+//! order.
+//!
+//! Applying a command reads nothing but the state that it is applied to: no clock, no snapshots in
+//! use that change an answer, no configuration. [`crate::encode`] is its stable encoding. Compaction is no
+//! command: it changes no answer, and each copy of a bucket compacts on its own.
+
+use bucket::{BucketState, TableWrites};
+use catalog::{Catalog, CatalogChange, RelationId, TableId};
+use imbl::OrdMap;
+use sdds::{Bound, Key, KeyRange, Timestamp};
+use std::fmt;
+use std::sync::Arc;
+
+/// The writes of a transaction, by table. Persistent: a savepoint is a copy.
+pub type WriteSet = OrdMap<TableId, TableWrites>;
+
+/// A change of the state.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// The writes and catalog changes of a transaction.
+    Commit {
+        /// When it becomes visible.
+        timestamp: Timestamp,
+        /// The changes of the catalog, in order.
+        catalog: Vec<CatalogChange>,
+        /// The rows.
+        writes: WriteSet,
+    },
+    /// Splits a bucket at a key.
+    Split {
+        /// The table.
+        table: TableId,
+        /// The first key of the upper half.
+        at: Key,
+    },
+    /// Merges the bucket that begins at `low` with the next one.
+    Merge {
+        /// The table.
+        table: TableId,
+        /// Where the lower bucket begins.
+        low: Bound,
+    },
+    /// Installs a catalog in a store without tables. Other servers own all rows.
+    Install {
+        /// When it becomes visible.
+        timestamp: Timestamp,
+        /// The catalog.
+        catalog: Arc<Catalog>,
+    },
+    /// Takes ownership of keys of another server, with their rows.
+    Adopt {
+        /// The table.
+        table: TableId,
+        /// The keys.
+        range: KeyRange,
+        /// The rows.
+        state: BucketState,
+        /// Average accesses per second.
+        accesses: u64,
+    },
+    /// Passes ownership of keys to another server.
+    Release {
+        /// The table.
+        table: TableId,
+        /// The keys.
+        range: KeyRange,
+    },
+    /// Sets the last value of a sequence.
+    SequenceAdvance {
+        /// The sequence.
+        sequence: RelationId,
+        /// The value.
+        last: i64,
+        /// Whether the value may have been returned to a client.
+        called: bool,
+    },
+    /// Row ids below this number may have been given to rows: after a restart they are not allocated
+    /// again.
+    RowIds {
+        /// The number.
+        below: i64,
+    },
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Commit { timestamp, .. } => write!(f, "commit {timestamp}"),
+            Self::Split { table, at } => write!(f, "split table {} at {at}", table.0),
+            Self::Merge { table, low } => write!(f, "merge table {} from {low}", table.0),
+            Self::Install { timestamp, .. } => write!(f, "install the catalog of {timestamp}"),
+            Self::Adopt { table, range, .. } => write!(f, "adopt table {} {range}", table.0),
+            Self::Release { table, range } => write!(f, "release table {} {range}", table.0),
+            Self::SequenceAdvance { sequence, last, .. } => {
+                write!(f, "sequence {} at {last}", sequence.0)
+            }
+            Self::RowIds { below } => write!(f, "row ids below {below}"),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What a store keeps in its data directory: the journal of its commands, files of chunks, and
+//! checkpoints.
+//!
+//! ```text
+//! DIRECTORY/journal/      every command since the older checkpoint
+//!           chunks/       rows of loads and of checkpoints, as Arrow arrays
+//!           checkpoints/  the state at a position of the journal: two are kept
+//! ```
+//!
+//! Rules of order. Chunks are durable before a command or checkpoint refers to them. The journal is
+//! durable up to the position of a checkpoint before that gets its name. Segments and chunk files are
+//! removed when neither of the two checkpoints, nor the journal after the older one, needs them.
+//!
+//! A [`Command`] is a change of a store; [`encode`] and [`decode`] are its stable form. A [`Cut`] is a
+//! state; [`Checkpoints`] keep two. Not here: deciding and applying commands (`store`), the order and
+//! durability of commands (`journal`).
+
+mod checkpoint;
+mod chunk_file;
+mod chunk_files;
+mod command;
+mod cut;
+mod form;
+mod manifest;
+mod runs;
+mod state;
+mod state_form;
+#[cfg(test)]
+#[path = "../../bucket/src/test_tables.rs"]
+mod test_tables;
+#[cfg(test)]
+mod tests;
+
+pub use checkpoint::{CHECKPOINTS, Checkpoints, Found};
+pub use chunk_files::{CHUNKS, ChunkFiles, ChunkReader, Pins};
+pub use command::{Command, WriteSet};
+pub use cut::{BucketCut, Cut, TableCut, TileCut};
+pub use form::{TIMESTAMP_BYTES, decode, encode};
+pub use manifest::{Manifest, Summary};
+pub use runs::{Decoder, Flaw};
+pub use state::{IdCounters, SequenceState, TEMPORARY_BUCKETS};
+
+use bucket::Chunk;
+use journal::{Directory, Journal};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// What a store with a data directory has in addition.
+#[derive(Debug)]
+pub struct Durable {
+    directory: Arc<Directory>,
+    journal: Arc<Journal>,
+    chunks: Arc<ChunkFiles>,
+    /// Locked while a checkpoint is made.
+    checkpoints: Mutex<Checkpoints>,
+}
+
+impl Durable {
+    /// Puts the parts of an open data directory together.
+    pub fn new(
+        directory: Arc<Directory>,
+        journal: Arc<Journal>,
+        chunks: Arc<ChunkFiles>,
+        checkpoints: Checkpoints,
+    ) -> Self {
+        Self { directory, journal, chunks, checkpoints: Mutex::new(checkpoints) }
+    }
+
+    /// Returns the journal.
+    pub fn journal(&self) -> &Arc<Journal> {
+        &self.journal
+    }
+
+    /// Writes the chunks that have no place yet, durably. Their files are kept while the result is.
+    ///
+    /// # Errors
+    /// 53100 if the disk is full; those of the disk.
+    pub fn write_chunks(&self, chunks: &[Arc<Chunk>]) -> Result<Pins, journal::Error> {
+        self.chunks.write(chunks)
+    }
+
+    /// Makes a checkpoint of the state that `cut` takes. Returns its size in bytes, without chunks.
+    ///
+    /// # Errors
+    /// 53100 if the disk is full; those of the disk. The checkpoints before are still there.
+    pub fn checkpoint(&self, cut: impl FnOnce() -> Cut) -> Result<u64, journal::Error> {
+        let mut checkpoints = self.checkpoints.lock();
+        // Taken before the cut: a file that is written later is referred to after the cut.
+        let floor = self.chunks.floor();
+        checkpoints.make(&self.directory, &self.journal, &self.chunks, floor, cut())
+    }
+
+    /// Returns the bytes that the journal has grown by since the last checkpoint.
+    pub fn bytes_since_checkpoint(&self) -> u64 {
+        let bytes = self.journal.figures().bytes;
+        bytes.saturating_sub(self.checkpoints.lock().journal_bytes())
+    }
+}

@@ -1,0 +1,112 @@
+//! Commits: conflicts are checked and the command is applied under the log's lock; whoever commits
+//! then waits until it is as durable as promised.
+
+use super::conflicts::refuse_conflicts;
+use super::{CommitRequest, Ready, Store};
+use crate::Error;
+use crate::file::TableFile;
+use crate::log::Proposal;
+use crate::machine::Machine;
+use bucket::{Run, TableWrites};
+use catalog::TableId;
+use durable::Command;
+use journal::Position;
+use sdds::{Bound, KeyRange, Timestamp};
+use std::sync::Arc;
+
+/// A decision, and the position that must be durable before anybody is told of it.
+struct Decided {
+    outcome: Result<Timestamp, Error>,
+    position: Position,
+}
+
+impl Store {
+    /// Checks a transaction for conflicts with commits since its snapshot, and commits it. Blocks the
+    /// thread until the commit is as durable as promised.
+    pub(crate) fn commit(&self, request: CommitRequest) -> Result<Timestamp, Error> {
+        let ready = self.ready_blocking(&request)?;
+        let Decided { outcome, position } = self.decide(request, ready);
+        if let Some(durable) = self.durable() {
+            durable.journal().wait_committed(position)?;
+        }
+        outcome
+    }
+
+    /// As [`Self::commit`], without blocking the thread.
+    pub(crate) async fn commit_async(&self, request: CommitRequest) -> Result<Timestamp, Error> {
+        let ready = self.ready(&request).await?;
+        let Decided { outcome, position } = self.decide(request, ready);
+        if let Some(durable) = self.durable() {
+            durable.journal().committed(position).await?;
+        }
+        outcome
+    }
+
+    /// Decides whether a transaction commits. A refusal can be due to commits that are not durable
+    /// yet, which a new snapshot would not see: it waits for them, too.
+    fn decide(&self, request: CommitRequest, ready: Ready) -> Decided {
+        let mut machine = self.machine();
+        let head = Arc::clone(machine.head());
+        let refused = refuse_conflicts(&head, &self.holds().lock(), &request);
+        if let Err(error) = refused {
+            self.count_conflict(&error);
+            return Decided { outcome: Err(error), position: machine.log.position };
+        }
+        let timestamp = head.timestamp.next();
+        match self.apply(&mut machine, request, ready, timestamp) {
+            Ok(position) => Decided { outcome: Ok(timestamp), position },
+            Err(error) => Decided { outcome: Err(error), position: Position::ZERO },
+        }
+    }
+
+    /// Commits a transaction that has been checked for conflicts. Returns the position that must be
+    /// durable before anybody is told of it.
+    pub(crate) fn apply(
+        &self,
+        machine: &mut Machine,
+        request: CommitRequest,
+        ready: Ready,
+        timestamp: Timestamp,
+    ) -> Result<Position, Error> {
+        let head = Arc::clone(machine.head());
+        let touched: Vec<(TableId, Vec<KeyRange>)> = request
+            .writes
+            .iter()
+            .map(|(table, writes)| (*table, touched_ranges(head.files.get(table), writes)))
+            .collect();
+        drop(head);
+        let CommitRequest { snapshot, catalog_changes, writes, staging, _reservation } = request;
+        let command = Command::Commit { timestamp, catalog: catalog_changes, writes };
+        let Ready { record, _pins } = ready;
+        let position = machine.propose(Proposal { command, record })?;
+        drop((snapshot, staging));
+        let catalog = Arc::clone(&machine.head().catalog);
+        for (table, ranges) in touched {
+            if let Some(table) = catalog.table_by_id(table) {
+                self.settle(machine, table, &ranges);
+            }
+        }
+        Ok(position)
+    }
+}
+
+/// Returns the ranges of a table that writes fall into, whose buckets may have to split.
+pub(super) fn touched_ranges(file: Option<&Arc<TableFile>>, writes: &TableWrites) -> Vec<KeyRange> {
+    let Some(file) = file else { return vec![KeyRange::all()] };
+    let directory = file.directory();
+    let span = |run: &Arc<Run>| {
+        KeyRange::new(Bound::At(run.first().clone()), Bound::At(run.last().successor()))
+    };
+    let mut ranges: Vec<KeyRange> = writes.runs.iter().filter_map(span).collect();
+    let mut next = writes.changes.get_min().map(|(key, _)| key);
+    while let Some(key) = next {
+        let (range, _) = directory.locate(key);
+        let rest = KeyRange { low: range.high.clone(), high: Bound::PosInf };
+        next = match range.high {
+            Bound::At(_) => writes.changes_in(&rest).next().map(|(key, _)| key),
+            _ => None,
+        };
+        ranges.push(range);
+    }
+    ranges
+}
