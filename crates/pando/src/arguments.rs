@@ -93,6 +93,7 @@ asked for on a terminal. sslmode is disable, prefer, require or verify-full.
 
 Examples:
   pando sql                                           an empty database, dropped at exit
+  pando sql --data shop                               a database that the directory shop keeps
   pando sql postgres://ada@localhost:5433/pando       a running server
   pando sql URL --csv -c 'select * from t' > t.csv    any number of rows, streamed
   pando sql URL -c 'copy t from stdin' < t.tsv        load data into a table")]
@@ -114,6 +115,9 @@ pub(crate) struct SqlArguments {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) database: DatabaseArguments,
+    /// Keep the data in this directory [default: it is dropped at exit].
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    pub(crate) data: Option<PathBuf>,
     /// The values of -c and -f, in the order of the command line.
     #[arg(skip)]
     pub(crate) scripts: Vec<Script>,

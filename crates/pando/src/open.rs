@@ -1,18 +1,10 @@
-//! Opens the database of a command.
+//! The options of the database of a command.
 
 use crate::arguments::DatabaseArguments;
 use crate::machine;
-use pando::{Database, Options};
+use pando::Options;
 use query::Executors;
 use std::num::NonZeroUsize;
-
-/// Opens a database with the options of the command line. Its statements run on `executors`.
-pub(crate) fn open(
-    arguments: &DatabaseArguments,
-    executors: Executors,
-) -> anyhow::Result<Database> {
-    Ok(Database::open(options(arguments, executors))?)
-}
 
 /// The options of a database, from the command line.
 pub(crate) fn options(arguments: &DatabaseArguments, executors: Executors) -> Options {

@@ -35,8 +35,12 @@ pub(crate) async fn run(
             (database, Some(started))
         }
     };
+    match database.recovery() {
+        Some(recovery) => tracing::info!("{recovery}"),
+        None => tracing::warn!("the data is in memory only: when the server ends, it is gone"),
+    }
     put_superuser(&config, &database).await?;
-    let server = Server::start(&config, database).await?;
+    let server = Server::start(&config, database.clone()).await?;
     if let Some(member) = &member {
         member::open_to_clients(member, server.pg());
     }
@@ -46,6 +50,7 @@ pub(crate) async fn run(
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
+        error = database.until_failed() => return Err(ended_by(&error)),
     }
     let grace = config.shutdown_grace;
     let stopping = tokio::spawn(async move {
@@ -59,8 +64,15 @@ pub(crate) async fn run(
         stopped = stopping => stopped?,
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
+        error = database.until_failed() => return Err(ended_by(&error)),
     }
+    database.close()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The error of a server whose disk has failed. What was acknowledged is on the disk; the next start finds it.
+fn ended_by(error: &query::Error) -> anyhow::Error {
+    anyhow::anyhow!("the server ends, because its data cannot be written: {}", error.message())
 }
 
 /// Collects the settings from flags, environment and file.
@@ -88,6 +100,7 @@ fn open(
         threads: config.threads,
         cluster,
         executors: Some(executors),
+        data: config.data.clone(),
         give_back_memory: Some(program::give_back_memory),
     })?)
 }

@@ -1,9 +1,9 @@
 //! `pando sql`: an interactive shell on a terminal, or scripts; on a database in this process or on a server.
 
 use crate::arguments::{Script, SqlArguments};
-use crate::open::open;
-use pando::Database;
-use query::Executors;
+use crate::open::options;
+use pando::{Database, Options};
+use query::{DataDirectory, Durability, Executors};
 use shell::output::{Format, View};
 use shell::protocol::Address;
 use shell::terminal::{Terminal, is_conversation, strong};
@@ -20,7 +20,7 @@ pub(crate) async fn run(arguments: SqlArguments, executors: Executors) -> anyhow
     } else {
         Format::Box
     };
-    let (place, introduction) = place(&arguments, executors).await?;
+    let (place, introduction, database) = place(&arguments, executors).await?;
     let mut shell = Shell::new(place, View::new(format, Terminal::of_output()));
     let code = if arguments.scripts.is_empty() && is_conversation() {
         greet(&introduction)?;
@@ -30,22 +30,34 @@ pub(crate) async fn run(arguments: SqlArguments, executors: Executors) -> anyhow
         run_scripts(&mut shell, arguments.scripts).await?
     };
     shell.leave().await;
+    if let Some(database) = database {
+        database.close()?;
+    }
     Ok(code)
 }
 
-/// The place where statements run, and its description for the user.
-async fn place(arguments: &SqlArguments, executors: Executors) -> anyhow::Result<(Place, String)> {
+/// The place where statements run, its description for the user, and the database if it is in this process.
+async fn place(
+    arguments: &SqlArguments,
+    executors: Executors,
+) -> anyhow::Result<(Place, String, Option<Database>)> {
     match &arguments.url {
         Some(url) => {
             let address = Address::of(Some(url), |name| std::env::var(name).ok())?;
             let remote = Remote::open(address).await?;
             let introduction = format!("Connected to {}.", remote.introduction());
-            Ok((Place::Remote(Box::new(remote)), introduction))
+            Ok((Place::Remote(Box::new(remote)), introduction, None))
         }
         None => {
-            let database = open(&arguments.database, executors)?;
+            let data = arguments
+                .data
+                .as_ref()
+                .map(|path| DataDirectory { path: path.clone(), durability: Durability::Sync });
+            let database =
+                Database::open(Options { data, ..options(&arguments.database, executors) })?;
             let introduction = introduction(&database);
-            Ok((Place::Local(Box::new(Local::new(&database))), introduction))
+            let local = Local::new(&database);
+            Ok((Place::Local(Box::new(local)), introduction, Some(database)))
         }
     }
 }
@@ -72,7 +84,10 @@ fn introduction(database: &Database) -> String {
     let memory = limit.map_or("without a memory limit".to_owned(), |limit| {
         format!("with up to {limit} of memory")
     });
-    format!("A new database {memory}. It is dropped at exit.")
+    match database.recovery() {
+        Some(recovery) => format!("A database {memory}: {recovery}."),
+        None => format!("A new database {memory}. It is dropped at exit."),
+    }
 }
 
 fn greet(introduction: &str) -> io::Result<()> {

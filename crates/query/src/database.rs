@@ -13,13 +13,15 @@ use parking_lot::Mutex;
 use sdds::GroupId;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::catalog::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, DEFAULT_BUCKET_SIZE, Relation,
 };
-use store::{Finding, Store};
+use store::journal::Durability;
+use store::{Data, Finding, Recovery, Store};
 use values::error::{Error, Result, SqlState};
 
 /// Options of a database.
@@ -36,8 +38,19 @@ pub struct Options {
     /// Threads for statements that take longer than a few microseconds; `None` for those of the caller. With executors no
     /// statement delays another one, or the messages of a server's clients.
     pub executors: Option<Executors>,
+    /// Where the data is kept; `None` for memory only.
+    pub data: Option<DataDirectory>,
     /// Makes the allocator return the memory that it keeps, before a statement is stopped because there is too little.
     pub give_back_memory: Option<fn()>,
+}
+
+/// Where a database keeps its data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataDirectory {
+    /// The directory. It is created if it does not exist; its parent must exist.
+    pub path: PathBuf,
+    /// What a commit waits for. With [`Durability::Memory`] the directory is not used.
+    pub durability: Durability,
 }
 
 /// The size of a table.
@@ -62,10 +75,11 @@ pub struct TableSize {
 pub struct Database(Arc<Shared>);
 
 impl Database {
-    /// Opens an empty database in memory.
+    /// Opens an empty database in memory, or the one of a data directory.
     ///
     /// # Errors
-    /// 22023 for invalid options; 58030 if the directory for temporary files cannot be created.
+    /// 22023 for invalid options; 58030 if the directory for temporary files cannot be created; 55006 for a data directory
+    /// that another process has open; 58030, XX001 and 0A000 for one that cannot be read.
     pub fn open(options: Options) -> Result<Self> {
         let threads = match options.threads {
             Some(0) => {
@@ -88,7 +102,19 @@ impl Database {
             in_cluster: options.cluster.is_some(),
             ..store::Options::default()
         };
-        let store = Store::open(store_options);
+        let (store, recovery) = match options.data {
+            Some(data) if data.durability != Durability::Memory => {
+                if options.cluster.is_some() {
+                    let message = "servers of a cluster cannot keep data in a directory yet";
+                    return Err(Error::unsupported(message)
+                        .with_hint("Start a single server with --data, or a cluster without."));
+                }
+                let data = Data::at(data.path, data.durability);
+                let (store, recovery) = Store::open_durable(&store_options, data)?;
+                (store, Some(recovery))
+            }
+            _ => (Store::open(store_options), None),
+        };
         let exchanges = Arc::new(Exchanges::default());
         let engine = Engine::new(&store, threads, &exchanges)?;
         let node = Node::new(engine.functions.clone(), exchanges);
@@ -109,7 +135,37 @@ impl Database {
             sessions,
             node,
             next_number,
+            recovery,
         })))
+    }
+
+    /// What was found in the data directory; `None` if the data is in memory only.
+    pub fn recovery(&self) -> Option<&Recovery> {
+        self.0.recovery.as_ref()
+    }
+
+    /// Ends with an error when the disk of the data directory has failed. Memory and disk may differ then: the process
+    /// must end.
+    pub fn until_failed(&self) -> impl Future<Output = Error> + Send + 'static {
+        let stopped = self.0.store.journal().map(|journal| journal.until_stopped());
+        async move {
+            match stopped {
+                Some(stopped) => match stopped.await {
+                    Err(error) => Error::from(store::Error::from(error)),
+                    Ok(()) => std::future::pending().await,
+                },
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Prepares for the end of the process: everything is on the disk, and sequences go on without a gap. Sessions must
+    /// have ended.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn close(&self) -> Result<()> {
+        Ok(self.0.store.settle_sequences()?)
     }
 
     /// A new session, with its own settings and transaction.

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use store::Store;
+use store::{Recovery, Store};
 
 /// What the sessions of a database share.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) node: Node,
     pub(crate) next_number: AtomicU64,
+    /// What was found in the data directory.
+    pub(crate) recovery: Option<Recovery>,
 }
 
 impl DatabaseContext for Shared {

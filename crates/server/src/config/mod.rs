@@ -12,6 +12,7 @@ pub use limits::Limits;
 pub use values::{Source, Values};
 
 use parse::{duration, optional, size};
+use query::{DataDirectory, Durability};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -50,6 +51,8 @@ pub const SETTINGS: &[Setting] = &[
         "64MiB",
         "maximum size of a bucket, above which it splits",
     ),
+    setting("data", "data", "", "directory that keeps the data [none: a restart loses everything]"),
+    setting("durability", "durability", "sync", "what a commit waits for: sync, async or memory"),
     setting("max_connections", "max-connections", "10000", "maximum number of connections"),
     setting(
         "max_message_bytes",
@@ -185,6 +188,8 @@ pub struct Config {
     pub threads: Option<usize>,
     /// Maximum size of a bucket in bytes.
     pub bucket_size: u64,
+    /// Where the data is kept; `None` for memory only.
+    pub data: Option<DataDirectory>,
     /// Limits on clients.
     pub limits: Limits,
     /// Time for running statements when the server stops.
@@ -222,6 +227,7 @@ impl Config {
             memory: values.read("memory", |text| optional(text, size))?,
             threads: values.read("threads", |text| optional(text, parse::positive))?,
             bucket_size: values.read("bucket_size", size)?,
+            data: data(values)?,
             limits,
             shutdown_grace: values.read("shutdown_grace", duration)?,
             tls: tls(values)?,
@@ -236,6 +242,22 @@ impl Config {
             slow_statement: values.read("slow_statement", |text| optional(text, duration))?,
         })
     }
+}
+
+fn data(values: &Values) -> Result<Option<DataDirectory>, ConfigError> {
+    let durability = values.read("durability", |text| {
+        text.parse::<Durability>().map_err(|_| "must be sync, async or memory".to_owned())
+    })?;
+    let path = values.get("data");
+    if path.is_empty() || durability == Durability::Memory {
+        return Ok(None);
+    }
+    if !values.get("cluster").is_empty() || !values.get("join").is_empty() {
+        let message =
+            "data cannot be combined with cluster or join: servers of a cluster keep nothing yet";
+        return Err(ConfigError::Together(message.to_owned()));
+    }
+    Ok(Some(DataDirectory { path: path.into(), durability }))
 }
 
 fn tls(values: &Values) -> Result<Tls, ConfigError> {
