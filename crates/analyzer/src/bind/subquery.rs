@@ -6,8 +6,7 @@ use super::scope::{Clause, Scope};
 use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
 use crate::tree::{
-    Body, Column, Expr, From, Kind, Limit, Output, Query, Relation, Select, Source, Subquery,
-    SubqueryKind,
+    Column, Expr, From, Kind, Output, Query, Relation, Select, Source, Subquery, SubqueryKind,
 };
 use grammar::tree::{NodeEnum, RowExpr, SubLink, SubLinkType};
 
@@ -86,28 +85,9 @@ impl Binder<'_> {
         let source = Source::Query(Box::new(query));
         let alias = "row".to_owned();
         let relation = Relation { id: relation, alias, columns, is_lateral: false, source };
-        let name = "?column?".to_owned();
-        let select = Select {
-            id,
-            from: vec![From::Relation(Box::new(relation))],
-            filter: None,
-            is_grouped: false,
-            group_by: Vec::new(),
-            grouping_sets: None,
-            aggregates: Vec::new(),
-            having: None,
-            windows: Vec::new(),
-            sets: Vec::new(),
-            output: vec![Output { name: name.clone(), expr: test }],
-            distinct: None,
-        };
-        let query = Query {
-            with: Vec::new(),
-            body: Body::Select(Box::new(select)),
-            order_by: Vec::new(),
-            limit: Limit::default(),
-            columns: vec![Column { name, sql_type: Oid::BOOL.into() }],
-        };
+        let output = vec![Output { name: "?column?".to_owned(), expr: test }];
+        let from = vec![From::Relation(Box::new(relation))];
+        let query = Query::from(Select::plain(id, from, output));
         subquery(SubqueryKind::Scalar, query, Oid::BOOL.into(), location)
     }
 

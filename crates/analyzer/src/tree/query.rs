@@ -138,6 +138,42 @@ pub struct Select {
     pub distinct: Option<Distinct>,
 }
 
+impl Select {
+    /// The expressions over some relations, without further clauses.
+    pub fn plain(id: SelectId, from: Vec<From>, output: Vec<Output>) -> Self {
+        Self {
+            id,
+            from,
+            filter: None,
+            is_grouped: false,
+            group_by: Vec::new(),
+            grouping_sets: None,
+            aggregates: Vec::new(),
+            having: None,
+            windows: Vec::new(),
+            sets: Vec::new(),
+            output,
+            distinct: None,
+        }
+    }
+}
+
+impl std::convert::From<Select> for Query {
+    /// The query that is nothing but a SELECT.
+    fn from(select: Select) -> Self {
+        let column =
+            |output: &Output| Column { name: output.name.clone(), sql_type: output.expr.sql_type };
+        let columns = select.output.iter().map(column).collect();
+        Self {
+            with: Vec::new(),
+            body: Body::Select(Box::new(select)),
+            order_by: Vec::new(),
+            limit: Limit::default(),
+            columns,
+        }
+    }
+}
+
 /// Each set lists positions in [`Select::group_by`].
 pub type GroupingSets = Vec<Vec<usize>>;
 

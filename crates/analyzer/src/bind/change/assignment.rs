@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::system::casts::CastContext;
 use crate::system::{Oid, SqlType};
 use crate::tree::{
-    Body, Column, Expr, From, Kind, Limit, Location, Output, Query, Relation, Select, Source,
-    Subquery, SubqueryKind, Target as Assigned,
+    Column, Expr, From, Kind, Location, Output, Query, Relation, Select, Source, Subquery,
+    SubqueryKind, Target as Assigned,
 };
 use grammar::tree::{MultiAssignRef, Node, NodeEnum, SubLinkType};
 
@@ -87,27 +87,9 @@ impl Binder<'_> {
         let source = Source::Query(Box::new(query));
         let alias = "unnamed_subquery".to_owned();
         let from = Relation { id: relation, alias, columns, is_lateral: false, source };
-        let select = Select {
-            id,
-            from: vec![From::Relation(Box::new(from))],
-            filter: None,
-            is_grouped: false,
-            group_by: Vec::new(),
-            grouping_sets: None,
-            aggregates: Vec::new(),
-            having: None,
-            windows: Vec::new(),
-            sets: Vec::new(),
-            output: vec![Output { name: column.name.clone(), expr: value }],
-            distinct: None,
-        };
-        let query = Query {
-            with: Vec::new(),
-            body: Body::Select(Box::new(select)),
-            order_by: Vec::new(),
-            limit: Limit::default(),
-            columns: vec![column],
-        };
+        let output = vec![Output { name: column.name, expr: value }];
+        let from = vec![From::Relation(Box::new(from))];
+        let query = Query::from(Select::plain(id, from, output));
         let subquery = Subquery { kind: SubqueryKind::Scalar, query };
         Expr::new(Kind::Subquery(Box::new(subquery)), sql_type, location)
     }

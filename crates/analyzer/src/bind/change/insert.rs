@@ -175,27 +175,8 @@ impl Binder<'_> {
             is_lateral: false,
             source: Source::Query(query),
         };
-        let columns = output
-            .iter()
-            .map(|output| Column { name: output.name.clone(), sql_type: output.expr.sql_type });
-        let columns = columns.collect();
-        let select = Select {
-            id,
-            from: vec![From::Relation(Box::new(from))],
-            filter: None,
-            is_grouped: false,
-            group_by: Vec::new(),
-            grouping_sets: None,
-            aggregates: Vec::new(),
-            having: None,
-            windows: Vec::new(),
-            sets: Vec::new(),
-            output,
-            distinct: None,
-        };
-        let (with, order_by, limit) = (Vec::new(), Vec::new(), Limit::default());
-        let body = Body::Select(Box::new(select));
-        Ok((targets, Query { with, body, order_by, limit, columns }))
+        let from = vec![From::Relation(Box::new(from))];
+        Ok((targets, Query::from(Select::plain(id, from, output))))
     }
 
     /// Literals and parameters without a type get that of their column, unless ORDER BY or DISTINCT needs one before.

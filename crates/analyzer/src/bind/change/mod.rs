@@ -12,9 +12,7 @@ use super::from::{self, Part};
 use super::scope::Scope;
 use super::{Binder, Table, names};
 use crate::error::{Error, Result};
-use crate::tree::{
-    Body, Change, Column, Cte, Expr, From, Kind, Limit, Output, Query, RelationId, Select, Source,
-};
+use crate::tree::{Change, Cte, Expr, From, Kind, Output, Query, RelationId, Select, Source};
 use grammar::tree::{Node, NodeEnum, RangeVar, ResTarget, WithClause};
 
 /// The table that a statement changes.
@@ -88,31 +86,9 @@ impl Binder<'_> {
         output: Vec<Output>,
     ) -> Result<Query> {
         let scope = self.scopes.last_mut().ok_or_else(|| Error::missing("this statement"))?;
-        let columns = output
-            .iter()
-            .map(|output| Column { name: output.name.clone(), sql_type: output.expr.sql_type });
-        let columns = columns.collect();
-        let select = Select {
-            id: scope.select,
-            from,
-            filter,
-            is_grouped: false,
-            group_by: Vec::new(),
-            grouping_sets: None,
-            aggregates: Vec::new(),
-            having: None,
-            windows: Vec::new(),
-            sets: std::mem::take(&mut scope.sets),
-            output,
-            distinct: None,
-        };
-        Ok(Query {
-            with: self.finish_with(with),
-            body: Body::Select(Box::new(select)),
-            order_by: Vec::new(),
-            limit: Limit::default(),
-            columns,
-        })
+        let sets = std::mem::take(&mut scope.sets);
+        let select = Select { filter, sets, ..Select::plain(scope.select, from, output) };
+        Ok(Query { with: self.finish_with(with), ..Query::from(select) })
     }
 }
 
