@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -25,10 +26,14 @@ fn pando() -> &'static Path {
     })
 }
 
-/// The sources of a program that are newer than it, by the list that Cargo writes: `program: source source ...`.
+/// The sources of a program that are newer than it, by the list that `cargo build` writes: `program: source source ...`.
+/// `cargo test` alone writes none.
 fn newer_sources(program: &Path) -> std::io::Result<Vec<String>> {
     let built = fs::metadata(program)?.modified()?;
-    let list = fs::read_to_string(program.with_extension("d"))?.replace("\\ ", "\0");
+    let list = match fs::read_to_string(program.with_extension("d")) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        list => list?.replace("\\ ", "\0"),
+    };
     let (_, sources) = list.split_once(": ").unwrap_or_default();
     let sources = sources.split_whitespace().map(|source| source.replace('\0', " "));
     let is_newer = |source: &String| {
