@@ -179,3 +179,24 @@ async fn a_named_prepared_statement_takes_values() {
     let gone = "26000 prepared statement \"p\" does not exist";
     assert_eq!(refusal(&client, "EXECUTE p(1, 'a')").await, gone);
 }
+
+#[tokio::test]
+async fn changes_with_parameters_are_described_before_they_have_values() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let create = "CREATE TABLE t (k int PRIMARY KEY, v int, note text)";
+    client.batch_execute(create).await.expect("made");
+    let upsert = "INSERT INTO t VALUES ($1, $2, $3) ON CONFLICT (k) DO UPDATE SET v = t.v + $4 \
+                  WHERE t.v < $5 RETURNING v + $6 AS more, note";
+    let upsert = client.prepare(upsert).await.expect("prepared");
+    let types: Vec<String> = upsert.params().iter().map(|param| param.name().to_owned()).collect();
+    assert_eq!(types, ["int4", "int4", "text", "int4", "int4", "int4"]);
+    for wanted in [11, 13] {
+        let rows = client.query(&upsert, &[&1, &1, &"a", &2, &50, &10]).await.expect("written");
+        assert_eq!((rows[0].get::<_, i32>(0), rows[0].get::<_, &str>(1)), (wanted, "a"));
+    }
+    let update = "UPDATE t SET v = $1 WHERE k = $2 AND note <> $3 RETURNING v - $4";
+    let update = client.prepare(update).await.expect("prepared");
+    let rows = client.query(&update, &[&7, &1, &"b", &3]).await.expect("written");
+    assert_eq!(rows[0].get::<_, i32>(0), 4);
+}

@@ -8,7 +8,7 @@ use analyzer::tree::{Action, Change, Conflict, ConflictTarget, ConflictUpdate, K
 use analyzer::{BoundChange, tree};
 use datafusion::arrow::datatypes::{Field as ArrowField, Schema, SchemaRef};
 use datafusion::common::{DFSchema, DFSchemaRef};
-use datafusion::logical_expr::{ExprSchemable, LogicalPlan};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::physical_expr::PhysicalExpr;
 use grammar::tree::NodeEnum;
 use lowering::{Rows, lower_output, lower_over};
@@ -112,9 +112,8 @@ async fn described(
         given.iter().map(|given| given.as_ref().and_then(types::of_held)).collect();
     let (bound, relations) = bind(frame, planner, view, node, &declared).await?;
     let statement = Statement { frame, planner, table: view.table(), relations: &relations };
-    let planned = statement.planned(&bound.change)?;
-    let parameters = parameters::described(given, &bound.parameters)?;
-    Ok((parameters, planned.returning.map(|returning| returning.fields)))
+    let fields = statement.fields(&bound.change)?;
+    Ok((parameters::described(given, &bound.parameters)?, fields))
 }
 
 async fn planned(
@@ -162,6 +161,51 @@ struct Statement<'a> {
 
 impl Statement<'_> {
     fn planned(&self, change: &Change) -> Result<Planned, Refused> {
+        let Lowered { targets, rows, joins, conflict, returning } = self.lowered(change)?;
+        let conflict = match conflict {
+            Some((target, None)) => Some(OnConflict { target, update: None }),
+            Some((target, Some(update))) => {
+                let LoweredUpdate { schema, targets, exprs, has_filter } = update;
+                let mut physical = Vec::with_capacity(exprs.len());
+                for expr in exprs {
+                    physical.push(self.planner.physical_expression(expr, &schema)?.1);
+                }
+                let filter = if has_filter { physical.pop() } else { None };
+                let values = targets.into_iter().zip(physical).collect();
+                Some(OnConflict { target, update: Some(OnConflictUpdate { values, filter }) })
+            }
+            None => None,
+        };
+        let returning = match returning {
+            Some(output) => {
+                let LoweredOutput { input, schema, columns } = output;
+                let (mut arrow, mut fields, mut expressions) = (Vec::new(), Vec::new(), Vec::new());
+                for (logical, field) in columns {
+                    let (_, of) = logical.to_field(&schema).map_err(Error::from)?;
+                    let metadata = of.metadata().clone();
+                    let of = ArrowField::new(field.name.as_str(), of.data_type().clone(), true);
+                    arrow.push(of.with_metadata(metadata));
+                    fields.push(field);
+                    expressions.push(self.planner.physical_expression(logical, &schema)?.1);
+                }
+                let schema = Arc::new(Schema::new(arrow));
+                Some(Returned { input, schema, fields, expressions })
+            }
+            None => None,
+        };
+        Ok(Planned { targets, rows, joins, conflict, returning })
+    }
+
+    /// The columns that the statement returns, also while its parameters have no values.
+    fn fields(&self, change: &Change) -> Result<Option<Vec<Field>>, Refused> {
+        let returning = self.lowered(change)?.returning;
+        let fields = |output: LoweredOutput| {
+            output.columns.into_iter().map(|(_, field)| field).collect::<Vec<_>>()
+        };
+        Ok(returning.map(fields))
+    }
+
+    fn lowered(&self, change: &Change) -> Result<Lowered, Refused> {
         let (targets, query, joins, conflict) = match &change.action {
             Action::Insert(insert) => (&insert.targets[..], &insert.rows, false, &insert.conflict),
             Action::Update { targets, rows, joins } => (&targets[..], rows, *joins, &None),
@@ -186,7 +230,7 @@ impl Statement<'_> {
             }
             None => None,
         };
-        Ok(Planned { targets: targets.to_vec(), rows, joins, conflict, returning })
+        Ok(Lowered { targets: targets.to_vec(), rows, joins, conflict, returning })
     }
 
     /// The types of the table's columns.
@@ -204,7 +248,7 @@ impl Statement<'_> {
         output: &[tree::Output],
         others: Vec<ArrowField>,
         other_types: Vec<SqlType>,
-    ) -> Result<Returned, Refused> {
+    ) -> Result<LoweredOutput, Refused> {
         let own = row_schema(self.table);
         let width = own.fields().len();
         let fields = own.fields().iter().map(|field| ArrowField::clone(field)).chain(others);
@@ -215,27 +259,24 @@ impl Statement<'_> {
         types.extend(other_types);
         let rows = Rows { schema: &schema, relations: &[(relation, types)] };
         let surroundings = lowered(self.frame, self.planner, self.relations, self.frame.text);
-        let columns = lower_output(output, &rows, &surroundings).map_err(Refused::from)?;
-        let (mut fields, mut shown, mut expressions) = (Vec::new(), Vec::new(), Vec::new());
-        for ((logical, field), output) in columns.into_iter().zip(output) {
-            let (_, arrow) = logical.to_field(&schema).map_err(Error::from)?;
-            let metadata = arrow.metadata().clone();
-            let arrow = ArrowField::new(field.name.as_str(), arrow.data_type().clone(), true);
-            fields.push(arrow.with_metadata(metadata));
-            shown.push(match output.expr.kind {
-                Kind::Column(_, at) if at < width => {
-                    Field { name: field.name, ..field_of(self.table, at) }
-                }
-                _ => field,
-            });
-            expressions.push(self.planner.physical_expression(logical, &schema)?.1);
-        }
-        Ok(Returned { input, schema: Arc::new(Schema::new(fields)), fields: shown, expressions })
+        let columns = lower_output(output, &rows, &surroundings)?.into_iter().zip(output);
+        let columns = columns.map(|((logical, field), output)| match output.expr.kind {
+            Kind::Column(_, at) if at < width => {
+                (logical, Field { name: field.name, ..field_of(self.table, at) })
+            }
+            _ => (logical, field),
+        });
+        let columns = columns.collect();
+        Ok(LoweredOutput { input, schema, columns })
     }
 
-    fn conflict(&self, relation: RelationId, conflict: &Conflict) -> Result<OnConflict, Refused> {
+    fn conflict(
+        &self,
+        relation: RelationId,
+        conflict: &Conflict,
+    ) -> Result<(ConflictTarget, Option<LoweredUpdate>), Refused> {
         let target = conflict.target.clone();
-        let Some(update) = &conflict.update else { return Ok(OnConflict { target, update: None }) };
+        let Some(update) = &conflict.update else { return Ok((target, None)) };
         let ConflictUpdate { excluded, targets, values, filter } = update;
         let row = row_schema(self.table);
         let schema = DFSchema::try_from_qualified_schema("?target", &row)
@@ -246,12 +287,31 @@ impl Statement<'_> {
         let rows = Rows { schema: &schema, relations: &relations };
         let surroundings = lowered(self.frame, self.planner, self.relations, self.frame.text);
         let exprs = lower_over(values.iter().chain(filter), &rows, &surroundings)?;
-        let mut physical = Vec::with_capacity(exprs.len());
-        for expr in exprs {
-            physical.push(self.planner.physical_expression(expr, &schema)?.1);
-        }
-        let filter = filter.as_ref().and_then(|_| physical.pop());
-        let values = targets.iter().copied().zip(physical).collect();
-        Ok(OnConflict { target, update: Some(OnConflictUpdate { values, filter }) })
+        let (targets, has_filter) = (targets.clone(), filter.is_some());
+        Ok((target, Some(LoweredUpdate { schema, targets, exprs, has_filter })))
     }
+}
+
+/// A statement with the engine's expressions, in which parameters may have no values.
+struct Lowered {
+    targets: Vec<tree::Target>,
+    rows: LogicalPlan,
+    joins: bool,
+    conflict: Option<(ConflictTarget, Option<LoweredUpdate>)>,
+    returning: Option<LoweredOutput>,
+}
+
+/// DO UPDATE: the new values, and WHERE behind them.
+struct LoweredUpdate {
+    schema: DFSchemaRef,
+    targets: Vec<tree::Target>,
+    exprs: Vec<Expr>,
+    has_filter: bool,
+}
+
+/// RETURNING.
+struct LoweredOutput {
+    input: SchemaRef,
+    schema: DFSchemaRef,
+    columns: Vec<(Expr, Field)>,
 }
