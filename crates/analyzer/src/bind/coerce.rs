@@ -43,6 +43,11 @@ impl Binder<'_> {
         if from == Oid::UNKNOWN {
             return self.decide(expr, to.oid).map(Some);
         }
+        // Clients are told that a parameter of this type is a whole number.
+        if let (Kind::Parameter(_), Oid::INT8, "xid8") = (&expr.kind, from, to.oid.catalog_name()) {
+            expr.sql_type = to;
+            return Ok(Some(expr));
+        }
         let Some(path) = pathway(from, to.oid, context) else { return Ok(None) };
         if let (Kind::Row(_), _) | (_, Oid::RECORD) = (&expr.kind, to.oid) {
             return Err(Error::missing("a conversion of rows").at(expr.location.0));

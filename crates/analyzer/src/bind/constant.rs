@@ -53,8 +53,8 @@ fn number_literal(text: &str, location: i32) -> Result<Expr> {
     })
 }
 
-/// The largest number of a parameter.
-const PARAMETERS_MAX: i32 = 65_535;
+/// The largest number of a parameter. A client can give values to 65,535.
+const PARAMETERS_MAX: i32 = 1_000_000;
 
 impl Binder<'_> {
     /// `$n`. Its type is unknown until a context decides it.
