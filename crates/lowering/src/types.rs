@@ -65,6 +65,11 @@ pub(crate) fn held(sql_type: SqlType) -> Result<Held> {
     })
 }
 
+/// Whether an id has 64 bits.
+pub(crate) fn is_long_id(oid: Oid) -> bool {
+    oid == oids::XID8
+}
+
 /// Whether the values of a type are object ids, which are held as integers.
 pub(crate) fn is_id(oid: Oid) -> bool {
     matches!(oid, Oid::OID | Oid::XID | Oid::CID | oids::XID8) || is_named_id(oid)

@@ -46,7 +46,7 @@ impl Lowering<'_> {
         if types::is_named_id(sql_type.oid) {
             return self.named_id(text, sql_type);
         }
-        if types::is_id(sql_type.oid) {
+        if types::is_id(sql_type.oid) && !types::is_long_id(sql_type.oid) {
             return object_id(text, sql_type);
         }
         if sql_type == SqlType::plain(Oid::NUMERIC)
