@@ -1,6 +1,6 @@
 //! Functions that compute whole columns at a time.
 
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{Array, ArrayRef, new_null_array};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{
@@ -30,44 +30,29 @@ struct ColumnarFunction {
 
 /// Defines an immutable function.
 pub(super) fn function(name: &'static str, types: Types, body: Body) -> ScalarUDF {
-    let signature = Signature::user_defined(Volatility::Immutable);
-    let (is_hidden, is_checked) = (false, false);
-    ScalarUDF::new_from_impl(ColumnarFunction {
-        name,
-        types,
-        body,
-        is_hidden,
-        is_checked,
-        signature,
-    })
+    defined(name, types, body, false, false)
 }
 
 /// Defines an immutable function that takes only arguments which PostgreSQL casts implicitly.
 pub(super) fn checked(name: &'static str, types: Types, body: Body) -> ScalarUDF {
-    let signature = Signature::user_defined(Volatility::Immutable);
-    let (is_hidden, is_checked) = (false, true);
-    ScalarUDF::new_from_impl(ColumnarFunction {
-        name,
-        types,
-        body,
-        is_hidden,
-        is_checked,
-        signature,
-    })
+    defined(name, types, body, false, true)
 }
 
 /// Defines an immutable function of one argument that does not appear in column names.
 pub(super) fn hidden(name: &'static str, types: Types, body: Body) -> ScalarUDF {
+    defined(name, types, body, true, false)
+}
+
+fn defined(
+    name: &'static str,
+    types: Types,
+    body: Body,
+    is_hidden: bool,
+    is_checked: bool,
+) -> ScalarUDF {
     let signature = Signature::user_defined(Volatility::Immutable);
-    let (is_hidden, is_checked) = (true, false);
-    ScalarUDF::new_from_impl(ColumnarFunction {
-        name,
-        types,
-        body,
-        is_hidden,
-        is_checked,
-        signature,
-    })
+    let function = ColumnarFunction { name, types, body, is_hidden, is_checked, signature };
+    ScalarUDF::new_from_impl(function)
 }
 
 impl std::fmt::Debug for ColumnarFunction {
@@ -128,7 +113,18 @@ impl ScalarUDFImpl for ColumnarFunction {
         args: ScalarFunctionArgs,
     ) -> datafusion::common::Result<ColumnarValue> {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let mut arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        if arrays.iter().any(|array| *array.data_type() == DataType::Null) {
+            // The optimizer replaces a column of NULLs by NULLs of no type.
+            let given: Vec<DataType> =
+                arrays.iter().map(|array| array.data_type().clone()).collect();
+            let (wanted, _) = (self.types)(&given).map_err(external)?;
+            for (array, wanted) in arrays.iter_mut().zip(wanted) {
+                if *array.data_type() == DataType::Null {
+                    *array = new_null_array(&wanted, array.len());
+                }
+            }
+        }
         let result = (self.body)(&arrays).map_err(external)?;
         if constant {
             Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?))

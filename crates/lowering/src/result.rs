@@ -3,7 +3,7 @@
 use crate::Surroundings;
 use crate::refusal::Result;
 use crate::scope::Lowering;
-use crate::types::{self, is_id, is_named_id};
+use crate::types::{self, is_id, is_long_id, is_named_id};
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::{Body, Cte, Expr, From, Kind, Output, Query, Relation, RelationId, Source};
 use datafusion::arrow::datatypes::DataType;
@@ -74,7 +74,7 @@ fn converted(lowering: &Lowering<'_>, query: &Query, plan: LogicalPlan) -> Resul
 fn is_converted(sql_type: SqlType) -> bool {
     let oid = sql_type.oid;
     let is_vector = matches!(oid, Oid::NAME | Oid::CHAR | Oid::INT2VECTOR | Oid::OIDVECTOR);
-    is_id(oid) || is_vector || oid.element() == Some(Oid::OID)
+    (is_id(oid) && !is_long_id(oid)) || is_vector || oid.element() == Some(Oid::OID)
 }
 
 /// The value in a result, and the name of its type if the Arrow type does not imply it.

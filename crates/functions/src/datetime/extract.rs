@@ -17,7 +17,8 @@ use values::text::{civil, days_of};
 use values::types::of_arrow;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
-const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
+const MICROS_PER_HOUR: i64 = 3600 * MICROS_PER_SECOND;
+const MICROS_PER_DAY: i64 = 24 * MICROS_PER_HOUR;
 
 /// `date_part`.
 pub(super) fn date_part() -> ScalarUDF {
@@ -175,6 +176,7 @@ fn fields(args: &[ArrayRef]) -> Result<Vec<Option<i128>>> {
             })
             .collect();
     }
+    let is_time = matches!(values.data_type(), DataType::Time64(_));
     let per_value = if *values.data_type() == DataType::Date32 { MICROS_PER_DAY } else { 1 };
     let values = match values.data_type() {
         DataType::Date32 => cast(&cast(values, &DataType::Int32)?, &DataType::Int64)?,
@@ -183,6 +185,10 @@ fn fields(args: &[ArrayRef]) -> Result<Vec<Option<i128>>> {
     let values = values.as_primitive::<Int64Type>();
     (0..values.len())
         .map(|row| match (field_at(row)?, values.is_valid(row)) {
+            // 24:00 is a time of its own day.
+            (Some(Field::Hour), true) if is_time => {
+                Ok(Some(i128::from(values.value(row) / MICROS_PER_HOUR * MICROS_PER_SECOND)))
+            }
             (Some(field), true) => Ok(Some(of_moment(field, values.value(row) * per_value))),
             _ => Ok(None),
         })
@@ -200,7 +206,7 @@ fn of_moment(field: Field, micros: i64) -> i128 {
         Field::Second => return second.into(),
         Field::Epoch => return micros.into(),
         Field::Minute => time / (60 * MICROS_PER_SECOND) % 60,
-        Field::Hour => time / (3600 * MICROS_PER_SECOND),
+        Field::Hour => time / MICROS_PER_HOUR,
         Field::Day => date().2,
         Field::DayOfWeek => (days + 4).rem_euclid(7),
         Field::IsoDayOfWeek => (days + 3).rem_euclid(7) + 1,
@@ -257,7 +263,7 @@ fn of_interval(field: Field, value: IntervalMonthDayNano) -> Result<i128> {
         Field::Milliseconds => return Ok(i128::from(second) * 1000),
         Field::Second => return Ok(second.into()),
         Field::Minute => micros / (60 * MICROS_PER_SECOND) % 60,
-        Field::Hour => micros / (3600 * MICROS_PER_SECOND),
+        Field::Hour => micros / MICROS_PER_HOUR,
         Field::Day => value.days.into(),
         Field::Month => months % 12,
         Field::Quarter => months % 12 / 3 + 1,

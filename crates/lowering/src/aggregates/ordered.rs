@@ -50,7 +50,7 @@ impl Lowering<'_> {
             None => known,
         };
         let order = vec![self.sorted(key, value.clone())?];
-        let part = Part { order, ..self.part("array_agg", vec![value])? };
+        let part = Part { order, ..self.part("array_agg", vec![self.padded(value)?])? };
         let expr = Expr::AggregateFunction(AggregateFunction::new_udf(
             Arc::clone(&part.function),
             part.arguments.clone(),

@@ -83,6 +83,7 @@ pub(super) fn held(sql_type: SqlType) -> Option<Held> {
         Oid::OID => types::OID,
         Oid::NAME => types::NAME,
         Oid::CHAR => types::CHAR,
+        oid if oid.catalog_name() == "xid8" => Held::BigInt,
         oid => {
             let item = SqlType { oid: oid.element()?, modifier: sql_type.modifier };
             Held::Array(Box::new(held(item)?))

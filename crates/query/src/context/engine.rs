@@ -3,6 +3,7 @@
 use crate::context::float_groups::FloatGroups;
 use crate::context::memory_pool::QueryMemory;
 use crate::context::repeated_orders::RepeatedOrders;
+use crate::context::whole_orders::WholeOrders;
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder};
@@ -101,6 +102,9 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
         let pushdown = rules.remove(from);
         rules.insert(to, pushdown);
     }
+    let is_pushdown = |rule: &PhysicalRule| rule.name().starts_with("FilterPushdown");
+    let last = rules.iter().rposition(is_pushdown).unwrap_or(rules.len());
+    rules.insert(last, Arc::new(WholeOrders));
     rules.push(Arc::new(FloatGroups));
     rules.push(Arc::new(Checks));
     rules.push(Arc::new(ShipFragments));

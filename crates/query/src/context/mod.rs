@@ -23,6 +23,7 @@ pub(crate) mod settings_scopes;
 mod shared;
 pub(crate) mod temporary;
 pub(crate) mod transactions;
+mod whole_orders;
 
 pub(crate) use frame::{Frame, start};
 pub use inner::ProgressCallback;
