@@ -103,7 +103,7 @@ impl Directory {
                 // Another process may be creating it.
                 drop(lock(&**disk, path, holder)?);
             }
-            return Err(refusal(path, &names, parts));
+            return Err(refusal(&**disk, path, &names, parts));
         }
         let lock = lock(&**disk, path, holder)?;
         let file = path.join(IDENTITY);
@@ -145,7 +145,13 @@ impl Directory {
 }
 
 /// Why a directory without an identity is refused.
-fn refusal(path: &Path, names: &[String], parts: &[&str]) -> Error {
+fn refusal(disk: &dyn Disk, path: &Path, names: &[String], parts: &[&str]) -> Error {
+    let is_written = |part: &&str| {
+        // What cannot be listed may have data.
+        names.iter().any(|name| name == part)
+            && disk.list(&path.join(part)).map_or(true, |files| !files.is_empty())
+    };
+    let has_data = parts.iter().chain(&[JOURNAL]).any(is_written);
     let path = path.to_owned();
     let ours = |name: &String| {
         [LOCK, JOURNAL, UNFINISHED_IDENTITY].contains(&name.as_str()) || parts.contains(&&**name)
@@ -154,6 +160,11 @@ fn refusal(path: &Path, names: &[String], parts: &[&str]) -> Error {
         Some(found) if *found != "lost+found" || names.len() > 1 => {
             Error::Foreign { path, found: found.clone() }
         }
+        None if has_data => Error::Incomplete {
+            path,
+            missing: format!("the file {IDENTITY} is missing"),
+            advice: "keep what is there, and restore the file from a copy or the directory from a backup",
+        },
         None if !names.is_empty() => Error::Incomplete {
             path,
             missing: "its creation was interrupted".to_owned(),

@@ -39,6 +39,16 @@ fn a_directory_that_another_server_is_creating_is_in_use() {
 }
 
 #[test]
+fn data_without_an_identity_is_not_called_superfluous() {
+    let disk = MemoryDisk::new();
+    drop(open(&disk).expect("created"));
+    disk.tamper(&home().join("journal/0000000001.log"), |file| file.extend(b"data"));
+    disk.remove(&home().join("IDENTITY")).expect("removed");
+    let text = refused(&disk);
+    assert!(text.contains("the file IDENTITY is missing; keep what is there"), "{text}");
+}
+
+#[test]
 fn an_empty_directory_may_be_a_missing_mount() {
     let disk = MemoryDisk::new();
     disk.create_directory(&home()).expect("created");

@@ -103,6 +103,10 @@ async fn a_directory_is_refused_with_the_reason() {
     let process = served.process.id();
     let message = refused(&["--data", &data]);
     assert!(message.contains(&format!("process {process}")), "{message}");
+    let left = path("left");
+    let mut emptied = serve(&["--data", &left]);
+    emptied.process.kill().expect("killed");
+    emptied.process.wait().expect("ended");
     let foreign = path("foreign");
     std::fs::create_dir(&foreign).expect("made");
     std::fs::write(path("foreign/notes.txt"), "mine").expect("written");
@@ -110,6 +114,11 @@ async fn a_directory_is_refused_with_the_reason() {
     assert!(message.contains(&foreign), "{message}");
     let message = refused(&["--data", &path("other"), "--cluster", "127.0.0.1:0"]);
     assert!(message.contains("data cannot be combined with cluster"), "{message}");
+    let message = refused(&["--durability", "async"]);
+    assert!(message.contains("durability async requires data"), "{message}");
+    std::fs::remove_file(path("left/IDENTITY")).expect("removed");
+    let message = refused(&["--data", &path("left")]);
+    assert!(message.contains("keep what is there"), "{message}");
     let message = refused(&["--data", &path("other"), "--durability", "often"]);
     assert!(message.contains("must be sync, async or memory"), "{message}");
 }

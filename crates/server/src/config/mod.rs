@@ -249,6 +249,9 @@ fn data(values: &Values) -> Result<Option<DataDirectory>, ConfigError> {
         text.parse::<Durability>().map_err(|_| "must be sync, async or memory".to_owned())
     })?;
     let path = values.get("data");
+    if path.is_empty() && durability == Durability::Async {
+        return Err(ConfigError::Together("durability async requires data".to_owned()));
+    }
     if path.is_empty() || durability == Durability::Memory {
         return Ok(None);
     }
