@@ -23,7 +23,8 @@ help:
 	@echo 'make test     runs every test, clients, drivers and PostgreSQL too (it installs what is missing): what has to pass'
 	@echo 'make clients  runs PostgreSQL clients (psql, drivers in five languages, pgbench) against one pando serve and three'
 	@echo 'make drivers  runs the own tests of SQLAlchemy, asyncpg and pgx against pando serve'
-	@echo 'make soak     compares random statements with PostgreSQL on one server and on three (SOAK_SECONDS)'
+	@echo 'make soak     compares random statements with PostgreSQL on one server and on three (SOAK_SECONDS), and kills'
+	@echo '              servers under load (SOAK_RESTARTS)'
 	@echo 'make fuzz     looks for bytes that break the decoders of what clients send, and for statements that break a server,'
 	@echo '              a minute for each (FUZZ_SECONDS)'
 	@echo 'make verify   checks formatting, lints, documentation, layers and licences; changes nothing'
@@ -59,7 +60,10 @@ drivers:
 
 # Seeds begin where the hour says, so that each run tries others; a finding names its seed.
 SOAK_SECONDS ?= 600
+SOAK_RESTARTS ?= 1000
 soak:
+	PANDO_RESTARTS=$(SOAK_RESTARTS) $(cargo) --config tests/profile.toml test --profile quick --locked --test serve \
+		-- --nocapture crashes
 	$(cargo) build --profile quick --locked --bin pando
 	$(differential) --seed $$(date +%y%m%d%H)00 --seconds $(SOAK_SECONDS) --report $(CARGO_TARGET_DIR)/differential
 

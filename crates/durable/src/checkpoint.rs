@@ -29,6 +29,8 @@ pub struct Checkpoints {
     last: u64,
     /// Bytes that the journal had appended at the last checkpoint.
     journal_bytes: u64,
+    /// Bytes of the journal that were replayed on top of the checkpoint that was found; 0 once there is a later one.
+    replayed: u64,
 }
 
 /// The newest checkpoint that is valid.
@@ -91,9 +93,14 @@ impl Checkpoints {
         }
     }
 
-    /// Returns the bytes that the journal had appended at the last checkpoint.
-    pub(crate) fn journal_bytes(&self) -> u64 {
-        self.journal_bytes
+    /// Notes how many bytes of the journal were replayed on top of the checkpoint that was found.
+    pub fn note_replayed(&mut self, bytes: u64) {
+        self.replayed = bytes;
+    }
+
+    /// Returns the bytes of the journal since the last checkpoint, of those that this process appended in all.
+    pub(crate) fn journal_growth(&self, appended: u64) -> u64 {
+        (self.replayed + appended).saturating_sub(self.journal_bytes)
     }
 
     /// Writes a checkpoint and removes what is not needed any more. Returns its size in bytes.
@@ -128,7 +135,7 @@ impl Checkpoints {
         renamed.map_err(|error| Error::io("rename", &unfinished, &error))?;
         sync_directory(&**directory.disk(), &parent)?;
         self.last = number;
-        self.journal_bytes = journal_bytes;
+        (self.journal_bytes, self.replayed) = (journal_bytes, 0);
         self.kept.push(summary);
         drop(cut);
         self.remove_unneeded(directory, journal, chunks)?;

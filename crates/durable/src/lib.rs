@@ -92,7 +92,7 @@ impl Durable {
 
     /// Returns the bytes that the journal has grown by since the last checkpoint.
     pub fn bytes_since_checkpoint(&self) -> u64 {
-        let bytes = self.journal.figures().bytes;
-        bytes.saturating_sub(self.checkpoints.lock().journal_bytes())
+        let appended = self.journal.figures().bytes;
+        self.checkpoints.lock().journal_growth(appended)
     }
 }

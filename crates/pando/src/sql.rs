@@ -49,10 +49,8 @@ async fn place(
             Ok((Place::Remote(Box::new(remote)), introduction, None))
         }
         None => {
-            let data = arguments
-                .data
-                .as_ref()
-                .map(|path| DataDirectory { path: path.clone(), durability: Durability::Sync });
+            let data =
+                arguments.data.as_ref().map(|path| DataDirectory::new(path, Durability::Sync));
             let database =
                 Database::open(Options { data, ..options(&arguments.database, executors) })?;
             let introduction = introduction(&database);

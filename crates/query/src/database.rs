@@ -21,7 +21,7 @@ use store::catalog::{
     BUCKET_SIZE_MAX, BUCKET_SIZE_MIN, CatalogChange, DEFAULT_BUCKET_SIZE, Relation,
 };
 use store::journal::Durability;
-use store::{Data, Finding, Recovery, Store};
+use store::{CHECKPOINT_BYTES, Data, Finding, Recovery, Store};
 use values::error::{Error, Result, SqlState};
 
 /// Options of a database.
@@ -51,6 +51,15 @@ pub struct DataDirectory {
     pub path: PathBuf,
     /// What a commit waits for. With [`Durability::Memory`] the directory is not used.
     pub durability: Durability,
+    /// Growth of the journal after which a checkpoint is made, in bytes; at least 1.
+    pub checkpoint_bytes: u64,
+}
+
+impl DataDirectory {
+    /// A directory with the usual size of checkpoints.
+    pub fn new(path: impl Into<PathBuf>, durability: Durability) -> Self {
+        Self { path: path.into(), durability, checkpoint_bytes: CHECKPOINT_BYTES }
+    }
 }
 
 /// The size of a table.
@@ -109,7 +118,8 @@ impl Database {
                     return Err(Error::unsupported(message)
                         .with_hint("Start a single server with --data, or a cluster without."));
                 }
-                let data = Data::at(data.path, data.durability);
+                let checkpoint_bytes = data.checkpoint_bytes;
+                let data = Data { checkpoint_bytes, ..Data::at(data.path, data.durability) };
                 let (store, recovery) = Store::open_durable(&store_options, data)?;
                 (store, Some(recovery))
             }

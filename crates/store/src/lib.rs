@@ -55,6 +55,6 @@ pub use peers::{
 };
 pub use read::{Fragments, Reading, TableView};
 pub use snapshot::Snapshot;
-pub use store::{Data, Options, Progress, Recovery, Store};
+pub use store::{CHECKPOINT_BYTES, Data, Options, Progress, Recovery, Store};
 pub use transaction::{IngestPart, Savepoint, Transaction};
 pub use {bucket, catalog, journal};

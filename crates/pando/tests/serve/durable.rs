@@ -105,6 +105,8 @@ async fn a_directory_is_refused_with_the_reason() {
     assert!(message.contains(&format!("process {process}")), "{message}");
     let left = path("left");
     let mut emptied = serve(&["--data", &left]);
+    let client = connect(&emptied, "u", None).await.expect("connected");
+    client.batch_execute("CREATE TABLE kept (a int)").await.expect("made");
     emptied.process.kill().expect("killed");
     emptied.process.wait().expect("ended");
     let foreign = path("foreign");

@@ -1,5 +1,6 @@
 //! A `pando serve` process with clients.
 
+mod crashes;
 mod durable;
 mod harness;
 mod http;

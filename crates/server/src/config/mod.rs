@@ -53,6 +53,12 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("data", "data", "", "directory that keeps the data [none: a restart loses everything]"),
     setting("durability", "durability", "sync", "what a commit waits for: sync, async or memory"),
+    setting(
+        "checkpoint_size",
+        "checkpoint-size",
+        "256MiB",
+        "growth of the journal after which a checkpoint is made",
+    ),
     setting("max_connections", "max-connections", "10000", "maximum number of connections"),
     setting(
         "max_message_bytes",
@@ -248,6 +254,10 @@ fn data(values: &Values) -> Result<Option<DataDirectory>, ConfigError> {
     let durability = values.read("durability", |text| {
         text.parse::<Durability>().map_err(|_| "must be sync, async or memory".to_owned())
     })?;
+    let checkpoint_bytes = values.read("checkpoint_size", |text| match size(text)? {
+        0 => Err("must be at least 1 byte".to_owned()),
+        bytes => Ok(bytes),
+    })?;
     let path = values.get("data");
     if path.is_empty() && durability == Durability::Async {
         return Err(ConfigError::Together("durability async requires data".to_owned()));
@@ -260,7 +270,7 @@ fn data(values: &Values) -> Result<Option<DataDirectory>, ConfigError> {
             "data cannot be combined with cluster or join: servers of a cluster keep nothing yet";
         return Err(ConfigError::Together(message.to_owned()));
     }
-    Ok(Some(DataDirectory { path: path.into(), durability }))
+    Ok(Some(DataDirectory { path: path.into(), durability, checkpoint_bytes }))
 }
 
 fn tls(values: &Values) -> Result<Tls, ConfigError> {

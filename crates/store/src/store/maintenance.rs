@@ -45,19 +45,8 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 pub(super) fn start_checkpoints(store: &Arc<Store>, bytes: u64) {
     let store: Weak<Store> = Arc::downgrade(store);
     let work = move || {
-        loop {
+        while store.upgrade().is_some_and(|store| store.keep_journal_short(bytes)) {
             std::thread::sleep(CHECKPOINT_INTERVAL);
-            let Some(store) = store.upgrade() else { return };
-            let Some(durable) = store.durable() else { return };
-            if durable.journal().stopped().is_some() {
-                return;
-            }
-            if durable.bytes_since_checkpoint() >= bytes {
-                match store.make_checkpoint(durable) {
-                    Ok(_) | Err(journal::Error::Full { .. }) => {}
-                    Err(error) => durable.journal().fail(&error.to_string()),
-                }
-            }
         }
     };
     let thread = std::thread::Builder::new().name("pando-checkpoint".to_owned());
@@ -65,6 +54,21 @@ pub(super) fn start_checkpoints(store: &Arc<Store>, bytes: u64) {
 }
 
 impl Store {
+    /// Makes a checkpoint if the journal has grown by a number of bytes. Returns whether there can be another one.
+    fn keep_journal_short(&self, bytes: u64) -> bool {
+        let Some(durable) = self.durable() else { return false };
+        if durable.journal().stopped().is_some() {
+            return false;
+        }
+        if durable.bytes_since_checkpoint() >= bytes {
+            match self.make_checkpoint(durable) {
+                Ok(_) | Err(journal::Error::Full { .. }) => {}
+                Err(error) => durable.journal().fail(&error.to_string()),
+            }
+        }
+        true
+    }
+
     /// Writes the state to a checkpoint, and removes what is not needed any more of the journal.
     /// Returns its size in bytes; 0 without a data directory.
     ///

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A store makes a checkpoint when its journal has grown by this, in bytes.
-const CHECKPOINT_BYTES: u64 = 256 << 20;
+/// Growth of the journal after which a store makes a checkpoint unless it is told otherwise, in bytes.
+pub const CHECKPOINT_BYTES: u64 = 256 << 20;
 
 /// Where the data of a store is, and how durable its commits are.
 #[derive(Debug, Clone)]
@@ -123,7 +123,7 @@ impl Store {
         let directory = Directory::open_or_create(&disk, &path, &holder, random, &parts)?;
         let directory = Arc::new(directory);
         let chunks = ChunkFiles::open(&directory)?;
-        let (checkpoints, found, refused) = Checkpoints::find(&directory)?;
+        let (mut checkpoints, found, refused) = Checkpoints::find(&directory)?;
 
         let store = Self::new(options);
         let mut replay = Replay::new(&store, Arc::clone(&chunks));
@@ -134,10 +134,13 @@ impl Store {
             bytes += found.manifest.bytes();
         }
         let after = found.as_ref().map_or(Position::ZERO, |found| found.summary.position);
+        let mut replayed = 0;
         let recovered = journal::recover(&directory, after, |command| {
             (progress.0)(command.progress);
+            replayed += command.body.len() as u64;
             replay.take(&command)
         })?;
+        checkpoints.note_replayed(replayed);
         bytes += recovered.bytes + replay.bytes();
         replay.finish(recovered.last);
 

@@ -255,6 +255,35 @@ fn many_threads_find_their_commits_and_a_restart_does_too() {
     assert_eq!(digest(&store), before);
 }
 
+/// Otherwise the journal of a server that is restarted often would grow without end.
+#[test]
+fn checkpoints_count_what_earlier_processes_wrote() {
+    let mut disk = MemoryDisk::new();
+    let checkpoint_bytes = 4_000;
+    for life in 0..10i64 {
+        let often = Data { checkpoint_bytes, ..data(&disk) };
+        let (store, _) = Store::open_durable(&Options::default(), often).expect("opened");
+        let known = store.catalog().relation("public", "t").map(|table| TableId(table.id().0));
+        let id = known.unwrap_or_else(|| create(&store, keyed("t")).expect("created"));
+        upsert(&store, id, &[(life, &"x".repeat(1_000))]).expect("written");
+        let next = disk.crash(life as u64);
+        drop(store);
+        disk = next;
+    }
+    let often = Data { checkpoint_bytes, ..data(&disk) };
+    let (_store, _) = Store::open_durable(&Options::default(), often).expect("opened");
+    let has_checkpoint = || {
+        let (_, recovery) = try_open(&disk.crash(0)).expect("opened");
+        recovery.checkpoint.is_some()
+    };
+    let mut looks = 0;
+    while !has_checkpoint() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        looks += 1;
+        assert!(looks < 1_000, "no checkpoint");
+    }
+}
+
 /// A checkpoint that is ahead of the journal would make the directory invalid.
 #[test]
 fn a_checkpoint_waits_until_the_journal_is_durable() {
