@@ -11,6 +11,7 @@ pub mod tree;
 
 pub use bind::type_name::sql_type as declared_type;
 pub use bind::{
-    Bound, BoundChange, Catalog, Table, bind, bind_change, children, children_mut, contains,
+    Bound, BoundChange, Catalog, RowExpression, Table, bind, bind_change, bind_row, children,
+    children_mut, contains,
 };
 pub use error::{Error, Result};

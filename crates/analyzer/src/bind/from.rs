@@ -1,10 +1,10 @@
 //! FROM.
 
-use super::Binder;
 use super::function::result_columns;
 use super::names::{self, qualified};
 use super::scope::{Clause, Item};
 use super::walk::{contains, query_expressions};
+use super::{Binder, Table};
 use crate::error::{Error, Result};
 use crate::system::{Oid, SqlType};
 use crate::tree::{Column, Expr, From, Kind, Query, Relation, RelationId, SetCall, Source};
@@ -295,6 +295,18 @@ fn defined_columns(nodes: &[Node]) -> Result<Vec<Column>> {
         _ => Err(Error::missing("this column")),
     };
     nodes.iter().map(column).collect()
+}
+
+/// A table that a statement changes, or whose definition is bound, without its hidden columns.
+pub(super) fn part_of(id: RelationId, name: &str, schema: Option<&str>, table: &Table) -> Part {
+    let source = Source::Table(table.handle);
+    let mut part = part(id, name, schema, table.columns.clone(), source, false);
+    for item in &mut part.items {
+        let columns = std::mem::take(&mut item.columns).into_iter().enumerate();
+        let shown = columns.filter(|(at, _)| !table.hidden.contains(at));
+        item.columns = shown.map(|(_, column)| column).collect();
+    }
+    part
 }
 
 /// A relation with its names.

@@ -22,6 +22,7 @@ mod names;
 mod operator;
 mod order;
 mod query;
+mod row;
 mod scope;
 mod select;
 mod set_operation;
@@ -41,6 +42,7 @@ use grammar::tree::NodeEnum;
 use scope::Scope;
 use std::collections::HashMap;
 
+pub use row::{RowExpression, bind_row};
 pub use walk::{children, children_mut, contains};
 
 /// A relation of the catalog.

@@ -27,6 +27,8 @@ pub(super) enum Clause {
     Update,
     Returning,
     Default,
+    Check,
+    Generated,
 }
 
 impl Clause {
@@ -51,6 +53,8 @@ impl Clause {
             Self::Update => "UPDATE",
             Self::Returning => "RETURNING",
             Self::Default => "DEFAULT expressions",
+            Self::Check => "check constraints",
+            Self::Generated => "column generation expressions",
         }
     }
 }

@@ -13,6 +13,16 @@ use grammar::tree::{NodeEnum, RowExpr, SubLink, SubLinkType};
 impl Binder<'_> {
     pub(super) fn sub_link(&mut self, link: &SubLink) -> Result<Expr> {
         let location = link.location;
+        let definition = match self.scopes.last().map(|scope| scope.clause) {
+            Some(Clause::Check) => Some("check constraint"),
+            Some(Clause::Generated) => Some("column generation expression"),
+            Some(Clause::Default) => Some("DEFAULT expression"),
+            _ => None,
+        };
+        if let Some(definition) = definition {
+            let message = format!("cannot use subquery in {definition}");
+            return Err(Error::new("0A000", message).at(location));
+        }
         let NodeEnum::SelectStmt(select) = names::node(link.subselect.as_deref())? else {
             return Err(Error::missing("this subquery").at(location));
         };

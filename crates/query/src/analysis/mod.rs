@@ -6,6 +6,7 @@ pub(crate) mod changes;
 mod errors;
 mod parameters;
 mod relations;
+pub(crate) mod row;
 mod types;
 
 use crate::context::Frame;

@@ -74,26 +74,8 @@ impl Relations {
     /// Sets the table that the statement changes, with all of its columns.
     pub(super) fn set_target(&mut self, view: &TableView) -> Result<(), Refused> {
         let table = view.table();
-        let mut columns = Vec::with_capacity(table.columns.len());
-        for column in &table.columns {
-            let sql_type = types::of_held(&column.sql_type).ok_or_else(|| {
-                let what = format!("column {} of this type is not supported", column.name);
-                Refused::Missing(Error::unsupported(what))
-            })?;
-            columns.push(Column { name: column.name.clone(), sql_type });
-        }
-        let all = || table.columns.iter().enumerate();
-        let defaults = all().filter_map(|(at, column)| Some((at, column.default.clone()?)));
         let handle = self.sources.len() as u32;
-        self.target = Some(Table {
-            handle,
-            schema: Some(table.schema.clone()),
-            name: table.name.clone(),
-            columns,
-            key: Vec::new(),
-            hidden: all().filter(|(_, column)| column.hidden).map(|(at, _)| at).collect(),
-            defaults: defaults.collect(),
-        });
+        self.target = Some(table_of(table, handle)?);
         let rows = BucketTable::new(view.clone(), BucketColumns::All);
         self.sources.push(SourceTable {
             name: TableReference::bare("?target"),
@@ -181,6 +163,29 @@ impl Relations {
         self.tables.insert(name, table);
         Ok(())
     }
+}
+
+/// A table with all of its columns.
+pub(super) fn table_of(table: &store::catalog::Table, handle: u32) -> Result<Table, Refused> {
+    let mut columns = Vec::with_capacity(table.columns.len());
+    for column in &table.columns {
+        let sql_type = types::of_held(&column.sql_type).ok_or_else(|| {
+            let what = format!("column {} of this type is not supported", column.name);
+            Refused::Missing(Error::unsupported(what))
+        })?;
+        columns.push(Column { name: column.name.clone(), sql_type });
+    }
+    let all = || table.columns.iter().enumerate();
+    let defaults = all().filter_map(|(at, column)| Some((at, column.default.clone()?)));
+    Ok(Table {
+        handle,
+        schema: Some(table.schema.clone()),
+        name: table.name.clone(),
+        columns,
+        key: Vec::new(),
+        hidden: all().filter(|(_, column)| column.hidden).map(|(at, _)| at).collect(),
+        defaults: defaults.collect(),
+    })
 }
 
 /// The positions of a primary key's columns among those that statements see.

@@ -1,5 +1,7 @@
 //! NOT NULL and CHECK constraints, and the values of generated columns.
 
+use crate::analysis;
+use crate::analysis::row::OverRow;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::common::DFSchema;
@@ -32,6 +34,27 @@ impl Constraints {
     /// # Errors
     /// Those of planning an expression.
     pub(crate) fn new(planner: &Planner<'_>, table: &Arc<Table>) -> Result<Self> {
+        match analysis::row::plan(planner, table)? {
+            Some(row) => Self::over_row(planner, table, row),
+            None => Self::by_engine(planner, table),
+        }
+    }
+
+    fn over_row(planner: &Planner<'_>, table: &Arc<Table>, row: OverRow) -> Result<Self> {
+        let mut is_lasting = row.is_lasting;
+        let mut physical = Vec::with_capacity(row.exprs.len());
+        for logical in row.exprs {
+            let (logical, value) = planner.physical_expression(logical, &row.schema)?;
+            is_lasting &= planner::is_lasting(&logical);
+            physical.push(value);
+        }
+        let wrong = || Error::new(SqlState::InternalError, "an expression of a table is missing");
+        let known = Self::of(table, physical).ok_or_else(wrong)?;
+        Ok(Self { is_lasting, style: planner.style(), ..known })
+    }
+
+    /// Plans them by the engine's own SQL planner, which knows what the analyzer does not.
+    fn by_engine(planner: &Planner<'_>, table: &Arc<Table>) -> Result<Self> {
         let schema = DFSchema::try_from_qualified_schema(&table.name, &row_schema(table))?;
         let mut checks = Vec::with_capacity(table.checks.len());
         let mut is_lasting = true;

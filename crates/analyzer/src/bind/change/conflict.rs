@@ -1,11 +1,11 @@
 //! ON CONFLICT.
 
 use super::Target;
-use crate::bind::from::{Part, part};
+use crate::bind::from::part_of;
 use crate::bind::scope::Clause;
 use crate::bind::{Binder, contains, names};
 use crate::error::{Error, Result};
-use crate::tree::{Conflict, ConflictTarget, ConflictUpdate, Kind, Source};
+use crate::tree::{Conflict, ConflictTarget, ConflictUpdate, Kind};
 use grammar::tree::{InferClause, NodeEnum, OnConflictAction, OnConflictClause};
 
 impl Binder<'_> {
@@ -30,14 +30,7 @@ impl Binder<'_> {
                 .at(clause.location));
         }
         let excluded = self.next_relation();
-        let columns = target.table.columns.clone();
-        let source = Source::Table(target.table.handle);
-        let Part { mut items, .. } = part(excluded, "excluded", None, columns, source, false);
-        for item in &mut items {
-            let shown = std::mem::take(&mut item.columns).into_iter().enumerate();
-            let shown = shown.filter(|(at, _)| !target.table.hidden.contains(at));
-            item.columns = shown.map(|(_, column)| column).collect();
-        }
+        let items = part_of(excluded, "excluded", None, &target.table).items;
         let before = self.scopes.last().map_or(0, |scope| scope.items.len());
         self.add_items(items, true)?;
         if let Some(scope) = self.scopes.last_mut() {

@@ -12,7 +12,7 @@ use super::from::{self, Part};
 use super::scope::Scope;
 use super::{Binder, Table, names};
 use crate::error::{Error, Result};
-use crate::tree::{Change, Cte, Expr, From, Kind, Output, Query, RelationId, Select, Source};
+use crate::tree::{Change, Cte, Expr, From, Kind, Output, Query, RelationId, Select};
 use grammar::tree::{Node, NodeEnum, RangeVar, ResTarget, WithClause};
 
 /// The table that a statement changes.
@@ -63,13 +63,8 @@ impl Binder<'_> {
         let alias = range.alias.as_ref().map(|alias| alias.aliasname.as_str());
         let shown = alias.unwrap_or(&range.relname);
         let schema = table.schema.as_deref().filter(|_| alias.is_none());
-        let source = Source::Table(table.handle);
-        let part = from::part(relation, shown, schema, table.columns.clone(), source, false);
-        let Part { from, mut items, .. } = part;
+        let Part { from, mut items, .. } = from::part_of(relation, shown, schema, &table);
         for item in &mut items {
-            let shown = std::mem::take(&mut item.columns).into_iter().enumerate();
-            let shown = shown.filter(|(at, _)| !table.hidden.contains(at));
-            item.columns = shown.map(|(_, column)| column).collect();
             item.aliased = alias.map(|_| range.relname.clone());
         }
         // Items of FROM see it neither as a name nor by LATERAL.

@@ -1,0 +1,84 @@
+//! Expressions of a table's definition, over one of its rows: CHECK conditions and generated columns.
+
+use super::scope::{Clause, Scope};
+use super::{Binder, Catalog, Table, from};
+use crate::error::{Error, Result};
+use crate::system::SqlType;
+use crate::system::casts::CastContext;
+use crate::tree::{Expr, RelationId};
+
+/// An expression of a table's definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowExpression<'a> {
+    /// The condition of a CHECK.
+    Check(&'a str),
+    /// The value of a generated column, with the position of the column.
+    Generated(&'a str, usize),
+}
+
+/// Binds expressions of a table's definition. They refer to the table's columns as to those of a relation, whose number
+/// is returned. Errors have no positions: the expressions are not the statement's text.
+///
+/// # Errors
+/// What PostgreSQL refuses, and what [`Error::missing`] names.
+pub fn bind_row(
+    table: &Table,
+    expressions: &[RowExpression<'_>],
+) -> Result<(RelationId, Vec<Expr>)> {
+    let mut binder = Binder::new(&NoRelations, &[]);
+    let relation = binder.row_of(table)?;
+    let bound = expressions.iter().map(|expression| binder.row_expression(table, *expression));
+    let bound = bound.collect::<Result<Vec<_>>>();
+    Ok((relation, bound.map_err(|error| Error { position: None, ..error })?))
+}
+
+/// Expressions of definitions name no relations.
+struct NoRelations;
+
+impl Catalog for NoRelations {
+    fn relation(&self, _: Option<&str>, _: &str) -> Result<Option<Table>> {
+        Ok(None)
+    }
+
+    fn target(&self, _: Option<&str>, _: &str) -> Result<Option<Table>> {
+        Ok(None)
+    }
+}
+
+impl Binder<'_> {
+    /// Opens a level whose only relation is a table.
+    fn row_of(&mut self, table: &Table) -> Result<RelationId> {
+        let select = self.next_select();
+        self.scopes.push(Scope::new(select));
+        let relation = self.next_relation();
+        let part = from::part_of(relation, &table.name, table.schema.as_deref(), table);
+        self.add_items(part.items, true)?;
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.items.iter_mut().for_each(|item| item.is_lateral_only = false);
+        }
+        Ok(relation)
+    }
+
+    fn row_expression(&mut self, table: &Table, expression: RowExpression<'_>) -> Result<Expr> {
+        match expression {
+            RowExpression::Check(text) => self.in_clause(Clause::Check, |binder| {
+                let condition = binder.default_argument(text)?;
+                binder.coerce_to_bool(condition, "CHECK")
+            }),
+            RowExpression::Generated(text, at) => self.in_clause(Clause::Generated, |binder| {
+                let value = binder.default_argument(text)?;
+                let column = &table.columns[at];
+                let from = value.sql_type.oid;
+                let to = SqlType::plain(column.sql_type.oid);
+                binder.coerce(value, to, CastContext::Assignment)?.ok_or_else(|| {
+                    let (name, to) = (&column.name, to.oid);
+                    let message = format!(
+                        "column \"{name}\" is of type {to} but default expression is of type {from}"
+                    );
+                    Error::new("42804", message)
+                        .hint("You will need to rewrite or cast the expression.")
+                })
+            }),
+        }
+    }
+}
