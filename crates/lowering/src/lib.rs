@@ -14,6 +14,7 @@ mod from;
 mod functions;
 mod grouping;
 mod literals;
+mod long;
 mod names;
 mod order;
 mod query;

@@ -25,6 +25,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) ctes: HashMap<CteId, CtePlan>,
     /// The columns to which [`Kind::Output`](analyzer::tree::Kind::Output) refers.
     pub(crate) outputs: Vec<Typed>,
+    /// The value to which [`Kind::Running`](analyzer::tree::Kind::Running) refers.
+    pub(crate) running: Option<Typed>,
     /// The order of the rows that are grouped, if a subquery in FROM gives them one.
     pub(crate) input_order: Vec<Sort>,
     /// Whether a condition of a join is lowered.
@@ -91,6 +93,7 @@ impl<'a> Lowering<'a> {
             qualifiers: Qualifiers::default(),
             ctes: HashMap::new(),
             outputs: Vec::new(),
+            running: None,
             input_order: Vec::new(),
             is_joining: false,
             has_made_up_rows: false,
@@ -214,6 +217,15 @@ impl<'a> Lowering<'a> {
             return missing("a reference to this part of a query");
         };
         self.seen(frame, known)
+    }
+
+    /// The columns of the innermost frame, with their fields.
+    pub(crate) fn columns_here(&self) -> HashMap<Column, FieldRef> {
+        let here = self.frame();
+        let relations = self.relations.values();
+        let relations = relations.filter(|(frame, _)| *frame == here).flat_map(|(_, known)| known);
+        let slots = self.slots.values().filter(|(frame, _)| *frame == here).map(|(_, known)| known);
+        relations.chain(slots).flat_map(|known| known.columns.iter().cloned()).collect()
     }
 
     /// A value as it is seen from the innermost frame.

@@ -193,6 +193,119 @@ fn long_conditions_select_the_same_rows() {
 }
 
 #[test]
+fn long_expressions_over_columns_are_as_short_ones() {
+    let row = |expr: &str, repeated: &str| {
+        let value = chain(expr, repeated, 99);
+        format!("{NUMBERS}SELECT sum(x) FROM (SELECT {value} AS x FROM n) AS rows")
+    };
+    let grouped = format!(
+        "{NUMBERS}SELECT count(*) FROM (SELECT {0}, count(*) FROM n GROUP BY {0}) AS groups",
+        chain("i % 2", " + 0", 99)
+    );
+    check([
+        ("integers", row("i", " + i"), "50050000"),
+        ("mixed numbers", row("i", " + i - 0.5"), "50000500.0"),
+        ("wider results", row("i::smallint", " + 1::bigint"), "599500"),
+        ("floats", row("i::float8", " - 0.5"), "451000.0"),
+        ("too large", row("i", " * i"), "22003"),
+        ("a division by zero", row("i", " / (i - 1)"), "22012"),
+        ("nulls", row("nullif(i, 1)", " + 0"), "500499"),
+        (
+            "texts",
+            format!("{NUMBERS}SELECT sum(length({})) FROM n", chain("s", " || i", 99)),
+            "287407",
+        ),
+        ("groups", grouped, "2"),
+        (
+            "aggregates",
+            format!("{NUMBERS}SELECT {} FROM n", chain("max(i)", " + min(i)", 99)),
+            "1099",
+        ),
+        ("changing values", row("i", " + (random() * 0)::int"), "500500"),
+        (
+            "outer columns",
+            format!("{NUMBERS}SELECT sum((SELECT {})) FROM n", chain("i", " + 1", 99)),
+            "599500",
+        ),
+        (
+            "the first of several cases",
+            terms("SELECT sum(CASE ", |k| format!("WHEN i > {k} THEN {k}"), " ", 500)
+                + " ELSE 7 END) FROM n",
+            "0",
+        ),
+        (
+            "a case that does not compute the others",
+            terms("SELECT sum(CASE ", |k| format!("WHEN i = {k} + 1 THEN 1 / i"), " ", 100)
+                + " WHEN i = 0 THEN 1 / i END) FROM n",
+            "1",
+        ),
+        (
+            "unknown or",
+            terms(
+                "SELECT count(*) FROM n WHERE (nullif(i, i) > 0 OR ",
+                |k| format!("i < {k}"),
+                " OR ",
+                99,
+            ) + ") IS NULL",
+            "903",
+        ),
+        (
+            "equal floats",
+            terms(
+                "SELECT count(*) FROM n WHERE ",
+                |k| format!("i - 1.0::float8 = -{k}::float8"),
+                " OR ",
+                99,
+            ),
+            "1",
+        ),
+        (
+            "a long ON",
+            terms(
+                "SELECT count(*) FROM n AS a JOIN n AS b ON a.i = b.i AND ",
+                |k| format!("a.i + b.i > {k}"),
+                " AND ",
+                99,
+            ),
+            "951",
+        ),
+    ]);
+}
+
+#[test]
+fn long_unions_have_the_types_of_pairs() {
+    let union = |first: &str, rest: &str| {
+        let chain =
+            chain(&format!("SELECT {first} AS a"), &format!(" UNION ALL SELECT {rest}"), 99);
+        format!(
+            "SELECT pg_typeof(a)::text || ' ' || min(a)::text FROM ({chain}) AS u GROUP BY pg_typeof(a)"
+        )
+    };
+    check([
+        ("integers", union("3", "2"), "integer 2"),
+        ("then numerics", union("3", "2.5"), "numeric 2.5"),
+        ("texts", union("'b'", "'a'"), "text a"),
+        ("a text that becomes a number", union("'7'", "8"), "integer 7"),
+        ("no number", union("'x'", "8"), "22P02"),
+        ("unlike types", union("1", "true"), "42804"),
+        ("another number of columns", union("1", "1, 2"), "42601"),
+        (
+            "names and order",
+            chain("SELECT 5 AS a", " UNION SELECT 3", 99) + " ORDER BY a LIMIT 1",
+            "3",
+        ),
+        (
+            "a table among them",
+            format!(
+                "{NUMBERS}SELECT count(*) FROM ({} UNION ALL SELECT i FROM n) AS u",
+                chain("SELECT 1", " UNION ALL SELECT 2", 99)
+            ),
+            "1100",
+        ),
+    ]);
+}
+
+#[test]
 fn deep_statements_are_answered_or_refused() {
     for times in [1_000, 20_000, 100_000] {
         check([

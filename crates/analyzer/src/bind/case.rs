@@ -11,9 +11,6 @@ use grammar::tree::{CaseExpr, MinMaxExpr, MinMaxOp, NodeEnum};
 impl Binder<'_> {
     pub(super) fn case(&mut self, case: &CaseExpr) -> Result<Expr> {
         let location = case.location;
-        if case.args.len() > super::expression::DEPTH_MAX {
-            return Err(Error::missing("a CASE of this length").at(location));
-        }
         let mut operand = self.optional(case.arg.as_deref())?;
         if let Some(value) = operand.take() {
             let value = match value.sql_type.oid {

@@ -12,9 +12,8 @@ use grammar::tree::{
     SqlValueFunction, SqlValueFunctionOp, TypeCast,
 };
 
-/// The most expressions within each other. Deeper ones, and longer chains of AND, OR and WHEN, are left to the planner that
-/// has rules for them.
-pub(super) const DEPTH_MAX: usize = 100;
+/// The most expressions within each other. Deeper ones are left to the planner that refuses them.
+const DEPTH_MAX: usize = 100;
 
 impl Binder<'_> {
     /// An expression that may be absent.
@@ -162,9 +161,6 @@ impl Binder<'_> {
             BoolExprType::OrExpr => "OR",
             _ => "NOT",
         };
-        if expr.args.len() > DEPTH_MAX {
-            return Err(Error::missing("a chain of this length").at(expr.location));
-        }
         let mut all = Vec::with_capacity(expr.args.len());
         for node in &expr.args {
             let one = self.required(Some(node))?;

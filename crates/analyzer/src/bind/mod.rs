@@ -6,6 +6,7 @@
 mod aggregate;
 mod array;
 mod case;
+mod chain;
 mod change;
 mod coerce;
 mod column;
@@ -18,6 +19,7 @@ mod from;
 mod function;
 mod group;
 mod join;
+mod long_union;
 mod names;
 mod operator;
 mod order;

@@ -19,7 +19,10 @@ impl Binder<'_> {
             return Err(Error::new("42883", message).at(location));
         }
         match expr.kind() {
-            AExprKind::AexprOp => self.plain_operator(name, expr),
+            AExprKind::AexprOp => match super::chain::operators(expr) {
+                Some(operators) => self.chain(&operators),
+                None => self.plain_operator(name, expr),
+            },
             AExprKind::AexprOpAny => self.quantified(expr, name, false),
             AExprKind::AexprOpAll => self.quantified(expr, name, true),
             AExprKind::AexprDistinct => self.distinct(expr, false),

@@ -15,9 +15,14 @@ pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | Kind::Grouping(..)
         | Kind::Window(..)
         | Kind::Set(..)
+        | Kind::Running
         | Kind::ValueFunction(_) => {}
         Kind::Call(call) | Kind::IsDistinct(call) | Kind::NullIf(call) => {
             call.arguments.iter().for_each(visit);
+        }
+        Kind::Chain(chain) => {
+            visit(&chain.first);
+            chain.steps.iter().for_each(visit);
         }
         Kind::Cast(cast) => visit(&cast.value),
         Kind::And(all)
@@ -68,9 +73,14 @@ pub fn children_mut(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | Kind::Grouping(..)
         | Kind::Window(..)
         | Kind::Set(..)
+        | Kind::Running
         | Kind::ValueFunction(_) => {}
         Kind::Call(call) | Kind::IsDistinct(call) | Kind::NullIf(call) => {
             call.arguments.iter_mut().for_each(visit);
+        }
+        Kind::Chain(chain) => {
+            visit(&mut chain.first);
+            chain.steps.iter_mut().for_each(visit);
         }
         Kind::Cast(cast) => visit(&mut cast.value),
         Kind::And(all)

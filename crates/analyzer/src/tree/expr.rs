@@ -63,6 +63,10 @@ pub enum Kind {
     Set(SelectId, usize),
     /// A call of a function, also through an operator.
     Call(Call),
+    /// A long chain of operators: `a + b - c ...`.
+    Chain(Box<Chain>),
+    /// The value of the step before, in a step of a chain.
+    Running,
     /// A conversion of a value.
     Cast(Cast),
     /// AND of at least two.
@@ -115,6 +119,15 @@ pub enum Kind {
     Subquery(Box<Subquery>),
     /// CURRENT_DATE and the like.
     ValueFunction(ValueFunction),
+}
+
+/// A long chain of operators, which is not as deep as it is long.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chain {
+    /// The first operands, with the operator between them.
+    pub first: Expr,
+    /// The calls of the other operators. The left operand of each is [`Kind::Running`].
+    pub steps: Vec<Expr>,
 }
 
 /// A call of a function. Arguments have the types that it declares.

@@ -7,8 +7,8 @@ mod window;
 
 pub use change::{Action, Change, Conflict, ConflictTarget, ConflictUpdate, Insert, Target};
 pub use expr::{
-    AggregateCall, Call, Cast, Conversion, Expr, FieldValue, Kind, Literal, Location, Quantified,
-    SetCall, SortKey, Subquery, SubqueryKind, TruthTest, ValueFunction,
+    AggregateCall, Call, Cast, Chain, Conversion, Expr, FieldValue, Kind, Literal, Location,
+    Quantified, SetCall, SortKey, Subquery, SubqueryKind, TruthTest, ValueFunction,
 };
 pub use query::{
     Body, Column, Cte, CteId, Distinct, From, GroupingSets, JoinKind, Limit, Output, Query,

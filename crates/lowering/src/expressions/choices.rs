@@ -1,5 +1,6 @@
 //! CASE, COALESCE, GREATEST and LEAST: one of several values.
 
+use crate::long::{LONG, is_plain};
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use crate::typed::Typed;
@@ -25,11 +26,14 @@ impl Lowering<'_> {
         let mut values = self.together(values, sql_type)?;
         let Some(otherwise) = values.pop() else { return missing("CASE") };
         let branches = whens.into_iter().zip(values);
-        let branches = branches.map(|(when, then)| (Box::new(when), Box::new(then.expr))).collect();
+        let branches = branches.map(|(when, then)| (Box::new(when), Box::new(then.expr)));
+        let branches: Vec<_> = branches.collect();
         // Without ELSE the value is NULL in any case.
         let last = (!otherwise.is_null()).then(|| Box::new(otherwise.expr));
+        let count = branches.len();
         let case = Engine::Case(Case::new(None, branches, last));
-        Typed::of(case, otherwise.data_type, sql_type)
+        let case = Typed::of(case, otherwise.data_type, sql_type)?;
+        if count > LONG && is_plain(&case.expr) { self.compiled(case) } else { Ok(case) }
     }
 
     /// A function of the engine that returns one of its arguments.

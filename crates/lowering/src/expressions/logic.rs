@@ -1,26 +1,68 @@
 //! Logic on truth values.
 
+use crate::long::{LONG, is_of_join, is_plain, listed};
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::tree::{Expr, TruthTest};
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::Expr as Engine;
 use datafusion::logical_expr::expr::{Exists, InList, InSubquery, Like};
+use datafusion::logical_expr::{Expr as Engine, Operator};
 
 /// The number of conditions up to which they are joined one after the other, as the statement has them. More are joined
 /// as a tree, which is not deep.
 const IN_ORDER: usize = 64;
 
+/// AND or OR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Logic {
+    And,
+    Or,
+}
+
+impl Logic {
+    fn join(self, left: Engine, right: Engine) -> Engine {
+        match self {
+            Self::And => left.and(right),
+            Self::Or => left.or(right),
+        }
+    }
+
+    /// The comparison of which several with one column are a list.
+    pub(crate) fn listed(self) -> Operator {
+        match self {
+            Self::And => Operator::NotEq,
+            Self::Or => Operator::Eq,
+        }
+    }
+}
+
 impl Lowering<'_> {
     /// Conditions joined by AND or OR.
-    pub(super) fn joined(
-        &mut self,
-        parts: &[Expr],
-        join: fn(Engine, Engine) -> Engine,
-    ) -> Result<Typed> {
+    pub(super) fn joined(&mut self, parts: &[Expr], logic: Logic) -> Result<Typed> {
         let parts = parts.iter().map(|part| self.condition(part)).collect::<Result<Vec<_>>>()?;
-        Ok(Typed::boolean(all(parts, join)))
+        Ok(Typed::boolean(self.logic(parts, logic)?))
+    }
+
+    /// Conditions joined to one. Many are a call ([`crate::long`]), but for what the engine looks for in them: lists, and
+    /// of an AND some of the conditions, first those of joins.
+    pub(crate) fn logic(&mut self, parts: Vec<Engine>, logic: Logic) -> Result<Engine> {
+        let join = |left, right| logic.join(left, right);
+        if parts.len() <= LONG {
+            return Ok(all(parts, join));
+        }
+        let parts = listed(parts, logic);
+        let (mut plain, mut others): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_plain);
+        if logic == Logic::And {
+            plain.sort_by_key(|part| !is_of_join(part));
+            others.extend(plain.drain(..plain.len().min(LONG)));
+        }
+        if plain.len() > LONG {
+            others.push(self.compiled_logic(plain, logic)?);
+        } else {
+            others.append(&mut plain);
+        }
+        Ok(all(others, join))
     }
 
     pub(super) fn negation(&mut self, inner: &Expr) -> Result<Typed> {
@@ -41,7 +83,10 @@ impl Lowering<'_> {
 }
 
 /// Conditions joined to one.
-pub(crate) fn all(mut parts: Vec<Engine>, join: fn(Engine, Engine) -> Engine) -> Engine {
+pub(crate) fn all(
+    mut parts: Vec<Engine>,
+    join: impl Fn(Engine, Engine) -> Engine + Copy,
+) -> Engine {
     if parts.len() <= IN_ORDER {
         let joined = parts.into_iter().reduce(join);
         return joined.unwrap_or(Engine::Literal(ScalarValue::Boolean(Some(true)), None));

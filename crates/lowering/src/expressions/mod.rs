@@ -6,7 +6,7 @@ mod choices;
 mod comparisons;
 mod logic;
 mod subqueries;
-pub(crate) use logic::all;
+pub(crate) use logic::Logic;
 pub(crate) use subqueries::{outputs_of, subquery_of};
 mod value_functions;
 
@@ -57,8 +57,13 @@ impl Lowering<'_> {
             Kind::Grouping(select, keys) => self.grouping(*select, keys, sql_type),
             Kind::Call(call) => self.call(call, sql_type),
             Kind::Cast(cast) => self.cast(cast, sql_type),
-            Kind::And(parts) => self.joined(parts, Engine::and),
-            Kind::Or(parts) => self.joined(parts, Engine::or),
+            Kind::Chain(chain) => self.chain(chain),
+            Kind::Running => match self.running.clone() {
+                Some(value) => Ok(value),
+                None => missing("a chain of this form"),
+            },
+            Kind::And(parts) => self.joined(parts, Logic::And),
+            Kind::Or(parts) => self.joined(parts, Logic::Or),
             Kind::Not(inner) => self.negation(inner),
             Kind::IsNull(inner) if matches!(inner.kind, Kind::Row(_)) => {
                 self.row_test(inner, Engine::is_null)

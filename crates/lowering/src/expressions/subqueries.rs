@@ -1,6 +1,6 @@
 //! Subqueries as values.
 
-use super::logic::negated;
+use super::logic::{Logic, negated};
 use crate::functions::{self, Make, comparisons};
 use crate::refusal::{Result, missing};
 use crate::scope::{Lowering, OuterReferences};
@@ -121,7 +121,8 @@ impl Lowering<'_> {
         match &condition.kind {
             Kind::And(parts) => {
                 let parts = parts.iter().map(|part| self.filter(part));
-                Ok(super::all(parts.collect::<Result<Vec<_>>>()?, Engine::and))
+                let parts = parts.collect::<Result<Vec<_>>>()?;
+                self.logic(parts, Logic::And)
             }
             Kind::Subquery(subquery) => match &subquery.kind {
                 SubqueryKind::Any(test) if !matches!(test.kind, Kind::Call(_)) => {

@@ -5,7 +5,7 @@ mod lateral;
 mod relations;
 mod series;
 
-use crate::expressions::all;
+use crate::expressions::Logic;
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use analyzer::tree::{Expr, From, JoinKind, Kind};
@@ -79,7 +79,7 @@ impl Lowering<'_> {
         };
         self.is_joining = outer;
         let conditions = conditions?;
-        let condition = all(conditions, Engine::and);
+        let condition = self.logic(conditions, Logic::And)?;
         Ok(builder.join_on(right, join_type(kind), [condition])?.build()?)
     }
 }
